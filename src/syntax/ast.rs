@@ -1,0 +1,155 @@
+//! The syntax tree: what `syntax` gives and `types` takes. Nothing is resolved or typed here.
+
+use std::rc::Rc;
+
+use crate::source::Span;
+
+/// One file: its `open` lines, then its declarations in order.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    pub opens: Vec<Open>,
+    pub decls: Vec<Decl>,
+}
+
+/// `open linalg` or `open "geometry.smooth"`.
+#[derive(Clone, Debug)]
+pub struct Open {
+    pub what: OpenWhat,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenWhat {
+    Library(Rc<str>),
+    File(Rc<str>),
+}
+
+/// A name and where it stands.
+#[derive(Clone, Debug)]
+pub struct Name {
+    pub text: Rc<str>,
+    pub span: Span,
+}
+
+/// A top-level `let name params : result = body`.
+#[derive(Clone, Debug)]
+pub struct Decl {
+    pub name: Name,
+    /// The lines of the `///` comment before it, joined by newlines, without the slashes.
+    pub doc: Option<String>,
+    pub params: Vec<Pattern>,
+    pub result: Option<TypeExpr>,
+    pub body: Expr,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    pub kind: PatternKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum PatternKind {
+    Var(Rc<str>),
+    Wildcard,
+    Tuple(Vec<Pattern>),
+    Typed(Box<Pattern>, TypeExpr),
+}
+
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    Var(Rc<str>),
+    /// An integer literal: Index or Double, as its use needs. `None` when it does not fit 64 bits as an Index.
+    Int(Option<i64>, f64),
+    Double(f64),
+    Bool(bool),
+    /// An operator in parentheses, as a function: `(+)`.
+    Operator(BinOp),
+    Fun(Vec<Pattern>, Box<Expr>),
+    /// `let p = value in body`; an annotation on p is a `Typed` pattern.
+    Let(Pattern, Box<Expr>, Box<Expr>),
+    /// `let f p1 … pn : R = value in body`, n ≥ 1.
+    LetFun(Box<LocalFun>, Box<Expr>),
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    Unary(UnOp, Box<Expr>),
+    /// All arguments at once; at least one.
+    App(Box<Expr>, Vec<Expr>),
+    Index(Box<Expr>, Box<Expr>),
+    Tuple(Vec<Expr>),
+    Array(Vec<Expr>),
+    /// `deriv e x`.
+    Deriv(Box<Expr>, Name),
+}
+
+#[derive(Clone, Debug)]
+pub struct LocalFun {
+    pub name: Name,
+    pub params: Vec<Pattern>,
+    pub result: Option<TypeExpr>,
+    pub value: Expr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Pow,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnOp {
+    Neg,
+    Not,
+}
+
+#[derive(Clone, Debug)]
+pub struct TypeExpr {
+    pub kind: TypeExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum TypeExprKind {
+    Double,
+    Bool,
+    /// `Index` or `Index<s>`.
+    Index(Option<SizeExpr>),
+    /// `Array<T>` or `Array<T, s>`; `Vector`, `VectorD`, `Matrix`, `MatrixD`, `DoubleD` are expanded to these by the parser.
+    Array(Box<TypeExpr>, Option<SizeExpr>),
+    Tuple(Vec<TypeExpr>),
+    Fun(Vec<TypeExpr>, Box<TypeExpr>),
+}
+
+#[derive(Clone, Debug)]
+pub struct SizeExpr {
+    pub kind: SizeExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum SizeExprKind {
+    Int(i64),
+    Name(Rc<str>),
+    Add(Box<SizeExpr>, Box<SizeExpr>),
+    Sub(Box<SizeExpr>, Box<SizeExpr>),
+    Mul(Box<SizeExpr>, Box<SizeExpr>),
+}

@@ -1,0 +1,2 @@
+//! Text to syntax tree.
+pub mod ast;
