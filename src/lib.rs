@@ -2,5 +2,6 @@
 //! and emits C in destination-passing style.
 
 pub mod diagnostic;
+pub mod ir;
 pub mod source;
 pub mod syntax;

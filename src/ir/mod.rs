@@ -1,0 +1,13 @@
+//! The core language: types with sizes, terms, primitives and their arithmetic.
+
+pub mod prim;
+pub mod print;
+pub mod size;
+pub mod subst;
+pub mod term;
+pub mod types;
+
+pub use prim::Prim;
+pub use size::{Atom, Size};
+pub use term::{Expr, Function, Program, Status, Term, Var};
+pub use types::Type;

@@ -1,0 +1,225 @@
+//! The primitives: one row each. The other rooms read the rows.
+//!
+//! A row gives the name in the source language, the argument and result kinds, how the derivative goes
+//! (laws in our own syntax over `x`, `y`, their tangents `dx`, `dy`; Figure 7 with LANGUAGE.md's
+//! corrections), and the spelling in C. `eval` holds the meaning; a test walks the table, so nothing can
+//! be half added.
+
+use super::types::Type;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Prim {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Pow,
+    Neg,
+    Min,
+    Max,
+    Abs,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Log,
+    Exp,
+    Sqrt,
+    Atan2,
+    Erf,
+    Lgamma,
+    /// `polygamma k x`, the (k+1)-th derivative of `lgamma`; not a name of the source language.
+    Polygamma,
+    Sign,
+    Floor,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    Not,
+    ToDouble,
+    ToIndex,
+}
+
+/// What a primitive takes and gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Double or Index arguments, all of one type; the result has it too.
+    Number,
+    /// Double arguments and result.
+    Double,
+    /// Index arguments and result.
+    Index,
+    /// Double or Index arguments of one type; a Bool.
+    Order,
+    /// Double, Index or Bool arguments of one type; a Bool.
+    Equality,
+    /// Bool arguments and result.
+    Bool,
+    IndexToDouble,
+    DoubleToIndex,
+    /// An Index, then a Double; a Double.
+    IndexDoubleToDouble,
+}
+
+/// How tangents go through a primitive on Doubles. In the laws `x`, `y` are the operands, `dx`, `dy` their
+/// tangents and `r` the primitive's own value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivative {
+    /// The result has no tangent: comparisons, conversions, piecewise constant functions.
+    Zero,
+    /// The tangent where the only operand (or the only differentiable one) has a tangent.
+    Unary(&'static str),
+    /// Where only x, only y, or both have one.
+    Binary { x: &'static str, y: &'static str, both: &'static str },
+}
+
+/// How a primitive is written in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    Infix(&'static str),
+    Prefix(&'static str),
+    /// A function of libm or of `runtime/`.
+    Call(&'static str),
+}
+
+/// One primitive.
+#[derive(Debug)]
+pub struct Row {
+    pub prim: Prim,
+    /// The name in the source language: an operator or a function.
+    pub name: &'static str,
+    pub arity: usize,
+    pub kind: Kind,
+    pub derivative: Derivative,
+    /// The spelling in C on Doubles (on Bools where those are the only operands).
+    pub c: Spelling,
+    /// The spelling in C on Index, where it differs: arithmetic that wraps, checked division.
+    pub c_index: Option<Spelling>,
+}
+
+use Derivative::{Binary, Unary, Zero};
+use Spelling::{Call, Infix, Prefix};
+
+macro_rules! rows {
+    ($( $prim:ident $name:literal $arity:literal $kind:ident, $derivative:expr, $c:expr, $c_index:expr; )*) => {
+        /// All primitives, in the order of [`Prim`].
+        pub const ROWS: &[Row] = &[$(
+            Row { prim: Prim::$prim, name: $name, arity: $arity, kind: Kind::$kind, derivative: $derivative, c: $c, c_index: $c_index },
+        )*];
+    };
+}
+
+rows! {
+    Add "+" 2 Number, Binary { x: "dx", y: "dy", both: "dx + dy" }, Infix("+"), Some(Call("smooth_add"));
+    Sub "-" 2 Number, Binary { x: "dx", y: "-dy", both: "dx - dy" }, Infix("-"), Some(Call("smooth_sub"));
+    Mul "*" 2 Number, Binary { x: "dx * y", y: "x * dy", both: "dx * y + x * dy" }, Infix("*"), Some(Call("smooth_mul"));
+    Div "/" 2 Number, Binary { x: "dx / y", y: "-(r * dy) / y", both: "(dx - r * dy) / y" }, Infix("/"), Some(Call("smooth_div"));
+    Rem "%" 2 Index, Zero, Infix("%"), Some(Call("smooth_rem"));
+    Pow "**" 2 Double, Binary {
+        x: "if y = 0.0 then 0.0 else y * x ** (y - 1.0) * dx",
+        y: "if x = 0.0 && y > 0.0 then 0.0 else log x * r * dy",
+        both: "y * x ** (y - 1.0) * dx + (if x = 0.0 && y > 0.0 then 0.0 else log x * r * dy)",
+    }, Call("pow"), None;
+    Neg "-" 1 Number, Unary("-dx"), Prefix("-"), Some(Call("smooth_neg"));
+    Min "min" 2 Number, Binary {
+        x: "if x <= y || x <> x then dx else 0.0",
+        y: "if x <= y || x <> x then 0.0 else dy",
+        both: "if x <= y || x <> x then dx else dy",
+    }, Call("smooth_fmin"), Some(Call("smooth_imin"));
+    Max "max" 2 Number, Binary {
+        x: "if x >= y || x <> x then dx else 0.0",
+        y: "if x >= y || x <> x then 0.0 else dy",
+        both: "if x >= y || x <> x then dx else dy",
+    }, Call("smooth_fmax"), Some(Call("smooth_imax"));
+    Abs "abs" 1 Number, Unary("sign x * dx"), Call("fabs"), Some(Call("smooth_iabs"));
+    Sin "sin" 1 Double, Unary("cos x * dx"), Call("sin"), None;
+    Cos "cos" 1 Double, Unary("-(sin x) * dx"), Call("cos"), None;
+    Tan "tan" 1 Double, Unary("(1.0 + r * r) * dx"), Call("tan"), None;
+    Asin "asin" 1 Double, Unary("dx / sqrt (1.0 - x * x)"), Call("asin"), None;
+    Acos "acos" 1 Double, Unary("-dx / sqrt (1.0 - x * x)"), Call("acos"), None;
+    Atan "atan" 1 Double, Unary("dx / (1.0 + x * x)"), Call("atan"), None;
+    Sinh "sinh" 1 Double, Unary("cosh x * dx"), Call("sinh"), None;
+    Cosh "cosh" 1 Double, Unary("sinh x * dx"), Call("cosh"), None;
+    Tanh "tanh" 1 Double, Unary("(1.0 - r * r) * dx"), Call("tanh"), None;
+    Log "log" 1 Double, Unary("dx / x"), Call("log"), None;
+    Exp "exp" 1 Double, Unary("r * dx"), Call("exp"), None;
+    Sqrt "sqrt" 1 Double, Unary("dx / (2.0 * r)"), Call("sqrt"), None;
+    Atan2 "atan2" 2 Double, Binary {
+        x: "y * dx / (x * x + y * y)",
+        y: "-(x * dy) / (x * x + y * y)",
+        both: "(y * dx - x * dy) / (x * x + y * y)",
+    }, Call("atan2"), None;
+    Erf "erf" 1 Double, Unary("1.1283791670955126 * exp (-(x * x)) * dx"), Call("erf"), None;
+    Lgamma "lgamma" 1 Double, Unary("polygamma 0 x * dx"), Call("smooth_lgamma"), None;
+    Polygamma "polygamma" 2 IndexDoubleToDouble, Unary("polygamma (k + 1) x * dx"), Call("smooth_polygamma"), None;
+    Sign "sign" 1 Double, Zero, Call("smooth_sign"), None;
+    Floor "floor" 1 Double, Zero, Call("floor"), None;
+    Eq "=" 2 Equality, Zero, Infix("=="), None;
+    Ne "<>" 2 Equality, Zero, Infix("!="), None;
+    Lt "<" 2 Order, Zero, Infix("<"), None;
+    Le "<=" 2 Order, Zero, Infix("<="), None;
+    Gt ">" 2 Order, Zero, Infix(">"), None;
+    Ge ">=" 2 Order, Zero, Infix(">="), None;
+    And "&&" 2 Bool, Zero, Infix("&&"), None;
+    Or "||" 2 Bool, Zero, Infix("||"), None;
+    Not "not" 1 Bool, Zero, Prefix("!"), None;
+    ToDouble "double" 1 IndexToDouble, Zero, Prefix("(double)"), None;
+    ToIndex "index" 1 DoubleToIndex, Zero, Call("smooth_index"), None;
+}
+
+impl Prim {
+    pub fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// The primitive function of a source name; operators are found by their own names.
+    pub fn function(name: &str) -> Option<Prim> {
+        ROWS.iter()
+            .find(|row| row.name == name && row.prim != Prim::Polygamma && row.name.starts_with(|c: char| c.is_ascii_alphabetic()))
+            .map(|row| row.prim)
+    }
+
+    /// The type of the result for arguments of these types; `None` when they do not fit.
+    pub fn result(self, args: &[Type]) -> Option<Type> {
+        let row = self.row();
+        if args.len() != row.arity {
+            return None;
+        }
+        let all = |wanted: &Type| args.iter().all(|arg| arg.same_shape(wanted));
+        let (double, index, boolean) = (all(&Type::Double), all(&Type::INDEX), all(&Type::Bool));
+        match row.kind {
+            Kind::Number if double => Some(Type::Double),
+            Kind::Number if index => Some(Type::INDEX),
+            Kind::Double if double => Some(Type::Double),
+            Kind::Index if index => Some(Type::INDEX),
+            Kind::Order if double || index => Some(Type::Bool),
+            Kind::Equality if double || index || boolean => Some(Type::Bool),
+            Kind::Bool if boolean => Some(Type::Bool),
+            Kind::IndexToDouble if index => Some(Type::Double),
+            Kind::DoubleToIndex if double => Some(Type::INDEX),
+            Kind::IndexDoubleToDouble => match args {
+                [Type::Index(_), Type::Double] => Some(Type::Double),
+                _ => None,
+            },
+            Kind::Number
+            | Kind::Double
+            | Kind::Index
+            | Kind::Order
+            | Kind::Equality
+            | Kind::Bool
+            | Kind::IndexToDouble
+            | Kind::DoubleToIndex => None,
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Size arithmetic: the one home of lengths and their equality.
+//!
+//! A [`Size`] is a polynomial with 64-bit wrapping coefficients over atoms: Index variables, other total
+//! Index terms (`n / 2`, `max n m`), and unknown sizes that depend on data. Equal polynomials are equal
+//! sizes modulo 2^64: `n + n` and `2 * n` are one value of this type. Inequalities need bounds and live in
+//! `prove`.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::prim::Prim;
+use super::term::{Expr, Term, Var, fresh_id};
+use super::types::Type;
+
+/// What a size polynomial is made of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Atom {
+    /// An immutable Index variable: a size name, an Index parameter, a let-bound or loop index.
+    Var(Var),
+    /// Another total Index term over variables; equal when its text (with variable numbers) is.
+    Term(Rc<SizeTerm>),
+    /// A size that depends on data, known only at run time.
+    Unknown(u32),
+}
+
+/// A total Index term that is no polynomial.
+#[derive(Clone, Debug)]
+pub struct SizeTerm {
+    key: String,
+    pub expr: Expr,
+}
+
+impl PartialEq for SizeTerm {
+    fn eq(&self, other: &SizeTerm) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for SizeTerm {}
+impl PartialOrd for SizeTerm {
+    fn partial_cmp(&self, other: &SizeTerm) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for SizeTerm {
+    fn cmp(&self, other: &SizeTerm) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+impl std::hash::Hash for SizeTerm {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.key.hash(state);
+    }
+}
+
+/// A product of atoms, sorted; the empty product is 1.
+pub type Monomial = Vec<Atom>;
+
+/// More monomials than this make a product a term of its own instead of being multiplied out.
+const MONOMIALS: usize = 32;
+
+/// A polynomial: no zero coefficients.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Size {
+    terms: BTreeMap<Monomial, i64>,
+}
+
+impl Size {
+    pub fn constant(value: i64) -> Size {
+        Size::monomial(Vec::new(), value)
+    }
+
+    pub fn var(var: &Var) -> Size {
+        Size::atom(Atom::Var(var.clone()))
+    }
+
+    pub fn atom(atom: Atom) -> Size {
+        Size::monomial(vec![atom], 1)
+    }
+
+    /// A size that nothing is known of, different from every other.
+    pub fn unknown() -> Size {
+        Size::atom(Atom::Unknown(fresh_id()))
+    }
+
+    fn monomial(monomial: Monomial, coefficient: i64) -> Size {
+        let mut terms = BTreeMap::new();
+        if coefficient != 0 {
+            terms.insert(monomial, coefficient);
+        }
+        Size { terms }
+    }
+
+    /// The monomials and their coefficients, in a fixed order.
+    pub fn terms(&self) -> impl Iterator<Item = (&Monomial, i64)> {
+        self.terms.iter().map(|(monomial, coefficient)| (monomial, *coefficient))
+    }
+
+    pub fn as_constant(&self) -> Option<i64> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The variable, when the size is just one.
+    pub fn as_var(&self) -> Option<&Var> {
+        match self.as_atom()? {
+            Atom::Var(var) => Some(var),
+            Atom::Term(_) | Atom::Unknown(_) => None,
+        }
+    }
+
+    /// The atom, when the size is just one.
+    pub fn as_atom(&self) -> Option<&Atom> {
+        let (monomial, coefficient) = self.terms.iter().next()?;
+        match monomial.as_slice() {
+            [atom] if *coefficient == 1 && self.terms.len() == 1 => Some(atom),
+            _ => None,
+        }
+    }
+
+    pub fn add(&self, other: &Size) -> Size {
+        let mut terms = self.terms.clone();
+        for (monomial, coefficient) in &other.terms {
+            let entry = terms.entry(monomial.clone()).or_insert(0);
+            *entry = entry.wrapping_add(*coefficient);
+        }
+        terms.retain(|_, coefficient| *coefficient != 0);
+        Size { terms }
+    }
+
+    pub fn neg(&self) -> Size {
+        Size { terms: self.terms.iter().map(|(m, c)| (m.clone(), c.wrapping_neg())).collect() }
+    }
+
+    pub fn sub(&self, other: &Size) -> Size {
+        self.add(&other.neg())
+    }
+
+    pub fn mul(&self, other: &Size) -> Size {
+        if self.terms.len() * other.terms.len() > MONOMIALS
+            && let (Some(a), Some(b)) = (self.to_expr(), other.to_expr())
+        {
+            return Size::opaque(Expr::prim(Prim::Mul, vec![a, b]));
+        }
+        let mut result = Size::default();
+        for (a, x) in &self.terms {
+            for (b, y) in &other.terms {
+                let mut product: Monomial = a.iter().chain(b).cloned().collect();
+                product.sort();
+                result = result.add(&Size::monomial(product, x.wrapping_mul(*y)));
+            }
+        }
+        result
+    }
+
+    /// Every atom, also those inside opaque terms' variables.
+    pub fn each_var(&self, f: &mut dyn FnMut(&Var)) {
+        for atom in self.terms.keys().flatten() {
+            match atom {
+                Atom::Var(var) => f(var),
+                Atom::Term(term) => each_free_var(&term.expr, f),
+                Atom::Unknown(_) => {}
+            }
+        }
+    }
+
+    pub fn mentions(&self, var: &Var) -> bool {
+        let mut found = false;
+        self.each_var(&mut |other| found |= other == var);
+        found
+    }
+
+    /// Whether some part depends on data.
+    pub fn has_unknown(&self) -> bool {
+        self.terms.keys().flatten().any(|atom| matches!(atom, Atom::Unknown(_)))
+    }
+
+    /// Replaces atoms: `f` gives the new size of one, or `None` to keep it. Opaque terms are rebuilt from
+    /// their variables.
+    pub fn substitute(&self, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Size {
+        let mut result = Size::default();
+        for (monomial, coefficient) in &self.terms {
+            let mut product = Size::constant(*coefficient);
+            for atom in monomial {
+                let value = match (f(atom), atom) {
+                    (Some(size), _) => size,
+                    (None, Atom::Term(term)) => substitute_term(&term.expr, f),
+                    (None, Atom::Var(_) | Atom::Unknown(_)) => Size::atom(atom.clone()),
+                };
+                product = product.mul(&value);
+            }
+            result = result.add(&product);
+        }
+        result
+    }
+
+    /// Replaces one variable.
+    pub fn replace(&self, var: &Var, value: &Size) -> Size {
+        if !self.mentions(var) {
+            return self.clone();
+        }
+        self.substitute(&mut |atom| match atom {
+            Atom::Var(other) if other == var => Some(value.clone()),
+            Atom::Var(_) | Atom::Term(_) | Atom::Unknown(_) => None,
+        })
+    }
+
+    /// The size of an Index term: a polynomial where it is one, an opaque atom where the term is total and
+    /// made of variables and Index operations only, and otherwise unknown.
+    pub fn of_expr(expr: &Expr) -> Size {
+        Size::try_of_expr(expr).unwrap_or_else(Size::unknown)
+    }
+
+    /// As [`Size::of_expr`], `None` where the value depends on data or may fail.
+    pub fn try_of_expr(expr: &Expr) -> Option<Size> {
+        match expr.term() {
+            Term::Var(var) => Some(Size::var(var)),
+            Term::Index(value) => Some(Size::constant(*value)),
+            Term::Dim(array, axis) => array.ty().dims().get(*axis).cloned(),
+            Term::Prim(prim, args) => match (prim, args.as_slice()) {
+                (Prim::Add, [a, b]) => Some(Size::try_of_expr(a)?.add(&Size::try_of_expr(b)?)),
+                (Prim::Sub, [a, b]) => Some(Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?)),
+                (Prim::Mul, [a, b]) => Some(Size::try_of_expr(a)?.mul(&Size::try_of_expr(b)?)),
+                (Prim::Neg, [a]) => Some(Size::try_of_expr(a)?.neg()),
+                _ => opaque_of_expr(expr),
+            },
+            Term::If(..) => opaque_of_expr(expr),
+            Term::Let(var, value, body) => {
+                let body = Size::try_of_expr(body)?;
+                if !body.mentions(var) {
+                    return Some(body);
+                }
+                Some(body.replace(var, &Size::try_of_expr(value)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn opaque(expr: Expr) -> Size {
+        let key = super::print::key(&expr);
+        Size::atom(Atom::Term(Rc::new(SizeTerm { key, expr })))
+    }
+
+    /// The Index term that computes the size; `None` when a part is unknown.
+    pub fn to_expr(&self) -> Option<Expr> {
+        let mut sum: Option<Expr> = None;
+        // positive terms first, so that `n - 1` does not become `-1 + n`
+        let (plus, minus): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| **c > 0 || **c == i64::MIN);
+        for (monomial, coefficient) in plus.into_iter().chain(minus) {
+            let negative = *coefficient < 0 && *coefficient != i64::MIN && sum.is_some();
+            let factor = if negative { -*coefficient } else { *coefficient };
+            let mut product = (factor != 1 || monomial.is_empty()).then(|| Expr::index(factor));
+            for atom in monomial {
+                let atom = match atom {
+                    Atom::Var(var) => Expr::var(var),
+                    Atom::Term(term) => term.expr.clone(),
+                    Atom::Unknown(_) => return None,
+                };
+                product = Some(match product {
+                    None => atom,
+                    Some(product) => Expr::prim(Prim::Mul, vec![product, atom]),
+                });
+            }
+            let product = product?;
+            sum = Some(match sum {
+                None => product,
+                Some(sum) => Expr::prim(if negative { Prim::Sub } else { Prim::Add }, vec![sum, product]),
+            });
+        }
+        Some(sum.unwrap_or_else(|| Expr::index(0)))
+    }
+}
+
+fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
+    match expr.term() {
+        Term::Var(var) => f(var),
+        _ => expr.term().each_child(&mut |child| each_free_var(child, f)),
+    }
+}
+
+/// An opaque size from a term of total Index and Bool operations over variables.
+fn opaque_of_expr(expr: &Expr) -> Option<Size> {
+    Some(Size::opaque(normal(expr)?))
+}
+
+/// The term with its polynomial parts in normal form, or `None` when it is not total or not made of
+/// Index and Bool operations over variables.
+fn normal(expr: &Expr) -> Option<Expr> {
+    match expr.term() {
+        Term::Bool(_) => Some(expr.clone()),
+        Term::Var(var) if var.ty() == &Type::Bool => Some(expr.clone()),
+        Term::If(c, a, b) => Some(Expr::if_(normal(c)?, normal(a)?, normal(b)?)),
+        Term::Prim(prim, args) => {
+            let all_index = args.iter().all(|arg| matches!(arg.ty(), Type::Index(_) | Type::Bool));
+            let divides = matches!(prim, Prim::Div | Prim::Rem);
+            let safe = !divides || matches!(args.get(1).map(|arg| Size::of_expr(arg).as_constant()), Some(Some(c)) if c != 0);
+            let polynomial = matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg);
+            if !all_index || !safe {
+                return None;
+            }
+            if polynomial {
+                return Size::try_of_expr(expr)?.to_expr();
+            }
+            Some(Expr::prim(*prim, args.iter().map(normal).collect::<Option<_>>()?))
+        }
+        _ if matches!(expr.ty(), Type::Index(_)) => Size::try_of_expr(expr)?.to_expr(),
+        _ => None,
+    }
+}
+
+fn substitute_term(expr: &Expr, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Size {
+    fn go(expr: &Expr, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Option<Expr> {
+        match expr.term() {
+            Term::Var(var) => match f(&Atom::Var(var.clone())) {
+                Some(size) => size.to_expr(),
+                None => Some(expr.clone()),
+            },
+            Term::Prim(prim, args) => Some(Expr::prim(*prim, args.iter().map(|arg| go(arg, f)).collect::<Option<_>>()?)),
+            Term::If(c, a, b) => Some(Expr::if_(go(c, f)?, go(a, f)?, go(b, f)?)),
+            _ => Some(expr.clone()),
+        }
+    }
+    go(expr, f).map_or_else(Size::unknown, |expr| Size::of_expr(&expr))
+}
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.to_expr() {
+            Some(expr) => write!(f, "{}", super::print::size_text(&expr)),
+            None => write!(f, "?"),
+        }
+    }
+}

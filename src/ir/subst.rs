@@ -1,0 +1,194 @@
+//! Substitution and renaming.
+//!
+//! In: a term and what to put for some of its free variables. Out: the term with every occurrence replaced,
+//! also in the sizes of types. Nothing is captured, because every binder is unique; what keeps it so is
+//! [`freshen`]: whoever copies a term that binds variables renames the copy's binders.
+//!
+//!     substitute(x, n + 1)   build(x, i. v[i])   →   build(n + 1, i. v[i])
+
+use std::collections::HashMap;
+
+use super::size::{Atom, Size};
+use super::term::{Expr, Function, Term, Var};
+use super::types::Type;
+
+/// Replaces free variables by terms. A value that binds variables is renamed at each place it goes to.
+pub fn substitute(expr: &Expr, map: &[(Var, Expr)]) -> Expr {
+    let mut renaming = Renaming::default();
+    for (var, value) in map {
+        renaming.terms.insert(var.clone(), value.clone());
+    }
+    renaming.expr(expr)
+}
+
+/// A copy of the term with binders of its own.
+pub fn freshen(expr: &Expr) -> Expr {
+    Renaming { fresh: true, ..Renaming::default() }.expr(expr)
+}
+
+/// A copy of the function with binders of its own, sizes and parameters included.
+pub fn freshen_function(function: &Function) -> Function {
+    let mut renaming = Renaming { fresh: true, ..Renaming::default() };
+    let sizes = function.sizes.iter().map(|size| renaming.binder(size)).collect();
+    let params = function.params.iter().map(|param| renaming.binder(param)).collect();
+    let result = renaming.ty(&function.result);
+    let body = renaming.expr(&function.body);
+    Function { sizes, params, result, body, ..function.clone() }
+}
+
+/// Applies `f` to each direct subterm and rebuilds the node around the results; the node itself when
+/// nothing changed. Binders stay.
+pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
+    let mut changed = false;
+    let mut go = |child: &Expr| {
+        let new = f(child);
+        changed |= !new.is_same(child);
+        new
+    };
+    let items = |items: &[Expr], go: &mut dyn FnMut(&Expr) -> Expr| items.iter().map(go).collect::<Vec<_>>();
+    let rebuilt = match expr.term() {
+        Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => return expr.clone(),
+        Term::Prim(prim, args) => Expr::prim(*prim, items(args, &mut go)),
+        Term::Let(var, value, body) => {
+            let value = go(value);
+            Expr::let_(var.clone(), value, go(body))
+        }
+        Term::If(c, a, b) => {
+            let (c, a, b) = (go(c), go(a), go(b));
+            Expr::if_(c, a, b)
+        }
+        Term::Build { n, i, body } => {
+            let n = go(n);
+            Expr::build_with(n, i.clone(), go(body))
+        }
+        Term::Fold { n, acc, i, body, init } => {
+            let init = go(init);
+            let n = go(n);
+            Expr::fold_with(n, acc.clone(), i.clone(), go(body), init)
+        }
+        Term::Get(array, index) => {
+            let array = go(array);
+            Expr::get(array, go(index))
+        }
+        Term::Dim(array, axis) => Expr::dim(go(array), *axis),
+        Term::Tuple(parts) => Expr::tuple(items(parts, &mut go)),
+        Term::Proj(tuple, index) => Expr::proj(go(tuple), *index),
+        Term::Array(elements) => {
+            let element = expr.ty().element().cloned().unwrap_or(Type::Double);
+            Expr::array(element, items(elements, &mut go))
+        }
+        Term::Call(name, args) => Expr::with_type(Term::Call(name.clone(), items(args, &mut go)), expr.ty().clone(), expr.span()),
+        Term::Check { cond, status, body } => {
+            let cond = go(cond);
+            Expr::check(cond, *status, go(body))
+        }
+        Term::Dual { x, at, tangent, body } => {
+            let (at, tangent) = (go(at), go(tangent));
+            Expr::dual(x.clone(), at, tangent, go(body))
+        }
+    };
+    if changed { rebuilt.at(expr.span()) } else { expr.clone() }
+}
+
+/// Calls `f` on every free occurrence of a variable, those in sizes of types not included.
+pub fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
+    let mut bound = std::collections::HashSet::new();
+    collect_bound(expr, &mut bound);
+    each_occurrence(expr, &mut |var| {
+        if !bound.contains(var) {
+            f(var);
+        }
+    });
+}
+
+/// Whether `var` occurs in the term, or in the size of one of its types.
+pub fn mentions(expr: &Expr, var: &Var) -> bool {
+    let mut found = false;
+    each_occurrence(expr, &mut |other| found |= other == var);
+    found
+}
+
+fn collect_bound(expr: &Expr, bound: &mut std::collections::HashSet<Var>) {
+    bound.extend(expr.term().binders().into_iter().cloned());
+    expr.term().each_child(&mut |child| collect_bound(child, bound));
+}
+
+fn each_occurrence(expr: &Expr, f: &mut dyn FnMut(&Var)) {
+    if let Term::Var(var) = expr.term() {
+        f(var);
+    }
+    expr.term().each_child(&mut |child| each_occurrence(child, f));
+}
+
+#[derive(Default)]
+struct Renaming {
+    terms: HashMap<Var, Expr>,
+    fresh: bool,
+}
+
+impl Renaming {
+    fn ty(&self, ty: &Type) -> Type {
+        ty.map_sizes(&mut |size| {
+            size.substitute(&mut |atom| match atom {
+                Atom::Var(var) => self.terms.get(var).map(Size::of_expr),
+                Atom::Term(_) | Atom::Unknown(_) => None,
+            })
+        })
+    }
+
+    /// The binder for the new term: another one when all are renamed or its type changed.
+    fn binder(&mut self, var: &Var) -> Var {
+        let ty = self.ty(var.ty());
+        if !self.fresh && &ty == var.ty() {
+            return var.clone();
+        }
+        let new = if self.fresh { var.renewed(ty) } else { var.retyped(ty) };
+        self.terms.insert(var.clone(), Expr::var(&new));
+        new
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        let items = |this: &mut Renaming, items: &[Expr]| items.iter().map(|item| this.expr(item)).collect::<Vec<_>>();
+        let new = match expr.term() {
+            Term::Var(var) => match self.terms.get(var) {
+                Some(value) if value.is_atom() => return value.at(expr.span()),
+                Some(value) => return freshen(value),
+                None => return expr.clone(),
+            },
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) => return expr.clone(),
+            Term::Prim(prim, args) => Expr::prim(*prim, items(self, args)),
+            Term::Let(var, value, body) => {
+                let value = self.expr(value);
+                let var = self.binder(var);
+                Expr::let_(var, value, self.expr(body))
+            }
+            Term::If(c, a, b) => Expr::if_(self.expr(c), self.expr(a), self.expr(b)),
+            Term::Build { n, i, body } => {
+                let n = self.expr(n);
+                let i = self.binder(i);
+                Expr::build_with(n, i, self.expr(body))
+            }
+            Term::Fold { n, acc, i, body, init } => {
+                let (init, n) = (self.expr(init), self.expr(n));
+                let (acc, i) = (self.binder(acc), self.binder(i));
+                Expr::fold_with(n, acc, i, self.expr(body), init)
+            }
+            Term::Get(array, index) => Expr::get(self.expr(array), self.expr(index)),
+            Term::Dim(array, axis) => Expr::dim(self.expr(array), *axis),
+            Term::Tuple(parts) => Expr::tuple(items(self, parts)),
+            Term::Proj(tuple, index) => Expr::proj(self.expr(tuple), *index),
+            Term::Array(elements) => {
+                let element = self.ty(expr.ty().element().unwrap_or(&Type::Double));
+                Expr::array(element, items(self, elements))
+            }
+            Term::Call(name, args) => Expr::with_type(Term::Call(name.clone(), items(self, args)), self.ty(expr.ty()), expr.span()),
+            Term::Check { cond, status, body } => Expr::check(self.expr(cond), *status, self.expr(body)),
+            Term::Dual { x, at, tangent, body } => {
+                let (at, tangent) = (self.expr(at), self.expr(tangent));
+                let x = self.binder(x);
+                Expr::dual(x, at, tangent, self.expr(body))
+            }
+        };
+        new.at(expr.span())
+    }
+}

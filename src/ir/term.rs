@@ -1,0 +1,473 @@
+//! Core terms: what `types` gives, `ad` and `rewrite` transform, `eval` means and `lower` takes.
+//!
+//! Terms are immutable trees. Every node has its type; every binder is its own [`Var`], unique in the
+//! program, so that a substitution captures nothing. The constructors here compute the type of a node from
+//! its parts and are the only way to make one.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::prim::Prim;
+use super::size::{Atom, Size};
+use super::types::Type;
+use crate::source::Span;
+
+thread_local! { static NEXT: Cell<u32> = const { Cell::new(0) }; }
+
+/// A number that no variable or unknown size of this thread has yet.
+pub fn fresh_id() -> u32 {
+    NEXT.with(|next| {
+        let id = next.get();
+        next.set(id + 1);
+        id
+    })
+}
+
+/// A variable: one binder and all its occurrences. Equal when the number is; the name is for people.
+#[derive(Clone)]
+pub struct Var(Rc<VarData>);
+
+struct VarData {
+    id: u32,
+    name: Rc<str>,
+    ty: Type,
+}
+
+impl Var {
+    /// A new binder.
+    pub fn fresh(name: &str, ty: Type) -> Var {
+        Var(Rc::new(VarData { id: fresh_id(), name: name.into(), ty }))
+    }
+
+    /// A new binder of the same name with another type.
+    pub fn renewed(&self, ty: Type) -> Var {
+        Var(Rc::new(VarData { id: fresh_id(), name: self.0.name.clone(), ty }))
+    }
+
+    /// The same binder seen with another type: only for rebuilding a whole scope.
+    pub fn retyped(&self, ty: Type) -> Var {
+        Var(Rc::new(VarData { id: self.0.id, name: self.0.name.clone(), ty }))
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.id
+    }
+
+    pub fn name(&self) -> &Rc<str> {
+        &self.0.name
+    }
+
+    pub fn ty(&self) -> &Type {
+        &self.0.ty
+    }
+}
+
+impl PartialEq for Var {
+    fn eq(&self, other: &Var) -> bool {
+        self.0.id == other.0.id
+    }
+}
+impl Eq for Var {}
+impl PartialOrd for Var {
+    fn partial_cmp(&self, other: &Var) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Var {
+    fn cmp(&self, other: &Var) -> std::cmp::Ordering {
+        self.0.id.cmp(&other.0.id)
+    }
+}
+impl std::hash::Hash for Var {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.id.hash(state);
+    }
+}
+impl std::fmt::Debug for Var {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}#{}", self.0.name, self.0.id)
+    }
+}
+
+/// Why a check fails; the run-time errors of LANGUAGE.md, Meaning, and `smooth_status` of CLI.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Status {
+    Bounds = 1,
+    Shape = 2,
+    Negative = 3,
+    DivZero = 4,
+    Range = 5,
+}
+
+/// One node's form. Scopes: `let`, `build`, `fold` and `dual` bind their variables in `body` only.
+#[derive(Clone, Debug)]
+pub enum Term {
+    Var(Var),
+    Double(f64),
+    Index(i64),
+    Bool(bool),
+    /// `&&` and `||` do not evaluate a second operand that is not needed.
+    Prim(Prim, Vec<Expr>),
+    Let(Var, Expr, Expr),
+    If(Expr, Expr, Expr),
+    /// `build(n, i. body)`; `i` has type `Index<n>`.
+    Build {
+        n: Expr,
+        i: Var,
+        body: Expr,
+    },
+    /// `ifold(n, acc. i. body, init)`, evaluated init, n, then the steps.
+    Fold {
+        n: Expr,
+        acc: Var,
+        i: Var,
+        body: Expr,
+        init: Expr,
+    },
+    /// `array[index]`, an error out of bounds.
+    Get(Expr, Expr),
+    /// The length of the array's dimension `axis` (0 is `length`), known from the shape also when it is empty.
+    Dim(Expr, usize),
+    Tuple(Vec<Expr>),
+    Proj(Expr, usize),
+    /// An array literal; the node's type has the element type also when it is empty.
+    Array(Vec<Expr>),
+    Call(Rc<str>, Vec<Expr>),
+    /// `check cond else status in body`.
+    Check {
+        cond: Expr,
+        status: Status,
+        body: Expr,
+    },
+    /// `dual(x = at, dx = tangent). body`: the dual of `body` where x is bound anew to `at` with tangent
+    /// `tangent` (of the type of `at`, a Double or an array of Doubles) and everything else is constant.
+    /// Its type is `body`'s type dualised.
+    Dual {
+        x: Var,
+        at: Expr,
+        tangent: Expr,
+        body: Expr,
+    },
+}
+
+/// A typed term with the place it came from.
+#[derive(Debug)]
+pub struct Node {
+    term: Term,
+    ty: Type,
+    span: Span,
+}
+
+/// A shared, immutable term.
+#[derive(Clone, Debug)]
+pub struct Expr(Rc<Node>);
+
+/// One monomorphic first-order function. Its sizes are Index variables that calls take from the arguments'
+/// shapes: each stands alone as a length in the type of some parameter, or is a parameter itself.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Unique in the program; an entry's is its source name.
+    pub name: Rc<str>,
+    pub doc: Option<String>,
+    /// Size names in order of first appearance in the parameters' types, without those that are parameters.
+    pub sizes: Vec<Var>,
+    pub params: Vec<Var>,
+    /// Lengths are over `sizes` and Index parameters.
+    pub result: Type,
+    pub body: Expr,
+    pub is_entry: bool,
+    pub span: Span,
+}
+
+/// All functions, callees before callers.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub functions: indexmap::IndexMap<Rc<str>, Function>,
+}
+
+impl Expr {
+    /// A node from all its parts: for places where a constructor below would lose the declared type.
+    pub fn with_type(term: Term, ty: Type, span: Span) -> Expr {
+        Expr(Rc::new(Node { term, ty, span }))
+    }
+
+    fn new(term: Term, ty: Type) -> Expr {
+        Expr::with_type(term, ty, Span::NONE)
+    }
+
+    pub fn term(&self) -> &Term {
+        &self.0.term
+    }
+
+    pub fn ty(&self) -> &Type {
+        &self.0.ty
+    }
+
+    pub fn span(&self) -> Span {
+        self.0.span
+    }
+
+    /// Whether both are one node in memory.
+    pub fn is_same(&self, other: &Expr) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The same node at another place.
+    pub fn at(&self, span: Span) -> Expr {
+        if span.is_none() || self.0.span == span {
+            return self.clone();
+        }
+        Expr::with_type(self.0.term.clone(), self.0.ty.clone(), span)
+    }
+
+    pub fn var(var: &Var) -> Expr {
+        Expr::new(Term::Var(var.clone()), var.ty().clone())
+    }
+
+    pub fn double(value: f64) -> Expr {
+        Expr::new(Term::Double(value), Type::Double)
+    }
+
+    pub fn index(value: i64) -> Expr {
+        Expr::new(Term::Index(value), Type::INDEX)
+    }
+
+    pub fn bool(value: bool) -> Expr {
+        Expr::new(Term::Bool(value), Type::Bool)
+    }
+
+    /// Arguments must fit (`ir::check` says so otherwise; the node then has the first argument's type).
+    pub fn prim(prim: Prim, args: Vec<Expr>) -> Expr {
+        let types: Vec<Type> = args.iter().map(|arg| arg.ty().clone()).collect();
+        let ty = prim.result(&types).unwrap_or_else(|| types.first().cloned().unwrap_or(Type::Double));
+        Expr::new(Term::Prim(prim, args), ty)
+    }
+
+    /// The body's type with the variable replaced by its value, where a length mentions it.
+    pub fn let_(var: Var, value: Expr, body: Expr) -> Expr {
+        let ty = leave_scope(body.ty(), &var, &mut || Size::of_expr(&value));
+        Expr::new(Term::Let(var, value, body), ty)
+    }
+
+    /// Binds `value` to a fresh variable unless it is atomic already.
+    pub fn bind(name: &str, value: Expr, body: impl FnOnce(Expr) -> Expr) -> Expr {
+        if value.is_atom() {
+            return body(value);
+        }
+        let var = Var::fresh(name, value.ty().clone());
+        let body = body(Expr::var(&var));
+        Expr::let_(var, value, body)
+    }
+
+    /// The type is the first branch's, with the sizes that both agree on and unknown ones elsewhere.
+    pub fn if_(cond: Expr, then: Expr, otherwise: Expr) -> Expr {
+        let ty = join(then.ty(), otherwise.ty());
+        Expr::new(Term::If(cond, then, otherwise), ty)
+    }
+
+    /// `build(n, i. body(i))`.
+    pub fn build(n: Expr, name: &str, body: impl FnOnce(Expr) -> Expr) -> Expr {
+        let i = Var::fresh(name, Type::Index(Some(Size::of_expr(&n))));
+        let body = body(Expr::var(&i));
+        Expr::build_with(n, i, body)
+    }
+
+    pub fn build_with(n: Expr, i: Var, body: Expr) -> Expr {
+        let size = match i.ty() {
+            Type::Index(Some(size)) => size.clone(),
+            _ => Size::of_expr(&n),
+        };
+        let element = leave_scope(body.ty(), &i, &mut Size::unknown);
+        Expr::new(Term::Build { n, i, body }, Type::array(element, size))
+    }
+
+    /// The fold has the accumulator's type.
+    pub fn fold_with(n: Expr, acc: Var, i: Var, body: Expr, init: Expr) -> Expr {
+        let ty = acc.ty().clone();
+        Expr::new(Term::Fold { n, acc, i, body, init }, ty)
+    }
+
+    /// `ifold(n, acc. i. body(acc, i), init)`.
+    pub fn fold(n: Expr, acc: &str, i: &str, init: Expr, body: impl FnOnce(Expr, Expr) -> Expr) -> Expr {
+        let acc = Var::fresh(acc, init.ty().clone());
+        let i = Var::fresh(i, Type::Index(Some(Size::of_expr(&n))));
+        let body = body(Expr::var(&acc), Expr::var(&i));
+        Expr::fold_with(n, acc, i, body, init)
+    }
+
+    pub fn get(array: Expr, index: Expr) -> Expr {
+        let ty = array.ty().element().cloned().unwrap_or(Type::Double);
+        Expr::new(Term::Get(array, index), ty)
+    }
+
+    pub fn dim(array: Expr, axis: usize) -> Expr {
+        Expr::new(Term::Dim(array, axis), Type::INDEX)
+    }
+
+    pub fn tuple(parts: Vec<Expr>) -> Expr {
+        let ty = Type::tuple(parts.iter().map(|part| part.ty().clone()).collect());
+        Expr::new(Term::Tuple(parts), ty)
+    }
+
+    pub fn proj(tuple: Expr, index: usize) -> Expr {
+        let ty = match tuple.ty() {
+            Type::Tuple(parts) => parts.get(index).cloned(),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => None,
+        };
+        Expr::new(Term::Proj(tuple, index), ty.unwrap_or(Type::Double))
+    }
+
+    pub fn array(element: Type, items: Vec<Expr>) -> Expr {
+        let size = Size::constant(items.len() as i64);
+        Expr::new(Term::Array(items), Type::array(element, size))
+    }
+
+    /// A call with the type that the function's result has for these arguments.
+    pub fn call(function: &Function, args: Vec<Expr>) -> Expr {
+        let ty = function.result_for(&args);
+        Expr::new(Term::Call(function.name.clone(), args), ty)
+    }
+
+    pub fn check(cond: Expr, status: Status, body: Expr) -> Expr {
+        let ty = body.ty().clone();
+        Expr::new(Term::Check { cond, status, body }, ty)
+    }
+
+    pub fn dual(x: Var, at: Expr, tangent: Expr, body: Expr) -> Expr {
+        let ty = body.ty().dual();
+        Expr::new(Term::Dual { x, at, tangent, body }, ty)
+    }
+
+    /// A variable or a literal: free to duplicate.
+    pub fn is_atom(&self) -> bool {
+        matches!(self.term(), Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_))
+    }
+
+    /// The number of nodes of the tree.
+    pub fn node_count(&self) -> usize {
+        let mut count = 1;
+        self.term().each_child(&mut |child| count += child.node_count());
+        count
+    }
+}
+
+impl Term {
+    /// The direct subterms, in evaluation order.
+    pub fn each_child(&self, f: &mut dyn FnMut(&Expr)) {
+        match self {
+            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
+            Term::Prim(_, items) | Term::Tuple(items) | Term::Array(items) | Term::Call(_, items) => items.iter().for_each(f),
+            Term::Let(_, a, b) | Term::Get(a, b) => {
+                f(a);
+                f(b);
+            }
+            Term::If(c, a, b) => {
+                f(c);
+                f(a);
+                f(b);
+            }
+            Term::Build { n, body, .. } => {
+                f(n);
+                f(body);
+            }
+            Term::Fold { n, body, init, .. } => {
+                f(init);
+                f(n);
+                f(body);
+            }
+            Term::Dim(a, _) | Term::Proj(a, _) => f(a),
+            Term::Check { cond, body, .. } => {
+                f(cond);
+                f(body);
+            }
+            Term::Dual { at, tangent, body, .. } => {
+                f(at);
+                f(tangent);
+                f(body);
+            }
+        }
+    }
+
+    /// The variables that the term itself binds.
+    pub fn binders(&self) -> Vec<&Var> {
+        match self {
+            Term::Let(x, ..) => vec![x],
+            Term::Build { i, .. } => vec![i],
+            Term::Fold { acc, i, .. } => vec![acc, i],
+            Term::Dual { x, .. } => vec![x],
+            Term::Var(_)
+            | Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Prim(..)
+            | Term::If(..)
+            | Term::Get(..)
+            | Term::Dim(..)
+            | Term::Tuple(_)
+            | Term::Proj(..)
+            | Term::Array(_)
+            | Term::Call(..)
+            | Term::Check { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Function {
+    /// The result type for arguments of these types: sizes are read off the arguments' shapes.
+    pub fn result_for(&self, args: &[Expr]) -> Type {
+        let mut sizes: Vec<(Var, Size)> = Vec::new();
+        for (param, arg) in self.params.iter().zip(args) {
+            if matches!(param.ty(), Type::Index(_)) {
+                sizes.push((param.clone(), Size::of_expr(arg)));
+            }
+            match_sizes(param.ty(), arg.ty(), &mut sizes);
+        }
+        self.result.map_sizes(&mut |size| {
+            size.substitute(&mut |atom| match atom {
+                Atom::Var(var) => sizes.iter().find(|(name, _)| name == var).map(|(_, size)| size.clone()),
+                Atom::Unknown(_) => Some(Size::unknown()),
+                Atom::Term(_) => None,
+            })
+        })
+    }
+}
+
+/// Notes what each lone size variable of `param` is in `arg`; the first occurrence decides.
+pub fn match_sizes(param: &Type, arg: &Type, sizes: &mut Vec<(Var, Size)>) {
+    match (param, arg) {
+        (Type::Array(p, size), Type::Array(a, actual)) => {
+            if let Some(var) = size.as_var()
+                && !sizes.iter().any(|(name, _)| name == var)
+            {
+                sizes.push((var.clone(), actual.clone()));
+            }
+            match_sizes(p, a, sizes);
+        }
+        (Type::Tuple(p), Type::Tuple(a)) => p.iter().zip(a.iter()).for_each(|(p, a)| match_sizes(p, a, sizes)),
+        _ => {}
+    }
+}
+
+/// A type outside the scope of `var`: its lengths with `var` replaced, index bounds that mention it dropped.
+fn leave_scope(ty: &Type, var: &Var, value: &mut dyn FnMut() -> Size) -> Type {
+    if !matches!(var.ty(), Type::Index(_) | Type::Bool) {
+        return ty.clone();
+    }
+    let mut known: Option<Size> = None;
+    ty.map_sizes(&mut |size| {
+        if !size.mentions(var) {
+            return size.clone();
+        }
+        size.replace(var, known.get_or_insert_with(&mut *value))
+    })
+}
+
+/// The sizes on which two types of one shape agree.
+fn join(a: &Type, b: &Type) -> Type {
+    match (a, b) {
+        (Type::Array(x, n), Type::Array(y, m)) => Type::array(join(x, y), if n == m { n.clone() } else { Size::unknown() }),
+        (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| join(x, y)).collect()),
+        (Type::Index(x), Type::Index(y)) => Type::Index(if x == y { x.clone() } else { None }),
+        _ => a.clone(),
+    }
+}

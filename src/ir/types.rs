@@ -1,0 +1,99 @@
+//! Core types: every array type carries its sizes, every bounded index its bound.
+
+use std::rc::Rc;
+
+use super::size::Size;
+
+/// The type of a core term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    Double,
+    Bool,
+    /// A 64-bit integer; with `Some(s)`, one known to lie in `0 … s-1`.
+    Index(Option<Size>),
+    /// A regular array: element type and length.
+    Array(Rc<Type>, Size),
+    /// Two or more components.
+    Tuple(Rc<[Type]>),
+}
+
+impl Type {
+    pub const INDEX: Type = Type::Index(None);
+
+    pub fn array(element: Type, size: Size) -> Type {
+        Type::Array(Rc::new(element), size)
+    }
+
+    pub fn tuple(parts: Vec<Type>) -> Type {
+        Type::Tuple(parts.into())
+    }
+
+    /// The type of duals, D(T) of Figure 7's typing rules, except that Index and Bool stay as they are:
+    /// Double → Double * Double, arrays and tuples pointwise.
+    pub fn dual(&self) -> Type {
+        match self {
+            Type::Double => Type::tuple(vec![Type::Double, Type::Double]),
+            Type::Bool | Type::Index(_) => self.clone(),
+            Type::Array(element, size) => Type::array(element.dual(), size.clone()),
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(Type::dual).collect()),
+        }
+    }
+
+    /// Whether a Double is anywhere inside: only such a type can have a tangent.
+    pub fn has_double(&self) -> bool {
+        match self {
+            Type::Double => true,
+            Type::Bool | Type::Index(_) => false,
+            Type::Array(element, _) => element.has_double(),
+            Type::Tuple(parts) => parts.iter().any(Type::has_double),
+        }
+    }
+
+    /// Equal when all sizes and bounds are forgotten.
+    pub fn same_shape(&self, other: &Type) -> bool {
+        match (self, other) {
+            (Type::Double, Type::Double) | (Type::Bool, Type::Bool) | (Type::Index(_), Type::Index(_)) => true,
+            (Type::Array(a, _), Type::Array(b, _)) => a.same_shape(b),
+            (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.same_shape(b)),
+            _ => false,
+        }
+    }
+
+    /// Rebuilds the type with every size (lengths and index bounds) mapped.
+    pub fn map_sizes(&self, f: &mut dyn FnMut(&Size) -> Size) -> Type {
+        match self {
+            Type::Double => Type::Double,
+            Type::Bool => Type::Bool,
+            Type::Index(bound) => Type::Index(bound.as_ref().map(f)),
+            Type::Array(element, size) => {
+                let size = f(size);
+                Type::array(element.map_sizes(f), size)
+            }
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| part.map_sizes(f)).collect()),
+        }
+    }
+
+    /// Calls `f` on every size, outermost first.
+    pub fn each_size(&self, f: &mut dyn FnMut(&Size)) {
+        self.map_sizes(&mut |size| {
+            f(size);
+            size.clone()
+        });
+    }
+
+    /// The lengths of the array's dimensions, outermost first; empty for a type that is no array.
+    pub fn dims(&self) -> Vec<Size> {
+        match self {
+            Type::Array(element, size) => std::iter::once(size.clone()).chain(element.dims()).collect(),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) => Vec::new(),
+        }
+    }
+
+    /// The element type, for an array.
+    pub fn element(&self) -> Option<&Type> {
+        match self {
+            Type::Array(element, _) => Some(element),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) => None,
+        }
+    }
+}
