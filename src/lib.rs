@@ -5,3 +5,4 @@ pub mod diagnostic;
 pub mod ir;
 pub mod source;
 pub mod syntax;
+pub mod types;
