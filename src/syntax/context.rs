@@ -70,6 +70,8 @@ pub struct Context {
     pub current: usize,
     /// A line that starts left of this column ends it.
     pub limit: usize,
+    /// The column of the block or bracket around that a line may not stand in and belong here.
+    pub outer: usize,
     /// Nothing has been read since it began, or since its last `in`: a `let` here is one of its own.
     pub fresh: bool,
     /// The same after a written `in`: the next line may say anew where the block stands.
@@ -91,6 +93,7 @@ impl Context {
             column: token.column,
             current: token.column,
             limit: token.column,
+            outer: token.column,
             fresh: false,
             after_in: false,
             start: token.start,
@@ -103,6 +106,10 @@ impl Context {
 
     pub fn within(self, limit: usize) -> Context {
         Context { limit, ..self }
+    }
+
+    pub fn outside(self, outer: usize) -> Context {
+        Context { outer, ..self }
     }
 
     pub fn aligned(self, column: usize, current: usize) -> Context {

@@ -35,13 +35,13 @@ pub(super) fn from_pest(error: &Error<Rule>, text: &str, layout: &Layout, goal: 
     };
     let virtual_mark = layout.text.get(at..).and_then(|rest| rest.chars().next());
 
-    if virtual_mark == Some(mark::LINE) {
-        return Diagnostic::error("E0103", span, format!("expected the end of the block, found {shown}"))
-            .help("a line in its block's column continues nothing: indent it further, or begin it with an operator");
-    }
     if has(Rule::kw_else) {
         return Diagnostic::error("E0110", span, format!("expected `else`, found {shown}"))
             .help("`if` is an expression and has a value in both cases: add `else …`");
+    }
+    if virtual_mark == Some(mark::LINE) {
+        return Diagnostic::error("E0103", span, format!("expected the end of the block, found {shown}"))
+            .help("a line in its block's column continues nothing: indent it further, or begin it with an operator");
     }
     if has(Rule::in_body) {
         return Diagnostic::error("E0103", span, format!("expected the body of this `let`, found {shown}"))

@@ -134,7 +134,7 @@ impl<'t> Pass<'t> {
                         .help("use `ifold` for loops: `ifold (fun state i -> …) start n`"));
                 }
                 self.emit(None, token);
-                self.push(Context::new(Kind::LetHead { declaration }, token).within(token.column + 1))
+                self.push(Context::new(Kind::LetHead { declaration }, token).within(token.column + 1).outside(usize::MAX))
             }
             (TokenKind::Keyword, "fun") => {
                 self.emit(None, token);
@@ -301,13 +301,16 @@ impl<'t> Pass<'t> {
 
     /// A construct within the line rules of what is around it.
     fn push_inside(&mut self, kind: Kind, token: &Token<'t>) -> Result<(), Diagnostic> {
-        let (limit, column, current) = self.stack.top().map_or((0, 0, 0), |top| (top.limit, top.column, top.current));
-        self.push(Context::new(kind, token).within(limit).aligned(column, current))
+        let mut context = Context::new(kind, token);
+        if let Some(top) = self.stack.top() {
+            context = context.within(top.limit).aligned(top.column, top.current).outside(top.outer);
+        }
+        self.push(context)
     }
 
     fn push_bracket(&mut self, kind: Kind, token: &Token<'t>, next: Option<&Token<'t>>) -> Result<(), Diagnostic> {
         let column = next.map_or(token.column, |next| next.column);
-        self.push(Context::new(kind, token).within(0).aligned(column, column))
+        self.push(Context::new(kind, token).within(0).aligned(column, column).outside(column))
     }
 
     pub(super) fn pop(&mut self) {

@@ -23,7 +23,8 @@ impl<'t> Pass<'t> {
         // A block that begins in the middle of a line may go on anywhere right of what is around it.
         let strict = (token.first || token.text == "let") && self.stack.top().is_some();
         let limit = if strict { token.column.max(around) } else { around };
-        self.push(Context::new(Kind::Block(block), token).within(limit))?;
+        let outer = if strict { token.column } else { self.stack.top().map_or(usize::MAX, |top| top.outer) };
+        self.push(Context::new(Kind::Block(block), token).within(limit).outside(outer))?;
         self.stack.set_fresh();
         if token.first && token.column < around {
             self.offside(0, token)?;
@@ -61,6 +62,15 @@ impl<'t> Pass<'t> {
                 }
                 Kind::LetHead { .. } | Kind::Pattern => return Ok(()),
                 Kind::Round | Kind::Square | Kind::SquareBar => break,
+                // What is in the middle of a line does not go on in the column of the block around it.
+                Kind::Block(block)
+                    if column >= top.limit
+                        && column == top.outer
+                        && column < top.column
+                        && !(block == Block::Function && is_infix(token)) =>
+                {
+                    self.pop();
+                }
                 Kind::LetValue { .. } | Kind::FunHead | Kind::Condition | Kind::Branch | Kind::Block(_) => {
                     if column >= top.limit {
                         break;

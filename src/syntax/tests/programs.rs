@@ -139,6 +139,17 @@ fn lines_that_continue() {
 }
 
 #[test]
+fn a_line_in_the_column_of_the_block_belongs_to_the_block() {
+    body("  if c then a else b\n  + 1", "(+ (if c a b) 1)");
+    body("  (if c then a else b\n   * 2)", "(* (if c a b) 2)");
+    body("  fun x -> x\n  + 1", "(fun x -> (+ x 1))");
+    body("  if c then a else f b\n    d", "(if c a (f b d))");
+    assert!(file("let f =\n  if c then a else b\n  d").starts_with("E0103 [d]"));
+    assert!(file("let f =\n  g fun x -> x\n  d").starts_with("E0101 [fun]"));
+    assert!(file("let f =\n  (fun x -> x\n   d)").starts_with("E0103 [d]"));
+}
+
+#[test]
 fn keywords_and_brackets_in_the_opening_column() {
     body("  if c\n  then a\n  else b", "(if c a b)");
     body(
