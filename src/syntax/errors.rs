@@ -71,7 +71,7 @@ pub(super) fn no_declaration(token: &Token, file: u32) -> Diagnostic {
 
 fn outside(span: Span, shown: &str) -> Diagnostic {
     Diagnostic::error("E0114", span, format!("expected a declaration, found {shown}"))
-        .help("a declaration starts in column 0 with `let`; to continue the one above, indent the line")
+        .help("a declaration starts in column 0 with `let`; indent the line to continue the one above")
 }
 
 fn before(text: &str, span: Span) -> Option<char> {
@@ -116,6 +116,9 @@ fn wanted(expected: &[Rule], operand: bool, goal: Rule) -> String {
     for rule in expected {
         // After an operand a comma is possible nearly everywhere; only brackets make it worth a word.
         if operator && matches!(rule, Rule::comma | Rule::semicolon | Rule::EOI | Rule::kw_elif) {
+            continue;
+        }
+        if *rule == Rule::name && expected.contains(&Rule::file_name) {
             continue;
         }
         if let Some(name) = describe(*rule)

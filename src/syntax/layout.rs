@@ -107,7 +107,7 @@ impl<'t> Pass<'t> {
         let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";");
         if let Some(block) = self.pending.take() {
             self.begin(block, token)?;
-        } else if token.first && !(closes && !head) {
+        } else if token.first && (head || !closes) {
             self.offside(index, token)?;
         } else if let Some(top) = self.stack.top_mut().filter(|top| top.after_in) {
             top.current = token.column;

@@ -223,20 +223,3 @@ impl<'a> Builder<'a> {
         Ok(Pattern { kind, span })
     }
 }
-
-/// How many calls pest makes for a declaration, found by bisection of its limit.
-#[cfg(test)]
-pub(super) fn calls(text: &str) -> usize {
-    let (mut low, mut high) = (0, 1 << 24);
-    while high - low > 64 {
-        let middle = (low + high) / 2;
-        pest::set_call_limit(std::num::NonZeroUsize::new(middle));
-        if Grammar::parse(Rule::declaration, text).is_ok() {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    pest::set_call_limit(None);
-    high
-}

@@ -3,8 +3,6 @@
 use super::sexp::lines;
 use crate::diagnostic::Diagnostic;
 use crate::stack::with_large_stack;
-use crate::syntax::layout::{Goal, Layout};
-use crate::syntax::tokens::tokenize;
 use crate::syntax::{MAX_ERRORS, parse, parse_expr};
 
 /// Parses on a large stack; whether it worked, or the first report.
@@ -66,20 +64,6 @@ fn every_form_nests_500_deep() {
     for (before, after) in [("(", ")"), ("(a, ", ")"), ("(", ": Double)")] {
         let text = format!("let f {}x{} = 1", before.repeat(500), after.repeat(500));
         assert_eq!(outcome(&text), Ok(()), "{before}…{after}");
-    }
-}
-
-#[test]
-fn the_grammar_takes_a_number_of_steps_linear_in_depth() {
-    // pest counts its calls against a limit: twice the depth must do with little more than twice the calls.
-    let calls = |text: &str| {
-        let tokens = tokenize(text, 0).tokens;
-        let layout = Layout::new(&tokens, 0, Goal::Declaration).expect("lays out");
-        super::super::parse::calls(&layout.text)
-    };
-    for (before, after) in FORMS {
-        let [half, full] = [100, 200].map(|n| with_large_stack(|| calls(&nested(n, before, after))));
-        assert!(full < 2 * half + half / 4 + 500, "{before}…{after}: {half} calls, then {full}");
     }
 }
 
