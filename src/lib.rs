@@ -4,5 +4,6 @@
 pub mod diagnostic;
 pub mod ir;
 pub mod source;
+pub mod stack;
 pub mod syntax;
 pub mod types;
