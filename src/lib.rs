@@ -4,4 +4,5 @@
 pub mod diagnostic;
 pub mod ir;
 pub mod source;
+pub mod stack;
 pub mod syntax;
