@@ -9,7 +9,7 @@
 //!
 //! `f_d` has all of f's differentiable parameters active; otherwise the active ones follow the name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -30,7 +30,7 @@ pub struct Functions {
     pub done: IndexMap<Rc<str>, Function>,
     pub spares: Spares,
     /// The names of the whole program, so that a derived function takes none of them.
-    pub names: std::collections::HashSet<Rc<str>>,
+    names: HashSet<Rc<str>>,
     patterns: HashMap<Pattern, Entry>,
 }
 
@@ -46,6 +46,11 @@ struct Entry {
 }
 
 impl Functions {
+    /// For a program that has these names.
+    pub fn new(names: impl Iterator<Item = Rc<str>>) -> Functions {
+        Functions { names: names.collect(), ..Functions::default() }
+    }
+
     /// The function that computes `name` and its tangents for this pattern.
     pub fn derived(&mut self, name: &Rc<str>, pattern: &[Activity], span: Span) -> Result<Rc<Function>> {
         self.result_activity(name, pattern)?;

@@ -35,7 +35,7 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// The program without `dual` terms: its entries and what they reach, functions after those they call.
 pub fn differentiate(program: &Program) -> Result<Program> {
-    let mut functions = Functions { names: program.functions.keys().cloned().collect(), ..Functions::default() };
+    let mut functions = Functions::new(program.functions.keys().cloned());
     for (name, function) in &program.functions {
         let body = without_duals(&function.body, &mut functions)?;
         functions.done.insert(name.clone(), Function { body, ..function.clone() });

@@ -28,12 +28,14 @@ pub struct Rules<'a> {
     activities: Activities,
     /// The active variables in scope, by names.
     values: HashMap<Var, Value>,
+    /// Whether one of them is an array of pairs.
+    has_pairs: bool,
 }
 
 impl<'a> Rules<'a> {
     /// For a body that was analysed, where `values` are its active free variables.
     pub fn new(functions: &'a mut Functions, activities: Activities, values: HashMap<Var, Value>) -> Rules<'a> {
-        Rules { functions, activities, values }
+        Rules { functions, activities, values, has_pairs: false }
     }
 
     /// The dual of a term as pairs, as the API's types have it.
@@ -41,7 +43,8 @@ impl<'a> Rules<'a> {
         if self.activities.of(expr).is_none() {
             return Ok(Value::Constant(self.constant(expr)).pairs(out));
         }
-        let items = |this: &mut Self, items: &[Expr], out: &mut Block| items.iter().map(|item| this.pairs(item, out)).collect::<Result<_>>();
+        let items =
+            |this: &mut Self, items: &[Expr], out: &mut Block| items.iter().map(|item| this.pairs(item, out)).collect::<Result<_>>();
         match expr.term() {
             Term::Let(var, value, body) => {
                 self.let_(var, value, out)?;
@@ -165,6 +168,7 @@ impl<'a> Rules<'a> {
         match value.bind(var, out) {
             Value::Constant(_) => {}
             value @ (Value::Split { .. } | Value::Paired { .. } | Value::Tuple(_)) => {
+                self.has_pairs |= matches!(value, Value::Paired { .. });
                 self.values.insert(var.clone(), value);
             }
         }
@@ -193,17 +197,17 @@ impl<'a> Rules<'a> {
         let mut given: Vec<(&str, Expr)> = Vec::new();
         let mut primals = Vec::new();
         for ((primal, tangent), (x, dx)) in operands.into_iter().zip(names) {
-            let primal = if law.mentions(x) { out.bind("u", primal) } else { primal };
+            let primal = if law.count(x) > 0 { out.bind("u", primal) } else { primal };
             given.push((x, primal.clone()));
             given.extend(tangent.map(|tangent| (*dx, tangent)));
             primals.push(primal);
         }
         let mut primal = Expr::prim(prim, primals).at(expr.span());
-        if law.mentions("r") {
+        if law.count("r") > 0 {
             primal = out.bind("r", primal);
             given.push(("r", primal.clone()));
         }
-        Ok(Value::Split { primal, tangent: law.apply(&given, expr.span())? })
+        Ok(Value::Split { primal, tangent: law.apply(&given)? })
     }
 
     fn build(&mut self, expr: &Expr, n: &Expr, i: &Var, body: &Expr, out: &mut Block) -> Result<Value> {
@@ -269,10 +273,7 @@ impl<'a> Rules<'a> {
     /// A term whose value has no tangent. It stays as it is, but that it reads elements and lengths of an
     /// array of pairs from the pairs.
     fn constant(&self, expr: &Expr) -> Expr {
-        if !self.values.values().any(|value| matches!(value, Value::Paired { .. })) {
-            return expr.clone();
-        }
-        self.read_pairs(expr)
+        if self.has_pairs { self.read_pairs(expr) } else { expr.clone() }
     }
 
     fn read_pairs(&self, expr: &Expr) -> Expr {

@@ -105,9 +105,7 @@ impl Value {
             Value::Constant(primal) => zero(&primal, out),
             Value::Split { tangent, .. } | Value::Paired { views: Some((_, tangent)), .. } => tangent,
             Value::Paired { pairs, ty, views: None } => unzip(&out.bind("pairs", pairs), &ty, Part::Tangent),
-            Value::Tuple(parts) => {
-                one_or_tuple(parts.into_iter().filter(Value::has_double).map(|part| part.tangent(out)).collect())
-            }
+            Value::Tuple(parts) => one_or_tuple(parts.into_iter().filter(Value::has_double).map(|part| part.tangent(out)).collect()),
         }
     }
 
@@ -193,14 +191,15 @@ impl Value {
             Value::Tuple(parts) => {
                 let parts = parts.into_iter().enumerate().map(|(k, part)| part.named(&format!("{}_{k}", var.name()), out)).collect();
                 let value = Value::Tuple(parts);
-                out.spare(var, value.clone().primal(out));
+                let primal = value.clone().primal(out);
+                out.spare(var, primal);
                 value
             }
         }
     }
 
     /// The same value by names.
-    fn named(self, name: &str, out: &mut Block) -> Value {
+    pub fn named(self, name: &str, out: &mut Block) -> Value {
         let derivative = format!("d{name}");
         match self {
             Value::Constant(primal) => Value::Constant(out.bind(name, primal)),
