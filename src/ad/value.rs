@@ -72,6 +72,19 @@ impl Value {
         Value::Tuple(parts.collect())
     }
 
+    /// A value that was read from pairs, with the primals and tangents of its arrays as they are in `split`.
+    pub fn with_views(self, split: Value) -> Value {
+        match (self, split) {
+            (Value::Paired { pairs, ty, .. }, Value::Split { primal, tangent }) => {
+                Value::Paired { pairs, ty, views: Some((primal, tangent)) }
+            }
+            (Value::Tuple(parts), Value::Tuple(split)) => {
+                Value::Tuple(parts.into_iter().zip(split).map(|(part, split)| part.with_views(split)).collect())
+            }
+            (value, _) => value,
+        }
+    }
+
     /// Puts leaves together again: the next primals and tangents are those of a value of this type and activity.
     pub fn of_leaves(
         ty: &Type,
