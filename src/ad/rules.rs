@@ -14,16 +14,15 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::activity::{Activities, Activity};
-use super::block::{Block, Spares, is_name};
+use super::block::{Block, Spares};
+use super::cost::{is_cheap, shared};
 use super::functions::Functions;
-use super::value::{Leaves, Value, leaf_types};
+use super::pairs::leaf_types;
+use super::value::{Leaves, Value};
 use super::{Result, internal, law};
 use crate::ir::prim::{Derivative, Prim};
 use crate::ir::subst::{freshen, map_children};
 use crate::ir::{Expr, Term, Type, Var};
-
-/// The number of nodes up to which Index arithmetic is repeated rather than named.
-const SMALL: usize = 12;
 
 /// The differentiation of one body.
 pub struct Rules<'a> {
@@ -307,18 +306,6 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// An Index term to use more than once: small arithmetic stays in sight, so that what is known of it does too.
-fn shared(name: &str, index: Expr, out: &mut Block) -> Expr {
-    fn is_arithmetic(expr: &Expr) -> bool {
-        match expr.term() {
-            Term::Prim(_, args) => args.iter().all(is_arithmetic),
-            Term::Dim(array, _) => is_name(array),
-            _ => is_name(expr),
-        }
-    }
-    if is_arithmetic(&index) && index.node_count() <= SMALL { index } else { out.bind(name, index) }
-}
-
 /// Names a term that has all leaves of `like`'s value, and takes it apart.
 fn take_apart(name: &str, all: Expr, like: &Expr, active: &Activity, out: &mut Block) -> Result<Value> {
     parts_of(&out.bind(name, all), like.ty(), active, like)
@@ -331,23 +318,6 @@ fn parts_of(all: &Expr, ty: &Type, active: &Activity, like: &Expr) -> Result<Val
     let mut primals = (0..primal_count).map(|k| Expr::proj(all.clone(), k));
     let mut tangents = (primal_count..).map(|k| Expr::proj(all.clone(), k));
     Value::of_leaves(ty, active, &mut primals, &mut tangents).ok_or_else(|| internal(like.span(), "too few components"))
-}
-
-/// Whether a term is free of loops, calls and functions that take long: as well computed twice.
-fn is_cheap(expr: &Expr) -> bool {
-    let mut cheap = match expr.term() {
-        Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Dual { .. } => false,
-        Term::Prim(prim, _) => !prim.row().name.starts_with(|c: char| c.is_ascii_alphabetic()) && *prim != Prim::Pow || is_quick(*prim),
-        Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Let(..) | Term::If(..) | Term::Get(..) => true,
-        Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Check { .. } => true,
-    };
-    expr.term().each_child(&mut |child| cheap = cheap && is_cheap(child));
-    cheap
-}
-
-/// The named primitives that are as cheap as an operator.
-fn is_quick(prim: Prim) -> bool {
-    matches!(prim, Prim::Min | Prim::Max | Prim::Abs | Prim::Sign | Prim::Floor | Prim::Not | Prim::ToDouble | Prim::ToIndex)
 }
 
 fn drop_freely(expr: &Expr, out: &Block) {

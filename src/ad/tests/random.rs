@@ -229,14 +229,8 @@ impl Random {
 fn random_programs_agree() {
     let mut finite = 0;
     for seed in 0..1500 {
-        let mut random = Random {
-            state: seed,
-            functions: Vec::new(),
-            doubles: Vec::new(),
-            vectors: Vec::new(),
-            indices: Vec::new(),
-            duals: 0,
-        };
+        let mut random =
+            Random { state: seed, functions: Vec::new(), doubles: Vec::new(), vectors: Vec::new(), indices: Vec::new(), duals: 0 };
         for name in ["f", "g"] {
             let function = random.function(name, false);
             random.functions.push(function);

@@ -64,7 +64,7 @@ fn nested_builds_are_not_computed_again() {
         if depth == 0 {
             return one(Prim::Sin, &get(v, &int(0)));
         }
-        named("w", Expr::build(int(4), "i", |i| add(&nest(v, depth - 1), &get(v, &i))), |w| sum(w))
+        named("w", Expr::build(int(4), "i", |i| add(&nest(v, depth - 1), &get(v, &i))), sum)
     }
     for depth in 1..5 {
         let (var, w) = v("v");
