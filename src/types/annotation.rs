@@ -123,10 +123,9 @@ impl Infer<'_> {
     }
 
     fn unknown_size(&mut self, name: &str, span: Span) {
-        self.report(
-            Diagnostic::error("E0403", span, format!("unknown size `{name}`"))
-                .help(format!("a size name stands alone in some parameter, as in `Vector<{name}>`, or is a parameter `({name}: Index)` before")),
-        );
+        self.report(Diagnostic::error("E0403", span, format!("unknown size `{name}`")).help(format!(
+            "a size name stands alone in some parameter, as in `Vector<{name}>`, or is a parameter `({name}: Index)` before"
+        )));
     }
 }
 

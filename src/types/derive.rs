@@ -107,8 +107,12 @@ impl<'a> Elaborator<'a> {
             element = (*inner).clone();
         }
         if element != Type::Double {
-            let diagnostic = Diagnostic::error("E0503", span, format!("`{form}` cannot differentiate with respect to this: it is no Double and no array of Doubles"))
-                .help("the independent variable is a Double, a Vector or a Matrix");
+            let diagnostic = Diagnostic::error(
+                "E0503",
+                span,
+                format!("`{form}` cannot differentiate with respect to this: it is no Double and no array of Doubles"),
+            )
+            .help("the independent variable is a Double, a Vector or a Matrix");
             return self.fail(diagnostic);
         }
         Ok(self.name("x", point))
@@ -130,7 +134,11 @@ impl<'a> Elaborator<'a> {
     /// One element per component of the point: `f` of the point's unit tangent there.
     fn each_unit(&mut self, point: &Expr, f: &mut dyn FnMut(&mut Self, Expr) -> Result<Expr>) -> Result<Expr> {
         let dims = point.ty().dims();
-        let vars: Vec<Var> = dims.iter().zip(["r", "c", "k", "l"].iter().cycle()).map(|(size, name)| Var::fresh(if dims.len() == 1 { "i" } else { name }, Type::Index(Some(size.clone())))).collect();
+        let vars: Vec<Var> = dims
+            .iter()
+            .zip(["r", "c", "k", "l"].iter().cycle())
+            .map(|(size, name)| Var::fresh(if dims.len() == 1 { "i" } else { name }, Type::Index(Some(size.clone()))))
+            .collect();
         let unit = unit(point, &vars);
         let mut result = self.scoped(|this| f(this, unit))?;
         for (axis, var) in vars.into_iter().enumerate().rev() {
@@ -205,8 +213,9 @@ impl<'a> Elaborator<'a> {
         };
         let Some(chosen) = chosen.filter(|at| is_differentiable(function.params[*at].ty())) else {
             let which = derive.parameter.as_ref().map_or("no parameter".to_string(), |name| format!("no parameter `{name}`"));
-            let diagnostic = Diagnostic::error("E0504", span, format!("`{}` has {which} that is a Double or an array of Doubles", derive.function))
-                .help("name a differentiable parameter: `--derive KIND:FUNCTION:PARAMETER`");
+            let diagnostic =
+                Diagnostic::error("E0504", span, format!("`{}` has {which} that is a Double or an array of Doubles", derive.function))
+                    .help("name a differentiable parameter: `--derive KIND:FUNCTION:PARAMETER`");
             return self.fail(diagnostic);
         };
         let param = function.params[chosen].clone();
@@ -214,7 +223,8 @@ impl<'a> Elaborator<'a> {
         let fits = match derive.kind {
             Kind::Jvp => true,
             Kind::Vjp => {
-                let diagnostic = Diagnostic::error("E0602", span, "unsupported: vjp needs reverse mode").help("use jvp, gradient or jacobian, which forward mode computes");
+                let diagnostic = Diagnostic::error("E0602", span, "unsupported: vjp needs reverse mode")
+                    .help("use jvp, gradient or jacobian, which forward mode computes");
                 return self.fail(diagnostic);
             }
             Kind::Gradient => rank <= 2 && scalar,
@@ -300,6 +310,8 @@ fn tangents(dual: Expr, primal: &Type) -> Expr {
         Type::Array(element, _) => {
             Expr::bind("d", dual, |dual| Expr::build(Expr::dim(dual.clone(), 0), "k", |k| tangents(Expr::get(dual.clone(), k), element)))
         }
-        Type::Tuple(parts) => Expr::bind("d", dual, |dual| Expr::tuple(parts.iter().enumerate().map(|(at, part)| tangents(Expr::proj(dual.clone(), at), part)).collect())),
+        Type::Tuple(parts) => Expr::bind("d", dual, |dual| {
+            Expr::tuple(parts.iter().enumerate().map(|(at, part)| tangents(Expr::proj(dual.clone(), at), part)).collect())
+        }),
     }
 }

@@ -207,9 +207,7 @@ impl<'a> Elaborator<'a> {
                 let array = self.expr(array, scope)?;
                 Expr::get(array, self.expr(index, scope)?).at(span)
             }
-            ExprKind::Tuple(parts) => {
-                Expr::tuple(parts.iter().map(|part| self.expr(part, scope)).collect::<Result<_>>()?).at(span)
-            }
+            ExprKind::Tuple(parts) => Expr::tuple(parts.iter().map(|part| self.expr(part, scope)).collect::<Result<_>>()?).at(span),
             ExprKind::Array(items) => self.array(items, span, scope)?,
             ExprKind::Deriv(subject, point) => self.deriv(subject, point, scope, span)?,
         })
@@ -220,7 +218,11 @@ impl<'a> Elaborator<'a> {
             let element = self.infer.notes.empties.get(&span).map(|ty| self.concrete(ty, scope)).and_then(|ty| ty.to_core());
             return match element {
                 // the inner sizes of an empty array that nothing decides are 0
-                Some(element) => Ok(Expr::array(element.map_sizes(&mut |size| if size.has_unknown() { Size::constant(0) } else { size.clone() }), Vec::new()).at(span)),
+                Some(element) => Ok(Expr::array(
+                    element.map_sizes(&mut |size| if size.has_unknown() { Size::constant(0) } else { size.clone() }),
+                    Vec::new(),
+                )
+                .at(span)),
                 None => self.fail(
                     Diagnostic::error("E0307", span, "the element type of `[]` is not known").help("annotate it: `let a: Vector = []`"),
                 ),

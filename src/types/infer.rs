@@ -222,8 +222,7 @@ impl Infer<'_> {
     /// A scheme's type at one use: fresh holes, and per parameter the size hole of its value.
     fn instantiate(&mut self, scheme: &Scheme, span: Span) -> (Ty, Vec<Size>) {
         let level = self.level;
-        let map: Vec<(u32, Ty)> =
-            scheme.holes.iter().map(|id| (*id, self.holes.fresh(self.holes.class(*id), level))).collect();
+        let map: Vec<(u32, Ty)> = scheme.holes.iter().map(|id| (*id, self.holes.fresh(self.holes.class(*id), level))).collect();
         let values: Vec<Size> = scheme.values.iter().map(|_| self.holes.fresh_size()).collect();
         let sizes: Vec<(Atom, Size)> = scheme.sizes.iter().map(|atom| (atom.clone(), self.holes.fresh_size())).collect();
         let replace = |holes: &Holes, ty: &Ty| {
@@ -419,7 +418,12 @@ impl Infer<'_> {
             None => {
                 let candidates = self.modules.visible(self.at);
                 let builtins = builtin::names();
-                let near = candidates.iter().map(|name| &**name).chain(builtins).filter(|other| distance(name, other) <= 2).min_by_key(|other| distance(name, other));
+                let near = candidates
+                    .iter()
+                    .map(|name| &**name)
+                    .chain(builtins)
+                    .filter(|other| distance(name, other) <= 2)
+                    .min_by_key(|other| distance(name, other));
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "declare it above, or open the file that does".into(),
@@ -457,7 +461,10 @@ impl Infer<'_> {
             }
             _ => (self.expr(head, scope).ty, Vec::new(), None),
         };
-        let found = name.as_ref().filter(|name| scope.get(name).is_none() && self.modules.lookup(name, self.at).is_none()).and_then(|name| builtin::lookup(name));
+        let found = name
+            .as_ref()
+            .filter(|name| scope.get(name).is_none() && self.modules.lookup(name, self.at).is_none())
+            .and_then(|name| builtin::lookup(name));
         let (params, result) = match self.holes.head(&head_ty) {
             Ty::Fun(params, result) => (params.to_vec(), (*result).clone()),
             Ty::Hole(_) => {
@@ -542,7 +549,8 @@ impl Infer<'_> {
                 let point = self.holes.resolve(&deriv.point);
                 match (point.to_core(), subject.to_core()) {
                     (Some(point), Some(subject)) => {
-                        let dual = point.dims().iter().rev().fold(Ty::of_core(&subject.dual()), |inner, size| Ty::array(inner, size.clone()));
+                        let dual =
+                            point.dims().iter().rev().fold(Ty::of_core(&subject.dual()), |inner, size| Ty::array(inner, size.clone()));
                         // a misuse of the result shows where it is used
                         let _ = self.holes.unify(&deriv.result, &dual);
                         again = true;
@@ -577,9 +585,8 @@ impl Infer<'_> {
             let (name, takes) = (api.name(), api.takes());
             let found_text = self.text(found);
             let help = super::forms::suggestion(&self.holes, api, found);
-            self.diagnostics.push(
-                Diagnostic::error("E0501", span, format!("`{name}` takes {takes} and its point, found {found_text}")).help(help),
-            );
+            self.diagnostics
+                .push(Diagnostic::error("E0501", span, format!("`{name}` takes {takes} and its point, found {found_text}")).help(help));
         }
     }
 
@@ -603,7 +610,8 @@ impl Infer<'_> {
             }
             Mismatch::Sizes(a, b) => {
                 let (a, b) = (self.holes.resolve_size(&a), self.holes.resolve_size(&b));
-                Diagnostic::error("E0401", span, format!("expected size {a}, found size {b}")).help(format!("{note}: the lengths {a} and {b} can never be equal"))
+                Diagnostic::error("E0401", span, format!("expected size {a}, found size {b}"))
+                    .help(format!("{note}: the lengths {a} and {b} can never be equal"))
             }
             Mismatch::Infinite => Diagnostic::error("E0302", span, format!("{found_text} would have to contain itself"))
                 .help("check what the expression is applied to"),
@@ -644,6 +652,10 @@ impl Infer<'_> {
             PatternKind::Typed(_, annotation) => Some(self.convert(annotation, own)),
             PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) => None,
         }
+    }
+
+    pub(super) fn fresh_type(&mut self) -> Ty {
+        self.holes.fresh(Class::Any, self.level)
     }
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {

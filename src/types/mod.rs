@@ -88,8 +88,12 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
                 }
             }
             _ => diagnostics.push(
-                Diagnostic::error("E0206", modules.globals[index].decl.name.span, format!("`{}` cannot be derived: its type is open", derive.function))
-                    .help("annotate its parameters"),
+                Diagnostic::error(
+                    "E0206",
+                    modules.globals[index].decl.name.span,
+                    format!("`{}` cannot be derived: its type is open", derive.function),
+                )
+                .help("annotate its parameters"),
             ),
         }
     }
@@ -98,8 +102,12 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         match known {
             None => diagnostics.push(unknown_entry(&modules, entry, "--entry")),
             Some(index) if !infer.schemes[index].broken && closed(&infer, index).is_none() => diagnostics.push(
-                Diagnostic::error("E0206", modules.globals[index].decl.name.span, format!("`{entry}` cannot be an entry: its type is open or has a function in it"))
-                    .help("annotate its parameters"),
+                Diagnostic::error(
+                    "E0206",
+                    modules.globals[index].decl.name.span,
+                    format!("`{entry}` cannot be an entry: its type is open or has a function in it"),
+                )
+                .help("annotate its parameters"),
             ),
             Some(_) => {}
         }

@@ -75,8 +75,7 @@ struct Loading<'a, 'l> {
 pub fn load(sources: &mut SourceMap, main: u32, load: &mut Loader) -> (Modules, Diagnostics) {
     let library = sources.add("linalg", LINALG);
     let name = sources.files[main as usize].name.to_string();
-    let mut loading =
-        Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
+    let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
     loading.file(library, None);
     loading.files.insert(name.clone(), None);
     let file = loading.file(main, Some(&name));

@@ -27,7 +27,9 @@ pub fn of(infer: &Infer, modules: &Modules, index: usize, function: Option<&Func
             .params
             .iter()
             .enumerate()
-            .map(|(at, ty)| (patterns.get(at).map_or(format!("arg{}", at + 1), |pattern| pattern_name(pattern, at).to_string()), ty.clone()))
+            .map(|(at, ty)| {
+                (patterns.get(at).map_or(format!("arg{}", at + 1), |pattern| pattern_name(pattern, at).to_string()), ty.clone())
+            })
             .collect(),
     };
     let result = function.map_or(scheme.result.clone(), |function| Ty::of_core(&function.result));

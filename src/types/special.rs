@@ -111,7 +111,12 @@ impl<'a> Elaborator<'a> {
             let size = actual.sizes.iter().find(|(known, _)| known == atom).map(|(_, size)| size.clone())?;
             Some(if exact { size } else { canonical.size(&size) })
         };
-        let key = format!("g{index} {instance:?} {:?} {} {}", slots.iter().map(|slot| &slot.ty).collect::<Vec<_>>(), canonical.key, function_key(&functions));
+        let key = format!(
+            "g{index} {instance:?} {:?} {} {}",
+            slots.iter().map(|slot| &slot.ty).collect::<Vec<_>>(),
+            canonical.key,
+            function_key(&functions)
+        );
         let key = if exact { key } else { canonical.anonymous(&key, &vars) };
         let decl = &self.modules.globals[index].decl;
         let base = decl.name.text.clone();
@@ -436,7 +441,12 @@ impl Canonical {
                     _ => vec![None; parts.len()],
                 };
                 Type::tuple(
-                    parts.iter().zip(declared).enumerate().map(|(at, (part, ty))| self.walk(part, ty, &format!("{param}_{at}"), 0, part.dims().len())).collect(),
+                    parts
+                        .iter()
+                        .zip(declared)
+                        .enumerate()
+                        .map(|(at, (part, ty))| self.walk(part, ty, &format!("{param}_{at}"), 0, part.dims().len()))
+                        .collect(),
                 )
             }
         }
@@ -471,7 +481,8 @@ impl Canonical {
         match ty {
             Type::Index(Some(bound)) => {
                 let inside = self.size(bound);
-                let ours = inside.as_constant().is_some() || inside.as_var().is_some_and(|var| self.known.iter().any(|(_, known)| known == var));
+                let ours =
+                    inside.as_constant().is_some() || inside.as_var().is_some_and(|var| self.known.iter().any(|(_, known)| known == var));
                 Type::Index(if ours { Some(inside) } else { None })
             }
             Type::Array(element, size) => Type::array(self.bounds(element), size.clone()),

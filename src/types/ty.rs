@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::ir::{Atom, Size, Type, Var};
+use crate::ir::{Atom, Size, Type};
 
 /// A type with holes.
 #[derive(Clone, Debug)]
@@ -231,9 +231,7 @@ impl Holes {
                 self.unify(x, y)?;
                 self.unify_size(n, m)
             }
-            (Ty::Tuple(xs), Ty::Tuple(ys)) if xs.len() == ys.len() => {
-                xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y))
-            }
+            (Ty::Tuple(xs), Ty::Tuple(ys)) if xs.len() == ys.len() => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
             (Ty::Fun(xs, x), Ty::Fun(ys, y)) if xs.len() == ys.len() => {
                 xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y))?;
                 self.unify(x, y)
@@ -298,10 +296,12 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
             match holes.head(&element) {
                 Ty::Double if size == "_" => "Vector".into(),
                 Ty::Double => format!("Vector<{size}>"),
-                Ty::Array(inner, columns) if matches!(holes.head(&inner), Ty::Double) => match (size.as_str(), show_size(holes, &columns).as_str()) {
-                    ("_", "_") => "Matrix".into(),
-                    (rows, columns) => format!("Matrix<{rows}, {columns}>"),
-                },
+                Ty::Array(inner, columns) if matches!(holes.head(&inner), Ty::Double) => {
+                    match (size.as_str(), show_size(holes, &columns).as_str()) {
+                        ("_", "_") => "Matrix".into(),
+                        (rows, columns) => format!("Matrix<{rows}, {columns}>"),
+                    }
+                }
                 other if size == "_" => format!("Array<{}>", show(holes, &other, names)),
                 other => format!("Array<{}, {size}>", show(holes, &other, names)),
             }
@@ -342,17 +342,4 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
 fn show_size(holes: &Holes, size: &Size) -> String {
     let size = holes.resolve_size(size);
     if size.has_unknown() { "_".into() } else { size.to_string() }
-}
-
-/// Replaces size variables of a type.
-pub fn substitute_sizes(ty: &Ty, map: &[(Var, Size)]) -> Ty {
-    ty.map(
-        &mut |size| {
-            size.substitute(&mut |atom| match atom {
-                Atom::Var(var) => map.iter().find(|(name, _)| name == var).map(|(_, size)| size.clone()),
-                Atom::Term(_) | Atom::Unknown(_) => None,
-            })
-        },
-        &mut Ty::Hole,
-    )
 }
