@@ -1,7 +1,10 @@
 //! smoothc: a compiler for F-smooth, a small functional array language, that differentiates programs
 //! and emits C in destination-passing style.
 
+pub mod cli;
 pub mod diagnostic;
 pub mod ir;
 pub mod source;
+pub mod stack;
 pub mod syntax;
+pub mod toolchain;

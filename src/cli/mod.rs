@@ -1,0 +1,6 @@
+//! The command line.
+
+pub mod args;
+pub mod files;
+pub mod json;
+pub mod npy;
