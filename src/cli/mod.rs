@@ -4,3 +4,4 @@ pub mod args;
 pub mod files;
 pub mod json;
 pub mod npy;
+pub mod render;
