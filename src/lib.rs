@@ -5,6 +5,5 @@ pub mod cli;
 pub mod diagnostic;
 pub mod ir;
 pub mod source;
-pub mod stack;
 pub mod syntax;
 pub mod toolchain;

@@ -117,7 +117,9 @@ mod tests {
     #[test]
     fn a_person_sees_the_line_and_the_help() {
         let sources = sources();
-        let problem = Diagnostic::error("E0305", Span::new(0, 22, 27), "expected a Double").label(Span::new(0, 4, 6), "declared here").help("do this");
+        let problem = Diagnostic::error("E0305", Span::new(0, 22, 27), "expected a Double")
+            .label(Span::new(0, 4, 6), "declared here")
+            .help("do this");
         let text = human(&problem, &sources, false);
         for part in ["error[E0305]: expected a Double", "v.smooth:3:2", "x + é", "^", "declared here", "help: do this"] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -131,7 +133,9 @@ mod tests {
         let length = sources.files[0].text.len() + 3;
         for start in 0..length {
             for end in 0..length {
-                let problem = Diagnostic::error("E0001", Span::new(0, start, end), "m").label(Span::new(0, end, start), "l").label(Span::new(9, 0, 1), "x");
+                let problem = Diagnostic::error("E0001", Span::new(0, start, end), "m")
+                    .label(Span::new(0, end, start), "l")
+                    .label(Span::new(9, 0, 1), "x");
                 human(&problem, &sources, false);
                 json(&problem, &sources);
             }
