@@ -5,5 +5,6 @@ pub mod cli;
 pub mod diagnostic;
 pub mod ir;
 pub mod source;
+pub mod stack;
 pub mod syntax;
 pub mod toolchain;
