@@ -42,3 +42,12 @@ fn text(expr: &Expr, name: &dyn Fn(&super::term::Var) -> String, level: u8) -> S
         other => format!("{other:?}"),
     }
 }
+
+pub fn expr(expr: &Expr) -> String {
+    size_text(expr)
+}
+impl std::fmt::Display for super::types::Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
