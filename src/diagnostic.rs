@@ -28,21 +28,11 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            code,
-            severity: Severity::Error,
-            span,
-            message: message.into(),
-            labels: Vec::new(),
-            help: None,
-        }
+        Diagnostic { code, severity: Severity::Error, span, message: message.into(), labels: Vec::new(), help: None }
     }
 
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::error(code, span, message)
-        }
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
     }
 
     pub fn label(mut self, span: Span, note: impl Into<String>) -> Diagnostic {

@@ -14,18 +14,10 @@ pub struct Span {
 }
 
 impl Span {
-    pub const NONE: Span = Span {
-        file: u32::MAX,
-        start: 0,
-        end: 0,
-    };
+    pub const NONE: Span = Span { file: u32::MAX, start: 0, end: 0 };
 
     pub fn new(file: u32, start: usize, end: usize) -> Span {
-        Span {
-            file,
-            start: start as u32,
-            end: end as u32,
-        }
+        Span { file, start: start as u32, end: end as u32 }
     }
 
     pub fn is_none(self) -> bool {
@@ -37,11 +29,7 @@ impl Span {
         if self.is_none() || self.file != other.file {
             return if self.is_none() { other } else { self };
         }
-        Span {
-            file: self.file,
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 }
 
@@ -61,10 +49,7 @@ pub struct SourceMap {
 impl SourceMap {
     /// Adds a file and gives its number.
     pub fn add(&mut self, name: &str, text: &str) -> u32 {
-        self.files.push(SourceFile {
-            name: name.into(),
-            text: text.into(),
-        });
+        self.files.push(SourceFile { name: name.into(), text: text.into() });
         (self.files.len() - 1) as u32
     }
 
@@ -76,9 +61,6 @@ impl SourceMap {
     pub fn line_column(&self, span: Span) -> Option<(usize, usize)> {
         let before = self.file(span)?.text.get(..span.start as usize)?;
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Some((
-            before.matches('\n').count() + 1,
-            before[line_start..].chars().count() + 1,
-        ))
+        Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
     }
 }

@@ -19,10 +19,7 @@ pub fn with_large_stack<T: Send>(f: impl FnOnce() -> T + Send) -> T {
         let (work, result) = (&mut work, &mut result);
         let done = thread::scope(|scope| {
             let body = || *result = work.take().map(|f| f());
-            match thread::Builder::new()
-                .stack_size(size)
-                .spawn_scoped(scope, body)
-            {
+            match thread::Builder::new().stack_size(size).spawn_scoped(scope, body) {
                 Ok(handle) => {
                     if let Err(panic) = handle.join() {
                         resume_unwind(panic);

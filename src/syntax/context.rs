@@ -57,10 +57,7 @@ impl Kind {
     }
 
     pub fn is_bracket(self) -> bool {
-        matches!(
-            self,
-            Kind::Round | Kind::Square | Kind::SquareBar | Kind::Pattern
-        )
+        matches!(self, Kind::Round | Kind::Square | Kind::SquareBar | Kind::Pattern)
     }
 }
 
@@ -73,6 +70,8 @@ pub struct Context {
     pub current: usize,
     /// A line that starts left of this column ends it.
     pub limit: usize,
+    /// The column of the block or bracket around that a line may not stand in and belong here.
+    pub outer: usize,
     /// Nothing has been read since it began, or since its last `in`: a `let` here is one of its own.
     pub fresh: bool,
     /// The same after a written `in`: the next line may say anew where the block stands.
@@ -94,6 +93,7 @@ impl Context {
             column: token.column,
             current: token.column,
             limit: token.column,
+            outer: token.column,
             fresh: false,
             after_in: false,
             start: token.start,
@@ -108,12 +108,12 @@ impl Context {
         Context { limit, ..self }
     }
 
+    pub fn outside(self, outer: usize) -> Context {
+        Context { outer, ..self }
+    }
+
     pub fn aligned(self, column: usize, current: usize) -> Context {
-        Context {
-            column,
-            current,
-            ..self
-        }
+        Context { column, current, ..self }
     }
 
     fn height(&self) -> usize {
@@ -135,13 +135,7 @@ pub struct Stack {
 
 impl Stack {
     pub fn new(file: u32) -> Stack {
-        Stack {
-            file,
-            contexts: Vec::new(),
-            brackets: Vec::new(),
-            angles: 0,
-            excess: None,
-        }
+        Stack { file, contexts: Vec::new(), brackets: Vec::new(), angles: 0, excess: None }
     }
 
     pub fn top(&self) -> Option<&Context> {
@@ -153,10 +147,7 @@ impl Stack {
     }
 
     pub fn below_top(&self) -> Option<&Context> {
-        self.contexts
-            .len()
-            .checked_sub(2)
-            .and_then(|at| self.contexts.get(at))
+        self.contexts.len().checked_sub(2).and_then(|at| self.contexts.get(at))
     }
 
     /// The nearest open bracket.
@@ -232,11 +223,7 @@ impl Stack {
 
     pub fn angle(&mut self, token: &Token, change: isize) -> Result<(), Diagnostic> {
         self.angles = self.angles.saturating_add_signed(change);
-        if self.angles > NESTING {
-            Err(self.too_deep(Span::new(self.file, token.start, token.end())))
-        } else {
-            Ok(())
-        }
+        if self.angles > NESTING { Err(self.too_deep(Span::new(self.file, token.start, token.end()))) } else { Ok(()) }
     }
 
     pub fn check_height(&self) -> Result<(), Diagnostic> {
@@ -247,32 +234,20 @@ impl Stack {
     pub fn check_closing(&self, token: &Token) -> Result<(), Diagnostic> {
         let place = Span::new(self.file, token.start, token.end());
         let Some(open) = self.bracket() else {
-            return Err(Diagnostic::error(
-                "E0102",
-                place,
-                format!("expected no `{}`: nothing is open", token.text),
-            )
-            .help(format!("remove the `{}` or open it before", token.text)));
+            return Err(Diagnostic::error("E0102", place, format!("expected no `{}`: nothing is open", token.text))
+                .help(format!("remove the `{}` or open it before", token.text)));
         };
         let (opening, closing) = brackets(open.kind);
         if closing == token.text {
             return Ok(());
         }
-        Err(Diagnostic::error(
-            "E0102",
-            place,
-            format!("expected `{closing}`, found `{}`", token.text),
-        )
-        .label(self.span(open), format!("this `{opening}` is open"))
-        .help(format!("close the `{opening}` with `{closing}`")))
+        Err(Diagnostic::error("E0102", place, format!("expected `{closing}`, found `{}`", token.text))
+            .label(self.span(open), format!("this `{opening}` is open"))
+            .help(format!("close the `{opening}` with `{closing}`")))
     }
 
     /// Whether the construct that a keyword goes on with is open, in the nearest bracket.
-    pub fn check_keyword(
-        &self,
-        token: &Token,
-        wanted: &dyn Fn(Kind) -> bool,
-    ) -> Result<(), Diagnostic> {
+    pub fn check_keyword(&self, token: &Token, wanted: &dyn Fn(Kind) -> bool) -> Result<(), Diagnostic> {
         let from = self.brackets.last().map_or(0, |at| at + 1);
         let inside = self.contexts.get(from..).unwrap_or_default();
         if inside.iter().rev().any(|context| wanted(context.kind)) {
@@ -284,31 +259,16 @@ impl Stack {
             && outside.iter().any(|context| wanted(context.kind))
         {
             let (opening, closing) = brackets(open.kind);
-            return Err(Diagnostic::error(
-                "E0102",
-                place,
-                format!("expected `{closing}`, found `{}`", token.text),
-            )
-            .label(self.span(open), format!("this `{opening}` is open"))
-            .help(format!("close the `{opening}` before")));
+            return Err(Diagnostic::error("E0102", place, format!("expected `{closing}`, found `{}`", token.text))
+                .label(self.span(open), format!("this `{opening}` is open"))
+                .help(format!("close the `{opening}` before")));
         }
         let (partner, help) = match token.text {
-            "in" => (
-                "let",
-                "`in` follows the value of a local `let`; a declaration has none",
-            ),
+            "in" => ("let", "`in` follows the value of a local `let`; a declaration has none"),
             "then" => ("if", "write `if condition then a else b`"),
-            _ => (
-                "if … then",
-                "write `if condition then a else b`; the branches stand right of the `if`'s column",
-            ),
+            _ => ("if … then", "write `if condition then a else b`; the branches stand right of the `if`'s column"),
         };
-        Err(Diagnostic::error(
-            "E0101",
-            place,
-            format!("expected `{partner}` before `{}`", token.text),
-        )
-        .help(help))
+        Err(Diagnostic::error("E0101", place, format!("expected `{partner}` before `{}`", token.text)).help(help))
     }
 
     /// Whether all brackets are closed at the end.
@@ -317,12 +277,8 @@ impl Stack {
             return Ok(());
         };
         let (opening, closing) = brackets(open.kind);
-        Err(Diagnostic::error(
-            "E0102",
-            self.span(open),
-            format!("expected `{closing}` to close this `{opening}`"),
-        )
-        .help(format!("add the `{closing}` before the next declaration")))
+        Err(Diagnostic::error("E0102", self.span(open), format!("expected `{closing}` to close this `{opening}`"))
+            .help(format!("add the `{closing}` before the next declaration")))
     }
 
     fn span(&self, context: &Context) -> Span {
@@ -330,10 +286,8 @@ impl Stack {
     }
 
     fn too_deep(&self, span: Span) -> Diagnostic {
-        let message =
-            format!("nesting deeper than {NESTING} constructs, or a chain longer than {HEIGHT}");
-        Diagnostic::error("E0109", span, message)
-            .help("bind parts of the expression to names in declarations of their own")
+        let message = format!("nesting deeper than {NESTING} constructs, or a chain longer than {HEIGHT}");
+        Diagnostic::error("E0109", span, message).help("bind parts of the expression to names in declarations of their own")
     }
 }
 

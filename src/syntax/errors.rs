@@ -14,12 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// The diagnostic of a text that the grammar does not take.
-pub(super) fn from_pest(
-    error: &Error<Rule>,
-    text: &str,
-    layout: &Layout,
-    goal: Rule,
-) -> Diagnostic {
+pub(super) fn from_pest(error: &Error<Rule>, text: &str, layout: &Layout, goal: Rule) -> Diagnostic {
     let at = match error.location {
         InputLocation::Pos(at) => at,
         InputLocation::Span((at, _)) => at,
@@ -31,13 +26,8 @@ pub(super) fn from_pest(
     let has = |rule: Rule| expected.contains(&rule);
     let place = layout.token_at(at);
     let end = layout.end();
-    let span = place.unwrap_or(Span {
-        start: end.end,
-        ..end
-    });
-    let found = place
-        .and_then(|span| text.get(span.start as usize..span.end as usize))
-        .unwrap_or("");
+    let span = place.unwrap_or(Span { start: end.end, ..end });
+    let found = place.and_then(|span| text.get(span.start as usize..span.end as usize)).unwrap_or("");
     let shown = match (found, goal) {
         ("", Rule::expression) => "the end".to_string(),
         ("", _) => "the end of the declaration".to_string(),
@@ -45,104 +35,75 @@ pub(super) fn from_pest(
     };
     let virtual_mark = layout.text.get(at..).and_then(|rest| rest.chars().next());
 
-    if virtual_mark == Some(mark::LINE) {
-        return Diagnostic::error("E0103", span, format!("expected the end of the block, found {shown}"))
-            .help("a line in its block's column continues nothing: indent it further, or begin it with an operator");
-    }
     if has(Rule::kw_else) {
         return Diagnostic::error("E0110", span, format!("expected `else`, found {shown}"))
             .help("`if` is an expression and has a value in both cases: add `else …`");
     }
+    if virtual_mark == Some(mark::LINE) {
+        return Diagnostic::error("E0103", span, format!("expected the end of the block, found {shown}"))
+            .help("a line in its block's column continues nothing: indent it further, or begin it with an operator");
+    }
     if has(Rule::in_body) {
-        return Diagnostic::error(
-            "E0103",
-            span,
-            format!("expected the body of this `let`, found {shown}"),
-        )
-        .help("write the body on a later line in the column of its `let`, or after `in`");
+        return Diagnostic::error("E0103", span, format!("expected the body of this `let`, found {shown}"))
+            .help("write the body on a later line in the column of its `let`, or after `in`");
     }
-    let operand = expected.iter().any(|rule| starts_expression(*rule))
-        && !expected.iter().any(|rule| continues(*rule));
+    let operand = expected.iter().any(|rule| starts_expression(*rule)) && !expected.iter().any(|rule| continues(*rule));
     let named = has(Rule::name) || has(Rule::parameter) || has(Rule::pattern);
-    if is_odd_word(found)
-        || RESERVED.contains(&found) && named && !operand && !has(Rule::equals) && !has(Rule::arrow)
-    {
-        return Diagnostic::error("E0107", span, format!("`{found}` is a reserved word")).help(
-            format!("choose another name, such as `{found}'` or `{found}_`"),
-        );
+    if is_odd_word(found) || RESERVED.contains(&found) && named && !operand && !has(Rule::equals) && !has(Rule::arrow) {
+        return Diagnostic::error("E0107", span, format!("`{found}` is a reserved word"))
+            .help(format!("choose another name, such as `{found}'` or `{found}_`"));
     }
-    if has(Rule::EOI)
-        && (span.start == 0 || before(text, span) == Some('\n'))
-        && goal == Rule::declaration
-    {
+    if has(Rule::EOI) && (span.start == 0 || before(text, span) == Some('\n')) && goal == Rule::declaration {
         return outside(span, &shown);
     }
-    let message = format!(
-        "expected {}, found {shown}",
-        wanted(expected, operand, goal)
-    );
-    let diagnostic = Diagnostic::error("E0101", span, message);
-    match help(found, operand, expected, virtual_mark) {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
+    let message = format!("expected {}, found {shown}", wanted(expected, operand, goal));
+    Diagnostic::error("E0101", span, message).help(help(found, operand, expected, virtual_mark))
 }
 
 /// A file that begins with something else than a declaration.
 pub(super) fn no_declaration(token: &Token, file: u32) -> Diagnostic {
     let span = Span::new(file, token.start, token.end());
+    if matches!(token.text, "let" | "open") {
+        return Diagnostic::error("E0114", span, format!("expected `{}` in column 0", token.text)).help("remove the blanks before it");
+    }
     outside(span, &format!("`{}`", shortened(token.text)))
 }
 
 fn outside(span: Span, shown: &str) -> Diagnostic {
-    Diagnostic::error(
-        "E0114",
-        span,
-        format!("expected a declaration, found {shown}"),
-    )
-    .help("a declaration starts in column 0 with `let`; to continue the one above, indent the line")
+    Diagnostic::error("E0114", span, format!("expected a declaration, found {shown}"))
+        .help("a declaration starts in column 0 with `let`; indent the line to continue the one above")
 }
 
 fn before(text: &str, span: Span) -> Option<char> {
-    text.get(..span.start as usize)
-        .and_then(|text| text.chars().next_back())
+    text.get(..span.start as usize).and_then(|text| text.chars().next_back())
 }
 
 /// Reserved words that no construct uses.
 fn is_odd_word(word: &str) -> bool {
-    matches!(
-        word,
-        "rec" | "type" | "match" | "with" | "of" | "and" | "module" | "val"
-    )
+    matches!(word, "rec" | "type" | "match" | "with" | "of" | "and" | "module" | "val")
 }
 
-fn help(
-    found: &str,
-    operand: bool,
-    expected: &[Rule],
-    virtual_mark: Option<char>,
-) -> Option<&'static str> {
+fn help(found: &str, operand: bool, expected: &[Rule], virtual_mark: Option<char>) -> &'static str {
     let has = |rule: Rule| expected.contains(&rule);
-    Some(match found {
-        "fun" | "if" | "let" | "deriv" if !operand => {
-            "as an argument it needs parentheses around it"
-        }
+    match found {
+        "fun" | "if" | "let" | "deriv" if !operand => "as an argument it needs parentheses around it",
         "open" => "`open` lines stand in column 0",
         "->" if !has(Rule::arrow) => "a function is written `fun x -> …`",
         "=" if operand => "equality is written `a = b`",
-        ":" => {
-            "a type stands behind a parameter in parentheses, `(x: T)`, or before the `=` of a `let`"
-        }
+        ":" => "a type stands behind a parameter in parentheses, `(x: T)`, or before the `=` of a `let`",
         "" if operand => "the expression is not complete",
         "," if has(Rule::equals) => "a tuple pattern needs parentheses: `let (a, b) = …`",
-        _ if operand && virtual_mark == Some(mark::END) => {
-            "the expression must stand right of what it belongs to"
-        }
+        _ if operand && virtual_mark == Some(mark::END) => "the expression must stand right of what it belongs to",
         _ if has(Rule::equals) => "a declaration is written `let name (x: T) : R = …`",
         _ if has(Rule::arrow) => "a function is written `fun x (y: T) -> …`",
         _ if has(Rule::kw_then) => "a condition is written `if c then a else b`",
-        _ => return None,
-    })
+        _ if operand => "write a name, a number or an expression in parentheses here",
+        _ if has(Rule::type_expr) || has(Rule::type_term) || has(Rule::type_atom) => "write a type such as `Vector<n>`",
+        _ if has(Rule::file_name) => "write `open linalg` or `open \"file.smooth\"`",
+        _ if has(Rule::name) => "write a name: a letter or `_`, then letters, digits, `_` and `'`",
+        _ if has(Rule::close_round) || has(Rule::close_square) || has(Rule::close_bar) => "close the bracket, or add a comma",
+        _ => "remove it, or put an operator before it",
+    }
 }
 
 /// What to name: the sign that closes the construct, or what every way on has in common.
@@ -151,7 +112,15 @@ fn wanted(expected: &[Rule], operand: bool, goal: Rule) -> String {
         return "an expression".to_string();
     }
     let mut names: Vec<&str> = Vec::new();
+    let operator = expected.contains(&Rule::infix);
     for rule in expected {
+        // After an operand a comma is possible nearly everywhere; only brackets make it worth a word.
+        if operator && matches!(rule, Rule::comma | Rule::semicolon | Rule::EOI | Rule::kw_elif) {
+            continue;
+        }
+        if *rule == Rule::name && expected.contains(&Rule::file_name) {
+            continue;
+        }
         if let Some(name) = describe(*rule)
             && !names.contains(&name)
         {
@@ -231,31 +200,13 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::kw_let | Rule::binding => "`let`",
         Rule::kw_open => "`open`",
         Rule::in_body => "`in`",
-        Rule::EOI | Rule::declaration | Rule::open | Rule::expression => {
-            "the end of the declaration"
-        }
+        Rule::EOI | Rule::declaration | Rule::open | Rule::expression => "the end of the declaration",
         Rule::name_part | Rule::reserved | Rule::WHITESPACE => return None,
-        Rule::infix
-        | Rule::index
-        | Rule::call
-        | Rule::argument
-        | Rule::negative
-        | Rule::times
-        | Rule::type_infix => {
+        Rule::infix | Rule::index | Rule::call | Rule::argument | Rule::negative | Rule::times | Rule::type_infix => {
             return None;
         }
-        Rule::block
-        | Rule::expr
-        | Rule::operand
-        | Rule::function
-        | Rule::condition
-        | Rule::deriv => return None,
-        Rule::application
-        | Rule::postfix
-        | Rule::atom
-        | Rule::round
-        | Rule::section
-        | Rule::square => return None,
+        Rule::block | Rule::expr | Rule::operand | Rule::function | Rule::condition | Rule::deriv => return None,
+        Rule::application | Rule::postfix | Rule::atom | Rule::round | Rule::section | Rule::square => return None,
         Rule::square_bar | Rule::elements | Rule::number | Rule::boolean | Rule::minus => {
             return None;
         }

@@ -53,10 +53,7 @@ impl<'a> Builder<'a> {
         };
         let span = first.span.to(last.span);
         elements.push(last);
-        Ok(Expr {
-            kind: ExprKind::Tuple(elements),
-            span,
-        })
+        Ok(Expr { kind: ExprKind::Tuple(elements), span })
     }
 
     fn binding(self, pair: Pair<'a, Rule>) -> Built<Binding> {
@@ -79,38 +76,21 @@ impl<'a> Builder<'a> {
         };
         let params: Vec<Pattern> = patterns.collect();
         if params.is_empty() {
-            let span = annotation
-                .as_ref()
-                .map_or(first.span, |annotation| first.span.to(annotation.span));
+            let span = annotation.as_ref().map_or(first.span, |annotation| first.span.to(annotation.span));
             let pattern = match annotation {
-                Some(annotation) => Pattern {
-                    kind: PatternKind::Typed(Box::new(first), annotation),
-                    span,
-                },
+                Some(annotation) => Pattern { kind: PatternKind::Typed(Box::new(first), annotation), span },
                 None => first,
             };
             return Ok(Binding::Value(pattern, value));
         }
         let name = match first.kind {
-            PatternKind::Var(text) => Name {
-                text,
-                span: first.span,
-            },
+            PatternKind::Var(text) => Name { text, span: first.span },
             PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Typed(..) => {
-                return Err(Diagnostic::error(
-                    "E0101",
-                    first.span,
-                    "expected the name of a function, found a pattern",
-                )
-                .help("write `let f x y = …`, or `let (a, b) = …` for a tuple"));
+                return Err(Diagnostic::error("E0101", first.span, "expected the name of a function, found a pattern")
+                    .help("write `let f x y = …`, or `let (a, b) = …` for a tuple"));
             }
         };
-        Ok(Binding::Function(LocalFun {
-            name,
-            params,
-            result: annotation,
-            value,
-        }))
+        Ok(Binding::Function(LocalFun { name, params, result: annotation, value }))
     }
 
     /// Operands and operators in a row.
@@ -159,10 +139,7 @@ impl<'a> Builder<'a> {
             }
         }
         let body = body.ok_or_else(|| self.internal(span))?;
-        Ok(Expr {
-            kind: ExprKind::Fun(params, Box::new(body)),
-            span,
-        })
+        Ok(Expr { kind: ExprKind::Fun(params, Box::new(body)), span })
     }
 
     /// `if c then a elif d then b else e`: conditions and branches take turns, the last branch is alone.
@@ -183,10 +160,7 @@ impl<'a> Builder<'a> {
         let mut result = branches.pop().ok_or_else(|| self.internal(whole))?;
         for ((start, test), branch) in tests.into_iter().zip(branches).rev() {
             let span = start.to(result.span);
-            result = Expr {
-                kind: ExprKind::If(Box::new(test), Box::new(branch), Box::new(result)),
-                span,
-            };
+            result = Expr { kind: ExprKind::If(Box::new(test), Box::new(branch), Box::new(result)), span };
         }
         Ok(result)
     }
@@ -194,33 +168,18 @@ impl<'a> Builder<'a> {
     fn deriv(self, pair: Pair<'a, Rule>) -> Built<Expr> {
         let span = self.span(&pair);
         let mut arguments = Vec::new();
-        for part in pair
-            .into_inner()
-            .filter(|part| part.as_rule() != Rule::kw_deriv)
-        {
+        for part in pair.into_inner().filter(|part| part.as_rule() != Rule::kw_deriv) {
             arguments.push(self.argument(part)?);
         }
         let count = arguments.len();
-        let help =
-            "write `deriv e x`: an expression, in parentheses unless it is a name, and a variable";
+        let help = "write `deriv e x`: an expression, in parentheses unless it is a name, and a variable";
         match (arguments.pop(), arguments.pop()) {
             (Some(variable), Some(e)) if count == 2 => match variable.kind {
                 ExprKind::Var(text) => {
-                    let variable = Name {
-                        text,
-                        span: variable.span,
-                    };
-                    Ok(Expr {
-                        kind: ExprKind::Deriv(Box::new(e), variable),
-                        span,
-                    })
+                    let variable = Name { text, span: variable.span };
+                    Ok(Expr { kind: ExprKind::Deriv(Box::new(e), variable), span })
                 }
-                _ => Err(Diagnostic::error(
-                    "E0112",
-                    variable.span,
-                    "expected a variable after the expression of `deriv`",
-                )
-                .help(help)),
+                _ => Err(Diagnostic::error("E0112", variable.span, "expected a variable after the expression of `deriv`").help(help)),
             },
             _ => {
                 let message = format!("expected two arguments of `deriv`, found {count}");
@@ -233,11 +192,7 @@ impl<'a> Builder<'a> {
         let span = self.span(&pair);
         let mut parts = pair.into_inner();
         let head = self.next(&mut parts)?;
-        let called = head
-            .clone()
-            .into_inner()
-            .last()
-            .is_some_and(|last| last.as_rule() == Rule::call);
+        let called = head.clone().into_inner().last().is_some_and(|last| last.as_rule() == Rule::call);
         let head = self.argument(head)?;
         let mut arguments = Vec::new();
         for part in parts {
@@ -252,18 +207,9 @@ impl<'a> Builder<'a> {
                 before.append(&mut arguments);
                 (function, before)
             }
-            kind => (
-                Box::new(Expr {
-                    kind,
-                    span: head.span,
-                }),
-                arguments,
-            ),
+            kind => (Box::new(Expr { kind, span: head.span }), arguments),
         };
-        Ok(Expr {
-            kind: ExprKind::App(function, arguments),
-            span,
-        })
+        Ok(Expr { kind: ExprKind::App(function, arguments), span })
     }
 
     /// `-x` as an argument, or an atom with its indices.
@@ -275,10 +221,7 @@ impl<'a> Builder<'a> {
         if negative {
             let operand = self.next(&mut parts)?;
             let operand = Box::new(self.argument(operand)?);
-            return Ok(Expr {
-                kind: ExprKind::Unary(UnOp::Neg, operand),
-                span,
-            });
+            return Ok(Expr { kind: ExprKind::Unary(UnOp::Neg, operand), span });
         }
         let mut tree = self.atom(first)?;
         for part in parts {
@@ -309,10 +252,7 @@ impl<'a> Builder<'a> {
             self.round(pair, span)?
         } else {
             let mut elements = Vec::new();
-            for part in pair
-                .into_inner()
-                .filter(|part| part.as_rule() == Rule::expr)
-            {
+            for part in pair.into_inner().filter(|part| part.as_rule() == Rule::expr) {
                 elements.push(self.expr(part)?);
             }
             ExprKind::Array(elements)
@@ -339,35 +279,20 @@ impl<'a> Builder<'a> {
 
 /// `(not)`: `fun x -> not x`.
 fn negation(span: Span) -> ExprKind {
-    let x = Expr {
-        kind: ExprKind::Var("x".into()),
-        span,
-    };
-    let body = Expr {
-        kind: ExprKind::Unary(UnOp::Not, Box::new(x)),
-        span,
-    };
-    ExprKind::Fun(
-        vec![Pattern {
-            kind: PatternKind::Var("x".into()),
-            span,
-        }],
-        Box::new(body),
-    )
+    let x = Expr { kind: ExprKind::Var("x".into()), span };
+    let body = Expr { kind: ExprKind::Unary(UnOp::Not, Box::new(x)), span };
+    ExprKind::Fun(vec![Pattern { kind: PatternKind::Var("x".into()), span }], Box::new(body))
 }
 
 /// `2` may become an Index or a Double, `2.` and `2e0` are Doubles.
 fn number(text: &str, span: Span) -> Built<ExprKind> {
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(if text.contains(['.', 'e', 'E']) {
-            ExprKind::Double(value)
-        } else {
-            ExprKind::Int(text.parse().ok(), value)
-        }),
+        Ok(value) if value.is_finite() => {
+            Ok(if text.contains(['.', 'e', 'E']) { ExprKind::Double(value) } else { ExprKind::Int(text.parse().ok(), value) })
+        }
         Ok(_) | Err(_) => {
             let message = format!("`{}` does not fit a Double", shortened(text));
-            Err(Diagnostic::error("E0106", span, message)
-                .help("the largest Double is about 1.8e308"))
+            Err(Diagnostic::error("E0106", span, message).help("the largest Double is about 1.8e308"))
         }
     }
 }

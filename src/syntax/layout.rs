@@ -14,6 +14,7 @@
 //! further left ends. Every token pushes at most two contexts and is closed over once: linear time.
 
 use super::context::{Block, Context, Kind, Stack};
+use super::offside::{ends_operand, starts_operand};
 use super::tokens::{Token, TokenKind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -38,6 +39,8 @@ pub mod mark {
 pub enum Goal {
     Declaration,
     Expression,
+    /// An `open` line: no blocks.
+    Words,
 }
 
 /// A laid-out text and where its tokens came from.
@@ -52,13 +55,7 @@ pub struct Layout {
 impl Layout {
     /// Lays out the tokens of one declaration or one expression.
     pub fn new(tokens: &[Token], file: u32, goal: Goal) -> Result<Layout, Diagnostic> {
-        let mut pass = Pass {
-            tokens,
-            goal,
-            stack: Stack::new(file),
-            pending: None,
-            out: Layout::default(),
-        };
+        let mut pass = Pass { tokens, goal, stack: Stack::new(file), pending: None, out: Layout::default() };
         pass.out.file = file;
         pass.out.text.reserve(tokens.len() * 8);
         if goal == Goal::Expression {
@@ -75,10 +72,7 @@ impl Layout {
     pub fn span(&self, start: usize, end: usize) -> Span {
         let first = self.places.partition_point(|place| place.0 < start);
         let last = self.places.partition_point(|place| place.0 < end);
-        match (
-            self.places.get(first),
-            last.checked_sub(1).and_then(|last| self.places.get(last)),
-        ) {
+        match (self.places.get(first), last.checked_sub(1).and_then(|last| self.places.get(last))) {
             (Some(first), Some(last)) => Span::new(self.file, first.1, last.2.max(first.1)),
             (None, Some(last)) => Span::new(self.file, last.2, last.2),
             (Some(first), None) => Span::new(self.file, first.1, first.1),
@@ -88,26 +82,20 @@ impl Layout {
 
     /// The first token at or after an offset of the laid-out text: where it is in the source.
     pub fn token_at(&self, at: usize) -> Option<Span> {
-        let place = self
-            .places
-            .get(self.places.partition_point(|place| place.0 < at))?;
+        let place = self.places.get(self.places.partition_point(|place| place.0 < at))?;
         Some(Span::new(self.file, place.1, place.2))
     }
 
     /// The last token.
     pub fn end(&self) -> Span {
-        self.places
-            .last()
-            .map_or(Span::new(self.file, 0, 0), |place| {
-                Span::new(self.file, place.1, place.2)
-            })
+        self.places.last().map_or(Span::new(self.file, 0, 0), |place| Span::new(self.file, place.1, place.2))
     }
 }
 
-struct Pass<'t> {
+pub(super) struct Pass<'t> {
     tokens: &'t [Token<'t>],
     goal: Goal,
-    stack: Stack,
+    pub(super) stack: Stack,
     /// A block that begins with the next token.
     pending: Option<Block>,
     out: Layout,
@@ -116,13 +104,10 @@ struct Pass<'t> {
 impl<'t> Pass<'t> {
     fn token(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
         let head = self.stack.top().is_some_and(|top| top.kind.is_head());
-        let closes = matches!(
-            token.text,
-            ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";"
-        );
+        let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";");
         if let Some(block) = self.pending.take() {
             self.begin(block, token)?;
-        } else if token.first && !(closes && !head) {
+        } else if token.first && (head || !closes) {
             self.offside(index, token)?;
         } else if let Some(top) = self.stack.top_mut().filter(|top| top.after_in) {
             top.current = token.column;
@@ -133,10 +118,7 @@ impl<'t> Pass<'t> {
         if self.stack.top().is_some_and(|top| top.kind.is_head()) {
             return self.head_token(index, token);
         }
-        let fresh = self
-            .stack
-            .top_mut()
-            .is_some_and(|top| std::mem::take(&mut top.fresh));
+        let fresh = self.stack.top_mut().is_some_and(|top| std::mem::take(&mut top.fresh));
         match (token.kind, token.text) {
             (TokenKind::Keyword, "let") => {
                 let declaration = self.goal == Goal::Declaration && index == 0;
@@ -148,15 +130,11 @@ impl<'t> Pass<'t> {
                 self.stack.weigh(1)?;
                 if let Some(rec) = self.tokens.get(index + 1).filter(|next| next.text == "rec") {
                     let span = Span::new(self.out.file, rec.start, rec.end());
-                    return Err(
-                        Diagnostic::error("E0108", span, "recursion is not supported")
-                            .help("use `ifold` for loops: `ifold (fun state i -> …) start n`"),
-                    );
+                    return Err(Diagnostic::error("E0108", span, "recursion is not supported")
+                        .help("use `ifold` for loops: `ifold (fun state i -> …) start n`"));
                 }
                 self.emit(None, token);
-                self.push(
-                    Context::new(Kind::LetHead { declaration }, token).within(token.column + 1),
-                )
+                self.push(Context::new(Kind::LetHead { declaration }, token).within(token.column + 1).outside(usize::MAX))
             }
             (TokenKind::Keyword, "fun") => {
                 self.emit(None, token);
@@ -203,24 +181,18 @@ impl<'t> Pass<'t> {
                 Ok(())
             }
             (TokenKind::Mark, "(") => {
-                let call = (self.before(index))
-                    .is_some_and(|name| name.kind == TokenKind::Name && name.end() == token.start);
+                let call = (self.before(index)).is_some_and(|name| name.kind == TokenKind::Name && name.end() == token.start);
                 self.stack.weigh(usize::from(call))?;
                 self.emit(call.then_some(mark::CALL), token);
                 self.push_bracket(Kind::Round, token, self.tokens.get(index + 1))
             }
             (TokenKind::Mark, "[" | "[|" | ".[") => {
-                let adjacent = self.before(index).is_some_and(|before| {
-                    ends_operand(before)
-                        && (token.text == ".[" || token.text == "[" && before.end() == token.start)
-                });
+                let adjacent = self
+                    .before(index)
+                    .is_some_and(|before| ends_operand(before) && (token.text == ".[" || token.text == "[" && before.end() == token.start));
                 self.stack.weigh(usize::from(adjacent))?;
                 self.emit(adjacent.then_some(mark::INDEX), token);
-                let kind = if token.text == "[|" {
-                    Kind::SquareBar
-                } else {
-                    Kind::Square
-                };
+                let kind = if token.text == "[|" { Kind::SquareBar } else { Kind::Square };
                 self.push_bracket(kind, token, self.tokens.get(index + 1))
             }
             (TokenKind::Mark, ")" | "]" | "|]") => {
@@ -234,11 +206,7 @@ impl<'t> Pass<'t> {
                     Some(bracket) if bracket.kind != Kind::Round => self.unwind_to_bracket(),
                     // A tuple in a `let` or `fun` body belongs to it, but no branch of an `if` is one.
                     Some(_) | None => {
-                        while self
-                            .stack
-                            .top()
-                            .is_some_and(|top| top.kind == Kind::Block(Block::Branch))
-                        {
+                        while self.stack.top().is_some_and(|top| top.kind == Kind::Block(Block::Branch)) {
                             self.pop();
                         }
                     }
@@ -248,11 +216,7 @@ impl<'t> Pass<'t> {
                 Ok(())
             }
             (TokenKind::Mark, ";") => {
-                if self
-                    .stack
-                    .bracket()
-                    .is_some_and(|bracket| bracket.kind != Kind::Round)
-                {
+                if self.stack.bracket().is_some_and(|bracket| bracket.kind != Kind::Round) {
                     self.unwind_to_bracket();
                 }
                 self.stack.separate();
@@ -265,14 +229,7 @@ impl<'t> Pass<'t> {
                 self.emit(argument.then_some(mark::NEGATIVE), token);
                 Ok(())
             }
-            (
-                TokenKind::Mark
-                | TokenKind::Keyword
-                | TokenKind::Name
-                | TokenKind::Number
-                | TokenKind::Text,
-                _,
-            ) => {
+            (TokenKind::Mark | TokenKind::Keyword | TokenKind::Name | TokenKind::Number | TokenKind::Text, _) => {
                 self.emit(None, token);
                 Ok(())
             }
@@ -321,87 +278,12 @@ impl<'t> Pass<'t> {
         Ok(())
     }
 
-    /// Opens the block that `token` is the first of, unless the line is too far left to be in it.
-    fn begin(&mut self, block: Block, token: &Token<'t>) -> Result<(), Diagnostic> {
-        let around = self.stack.top().map_or(0, |top| top.limit);
-        self.virtual_mark(mark::BEGIN);
-        // A block that begins in the middle of a line may go on anywhere right of what is around it.
-        let strict = (token.first || token.text == "let") && self.stack.top().is_some();
-        let limit = if strict {
-            token.column.max(around)
-        } else {
-            around
-        };
-        self.push(Context::new(Kind::Block(block), token).within(limit))?;
-        self.stack.set_fresh();
-        if token.first && token.column < around {
-            self.offside(0, token)?;
-        }
-        Ok(())
-    }
-
-    /// What the first token of a line ends: blocks further right, and the value of a `let` in its column.
-    fn offside(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
-        let column = token.column;
-        loop {
-            let around = self.stack.below_top().map_or(0, |below| below.limit);
-            let Some(top) = self.stack.top_mut() else {
-                break;
-            };
-            match top.kind {
-                Kind::Block(_) if top.after_in && column >= around => {
-                    // The body after a written `in` says itself where the block goes on.
-                    top.limit = top.limit.min(column);
-                    top.current = column;
-                    return Ok(());
-                }
-                // `let x =` / `    a` / `  + b`: nothing but the value can go on with an operator there.
-                Kind::Block(Block::Value | Block::Function)
-                    if column < top.limit && column >= around && !top.fresh && is_infix(token) =>
-                {
-                    return Ok(());
-                }
-                Kind::LetValue { declaration: false } if column == top.column => {
-                    self.pop();
-                    self.virtual_mark(mark::IN);
-                    self.stack.set_fresh();
-                    if let Some(block) = self.stack.top_mut() {
-                        block.current = column;
-                    }
-                    return Ok(());
-                }
-                Kind::LetHead { .. } | Kind::Pattern => return Ok(()),
-                Kind::Round | Kind::Square | Kind::SquareBar => break,
-                Kind::LetValue { .. }
-                | Kind::FunHead
-                | Kind::Condition
-                | Kind::Branch
-                | Kind::Block(_) => {
-                    if column >= top.limit {
-                        break;
-                    }
-                    self.pop();
-                }
-            }
-        }
-        let Some(top) = self.stack.top() else {
-            return Ok(());
-        };
-        let aligned = column == top.column || column == top.current;
-        if aligned && starts_operand(token) && self.before(index).is_some_and(ends_operand) {
-            self.virtual_mark(mark::LINE);
-        }
-        Ok(())
-    }
-
     /// F#'s rule: a blank before the `-` and none after it.
     fn starts_argument(&self, index: usize, token: &Token<'t>) -> bool {
         let (Some(before), Some(after)) = (self.before(index), self.tokens.get(index + 1)) else {
             return false;
         };
-        let aligned = |top: &Context| {
-            token.first && (token.column == top.column || token.column == top.current)
-        };
+        let aligned = |top: &Context| token.first && (token.column == top.column || token.column == top.current);
         ends_operand(before)
             && before.end() < token.start
             && token.end() == after.start
@@ -409,45 +291,30 @@ impl<'t> Pass<'t> {
             && !self.stack.top().is_some_and(aligned)
     }
 
-    fn before(&self, index: usize) -> Option<&Token<'t>> {
-        index
-            .checked_sub(1)
-            .and_then(|before| self.tokens.get(before))
+    pub(super) fn before(&self, index: usize) -> Option<&Token<'t>> {
+        index.checked_sub(1).and_then(|before| self.tokens.get(before))
     }
 
-    fn push(&mut self, context: Context) -> Result<(), Diagnostic> {
+    pub(super) fn push(&mut self, context: Context) -> Result<(), Diagnostic> {
         self.stack.push(context)
     }
 
     /// A construct within the line rules of what is around it.
     fn push_inside(&mut self, kind: Kind, token: &Token<'t>) -> Result<(), Diagnostic> {
-        let (limit, column, current) = self
-            .stack
-            .top()
-            .map_or((0, 0, 0), |top| (top.limit, top.column, top.current));
-        self.push(
-            Context::new(kind, token)
-                .within(limit)
-                .aligned(column, current),
-        )
+        let mut context = Context::new(kind, token);
+        if let Some(top) = self.stack.top() {
+            context = context.within(top.limit).aligned(top.column, top.current).outside(top.outer);
+        }
+        self.push(context)
     }
 
-    fn push_bracket(
-        &mut self,
-        kind: Kind,
-        token: &Token<'t>,
-        next: Option<&Token<'t>>,
-    ) -> Result<(), Diagnostic> {
+    fn push_bracket(&mut self, kind: Kind, token: &Token<'t>, next: Option<&Token<'t>>) -> Result<(), Diagnostic> {
         let column = next.map_or(token.column, |next| next.column);
-        self.push(Context::new(kind, token).within(0).aligned(column, column))
+        self.push(Context::new(kind, token).within(0).aligned(column, column).outside(column))
     }
 
-    fn pop(&mut self) {
-        if let Some(Context {
-            kind: Kind::Block(_),
-            ..
-        }) = self.stack.pop()
-        {
+    pub(super) fn pop(&mut self) {
+        if let Some(Context { kind: Kind::Block(_), .. }) = self.stack.pop() {
             self.virtual_mark(mark::END);
         }
     }
@@ -466,11 +333,7 @@ impl<'t> Pass<'t> {
     }
 
     /// Closes what is open inside the construct that a keyword goes on with.
-    fn unwind(
-        &mut self,
-        token: &Token<'t>,
-        wanted: impl Fn(Kind) -> bool,
-    ) -> Result<(), Diagnostic> {
+    fn unwind(&mut self, token: &Token<'t>, wanted: impl Fn(Kind) -> bool) -> Result<(), Diagnostic> {
         self.stack.check_keyword(token, &wanted)?;
         while self.stack.top().is_some_and(|top| !wanted(top.kind)) {
             self.pop();
@@ -490,16 +353,14 @@ impl<'t> Pass<'t> {
         self.stack.check_height()
     }
 
-    fn virtual_mark(&mut self, mark: char) {
+    pub(super) fn virtual_mark(&mut self, mark: char) {
         self.out.text.push(mark);
         self.out.text.push(' ');
     }
 
     fn emit(&mut self, mark: Option<char>, token: &Token<'t>) {
         if mark == Some(mark::IN) {
-            self.out
-                .places
-                .push((self.out.text.len(), token.start, token.end()));
+            self.out.places.push((self.out.text.len(), token.start, token.end()));
             self.virtual_mark(mark::IN);
             return;
         }
@@ -508,39 +369,12 @@ impl<'t> Pass<'t> {
     }
 
     fn emit_part(&mut self, token: &Token<'t>, from: usize, to: usize) {
-        self.out
-            .places
-            .push((self.out.text.len(), token.start + from, token.start + to));
+        self.out.places.push((self.out.text.len(), token.start + from, token.start + to));
         self.out.text.push_str(match token.text {
             "×" => "*",
             ".[" => "[",
             text => text.get(from..to).unwrap_or(text),
         });
         self.out.text.push(' ');
-    }
-}
-
-fn is_infix(token: &Token) -> bool {
-    token.kind == TokenKind::Operator
-}
-
-fn ends_operand(token: &Token) -> bool {
-    match token.kind {
-        TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
-        TokenKind::Keyword => matches!(token.text, "true" | "false"),
-        TokenKind::Mark => matches!(token.text, ")" | "]" | "|]"),
-        TokenKind::Operator => false,
-    }
-}
-
-fn starts_operand(token: &Token) -> bool {
-    match token.kind {
-        TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
-        TokenKind::Keyword => matches!(
-            token.text,
-            "true" | "false" | "deriv" | "not" | "fun" | "if" | "let"
-        ),
-        TokenKind::Mark => matches!(token.text, "(" | "[" | "[|" | ".["),
-        TokenKind::Operator => false,
     }
 }

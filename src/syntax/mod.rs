@@ -28,6 +28,7 @@ mod context;
 mod errors;
 mod expression;
 mod layout;
+mod offside;
 mod operators;
 mod parse;
 #[cfg(test)]

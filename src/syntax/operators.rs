@@ -72,9 +72,7 @@ impl Row {
             let binds = match before {
                 Waiting::Prefix(..) => PREFIX > level(op),
                 Waiting::Infix(BinOp::Pow, _) => BinOp::Pow != op,
-                Waiting::Infix(left, first)
-                    if level(left) == COMPARISON && level(op) == COMPARISON =>
-                {
+                Waiting::Infix(left, first) if level(left) == COMPARISON && level(op) == COMPARISON => {
                     return Err(Diagnostic::error("E0111", span, "comparisons do not chain")
                         .label(first, "the first comparison")
                         .help("write `a < b && b < c`, or parentheses"));
@@ -104,18 +102,12 @@ impl Row {
         match (self.waiting.pop(), self.operands.pop()) {
             (Some(Waiting::Prefix(op, at)), Some(operand)) => {
                 let span = at.to(operand.span);
-                self.operands.push(Expr {
-                    kind: ExprKind::Unary(op, Box::new(operand)),
-                    span,
-                });
+                self.operands.push(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span });
             }
             (Some(Waiting::Infix(op, _)), Some(right)) => {
                 if let Some(left) = self.operands.pop() {
                     let span = left.span.to(right.span);
-                    self.operands.push(Expr {
-                        kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-                        span,
-                    });
+                    self.operands.push(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span });
                 }
             }
             (_, None) | (None, Some(_)) => {}

@@ -31,14 +31,12 @@ const MAX_TOKENS: usize = 1_000_000;
 /// The tree of one file.
 pub fn parse(text: &str, file: u32) -> Result<Module, Vec<Diagnostic>> {
     check_size(text, file)?;
-    let Tokens {
-        tokens,
-        docs,
-        errors: mut found,
-    } = tokenize(text, file);
+    let Tokens { tokens, docs, errors: mut found } = tokenize(text, file);
     let mut module = Module::default();
+    let words: Vec<usize> = found.iter().map(|error| error.span.start as usize).collect();
     let mut docs = docs.into_iter().peekable();
-    for piece in pieces(&tokens) {
+    let mut pieces = pieces(&tokens).peekable();
+    while let Some(piece) = pieces.next() {
         let Some(first) = piece.first() else { continue };
         // Comment lines inside the declaration before are nobody's documentation.
         let mut doc: Vec<&str> = Vec::new();
@@ -48,23 +46,17 @@ pub fn parse(text: &str, file: u32) -> Result<Module, Vec<Diagnostic>> {
                 doc.push(line);
             }
         }
-        let end = piece.last().map_or(0, Token::end);
-        if found
-            .iter()
-            .any(|error| (first.start..=end).contains(&(error.span.start as usize)))
-        {
+        // Where a word is wrong, what the grammar says would only repeat it.
+        let end = pieces.peek().and_then(|next| next.first()).map_or(text.len(), |next| next.start);
+        if words.iter().any(|start| (first.start..end).contains(start)) {
             continue;
         }
         if found.len() >= MAX_ERRORS {
             break;
         }
         let built = match first.text {
-            "let" if is_start(first) => {
-                declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl))
-            }
-            "open" if is_start(first) => {
-                open(text, piece, file).map(|open| module.opens.push(open))
-            }
+            "let" if is_start(first) => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
+            "open" if is_start(first) => open(text, piece, file).map(|open| module.opens.push(open)),
             _ => Err(errors::no_declaration(first, file)),
         };
         found.extend(built.err());
@@ -85,10 +77,7 @@ pub fn parse_expr(text: &str, file: u32) -> Result<Expr, Vec<Diagnostic>> {
     }
     let built = || {
         let layout = lay_out(&tokens, file, Goal::Expression)?;
-        let builder = Builder {
-            text,
-            layout: &layout,
-        };
+        let builder = Builder { text, layout: &layout };
         let mut parts = builder.read(Rule::expression)?;
         let block = builder.next(&mut parts)?;
         builder.block(block)
@@ -100,10 +89,7 @@ fn check_size(text: &str, file: u32) -> Result<(), Vec<Diagnostic>> {
     if text.len() <= MAX_BYTES {
         return Ok(());
     }
-    Err(vec![
-        Diagnostic::error("E0109", Span::new(file, 0, 0), "file larger than 1 GiB")
-            .help("split the file"),
-    ])
+    Err(vec![Diagnostic::error("E0109", Span::new(file, 0, 0), "file larger than 1 GiB").help("split the file")])
 }
 
 fn is_start(token: &Token) -> bool {
@@ -118,28 +104,21 @@ fn pieces<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'a [Token<'t
 /// The end of the token before `first`.
 fn piece_start(tokens: &[Token], first: &Token) -> usize {
     let at = tokens.partition_point(|token| token.start < first.start);
-    at.checked_sub(1)
-        .and_then(|before| tokens.get(before))
-        .map_or(0, Token::end)
+    at.checked_sub(1).and_then(|before| tokens.get(before)).map_or(0, Token::end)
 }
 
 fn lay_out(tokens: &[Token], file: u32, goal: Goal) -> Built<Layout> {
     if let (true, Some(first)) = (tokens.len() > MAX_TOKENS, tokens.first()) {
         let span = Span::new(file, first.start, first.end());
         let message = format!("declaration of more than {MAX_TOKENS} words and signs");
-        return Err(
-            Diagnostic::error("E0109", span, message).help("split it into several declarations")
-        );
+        return Err(Diagnostic::error("E0109", span, message).help("split it into several declarations"));
     }
     Layout::new(tokens, file, goal)
 }
 
 fn declaration(text: &str, tokens: &[Token], file: u32, doc: &[&str]) -> Built<Decl> {
     let layout = lay_out(tokens, file, Goal::Declaration)?;
-    let builder = Builder {
-        text,
-        layout: &layout,
-    };
+    let builder = Builder { text, layout: &layout };
     let mut parts = builder.read(Rule::declaration)?;
     builder.next(&mut parts)?;
     let name = builder.next(&mut parts)?;
@@ -157,35 +136,18 @@ fn declaration(text: &str, tokens: &[Token], file: u32, doc: &[&str]) -> Built<D
     };
     let doc = (!doc.is_empty()).then(|| doc.join("\n"));
     let span = layout.span(0, layout.text.len());
-    Ok(Decl {
-        name,
-        doc,
-        params,
-        result,
-        body,
-        span,
-    })
+    Ok(Decl { name, doc, params, result, body, span })
 }
 
 fn open(text: &str, tokens: &[Token], file: u32) -> Built<Open> {
-    let layout = lay_out(tokens, file, Goal::Expression)?;
-    let builder = Builder {
-        text,
-        layout: &layout,
-    };
+    let layout = lay_out(tokens, file, Goal::Words)?;
+    let builder = Builder { text, layout: &layout };
     let mut parts = builder.read(Rule::open)?;
     builder.next(&mut parts)?;
     let what = builder.next(&mut parts)?;
     let name: Rc<str> = what.as_str().trim_matches('"').into();
-    let what = if what.as_rule() == Rule::file_name {
-        OpenWhat::File(name)
-    } else {
-        OpenWhat::Library(name)
-    };
-    Ok(Open {
-        what,
-        span: layout.span(0, layout.text.len()),
-    })
+    let what = if what.as_rule() == Rule::file_name { OpenWhat::File(name) } else { OpenWhat::Library(name) };
+    Ok(Open { what, span: layout.span(0, layout.text.len()) })
 }
 
 /// Builds trees from the pairs of a laid-out text.
@@ -199,8 +161,7 @@ pub(super) struct Builder<'a> {
 impl<'a> Builder<'a> {
     /// The parts of the whole laid-out text, read as `rule`.
     fn read(self, rule: Rule) -> Built<Pairs<'a, Rule>> {
-        let mut pairs = Grammar::parse(rule, &self.layout.text)
-            .map_err(|error| errors::from_pest(&error, self.text, self.layout, rule))?;
+        let mut pairs = Grammar::parse(rule, &self.layout.text).map_err(|error| errors::from_pest(&error, self.text, self.layout, rule))?;
         Ok(self.next(&mut pairs)?.into_inner())
     }
 
@@ -211,24 +172,16 @@ impl<'a> Builder<'a> {
 
     /// The tree has a shape that the grammar does not give.
     pub fn internal(self, span: Span) -> Diagnostic {
-        Diagnostic::error(
-            "E0901",
-            span,
-            "internal: the parser met a tree of unknown shape",
-        )
-        .help("please report this together with the program")
+        Diagnostic::error("E0901", span, "internal: the parser met a tree of unknown shape")
+            .help("please report this together with the program")
     }
 
     pub fn span(self, pair: &Pair<Rule>) -> Span {
-        self.layout
-            .span(pair.as_span().start(), pair.as_span().end())
+        self.layout.span(pair.as_span().start(), pair.as_span().end())
     }
 
     pub fn name(self, pair: &Pair<Rule>) -> Name {
-        Name {
-            text: pair.as_str().into(),
-            span: self.span(pair),
-        }
+        Name { text: pair.as_str().into(), span: self.span(pair) }
     }
 
     pub fn annotation(self, pair: Pair<'a, Rule>) -> Built<TypeExpr> {
@@ -244,16 +197,10 @@ impl<'a> Builder<'a> {
         let mut parts = pair.into_inner();
         let first = self.next(&mut parts)?;
         if first.as_rule() == Rule::wildcard {
-            return Ok(Pattern {
-                kind: PatternKind::Wildcard,
-                span,
-            });
+            return Ok(Pattern { kind: PatternKind::Wildcard, span });
         }
         if first.as_rule() == Rule::name {
-            return Ok(Pattern {
-                kind: PatternKind::Var(first.as_str().into()),
-                span,
-            });
+            return Ok(Pattern { kind: PatternKind::Var(first.as_str().into()), span });
         }
         let mut elements = Vec::new();
         for part in parts.filter(|part| part.as_rule() == Rule::pattern) {
@@ -262,10 +209,7 @@ impl<'a> Builder<'a> {
             let bare = self.next(&mut parts)?;
             let bare = self.parameter(bare)?;
             elements.push(match parts.next() {
-                Some(annotation) => Pattern {
-                    kind: PatternKind::Typed(Box::new(bare), self.annotation(annotation)?),
-                    span,
-                },
+                Some(annotation) => Pattern { kind: PatternKind::Typed(Box::new(bare), self.annotation(annotation)?), span },
                 None => bare,
             });
         }

@@ -47,29 +47,17 @@ pub struct Tokens<'a> {
 }
 
 pub const RESERVED: [&str; 20] = [
-    "let", "in", "fun", "if", "then", "elif", "else", "true", "false", "open", "deriv", "not",
-    "rec", "type", "match", "with", "of", "and", "module", "val",
+    "let", "in", "fun", "if", "then", "elif", "else", "true", "false", "open", "deriv", "not", "rec", "type", "match", "with", "of", "and",
+    "module", "val",
 ];
 
 /// Longest first.
-const OPERATORS: [&str; 17] = [
-    "||", "&&", "==", "!=", "<>", "<=", ">=", "**", "=", "<", ">", "+", "-", "*", "×", "/", "%",
-];
-const MARKS: [&str; 13] = [
-    "->", "=>", "[|", "|]", ".[", "(", ")", "[", "]", ",", ";", ":", ".",
-];
+const OPERATORS: [&str; 17] = ["||", "&&", "==", "!=", "<>", "<=", ">=", "**", "=", "<", ">", "+", "-", "*", "×", "/", "%"];
+const MARKS: [&str; 13] = ["->", "=>", "[|", "|]", ".[", "(", ")", "[", "]", ",", ";", ":", "."];
 
 /// Splits `text` into tokens.
 pub fn tokenize(text: &str, file: u32) -> Tokens<'_> {
-    let mut scanner = Scanner {
-        text,
-        file,
-        at: 0,
-        line: 0,
-        first: true,
-        tab: false,
-        found: Tokens::default(),
-    };
+    let mut scanner = Scanner { text, file, at: 0, line: 0, first: true, tab: false, found: Tokens::default() };
     if text.starts_with('\u{feff}') {
         scanner.at = '\u{feff}'.len_utf8();
         scanner.line = scanner.at;
@@ -107,11 +95,7 @@ impl<'a> Scanner<'a> {
 
     fn error(&mut self, code: &'static str, start: usize, message: impl Into<String>, help: &str) {
         let diagnostic = Diagnostic::error(code, Span::new(self.file, start, self.at), message);
-        self.found.errors.push(if help.is_empty() {
-            diagnostic
-        } else {
-            diagnostic.help(help)
-        });
+        self.found.errors.push(if help.is_empty() { diagnostic } else { diagnostic.help(help) });
     }
 
     /// Moves past `c`, keeping count of lines and of characters wider than a byte.
@@ -128,13 +112,7 @@ impl<'a> Scanner<'a> {
     fn push(&mut self, kind: TokenKind, length: usize) {
         let text = self.rest().get(..length).unwrap_or("");
         let column = self.at - self.line;
-        self.found.tokens.push(Token {
-            kind,
-            text,
-            start: self.at,
-            column,
-            first: self.first,
-        });
+        self.found.tokens.push(Token { kind, text, start: self.at, column, first: self.first });
         self.first = false;
         for c in text.chars() {
             self.pass(c);
@@ -148,37 +126,24 @@ impl<'a> Scanner<'a> {
             self.pass(c);
             if !self.tab {
                 self.tab = true;
-                self.error(
-                    "E0105",
-                    self.at - 1,
-                    "expected spaces, found a tab",
-                    "columns matter: indent with spaces",
-                );
+                self.error("E0105", self.at - 1, "expected spaces, found a tab", "columns matter: indent with spaces");
             }
         } else if matches!(c, ' ' | '\n' | '\r') {
             self.pass(c);
         } else if rest.starts_with("//") {
             self.line_comment();
-        } else if rest.starts_with("(*)") {
-            // The multiplication function, as in F#, not a comment.
+        } else if rest.starts_with("(*)") || rest.starts_with("(**)") {
+            // Functions, not comments: as F# has it for the first, and as one would expect of the second.
+            let operator = if rest.starts_with("(*)") { 1 } else { 2 };
             self.push(TokenKind::Mark, 1);
-            self.push(TokenKind::Operator, 1);
+            self.push(TokenKind::Operator, operator);
             self.push(TokenKind::Mark, 1);
         } else if rest.starts_with("(*") {
             self.block_comment();
         } else if is_name_start(c) {
             let length = rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
-            let reserved = rest
-                .get(..length)
-                .is_some_and(|word| RESERVED.contains(&word));
-            self.push(
-                if reserved {
-                    TokenKind::Keyword
-                } else {
-                    TokenKind::Name
-                },
-                length,
-            );
+            let reserved = rest.get(..length).is_some_and(|word| RESERVED.contains(&word));
+            self.push(if reserved { TokenKind::Keyword } else { TokenKind::Name }, length);
         } else if c.is_ascii_digit() {
             self.number();
         } else if c == '"' {
@@ -189,26 +154,13 @@ impl<'a> Scanner<'a> {
         } else if rest.starts_with('.') && rest.chars().nth(1).is_some_and(|c| c.is_ascii_digit()) {
             let start = self.at;
             let digits = rest.get(1..).unwrap_or("");
-            let length = 1 + digits
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(digits.len());
+            let length = 1 + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
             let text = rest.get(..length).unwrap_or("");
             self.push(TokenKind::Number, length);
-            self.error(
-                "E0106",
-                start,
-                format!("expected a digit before the point in `{text}`"),
-                &format!("write `0{text}`"),
-            );
-        } else if let Some(mark) = MARKS
-            .iter()
-            .find(|mark| rest.starts_with(**mark) && **mark != ".")
-        {
+            self.error("E0106", start, format!("expected a digit before the point in `{text}`"), &format!("write `0{text}`"));
+        } else if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark) && **mark != ".") {
             self.push(TokenKind::Mark, mark.len());
-        } else if let Some(operator) = OPERATORS
-            .iter()
-            .find(|operator| rest.starts_with(**operator))
-        {
+        } else if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
             self.push(TokenKind::Operator, operator.len());
         } else {
             self.stray(c);
@@ -223,9 +175,7 @@ impl<'a> Scanner<'a> {
             && !doc.starts_with('/')
             && self.first
         {
-            self.found
-                .docs
-                .push((self.at, doc.strip_prefix(' ').unwrap_or(doc).trim_end()));
+            self.found.docs.push((self.at, doc.strip_prefix(' ').unwrap_or(doc).trim_end()));
         }
         // The newline ends the line; widths inside the comment do not matter.
         self.at += length;
@@ -254,8 +204,7 @@ impl<'a> Scanner<'a> {
         }
         let span = Span::new(self.file, start, start + 2);
         self.found.errors.push(
-            Diagnostic::error("E0104", span, "expected `*)`, found the end of the file")
-                .help("close the comment with `*)`; comments nest"),
+            Diagnostic::error("E0104", span, "expected `*)`, found the end of the file").help("close the comment with `*)`; comments nest"),
         );
     }
 
@@ -263,9 +212,7 @@ impl<'a> Scanner<'a> {
         let rest = self.rest();
         let digits = |from: usize| {
             let tail = rest.get(from..).unwrap_or("");
-            from + tail
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(tail.len())
+            from + tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len())
         };
         let follows = |at: usize, c: char| rest.get(at..).is_some_and(|tail| tail.starts_with(c));
         let mut end = digits(0);
@@ -273,11 +220,7 @@ impl<'a> Scanner<'a> {
             end = digits(end + 1);
         }
         if follows(end, 'e') || follows(end, 'E') {
-            let sign = if follows(end + 1, '+') || follows(end + 1, '-') {
-                1
-            } else {
-                0
-            };
+            let sign = if follows(end + 1, '+') || follows(end + 1, '-') { 1 } else { 0 };
             let exponent = digits(end + 1 + sign);
             if exponent > end + 1 + sign {
                 end = exponent;
@@ -307,12 +250,7 @@ impl<'a> Scanner<'a> {
             self.push(TokenKind::Text, end + 2);
         } else {
             self.at += end + 1;
-            self.error(
-                "E0104",
-                start,
-                "expected `\"`, found the end of the line",
-                "close the file name with `\"`",
-            );
+            self.error("E0104", start, "expected `\"`, found the end of the line", "close the file name with `\"`");
         }
     }
 
@@ -327,17 +265,14 @@ impl<'a> Scanner<'a> {
             '\\' => "a function is written `fun x -> …`",
             '{' | '}' => "group with parentheses; arrays are written `[a, b]`",
             '.' => "index with `a[i]`; there are no fields",
-            _ if c.is_ascii() => "",
+            _ if c.is_ascii() => "remove it; operators are + - * / % ** = <> < <= > >= && ||",
             _ => "names and operators are ASCII; comments may hold anything",
         };
         while let Some(c) = self.rest().chars().next() {
             let known = c.is_whitespace() && c.is_ascii()
                 || is_name_part(c) && c != '\''
                 || matches!(c, '"' | '×' | '.')
-                || OPERATORS
-                    .iter()
-                    .chain(&MARKS)
-                    .any(|known| self.rest().starts_with(*known));
+                || OPERATORS.iter().chain(&MARKS).any(|known| self.rest().starts_with(*known));
             if known && self.at > start {
                 break;
             }
@@ -346,12 +281,7 @@ impl<'a> Scanner<'a> {
         let text = self.text.get(start..self.at).unwrap_or("");
         let shown = shortened(text).escape_debug().to_string();
         self.first = false;
-        self.error(
-            "E0105",
-            start,
-            format!("expected a name, a number or an operator, found `{shown}`"),
-            help,
-        );
+        self.error("E0105", start, format!("expected a name, a number or an operator, found `{shown}`"), help);
     }
 }
 

@@ -24,28 +24,23 @@ impl<'a> Builder<'a> {
                 terms.push(self.product(part)?);
             } else if matches!(part.as_str(), "+" | "-") {
                 let message = format!("expected a type, found `{}`", part.as_str());
-                return Err(Diagnostic::error("E0113", self.span(&part), message)
-                    .help("sizes stand between `<` and `>`, as in `Vector<n + 1>`"));
+                return Err(
+                    Diagnostic::error("E0113", self.span(&part), message).help("sizes stand between `<` and `>`, as in `Vector<n + 1>`")
+                );
             }
         }
         let result = terms.pop().ok_or_else(|| self.internal(span))?;
         if terms.is_empty() {
             return Ok(result);
         }
-        Ok(TypeExpr {
-            kind: TypeExprKind::Fun(terms, Box::new(result)),
-            span,
-        })
+        Ok(TypeExpr { kind: TypeExprKind::Fun(terms, Box::new(result)), span })
     }
 
     /// `A * B`.
     fn product(self, pair: Pair<'a, Rule>) -> Built<TypeExpr> {
         let span = self.span(&pair);
         let mut factors = Vec::new();
-        for part in pair
-            .into_inner()
-            .filter(|part| part.as_rule() == Rule::type_atom)
-        {
+        for part in pair.into_inner().filter(|part| part.as_rule() == Rule::type_atom) {
             factors.push(self.type_atom(part)?);
         }
         let last = factors.pop().ok_or_else(|| self.internal(span))?;
@@ -53,10 +48,7 @@ impl<'a> Builder<'a> {
             return Ok(last);
         }
         factors.push(last);
-        Ok(TypeExpr {
-            kind: TypeExprKind::Tuple(factors),
-            span,
-        })
+        Ok(TypeExpr { kind: TypeExprKind::Tuple(factors), span })
     }
 
     fn type_atom(self, pair: Pair<'a, Rule>) -> Built<TypeExpr> {
@@ -64,40 +56,19 @@ impl<'a> Builder<'a> {
         let mut parts = pair.into_inner();
         let first = self.next(&mut parts)?;
         if first.as_rule() == Rule::type_expr {
-            return Ok(TypeExpr {
-                span,
-                ..self.type_expr(first)?
-            });
+            return Ok(TypeExpr { span, ..self.type_expr(first)? });
         }
         if first.as_rule() == Rule::number {
             let message = format!("expected a type, found `{}`", first.as_str());
             return Err(Diagnostic::error("E0113", span, message).help(TYPES));
         }
-        let arguments: Vec<Pair<Rule>> = parts
-            .filter(|part| part.as_rule() == Rule::type_expr)
-            .collect();
+        let arguments: Vec<Pair<Rule>> = parts.filter(|part| part.as_rule() == Rule::type_expr).collect();
         let count = arguments.len();
         let mut arguments = arguments.into_iter();
-        let mut next_size = || {
-            arguments
-                .next()
-                .map(|argument| self.size(argument))
-                .transpose()
-        };
-        let array = |element, size| {
-            TypeExprKind::Array(
-                Box::new(TypeExpr {
-                    kind: element,
-                    span,
-                }),
-                size,
-            )
-        };
+        let mut next_size = || arguments.next().map(|argument| self.size(argument)).transpose();
+        let array = |element, size| TypeExprKind::Array(Box::new(TypeExpr { kind: element, span }), size);
         let dual = || {
-            let double = || TypeExpr {
-                kind: TypeExprKind::Double,
-                span,
-            };
+            let double = || TypeExpr { kind: TypeExprKind::Double, span };
             TypeExprKind::Tuple(vec![double(), double()])
         };
         let kind = match (first.as_str(), count) {
@@ -109,20 +80,13 @@ impl<'a> Builder<'a> {
             ("VectorD", 0 | 1) => array(dual(), next_size()?),
             ("Matrix" | "MatrixD", 0 | 2) => {
                 let (rows, columns) = (next_size()?, next_size()?);
-                let element = if first.as_str() == "Matrix" {
-                    TypeExprKind::Double
-                } else {
-                    dual()
-                };
+                let element = if first.as_str() == "Matrix" { TypeExprKind::Double } else { dual() };
                 array(array(element, columns), rows)
             }
             ("Array", 1 | 2) => {
                 let element = arguments.next().ok_or_else(|| self.internal(span))?;
                 let element = self.type_expr(element)?;
-                let size = arguments
-                    .next()
-                    .map(|argument| self.size(argument))
-                    .transpose()?;
+                let size = arguments.next().map(|argument| self.size(argument)).transpose()?;
                 TypeExprKind::Array(Box::new(element), size)
             }
             (name, _) => return Err(self.unknown(name, &first, count)),
@@ -137,12 +101,7 @@ impl<'a> Builder<'a> {
             "Matrix" | "MatrixD" => "two sizes or none",
             "Array" => "an element type and at most one size",
             _ => {
-                return Diagnostic::error(
-                    "E0113",
-                    self.span(pair),
-                    format!("unknown type `{name}`"),
-                )
-                .help(TYPES);
+                return Diagnostic::error("E0113", self.span(pair), format!("unknown type `{name}`")).help(TYPES);
             }
         };
         let message = format!("expected {form} for `{name}`, found {count}");
@@ -174,10 +133,7 @@ impl<'a> Builder<'a> {
     fn size_product(self, pair: Pair<'a, Rule>) -> Built<SizeExpr> {
         let whole = self.span(&pair);
         let mut result: Option<SizeExpr> = None;
-        for part in pair
-            .into_inner()
-            .filter(|part| part.as_rule() == Rule::type_atom)
-        {
+        for part in pair.into_inner().filter(|part| part.as_rule() == Rule::type_atom) {
             let factor = self.size_atom(part)?;
             result = Some(match result {
                 Some(left) => combine(SizeExprKind::Mul, left, factor),
@@ -192,10 +148,7 @@ impl<'a> Builder<'a> {
         let mut parts = pair.into_inner();
         let first = self.next(&mut parts)?;
         if first.as_rule() == Rule::type_expr {
-            return Ok(SizeExpr {
-                span,
-                ..self.size(first)?
-            });
+            return Ok(SizeExpr { span, ..self.size(first)? });
         }
         let text = first.as_str();
         if parts.next().is_some() {
@@ -210,16 +163,9 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn combine(
-    kind: fn(Box<SizeExpr>, Box<SizeExpr>) -> SizeExprKind,
-    left: SizeExpr,
-    right: SizeExpr,
-) -> SizeExpr {
+fn combine(kind: fn(Box<SizeExpr>, Box<SizeExpr>) -> SizeExprKind, left: SizeExpr, right: SizeExpr) -> SizeExpr {
     let span = left.span.to(right.span);
-    SizeExpr {
-        kind: kind(Box::new(left), Box::new(right)),
-        span,
-    }
+    SizeExpr { kind: kind(Box::new(left), Box::new(right)), span }
 }
 
 fn not_a_size(span: Span, found: &str) -> Diagnostic {

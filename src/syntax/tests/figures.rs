@@ -81,7 +81,7 @@ let project = fun (cam: Vector) (x: Vector) ->
 #[test]
 fn figure_4_parses_as_printed() {
     let trees = sexp::file(FIGURE_4);
-    assert_eq!(trees.lines().count(), 26, "{trees}");
+    assert_eq!(trees.lines().count(), 27, "{trees}");
     for line in [
         "vectorHot = (fun n i -> (build n (fun j -> (if (= i j) 1 0))))",
         "vectorMap2 = (fun v1 v2 f -> (build (length v1) (fun i -> (f v1[i] v2[i]))))",
@@ -93,10 +93,7 @@ fn figure_4_parses_as_printed() {
     ] {
         assert!(trees.lines().any(|found| found == line), "{line}\n{trees}");
     }
-    assert!(
-        trees.contains("vectorOutProd = (fun v1 v2 -> (let m1 = (vectorToMatrix v1) in (let m2 = "),
-        "{trees}"
-    );
+    assert!(trees.contains("vectorOutProd = (fun v1 v2 -> (let m1 = (vectorToMatrix v1) in (let m2 = "), "{trees}");
 }
 
 #[test]
@@ -115,10 +112,7 @@ fn figure_14_parses_as_printed() {
 #[test]
 fn both_figures_parse_with_windows_line_ends() {
     for figure in [FIGURE_4, FIGURE_14] {
-        assert_eq!(
-            sexp::file(&figure.replace('\n', "\r\n")),
-            sexp::file(figure)
-        );
+        assert_eq!(sexp::file(&figure.replace('\n', "\r\n")), sexp::file(figure));
     }
 }
 

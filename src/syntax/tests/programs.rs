@@ -70,47 +70,23 @@ fn application_indexing_and_minus() {
         ("[1,2][0]", "[1, 2][0]"),
         ("v[i -1]", "v[(i (neg 1))]"),
         ("v[i-1]", "v[(- i 1)]"),
-        (
-            "f true (+) ( * ) (*) (-) (not) (**)",
-            "E0104 [(*]: expected `*)`, found the end of the file",
-        ),
-        (
-            "f true (+) ( * ) (*) ( ** ) (&&)",
-            "(f true (+) (*) (*) (**) (&&))",
-        ),
+        ("f true (+) ( * ) (*) (-) (not) (**)", "(f true (+) (*) (*) (-) (fun x -> (not x)) (**))"),
+        ("f true (+) ( * ) (*) ( ** ) (&&)", "(f true (+) (*) (*) (**) (&&))"),
         ("f (not)", "(f (fun x -> (not x)))"),
         ("deriv (y * x) x", "(deriv (* y x) x)"),
         ("deriv (deriv e x) x", "(deriv (deriv e x) x)"),
         ("fst (deriv f(x) x)", "(fst (deriv (f x) x))"),
         ("1 + fun x -> x + 1", "(+ 1 (fun x -> (+ x 1)))"),
         ("fun x -> fun y -> x", "(fun x -> (fun y -> x))"),
-        (
-            "fun (x: Double) ((a, b): DoubleD) _ (c, d) -> x",
-            "(fun (x: D) ((a, b): (D * D)) _ (c, d) -> x)",
-        ),
+        ("fun (x: Double) ((a, b): DoubleD) _ (c, d) -> x", "(fun (x: D) ((a, b): (D * D)) _ (c, d) -> x)"),
         ("(fun i -> i, 1.0)", "(fun i -> (i, 1.0))"),
         ("(if a then b else c, d)", "((if a b c), d)"),
-        (
-            "if a then b elif c then d else e + 1",
-            "(if a b (if c d (+ e 1)))",
-        ),
+        ("if a then b elif c then d else e + 1", "(if a b (if c d (+ e 1)))"),
         ("1 + if a then b else c", "(+ 1 (if a b c))"),
-        (
-            "let x = 1 in let y = 2 in x + y",
-            "(let x = 1 in (let y = 2 in (+ x y)))",
-        ),
-        (
-            "let x = let y = 1 in y in x",
-            "(let x = (let y = 1 in y) in x)",
-        ),
-        (
-            "let f x (y: Index) : Double = x in f 1 2",
-            "(let f x (y: I) : D = x in (f 1 2))",
-        ),
-        (
-            "let (a, b): DoubleD = p in a",
-            "(let ((a, b): (D * D)) = p in a)",
-        ),
+        ("let x = 1 in let y = 2 in x + y", "(let x = 1 in (let y = 2 in (+ x y)))"),
+        ("let x = let y = 1 in y in x", "(let x = (let y = 1 in y) in x)"),
+        ("let f x (y: Index) : Double = x in f 1 2", "(let f x (y: I) : D = x in (f 1 2))"),
+        ("let (a, b): DoubleD = p in a", "(let ((a, b): (D * D)) = p in a)"),
         ("[let x = 1 in x, 2]", "[(let x = 1 in x), 2]"),
     ]);
 }
@@ -133,37 +109,16 @@ fn literals() {
 
 #[test]
 fn lets_by_layout() {
-    body(
-        "  let x = 1\n  let y = 2\n  x + y",
-        "(let x = 1 in (let y = 2 in (+ x y)))",
-    );
-    body(
-        "  let x =\n    let y = 1\n    y\n  x",
-        "(let x = (let y = 1 in y) in x)",
-    );
+    body("  let x = 1\n  let y = 2\n  x + y", "(let x = 1 in (let y = 2 in (+ x y)))");
+    body("  let x =\n    let y = 1\n    y\n  x", "(let x = (let y = 1 in y) in x)");
     body("  let x = 1 in\n  x + 1", "(let x = 1 in (+ x 1))");
     body("  let x = 1\n  in x + 1", "(let x = 1 in (+ x 1))");
-    body(
-        "  let x = 1 in let y = 2 in\n  x + y",
-        "(let x = 1 in (let y = 2 in (+ x y)))",
-    );
+    body("  let x = 1 in let y = 2 in\n  x + y", "(let x = 1 in (let y = 2 in (+ x y)))");
     body("  let x = 1 in\n    f x\n      y", "(let x = 1 in (f x y))");
-    body(
-        "  let x = let y = 1\n          y\n  x",
-        "(let x = (let y = 1 in y) in x)",
-    );
-    body(
-        "  let g (a: Vector<n>) : Vector<n>= a\n  g v",
-        "(let g (a: [D; n]) : [D; n] = a in (g v))",
-    );
-    body(
-        "  let g x =\n    let h y =\n      y + x\n    h x\n  g 1",
-        "(let g x = (let h y = (+ y x) in (h x)) in (g 1))",
-    );
-    assert_eq!(
-        file("let f x = let y = x\n          y"),
-        "f x = (let y = x in y)"
-    );
+    body("  let x = let y = 1\n          y\n  x", "(let x = (let y = 1 in y) in x)");
+    body("  let g (a: Vector<n>) : Vector<n>= a\n  g v", "(let g (a: [D; n]) : [D; n] = a in (g v))");
+    body("  let g x =\n    let h y =\n      y + x\n    h x\n  g 1", "(let g x = (let h y = (+ y x) in (h x)) in (g 1))");
+    assert_eq!(file("let f x = let y = x\n          y"), "f x = (let y = x in y)");
 }
 
 #[test]
@@ -179,14 +134,19 @@ fn lines_that_continue() {
     body("  a +\n  b", "(+ a b)");
     body("  [ a,\n    b ]", "[a, b]");
     body("  ( a\n  , b\n  )", "(a, b)");
-    body(
-        "  1 +\n    let y = 2\n    y\n  * 3",
-        "(+ 1 (* (let y = 2 in y) 3))",
-    );
-    body(
-        "  if c then\n    a\n  else\n    b\n  + 1",
-        "(+ (if c a b) 1)",
-    );
+    body("  1 +\n    let y = 2\n    y\n  * 3", "(+ 1 (* (let y = 2 in y) 3))");
+    body("  if c then\n    a\n  else\n    b\n  + 1", "(+ (if c a b) 1)");
+}
+
+#[test]
+fn a_line_in_the_column_of_the_block_belongs_to_the_block() {
+    body("  if c then a else b\n  + 1", "(+ (if c a b) 1)");
+    body("  (if c then a else b\n   * 2)", "(* (if c a b) 2)");
+    body("  fun x -> x\n  + 1", "(fun x -> (+ x 1))");
+    body("  if c then a else f b\n    d", "(if c a (f b d))");
+    assert!(file("let f =\n  if c then a else b\n  d").starts_with("E0103 [d]"));
+    assert!(file("let f =\n  g fun x -> x\n  d").starts_with("E0101 [fun]"));
+    assert!(file("let f =\n  (fun x -> x\n   d)").starts_with("E0103 [d]"));
 }
 
 #[test]
@@ -196,39 +156,18 @@ fn keywords_and_brackets_in_the_opening_column() {
         "  if c then\n    let x = 1\n    x\n  elif d then b\n  else\n    let y = 2\n    y",
         "(if c (let x = 1 in x) (if d b (let y = 2 in y)))",
     );
-    body(
-        "  let y = if c then 1\n  else 2\n  y",
-        "(let y = (if c 1 2) in y)",
-    );
-    body(
-        "  let y = if c then 1\n          else 2\n  y",
-        "(let y = (if c 1 2) in y)",
-    );
-    body(
-        "  build n (fun i ->\n    let x = g y in\n    x * vec[i]\n  )",
-        "(build n (fun i -> (let x = (g y) in (* x vec[i]))))",
-    );
-    body(
-        "  build n (fun i -> let x = g i\n                    x\n  )",
-        "(build n (fun i -> (let x = (g i) in x)))",
-    );
-    body(
-        "  let v = [\n    1,\n    2\n  ]\n  v",
-        "(let v = [1, 2] in v)",
-    );
+    body("  let y = if c then 1\n  else 2\n  y", "(let y = (if c 1 2) in y)");
+    body("  let y = if c then 1\n          else 2\n  y", "(let y = (if c 1 2) in y)");
+    body("  build n (fun i ->\n    let x = g y in\n    x * vec[i]\n  )", "(build n (fun i -> (let x = (g y) in (* x vec[i]))))");
+    body("  build n (fun i -> let x = g i\n                    x\n  )", "(build n (fun i -> (let x = (g i) in x)))");
+    body("  let v = [\n    1,\n    2\n  ]\n  v", "(let v = [1, 2] in v)");
     body("  f (\n    a\n  ) (\n    b\n  )", "(f a b)");
-    body(
-        "  (let x = 1\n   let y = 2\n   x, y)",
-        "(let x = 1 in (let y = 2 in (x, y)))",
-    );
+    body("  (let x = 1\n   let y = 2\n   x, y)", "(let x = 1 in (let y = 2 in (x, y)))");
     assert_eq!(
         file("let g = build n (fun i ->\n  let x = g y in\n  x * vec[i]\n)\n"),
         "g = (build n (fun i -> (let x = (g y) in (* x vec[i]))))"
     );
-    assert_eq!(
-        file("let g =\n  fun x ->\n    let y = x\n    y\nlet h = g"),
-        "g = (fun x -> (let y = x in y))\nh = g"
-    );
+    assert_eq!(file("let g =\n  fun x ->\n    let y = x\n    y\nlet h = g"), "g = (fun x -> (let y = x in y))\nh = g");
 }
 
 #[test]
@@ -250,14 +189,8 @@ fn types() {
         ("Vector<n>=> Double", "([D; n] => D)"),
     ];
     for (written, tree) in cases {
-        assert_eq!(
-            file(&format!("let f (x: {written}) = x")),
-            format!("f (x: {tree}) = x")
-        );
-        assert_eq!(
-            file(&format!("let f x : {written} = x")),
-            format!("f x : {tree} = x")
-        );
+        assert_eq!(file(&format!("let f (x: {written}) = x")), format!("f (x: {tree}) = x"));
+        assert_eq!(file(&format!("let f x : {written} = x")), format!("f x : {tree} = x"));
     }
 }
 
@@ -269,13 +202,7 @@ fn files() {
     let text = "\u{feff}open linalg\r\nopen \"a b.smooth\" // x\r\n\r\n/// One\r\n/// Two\r\nlet a = 1 /// no\r\n// no\r\nlet b = a\r\n";
     let module = parse(text, 3).expect("parses");
     let opens: Vec<_> = module.opens.iter().map(|open| open.what.clone()).collect();
-    assert_eq!(
-        opens,
-        [
-            OpenWhat::Library("linalg".into()),
-            OpenWhat::File("a b.smooth".into())
-        ]
-    );
+    assert_eq!(opens, [OpenWhat::Library("linalg".into()), OpenWhat::File("a b.smooth".into())]);
     assert_eq!(file(text), "///One\nTwo/// a = 1\nb = a");
 }
 
@@ -292,20 +219,10 @@ fn spans_are_places_in_the_original_text() {
     assert_eq!(at(decl.name.span), "f");
     assert_eq!(at(decl.params[0].span), "(v: Vector)");
     assert_eq!(at(decl.body.span), "let y = v.[0] × 2 in\r\n  g (y + 1) -y");
-    let ExprKind::Let(y, value, body) = &decl.body.kind else {
-        panic!("no let")
-    };
-    assert_eq!(
-        (at(y.span), at(value.span), at(body.span)),
-        ("y", "v.[0] × 2", "g (y + 1) -y")
-    );
-    let ExprKind::App(g, args) = &body.kind else {
-        panic!("no application")
-    };
-    assert_eq!(
-        (at(g.span), at(args[0].span), at(args[1].span)),
-        ("g", "(y + 1)", "-y")
-    );
+    let ExprKind::Let(y, value, body) = &decl.body.kind else { panic!("no let") };
+    assert_eq!((at(y.span), at(value.span), at(body.span)), ("y", "v.[0] × 2", "g (y + 1) -y"));
+    let ExprKind::App(g, args) = &body.kind else { panic!("no application") };
+    assert_eq!((at(g.span), at(args[0].span), at(args[1].span)), ("g", "(y + 1)", "-y"));
     let tree = parse_expr(" (a + b) * c ", 0).expect("parses");
     assert_eq!((tree.span.start, tree.span.end), (1, 12));
 }

@@ -1,9 +1,7 @@
 //! Trees as short texts: `f (x + 1)` is `(f (+ x 1))`.
 
 use crate::diagnostic::Diagnostic;
-use crate::syntax::ast::{
-    BinOp, Decl, Expr, ExprKind, Pattern, PatternKind, SizeExpr, SizeExprKind,
-};
+use crate::syntax::ast::{BinOp, Decl, Expr, ExprKind, Pattern, PatternKind, SizeExpr, SizeExprKind};
 use crate::syntax::ast::{TypeExpr, TypeExprKind, UnOp};
 use crate::syntax::{parse, parse_expr};
 
@@ -26,40 +24,19 @@ pub fn one(text: &str) -> String {
 pub fn lines(errors: &[Diagnostic], text: &str) -> String {
     let line = |error: &Diagnostic| {
         let place = text.get(error.span.start as usize..error.span.end as usize);
-        format!(
-            "{} [{}]: {}",
-            error.code,
-            place.expect("a span cuts a character"),
-            error.message
-        )
+        format!("{} [{}]: {}", error.code, place.expect("a span cuts a character"), error.message)
     };
     errors.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn decl(decl: &Decl) -> String {
-    let doc = decl
-        .doc
-        .as_ref()
-        .map(|doc| format!("///{doc}/// "))
-        .unwrap_or_default();
-    format!(
-        "{doc}{}{} = {}",
-        decl.name.text,
-        head(&decl.params, &decl.result),
-        expr(&decl.body)
-    )
+    let doc = decl.doc.as_ref().map(|doc| format!("///{doc}/// ")).unwrap_or_default();
+    format!("{doc}{}{} = {}", decl.name.text, head(&decl.params, &decl.result), expr(&decl.body))
 }
 
 fn head(params: &[Pattern], result: &Option<TypeExpr>) -> String {
-    let params: String = params
-        .iter()
-        .map(|param| format!(" {}", pattern(param)))
-        .collect();
-    params
-        + &result
-            .as_ref()
-            .map(|result| format!(" : {}", ty(result)))
-            .unwrap_or_default()
+    let params: String = params.iter().map(|param| format!(" {}", pattern(param))).collect();
+    params + &result.as_ref().map(|result| format!(" : {}", ty(result))).unwrap_or_default()
 }
 
 pub fn pattern(pattern_: &Pattern) -> String {
@@ -137,12 +114,7 @@ pub fn expr(tree: &Expr) -> String {
         }
         ExprKind::LetFun(f, body) => {
             let head = head(&f.params, &f.result);
-            format!(
-                "(let {}{head} = {} in {})",
-                f.name.text,
-                expr(&f.value),
-                expr(body)
-            )
+            format!("(let {}{head} = {} in {})", f.name.text, expr(&f.value), expr(body))
         }
         ExprKind::If(c, a, b) => format!("(if {} {} {})", expr(c), expr(a), expr(b)),
         ExprKind::Binary(op, a, b) => format!("({} {} {})", spelling(*op), expr(a), expr(b)),
