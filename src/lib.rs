@@ -4,6 +4,7 @@
 pub mod ad;
 pub mod cli;
 pub mod diagnostic;
+pub mod driver;
 pub mod ir;
 pub mod source;
 pub mod stack;

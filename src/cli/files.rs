@@ -37,7 +37,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
 }
 
 pub fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::error("E0003", Span::NONE, format!("cannot write `{}`: {}", path.display(), reason(error)))
+    Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`: {}", path.display(), reason(error)))
 }
 
 /// An error of the operating system in a few words.

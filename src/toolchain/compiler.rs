@@ -71,7 +71,7 @@ fn archive(folder: &Path, object: &Path, output: &Path) -> Result<(), Diagnostic
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => {
-            return Err(Diagnostic::error("E0003", Span::NONE, format!("cannot write `{}`: {error}", output.display())));
+            return Err(Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`: {error}", output.display())));
         }
     }
     let mut command = builder(folder).try_get_archiver().map_err(|_| missing("an archiver", "ar"))?;
@@ -115,10 +115,10 @@ fn run(mut command: Command, what: &str, output: &Path) -> Result<(), Diagnostic
     let said = String::from_utf8_lossy(&done.stderr);
     if let Some(folder) = output.parent().filter(|folder| !folder.is_dir()) {
         let message = format!("cannot write `{}`: there is no folder `{}`", output.display(), folder.display());
-        return Err(Diagnostic::error("E0003", Span::NONE, message));
+        return Err(Diagnostic::error("E0011", Span::NONE, message));
     }
     if output.is_dir() || said.contains("cannot open output file") {
-        return Err(Diagnostic::error("E0003", Span::NONE, format!("cannot write `{}`", output.display())));
+        return Err(Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`", output.display())));
     }
     let said: Vec<&str> = said.lines().take(8).collect();
     let message = format!("the {what} `{}` failed:\n{}", program.display(), said.join("\n"));
@@ -135,7 +135,7 @@ fn missing(what: &str, program: &str) -> Diagnostic {
 }
 
 fn no_folder(error: &io::Error) -> Diagnostic {
-    Diagnostic::error("E0003", Span::NONE, format!("cannot write to a temporary folder: {error}"))
+    Diagnostic::error("E0011", Span::NONE, format!("cannot write to a temporary folder: {error}"))
 }
 
 #[cfg(test)]
@@ -155,6 +155,6 @@ mod tests {
         let problem = compile("int f(", Artifact::Object, &folder.path().join("x.o")).expect_err("no C");
         assert_eq!(problem.code, "E0902");
         let problem = compile("int f(void) { return 1; }\n", Artifact::Object, &folder.path().join("no/x.o")).expect_err("no folder");
-        assert_eq!(problem.code, "E0003");
+        assert_eq!(problem.code, "E0011");
     }
 }
