@@ -3,5 +3,6 @@
 
 pub mod diagnostic;
 pub mod ir;
+pub mod rewrite;
 pub mod source;
 pub mod syntax;
