@@ -5,4 +5,5 @@ pub mod diagnostic;
 pub mod ir;
 pub mod rewrite;
 pub mod source;
+pub mod stack;
 pub mod syntax;

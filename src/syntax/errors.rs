@@ -1,0 +1,215 @@
+//! Messages: what the grammar met and what it would have taken, in words.
+//!
+//! In: a pest error over the laid-out text. Out: a [`Diagnostic`] in the original text: `expected X, found Y`,
+//! the code of the case where there is one (a reserved word, an `if` without `else`, a line in the wrong
+//! column), and a help line with the next step.
+//! Example: `let f x = (x +)` gives "expected an expression, found `)`".
+
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+use super::layout::{Layout, mark};
+use super::parse::Rule;
+use super::tokens::{RESERVED, Token, shortened};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+/// The diagnostic of a text that the grammar does not take.
+pub(super) fn from_pest(error: &Error<Rule>, text: &str, layout: &Layout, goal: Rule) -> Diagnostic {
+    let at = match error.location {
+        InputLocation::Pos(at) => at,
+        InputLocation::Span((at, _)) => at,
+    };
+    let expected: &[Rule] = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => positives,
+        ErrorVariant::CustomError { .. } => &[],
+    };
+    let has = |rule: Rule| expected.contains(&rule);
+    let place = layout.token_at(at);
+    let end = layout.end();
+    let span = place.unwrap_or(Span { start: end.end, ..end });
+    let found = place.and_then(|span| text.get(span.start as usize..span.end as usize)).unwrap_or("");
+    let shown = match (found, goal) {
+        ("", Rule::expression) => "the end".to_string(),
+        ("", _) => "the end of the declaration".to_string(),
+        (found, _) => format!("`{}`", shortened(found)),
+    };
+    let virtual_mark = layout.text.get(at..).and_then(|rest| rest.chars().next());
+
+    if has(Rule::kw_else) {
+        return Diagnostic::error("E0110", span, format!("expected `else`, found {shown}"))
+            .help("`if` is an expression and has a value in both cases: add `else …`");
+    }
+    if virtual_mark == Some(mark::LINE) {
+        return Diagnostic::error("E0103", span, format!("expected the end of the block, found {shown}"))
+            .help("a line in its block's column continues nothing: indent it further, or begin it with an operator");
+    }
+    if has(Rule::in_body) {
+        return Diagnostic::error("E0103", span, format!("expected the body of this `let`, found {shown}"))
+            .help("write the body on a later line in the column of its `let`, or after `in`");
+    }
+    let operand = expected.iter().any(|rule| starts_expression(*rule)) && !expected.iter().any(|rule| continues(*rule));
+    let named = has(Rule::name) || has(Rule::parameter) || has(Rule::pattern);
+    if is_odd_word(found) || RESERVED.contains(&found) && named && !operand && !has(Rule::equals) && !has(Rule::arrow) {
+        return Diagnostic::error("E0107", span, format!("`{found}` is a reserved word"))
+            .help(format!("choose another name, such as `{found}'` or `{found}_`"));
+    }
+    if has(Rule::EOI) && (span.start == 0 || before(text, span) == Some('\n')) && goal == Rule::declaration {
+        return outside(span, &shown);
+    }
+    let message = format!("expected {}, found {shown}", wanted(expected, operand, goal));
+    Diagnostic::error("E0101", span, message).help(help(found, operand, expected, virtual_mark))
+}
+
+/// A file that begins with something else than a declaration.
+pub(super) fn no_declaration(token: &Token, file: u32) -> Diagnostic {
+    let span = Span::new(file, token.start, token.end());
+    if matches!(token.text, "let" | "open") {
+        return Diagnostic::error("E0114", span, format!("expected `{}` in column 0", token.text)).help("remove the blanks before it");
+    }
+    outside(span, &format!("`{}`", shortened(token.text)))
+}
+
+fn outside(span: Span, shown: &str) -> Diagnostic {
+    Diagnostic::error("E0114", span, format!("expected a declaration, found {shown}"))
+        .help("a declaration starts in column 0 with `let`; indent the line to continue the one above")
+}
+
+fn before(text: &str, span: Span) -> Option<char> {
+    text.get(..span.start as usize).and_then(|text| text.chars().next_back())
+}
+
+/// Reserved words that no construct uses.
+fn is_odd_word(word: &str) -> bool {
+    matches!(word, "rec" | "type" | "match" | "with" | "of" | "and" | "module" | "val")
+}
+
+fn help(found: &str, operand: bool, expected: &[Rule], virtual_mark: Option<char>) -> &'static str {
+    let has = |rule: Rule| expected.contains(&rule);
+    match found {
+        "fun" | "if" | "let" | "deriv" if !operand => "as an argument it needs parentheses around it",
+        "open" => "`open` lines stand in column 0",
+        "->" if !has(Rule::arrow) => "a function is written `fun x -> …`",
+        "=" if operand => "equality is written `a = b`",
+        ":" => "a type stands behind a parameter in parentheses, `(x: T)`, or before the `=` of a `let`",
+        "" if operand => "the expression is not complete",
+        "," if has(Rule::equals) => "a tuple pattern needs parentheses: `let (a, b) = …`",
+        _ if operand && virtual_mark == Some(mark::END) => "the expression must stand right of what it belongs to",
+        _ if has(Rule::equals) => "a declaration is written `let name (x: T) : R = …`",
+        _ if has(Rule::arrow) => "a function is written `fun x (y: T) -> …`",
+        _ if has(Rule::kw_then) => "a condition is written `if c then a else b`",
+        _ if operand => "write a name, a number or an expression in parentheses here",
+        _ if has(Rule::type_expr) || has(Rule::type_term) || has(Rule::type_atom) => "write a type such as `Vector<n>`",
+        _ if has(Rule::file_name) => "write `open linalg` or `open \"file.smooth\"`",
+        _ if has(Rule::name) => "write a name: a letter or `_`, then letters, digits, `_` and `'`",
+        _ if has(Rule::close_round) || has(Rule::close_square) || has(Rule::close_bar) => "close the bracket, or add a comma",
+        _ => "remove it, or put an operator before it",
+    }
+}
+
+/// What to name: the sign that closes the construct, or what every way on has in common.
+fn wanted(expected: &[Rule], operand: bool, goal: Rule) -> String {
+    if operand {
+        return "an expression".to_string();
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let operator = expected.contains(&Rule::infix);
+    for rule in expected {
+        // After an operand a comma is possible nearly everywhere; only brackets make it worth a word.
+        if operator && matches!(rule, Rule::comma | Rule::semicolon | Rule::EOI | Rule::kw_elif) {
+            continue;
+        }
+        if *rule == Rule::name && expected.contains(&Rule::file_name) {
+            continue;
+        }
+        if let Some(name) = describe(*rule)
+            && !names.contains(&name)
+        {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    match names.as_slice() {
+        [] if goal == Rule::expression => "an operator or the end".to_string(),
+        [] => "an operator or the end of the expression".to_string(),
+        [only] => only.to_string(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+/// Starts an expression: "an expression" says it all.
+fn starts_expression(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::expr
+            | Rule::block
+            | Rule::function
+            | Rule::condition
+            | Rule::deriv
+            | Rule::application
+            | Rule::postfix
+            | Rule::round
+            | Rule::square
+            | Rule::square_bar
+            | Rule::number
+            | Rule::boolean
+            | Rule::minus
+            | Rule::kw_not
+            | Rule::kw_if
+            | Rule::kw_fun
+            | Rule::kw_deriv
+            | Rule::section
+    )
+}
+
+/// Stands after an expression: what failed is not its beginning.
+fn continues(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::infix
+            | Rule::index
+            | Rule::call
+            | Rule::EOI
+            | Rule::kw_then
+            | Rule::type_infix
+            | Rule::times
+            | Rule::equals
+            | Rule::arrow
+            | Rule::annotation
+    )
+}
+
+/// The name of what a rule wants; `None` for what may always follow an operand.
+fn describe(rule: Rule) -> Option<&'static str> {
+    Some(match rule {
+        Rule::name => "a name",
+        Rule::wildcard | Rule::parameter | Rule::pattern | Rule::open_pattern => "a parameter",
+        Rule::annotation | Rule::colon => "`:`",
+        Rule::file_name => "a library or file name",
+        Rule::type_expr | Rule::type_term | Rule::type_atom => "a type",
+        Rule::equals => "`=`",
+        Rule::arrow => "`->`",
+        Rule::comma => "`,`",
+        Rule::semicolon => "`;`",
+        Rule::close_round => "`)`",
+        Rule::close_square => "`]`",
+        Rule::close_bar => "`|]`",
+        Rule::close_angle => "`>`",
+        Rule::kw_then => "`then`",
+        Rule::kw_else => "`else`",
+        Rule::kw_elif => "`elif`",
+        Rule::kw_let | Rule::binding => "`let`",
+        Rule::kw_open => "`open`",
+        Rule::in_body => "`in`",
+        Rule::EOI | Rule::declaration | Rule::open | Rule::expression => "the end of the declaration",
+        Rule::name_part | Rule::reserved | Rule::WHITESPACE => return None,
+        Rule::infix | Rule::index | Rule::call | Rule::argument | Rule::negative | Rule::times | Rule::type_infix => {
+            return None;
+        }
+        Rule::block | Rule::expr | Rule::operand | Rule::function | Rule::condition | Rule::deriv => return None,
+        Rule::application | Rule::postfix | Rule::atom | Rule::round | Rule::section | Rule::square => return None,
+        Rule::square_bar | Rule::elements | Rule::number | Rule::boolean | Rule::minus => {
+            return None;
+        }
+        Rule::kw_fun | Rule::kw_if | Rule::kw_not | Rule::kw_deriv => return None,
+    })
+}

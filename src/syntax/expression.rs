@@ -1,0 +1,298 @@
+//! Expressions: pairs of the grammar to trees.
+//!
+//! In: a `block` or `expr` pair. Out: its [`Expr`]. `let` after `let` is read in a loop and folded from the
+//! end, operators go through `operators`, so only true nesting recurses.
+//! Example: `let x = 1 in f x[0]` gives `Let(x, 1, App(f, [Index(x, 0)]))`.
+
+use pest::iterators::Pair;
+
+use super::ast::{Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, UnOp};
+use super::operators::{self, Row};
+use super::parse::{Builder, Built, Rule};
+use super::tokens::shortened;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+/// What a `let` binds, until its body is known.
+enum Binding {
+    Value(Pattern, Expr),
+    Function(LocalFun),
+}
+
+impl<'a> Builder<'a> {
+    /// `{ let … in … e }`, or `{ e, e }`.
+    pub fn block(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let mut bindings = Vec::new();
+        let mut elements = Vec::new();
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::binding {
+                bindings.push((self.span(&part), self.binding(part)?));
+            } else if part.as_rule() == Rule::expr {
+                elements.push(self.expr(part)?);
+            }
+        }
+        let mut body = self.one_or_tuple(elements)?;
+        for (start, binding) in bindings.into_iter().rev() {
+            let span = start.to(body.span);
+            let rest = Box::new(body);
+            let kind = match binding {
+                Binding::Value(pattern, value) => ExprKind::Let(pattern, Box::new(value), rest),
+                Binding::Function(function) => ExprKind::LetFun(Box::new(function), rest),
+            };
+            body = Expr { kind, span };
+        }
+        Ok(body)
+    }
+
+    fn one_or_tuple(self, mut elements: Vec<Expr>) -> Built<Expr> {
+        let Some(last) = elements.pop() else {
+            return Err(self.internal(self.layout.end()));
+        };
+        let Some(first) = elements.first() else {
+            return Ok(last);
+        };
+        let span = first.span.to(last.span);
+        elements.push(last);
+        Ok(Expr { kind: ExprKind::Tuple(elements), span })
+    }
+
+    fn binding(self, pair: Pair<'a, Rule>) -> Built<Binding> {
+        let (mut patterns, mut annotation, mut value) = (Vec::new(), None, None);
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::parameter {
+                patterns.push(self.parameter(part)?);
+            } else if part.as_rule() == Rule::annotation {
+                annotation = Some(self.annotation(part)?);
+            } else if part.as_rule() == Rule::block {
+                value = Some(self.block(part)?);
+            }
+        }
+        let Some(value) = value else {
+            return Err(self.internal(self.layout.end()));
+        };
+        let mut patterns = patterns.into_iter();
+        let Some(first) = patterns.next() else {
+            return Err(self.internal(value.span));
+        };
+        let params: Vec<Pattern> = patterns.collect();
+        if params.is_empty() {
+            let span = annotation.as_ref().map_or(first.span, |annotation| first.span.to(annotation.span));
+            let pattern = match annotation {
+                Some(annotation) => Pattern { kind: PatternKind::Typed(Box::new(first), annotation), span },
+                None => first,
+            };
+            return Ok(Binding::Value(pattern, value));
+        }
+        let name = match first.kind {
+            PatternKind::Var(text) => Name { text, span: first.span },
+            PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Typed(..) => {
+                return Err(Diagnostic::error("E0101", first.span, "expected the name of a function, found a pattern")
+                    .help("write `let f x y = …`, or `let (a, b) = …` for a tuple"));
+            }
+        };
+        Ok(Binding::Function(LocalFun { name, params, result: annotation, value }))
+    }
+
+    /// Operands and operators in a row.
+    pub fn expr(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let whole = self.span(&pair);
+        let mut row = Row::default();
+        for part in pair.into_inner() {
+            let span = self.span(&part);
+            if part.as_rule() == Rule::infix {
+                let op = operators::infix(part.as_str()).ok_or_else(|| self.internal(span))?;
+                row.infix(op, span)?;
+            } else if part.as_rule() == Rule::minus {
+                row.prefix(UnOp::Neg, span);
+            } else if part.as_rule() == Rule::kw_not {
+                row.prefix(UnOp::Not, span);
+            } else {
+                row.operand(self.operand(part)?);
+            }
+        }
+        row.finish().ok_or_else(|| self.internal(whole))
+    }
+
+    fn operand(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let rule = pair.as_rule();
+        if rule == Rule::function {
+            self.function(pair)
+        } else if rule == Rule::condition {
+            self.condition(pair)
+        } else if rule == Rule::block {
+            self.block(pair)
+        } else if rule == Rule::deriv {
+            self.deriv(pair)
+        } else {
+            self.application(pair)
+        }
+    }
+
+    fn function(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let span = self.span(&pair);
+        let (mut params, mut body) = (Vec::new(), None);
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::parameter {
+                params.push(self.parameter(part)?);
+            } else if part.as_rule() == Rule::block {
+                body = Some(self.block(part)?);
+            }
+        }
+        let body = body.ok_or_else(|| self.internal(span))?;
+        Ok(Expr { kind: ExprKind::Fun(params, Box::new(body)), span })
+    }
+
+    /// `if c then a elif d then b else e`: conditions and branches take turns, the last branch is alone.
+    fn condition(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let whole = self.span(&pair);
+        let (mut tests, mut branches) = (Vec::new(), Vec::new());
+        let mut start = whole;
+        for part in pair.into_inner() {
+            let rule = part.as_rule();
+            if rule == Rule::kw_if || rule == Rule::kw_elif {
+                start = self.span(&part);
+            } else if rule == Rule::expr {
+                tests.push((start, self.expr(part)?));
+            } else if rule == Rule::block {
+                branches.push(self.block(part)?);
+            }
+        }
+        let mut result = branches.pop().ok_or_else(|| self.internal(whole))?;
+        for ((start, test), branch) in tests.into_iter().zip(branches).rev() {
+            let span = start.to(result.span);
+            result = Expr { kind: ExprKind::If(Box::new(test), Box::new(branch), Box::new(result)), span };
+        }
+        Ok(result)
+    }
+
+    fn deriv(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let span = self.span(&pair);
+        let mut arguments = Vec::new();
+        for part in pair.into_inner().filter(|part| part.as_rule() != Rule::kw_deriv) {
+            arguments.push(self.argument(part)?);
+        }
+        let count = arguments.len();
+        let help = "write `deriv e x`: an expression, in parentheses unless it is a name, and a variable";
+        match (arguments.pop(), arguments.pop()) {
+            (Some(variable), Some(e)) if count == 2 => match variable.kind {
+                ExprKind::Var(text) => {
+                    let variable = Name { text, span: variable.span };
+                    Ok(Expr { kind: ExprKind::Deriv(Box::new(e), variable), span })
+                }
+                _ => Err(Diagnostic::error("E0112", variable.span, "expected a variable after the expression of `deriv`").help(help)),
+            },
+            _ => {
+                let message = format!("expected two arguments of `deriv`, found {count}");
+                Err(Diagnostic::error("E0112", span, message).help(help))
+            }
+        }
+    }
+
+    fn application(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let span = self.span(&pair);
+        let mut parts = pair.into_inner();
+        let head = self.next(&mut parts)?;
+        let called = head.clone().into_inner().last().is_some_and(|last| last.as_rule() == Rule::call);
+        let head = self.argument(head)?;
+        let mut arguments = Vec::new();
+        for part in parts {
+            arguments.push(self.argument(part)?);
+        }
+        if arguments.is_empty() {
+            return Ok(head);
+        }
+        // `f(x) y` is `f x y`: all arguments at once.
+        let (function, arguments) = match head.kind {
+            ExprKind::App(function, mut before) if called => {
+                before.append(&mut arguments);
+                (function, before)
+            }
+            kind => (Box::new(Expr { kind, span: head.span }), arguments),
+        };
+        Ok(Expr { kind: ExprKind::App(function, arguments), span })
+    }
+
+    /// `-x` as an argument, or an atom with its indices.
+    fn argument(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let span = self.span(&pair);
+        let negative = pair.as_rule() == Rule::negative;
+        let mut parts = pair.into_inner();
+        let first = self.next(&mut parts)?;
+        if negative {
+            let operand = self.next(&mut parts)?;
+            let operand = Box::new(self.argument(operand)?);
+            return Ok(Expr { kind: ExprKind::Unary(UnOp::Neg, operand), span });
+        }
+        let mut tree = self.atom(first)?;
+        for part in parts {
+            let span = tree.span.to(self.span(&part));
+            let indexes = part.as_rule() == Rule::index;
+            let mut inner = part.into_inner();
+            let inner = self.next(&mut inner)?;
+            let kind = if indexes {
+                ExprKind::Index(Box::new(tree), Box::new(self.expr(inner)?))
+            } else {
+                ExprKind::App(Box::new(tree), vec![self.atom(inner)?])
+            };
+            tree = Expr { kind, span };
+        }
+        Ok(tree)
+    }
+
+    fn atom(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let span = self.span(&pair);
+        let rule = pair.as_rule();
+        let kind = if rule == Rule::name {
+            ExprKind::Var(pair.as_str().into())
+        } else if rule == Rule::number {
+            number(pair.as_str(), span)?
+        } else if rule == Rule::boolean {
+            ExprKind::Bool(pair.as_str() == "true")
+        } else if rule == Rule::round {
+            self.round(pair, span)?
+        } else {
+            let mut elements = Vec::new();
+            for part in pair.into_inner().filter(|part| part.as_rule() == Rule::expr) {
+                elements.push(self.expr(part)?);
+            }
+            ExprKind::Array(elements)
+        };
+        Ok(Expr { kind, span })
+    }
+
+    /// `(e)`, `(a, b)`, `(+)`. The span keeps the parentheses, so that what is built around it covers them.
+    fn round(self, pair: Pair<'a, Rule>, span: Span) -> Built<ExprKind> {
+        let mut elements = Vec::new();
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::section {
+                return match operators::infix(part.as_str().trim()) {
+                    Some(op) => Ok(ExprKind::Operator(op)),
+                    None => Ok(negation(span)),
+                };
+            } else if part.as_rule() == Rule::expr {
+                elements.push(self.expr(part)?);
+            }
+        }
+        Ok(self.one_or_tuple(elements)?.kind)
+    }
+}
+
+/// `(not)`: `fun x -> not x`.
+fn negation(span: Span) -> ExprKind {
+    let x = Expr { kind: ExprKind::Var("x".into()), span };
+    let body = Expr { kind: ExprKind::Unary(UnOp::Not, Box::new(x)), span };
+    ExprKind::Fun(vec![Pattern { kind: PatternKind::Var("x".into()), span }], Box::new(body))
+}
+
+/// `2` may become an Index or a Double, `2.` and `2e0` are Doubles.
+fn number(text: &str, span: Span) -> Built<ExprKind> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => {
+            Ok(if text.contains(['.', 'e', 'E']) { ExprKind::Double(value) } else { ExprKind::Int(text.parse().ok(), value) })
+        }
+        Ok(_) | Err(_) => {
+            let message = format!("`{}` does not fit a Double", shortened(text));
+            Err(Diagnostic::error("E0106", span, message).help("the largest Double is about 1.8e308"))
+        }
+    }
+}

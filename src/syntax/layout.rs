@@ -1,0 +1,380 @@
+//! Layout: makes what columns mean visible to the grammar.
+//!
+//! In: the tokens of one declaration (or expression). Out: [`Layout`], a text of those tokens, one space
+//! after each, with the control characters of [`mark`] where a block begins and ends, where an omitted
+//! `in` belongs, and before `[`, `(` and `-` whose meaning depends on the blanks around them; and the way
+//! back to source offsets. Errors that brackets and keywords show by themselves are found here.
+//!
+//!     let f x =            let f x = {
+//!       let y = x * x   →    let y = { x * x } IN
+//!       y + 1                y + 1 }
+//!
+//! A block is what follows the `=` of a `let`, `->`, `then` and `else`, and a `let` in the middle of an
+//! expression. [`Context`]s on a stack say which constructs are open; `offside` closes those that a line
+//! further left ends. Every token pushes at most two contexts and is closed over once: linear time.
+
+use super::context::{Block, Context, Kind, Stack};
+use super::offside::{ends_operand, starts_operand};
+use super::tokens::{Token, TokenKind};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+/// Control characters of the laid-out text; `grammar.pest` names them too.
+pub mod mark {
+    pub const BEGIN: char = '\u{1}';
+    pub const END: char = '\u{2}';
+    /// `in`, written or omitted.
+    pub const IN: char = '\u{3}';
+    /// A line in its block's own column that starts something new; no rule accepts it.
+    pub const LINE: char = '\u{4}';
+    /// Before a `[` that indexes.
+    pub const INDEX: char = '\u{5}';
+    /// Before a `-` that starts an argument.
+    pub const NEGATIVE: char = '\u{6}';
+    /// Before the `(` of `f(x)`.
+    pub const CALL: char = '\u{7}';
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    Declaration,
+    Expression,
+    /// An `open` line: no blocks.
+    Words,
+}
+
+/// A laid-out text and where its tokens came from.
+#[derive(Debug, Default)]
+pub struct Layout {
+    pub text: String,
+    pub file: u32,
+    /// Offset in `text`, source start, source end of each token.
+    places: Vec<(usize, usize, usize)>,
+}
+
+impl Layout {
+    /// Lays out the tokens of one declaration or one expression.
+    pub fn new(tokens: &[Token], file: u32, goal: Goal) -> Result<Layout, Diagnostic> {
+        let mut pass = Pass { tokens, goal, stack: Stack::new(file), pending: None, out: Layout::default() };
+        pass.out.file = file;
+        pass.out.text.reserve(tokens.len() * 8);
+        if goal == Goal::Expression {
+            pass.pending = Some(Block::Operand);
+        }
+        for (index, token) in tokens.iter().enumerate() {
+            pass.token(index, token)?;
+        }
+        pass.finish()?;
+        Ok(pass.out)
+    }
+
+    /// The source range of a piece of the laid-out text.
+    pub fn span(&self, start: usize, end: usize) -> Span {
+        let first = self.places.partition_point(|place| place.0 < start);
+        let last = self.places.partition_point(|place| place.0 < end);
+        match (self.places.get(first), last.checked_sub(1).and_then(|last| self.places.get(last))) {
+            (Some(first), Some(last)) => Span::new(self.file, first.1, last.2.max(first.1)),
+            (None, Some(last)) => Span::new(self.file, last.2, last.2),
+            (Some(first), None) => Span::new(self.file, first.1, first.1),
+            (None, None) => Span::new(self.file, 0, 0),
+        }
+    }
+
+    /// The first token at or after an offset of the laid-out text: where it is in the source.
+    pub fn token_at(&self, at: usize) -> Option<Span> {
+        let place = self.places.get(self.places.partition_point(|place| place.0 < at))?;
+        Some(Span::new(self.file, place.1, place.2))
+    }
+
+    /// The last token.
+    pub fn end(&self) -> Span {
+        self.places.last().map_or(Span::new(self.file, 0, 0), |place| Span::new(self.file, place.1, place.2))
+    }
+}
+
+pub(super) struct Pass<'t> {
+    tokens: &'t [Token<'t>],
+    goal: Goal,
+    pub(super) stack: Stack,
+    /// A block that begins with the next token.
+    pending: Option<Block>,
+    out: Layout,
+}
+
+impl<'t> Pass<'t> {
+    fn token(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
+        let head = self.stack.top().is_some_and(|top| top.kind.is_head());
+        let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";");
+        if let Some(block) = self.pending.take() {
+            self.begin(block, token)?;
+        } else if token.first && (head || !closes) {
+            self.offside(index, token)?;
+        } else if let Some(top) = self.stack.top_mut().filter(|top| top.after_in) {
+            top.current = token.column;
+        }
+        if let Some(top) = self.stack.top_mut() {
+            top.after_in = false;
+        }
+        if self.stack.top().is_some_and(|top| top.kind.is_head()) {
+            return self.head_token(index, token);
+        }
+        let fresh = self.stack.top_mut().is_some_and(|top| std::mem::take(&mut top.fresh));
+        match (token.kind, token.text) {
+            (TokenKind::Keyword, "let") => {
+                let declaration = self.goal == Goal::Declaration && index == 0;
+                if !fresh && !declaration {
+                    let limit = token.column;
+                    self.push(Context::new(Kind::Block(Block::Operand), token).within(limit))?;
+                    self.virtual_mark(mark::BEGIN);
+                }
+                self.stack.weigh(1)?;
+                if let Some(rec) = self.tokens.get(index + 1).filter(|next| next.text == "rec") {
+                    let span = Span::new(self.out.file, rec.start, rec.end());
+                    return Err(Diagnostic::error("E0108", span, "recursion is not supported")
+                        .help("use `ifold` for loops: `ifold (fun state i -> …) start n`"));
+                }
+                self.emit(None, token);
+                self.push(Context::new(Kind::LetHead { declaration }, token).within(token.column + 1).outside(usize::MAX))
+            }
+            (TokenKind::Keyword, "fun") => {
+                self.emit(None, token);
+                self.push_inside(Kind::FunHead, token)
+            }
+            (TokenKind::Keyword, "if") => {
+                self.emit(None, token);
+                self.push_inside(Kind::Condition, token)
+            }
+            (TokenKind::Keyword, "then") => {
+                self.unwind(token, |kind| kind == Kind::Condition)?;
+                self.stack.become_kind(Kind::Branch);
+                self.emit(None, token);
+                self.pending = Some(Block::Branch);
+                Ok(())
+            }
+            (TokenKind::Keyword, "elif") => {
+                self.unwind(token, |kind| kind == Kind::Branch)?;
+                self.stack.become_kind(Kind::Condition);
+                self.stack.weigh(1)?;
+                self.emit(None, token);
+                Ok(())
+            }
+            (TokenKind::Keyword, "else") => {
+                self.unwind(token, |kind| kind == Kind::Branch)?;
+                self.emit(None, token);
+                self.pop();
+                self.pending = Some(Block::Branch);
+                Ok(())
+            }
+            (TokenKind::Keyword, "in") => {
+                self.unwind(token, |kind| kind == Kind::LetValue { declaration: false })?;
+                self.emit(Some(mark::IN), token);
+                self.pop();
+                self.stack.set_fresh();
+                if let Some(block) = self.stack.top_mut() {
+                    block.after_in = true;
+                }
+                Ok(())
+            }
+            (TokenKind::Keyword, "not") => {
+                self.stack.weigh(1)?;
+                self.emit(None, token);
+                Ok(())
+            }
+            (TokenKind::Mark, "(") => {
+                let call = (self.before(index)).is_some_and(|name| name.kind == TokenKind::Name && name.end() == token.start);
+                self.stack.weigh(usize::from(call))?;
+                self.emit(call.then_some(mark::CALL), token);
+                self.push_bracket(Kind::Round, token, self.tokens.get(index + 1))
+            }
+            (TokenKind::Mark, "[" | "[|" | ".[") => {
+                let adjacent = self
+                    .before(index)
+                    .is_some_and(|before| ends_operand(before) && (token.text == ".[" || token.text == "[" && before.end() == token.start));
+                self.stack.weigh(usize::from(adjacent))?;
+                self.emit(adjacent.then_some(mark::INDEX), token);
+                let kind = if token.text == "[|" { Kind::SquareBar } else { Kind::Square };
+                self.push_bracket(kind, token, self.tokens.get(index + 1))
+            }
+            (TokenKind::Mark, ")" | "]" | "|]") => {
+                self.close_to_bracket(token)?;
+                self.emit(None, token);
+                self.pop();
+                Ok(())
+            }
+            (TokenKind::Mark, ",") => {
+                match self.stack.bracket() {
+                    Some(bracket) if bracket.kind != Kind::Round => self.unwind_to_bracket(),
+                    // A tuple in a `let` or `fun` body belongs to it, but no branch of an `if` is one.
+                    Some(_) | None => {
+                        while self.stack.top().is_some_and(|top| top.kind == Kind::Block(Block::Branch)) {
+                            self.pop();
+                        }
+                    }
+                }
+                self.stack.separate();
+                self.emit(None, token);
+                Ok(())
+            }
+            (TokenKind::Mark, ";") => {
+                if self.stack.bracket().is_some_and(|bracket| bracket.kind != Kind::Round) {
+                    self.unwind_to_bracket();
+                }
+                self.stack.separate();
+                self.emit(None, token);
+                Ok(())
+            }
+            (TokenKind::Operator, text) => {
+                self.stack.weigh(1)?;
+                let argument = text == "-" && self.starts_argument(index, token);
+                self.emit(argument.then_some(mark::NEGATIVE), token);
+                Ok(())
+            }
+            (TokenKind::Mark | TokenKind::Keyword | TokenKind::Name | TokenKind::Number | TokenKind::Text, _) => {
+                self.emit(None, token);
+                Ok(())
+            }
+        }
+    }
+
+    /// A token between `let` and `=` or `fun` and `->`: patterns and types, where no blocks are.
+    fn head_token(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
+        let Some(kind) = self.stack.top().map(|top| top.kind) else {
+            return Ok(());
+        };
+        match (kind, token.text) {
+            (_, "(") => {
+                self.emit(None, token);
+                return self.push_bracket(Kind::Pattern, token, self.tokens.get(index + 1));
+            }
+            (_, ")" | "]" | "|]") => {
+                self.close_to_bracket(token)?;
+                self.emit(None, token);
+                self.pop();
+                return Ok(());
+            }
+            (Kind::LetHead { declaration }, "=" | ">=") => {
+                if token.text == ">=" {
+                    // `let v : Vector<n>= e`
+                    self.emit_part(token, 0, 1);
+                    self.emit_part(token, 1, 2);
+                } else {
+                    self.emit(None, token);
+                }
+                self.stack.become_kind(Kind::LetValue { declaration });
+                self.pending = Some(Block::Value);
+                return Ok(());
+            }
+            (Kind::FunHead, "->") => {
+                self.emit(None, token);
+                self.pop();
+                self.pending = Some(Block::Function);
+                return Ok(());
+            }
+            (_, "<") => self.stack.angle(token, 1)?,
+            (_, ">") => self.stack.angle(token, -1)?,
+            (_, _) => {}
+        }
+        self.emit(None, token);
+        Ok(())
+    }
+
+    /// F#'s rule: a blank before the `-` and none after it.
+    fn starts_argument(&self, index: usize, token: &Token<'t>) -> bool {
+        let (Some(before), Some(after)) = (self.before(index), self.tokens.get(index + 1)) else {
+            return false;
+        };
+        let aligned = |top: &Context| token.first && (token.column == top.column || token.column == top.current);
+        ends_operand(before)
+            && before.end() < token.start
+            && token.end() == after.start
+            && starts_operand(after)
+            && !self.stack.top().is_some_and(aligned)
+    }
+
+    pub(super) fn before(&self, index: usize) -> Option<&Token<'t>> {
+        index.checked_sub(1).and_then(|before| self.tokens.get(before))
+    }
+
+    pub(super) fn push(&mut self, context: Context) -> Result<(), Diagnostic> {
+        self.stack.push(context)
+    }
+
+    /// A construct within the line rules of what is around it.
+    fn push_inside(&mut self, kind: Kind, token: &Token<'t>) -> Result<(), Diagnostic> {
+        let mut context = Context::new(kind, token);
+        if let Some(top) = self.stack.top() {
+            context = context.within(top.limit).aligned(top.column, top.current).outside(top.outer);
+        }
+        self.push(context)
+    }
+
+    fn push_bracket(&mut self, kind: Kind, token: &Token<'t>, next: Option<&Token<'t>>) -> Result<(), Diagnostic> {
+        let column = next.map_or(token.column, |next| next.column);
+        self.push(Context::new(kind, token).within(0).aligned(column, column).outside(column))
+    }
+
+    pub(super) fn pop(&mut self) {
+        if let Some(Context { kind: Kind::Block(_), .. }) = self.stack.pop() {
+            self.virtual_mark(mark::END);
+        }
+    }
+
+    /// Closes what is open inside the nearest bracket.
+    fn unwind_to_bracket(&mut self) {
+        while self.stack.top().is_some_and(|top| !top.kind.is_bracket()) {
+            self.pop();
+        }
+    }
+
+    fn close_to_bracket(&mut self, token: &Token<'t>) -> Result<(), Diagnostic> {
+        self.stack.check_closing(token)?;
+        self.unwind_to_bracket();
+        Ok(())
+    }
+
+    /// Closes what is open inside the construct that a keyword goes on with.
+    fn unwind(&mut self, token: &Token<'t>, wanted: impl Fn(Kind) -> bool) -> Result<(), Diagnostic> {
+        self.stack.check_keyword(token, &wanted)?;
+        while self.stack.top().is_some_and(|top| !wanted(top.kind)) {
+            self.pop();
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Diagnostic> {
+        if self.pending.take().is_some() {
+            self.virtual_mark(mark::BEGIN);
+            self.virtual_mark(mark::END);
+        }
+        self.stack.check_closed()?;
+        while self.stack.top().is_some() {
+            self.pop();
+        }
+        self.stack.check_height()
+    }
+
+    pub(super) fn virtual_mark(&mut self, mark: char) {
+        self.out.text.push(mark);
+        self.out.text.push(' ');
+    }
+
+    fn emit(&mut self, mark: Option<char>, token: &Token<'t>) {
+        if mark == Some(mark::IN) {
+            self.out.places.push((self.out.text.len(), token.start, token.end()));
+            self.virtual_mark(mark::IN);
+            return;
+        }
+        self.out.text.extend(mark);
+        self.emit_part(token, 0, token.text.len());
+    }
+
+    fn emit_part(&mut self, token: &Token<'t>, from: usize, to: usize) {
+        self.out.places.push((self.out.text.len(), token.start + from, token.start + to));
+        self.out.text.push_str(match token.text {
+            "×" => "*",
+            ".[" => "[",
+            text => text.get(from..to).unwrap_or(text),
+        });
+        self.out.text.push(' ');
+    }
+}

@@ -1,0 +1,116 @@
+//! Precedence: a row of operands and operators to one tree.
+//!
+//! In: operands, prefix and infix operators in the order of the text. Out: the tree, by two stacks, so that
+//! a long chain needs no recursion. Comparisons are not associative: `a < b < c` is an error.
+//! Example: `-x ** 2 + y` gives `(-(x ** 2)) + y`.
+
+use super::ast::{BinOp, Expr, ExprKind, UnOp};
+use super::parse::Built;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+#[derive(Clone, Copy)]
+enum Waiting {
+    Prefix(UnOp, Span),
+    Infix(BinOp, Span),
+}
+
+/// Binding strength of each level, loosest first.
+fn level(op: BinOp) -> u8 {
+    match op {
+        BinOp::Or => 1,
+        BinOp::And => 2,
+        BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => COMPARISON,
+        BinOp::Add | BinOp::Sub => 4,
+        BinOp::Mul | BinOp::Div | BinOp::Rem => 5,
+        BinOp::Pow => 7,
+    }
+}
+
+const COMPARISON: u8 = 3;
+const PREFIX: u8 = 6;
+
+/// The operator that a spelling stands for.
+pub fn infix(text: &str) -> Option<BinOp> {
+    Some(match text {
+        "||" => BinOp::Or,
+        "&&" => BinOp::And,
+        "=" | "==" => BinOp::Eq,
+        "<>" | "!=" => BinOp::Ne,
+        "<" => BinOp::Lt,
+        "<=" => BinOp::Le,
+        ">" => BinOp::Gt,
+        ">=" => BinOp::Ge,
+        "+" => BinOp::Add,
+        "-" => BinOp::Sub,
+        "*" => BinOp::Mul,
+        "/" => BinOp::Div,
+        "%" => BinOp::Rem,
+        "**" => BinOp::Pow,
+        _ => return None,
+    })
+}
+
+/// The two stacks.
+#[derive(Default)]
+pub struct Row {
+    operands: Vec<Expr>,
+    waiting: Vec<Waiting>,
+}
+
+impl Row {
+    pub fn operand(&mut self, operand: Expr) {
+        self.operands.push(operand);
+    }
+
+    pub fn prefix(&mut self, op: UnOp, span: Span) {
+        self.waiting.push(Waiting::Prefix(op, span));
+    }
+
+    pub fn infix(&mut self, op: BinOp, span: Span) -> Built<()> {
+        while let Some(before) = self.waiting.last().copied() {
+            let binds = match before {
+                Waiting::Prefix(..) => PREFIX > level(op),
+                Waiting::Infix(BinOp::Pow, _) => BinOp::Pow != op,
+                Waiting::Infix(left, first) if level(left) == COMPARISON && level(op) == COMPARISON => {
+                    return Err(Diagnostic::error("E0111", span, "comparisons do not chain")
+                        .label(first, "the first comparison")
+                        .help("write `a < b && b < c`, or parentheses"));
+                }
+                Waiting::Infix(left, _) => level(left) >= level(op),
+            };
+            if !binds {
+                break;
+            }
+            self.apply();
+        }
+        self.waiting.push(Waiting::Infix(op, span));
+        Ok(())
+    }
+
+    /// The tree; `None` for a row that does not alternate, which the grammar does not give.
+    pub fn finish(mut self) -> Option<Expr> {
+        while !self.waiting.is_empty() {
+            self.apply();
+        }
+        let tree = self.operands.pop();
+        tree.filter(|_| self.operands.is_empty())
+    }
+
+    /// Puts the last waiting operator above its operands.
+    fn apply(&mut self) {
+        match (self.waiting.pop(), self.operands.pop()) {
+            (Some(Waiting::Prefix(op, at)), Some(operand)) => {
+                let span = at.to(operand.span);
+                self.operands.push(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span });
+            }
+            (Some(Waiting::Infix(op, _)), Some(right)) => {
+                if let Some(left) = self.operands.pop() {
+                    let span = left.span.to(right.span);
+                    self.operands.push(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span });
+                }
+            }
+            (_, None) | (None, Some(_)) => {}
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The entries of the room, and declarations.
+//!
+//! In: the text of a file. Out: its [`Module`], or diagnostics. The tokens are cut into pieces at every
+//! `let` and `open` in column 0; each piece is laid out, parsed and built by itself, so that one error
+//! hides no other and an error costs no more than its own piece.
+//! Example: `let f (x: Double) = x` gives `Decl { name: f, params: [(x: Double)], body: x }`.
+
+use std::rc::Rc;
+
+use pest::Parser as _;
+use pest::iterators::{Pair, Pairs};
+
+use super::MAX_ERRORS;
+use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind, TypeExpr};
+use super::errors;
+use super::layout::{Goal, Layout};
+use super::tokens::{Token, Tokens, tokenize};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+#[derive(pest_derive::Parser)]
+#[grammar = "syntax/grammar.pest"]
+pub(super) struct Grammar;
+
+pub(super) type Built<T> = Result<T, Diagnostic>;
+
+/// Spans have 32 bits.
+const MAX_BYTES: usize = 1 << 30;
+const MAX_TOKENS: usize = 1_000_000;
+
+/// The tree of one file.
+pub fn parse(text: &str, file: u32) -> Result<Module, Vec<Diagnostic>> {
+    check_size(text, file)?;
+    let Tokens { tokens, docs, errors: mut found } = tokenize(text, file);
+    let mut module = Module::default();
+    let words: Vec<usize> = found.iter().map(|error| error.span.start as usize).collect();
+    let mut docs = docs.into_iter().peekable();
+    let mut pieces = pieces(&tokens).peekable();
+    while let Some(piece) = pieces.next() {
+        let Some(first) = piece.first() else { continue };
+        // Comment lines inside the declaration before are nobody's documentation.
+        let mut doc: Vec<&str> = Vec::new();
+        let before = piece_start(&tokens, first);
+        while let Some((at, line)) = docs.next_if(|doc| doc.0 < first.start) {
+            if at >= before {
+                doc.push(line);
+            }
+        }
+        // Where a word is wrong, what the grammar says would only repeat it.
+        let end = pieces.peek().and_then(|next| next.first()).map_or(text.len(), |next| next.start);
+        if words.iter().any(|start| (first.start..end).contains(start)) {
+            continue;
+        }
+        if found.len() >= MAX_ERRORS {
+            break;
+        }
+        let built = match first.text {
+            "let" if is_start(first) => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
+            "open" if is_start(first) => open(text, piece, file).map(|open| module.opens.push(open)),
+            _ => Err(errors::no_declaration(first, file)),
+        };
+        found.extend(built.err());
+    }
+    if found.is_empty() {
+        return Ok(module);
+    }
+    found.sort_by_key(|error| error.span.start);
+    Err(found)
+}
+
+/// The tree of one expression: a law's side, the argument of `smoothc rewrite`.
+pub fn parse_expr(text: &str, file: u32) -> Result<Expr, Vec<Diagnostic>> {
+    check_size(text, file)?;
+    let Tokens { tokens, errors, .. } = tokenize(text, file);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let built = || {
+        let layout = lay_out(&tokens, file, Goal::Expression)?;
+        let builder = Builder { text, layout: &layout };
+        let mut parts = builder.read(Rule::expression)?;
+        let block = builder.next(&mut parts)?;
+        builder.block(block)
+    };
+    built().map_err(|error| vec![error])
+}
+
+fn check_size(text: &str, file: u32) -> Result<(), Vec<Diagnostic>> {
+    if text.len() <= MAX_BYTES {
+        return Ok(());
+    }
+    Err(vec![Diagnostic::error("E0109", Span::new(file, 0, 0), "file larger than 1 GiB").help("split the file")])
+}
+
+fn is_start(token: &Token) -> bool {
+    token.first && token.column == 0 && matches!(token.text, "let" | "open")
+}
+
+/// The pieces that begin with a `let` or `open` in column 0, and what may stand before them.
+fn pieces<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'a [Token<'t>]> {
+    tokens.chunk_by(|_, next| !is_start(next))
+}
+
+/// The end of the token before `first`.
+fn piece_start(tokens: &[Token], first: &Token) -> usize {
+    let at = tokens.partition_point(|token| token.start < first.start);
+    at.checked_sub(1).and_then(|before| tokens.get(before)).map_or(0, Token::end)
+}
+
+fn lay_out(tokens: &[Token], file: u32, goal: Goal) -> Built<Layout> {
+    if let (true, Some(first)) = (tokens.len() > MAX_TOKENS, tokens.first()) {
+        let span = Span::new(file, first.start, first.end());
+        let message = format!("declaration of more than {MAX_TOKENS} words and signs");
+        return Err(Diagnostic::error("E0109", span, message).help("split it into several declarations"));
+    }
+    Layout::new(tokens, file, goal)
+}
+
+fn declaration(text: &str, tokens: &[Token], file: u32, doc: &[&str]) -> Built<Decl> {
+    let layout = lay_out(tokens, file, Goal::Declaration)?;
+    let builder = Builder { text, layout: &layout };
+    let mut parts = builder.read(Rule::declaration)?;
+    builder.next(&mut parts)?;
+    let name = builder.next(&mut parts)?;
+    let name = builder.name(&name);
+    let (mut params, mut result) = (Vec::new(), None);
+    let body = loop {
+        let part = builder.next(&mut parts)?;
+        if part.as_rule() == Rule::parameter {
+            params.push(builder.parameter(part)?);
+        } else if part.as_rule() == Rule::annotation {
+            result = Some(builder.annotation(part)?);
+        } else if part.as_rule() == Rule::block {
+            break builder.block(part)?;
+        }
+    };
+    let doc = (!doc.is_empty()).then(|| doc.join("\n"));
+    let span = layout.span(0, layout.text.len());
+    Ok(Decl { name, doc, params, result, body, span })
+}
+
+fn open(text: &str, tokens: &[Token], file: u32) -> Built<Open> {
+    let layout = lay_out(tokens, file, Goal::Words)?;
+    let builder = Builder { text, layout: &layout };
+    let mut parts = builder.read(Rule::open)?;
+    builder.next(&mut parts)?;
+    let what = builder.next(&mut parts)?;
+    let name: Rc<str> = what.as_str().trim_matches('"').into();
+    let what = if what.as_rule() == Rule::file_name { OpenWhat::File(name) } else { OpenWhat::Library(name) };
+    Ok(Open { what, span: layout.span(0, layout.text.len()) })
+}
+
+/// Builds trees from the pairs of a laid-out text.
+#[derive(Clone, Copy)]
+pub(super) struct Builder<'a> {
+    /// The original text.
+    pub text: &'a str,
+    pub layout: &'a Layout,
+}
+
+impl<'a> Builder<'a> {
+    /// The parts of the whole laid-out text, read as `rule`.
+    fn read(self, rule: Rule) -> Built<Pairs<'a, Rule>> {
+        let mut pairs = Grammar::parse(rule, &self.layout.text).map_err(|error| errors::from_pest(&error, self.text, self.layout, rule))?;
+        Ok(self.next(&mut pairs)?.into_inner())
+    }
+
+    /// The next part of a rule that has one.
+    pub fn next(self, parts: &mut Pairs<'a, Rule>) -> Built<Pair<'a, Rule>> {
+        parts.next().ok_or_else(|| self.internal(self.layout.end()))
+    }
+
+    /// The tree has a shape that the grammar does not give.
+    pub fn internal(self, span: Span) -> Diagnostic {
+        Diagnostic::error("E0901", span, "internal: the parser met a tree of unknown shape")
+            .help("please report this together with the program")
+    }
+
+    pub fn span(self, pair: &Pair<Rule>) -> Span {
+        self.layout.span(pair.as_span().start(), pair.as_span().end())
+    }
+
+    pub fn name(self, pair: &Pair<Rule>) -> Name {
+        Name { text: pair.as_str().into(), span: self.span(pair) }
+    }
+
+    pub fn annotation(self, pair: Pair<'a, Rule>) -> Built<TypeExpr> {
+        let mut parts = pair.into_inner();
+        self.next(&mut parts)?;
+        let written = self.next(&mut parts)?;
+        self.type_expr(written)
+    }
+
+    /// `x`, `_`, `(x: T)`, `(a, b)`.
+    pub fn parameter(self, pair: Pair<'a, Rule>) -> Built<Pattern> {
+        let span = self.span(&pair);
+        let mut parts = pair.into_inner();
+        let first = self.next(&mut parts)?;
+        if first.as_rule() == Rule::wildcard {
+            return Ok(Pattern { kind: PatternKind::Wildcard, span });
+        }
+        if first.as_rule() == Rule::name {
+            return Ok(Pattern { kind: PatternKind::Var(first.as_str().into()), span });
+        }
+        let mut elements = Vec::new();
+        for part in parts.filter(|part| part.as_rule() == Rule::pattern) {
+            let span = self.span(&part);
+            let mut parts = part.into_inner();
+            let bare = self.next(&mut parts)?;
+            let bare = self.parameter(bare)?;
+            elements.push(match parts.next() {
+                Some(annotation) => Pattern { kind: PatternKind::Typed(Box::new(bare), self.annotation(annotation)?), span },
+                None => bare,
+            });
+        }
+        let kind = match (elements.pop(), elements.is_empty()) {
+            (Some(only), true) => only.kind,
+            (last, _) => {
+                elements.extend(last);
+                PatternKind::Tuple(elements)
+            }
+        };
+        Ok(Pattern { kind, span })
+    }
+}

@@ -1,0 +1,72 @@
+//! The parser takes a number of steps linear in the depth of the text: counted, not timed.
+//!
+//! pest counts its calls against a limit that is global to the process, so this file has one test only.
+
+use std::num::NonZeroUsize;
+
+use smoothc::stack::with_large_stack;
+use smoothc::syntax::parse;
+
+const FORMS: [(&str, &str); 34] = [
+    ("(", ")"),
+    ("f (", ")"),
+    ("[", "]"),
+    ("[|", "|]"),
+    ("[1, ", "]"),
+    ("(a, ", ")"),
+    ("(a + ", ")"),
+    ("(", " + a)"),
+    ("v[", "]"),
+    ("v.[", "]"),
+    ("", "[0]"),
+    ("f(", ")"),
+    ("if ", " then a else b"),
+    ("if a then ", " else b"),
+    ("if a then b else ", ""),
+    ("if a then b elif ", " then c else d"),
+    ("fun y -> ", ""),
+    ("f (fun y -> ", ")"),
+    ("let y = ", " in y"),
+    ("let y = 1 in ", ""),
+    ("(let y = ", " in y)"),
+    ("let g y = ", " in y"),
+    ("- ", ""),
+    ("-", ""),
+    ("not ", ""),
+    ("a ** ", ""),
+    ("a ** -", ""),
+    ("a + ", ""),
+    ("", " - a"),
+    ("a && ", ""),
+    ("(a < ", ")"),
+    ("(deriv ", " y)"),
+    ("f -v[", "]"),
+    ("1 + if a then b else ", ""),
+];
+
+/// The smallest call limit, to 64, under which a text parses.
+fn calls(text: &str) -> usize {
+    let (mut low, mut high) = (0, 1 << 24);
+    while high - low > 64 {
+        let middle = (low + high) / 2;
+        pest::set_call_limit(NonZeroUsize::new(middle));
+        if parse(text, 0).is_ok() {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high
+}
+
+#[test]
+fn twice_the_depth_takes_twice_the_steps() {
+    for (before, after) in FORMS {
+        let [half, full] = [250, 500].map(|n| {
+            let text = format!("let f =\n  {}x{}\n", before.repeat(n), after.repeat(n));
+            with_large_stack(|| calls(&text))
+        });
+        assert!(full < 1 << 24, "{before}…{after} does not parse");
+        assert!(full < 2 * half + half / 4 + 500, "{before}…{after}: {half} calls, then {full}");
+    }
+}
