@@ -1,0 +1,1 @@
+//! Whether a core program is well-formed.
