@@ -6,6 +6,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod driver;
 pub mod ir;
+pub mod rewrite;
 pub mod source;
 pub mod stack;
 pub mod syntax;
