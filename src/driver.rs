@@ -26,14 +26,30 @@ pub struct Options {
     pub entries: Vec<String>,
     /// `--derive KIND:FUNCTION[:PARAMETER]`.
     pub derive: Vec<String>,
-    /// `--schedule`; `default` when absent.
-    pub schedule: Option<String>,
+    pub schedule: Schedule,
+    /// `--disable`: rules and groups of rules that do not apply.
+    pub disabled: Vec<String>,
     /// Keep this entry and what it calls.
     pub only: Option<String>,
     /// Put before public C names.
     pub prefix: String,
     /// Leave out run-time checks.
     pub unchecked: bool,
+}
+
+/// What says how a program is optimised.
+#[derive(Clone, Debug)]
+pub enum Schedule {
+    /// One that is built in.
+    Named(String),
+    /// The text of a strategy file.
+    Text { name: String, text: String },
+}
+
+impl Default for Schedule {
+    fn default() -> Schedule {
+        Schedule::Named("default".into())
+    }
 }
 
 /// Reads a file that `open` names: (path as written, name of the opening file) to (name, text), or why not.
@@ -211,7 +227,8 @@ fn each_call(expr: &crate::ir::Expr, f: &mut dyn FnMut(&str)) {
 
 /// An error of the compiler itself.
 fn internal(message: String) -> Diagnostic {
-    Diagnostic::error("E0901", Span::NONE, format!("internal error: {message}")).help("this is a bug in smoothc: please report it with the program")
+    Diagnostic::error("E0901", Span::NONE, format!("internal error: {message}"))
+        .help("this is a bug in smoothc: please report it with the program")
 }
 
 #[cfg(test)]

@@ -10,7 +10,10 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
     let path = &command.output;
     let artifact = Artifact::of_path(path).ok_or_else(|| {
         let message = format!("the ending of `{}` does not say what to build", path.display());
-        vec![Diagnostic::error("E0012", Span::NONE, message).help("a shared library ends in .so, .dylib or .dll, a static one in .a, an object in .o")]
+        vec![
+            Diagnostic::error("E0012", Span::NONE, message)
+                .help("a shared library ends in .so, .dylib or .dll, a static one in .a, an object in .o"),
+        ]
     })?;
     let stage = match command.emission.target {
         Target::C => "emit",

@@ -23,9 +23,8 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
             ErrorKind::Status(kind) => Diagnostic::error(status::error(kind).0, error.span, error.message),
             ErrorKind::Argument => Diagnostic::error("E0805", error.span, error.message),
             ErrorKind::TooLarge => Diagnostic::error("E0706", error.span, error.message).help("call it with smaller sizes"),
-            ErrorKind::Internal => {
-                Diagnostic::error("E0901", error.span, format!("internal error: {}", error.message)).help("this is a bug in smoothc: please report it")
-            }
+            ErrorKind::Internal => Diagnostic::error("E0901", error.span, format!("internal error: {}", error.message))
+                .help("this is a bug in smoothc: please report it"),
         };
         vec![problem]
     })?;

@@ -88,7 +88,9 @@ fn report(problems: &[Diagnostic], sources: &SourceMap, display: &Display) -> u8
     let color = match display.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => stderr.is_terminal() && std::env::var_os("NO_COLOR").is_none() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        Color::Auto => {
+            stderr.is_terminal() && std::env::var_os("NO_COLOR").is_none() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
     };
     for problem in problems {
         if display.quiet && problem.severity == Severity::Warning {

@@ -78,9 +78,12 @@ pub struct Source {
     /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, jacobian or hessian (repeatable)
     #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER]")]
     pub derive: Vec<String>,
-    /// The optimisation schedule: `none` or `default`
-    #[arg(long, value_name = "NAME")]
+    /// The optimisation schedule: none, paper, default, or a strategy file
+    #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,
+    /// Leave out a rule or a group of rules (repeatable)
+    #[arg(long, value_name = "RULE")]
+    pub disable: Vec<String>,
     /// Print the program after this stage and stop
     #[arg(long, value_name = "STAGE", value_parser = crate::driver::stage_names())]
     pub dump: Option<String>,
@@ -216,7 +219,9 @@ mod tests {
             assert_eq!(args, ["1", "-2.5", "-Infinity"], "{words}");
             assert_eq!(run.call.output, Some(PathBuf::from("j.npy")));
         }
-        for words in ["smoothc run f.smooth e -x", "smoothc", "smoothc frob", "smoothc build f.smooth", "smoothc emit f.smooth --target java"] {
+        for words in
+            ["smoothc run f.smooth e -x", "smoothc", "smoothc frob", "smoothc build f.smooth", "smoothc emit f.smooth --target java"]
+        {
             assert!(parse(words).is_err(), "{words}");
         }
     }

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use super::options::{Display, Emission, Source};
 use super::{files, output, report};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::driver::{Options, Session};
+use crate::driver::{Options, Schedule, Session};
 use crate::source::SourceMap;
 
 /// The session after `stage`, or `None` when `--dump` printed an earlier or later stage instead. `sources`
@@ -27,7 +27,8 @@ pub fn compile(
     let options = Options {
         entries: source.entry.clone(),
         derive: source.derive.clone(),
-        schedule: source.schedule.clone(),
+        schedule: schedule(source)?,
+        disabled: source.disable.clone(),
         only: only.map(str::to_string),
         prefix: emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
         unchecked: emission.is_some_and(|emission| emission.unchecked),
@@ -50,6 +51,18 @@ pub fn compile(
         return Ok(None);
     }
     Ok(Some(session))
+}
+
+/// A name is one of the schedules that are built in, anything with a point or a slash a strategy file.
+fn schedule(source: &Source) -> Result<Schedule, Diagnostics> {
+    match &source.schedule {
+        None => Ok(Schedule::default()),
+        Some(name) if !name.contains(['.', '/', '\\']) => Ok(Schedule::Named(name.clone())),
+        Some(path) => {
+            let text = files::read_source(Path::new(path)).map_err(|problem| vec![problem])?;
+            Ok(Schedule::Text { name: path.clone(), text })
+        }
+    }
 }
 
 /// Reads a file that `open "path"` names, relative to the file that opens it.
@@ -81,7 +94,8 @@ mod tests {
 
     #[test]
     fn a_file_has_one_name() {
-        for (path, name) in [("./a.smooth", "a.smooth"), ("a/../b", "b"), ("../a", "../a"), ("a/./b/../../c", "c"), ("/a/../../b", "/../b")] {
+        for (path, name) in [("./a.smooth", "a.smooth"), ("a/../b", "b"), ("../a", "../a"), ("a/./b/../../c", "c"), ("/a/../../b", "/../b")]
+        {
             assert_eq!(normal(Path::new(path)), Path::new(name), "{path}");
         }
     }

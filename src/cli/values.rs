@@ -95,7 +95,8 @@ mod tests {
             columns: vec![Column::Double(vec![1.0, 2.0]), Column::Index(vec![1, 2, 3, 4]), Column::Bool(vec![true, false])],
         };
         assert_eq!(to_flat(&from_flat(&flat)), flat);
-        let empty = Flat { shape: Shape::Array(0, Box::new(Shape::Array(3, Box::new(Shape::Double)))), columns: vec![Column::Double(vec![])] };
+        let empty =
+            Flat { shape: Shape::Array(0, Box::new(Shape::Array(3, Box::new(Shape::Double)))), columns: vec![Column::Double(vec![])] };
         assert_eq!(to_flat(&from_flat(&empty)), empty);
     }
 }

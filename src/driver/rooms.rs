@@ -6,9 +6,10 @@
 use std::rc::Rc;
 
 use super::{Loader, Session, internal};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Program, Var};
-use crate::{ad as differentiation, ir, syntax as parser};
+use crate::source::Span;
+use crate::{ad as differentiation, ir, rewrite as optimiser, syntax as parser};
 
 /// Emitted C and what its callers must know.
 #[derive(Clone, Debug)]
@@ -41,7 +42,20 @@ pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-pub fn rewrite(_: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    let one = |problem| vec![problem];
+    let schedule = match &session.options.schedule {
+        super::Schedule::Named(name) => optimiser::Schedule::builtin(name).ok_or_else(|| {
+            let problem = Diagnostic::error("E0812", Span::NONE, format!("there is no schedule `{name}`"));
+            vec![problem.help("the schedules are none, paper and default; a path names a strategy file")]
+        })?,
+        super::Schedule::Text { name, text } => {
+            let file = session.sources.add(name, text);
+            optimiser::Schedule::parse(name, text, file).map_err(one)?
+        }
+    };
+    let options = optimiser::Options { disabled: session.options.disabled.clone(), ..optimiser::Options::default() };
+    (session.program, _) = optimiser::optimise(&session.program, &schedule, &options).map_err(one)?;
     Ok(())
 }
 
@@ -58,7 +72,7 @@ pub fn print(session: &Session, stage: &str) -> String {
     match stage {
         "syntax" => format!("{:#?}\n", session.module),
         "emit" => session.files.as_ref().map(|files| files.source.clone()).unwrap_or_default(),
-        _ => session.program.functions.values().map(|f| format!("let {} = {}\n", f.name, ir::print::expr(&f.body))).collect(),
+        _ => ir::print::program(&session.program),
     }
 }
 
