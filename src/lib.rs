@@ -2,9 +2,13 @@
 //! and emits C in destination-passing style.
 
 pub mod ad;
+pub mod cli;
 pub mod diagnostic;
+pub mod driver;
 pub mod ir;
+pub mod rewrite;
 pub mod source;
 pub mod stack;
 pub mod syntax;
+pub mod toolchain;
 pub mod types;

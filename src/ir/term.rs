@@ -212,6 +212,11 @@ impl Expr {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
+    /// The node's address: a key for tables that hold the node alive.
+    pub fn address(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+
     /// The same node at another place.
     pub fn at(&self, span: Span) -> Expr {
         if span.is_none() || self.0.span == span {

@@ -1,0 +1,416 @@
+//! The engine that brings a term to normal form: innermost first, without starting again at the root.
+//!
+//! In: a term, a set of rules, the [`Facts`] of its place. Out: the term on which no rule of the set fires.
+//! A pass goes over the term once, carrying substitutions along instead of doing them at each `let`; when a
+//! rule fires, only what the rule made is visited again. Passes repeat until one changes nothing, because
+//! occurrence counts are taken at the start of each.
+//!
+//!     let a = (x, 1) in a.0 * a.1   →   x
+//!
+//! Limits: [`Budget`]. A term inside a `dual` is left as it is, but for substitution.
+
+use std::collections::HashMap;
+
+use crate::ir::subst::{freshen, map_children};
+use crate::ir::{Atom, Expr, Prim, Size, Status, Term, Type, Var};
+
+use super::derivation::Log;
+use super::facts::Facts;
+use super::rule::{Head, Rule};
+use super::rules::lambda::{inlines, is_free, split_tuple};
+use super::uses::Uses;
+
+/// How much the rewriter may do, and what it has done.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    pub steps: usize,
+    pub step_limit: usize,
+    /// Nodes that the engine looked at.
+    pub visited: usize,
+}
+
+/// The step limit was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfSteps;
+
+/// More passes than this are not worth their time.
+const PASSES: usize = 60;
+
+/// The normal form of a term under a set of rules.
+pub fn innermost(rules: &[&'static Rule], expr: &Expr, facts: &mut Facts, budget: &mut Budget, log: &mut Log) -> Result<Expr, OutOfSteps> {
+    let mut expr = expr.clone();
+    for _ in 0..PASSES {
+        facts.uses = Uses::of(&expr);
+        facts.nodes = expr.node_count();
+        let mut pass = Pass::new(rules, facts, budget, log);
+        let next = pass.visit(&expr, false);
+        let (stopped, changed) = (pass.stopped, pass.changed);
+        expr = next;
+        if stopped {
+            return Err(OutOfSteps);
+        }
+        if !changed {
+            break;
+        }
+    }
+    Ok(expr)
+}
+
+/// The rules about `let` that the engine carries out itself.
+#[derive(Clone, Copy, Default)]
+struct LetRules {
+    inline: bool,
+    dead: bool,
+    flatten: bool,
+    split: bool,
+    merge: bool,
+    assume: bool,
+    known: bool,
+    fuse: bool,
+}
+
+/// What stood in front of a let's value.
+enum Prefix {
+    Let(Var, Expr),
+    Check(Expr, Status),
+}
+
+struct Pass<'a> {
+    rules: Vec<(Head, &'static Rule)>,
+    lets: LetRules,
+    facts: &'a mut Facts,
+    budget: &'a mut Budget,
+    log: &'a mut Log,
+    /// Values for variables whose lets are gone, and how often each was used. Binders are unique: one table does.
+    table: HashMap<Var, (Expr, u32)>,
+    /// Nodes in normal form, by address; the node is kept so that the address stays its own.
+    normal: HashMap<usize, Expr>,
+    /// Inside a `dual`.
+    frozen: usize,
+    changed: bool,
+    stopped: bool,
+}
+
+impl<'a> Pass<'a> {
+    fn new(rules: &[&'static Rule], facts: &'a mut Facts, budget: &'a mut Budget, log: &'a mut Log) -> Pass<'a> {
+        let has = |name: &str| rules.iter().any(|rule| rule.name == name);
+        let lets = LetRules {
+            inline: has("let-inline"),
+            dead: has("let-dead"),
+            flatten: has("let-flatten"),
+            split: has("let-split"),
+            merge: has("let-merge"),
+            assume: has("if-assume"),
+            known: has("if-true") && has("if-false"),
+            fuse: has("get-build"),
+        };
+        let own = ["let-inline", "let-dead", "let-flatten", "let-split", "let-merge"];
+        let rules = rules.iter().filter(|rule| !own.contains(&rule.name)).map(|rule| (rule.head, *rule)).collect();
+        Pass { rules, lets, facts, budget, log, table: HashMap::new(), normal: HashMap::new(), frozen: 0, changed: false, stopped: false }
+    }
+
+    /// The normal form. `fresh`: a substitution was made since the last node known to be normal, so that
+    /// nodes below must be looked at again.
+    fn visit(&mut self, expr: &Expr, fresh: bool) -> Expr {
+        let normal = self.normal.contains_key(&expr.address());
+        if normal && !fresh || self.stopped {
+            return expr.clone();
+        }
+        self.budget.visited += 1;
+        let new = match expr.term() {
+            Term::Var(var) => return self.occurrence(var, expr),
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) => return expr.clone(),
+            Term::Let(x, value, body) if self.frozen == 0 => return self.visit_let(expr, x, value, body, fresh),
+            Term::Let(x, value, body) => {
+                let value = self.visit(value, fresh);
+                let (x, fresh) = self.bound(x, value.ty(), fresh);
+                let body = self.visit(body, fresh);
+                Expr::let_(x, value, body).at(expr.span())
+            }
+            Term::If(c, a, b) => self.visit_if(expr, c, a, b, fresh),
+            Term::Check { cond, status, body } => {
+                let cond = self.visit(cond, fresh);
+                let mark = self.facts.mark();
+                self.facts.assume(&cond, true);
+                let new_body = self.visit(body, fresh);
+                self.facts.back_to(mark);
+                Expr::check(cond, *status, new_body).at(expr.span())
+            }
+            Term::Prim(prim @ (Prim::And | Prim::Or), args) => {
+                let [a, b] = args.as_slice() else { return expr.clone() };
+                let a = self.visit(a, fresh);
+                let mark = self.facts.mark();
+                self.facts.assume(&a, *prim == Prim::And);
+                let b = self.visit(b, fresh);
+                self.facts.back_to(mark);
+                Expr::prim(*prim, vec![a, b]).at(expr.span())
+            }
+            Term::Build { n, i, body } => {
+                let n = self.visit(n, fresh);
+                let (i, fresh) = self.counted(i, &n, fresh);
+                let mark = self.facts.mark();
+                self.facts.enter_loop(&i, &n);
+                let body = self.visit(body, fresh);
+                self.facts.back_to(mark);
+                Expr::build_with(n, i, body).at(expr.span())
+            }
+            Term::Fold { n, acc, i, body, init } => {
+                let init = self.visit(init, fresh);
+                let n = self.visit(n, fresh);
+                let (acc, fresh) = self.bound(acc, init.ty(), fresh);
+                let (i, fresh) = self.counted(i, &n, fresh);
+                let mark = self.facts.mark();
+                self.facts.enter(&acc);
+                self.facts.enter_loop(&i, &n);
+                let body = self.visit(body, fresh);
+                self.facts.back_to(mark);
+                Expr::fold_with(n, acc, i, body, init).at(expr.span())
+            }
+            Term::Dual { x, at, tangent, body } => {
+                let (at, tangent) = (self.visit(at, fresh), self.visit(tangent, fresh));
+                let (x, fresh) = self.bound(x, at.ty(), fresh);
+                self.frozen += 1;
+                let body = self.visit(body, fresh);
+                self.frozen -= 1;
+                Expr::dual(x, at, tangent, body).at(expr.span())
+            }
+            Term::Call(name, args) => {
+                let args = args.iter().map(|arg| self.visit(arg, fresh)).collect();
+                Expr::with_type(Term::Call(name.clone(), args), self.ty(expr.ty()), expr.span())
+            }
+            Term::Array(items) => {
+                let element = self.ty(expr.ty().element().unwrap_or(&Type::Double));
+                Expr::array(element, items.iter().map(|item| self.visit(item, fresh)).collect()).at(expr.span())
+            }
+            Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => {
+                map_children(expr, &mut |child| self.visit(child, fresh))
+            }
+        };
+        let new = if unchanged(expr, &new) { expr.clone() } else { new };
+        if normal && new.is_same(expr) {
+            return new;
+        }
+        self.try_rules(new)
+    }
+
+    /// Rules at the root of a term whose subterms are normal.
+    fn try_rules(&mut self, expr: Expr) -> Expr {
+        if self.frozen > 0 {
+            return expr;
+        }
+        let head = Head::of(&expr);
+        for at in 0..self.rules.len() {
+            let (wanted, rule) = self.rules[at];
+            if wanted != Head::Any && wanted != head {
+                continue;
+            }
+            if let Some(after) = (rule.apply)(&expr, self.facts) {
+                self.step(rule.name, &expr, || after.clone());
+                if rule.head == Head::Call {
+                    self.facts.nodes += after.node_count();
+                }
+                return self.visit(&after, false);
+            }
+        }
+        self.normal.insert(expr.address(), expr.clone());
+        expr
+    }
+
+    fn step(&mut self, rule: &'static str, before: &Expr, after: impl FnOnce() -> Expr) {
+        self.changed = true;
+        self.budget.steps += 1;
+        self.stopped |= self.budget.steps > self.budget.step_limit;
+        self.log.step(rule, before, after);
+    }
+
+    fn occurrence(&mut self, var: &Var, expr: &Expr) -> Expr {
+        let Some((value, used)) = self.table.get_mut(var) else { return expr.clone() };
+        *used += 1;
+        let again = *used > 1;
+        let value = value.clone();
+        if value.is_atom() {
+            return value.at(expr.span());
+        }
+        if !again || is_free(&value) {
+            return value;
+        }
+        // a copy of a normal term is normal, but its nodes are new: the next pass finds them so
+        freshen(&value)
+    }
+
+    fn visit_let(&mut self, whole: &Expr, x: &Var, value: &Expr, body: &Expr, fresh: bool) -> Expr {
+        if self.lets.dead && self.facts.uses.knows(x) && self.facts.uses.get(x).count == 0 {
+            self.step("let-dead", whole, || body.clone());
+            return self.visit(body, fresh);
+        }
+        let mut value = self.visit(value, fresh);
+        let mut prefixes = Vec::new();
+        let mark = self.facts.mark();
+        while self.lets.flatten {
+            let inner = match value.term() {
+                Term::Let(y, a, b) => {
+                    self.facts.enter_let(y, a);
+                    prefixes.push(Prefix::Let(y.clone(), a.clone()));
+                    b.clone()
+                }
+                Term::Check { cond, status, body: b } => {
+                    self.facts.assume(cond, true);
+                    prefixes.push(Prefix::Check(cond.clone(), *status));
+                    b.clone()
+                }
+                _ => break,
+            };
+            self.step("let-flatten", whole, || whole.clone());
+            value = inner;
+        }
+        if let Term::Tuple(parts) = value.term()
+            && self.lets.split
+            && !is_free(&value)
+        {
+            let (lets, tuple) = split_tuple(x, parts);
+            self.step("let-split", whole, || whole.clone());
+            for (var, part) in lets {
+                self.facts.enter_let(&var, &part);
+                prefixes.push(Prefix::Let(var, part));
+            }
+            value = tuple;
+        }
+        let uses = self.facts.uses.get(x);
+        let inner = if self.lets.inline && inlines(&value, uses, self.lets.fuse) {
+            self.step("let-inline", whole, || crate::ir::subst::substitute(body, &[(x.clone(), value.clone())]));
+            match value.term() {
+                Term::Var(y) => self.facts.uses.renamed(x, y),
+                _ if uses.count != 1 => self.facts.uses.copied(&value),
+                _ => {}
+            }
+            self.table.insert(x.clone(), (value, 0));
+            self.visit(body, true)
+        } else if let Some(same) = self.merged(x, &value) {
+            self.step("let-merge", whole, || crate::ir::subst::substitute(body, &[(x.clone(), Expr::var(&same))]));
+            self.facts.uses.renamed(x, &same);
+            self.table.insert(x.clone(), (Expr::var(&same), 0));
+            self.visit(body, true)
+        } else {
+            let (x, fresh) = self.bound(x, value.ty(), fresh);
+            self.facts.enter_let(&x, &value);
+            let new_body = self.visit(body, fresh);
+            let new = Expr::let_(x, value, new_body);
+            let new = if unchanged(whole, &new) { whole.clone() } else { new.at(whole.span()) };
+            self.normal.insert(new.address(), new.clone());
+            new
+        };
+        self.facts.back_to(mark);
+        prefixes.into_iter().rev().fold(inner, |inner, prefix| {
+            let new = match prefix {
+                Prefix::Let(y, a) => Expr::let_(y, a, inner),
+                Prefix::Check(cond, status) => Expr::check(cond, status, inner),
+            };
+            self.normal.insert(new.address(), new.clone());
+            new
+        })
+    }
+
+    fn merged(&self, x: &Var, value: &Expr) -> Option<Var> {
+        if !self.lets.merge || is_free(value) {
+            return None;
+        }
+        self.facts.bound_to(value).filter(|same| same.ty() == x.ty())
+    }
+
+    fn visit_if(&mut self, expr: &Expr, c: &Expr, a: &Expr, b: &Expr, fresh: bool) -> Expr {
+        let c = self.visit(c, fresh);
+        if let Term::Bool(value) = c.term()
+            && self.lets.known
+        {
+            let (rule, taken) = if *value { ("if-true", a) } else { ("if-false", b) };
+            self.step(rule, expr, || taken.clone());
+            return self.visit(taken, fresh);
+        }
+        let mark = self.facts.mark();
+        self.facts.assume(&c, true);
+        let equation = if self.lets.assume && self.frozen == 0 { self.facts.equality(&c) } else { None };
+        let a = match equation {
+            Some((i, k)) => {
+                let outside = self.table.insert(i.clone(), (k, 0));
+                let a = self.visit(a, true);
+                let inside = match outside {
+                    Some(outside) => self.table.insert(i, outside),
+                    None => self.table.remove(&i),
+                };
+                if inside.is_some_and(|(_, used)| used > 0) {
+                    self.step("if-assume", expr, || expr.clone());
+                }
+                a
+            }
+            None => self.visit(a, fresh),
+        };
+        self.facts.back_to(mark);
+        self.facts.assume(&c, false);
+        let b = self.visit(b, fresh);
+        self.facts.back_to(mark);
+        Expr::if_(c, a, b).at(expr.span())
+    }
+
+    /// The binder with substituted sizes in its type, those of its value where it had unknown ones; and
+    /// whether what it scopes over must be looked at again.
+    fn bound(&mut self, var: &Var, value: &Type, fresh: bool) -> (Var, bool) {
+        let ty = self.ty(var.ty());
+        let ty = if has_unknown(&ty) && !has_unknown(value) && ty.same_shape(value) { value.clone() } else { ty };
+        self.retype(var, ty, fresh)
+    }
+
+    /// A loop's variable: bounded by the count, where that is a size.
+    fn counted(&mut self, i: &Var, n: &Expr, fresh: bool) -> (Var, bool) {
+        let ty = match Size::try_of_expr(n) {
+            Some(bound) => Type::Index(Some(bound)),
+            None => self.ty(i.ty()),
+        };
+        self.retype(i, ty, fresh)
+    }
+
+    fn retype(&mut self, var: &Var, ty: Type, fresh: bool) -> (Var, bool) {
+        if &ty == var.ty() {
+            return (var.clone(), fresh);
+        }
+        let new = var.retyped(ty);
+        self.table.insert(var.clone(), (Expr::var(&new), 0));
+        (new, true)
+    }
+
+    fn ty(&self, ty: &Type) -> Type {
+        if self.table.is_empty() {
+            return ty.clone();
+        }
+        ty.map_sizes(&mut |size| {
+            let mut touched = false;
+            size.each_var(&mut |var| touched |= self.table.contains_key(var));
+            if !touched {
+                return size.clone();
+            }
+            size.substitute(&mut |atom| match atom {
+                Atom::Var(var) => self.table.get(var).map(|(value, _)| Size::of_expr(value)),
+                Atom::Term(_) | Atom::Unknown(_) => None,
+            })
+        })
+    }
+}
+
+fn has_unknown(ty: &Type) -> bool {
+    let mut found = false;
+    ty.each_size(&mut |size| found |= size.has_unknown());
+    found
+}
+
+/// Whether a rebuilt node has the very same parts.
+fn unchanged(old: &Expr, new: &Expr) -> bool {
+    let mut before = Vec::new();
+    old.term().each_child(&mut |child| before.push(child.address()));
+    let mut at = 0;
+    let mut same = true;
+    new.term().each_child(&mut |child| {
+        same &= before.get(at) == Some(&child.address());
+        at += 1;
+    });
+    let binders = |e: &Expr| e.term().binders().into_iter().map(|var| (var.id(), var.ty().clone())).collect::<Vec<_>>();
+    same && at == before.len() && binders(old) == binders(new)
+}

@@ -1,0 +1,171 @@
+//! The optimiser: named rules, and a schedule that says where and in which order they apply.
+//!
+//! In: a core program without `dual`. Out: one that means the same and does less, and on request the
+//! derivation that led there. Nothing here knows of differentiation: that forward mode becomes as cheap as
+//! reverse mode follows from the rules (Figure 8 of the paper; Figure 9 is the schedule `paper`).
+//!
+//!     build(n, i. fold(n, s. j. s + (if j = i then 1 else 0) * b[j], 0))   →   b
+//!
+//! `rule` says what a rule is, `rules/` holds them, `strategy` parses schedules, `interpret` applies them,
+//! `engine` is the fast normaliser, `facts` what is known at a place.
+
+use std::rc::Rc;
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Expr, Function, Program, Term};
+use crate::source::Span;
+
+pub mod cost;
+pub mod derivation;
+pub mod engine;
+pub mod facts;
+pub mod interpret;
+pub mod rule;
+pub mod rules;
+pub mod strategy;
+pub mod uses;
+
+#[cfg(test)]
+mod tests;
+
+pub use derivation::Derivation;
+use derivation::{Log, Phase};
+use engine::Budget;
+use facts::Facts;
+use interpret::Interpreter;
+use rule::{Group, Rule};
+use strategy::Strategy;
+
+/// A parsed schedule.
+#[derive(Clone)]
+pub struct Schedule {
+    pub name: Rc<str>,
+    strategy: Strategy,
+}
+
+/// What the command line says about optimisation.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Leave everything that may change rounding or the sign of a zero.
+    pub strict_fp: bool,
+    /// Rules and groups of `--disable`.
+    pub disabled: Vec<String>,
+    /// Keep every step.
+    pub record: bool,
+}
+
+/// Rewrites one program may take before its schedule is called endless.
+const STEP_LIMIT: usize = 2_000_000;
+
+/// A program with more nodes than this is not optimised further.
+pub const NODE_LIMIT: usize = 200_000;
+
+/// Applies a schedule to a program; with the derivation when the options ask for it.
+pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Result<(Program, Option<Derivation>), Diagnostic> {
+    for name in &options.disabled {
+        if !is_rule_or_group(name) {
+            return Err(Diagnostic::error("E0813", Span::NONE, format!("no rule or group of rules is called `{name}`"))
+                .help("groups are fusion, normalisation, motion and algebra"));
+        }
+    }
+    let enabled = |rule: &Rule| {
+        let disabled = |name: &str| options.disabled.iter().any(|other| other == name);
+        !disabled(rule.name) && !rule.group.is_some_and(|group| disabled(group.name()) || options.strict_fp && group == Group::Algebra)
+    };
+    let mut program = program.clone();
+    let mut log = Log::new(options.record);
+    let mut derivation = Derivation::default();
+    for (name, strategy) in phases(&schedule.strategy) {
+        program = run(&program, strategy, &enabled, options, &mut log)?;
+        if options.record {
+            derivation.phases.push(Phase { name, steps: log.take(), program: program.clone() });
+        }
+    }
+    Ok((program, options.record.then_some(derivation)))
+}
+
+/// Whether `--disable NAME` names something.
+pub fn is_rule_or_group(name: &str) -> bool {
+    rules::named(name).is_some() || Group::named(name).is_some()
+}
+
+impl Schedule {
+    /// `none`, `paper` or `default`.
+    pub fn builtin(name: &str) -> Option<Schedule> {
+        let text = match name {
+            "none" => include_str!("schedules/none.strategy"),
+            "paper" => include_str!("schedules/paper.strategy"),
+            "default" => include_str!("schedules/default.strategy"),
+            _ => return None,
+        };
+        Schedule::parse(name, text, Span::NONE.file).ok()
+    }
+
+    /// A schedule from the text of a strategy file, or of a single strategy; `file` is its number for diagnostics.
+    pub fn parse(name: &str, text: &str, file: u32) -> Result<Schedule, Diagnostic> {
+        Ok(Schedule { name: name.into(), strategy: strategy::parse(text, file)? })
+    }
+}
+
+/// The top-level sequence of a schedule, each part under its name.
+fn phases(strategy: &Strategy) -> Vec<(Rc<str>, &Strategy)> {
+    match strategy {
+        Strategy::Seq(a, b) => phases(a).into_iter().chain(phases(b)).collect(),
+        Strategy::Id => Vec::new(),
+        Strategy::Named(name, _) => vec![(name.clone(), strategy)],
+        Strategy::Fail | Strategy::Rule(_) | Strategy::Choice(..) | Strategy::With(..) => vec![("main".into(), strategy)],
+    }
+}
+
+/// One phase over all functions, callees first, so that what is inlined is optimised already.
+fn run(
+    program: &Program,
+    strategy: &Strategy,
+    enabled: &dyn Fn(&Rule) -> bool,
+    options: &Options,
+    log: &mut Log,
+) -> Result<Program, Diagnostic> {
+    let mut facts = Facts::new(program.clone(), options.strict_fp);
+    let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+    for (name, function) in &program.functions {
+        log.enter(name);
+        let mark = facts.mark();
+        function.sizes.iter().chain(&function.params).for_each(|var| facts.enter(var));
+        let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log, enabled };
+        let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(function))?;
+        facts.back_to(mark);
+        if let Some(body) = body {
+            facts.program.functions.insert(name.clone(), Function { body, ..function.clone() });
+        }
+    }
+    Ok(reachable(facts.program))
+}
+
+fn endless(function: &Function) -> Diagnostic {
+    Diagnostic::error("E0602", function.span, format!("the schedule does not come to an end in `{}`", function.name))
+        .help("two of its rules may undo each other; try it with `--schedule default`")
+}
+
+/// The program without functions that no entry calls; all of it when it has no entry.
+fn reachable(program: Program) -> Program {
+    if !program.functions.values().any(|function| function.is_entry) {
+        return program;
+    }
+    let mut needed: std::collections::HashSet<Rc<str>> = std::collections::HashSet::new();
+    for (name, function) in program.functions.iter().rev() {
+        if function.is_entry || needed.contains(name) {
+            each_call(&function.body, &mut |callee| {
+                needed.insert(callee.clone());
+            });
+        }
+    }
+    let functions = program.functions.into_iter().filter(|(name, function)| function.is_entry || needed.contains(name)).collect();
+    Program { functions }
+}
+
+fn each_call(expr: &Expr, f: &mut dyn FnMut(&Rc<str>)) {
+    if let Term::Call(name, _) = expr.term() {
+        f(name);
+    }
+    expr.term().each_child(&mut |child| each_call(child, f));
+}

@@ -1,0 +1,125 @@
+//! What a rule is: a name, the figure it comes from, a printed law, and a function from a term to the term
+//! that may replace it.
+//!
+//!     mul-one (8b)    e * 1 = 1 * e  →  e
+//!
+//! Rules are pure. `None` means "does not apply here".
+
+use crate::ir::{Expr, Term};
+
+use super::facts::Facts;
+
+/// The part of the paper's Figure 8 that a rule belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// 8a, the λ-calculus rules.
+    Lambda,
+    /// 8b, the ring-structure rules.
+    Ring,
+    /// 8c, the loop fusion rules.
+    Fusion,
+    /// 8d, the conditional rules.
+    Conditional,
+    /// 8e, the tuple normalisation rules.
+    Tuple,
+    /// 8f, the loop normalisation rules.
+    Loop,
+    /// 8g, the loop fission rule.
+    Fission,
+}
+
+/// A set of rules that `--disable` can name as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// The rules of 8c.
+    Fusion,
+    /// The rules of 8f and 8g.
+    Normalisation,
+    /// hoist, hoist-array.
+    Motion,
+    /// Real-number laws that do not hold for every double.
+    Algebra,
+}
+
+/// One rewrite rule.
+pub struct Rule {
+    pub name: &'static str,
+    pub figure: Figure,
+    pub group: Option<Group>,
+    /// The law as a person reads it: `left -> right if condition`.
+    pub law: &'static str,
+    /// Which terms are worth trying.
+    pub head: Head,
+    pub apply: fn(&Expr, &Facts) -> Option<Expr>,
+}
+
+/// The outermost form of a rule's left side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head {
+    Any,
+    Prim,
+    Let,
+    If,
+    Build,
+    Fold,
+    Get,
+    Dim,
+    Proj,
+    Call,
+    Check,
+    /// Forms that no rule looks at by themselves.
+    Other,
+}
+
+impl Head {
+    pub fn of(expr: &Expr) -> Head {
+        match expr.term() {
+            Term::Prim(..) => Head::Prim,
+            Term::Let(..) => Head::Let,
+            Term::If(..) => Head::If,
+            Term::Build { .. } => Head::Build,
+            Term::Fold { .. } => Head::Fold,
+            Term::Get(..) => Head::Get,
+            Term::Dim(..) => Head::Dim,
+            Term::Proj(..) => Head::Proj,
+            Term::Call(..) => Head::Call,
+            Term::Check { .. } => Head::Check,
+            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => Head::Other,
+            Term::Tuple(_) | Term::Array(_) | Term::Dual { .. } => Head::Other,
+        }
+    }
+
+    pub fn fits(self, expr: &Expr) -> bool {
+        self == Head::Any || self == Head::of(expr)
+    }
+}
+
+impl Group {
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Fusion => "fusion",
+            Group::Normalisation => "normalisation",
+            Group::Motion => "motion",
+            Group::Algebra => "algebra",
+        }
+    }
+
+    /// The group of `--disable NAME`.
+    pub fn named(name: &str) -> Option<Group> {
+        [Group::Fusion, Group::Normalisation, Group::Motion, Group::Algebra].into_iter().find(|group| group.name() == name)
+    }
+}
+
+impl Figure {
+    pub fn label(self) -> &'static str {
+        match self {
+            Figure::Lambda => "8a",
+            Figure::Ring => "8b",
+            Figure::Fusion => "8c",
+            Figure::Conditional => "8d",
+            Figure::Tuple => "8e",
+            Figure::Loop => "8f",
+            Figure::Fission => "8g",
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Figure 8c: an element or the length of an array that was just built, without the array.
+//!
+//!     (build n f)[i]         →  f i     if 0 <= i < n, else behind that check
+//!     length (build n f)     →  n       if 0 <= n, else behind that check
+
+use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type};
+use crate::rewrite::facts::Facts;
+
+use super::rules;
+
+rules! {
+    "get-build" Fusion Fusion @ Get: "(build n f)[i] -> f i if 0 <= i && i < n, else behind that check" => get_build;
+    "length-build" Fusion Fusion @ Dim: "length (build n f) -> n if 0 <= n, else behind that check" => length_build;
+    "get-array" Fusion Fusion @ Get: "[e0, e1][k] -> ek if k is a literal" => get_array;
+    "length-array" Fusion Fusion @ Dim: "length [e0, e1] -> 2" => length_array;
+    "length-size" Fusion Fusion @ Dim: "length x -> n if x : Array<T, n> is a variable and 0 <= n" => length_size;
+    "build-eta" Fusion Fusion @ Build: "build (length a) (fun i -> a[i]) -> a" => build_eta;
+}
+
+fn get_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Get(array, index) = expr.term() else { return None };
+    let Term::Build { n, i, body } = array.term() else { return None };
+    let size = Size::try_of_expr(n);
+    let known = |index: &Expr| size.as_ref().is_some_and(|n| facts.in_range(index, n));
+    if index.is_atom() && known(index) {
+        return Some(substitute(body, &[(i.clone(), index.clone())]));
+    }
+    // the index is used where the variable was, and in the check
+    let in_range = known(index);
+    Some(Expr::bind(i.name(), index.clone(), |at| {
+        let element = substitute(body, &[(i.clone(), at.clone())]);
+        if in_range {
+            return element;
+        }
+        let low = Expr::prim(Prim::Le, vec![Expr::index(0), at.clone()]);
+        let high = Expr::prim(Prim::Lt, vec![at, n.clone()]);
+        Expr::check(Expr::prim(Prim::And, vec![low, high]), Status::Bounds, element)
+    }))
+}
+
+fn length_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Dim(array, axis) = expr.term() else { return None };
+    let Term::Build { n, i, body } = array.term() else { return None };
+    if *axis > 0 {
+        // the size of an element is that of every element: it cannot depend on i
+        let size = body.ty().dims().get(*axis - 1)?.clone();
+        if size.has_unknown() || size.mentions(i) || !facts.non_negative(&size) {
+            return None;
+        }
+        return size.to_expr();
+    }
+    if Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n)) {
+        return Some(n.clone());
+    }
+    Some(Expr::bind("n", n.clone(), |n| Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, n)))
+}
+
+fn get_array(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Get(array, index) = expr.term() else { return None };
+    let (Term::Array(items), Term::Index(k)) = (array.term(), index.term()) else { return None };
+    items.get(usize::try_from(*k).ok()?).cloned()
+}
+
+fn length_array(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Dim(array, axis) = expr.term() else { return None };
+    let Term::Array(items) = array.term() else { return None };
+    match (axis, items.first()) {
+        (0, _) => Some(Expr::index(items.len() as i64)),
+        (_, Some(first)) => Some(Expr::dim(first.clone(), axis - 1)),
+        (_, None) => None,
+    }
+}
+
+fn length_size(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Dim(array, axis) = expr.term() else { return None };
+    let mut head = array;
+    while let Term::Proj(inner, _) | Term::Get(inner, _) = head.term() {
+        head = inner;
+    }
+    let Term::Var(var) = head.term() else { return None };
+    let size = array.ty().dims().get(*axis)?.clone();
+    if size.has_unknown() || !facts.non_negative(&size) || size.mentions(var) {
+        return None;
+    }
+    size.to_expr()
+}
+
+fn build_eta(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Build { n, i, body } = expr.term() else { return None };
+    let Term::Get(array, index) = body.term() else { return None };
+    // of an empty build nothing is evaluated: what stands for it must not fail
+    if !matches!(index.term(), Term::Var(var) if var == i) || mentions(array, i) || !is_path(array) || !facts.is_total(array) {
+        return None;
+    }
+    let (Type::Array(_, length), n) = (array.ty(), Size::try_of_expr(n)?) else { return None };
+    facts.same_size(length, &n).then(|| freshen(array))
+}
+
+/// A variable, a component or an element of one: nothing is computed.
+fn is_path(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Var(_) => true,
+        Term::Proj(inner, _) => is_path(inner),
+        Term::Get(inner, index) => is_path(inner) && index.is_atom(),
+        _ => false,
+    }
+}

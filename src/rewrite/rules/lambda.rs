@@ -1,0 +1,249 @@
+//! Figure 8a: lets and calls.
+//!
+//!     let x = y in x + x                    →  y + y
+//!     let x = (let y = a in b) in c         →  let y = a in let x = b in c
+//!     f (let x = a in b)                    →  let x = a in f b
+//!
+//! `let-inline` is shared with the engine, which carries the substitution along instead of doing it at once
+//! ([`inlines`] is the one place that decides). Nothing non-atomic crosses a `dual`: an occurrence there
+//! counts as one in a loop.
+
+use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
+use crate::ir::term::match_sizes;
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::rewrite::cost::element_is_cheap;
+use crate::rewrite::facts::Facts;
+use crate::rewrite::uses::{Use, Uses};
+
+use super::rules;
+
+rules! {
+    "let-inline" Lambda @ Let: "let x = a in b -> b[a/x] if a is atomic, or used once and not repeated, or a build that fuses" => let_inline;
+    "let-dead" Lambda @ Let: "let x = a in b -> b if x is not in b" => let_dead;
+    "let-flatten" Lambda @ Let: "let x = (let y = a in b) in c -> let y = a in let x = b in c" => let_flatten;
+    "let-split" Lambda @ Let: "let x = (a, b) in c -> let y = a in let z = b in c[(y, z)/x]" => let_split;
+    "let-float" Lambda @ Any: "f (let x = a in b) -> let x = a in f b if f is strict there" => let_float;
+    "let-merge" Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
+    "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e, within the size budget" => beta;
+}
+
+/// A function with more nodes than this stays a call.
+const INLINE_NODES: usize = 4_000;
+
+/// Calls stay in a function that has grown to more nodes than this.
+const CALLER_NODES: usize = 40_000;
+
+/// Free to write twice: atoms, components of variables, tuples of such.
+pub fn is_free(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Tuple(parts) => parts.iter().all(is_free),
+        Term::Proj(tuple, _) => is_free(tuple),
+        _ => expr.is_atom(),
+    }
+}
+
+/// Whether `let x = value in …` becomes a substitution, for what is known of x's occurrences.
+pub fn inlines(value: &Expr, uses: Use, fuse: bool) -> bool {
+    if is_free(value) {
+        return true;
+    }
+    // sizes that mention x need a size for it
+    if matches!(value.ty(), Type::Index(_)) && Size::try_of_expr(value).is_none() {
+        return false;
+    }
+    if uses.count == 1 && !uses.repeated && (fuse || !is_array_form(value)) {
+        return true;
+    }
+    fuse && uses.count > 0 && fuses(value, uses)
+}
+
+fn is_array_form(value: &Expr) -> bool {
+    matches!(value.term(), Term::Build { .. } | Term::Array(_))
+}
+
+/// A `build` (or literal) all of whose uses index or measure it, where computing the elements in place does
+/// no more work than storing them.
+fn fuses(value: &Expr, uses: Use) -> bool {
+    if !uses.is_virtual() {
+        return false;
+    }
+    match value.term() {
+        Term::Build { n, .. } => {
+            let copies_length = is_free(n) || uses.count == 1;
+            let once = uses.indexed <= 1 && uses.fused == uses.indexed && uses.levels <= build_levels(value);
+            copies_length && (once || element_is_cheap(value))
+        }
+        Term::Array(items) => items.iter().all(is_free),
+        Term::Var(_)
+        | Term::Double(_)
+        | Term::Index(_)
+        | Term::Bool(_)
+        | Term::Prim(..)
+        | Term::Let(..)
+        | Term::If(..)
+        | Term::Fold { .. }
+        | Term::Get(..)
+        | Term::Dim(..)
+        | Term::Tuple(_)
+        | Term::Proj(..)
+        | Term::Call(..)
+        | Term::Check { .. }
+        | Term::Dual { .. } => false,
+    }
+}
+
+/// How many builds are directly nested.
+fn build_levels(expr: &Expr) -> usize {
+    match expr.term() {
+        Term::Build { body, .. } => 1 + build_levels(body),
+        _ => 0,
+    }
+}
+
+fn let_inline(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let known = if facts.uses.knows(x) { facts.uses.get(x) } else { Uses::of(expr).get(x) };
+    inlines(value, known, true).then(|| substitute(body, &[(x.clone(), value.clone())]))
+}
+
+fn let_dead(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(x, _, body) = expr.term() else { return None };
+    (Uses::of(expr).get(x).count == 0).then(|| body.clone())
+}
+
+fn let_flatten(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    match value.term() {
+        Term::Let(y, a, b) => Some(Expr::let_(y.clone(), a.clone(), Expr::let_(x.clone(), b.clone(), body.clone()))),
+        Term::Check { cond, status, body: b } => Some(Expr::check(cond.clone(), *status, Expr::let_(x.clone(), b.clone(), body.clone()))),
+        _ => None,
+    }
+}
+
+/// The components of a tuple under names of their own, and the tuple of those.
+pub fn split_tuple(x: &Var, parts: &[Expr]) -> (Vec<(Var, Expr)>, Expr) {
+    let mut lets = Vec::new();
+    let parts = parts.iter().enumerate().map(|(at, part)| {
+        if is_free(part) {
+            return part.clone();
+        }
+        let var = Var::fresh(&format!("{}_{at}", x.name()), part.ty().clone());
+        lets.push((var.clone(), part.clone()));
+        Expr::var(&var)
+    });
+    let tuple = Expr::tuple(parts.collect());
+    (lets, tuple)
+}
+
+fn let_split(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let Term::Tuple(parts) = value.term() else { return None };
+    let (lets, tuple) = split_tuple(x, parts);
+    let body = substitute(body, &[(x.clone(), tuple)]);
+    Some(lets.into_iter().rev().fold(body, |body, (var, part)| Expr::let_(var, part, body)))
+}
+
+/// What stood in front of a strict operand.
+enum Prefix {
+    Let(Var, Expr),
+    Check(Expr, Status),
+}
+
+fn let_float(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let strict = strict_operands(expr);
+    let mut at = 0;
+    let mut prefixes = Vec::new();
+    let inner = map_children(expr, &mut |child| {
+        at += 1;
+        if !strict(at - 1) { child.clone() } else { strip(child, &mut prefixes) }
+    });
+    if prefixes.is_empty() {
+        return None;
+    }
+    Some(prefixes.into_iter().rev().fold(inner, |inner, prefix| match prefix {
+        Prefix::Let(x, a) => Expr::let_(x, a, inner),
+        Prefix::Check(cond, status) => Expr::check(cond, status, inner),
+    }))
+}
+
+fn strip(expr: &Expr, prefixes: &mut Vec<Prefix>) -> Expr {
+    let mut expr = expr.clone();
+    loop {
+        let inner = match expr.term() {
+            Term::Let(x, a, b) => {
+                prefixes.push(Prefix::Let(x.clone(), a.clone()));
+                b.clone()
+            }
+            Term::Check { cond, status, body } => {
+                prefixes.push(Prefix::Check(cond.clone(), *status));
+                body.clone()
+            }
+            _ => return expr,
+        };
+        expr = inner;
+    }
+}
+
+/// Which subterms, in the order of `map_children`, are always evaluated, outside of what the term binds.
+fn strict_operands(expr: &Expr) -> impl Fn(usize) -> bool {
+    let first = match expr.term() {
+        Term::Prim(Prim::And | Prim::Or, _) | Term::If(..) | Term::Build { .. } | Term::Check { .. } => 1,
+        Term::Fold { .. } => 2,
+        // let-flatten
+        Term::Let(..) | Term::Dual { .. } => 0,
+        Term::Var(_)
+        | Term::Double(_)
+        | Term::Index(_)
+        | Term::Bool(_)
+        | Term::Prim(..)
+        | Term::Get(..)
+        | Term::Dim(..)
+        | Term::Tuple(_)
+        | Term::Proj(..)
+        | Term::Array(_)
+        | Term::Call(..) => usize::MAX,
+    };
+    move |at| at < first
+}
+
+fn let_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Let(y, value, body) = expr.term() else { return None };
+    if is_free(value) {
+        return None;
+    }
+    let x = facts.bound_to(value)?;
+    (x != *y && x.ty() == y.ty()).then(|| substitute(body, &[(y.clone(), Expr::var(&x))]))
+}
+
+/// A call becomes the function's body, its sizes read off the arguments' types.
+fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Call(name, args) = expr.term() else { return None };
+    let function = facts.program.functions.get(name)?;
+    let nodes = function.body.node_count();
+    if nodes > INLINE_NODES || facts.nodes + nodes > CALLER_NODES {
+        return None;
+    }
+    let function = freshen_function(function);
+    let mut sizes: Vec<(Var, Size)> = Vec::new();
+    for (param, arg) in function.params.iter().zip(args) {
+        match_sizes(param.ty(), arg.ty(), &mut sizes);
+    }
+    let mut map = Vec::new();
+    for size in &function.sizes {
+        let (_, actual) = sizes.iter().find(|(name, _)| name == size)?;
+        map.push((size.clone(), actual.to_expr()?));
+    }
+    let mut lets = Vec::new();
+    for (param, arg) in function.params.iter().zip(args) {
+        let var = Var::fresh(param.name(), arg.ty().clone());
+        map.push((param.clone(), Expr::var(&var)));
+        lets.push((var, arg.clone()));
+    }
+    let body = substitute(&function.body, &map);
+    Some(lets.into_iter().rev().fold(body, |body, (var, arg)| Expr::let_(var, arg, body)))
+}
+
+/// For rules that write a term twice.
+pub fn copy(expr: &Expr) -> Expr {
+    if is_free(expr) { expr.clone() } else { freshen(expr) }
+}

@@ -1,0 +1,169 @@
+//! Figure 8b: arithmetic that holds for every double, and folding of constants.
+//!
+//!     e * 1  →  e        -(-e)  →  e        2 * 3  →  6
+//!
+//! Group `algebra`, in `algebra.rs`, has the laws of the reals that doubles only approximate.
+
+use crate::ir::{Expr, Prim, Term, Type};
+use crate::rewrite::facts::Facts;
+
+use super::rules;
+
+rules! {
+    "mul-one" Ring @ Prim: "e * 1 = 1 * e -> e" => mul_one;
+    "div-one" Ring @ Prim: "e / 1 -> e" => div_one;
+    "pow-one" Ring @ Prim: "e ** 1 -> e" => pow_one;
+    "pow-two" Ring @ Prim: "e ** 2 -> e * e if e is a variable or a literal" => pow_two;
+    "add-zero" Ring @ Prim: "e + 0 = 0 + e = e - 0 -> e" => add_zero;
+    "neg-neg" Ring @ Prim: "-(-e) -> e" => neg_neg;
+    "const-fold" Ring @ Prim: "a literal operation -> its value" => const_fold;
+}
+
+/// Whether the term is this number, as a Double or an Index.
+pub fn is_number(expr: &Expr, value: f64) -> bool {
+    match expr.term() {
+        Term::Double(x) => *x == value,
+        Term::Index(i) => *i as f64 == value,
+        _ => false,
+    }
+}
+
+/// The operands of a binary primitive.
+pub fn binary(expr: &Expr, wanted: Prim) -> Option<(&Expr, &Expr)> {
+    match expr.term() {
+        Term::Prim(prim, args) if *prim == wanted => match args.as_slice() {
+            [a, b] => Some((a, b)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The operand of a unary primitive.
+pub fn unary(expr: &Expr, wanted: Prim) -> Option<&Expr> {
+    match expr.term() {
+        Term::Prim(prim, args) if *prim == wanted => args.first(),
+        _ => None,
+    }
+}
+
+fn mul_one(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let (a, b) = binary(expr, Prim::Mul)?;
+    if is_number(b, 1.0) { Some(a.clone()) } else { is_number(a, 1.0).then(|| b.clone()) }
+}
+
+fn div_one(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let (a, b) = binary(expr, Prim::Div)?;
+    is_number(b, 1.0).then(|| a.clone())
+}
+
+fn pow_one(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let (a, b) = binary(expr, Prim::Pow)?;
+    is_number(b, 1.0).then(|| a.clone())
+}
+
+fn pow_two(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let (a, b) = binary(expr, Prim::Pow)?;
+    if !is_number(b, 2.0) {
+        return None;
+    }
+    Some(Expr::bind("base", a.clone(), |a| Expr::prim(Prim::Mul, vec![a.clone(), a])))
+}
+
+fn add_zero(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let integral = matches!(expr.ty(), Type::Index(_));
+    // -0.0 + 0.0 is 0.0: only the other zeros are neutral to the bit
+    let neutral = |e: &Expr, zero: f64| match e.term() {
+        Term::Double(x) => *x == 0.0 && (!facts.strict_fp || x.to_bits() == zero.to_bits()),
+        Term::Index(i) => integral && *i == 0,
+        _ => false,
+    };
+    if let Some((a, b)) = binary(expr, Prim::Add) {
+        return if neutral(b, -0.0) { Some(a.clone()) } else { neutral(a, -0.0).then(|| b.clone()) };
+    }
+    let (a, b) = binary(expr, Prim::Sub)?;
+    neutral(b, 0.0).then(|| a.clone())
+}
+
+fn neg_neg(expr: &Expr, _: &Facts) -> Option<Expr> {
+    unary(unary(expr, Prim::Neg)?, Prim::Neg).cloned()
+}
+
+fn const_fold(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(prim, args) = expr.term() else { return None };
+    match args.iter().map(Expr::term).collect::<Vec<_>>().as_slice() {
+        [Term::Index(a), Term::Index(b)] => fold_index(*prim, *a, *b),
+        [Term::Double(a), Term::Double(b)] => fold_double(*prim, *a, *b),
+        [Term::Bool(a), Term::Bool(b)] => match prim {
+            Prim::And => Some(Expr::bool(*a && *b)),
+            Prim::Or => Some(Expr::bool(*a || *b)),
+            Prim::Eq => Some(Expr::bool(a == b)),
+            Prim::Ne => Some(Expr::bool(a != b)),
+            _ => None,
+        },
+        [Term::Index(a)] => match prim {
+            Prim::Neg => Some(Expr::index(a.wrapping_neg())),
+            Prim::Abs => Some(Expr::index(a.wrapping_abs())),
+            Prim::ToDouble => Some(Expr::double(*a as f64)),
+            _ => None,
+        },
+        [Term::Double(a)] => match prim {
+            Prim::Neg => Some(Expr::double(-a)),
+            Prim::Abs => Some(Expr::double(a.abs())),
+            Prim::Floor => Some(Expr::double(a.floor())),
+            Prim::Sqrt => Some(Expr::double(a.sqrt())),
+            Prim::Sign if *a == 0.0 => Some(Expr::double(0.0)),
+            Prim::Sign if !a.is_nan() => Some(Expr::double(a.signum())),
+            Prim::Sin | Prim::Cos | Prim::Exp | Prim::Log | Prim::Tanh if !facts.strict_fp => fold_function(*prim, *a),
+            _ => None,
+        },
+        [Term::Bool(a)] => (*prim == Prim::Not).then(|| Expr::bool(!a)),
+        _ => None,
+    }
+}
+
+/// Functions of a literal whose value is exact.
+fn fold_function(prim: Prim, a: f64) -> Option<Expr> {
+    let value = match prim {
+        Prim::Sin | Prim::Tanh if a == 0.0 => a,
+        Prim::Cos | Prim::Exp if a == 0.0 => 1.0,
+        Prim::Log if a == 1.0 => 0.0,
+        _ => return None,
+    };
+    Some(Expr::double(value))
+}
+
+fn fold_index(prim: Prim, a: i64, b: i64) -> Option<Expr> {
+    Some(match prim {
+        Prim::Add => Expr::index(a.wrapping_add(b)),
+        Prim::Sub => Expr::index(a.wrapping_sub(b)),
+        Prim::Mul => Expr::index(a.wrapping_mul(b)),
+        Prim::Div if b != 0 => Expr::index(a.wrapping_div(b)),
+        Prim::Rem if b != 0 => Expr::index(a.wrapping_rem(b)),
+        Prim::Min => Expr::index(a.min(b)),
+        Prim::Max => Expr::index(a.max(b)),
+        Prim::Eq => Expr::bool(a == b),
+        Prim::Ne => Expr::bool(a != b),
+        Prim::Lt => Expr::bool(a < b),
+        Prim::Le => Expr::bool(a <= b),
+        Prim::Gt => Expr::bool(a > b),
+        Prim::Ge => Expr::bool(a >= b),
+        _ => return None,
+    })
+}
+
+fn fold_double(prim: Prim, a: f64, b: f64) -> Option<Expr> {
+    Some(match prim {
+        Prim::Add => Expr::double(a + b),
+        Prim::Sub => Expr::double(a - b),
+        Prim::Mul => Expr::double(a * b),
+        Prim::Div => Expr::double(a / b),
+        Prim::Eq => Expr::bool(a == b),
+        Prim::Ne => Expr::bool(a != b),
+        Prim::Lt => Expr::bool(a < b),
+        Prim::Le => Expr::bool(a <= b),
+        Prim::Gt => Expr::bool(a > b),
+        Prim::Ge => Expr::bool(a >= b),
+        _ => return None,
+    })
+}

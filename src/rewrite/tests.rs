@@ -1,0 +1,131 @@
+//! The engine and the rules on small terms made by hand.
+
+use super::*;
+use crate::ir::{Prim, Size, Type, Var};
+
+/// A number for each primitive, so that terms print in a line.
+fn show(expr: &Expr) -> String {
+    let all = |items: &[Expr]| items.iter().map(show).collect::<Vec<_>>().join(", ");
+    match expr.term() {
+        Term::Var(var) => var.name().to_string(),
+        Term::Double(value) => format!("{value:?}"),
+        Term::Index(value) => value.to_string(),
+        Term::Bool(value) => value.to_string(),
+        Term::Prim(prim, args) => format!("{}({})", prim.row().name, all(args)),
+        Term::Let(x, a, b) => format!("let {} = {} in {}", x.name(), show(a), show(b)),
+        Term::If(c, a, b) => format!("if {} then {} else {}", show(c), show(a), show(b)),
+        Term::Build { n, i, body } => format!("build({}, {}. {})", show(n), i.name(), show(body)),
+        Term::Fold { n, acc, i, body, init } => format!("fold({}, {}. {}. {}, {})", show(n), acc.name(), i.name(), show(body), show(init)),
+        Term::Get(a, i) => format!("{}[{}]", show(a), show(i)),
+        Term::Dim(a, axis) => format!("dim({}, {axis})", show(a)),
+        Term::Tuple(parts) => format!("({})", all(parts)),
+        Term::Proj(a, k) => format!("{}.{k}", show(a)),
+        Term::Array(items) => format!("[{}]", all(items)),
+        Term::Call(name, args) => format!("{name}({})", all(args)),
+        Term::Check { cond, status, body } => format!("check {} else {status:?} in {}", show(cond), show(body)),
+        Term::Dual { x, at, tangent, body } => format!("dual({} = {}, {}). {}", x.name(), show(at), show(tangent), show(body)),
+    }
+}
+
+fn function(name: &str, sizes: &[&Var], params: &[&Var], body: Expr) -> Function {
+    Function {
+        name: name.into(),
+        doc: None,
+        sizes: sizes.iter().map(|var| (*var).clone()).collect(),
+        params: params.iter().map(|var| (*var).clone()).collect(),
+        result: body.ty().clone(),
+        body,
+        is_entry: !name.starts_with('_'),
+        span: Span::NONE,
+    }
+}
+
+fn vector(name: &str, n: &Var) -> Var {
+    Var::fresh(name, Type::array(Type::Double, Size::var(n)))
+}
+
+fn optimised(functions: Vec<Function>) -> String {
+    let program = Program { functions: functions.into_iter().map(|f| (f.name.clone(), f)).collect() };
+    let schedule = Schedule::builtin("default").expect("a built-in schedule");
+    let (program, _) = optimise(&program, &schedule, &Options::default()).expect("no diagnostic");
+    program.functions.values().map(|f| show(&f.body)).collect::<Vec<_>>().join("\n")
+}
+
+fn binary(prim: Prim, a: Expr, b: Expr) -> Expr {
+    Expr::prim(prim, vec![a, b])
+}
+
+#[test]
+fn builtin_schedules_parse() {
+    for name in ["none", "paper", "default"] {
+        assert!(Schedule::builtin(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn transpose_twice_is_the_matrix() {
+    let (n, m) = (Var::fresh("n", Type::INDEX), Var::fresh("m", Type::INDEX));
+    let (p, q) = (Var::fresh("p", Type::INDEX), Var::fresh("q", Type::INDEX));
+    let a = Var::fresh("a", Type::array(Type::array(Type::Double, Size::var(&q)), Size::var(&p)));
+    let x = Expr::var(&a);
+    let body =
+        Expr::build(Expr::dim(x.clone(), 1), "i", |i| Expr::build(Expr::dim(x.clone(), 0), "j", |j| Expr::get(Expr::get(x.clone(), j), i)));
+    let transpose = function("_transpose", &[&p, &q], &[&a], body);
+    let matrix = Var::fresh("M", Type::array(Type::array(Type::Double, Size::var(&m)), Size::var(&n)));
+    let twice = Expr::call(&transpose, vec![Expr::call(&transpose, vec![Expr::var(&matrix)])]);
+    assert_eq!(optimised(vec![transpose, function("twice", &[&n, &m], &[&matrix], twice)]), "M");
+}
+
+#[test]
+fn an_index_out_of_bounds_stays_an_error() {
+    let n = Var::fresh("n", Type::INDEX);
+    let (v, k) = (vector("v", &n), Var::fresh("k", Type::INDEX));
+    let doubled = Expr::build(Expr::dim(Expr::var(&v), 0), "i", |i| binary(Prim::Mul, Expr::get(Expr::var(&v), i), Expr::double(2.0)));
+    let body = Expr::get(doubled, Expr::var(&k));
+    let text = optimised(vec![function("f", &[&n], &[&v, &k], body)]);
+    assert_eq!(text, "check &&(<=(0, k), <(k, n)) else Bounds in *(v[k], 2.0)");
+}
+
+#[test]
+fn a_shared_array_is_not_recomputed() {
+    let n = Var::fresh("n", Type::INDEX);
+    let v = vector("v", &n);
+    let t = Expr::build(Expr::var(&n), "i", |i| {
+        let x = Expr::get(Expr::var(&v), i);
+        binary(Prim::Mul, x.clone(), x)
+    });
+    let sum = |t: &Expr| Expr::fold(Expr::var(&n), "s", "k", Expr::double(0.0), |s, k| binary(Prim::Add, s, Expr::get(t.clone(), k)));
+    let body = Expr::bind("t", t, |t| Expr::build(Expr::var(&n), "j", |_| sum(&t)));
+    let text = optimised(vec![function("f", &[&n], &[&v], body)]);
+    assert!(text.starts_with("let t = build(n, i. *(v[i], v[i])) in"), "{text}");
+}
+
+/// The compiler has a large stack; so do tests of deep terms.
+fn with_large_stack(test: fn()) {
+    let thread = std::thread::Builder::new().stack_size(1 << 28).spawn(test).expect("a thread");
+    thread.join().expect("the test passes");
+}
+
+#[test]
+fn a_chain_of_lets_is_visited_in_linear_time() {
+    with_large_stack(long_chain);
+}
+
+fn long_chain() {
+    let x = Var::fresh("x", Type::Double);
+    let mut value = Expr::var(&x);
+    let mut lets = Vec::new();
+    for at in 0..2000 {
+        let var = Var::fresh(&format!("t{at}"), Type::tuple(vec![Type::Double, Type::Double]));
+        lets.push((var.clone(), Expr::tuple(vec![value.clone(), Expr::double(1.0)])));
+        value = binary(Prim::Mul, Expr::proj(Expr::var(&var), 0), Expr::proj(Expr::var(&var), 1));
+    }
+    let body = lets.into_iter().rev().fold(value, |body, (var, value)| Expr::let_(var, value, body));
+    let nodes = body.node_count();
+    let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+    let rules: Vec<_> = rules::all().collect();
+    let mut facts = Facts::default();
+    let new = engine::innermost(&rules, &body, &mut facts, &mut budget, &mut Log::new(false)).expect("ends");
+    assert_eq!(show(&new), "x");
+    assert!(budget.visited < 200 * nodes, "{} visits for {nodes} nodes", budget.visited);
+}

@@ -1,0 +1,188 @@
+//! How often and where each variable occurs: what `let` rules must know before they move a value.
+//!
+//! In: a term. Out: for every variable a [`Use`]: occurrences, whether one is inside a loop (or a `dual`)
+//! that the binder is outside of, and how many only measure or index it.
+//!
+//!     let t = build(n, i. a) in build(n, j. t[j] + length t)     t: 2 occurrences, 1 fused, 1 measured
+//!
+//! An occurrence `t[j]` is fused when the loops between the binder of `t` and it are exactly loops whose
+//! variables it is indexed by: then replacing it by the element computes each element at most once.
+//! Limits: branches of one `if` count as two occurrences.
+
+use std::collections::HashMap;
+
+use crate::ir::{Expr, Term, Var};
+
+/// The occurrences of one variable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Use {
+    pub count: u32,
+    /// Some occurrence is in a loop or `dual` that its binder is outside of.
+    pub repeated: bool,
+    /// Occurrences `length x`.
+    pub measured: u32,
+    /// Occurrences `x[i]`.
+    pub indexed: u32,
+    /// Those of them that read each element at most once.
+    pub fused: u32,
+    /// The number of leading indices that the fused ones need for it.
+    pub levels: usize,
+}
+
+impl Use {
+    /// For a variable that nothing is known of.
+    pub const MANY: Use = Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, fused: 0, levels: 0 };
+
+    /// Only `x[i]` and `length x`.
+    pub fn is_virtual(&self) -> bool {
+        self.count == self.measured.saturating_add(self.indexed)
+    }
+}
+
+/// The occurrences of all variables of a term.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    table: HashMap<Var, Use>,
+}
+
+impl Uses {
+    pub fn of(expr: &Expr) -> Uses {
+        let mut walk = Walk { uses: Uses::default(), depth: HashMap::new(), loops: Vec::new() };
+        walk.expr(expr);
+        walk.uses
+    }
+
+    /// What is known of a variable; one that the table has not seen may occur anywhere.
+    pub fn get(&self, var: &Var) -> Use {
+        self.table.get(var).copied().unwrap_or(Use::MANY)
+    }
+
+    /// Whether the variable was bound in the term without an occurrence, or occurs in it.
+    pub fn knows(&self, var: &Var) -> bool {
+        self.table.contains_key(var)
+    }
+
+    /// Notes that a term with these free variables was copied: nothing is known of them any more.
+    pub fn copied(&mut self, expr: &Expr) {
+        if let Term::Var(var) = expr.term() {
+            self.table.insert(var.clone(), Use::MANY);
+        }
+        expr.term().each_child(&mut |child| self.copied(child));
+    }
+
+    /// Notes that a variable was put for another.
+    pub fn renamed(&mut self, from: &Var, to: &Var) {
+        let (from, to_use) = (self.get(from), self.get(to));
+        let merged = Use {
+            count: from.count.saturating_add(to_use.count),
+            repeated: true,
+            measured: from.measured.saturating_add(to_use.measured),
+            indexed: from.indexed.saturating_add(to_use.indexed),
+            fused: 0,
+            levels: 0,
+        };
+        self.table.insert(to.clone(), merged);
+    }
+}
+
+struct Walk {
+    uses: Uses,
+    /// The number of loops around each binder.
+    depth: HashMap<Var, usize>,
+    /// The variables of the loops around this place; `None` for a `dual`.
+    loops: Vec<Option<Var>>,
+}
+
+impl Walk {
+    fn bind(&mut self, var: &Var) {
+        self.depth.insert(var.clone(), self.loops.len());
+        self.uses.table.entry(var.clone()).or_default();
+    }
+
+    fn occurrence(&mut self, var: &Var) -> (&mut Use, &[Option<Var>]) {
+        let outside = self.depth.get(var).copied().unwrap_or(0);
+        let between = self.loops.get(outside..).unwrap_or(&[]);
+        let entry = self.uses.table.entry(var.clone()).or_default();
+        entry.count = entry.count.saturating_add(1);
+        entry.repeated |= !between.is_empty();
+        (entry, between)
+    }
+
+    fn within(&mut self, var: Option<&Var>, body: &Expr) {
+        self.loops.push(var.cloned());
+        self.expr(body);
+        self.loops.pop();
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr.term() {
+            Term::Var(var) => {
+                self.occurrence(var);
+            }
+            Term::Get(..) => self.get(expr),
+            Term::Dim(array, _) => match array.term() {
+                Term::Var(var) => self.occurrence(var).0.measured += 1,
+                _ => self.expr(array),
+            },
+            Term::Let(var, value, body) => {
+                self.expr(value);
+                self.bind(var);
+                self.expr(body);
+            }
+            Term::Build { n, i, body } => {
+                self.expr(n);
+                self.bind(i);
+                self.bound_in_loop(&[i]);
+                self.within(Some(i), body);
+            }
+            Term::Fold { n, acc, i, body, init } => {
+                self.expr(init);
+                self.expr(n);
+                self.bind(acc);
+                self.bind(i);
+                self.bound_in_loop(&[acc, i]);
+                self.within(Some(i), body);
+            }
+            Term::Dual { x, at, tangent, body } => {
+                self.expr(at);
+                self.expr(tangent);
+                self.bind(x);
+                self.within(None, body);
+            }
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
+            Term::Prim(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Check { .. } => {
+                expr.term().each_child(&mut |child| self.expr(child));
+            }
+        }
+    }
+
+    /// Loop variables are bound inside their loop.
+    fn bound_in_loop(&mut self, vars: &[&Var]) {
+        for var in vars {
+            self.depth.insert((*var).clone(), self.loops.len() + 1);
+        }
+    }
+
+    /// `x[i][j]…`: fused when every loop between is over one of the indices.
+    fn get(&mut self, expr: &Expr) {
+        let mut indices = Vec::new();
+        let mut head = expr;
+        while let Term::Get(array, index) = head.term() {
+            indices.push(index);
+            head = array;
+        }
+        for index in indices.iter().rev() {
+            self.expr(index);
+        }
+        let Term::Var(var) = head.term() else { return self.expr(head) };
+        let (entry, between) = self.occurrence(var);
+        // the position, from the first index, of the one that is this loop's variable
+        let position = |wanted: &Var| indices.iter().rev().position(|index| matches!(index.term(), Term::Var(i) if i == wanted));
+        let positions: Option<Vec<usize>> = between.iter().map(|i| position(i.as_ref()?)).collect();
+        entry.indexed += 1;
+        if let Some(positions) = positions {
+            entry.fused += 1;
+            entry.levels = positions.into_iter().map(|at| at + 1).fold(entry.levels.max(1), usize::max);
+        }
+    }
+}
