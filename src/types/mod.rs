@@ -112,7 +112,10 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
             Some(_) => {}
         }
     }
-    diagnostics.extend(infer.diagnostics.iter().cloned());
+    // a declaration that did not parse is no unknown name
+    let unparsed = diagnostics.iter().any(|diagnostic| diagnostic.code.starts_with("E01") || diagnostic.code.starts_with("E000"));
+    let follows = |diagnostic: &&Diagnostic| unparsed && matches!(diagnostic.code, "E0202" | "E0203");
+    diagnostics.extend(infer.diagnostics.iter().filter(|diagnostic| !follows(diagnostic)).cloned());
     diagnostics.extend(std::mem::take(&mut elaborator.diagnostics));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
