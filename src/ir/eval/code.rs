@@ -91,10 +91,13 @@ pub enum ShapeCode {
 /// activity of each takes time exponential in the depth.
 const EXACT_FOLDS: u32 = 6;
 
+/// What an instance is made for: function, depth, activities of the parameters.
+type Key = (Rc<str>, u32, Vec<Activity>);
+
 pub struct Compiler<'p> {
     program: &'p Program,
     pub instances: Vec<Rc<Instance>>,
-    known: HashMap<(Rc<str>, u32, Vec<Activity>), (usize, Activity)>,
+    known: HashMap<Key, (usize, Activity)>,
 }
 
 /// The variables in scope of one instance.
