@@ -10,10 +10,12 @@
 
 mod activity;
 mod code;
+mod duals;
 mod entry;
 mod machine;
 mod number;
 pub mod real;
+mod sizes;
 mod value;
 
 #[cfg(test)]
