@@ -158,7 +158,7 @@ impl Session {
         let function = self.entry(name)?;
         let entry = self.emitted()?.entries.iter().find(|entry| &*entry.name == name);
         let entry = entry.ok_or_else(|| vec![internal(format!("`{name}` was not emitted"))])?;
-        Ok(Interface::new(&entry.c_name, entry.sizes.clone(), function))
+        Ok(Interface::new(&entry.c_name, &entry.c_workspace, entry.sizes.clone(), function))
     }
 
     fn entry_names(&self) -> Vec<&str> {

@@ -24,6 +24,7 @@ pub struct CFiles {
 pub struct CEntry {
     pub name: Rc<str>,
     pub c_name: String,
+    pub c_workspace: String,
     pub sizes: Vec<Var>,
 }
 
