@@ -2,6 +2,8 @@
 //! and emits C in destination-passing style.
 
 pub mod diagnostic;
+pub mod emit;
 pub mod ir;
+pub mod lower;
 pub mod source;
 pub mod syntax;
