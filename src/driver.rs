@@ -13,11 +13,12 @@ mod rooms;
 use std::time::{Duration, Instant};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::emit::{CFiles, ParameterKind};
 use crate::ir::{Function, Program};
+use crate::lower::LoopProgram;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Module;
 use crate::toolchain::shim::Interface;
-pub use rooms::CFiles;
 
 /// What a compilation may be told.
 #[derive(Clone, Debug, Default)]
@@ -33,8 +34,8 @@ pub struct Options {
     pub only: Option<String>,
     /// Put before public C names.
     pub prefix: String,
-    /// Leave out run-time checks.
-    pub unchecked: bool,
+    /// The name of the header that goes with emitted C, if any.
+    pub header: String,
 }
 
 /// What says how a program is optimised.
@@ -91,6 +92,7 @@ pub struct Session {
     /// One line for each declaration, as `check` prints it.
     pub signatures: Vec<String>,
     pub warnings: Diagnostics,
+    pub loops: LoopProgram,
     pub files: Option<CFiles>,
     /// How long each stage took.
     pub times: Vec<(&'static str, Duration)>,
@@ -108,6 +110,7 @@ impl Session {
             program: Program::default(),
             signatures: Vec::new(),
             warnings: Vec::new(),
+            loops: LoopProgram::default(),
             files: None,
             times: Vec::new(),
         }
@@ -156,9 +159,13 @@ impl Session {
     /// How C calls an entry.
     pub fn interface(&self, name: &str) -> Result<Interface, Diagnostics> {
         let function = self.entry(name)?;
-        let entry = self.emitted()?.entries.iter().find(|entry| &*entry.name == name);
+        let entry = self.emitted()?.entries.iter().find(|entry| entry.source_name == name);
         let entry = entry.ok_or_else(|| vec![internal(format!("`{name}` was not emitted"))])?;
-        Ok(Interface::new(&entry.c_name, entry.sizes.clone(), function))
+        let sizes = entry.parameters.iter().filter_map(|parameter| match &parameter.kind {
+            ParameterKind::Size(var) => Some(var.clone()),
+            ParameterKind::Scalar(_) | ParameterKind::Array(_) | ParameterKind::OutScalar | ParameterKind::OutArray(_) => None,
+        });
+        Ok(Interface::new(&entry.name, &entry.workspace, sizes.collect(), function))
     }
 
     fn entry_names(&self) -> Vec<&str> {
@@ -234,7 +241,7 @@ fn internal(message: String) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Expr, Type, Var};
+    use crate::ir::{Expr, Prim, Size, Type, Var};
 
     fn add(program: &mut Program, name: &str, calls: &[&str]) {
         let x = Var::fresh("x", Type::Double);
@@ -255,6 +262,65 @@ mod tests {
             }
         }
         program.functions.insert(name.into(), function(body));
+    }
+
+    /// f (v: Vector<n>) (k: Index<n>) = the gradient of sum(v[i] * v[i]), times v[k]
+    fn gradient() -> Program {
+        let n = Var::fresh("n", Type::INDEX);
+        let size = Size::var(&n);
+        let v = Var::fresh("v", Type::array(Type::Double, size.clone()));
+        let k = Var::fresh("k", Type::Index(Some(size.clone())));
+        let x = v.renewed(v.ty().clone());
+        let length = Expr::dim(Expr::var(&v), 0);
+        let body = Expr::build(length, "i", |i| {
+            let hot = Expr::build(Expr::dim(Expr::var(&v), 0), "j", |j| {
+                Expr::if_(Expr::prim(Prim::Eq, vec![j, i.clone()]), Expr::double(1.0), Expr::double(0.0))
+            });
+            let sum = Expr::fold(Expr::dim(Expr::var(&x), 0), "s", "j", Expr::double(0.0), |s, j| {
+                let item = Expr::get(Expr::var(&x), j);
+                Expr::prim(Prim::Add, vec![s, Expr::prim(Prim::Mul, vec![item.clone(), item])])
+            });
+            let slope = Expr::proj(Expr::dual(x.clone(), Expr::var(&v), hot, sum), 1);
+            Expr::prim(Prim::Mul, vec![slope, Expr::get(Expr::var(&v), Expr::var(&k))])
+        });
+        let mut program = Program::default();
+        program.functions.insert(
+            "f".into(),
+            Function {
+                name: "f".into(),
+                doc: None,
+                sizes: vec![n],
+                params: vec![v, k],
+                result: Type::array(Type::Double, size),
+                body,
+                is_entry: true,
+                span: Span::NONE,
+            },
+        );
+        program
+    }
+
+    #[test]
+    fn compiled_code_agrees_with_the_interpreter() {
+        for schedule in ["none", "default"] {
+            let options = Options { schedule: Schedule::Named(schedule.into()), only: Some("f".into()), ..Options::default() };
+            let mut session = Session::new("f.smooth", "", options);
+            session.program = gradient();
+            let words = ["[1, 2, 3]".to_string(), "1".to_string()];
+            let arguments = crate::cli::args::read(session.entry("f").expect("an entry"), &words).expect("fits");
+            let inputs = arguments.values.iter().map(crate::cli::values::from_flat).collect();
+            let wanted = crate::ir::eval::eval(&session.program, "f", inputs).expect("evaluates").value.doubles();
+            assert_eq!(wanted, [4.0, 8.0, 12.0]);
+            for pass in &PASSES[2..] {
+                (pass.run)(&mut session, &mut |_, _| Err(String::new())).expect(pass.name);
+                session.check_program(pass.name).expect("well-formed");
+            }
+            let source = &session.emitted().expect("C").source;
+            let interface = session.interface("f").expect("an interface");
+            let loaded = crate::toolchain::call::load(source, interface, Span::NONE).expect("compiles");
+            let result = loaded.call(&arguments.values, &arguments.bindings).expect("runs");
+            assert_eq!(result.columns, [crate::toolchain::flat::Column::Double(wanted)]);
+        }
     }
 
     #[test]

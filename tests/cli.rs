@@ -59,7 +59,9 @@ fn wrong_usage_is_status_2() {
 #[test]
 fn files_that_cannot_be_read_are_diagnostics() {
     let (folder, latin) = file("latin.smooth", b"let f = \xe9\n");
-    for (path, code) in [("/nowhere/f.smooth", "E0001"), (folder.path().to_str().expect("text"), "E0001"), (latin.to_str().expect("text"), "E0002")] {
+    for (path, code) in
+        [("/nowhere/f.smooth", "E0001"), (folder.path().to_str().expect("text"), "E0001"), (latin.to_str().expect("text"), "E0002")]
+    {
         for command in ["check", "emit"] {
             let output = smoothc(&[command, path]);
             assert_eq!(status(&output), 1);

@@ -2,6 +2,7 @@
 
 use super::options::{BuildCommand, Display, Target};
 use super::session;
+use super::session::Wanted;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{SourceMap, Span};
 use crate::toolchain::compiler::{self, Artifact};
@@ -18,7 +19,8 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
     let stage = match command.emission.target {
         Target::C => "emit",
     };
-    let Some(session) = session::compile(&command.source, Some(&command.emission), None, stage, sources, display)? else {
+    let wanted = Wanted { stage, emission: Some(&command.emission), ..Wanted::default() };
+    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
         return Ok(());
     };
     compiler::compile(&session.emitted()?.source, artifact, path).map_err(|problem| vec![problem])

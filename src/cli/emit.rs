@@ -1,6 +1,7 @@
 //! `smoothc emit FILE`: C on standard output, or `-o x.c` with the header `x.h` beside it.
 
 use super::options::{Display, EmitCommand, Target};
+use super::session::Wanted;
 use super::{files, output, session};
 use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;
@@ -9,7 +10,8 @@ pub fn run(command: &EmitCommand, sources: &mut SourceMap, display: &Display) ->
     let stage = match command.emission.target {
         Target::C => "emit",
     };
-    let Some(session) = session::compile(&command.source, Some(&command.emission), None, stage, sources, display)? else {
+    let wanted = Wanted { stage, emission: Some(&command.emission), output: command.output.as_deref(), ..Wanted::default() };
+    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
         return Ok(());
     };
     let files = session.emitted()?;

@@ -2,6 +2,7 @@
 //! `--schedule`; `--count` prints a second line with what was done.
 
 use super::options::{Display, EvalCommand};
+use super::session::Wanted;
 use super::{args, output, session, values};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::eval::{self, ErrorKind};
@@ -12,7 +13,8 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
     let call = &command.call;
     output::check_path(call.output.as_deref())?;
     let stage = if command.source.schedule.is_some() { "rewrite" } else { "types" };
-    let Some(session) = session::compile(&command.source, None, Some(&call.entry_name), stage, sources, display)? else {
+    let wanted = Wanted { stage, only: Some(&call.entry_name), ..Wanted::default() };
+    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
         return Ok(());
     };
     let entry = session.entry(&call.entry_name)?;

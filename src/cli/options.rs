@@ -100,9 +100,6 @@ pub struct Emission {
     /// Put before public names
     #[arg(long, value_name = "NAME", default_value = "")]
     pub prefix: String,
-    /// Leave out run-time checks: errors then have undefined behaviour
-    #[arg(long)]
-    pub unchecked: bool,
 }
 
 #[derive(Args)]

@@ -1,6 +1,7 @@
 //! `smoothc run FILE ENTRY [ARG…]`: optimise, emit, compile with the C compiler, and call.
 
 use super::options::{Display, RunCommand, Target};
+use super::session::Wanted;
 use super::{args, output, session};
 use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;
@@ -12,7 +13,8 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
     let stage = match command.emission.target {
         Target::C => "emit",
     };
-    let Some(session) = session::compile(&command.source, Some(&command.emission), Some(&call.entry_name), stage, sources, display)? else {
+    let wanted = Wanted { stage, only: Some(&call.entry_name), emission: Some(&command.emission), ..Wanted::default() };
+    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
         return Ok(());
     };
     let entry = session.entry(&call.entry_name)?;

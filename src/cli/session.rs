@@ -12,16 +12,21 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{Options, Schedule, Session};
 use crate::source::SourceMap;
 
-/// The session after `stage`, or `None` when `--dump` printed an earlier or later stage instead. `sources`
-/// gets the texts in every case, for drawing diagnostics.
-pub fn compile(
-    source: &Source,
-    emission: Option<&Emission>,
-    only: Option<&str>,
-    stage: &str,
-    sources: &mut SourceMap,
-    display: &Display,
-) -> Result<Option<Session>, Diagnostics> {
+/// What a command needs of a compilation.
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// The last stage to run.
+    pub stage: &'a str,
+    /// Keep only this entry.
+    pub only: Option<&'a str>,
+    pub emission: Option<&'a Emission>,
+    /// The path of the C file, whose header has the same name.
+    pub output: Option<&'a Path>,
+}
+
+/// The session after the wanted stage, or `None` when `--dump` printed another one instead. `sources` gets the
+/// texts in every case, for drawing diagnostics.
+pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display: &Display) -> Result<Option<Session>, Diagnostics> {
     let text = files::read_source(&source.file).map_err(|problem| vec![problem])?;
     let name = if source.file.as_os_str() == "-" { "<stdin>".to_string() } else { normal(&source.file).display().to_string() };
     let options = Options {
@@ -29,12 +34,12 @@ pub fn compile(
         derive: source.derive.clone(),
         schedule: schedule(source)?,
         disabled: source.disable.clone(),
-        only: only.map(str::to_string),
-        prefix: emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
-        unchecked: emission.is_some_and(|emission| emission.unchecked),
+        only: wanted.only.map(str::to_string),
+        prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
+        header: wanted.output.map(header_of).unwrap_or_default(),
     };
     let mut session = Session::new(&name, &text, options);
-    let stage = source.dump.as_deref().unwrap_or(stage);
+    let stage = source.dump.as_deref().unwrap_or(wanted.stage);
     let done = session.run_to(stage, &mut open);
     sources.clone_from(&session.sources);
     if source.time_passes {
@@ -51,6 +56,11 @@ pub fn compile(
         return Ok(None);
     }
     Ok(Some(session))
+}
+
+/// `x.h` for `folder/x.c`.
+fn header_of(path: &Path) -> String {
+    path.with_extension("h").file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// A name is one of the schedules that are built in, anything with a point or a slash a strategy file.

@@ -3,29 +3,11 @@
 //! In: the [`Session`] after the stages before. Out: the session with one thing more, or diagnostics. What a
 //! room takes and gives is adapted here and nowhere else.
 
-use std::rc::Rc;
-
-use super::{Loader, Session, internal};
+use super::{Loader, Session};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Program, Var};
+use crate::ir::Program;
 use crate::source::Span;
-use crate::{ad as differentiation, ir, rewrite as optimiser, syntax as parser, types as typing};
-
-/// Emitted C and what its callers must know.
-#[derive(Clone, Debug)]
-pub struct CFiles {
-    pub source: String,
-    pub header: String,
-    pub entries: Vec<CEntry>,
-}
-
-/// One entry's names, and its size parameters in C's order.
-#[derive(Clone, Debug)]
-pub struct CEntry {
-    pub name: Rc<str>,
-    pub c_name: String,
-    pub sizes: Vec<Var>,
-}
+use crate::{ad as differentiation, emit as emission, ir, lower as lowering, rewrite as optimiser, syntax as parser, types as typing};
 
 pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let Some(file) = session.sources.files.get(session.main as usize) else { return Ok(()) };
@@ -49,10 +31,14 @@ fn derive(text: &str) -> Result<typing::Derive, Diagnostic> {
     let kind = |name: &str| typing::Kind::ALL.iter().find(|row| row.0 == name).map(|row| row.1);
     match parts.as_slice() {
         [name, function, parameter @ ..] if parameter.len() <= 1 => match kind(name) {
-            Some(kind) => Ok(typing::Derive { kind, function: function.to_string(), parameter: parameter.first().map(|name| name.to_string()) }),
-            None => Err(Diagnostic::error("E0813", Span::NONE, format!("`--derive` knows no kind `{name}`")).help("the kinds are jvp, vjp, gradient, jacobian and hessian")),
+            Some(kind) => {
+                Ok(typing::Derive { kind, function: function.to_string(), parameter: parameter.first().map(|name| name.to_string()) })
+            }
+            None => Err(Diagnostic::error("E0813", Span::NONE, format!("`--derive` knows no kind `{name}`"))
+                .help("the kinds are jvp, vjp, gradient, jacobian and hessian")),
         },
-        _ => Err(Diagnostic::error("E0813", Span::NONE, format!("`--derive {text}` is not KIND:FUNCTION or KIND:FUNCTION:PARAMETER")).help("for example `--derive gradient:loss:weights`")),
+        _ => Err(Diagnostic::error("E0813", Span::NONE, format!("`--derive {text}` is not KIND:FUNCTION or KIND:FUNCTION:PARAMETER"))
+            .help("for example `--derive gradient:loss:weights`")),
     }
 }
 
@@ -78,18 +64,30 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
     Ok(())
 }
 
-pub fn lower(_: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    Err(vec![internal("this build has no lowering".into())])
+pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    let entries: Vec<_> =
+        session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
+    session.loops = lowering::lower(&session.program, &entries, &lowering::LowerOptions::default())?;
+    Ok(())
 }
 
-pub fn emit(_: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    Err(vec![internal("this build emits nothing".into())])
+pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    let main = session.sources.files.get(session.main as usize).map(|file| file.name.to_string()).unwrap_or_default();
+    let options = emission::COptions {
+        prefix: session.options.prefix.clone(),
+        header_name: session.options.header.clone(),
+        // the folder is this machine's business
+        source_name: main.rsplit(['/', '\\']).next().unwrap_or_default().to_string(),
+    };
+    session.files = Some(emission::c(&session.loops, &options).map_err(|problem| vec![problem])?);
+    Ok(())
 }
 
 /// The program after a stage, as text.
 pub fn print(session: &Session, stage: &str) -> String {
     match stage {
         "syntax" => format!("{:#?}\n", session.module),
+        "lower" => format!("{:#?}\n", session.loops),
         "emit" => session.files.as_ref().map(|files| files.source.clone()).unwrap_or_default(),
         _ => ir::print::program(&session.program),
     }

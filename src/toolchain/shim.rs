@@ -15,6 +15,8 @@ use crate::ir::{Function, Type, Var};
 pub struct Interface {
     /// The name of the C function.
     pub name: String,
+    /// The name of the C function that says how many bytes of workspace it needs.
+    pub workspace: String,
     /// The size parameters, in C's order; one may be an Index parameter of the entry.
     pub sizes: Vec<Var>,
     pub params: Vec<Var>,
@@ -31,9 +33,15 @@ pub enum Leaf {
 }
 
 impl Interface {
-    /// The interface of a core function under a C name.
-    pub fn new(name: &str, sizes: Vec<Var>, function: &Function) -> Interface {
-        Interface { name: name.into(), sizes, params: function.params.clone(), result: function.result.clone() }
+    /// The interface of a core function under its C names.
+    pub fn new(name: &str, workspace: &str, sizes: Vec<Var>, function: &Function) -> Interface {
+        Interface {
+            name: name.into(),
+            workspace: workspace.into(),
+            sizes,
+            params: function.params.clone(),
+            result: function.result.clone(),
+        }
     }
 
     /// The parameters that are passed after the sizes, with their positions.
@@ -73,12 +81,12 @@ impl Interface {
             };
             args.push(format!("({ty} *)arrays[{}]", next(&mut arrays)));
         }
-        let (name, args, measures) = (&self.name, args.join(", "), measures.join(", "));
+        let (name, measure, args, measures) = (&self.name, &self.workspace, args.join(", "), measures.join(", "));
         let args = if args.is_empty() { args } else { args + ", " };
         format!(
             "\nint {call}(const int64_t *ints, const double *doubles, void *const *arrays, void *workspace, size_t bytes)\n{{\n    \
              (void)ints;\n    (void)doubles;\n    (void)arrays;\n    return (int){name}({args}workspace, bytes);\n}}\n\
-             \nsize_t {workspace}(const int64_t *ints)\n{{\n    (void)ints;\n    return {name}_workspace({measures});\n}}\n"
+             \nsize_t {workspace}(const int64_t *ints)\n{{\n    (void)ints;\n    return {measure}({measures});\n}}\n"
         )
     }
 }

@@ -5,6 +5,7 @@
 //! data has no number.
 
 use super::flat::Shape;
+use crate::ir::eval::real::{compare, index};
 use crate::ir::prim::Prim;
 use crate::ir::size::Atom;
 use crate::ir::{Expr, Size, Term, Type, Var};
@@ -65,45 +66,22 @@ impl Bindings {
             Term::If(cond, then, otherwise) => self.term(if self.term(cond)? != 0 { then } else { otherwise }),
             Term::Prim(prim, args) => {
                 let args: Vec<i64> = args.iter().map(|arg| self.term(arg)).collect::<Option<_>>()?;
-                match args.as_slice() {
-                    [a] => unary(*prim, *a),
-                    [a, b] => binary(*prim, *a, *b),
-                    _ => None,
-                }
+                operation(*prim, &args)
             }
             _ => None,
         }
     }
 }
 
-fn unary(prim: Prim, a: i64) -> Option<i64> {
-    match prim {
-        Prim::Neg => Some(a.wrapping_neg()),
-        Prim::Abs => Some(a.wrapping_abs()),
-        Prim::Not => Some(i64::from(a == 0)),
+fn operation(prim: Prim, args: &[i64]) -> Option<i64> {
+    match (prim, args) {
+        (Prim::Not, [a]) => Some(i64::from(*a == 0)),
+        (Prim::And, [a, b]) => Some(i64::from(*a != 0 && *b != 0)),
+        (Prim::Or, [a, b]) => Some(i64::from(*a != 0 || *b != 0)),
+        (prim, [a]) => index(prim, *a, 0),
+        (prim, [a, b]) => index(prim, *a, *b).or_else(|| compare(prim, *a, *b).map(i64::from)),
         _ => None,
     }
-}
-
-fn binary(prim: Prim, a: i64, b: i64) -> Option<i64> {
-    Some(match prim {
-        Prim::Add => a.wrapping_add(b),
-        Prim::Sub => a.wrapping_sub(b),
-        Prim::Mul => a.wrapping_mul(b),
-        Prim::Div if b != 0 => a.wrapping_div(b),
-        Prim::Rem if b != 0 => a.wrapping_rem(b),
-        Prim::Min => a.min(b),
-        Prim::Max => a.max(b),
-        Prim::Eq => i64::from(a == b),
-        Prim::Ne => i64::from(a != b),
-        Prim::Lt => i64::from(a < b),
-        Prim::Le => i64::from(a <= b),
-        Prim::Gt => i64::from(a > b),
-        Prim::Ge => i64::from(a >= b),
-        Prim::And => i64::from(a != 0 && b != 0),
-        Prim::Or => i64::from(a != 0 || b != 0),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

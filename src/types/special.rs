@@ -53,7 +53,13 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The function for these arguments, the arguments with their types inside, and the sizes.
-    fn special(&mut self, index: usize, instance: &Instance, args: Vec<Arg<'a>>, span: Span) -> Result<(Rc<Special>, Vec<Slot>, Canonical)> {
+    fn special(
+        &mut self,
+        index: usize,
+        instance: &Instance,
+        args: Vec<Arg<'a>>,
+        span: Span,
+    ) -> Result<(Rc<Special>, Vec<Slot>, Canonical)> {
         let scheme = self.infer.schemes[index].clone();
         let scope = self.declaration_scope(index, instance);
         let (patterns, body) = self.declaration(index);

@@ -90,7 +90,11 @@ pub const PAGES: &[Page] = &[
         "A line in column 0 begins a declaration, `let` or `open`. Indent what belongs to the declaration above.",
     ),
     page("E0120", "an empty strategy", "A strategy is at least one rule, group or definition: `let main = id` does nothing."),
-    page("E0121", "a strategy with a parameter cannot run by itself", "End the file with a definition without parameter, or name one `main`."),
+    page(
+        "E0121",
+        "a strategy with a parameter cannot run by itself",
+        "End the file with a definition without parameter, or name one `main`.",
+    ),
     page("E0122", "a character that is no part of a strategy", "A strategy is made of names, `;`, `<+`, parentheses and `let`."),
     page("E0123", "a definition is incomplete", "A strategy is defined by `let name = s`, one with a parameter by `let name (s) = s`."),
     page(
