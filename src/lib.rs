@@ -13,3 +13,4 @@ pub mod source;
 pub mod stack;
 pub mod syntax;
 pub mod toolchain;
+pub mod types;

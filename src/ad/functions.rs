@@ -16,8 +16,9 @@ use indexmap::IndexMap;
 
 use super::activity::{Activities, Activity};
 use super::block::{Block, Spares, prune};
+use super::pairs::leaf_types;
 use super::rules::Rules;
-use super::value::{Value, leaf_types};
+use super::value::Value;
 use super::{Result, internal};
 use crate::ir::subst::freshen_function;
 use crate::ir::{Expr, Function, Type, Var};

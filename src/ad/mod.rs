@@ -8,12 +8,15 @@
 //!
 //! `activity` finds what the independent variable reaches, `rules` has a rule for each form of term
 //! (Figure 7), `law` runs the primitives' derivatives, `functions` derives a function once for each activity
-//! pattern, `value` and `block` hold primals, tangents and the names they share. Nothing is optimised here.
+//! pattern, `value`, `pairs` and `block` hold primals, tangents and the names they share, `cost` says what may be
+//! computed twice. Nothing is optimised here.
 
 mod activity;
 mod block;
+mod cost;
 mod functions;
 mod law;
+mod pairs;
 mod rules;
 mod value;
 

@@ -14,9 +14,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::activity::{Activities, Activity};
-use super::block::{Block, Spares, is_name};
+use super::block::{Block, Spares};
+use super::cost::{is_cheap, shared};
 use super::functions::Functions;
-use super::value::{Leaves, Value, leaf_types};
+use super::pairs::leaf_types;
+use super::value::{Leaves, Value};
 use super::{Result, internal, law};
 use crate::ir::prim::{Derivative, Prim};
 use crate::ir::subst::{freshen, map_children};
@@ -211,15 +213,13 @@ impl<'a> Rules<'a> {
     }
 
     fn build(&mut self, expr: &Expr, n: &Expr, i: &Var, body: &Expr, out: &mut Block) -> Result<Value> {
-        let mut n = self.constant(n);
+        let n = self.constant(n);
         if !is_cheap(body) {
             let body = self.scope(out, |this, out| this.pairs(body, out))?;
             let pairs = Expr::build_with(n, i.clone(), body).at(expr.span());
             return Ok(Value::Paired { pairs, ty: expr.ty().clone(), views: None });
         }
-        if !matches!(n.term(), Term::Dim(array, _) if is_name(array)) {
-            n = out.bind("n", n);
-        }
+        let n = shared("n", n, out);
         let primal = freshen(&Expr::build_with(n.clone(), i.clone(), self.constant(body)).at(expr.span()));
         // the primals that the tangents need are computed again: they may go where they do not
         drop_freely(body, out);
@@ -230,16 +230,22 @@ impl<'a> Rules<'a> {
     fn get(&mut self, expr: &Expr, array: &Expr, index: &Expr, out: &mut Block) -> Result<Value> {
         let array = self.value(array, out)?;
         let index = self.constant(index);
+        let element = |array: Expr, index: &Expr| Expr::get(array, index.clone()).at(expr.span());
         match array {
-            Value::Paired { pairs, .. } => {
-                let element = Expr::get(pairs, index).at(expr.span());
-                let element = if matches!(expr.ty(), Type::Array(..)) { element } else { out.bind("e", element) };
-                Ok(Value::of_pairs(expr.ty(), element))
+            Value::Paired { pairs, views: None, .. } => Ok(Value::of_pairs(expr.ty(), out.bind("e", element(pairs, &index)))),
+            Value::Paired { pairs, views: Some((primal, tangent)), .. } => {
+                let index = shared("i", index, out);
+                let pairs = Value::of_pairs(expr.ty(), out.bind("e", element(pairs, &index)));
+                if *expr.ty() == Type::Double {
+                    return Ok(pairs);
+                }
+                // rows of the views, for whoever wants a whole row: spare, as the views are
+                let (primal, tangent) = (out.bind("e", element(primal, &index)), out.bind("de", element(tangent, &index)));
+                Ok(pairs.with_views(Value::of_split(primal, tangent)))
             }
             Value::Split { primal, tangent } => {
-                let index = out.bind("i", index);
-                let primal = Expr::get(primal, index.clone()).at(expr.span());
-                let tangent = Expr::get(tangent, index).at(expr.span());
+                let index = shared("i", index, out);
+                let (primal, tangent) = (element(primal, &index), element(tangent, &index));
                 if !matches!(expr.ty(), Type::Tuple(_)) {
                     return Ok(Value::Split { primal, tangent });
                 }
@@ -277,12 +283,11 @@ impl<'a> Rules<'a> {
     }
 
     fn read_pairs(&self, expr: &Expr) -> Expr {
-        let read = match expr.term() {
-            Term::Dim(array, axis) => self.pairs_of(array).map(|pairs| Expr::dim(pairs, *axis)),
-            Term::Get(..) if expr.ty() == &Type::Double => self.pairs_of(expr).map(|pair| Expr::proj(pair, 0)),
-            Term::Get(..) | Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) => None,
-            Term::Let(..) | Term::If(..) | Term::Build { .. } | Term::Fold { .. } | Term::Tuple(_) | Term::Proj(..) => None,
-            Term::Array(_) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } => None,
+        let read = match (expr.term(), expr.ty()) {
+            (Term::Dim(array, axis), _) => self.pairs_of(array).map(|pairs| Expr::dim(pairs, *axis)),
+            (Term::Get(..) | Term::Proj(..), Type::Double) => self.pairs_of(expr).map(|pair| Expr::proj(pair, 0)),
+            (Term::Get(..) | Term::Proj(..), Type::Index(_) | Type::Bool) => self.pairs_of(expr),
+            _ => None,
         };
         read.unwrap_or_else(|| map_children(expr, &mut |child| self.read_pairs(child)))
     }
@@ -295,6 +300,7 @@ impl<'a> Rules<'a> {
                 Value::Constant(_) | Value::Split { .. } | Value::Tuple(_) => None,
             },
             Term::Get(array, index) => Some(Expr::get(self.pairs_of(array)?, self.read_pairs(index)).at(expr.span())),
+            Term::Proj(tuple, index) => Some(Expr::proj(self.pairs_of(tuple)?, *index)),
             _ => None,
         }
     }
@@ -312,23 +318,6 @@ fn parts_of(all: &Expr, ty: &Type, active: &Activity, like: &Expr) -> Result<Val
     let mut primals = (0..primal_count).map(|k| Expr::proj(all.clone(), k));
     let mut tangents = (primal_count..).map(|k| Expr::proj(all.clone(), k));
     Value::of_leaves(ty, active, &mut primals, &mut tangents).ok_or_else(|| internal(like.span(), "too few components"))
-}
-
-/// Whether a term is free of loops, calls and functions that take long: as well computed twice.
-fn is_cheap(expr: &Expr) -> bool {
-    let mut cheap = match expr.term() {
-        Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Dual { .. } => false,
-        Term::Prim(prim, _) => !prim.row().name.starts_with(|c: char| c.is_ascii_alphabetic()) && *prim != Prim::Pow || is_quick(*prim),
-        Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Let(..) | Term::If(..) | Term::Get(..) => true,
-        Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Check { .. } => true,
-    };
-    expr.term().each_child(&mut |child| cheap = cheap && is_cheap(child));
-    cheap
-}
-
-/// The named primitives that are as cheap as an operator.
-fn is_quick(prim: Prim) -> bool {
-    matches!(prim, Prim::Min | Prim::Max | Prim::Abs | Prim::Sign | Prim::Floor | Prim::Not | Prim::ToDouble | Prim::ToIndex)
 }
 
 fn drop_freely(expr: &Expr, out: &Block) {

@@ -8,11 +8,11 @@
 //!     Array<Double>  Paired(z)          primal  build(dim(z, 0), i. z[i].0)
 //!
 //! `Paired` is for a `build` whose elements are not worth computing twice (D-Build of Figure 7); reading
-//! one of its elements costs no view. The tangent of an array of tuples is an array of tuples of the
-//! components that have Doubles; a tuple of one component is that component.
+//! one of its elements costs no view.
 
 use super::activity::Activity;
-use super::block::{Block, is_name};
+use super::block::Block;
+use super::pairs::{Part, one_or_tuple, tangent_parts, unzip, zero, zip};
 use crate::ir::{Expr, Term, Type, Var};
 
 /// A value and its tangent.
@@ -70,6 +70,19 @@ impl Value {
             }
         });
         Value::Tuple(parts.collect())
+    }
+
+    /// A value that was read from pairs, with the primals and tangents of its arrays as they are in `split`.
+    pub fn with_views(self, split: Value) -> Value {
+        match (self, split) {
+            (Value::Paired { pairs, ty, .. }, Value::Split { primal, tangent }) => {
+                Value::Paired { pairs, ty, views: Some((primal, tangent)) }
+            }
+            (Value::Tuple(parts), Value::Tuple(split)) => {
+                Value::Tuple(parts.into_iter().zip(split).map(|(part, split)| part.with_views(split)).collect())
+            }
+            (value, _) => value,
+        }
     }
 
     /// Puts leaves together again: the next primals and tangents are those of a value of this type and activity.
@@ -222,118 +235,6 @@ impl Value {
             Value::Constant(primal) => primal.ty().has_double(),
             Value::Split { .. } | Value::Paired { .. } => true,
             Value::Tuple(parts) => parts.iter().any(Value::has_double),
-        }
-    }
-}
-
-/// The type of the tangent of a value; `None` when it has no Double.
-pub fn tangent_type(ty: &Type) -> Option<Type> {
-    match ty {
-        Type::Double => Some(Type::Double),
-        Type::Bool | Type::Index(_) => None,
-        Type::Array(element, size) => Some(Type::array(tangent_type(element)?, size.clone())),
-        Type::Tuple(parts) => {
-            let mut parts: Vec<Type> = parts.iter().filter_map(tangent_type).collect();
-            if parts.len() > 1 { Some(Type::tuple(parts)) } else { parts.pop() }
-        }
-    }
-}
-
-/// The types of the leaves of a value of this type and activity, primals and tangents.
-pub fn leaf_types(ty: &Type, active: &Activity, primals: &mut Vec<Type>, tangents: &mut Vec<Type>) {
-    if let Type::Tuple(parts) = ty {
-        parts.iter().enumerate().for_each(|(k, part)| leaf_types(part, &active.part(k), primals, tangents));
-        return;
-    }
-    primals.push(ty.clone());
-    if !active.is_none() {
-        tangents.extend(tangent_type(ty));
-    }
-}
-
-/// A tangent of zeros for a value, with the value's own lengths.
-fn zero(primal: &Expr, out: &mut Block) -> Expr {
-    let ty = primal.ty().clone();
-    let primal = if ty == Type::Double || is_name(primal) { primal.clone() } else { out.bind("primal", primal.clone()) };
-    zero_at(&primal, &[], &ty)
-}
-
-/// Zeros for the part of type `ty` that `indices` select from `array`, whose inner lengths are its `dim`s.
-fn zero_at(array: &Expr, indices: &[Expr], ty: &Type) -> Expr {
-    match ty {
-        Type::Double | Type::Bool | Type::Index(_) => Expr::double(0.0),
-        Type::Array(element, _) => Expr::build(Expr::dim(array.clone(), indices.len()), "i", |i| {
-            let indices: Vec<Expr> = indices.iter().cloned().chain([i]).collect();
-            zero_at(array, &indices, element)
-        }),
-        Type::Tuple(parts) => {
-            let tuple = indices.iter().fold(array.clone(), |array, i| Expr::get(array, i.clone()));
-            let zeros = parts.iter().enumerate().filter(|(_, part)| part.has_double());
-            one_or_tuple(zeros.map(|(k, part)| zero_at(&Expr::proj(tuple.clone(), k), &[], part)).collect())
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Primal,
-    Tangent,
-}
-
-/// All primals, or all tangents, of the pairs of a value of type `ty`.
-fn unzip(pairs: &Expr, ty: &Type, part: Part) -> Expr {
-    match ty {
-        Type::Double => Expr::proj(pairs.clone(), if part == Part::Primal { 0 } else { 1 }),
-        Type::Bool | Type::Index(_) => pairs.clone(),
-        Type::Array(element, _) if ty.has_double() => {
-            Expr::build(Expr::dim(pairs.clone(), 0), "i", |i| unzip(&Expr::get(pairs.clone(), i), element, part))
-        }
-        Type::Array(..) => pairs.clone(),
-        Type::Tuple(parts) => {
-            let parts = parts.iter().enumerate().filter(|(_, ty)| part == Part::Primal || ty.has_double());
-            one_or_tuple(parts.map(|(k, ty)| unzip(&Expr::proj(pairs.clone(), k), ty, part)).collect())
-        }
-    }
-}
-
-/// The pairs of a value of type `ty` from its primal and its tangent.
-fn zip(primal: &Expr, tangent: Option<Expr>, ty: &Type) -> Expr {
-    match ty {
-        Type::Double => Expr::tuple(vec![primal.clone(), tangent.unwrap_or_else(|| Expr::double(0.0))]),
-        Type::Bool | Type::Index(_) => primal.clone(),
-        Type::Array(element, _) if ty.has_double() => Expr::build(Expr::dim(primal.clone(), 0), "i", |i| {
-            let tangent = tangent.map(|tangent| Expr::get(tangent, i.clone()));
-            zip(&Expr::get(primal.clone(), i), tangent, element)
-        }),
-        Type::Array(..) => primal.clone(),
-        Type::Tuple(parts) => {
-            let tangents = tangent.map_or_else(|| vec![None; parts.len()], |tangent| tangent_parts(parts, &tangent));
-            let parts = parts.iter().zip(tangents).enumerate();
-            Expr::tuple(parts.map(|(k, (ty, tangent))| zip(&Expr::proj(primal.clone(), k), tangent, ty)).collect())
-        }
-    }
-}
-
-/// The tangents of a tuple's components, from the tangent of the tuple.
-fn tangent_parts(parts: &[Type], tangent: &Expr) -> Vec<Option<Expr>> {
-    let alone = parts.iter().filter(|part| part.has_double()).count() == 1;
-    let mut next = 0;
-    let part = |part: &Type| {
-        if !part.has_double() {
-            return None;
-        }
-        next += 1;
-        Some(if alone { tangent.clone() } else { Expr::proj(tangent.clone(), next - 1) })
-    };
-    parts.iter().map(part).collect()
-}
-
-fn one_or_tuple(mut parts: Vec<Expr>) -> Expr {
-    match (parts.len(), parts.pop()) {
-        (1, Some(part)) => part,
-        (_, last) => {
-            parts.extend(last);
-            Expr::tuple(parts)
         }
     }
 }

@@ -3,11 +3,11 @@
 //! In: the [`Session`] after the stages before. Out: the session with one thing more, or diagnostics. What a
 //! room takes and gives is adapted here and nowhere else.
 
-use super::{Loader, Session, internal};
+use super::{Loader, Session};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::Program;
 use crate::source::Span;
-use crate::{ad as differentiation, emit as emission, ir, lower as lowering, rewrite as optimiser, syntax as parser};
+use crate::{ad as differentiation, emit as emission, ir, lower as lowering, rewrite as optimiser, syntax as parser, types as typing};
 
 pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let Some(file) = session.sources.files.get(session.main as usize) else { return Ok(()) };
@@ -15,8 +15,31 @@ pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> 
     Ok(())
 }
 
-pub fn types(_: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    Err(vec![internal("this build has no type checker".into())])
+pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
+    let derives = session.options.derive.iter().map(|text| derive(text)).collect::<Result<_, _>>().map_err(|problem| vec![problem])?;
+    let options = typing::Options { entries: session.options.entries.clone(), derives };
+    let elaborated = typing::elaborate(&mut session.sources, session.main, load, &options)?;
+    session.program = elaborated.program;
+    session.warnings = elaborated.warnings;
+    session.signatures = elaborated.signatures.into_iter().map(|signature| signature.text).collect();
+    Ok(())
+}
+
+/// `KIND:FUNCTION[:PARAMETER]`.
+fn derive(text: &str) -> Result<typing::Derive, Diagnostic> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let kind = |name: &str| typing::Kind::ALL.iter().find(|row| row.0 == name).map(|row| row.1);
+    match parts.as_slice() {
+        [name, function, parameter @ ..] if parameter.len() <= 1 => match kind(name) {
+            Some(kind) => {
+                Ok(typing::Derive { kind, function: function.to_string(), parameter: parameter.first().map(|name| name.to_string()) })
+            }
+            None => Err(Diagnostic::error("E0814", Span::NONE, format!("`--derive` knows no kind `{name}`"))
+                .help("the kinds are jvp, vjp, gradient, jacobian and hessian")),
+        },
+        _ => Err(Diagnostic::error("E0814", Span::NONE, format!("`--derive {text}` is not KIND:FUNCTION or KIND:FUNCTION:PARAMETER"))
+            .help("for example `--derive gradient:loss:weights`")),
+    }
 }
 
 pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {

@@ -27,6 +27,7 @@ pub mod ast;
 mod context;
 mod errors;
 mod expression;
+mod laid_out;
 mod layout;
 mod offside;
 mod operators;

@@ -26,7 +26,7 @@ fn builds_read_by_element_and_whole() {
                 let negative = two(Prim::Lt, &get(w, &int(0)), &num(0.0));
                 let longer = two(Prim::Lt, &int(1), &Expr::dim(w.clone(), 0));
                 let scaled = Expr::build(Expr::dim(w.clone(), 0), "i", |i| mul(&get(w, &i), &get(w, &int(0))));
-                tuple(&[Expr::if_(negative, sum(w), sum(&scaled)), w.clone(), longer])
+                tuple(&[Expr::if_(negative, sum(w), named("scaled", scaled, sum)), w.clone(), longer])
             })
         });
         let program = main(&[&var], body);
@@ -87,7 +87,8 @@ fn array_literals() {
     let (var, x) = x();
     let body = dual(&x, &num(1.0), |x| {
         let a = Expr::array(Type::Double, vec![mul(x, x), num(3.0), x.clone()]);
-        let pairs = Expr::array(Type::tuple(vec![Type::Double, Type::INDEX]), vec![tuple(&[x.clone(), int(1)]), tuple(&[num(2.0), int(5)])]);
+        let pairs =
+            Expr::array(Type::tuple(vec![Type::Double, Type::INDEX]), vec![tuple(&[x.clone(), int(1)]), tuple(&[num(2.0), int(5)])]);
         let literal = get(&Expr::array(Type::Double, vec![num(2.0), mul(x, &num(4.0))]), &int(1));
         named("a", a, |a| named("p", pairs, |p| tuple(&[sum(a), a.clone(), Expr::proj(get(p, &int(0)), 0), p.clone(), literal])))
     });

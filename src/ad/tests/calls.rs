@@ -16,11 +16,10 @@ fn activity_patterns() {
     let ((vx, x), (vc, c)) = (x(), super::x());
     let call = |a: &Expr, b: &Expr| Expr::call(&f, vec![a.clone(), b.clone()]);
     let body = dual(&x, &num(1.0), |x| {
-        let all = named("p", call(x, &c), |p| {
+        named("p", call(x, &c), |p| {
             let second = named("q", call(&c, x), |q| tuple(&[q.clone(), call(x, x), call(&c, &c), call(x, &num(2.0))]));
             tuple(&[p.clone(), mul(&Expr::proj(p.clone(), 0), &num(3.0)), second, call(&one(Prim::Floor, x), &c)])
-        });
-        all
+        })
     });
     let program = program(vec![f.clone(), function("main", &[&vx, &vc], body)]);
     agrees_at(&program, &[1.5, 2.5]);

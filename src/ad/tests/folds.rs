@@ -38,9 +38,7 @@ fn array_states() {
         let body = gradient(&w, |v| {
             let zeros = Expr::build(Expr::dim(v.clone(), 0), "i", |_| num(0.0));
             let state = Expr::fold(Expr::var(&n), "a", "t", zeros, |a, t| {
-                Expr::build(Expr::dim(a.clone(), 0), "i", |i| {
-                    add(&one(prim, &get(&a, &i)), &mul(&get(v, &i), &one(Prim::ToDouble, &t)))
-                })
+                Expr::build(Expr::dim(a.clone(), 0), "i", |i| add(&one(prim, &get(&a, &i)), &mul(&get(v, &i), &one(Prim::ToDouble, &t))))
             });
             let pair = Expr::fold(Expr::var(&n), "p", "t", tuple(&[v.clone(), num(0.0)]), |p, _| {
                 let a = Expr::proj(p.clone(), 0);

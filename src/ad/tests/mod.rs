@@ -6,6 +6,7 @@
 mod arrays;
 mod calls;
 mod folds;
+mod random;
 mod scalars;
 mod size;
 

@@ -148,9 +148,8 @@ fn what_is_not_reached_has_no_tangent() {
 fn checks_stay_with_their_places() {
     let (var, x) = x();
     let place = Span::new(0, 3, 7);
-    let body = dual(&x, &num(1.0), |x| {
-        named("y", mul(x, x), |y| Expr::check(two(Prim::Gt, y, &num(1.0)), Status::Shape, mul(y, x)).at(place))
-    });
+    let body =
+        dual(&x, &num(1.0), |x| named("y", mul(x, x), |y| Expr::check(two(Prim::Gt, y, &num(1.0)), Status::Shape, mul(y, x)).at(place)));
     let program = main(&[&var], body);
     is(&agrees_at(&program, &[2.0]), &[8.0, 12.0]);
     fails_alike(&program, &[value(0.5)]);

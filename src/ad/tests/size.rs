@@ -64,7 +64,7 @@ fn nested_builds_are_not_computed_again() {
         if depth == 0 {
             return one(Prim::Sin, &get(v, &int(0)));
         }
-        named("w", Expr::build(int(4), "i", |i| add(&nest(v, depth - 1), &get(v, &i))), |w| sum(w))
+        named("w", Expr::build(int(4), "i", |i| add(&nest(v, depth - 1), &get(v, &i))), sum)
     }
     for depth in 1..5 {
         let (var, w) = v("v");
@@ -78,4 +78,28 @@ fn nested_builds_are_not_computed_again() {
         let after = eval(&derived(&program), "main", input).unwrap().trace.counts.arithmetic;
         assert!(after <= 4 * before, "depth {depth}: {after} operations for {before}");
     }
+}
+
+/// A row of a matrix of pairs is passed on without copying it.
+#[test]
+fn rows_are_read_in_constant_time() {
+    let n = Var::fresh("n", Type::INDEX);
+    let row = Var::fresh("row", vector(&n));
+    let first = function("first", &[&row], get(&Expr::var(&row), &int(0)));
+    let (var, w) = v("v");
+    let length = || Expr::dim(w.clone(), 0);
+    let ones = Expr::build(length(), "i", |_| num(1.0));
+    let body = dual(&w, &ones, |v| {
+        let table = Expr::build(length(), "i", |i| Expr::build(length(), "j", |j| mul(&get(v, &i), &one(Prim::Sin, &get(v, &j)))));
+        named("table", table, |table| {
+            Expr::fold(length(), "s", "i", num(0.0), |s, i| {
+                Expr::fold(length(), "t", "j", s, |t, _| add(&t, &Expr::call(&first, vec![get(table, &i)])))
+            })
+        })
+    });
+    let program = program(vec![first.clone(), function("main", &[&var], body)]);
+    let input = Value::vector(&(0..40).map(f64::from).collect::<Vec<_>>());
+    agrees(&program, std::slice::from_ref(&input));
+    let counts = eval(&derived(&program), "main", vec![input]).unwrap().trace.counts;
+    assert!(counts.reads + counts.writes < 20 * 40 * 40, "{counts:?}");
 }

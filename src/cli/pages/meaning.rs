@@ -45,4 +45,15 @@ pub const PAGES: &[Page] = &[
         "a derivative that does not exist",
         "Each form wants its point and function: derivative (Double to Double), gradient (array to Double), jacobian (Vector\nto Vector), hessian (Vector to Double), jvp (any). A function of several parameters is wrapped:\n\n    gradient (fun v -> f v w) v",
     ),
+    page(
+        "E0502",
+        "a derivative of something without one",
+        "Index, Bool and functions have no derivative. Convert with `double` what is to be differentiated.",
+    ),
+    page("E0503", "a derivative with respect to something without one", "The independent variable is a Double or an array of Doubles."),
+    page(
+        "E0504",
+        "a derivative that is not built yet",
+        "`vjp` waits for reverse mode; `gradient` gives the same numbers for a function to Double.",
+    ),
 ];
