@@ -50,10 +50,14 @@ pub const PAGES: &[Page] = &[
         "a derivative of something without one",
         "Index, Bool and functions have no derivative. Convert with `double` what is to be differentiated.",
     ),
-    page("E0503", "a derivative with respect to something without one", "The independent variable is a Double or an array of Doubles."),
+    page(
+        "E0503",
+        "no independent variable",
+        "`deriv e x` wants a variable x in scope that is a Double or an array of Doubles. For another point, bind it by `let`.",
+    ),
     page(
         "E0504",
-        "a derivative that is not built yet",
-        "`vjp` waits for reverse mode; `gradient` gives the same numbers for a function to Double.",
+        "a parameter that cannot be derived",
+        "`--derive` wants a parameter that is a Double or an array of Doubles: name one, `--derive gradient:loss:weights`.",
     ),
 ];
