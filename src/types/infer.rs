@@ -138,6 +138,17 @@ impl Infer<'_> {
             scheme.params = params.to_vec();
             scheme.values = params.iter().map(|_| Var::fresh("i", Type::INDEX)).collect();
             scheme.result = (*result).clone();
+            scheme.sizes.clear();
+            for (at, param) in scheme.params.iter().enumerate() {
+                self.name_sizes(&format!("arg{}", at + 1), param);
+                self.holes.resolve(param).map(
+                    &mut |size| {
+                        scheme.sizes.extend(size.as_atom().filter(|atom| !scheme.sizes.contains(atom)).cloned());
+                        size.clone()
+                    },
+                    &mut Ty::Hole,
+                );
+            }
         }
         scheme
     }

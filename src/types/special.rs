@@ -21,6 +21,8 @@ pub struct Special {
     params: Vec<Var>,
     extra: Vec<Var>,
     result: Type,
+    /// The value, where it is a size that the shapes and Index arguments tell: `matrixRows m` is one.
+    value: Option<Size>,
 }
 
 /// One parameter of a function to be made: its name, the argument, and the type inside.
@@ -37,17 +39,40 @@ impl<'a> Elaborator<'a> {
         if scheme.broken {
             return Err(super::elaborate::Failed);
         }
-        let scope = self.declaration_scope(index, instance);
         let (patterns, body) = self.declaration(index);
         if patterns.len() != scheme.params.len() {
             // another name for a function
+            let scope = self.declaration_scope(index, instance);
             return match self.callable(body, &scope) {
                 Some(callable) => self.apply(&callable, args, span),
                 None => self.function_as_value(span),
             };
         }
+        let (special, slots, canonical) = self.special(index, instance, args, span)?;
+        Ok(self.call(&special, slots, &canonical.known, span))
+    }
+
+    /// The function for these arguments, the arguments with their types inside, and the sizes.
+    fn special(
+        &mut self,
+        index: usize,
+        instance: &Instance,
+        args: Vec<Arg<'a>>,
+        span: Span,
+    ) -> Result<(Rc<Special>, Vec<Slot>, Canonical)> {
+        let scheme = self.infer.schemes[index].clone();
+        let scope = self.declaration_scope(index, instance);
+        let (patterns, body) = self.declaration(index);
         let params: Vec<Ty> = scheme.params.iter().map(|param| self.infer.holes.resolve(param)).collect();
         let mut actual = Actual::default();
+        let args: Vec<Arg<'a>> = args
+            .into_iter()
+            .map(|arg| match arg {
+                // so that other arguments can be compared with its sizes
+                Arg::Value(value) if has_unknown(value.ty()) => Arg::Value(self.name("a", value)),
+                Arg::Value(_) | Arg::Function(_) => arg,
+            })
+            .collect();
         for ((param, arg), value) in params.iter().zip(&args).zip(&scheme.values) {
             if let Arg::Value(arg) = arg {
                 let ty = arg.ty().map_sizes(&mut |size| self.normal(size));
@@ -154,7 +179,7 @@ impl<'a> Elaborator<'a> {
                 special
             }
         };
-        Ok(self.call(&special, slots, &canonical.known, span))
+        Ok((special, slots, canonical))
     }
 
     /// A call of a local function, or of a `fun` that is expanded no further.
@@ -209,14 +234,14 @@ impl<'a> Elaborator<'a> {
             };
             args.push(Arg::Value(Expr::var(&value.retyped(ty))));
         }
+        if self.declaration(index).0.len() != scheme.params.len() {
+            return self.alias_entry(index, instance);
+        }
         let span = self.modules.globals[index].decl.name.span;
         let outer = std::mem::take(&mut self.local);
-        let call = self.scoped(|this| this.apply_global(index, instance, args, span));
+        let special = self.special(index, instance, args, span);
         self.local = outer;
-        match call?.term() {
-            Term::Call(name, _) => Ok(name.clone()),
-            _ => self.alias_entry(index, instance),
-        }
+        Ok(special?.0.name.clone())
     }
 
     /// A function of its own for a declaration that is another name for a built-in or library function.
@@ -281,6 +306,7 @@ impl<'a> Elaborator<'a> {
         extra.retain(|var| !sizes.contains(var));
         let name = self.unique(base, of_main);
         let result = body.ty().clone();
+        let value = matches!(result, Type::Index(_)).then(|| Size::try_of_expr(&body)).flatten().filter(|size| !size.has_unknown());
         let function = Function {
             name: name.clone(),
             doc,
@@ -292,7 +318,7 @@ impl<'a> Elaborator<'a> {
             span,
         };
         self.program.functions.insert(name.clone(), crate::ir::subst::freshen_function(&function));
-        Ok(Rc::new(Special { name, params, extra, result }))
+        Ok(Rc::new(Special { name, params, extra, result, value }))
     }
 
     fn call(&mut self, special: &Special, slots: Vec<Slot>, canonical: &[(Size, Var)], span: Span) -> Expr {
@@ -311,7 +337,7 @@ impl<'a> Elaborator<'a> {
             crate::ir::term::match_sizes(param.ty(), arg.ty(), &mut lengths);
         }
         let mut unknown: Vec<(u32, Size)> = Vec::new();
-        let result = special.result.map_sizes(&mut |size| {
+        let mut outside = |size: &Size| {
             size.substitute(&mut |atom| match atom {
                 Atom::Var(var) => {
                     let known = values.iter().chain(&lengths).find(|(name, _)| name == var).map(|(_, size)| size.clone());
@@ -327,7 +353,16 @@ impl<'a> Elaborator<'a> {
                 }),
                 Atom::Term(_) => None,
             })
-        });
+        };
+        let result = special.result.map_sizes(&mut outside);
+        let value = special.value.as_ref().map(outside);
+        if let Some(value) = value.and_then(|size| self.normal(&size).to_expr()) {
+            // the arguments are still evaluated: they may fail
+            for (param, arg) in special.params.iter().zip(args) {
+                self.name(param.name(), arg);
+            }
+            return value.at(span);
+        }
         let result = result.map_sizes(&mut |size| self.normal(size));
         Expr::with_type(Term::Call(special.name.clone(), args), result, span)
     }
@@ -541,6 +576,12 @@ fn lone(ty: &Type, f: &mut dyn FnMut(&Var)) {
         Type::Tuple(parts) => parts.iter().for_each(|part| lone(part, f)),
         Type::Double | Type::Bool | Type::Index(_) => {}
     }
+}
+
+fn has_unknown(ty: &Type) -> bool {
+    let mut found = false;
+    ty.each_size(&mut |size| found |= size.has_unknown());
+    found
 }
 
 fn ty_mentions(ty: &Ty, var: &Var) -> bool {
