@@ -1,7 +1,10 @@
 //! The core language: types with sizes, terms, primitives and their arithmetic.
 
+pub mod check;
+pub mod eval;
 pub mod prim;
 pub mod print;
+pub mod prove;
 pub mod size;
 pub mod subst;
 pub mod term;

@@ -1,0 +1,334 @@
+//! From functions to code: variables become slots, calls become instances, joins get lifts.
+//!
+//! In: functions of the core language. Out: [`Instance`]s, one for each function, depth of enclosing `dual`
+//! terms and activity of the parameters it is called with. A `dual` at depth d has tag d.
+//!
+//!     let y = x * x in y + 1.0   →   Let(slot 1, Prim(*, [Slot 0, Slot 0]), Prim(+, [Slot 1, 1.0]))
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::activity::{Activity, tag_bit};
+use super::number::Number;
+use super::sizes::{SizeSource, place_of};
+use super::value::Value;
+use super::{ErrorKind, RuntimeError};
+use crate::ir::prim::{Derivative, Prim};
+use crate::ir::size::Size;
+use crate::ir::term::{Expr, Function, Program, Status, Term, Var};
+use crate::ir::types::Type;
+use crate::source::Span;
+
+/// One function, ready to run.
+pub struct Instance {
+    pub code: Code,
+    /// Where each size name's value is found; they follow the parameters.
+    pub sizes: Vec<SizeSource>,
+    /// Slots of a call: parameters, sizes, then local variables.
+    pub slots: usize,
+}
+
+pub enum Code {
+    Slot(usize),
+    Constant(Value<Number>),
+    Prim(Prim, Vec<Code>, Span),
+    Let(usize, Box<(Code, Code)>),
+    If(Box<(Code, Code, Code)>),
+    Build(Box<Build>),
+    Fold(Box<Fold>),
+    Get(Box<(Code, Code)>, Span),
+    Dim(Box<Code>, usize),
+    Tuple(Vec<Code>),
+    Proj(Box<Code>, usize),
+    Array(Vec<Code>, Box<ShapeCode>, Span),
+    Call(usize, Vec<Code>),
+    Check { cond: Box<Code>, status: Status, body: Box<Code>, source: Expr },
+    Dual { tag: u32, slot: usize, parts: Box<(Code, Code, Code)>, span: Span },
+    Lift(Box<Code>, Activity),
+}
+
+pub struct Build {
+    pub n: Code,
+    pub i: usize,
+    pub body: Code,
+    pub element: ShapeCode,
+    /// Whether an element that is an array is copied from one that exists.
+    pub copies: bool,
+    pub span: Span,
+}
+
+pub struct Fold {
+    pub n: Code,
+    pub acc: usize,
+    pub i: usize,
+    pub init: Code,
+    pub body: Code,
+    /// Whether the accumulator holds arrays, whose shapes must stay.
+    pub shaped: bool,
+    pub span: Span,
+}
+
+/// A type whose lengths and index bounds can be computed.
+pub enum ShapeCode {
+    Double,
+    Index(Option<Code>),
+    Bool,
+    Tuple(Vec<ShapeCode>),
+    Array(Box<ShapeCode>, Code),
+}
+
+/// Folds nested deeper than this take every part of their accumulator for active at once: finding the
+/// activity of each takes time exponential in the depth.
+const EXACT_FOLDS: u32 = 6;
+
+/// What an instance is made for: function, depth, activities of the parameters.
+type Key = (Rc<str>, u32, Vec<Activity>);
+
+pub struct Compiler<'p> {
+    program: &'p Program,
+    pub instances: Vec<Rc<Instance>>,
+    known: HashMap<Key, (usize, Activity)>,
+}
+
+/// The variables in scope of one instance.
+#[derive(Default)]
+pub struct Scope {
+    slots: HashMap<Var, (usize, Activity)>,
+    next: usize,
+    most: usize,
+    depth: u32,
+    folds: u32,
+}
+
+impl Scope {
+    fn bind(&mut self, var: &Var, activity: Activity) -> usize {
+        let slot = self.next;
+        self.next += 1;
+        self.most = self.most.max(self.next);
+        self.slots.insert(var.clone(), (slot, activity));
+        slot
+    }
+
+    /// Parameters and sizes of a function, in the first slots.
+    pub fn of(function: &Function, depth: u32, activities: &[Activity]) -> Scope {
+        let mut scope = Scope { depth, ..Scope::default() };
+        for (k, param) in function.params.iter().enumerate() {
+            scope.bind(param, activities.get(k).cloned().unwrap_or_else(|| Activity::of(param.ty(), 0)));
+        }
+        for size in &function.sizes {
+            scope.bind(size, Activity::NONE);
+        }
+        scope
+    }
+
+    /// The slots needed so far.
+    pub fn slots(&self) -> usize {
+        self.most
+    }
+}
+
+type Compiled = Result<(Code, Activity), Box<RuntimeError>>;
+
+fn defect<T>(expr: &Expr, what: impl Into<String>) -> Result<T, Box<RuntimeError>> {
+    Err(RuntimeError::new(ErrorKind::Internal, expr.span(), what))
+}
+
+impl<'p> Compiler<'p> {
+    pub fn new(program: &'p Program) -> Compiler<'p> {
+        Compiler { program, instances: Vec::new(), known: HashMap::new() }
+    }
+
+    /// The instance of a function for parameters of these activities, and the activity of its result.
+    pub fn instance(
+        &mut self,
+        function: &'p Function,
+        depth: u32,
+        activities: Vec<Activity>,
+    ) -> Result<(usize, Activity), Box<RuntimeError>> {
+        let key = (function.name.clone(), depth, activities);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let mut scope = Scope::of(function, depth, &key.2);
+        let (code, activity) = self.expr(&mut scope, &function.body)?;
+        let sizes = function.sizes.iter().map(|size| SizeSource { place: place_of(function, size) }).collect();
+        self.instances.push(Rc::new(Instance { code, sizes, slots: scope.most }));
+        let found = (self.instances.len() - 1, activity);
+        self.known.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// A type with computable lengths; those over variables out of scope are 0, as are unknown ones.
+    pub fn shape(&mut self, scope: &mut Scope, ty: &Type) -> Result<ShapeCode, Box<RuntimeError>> {
+        Ok(match ty {
+            Type::Double => ShapeCode::Double,
+            Type::Bool => ShapeCode::Bool,
+            Type::Index(bound) => ShapeCode::Index(match bound {
+                Some(bound) => self.size(scope, bound)?,
+                None => None,
+            }),
+            Type::Array(element, size) => {
+                let size = self.size(scope, size)?.unwrap_or(Code::Constant(Value::Index(0)));
+                ShapeCode::Array(Box::new(self.shape(scope, element)?), size)
+            }
+            Type::Tuple(parts) => ShapeCode::Tuple(parts.iter().map(|part| self.shape(scope, part)).collect::<Result<_, _>>()?),
+        })
+    }
+
+    fn size(&mut self, scope: &mut Scope, size: &Size) -> Result<Option<Code>, Box<RuntimeError>> {
+        let mut in_scope = true;
+        size.each_var(&mut |var| in_scope &= scope.slots.contains_key(var));
+        match size.to_expr() {
+            Some(expr) if in_scope => Ok(Some(self.expr(scope, &expr)?.0)),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    fn all(&mut self, scope: &mut Scope, items: &[Expr]) -> Result<(Vec<Code>, Vec<Activity>), Box<RuntimeError>> {
+        let mut codes = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+        for item in items {
+            let (code, activity) = self.expr(scope, item)?;
+            codes.0.push(code);
+            codes.1.push(activity);
+        }
+        Ok(codes)
+    }
+
+    fn expr(&mut self, scope: &mut Scope, expr: &Expr) -> Compiled {
+        Ok(match expr.term() {
+            Term::Var(var) => match scope.slots.get(var) {
+                Some((slot, activity)) => (Code::Slot(*slot), activity.clone()),
+                None => return defect(expr, format!("variable {var:?} is not in scope")),
+            },
+            Term::Double(value) => (Code::Constant(Value::Double(Number::Plain(*value))), Activity::NONE),
+            Term::Index(value) => (Code::Constant(Value::Index(*value)), Activity::NONE),
+            Term::Bool(value) => (Code::Constant(Value::Bool(*value)), Activity::NONE),
+            Term::Prim(prim, args) => {
+                let (codes, activities) = self.all(scope, args)?;
+                let zero = expr.ty() != &Type::Double || prim.row().derivative == Derivative::Zero;
+                let tags = if zero { 0 } else { activities.iter().fold(0, |tags, activity| tags | activity.tags()) };
+                (Code::Prim(*prim, codes, expr.span()), Activity::Leaf(tags))
+            }
+            Term::Let(var, value, body) => {
+                let (value, activity) = self.expr(scope, value)?;
+                let slot = scope.bind(var, activity);
+                let (body, activity) = self.expr(scope, body)?;
+                (Code::Let(slot, Box::new((value, body))), activity)
+            }
+            Term::If(cond, then, otherwise) => {
+                let (cond, _) = self.expr(scope, cond)?;
+                let (then, otherwise) = (self.expr(scope, then)?, self.expr(scope, otherwise)?);
+                let joined = then.1.join(&otherwise.1);
+                (Code::If(Box::new((cond, lifted(then, &joined), lifted(otherwise, &joined)))), joined)
+            }
+            Term::Build { n, i, body } => {
+                let (n, _) = self.expr(scope, n)?;
+                let element = self.shape(scope, expr.ty().element().unwrap_or(&Type::Double))?;
+                let i = scope.bind(i, Activity::NONE);
+                let copies = tail_is_named(body);
+                let (body, activity) = self.expr(scope, body)?;
+                (Code::Build(Box::new(Build { n, i, body, element, copies, span: expr.span() })), activity)
+            }
+            Term::Fold { n, acc, i, body, init } => self.fold(scope, expr, (n, acc, i), body, init)?,
+            Term::Get(array, index) => {
+                let (array, activity) = self.expr(scope, array)?;
+                let (index, _) = self.expr(scope, index)?;
+                (Code::Get(Box::new((array, index)), expr.span()), activity)
+            }
+            Term::Dim(array, axis) => (Code::Dim(Box::new(self.expr(scope, array)?.0), *axis), Activity::NONE),
+            Term::Tuple(parts) => {
+                let (codes, activities) = self.all(scope, parts)?;
+                (Code::Tuple(codes), Activity::Parts(activities.into()))
+            }
+            Term::Proj(tuple, index) => {
+                let (tuple, activity) = self.expr(scope, tuple)?;
+                (Code::Proj(Box::new(tuple), *index), activity.part(*index))
+            }
+            Term::Array(items) => {
+                let element_type = expr.ty().element().unwrap_or(&Type::Double);
+                let element = self.shape(scope, element_type)?;
+                let (codes, activities) = self.all(scope, items)?;
+                let joined = activities.iter().fold(Activity::of(element_type, 0), |joined, activity| joined.join(activity));
+                let codes = codes.into_iter().zip(activities).map(|item| lifted(item, &joined)).collect();
+                (Code::Array(codes, Box::new(element), expr.span()), joined)
+            }
+            Term::Call(name, args) => {
+                let Some(function) = self.program.functions.get(name) else {
+                    return defect(expr, format!("call of `{name}`, which is not in the program"));
+                };
+                if function.params.len() != args.len() {
+                    return defect(expr, format!("call of `{name}` with {} arguments", args.len()));
+                }
+                let (codes, activities) = self.all(scope, args)?;
+                let (instance, activity) = self.instance(function, scope.depth, activities)?;
+                (Code::Call(instance, codes), activity)
+            }
+            Term::Check { cond, status, body } => {
+                let (code, _) = self.expr(scope, cond)?;
+                let (body, activity) = self.expr(scope, body)?;
+                let source = if cond.span().is_none() { cond.at(expr.span()) } else { cond.clone() };
+                (Code::Check { cond: Box::new(code), status: *status, body: Box::new(body), source }, activity)
+            }
+            Term::Dual { x, at, tangent, body } => {
+                let (at, at_activity) = self.expr(scope, at)?;
+                let (tangent, tangent_activity) = self.expr(scope, tangent)?;
+                let tag = scope.depth;
+                let slot = scope.bind(x, Activity::Leaf(at_activity.tags() | tangent_activity.tags() | tag_bit(tag)));
+                scope.depth += 1;
+                let (code, activity) = self.expr(scope, body)?;
+                scope.depth -= 1;
+                let activity = activity.dual(body.ty(), tag_bit(tag), tangent_activity.tags());
+                (Code::Dual { tag, slot, parts: Box::new((at, tangent, code)), span: expr.span() }, activity)
+            }
+        })
+    }
+
+    /// The accumulator's activity is the least that the initial value and every step agree on.
+    fn fold(&mut self, scope: &mut Scope, expr: &Expr, (n, acc, i): (&Expr, &Var, &Var), body: &Expr, init: &Expr) -> Compiled {
+        let init = self.expr(scope, init)?;
+        let (n, _) = self.expr(scope, n)?;
+        let exact = scope.folds < EXACT_FOLDS || scope.depth == 0;
+        let all = (0..scope.depth).fold(0, |tags, tag| tags | tag_bit(tag));
+        let mut activity = if exact { init.1.clone() } else { Activity::of(acc.ty(), all) };
+        let first = scope.next;
+        loop {
+            scope.next = first;
+            let (acc_slot, i_slot) = (scope.bind(acc, activity.clone()), scope.bind(i, Activity::NONE));
+            scope.folds += 1;
+            let body = self.expr(scope, body)?;
+            scope.folds -= 1;
+            let joined = activity.join(&body.1);
+            if joined != activity {
+                activity = joined;
+                continue;
+            }
+            let (init, body) = (lifted(init, &activity), lifted(body, &activity));
+            let shaped = has_array(acc.ty());
+            let fold = Fold { n, acc: acc_slot, i: i_slot, init, body, shaped, span: expr.span() };
+            return Ok((Code::Fold(Box::new(fold)), activity));
+        }
+    }
+}
+
+fn lifted((code, own): (Code, Activity), wanted: &Activity) -> Code {
+    if &own == wanted { code } else { Code::Lift(Box::new(code), wanted.clone()) }
+}
+
+fn has_array(ty: &Type) -> bool {
+    match ty {
+        Type::Array(..) => true,
+        Type::Tuple(parts) => parts.iter().any(has_array),
+        Type::Double | Type::Index(_) | Type::Bool => false,
+    }
+}
+
+/// Whether the term's value, if it is an array, exists already under some name.
+fn tail_is_named(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Var(_) | Term::Get(..) | Term::Proj(..) => true,
+        Term::Let(_, _, body) | Term::Check { body, .. } => tail_is_named(body),
+        Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
+        Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
+        Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
+    }
+}

@@ -1,0 +1,328 @@
+//! Running code: strict, left to right, IEEE doubles.
+//!
+//! In: an instance's code and a frame of slots. Out: a value over [`Number`]s, or the first run-time error
+//! with its place. Everything that can go wrong in a well-formed program is one of LANGUAGE.md's errors; a
+//! value of the wrong kind is reported as a defect, never a panic.
+
+use std::rc::Rc;
+
+use super::code::{Build, Code, Fold, Instance, ShapeCode};
+use super::duals::{pair, seed};
+use super::number::Number;
+use super::sizes::length_at;
+use super::value::{Shape, Value};
+use super::{ErrorKind, RuntimeError, Trace, real};
+use crate::ir::prim::{Kind, Prim};
+use crate::ir::print;
+use crate::ir::term::Status;
+use crate::source::Span;
+
+pub type V = Value<Number>;
+pub type Run<T> = Result<T, Box<RuntimeError>>;
+
+pub struct Machine<'c> {
+    instances: &'c [Rc<Instance>],
+    stack: Vec<V>,
+    /// Where the running call's slots begin.
+    base: usize,
+    pub trace: Trace,
+}
+
+fn fail<T>(status: Status, span: Span, message: impl Into<String>) -> Run<T> {
+    Err(RuntimeError::new(ErrorKind::Status(status), span, message))
+}
+
+fn defect<T>(span: Span) -> Run<T> {
+    Err(RuntimeError::new(ErrorKind::Internal, span, "a value is not of its term's type"))
+}
+
+impl<'c> Machine<'c> {
+    /// A machine whose first frame holds `frame`, then empty slots up to `slots`.
+    pub fn new(instances: &'c [Rc<Instance>], mut frame: Vec<V>, slots: usize) -> Machine<'c> {
+        frame.resize(slots.max(frame.len()), Value::Index(0));
+        Machine { instances, stack: frame, base: 0, trace: Trace::default() }
+    }
+
+    /// Puts a value into a slot of the first frame.
+    pub fn set(&mut self, slot: usize, value: V) {
+        if let Some(place) = self.stack.get_mut(self.base + slot) {
+            *place = value;
+        }
+    }
+
+    pub fn run(&mut self, code: &Code) -> Run<V> {
+        match code {
+            Code::Slot(slot) => match self.stack.get(self.base + slot) {
+                Some(value) => Ok(value.clone()),
+                None => defect(Span::NONE),
+            },
+            Code::Constant(value) => {
+                if let Value::Double(Number::Plain(value)) = value {
+                    self.trace.meet(*value);
+                }
+                Ok(value.clone())
+            }
+            Code::Prim(prim, args, span) => self.prim(*prim, args, *span),
+            Code::Let(slot, parts) => {
+                let value = self.run(&parts.0)?;
+                self.set(*slot, value);
+                self.run(&parts.1)
+            }
+            Code::If(parts) => {
+                if self.condition(&parts.0)? {
+                    self.run(&parts.1)
+                } else {
+                    self.run(&parts.2)
+                }
+            }
+            Code::Build(build) => self.build(build),
+            Code::Fold(fold) => self.fold(fold),
+            Code::Get(parts, span) => self.get(&parts.0, &parts.1, *span),
+            Code::Dim(array, axis) => {
+                let shape = self.shape_of(array)?;
+                match shape.dims().get(*axis) {
+                    Some(length) => Ok(Value::Index(*length as i64)),
+                    None => defect(Span::NONE),
+                }
+            }
+            Code::Tuple(parts) => Ok(Value::tuple(parts.iter().map(|part| self.run(part)).collect::<Run<_>>()?)),
+            Code::Proj(tuple, index) => match self.run(tuple)? {
+                Value::Tuple(parts) => parts.get(*index).cloned().map_or_else(|| defect(Span::NONE), Ok),
+                Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Array(_) => defect(Span::NONE),
+            },
+            Code::Array(items, element, span) => self.array(items, element, *span),
+            Code::Call(instance, args) => {
+                let args = args.iter().map(|arg| self.run(arg)).collect::<Run<Vec<V>>>()?;
+                self.call(*instance, args)
+            }
+            Code::Check { cond, status, body, source } => {
+                if !self.condition(cond)? {
+                    return fail(*status, source.span(), format!("`{}` does not hold", print::expr(source)));
+                }
+                self.run(body)
+            }
+            Code::Dual { tag, slot, parts, span } => {
+                let (at, tangent) = (self.run(&parts.0)?, self.run(&parts.1)?);
+                if !at.has_shape(&tangent.shape()) {
+                    let message = format!("the tangent has shape {}, the point {}", tangent.shape(), at.shape());
+                    return fail(Status::Shape, *span, message);
+                }
+                let x = seed(*tag, &at, &tangent);
+                self.set(*slot, x);
+                let body = self.run(&parts.2)?;
+                Ok(pair(*tag, &body))
+            }
+            Code::Lift(code, activity) => Ok(activity.lift(self.run(code)?)),
+        }
+    }
+
+    /// Calls an instance whose sizes are read off the arguments.
+    pub fn call(&mut self, instance: usize, args: Vec<V>) -> Run<V> {
+        let Some(instance) = self.instances.get(instance) else { return defect(Span::NONE) };
+        let sizes: Vec<V> = instance.sizes.iter().map(|source| Value::Index(length_at(&args, source.place.as_ref()))).collect();
+        let (outer, base) = (self.base, self.stack.len());
+        self.stack.extend(args);
+        self.stack.extend(sizes);
+        self.stack.resize(base + instance.slots, Value::Index(0));
+        self.base = base;
+        let value = self.run(&instance.code);
+        self.base = outer;
+        self.stack.truncate(base);
+        value
+    }
+
+    fn condition(&mut self, code: &Code) -> Run<bool> {
+        self.run(code)?.as_bool().map_or_else(|| defect(Span::NONE), Ok)
+    }
+
+    pub fn index(&mut self, code: &Code) -> Run<i64> {
+        self.run(code)?.as_index().map_or_else(|| defect(Span::NONE), Ok)
+    }
+
+    /// The shape that a type's lengths make; a negative length is 0.
+    pub fn shape(&mut self, code: &ShapeCode) -> Run<Shape> {
+        Ok(match code {
+            ShapeCode::Double => Shape::Double,
+            ShapeCode::Index(_) => Shape::Index,
+            ShapeCode::Bool => Shape::Bool,
+            ShapeCode::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| self.shape(part)).collect::<Run<Vec<_>>>()?.into()),
+            ShapeCode::Array(element, length) => {
+                let length = usize::try_from(self.index(length)?).unwrap_or(0);
+                Shape::array(self.shape(element)?, length)
+            }
+        })
+    }
+
+    fn shape_of(&mut self, array: &Code) -> Run<Shape> {
+        match array {
+            Code::Slot(slot) => self.stack.get(self.base + slot).map_or_else(|| defect(Span::NONE), |value| Ok(value.shape())),
+            other => Ok(self.run(other)?.shape()),
+        }
+    }
+
+    fn count(&mut self, n: &Code, what: &str, span: Span) -> Run<i64> {
+        let n = self.index(n)?;
+        if n < 0 {
+            return fail(Status::Negative, span, format!("`{what}` with the negative count {n}"));
+        }
+        Ok(n)
+    }
+
+    fn build(&mut self, build: &Build) -> Run<V> {
+        let n = self.count(&build.n, "build", build.span)?;
+        if n == 0 {
+            return Ok(Value::empty(self.shape(&build.element)?));
+        }
+        let mut items = Vec::new();
+        if items.try_reserve(usize::try_from(n).unwrap_or(usize::MAX)).is_err() {
+            return Err(RuntimeError::new(ErrorKind::TooLarge, build.span, format!("an array of {n} elements does not fit into memory")));
+        }
+        let mut element = Shape::Unknown;
+        for i in 0..n {
+            self.set(build.i, Value::Index(i));
+            let item = self.run(&build.body)?;
+            if i == 0 {
+                element = item.shape();
+            } else if !item.has_shape(&element) {
+                let message = format!("element {i} of the array has shape {}, element 0 has {element}", item.shape());
+                return fail(Status::Shape, build.span, message);
+            }
+            self.trace.counts.writes += written(&item, build.copies);
+            items.push(item);
+        }
+        Ok(Value::from_items(element, items))
+    }
+
+    fn array(&mut self, items: &[Code], element: &ShapeCode, span: Span) -> Run<V> {
+        if items.is_empty() {
+            return Ok(Value::empty(self.shape(element)?));
+        }
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            let value = self.run(item)?;
+            self.trace.counts.writes += written(&value, matches!(item, Code::Slot(_) | Code::Get(..) | Code::Proj(..)));
+            values.push(value);
+        }
+        let shapes = (values.iter().map(Value::shape).enumerate()).find(|(_, shape)| !values.iter().all(|value| value.has_shape(shape)));
+        match (shapes, values.first().map(Value::shape)) {
+            (None, Some(element)) => Ok(Value::from_items(element, values)),
+            (_, first) => {
+                let first = first.unwrap_or(Shape::Unknown);
+                let other = values.iter().map(Value::shape).enumerate().find(|(_, shape)| !shape.agrees(&first));
+                let (k, shape) = other.unwrap_or((0, Shape::Unknown));
+                fail(Status::Shape, span, format!("element {k} of the array has shape {shape}, element 0 has {first}"))
+            }
+        }
+    }
+
+    fn fold(&mut self, fold: &Fold) -> Run<V> {
+        let mut acc = self.run(&fold.init)?;
+        let n = self.count(&fold.n, "ifold", fold.span)?;
+        let shape = if fold.shaped { acc.shape() } else { Shape::Unknown };
+        for i in 0..n {
+            self.set(fold.acc, acc);
+            self.set(fold.i, Value::Index(i));
+            acc = self.run(&fold.body)?;
+            if fold.shaped && !acc.has_shape(&shape) {
+                let message = format!("the accumulator has shape {} after step {i}, {shape} before", acc.shape());
+                return fail(Status::Shape, fold.span, message);
+            }
+        }
+        Ok(acc)
+    }
+
+    fn get(&mut self, array: &Code, index: &Code, span: Span) -> Run<V> {
+        // a variable's array is read in place: cloning it would cost as much as the read
+        let held = match array {
+            Code::Slot(_) => None,
+            other => Some(self.run(other)?),
+        };
+        let index = self.index(index)?;
+        let array = match (array, &held) {
+            (Code::Slot(slot), _) => self.stack.get(self.base + slot),
+            (_, held) => held.as_ref(),
+        };
+        let Some(Value::Array(array)) = array else { return defect(span) };
+        match usize::try_from(index).ok().and_then(|at| array.items.get(at)) {
+            Some(item) => {
+                let item = item.clone();
+                self.trace.counts.reads += u64::from(!matches!(item, Value::Array(_)));
+                Ok(item)
+            }
+            None => fail(Status::Bounds, span, format!("index {index} is out of bounds of an array of length {}", array.items.len())),
+        }
+    }
+
+    fn prim(&mut self, prim: Prim, args: &[Code], span: Span) -> Run<V> {
+        match (prim, args) {
+            (Prim::And | Prim::Or, [a, b]) => {
+                let first = self.condition(a)?;
+                Ok(Value::Bool(if first == (prim == Prim::Or) { first } else { self.condition(b)? }))
+            }
+            (_, [x]) => {
+                let x = self.run(x)?;
+                match self.prim1(prim, &x) {
+                    Some(value) => Ok(value),
+                    None => match (prim, &x) {
+                        (Prim::ToIndex, Value::Double(x)) => {
+                            fail(Status::Range, span, format!("`index` of {}, which no Index can hold", x.value()))
+                        }
+                        _ => defect(span),
+                    },
+                }
+            }
+            (_, [x, y]) => {
+                let (x, y) = (self.run(x)?, self.run(y)?);
+                match self.prim2(prim, &x, &y) {
+                    Some(value) => Ok(value),
+                    None => match (prim, &y) {
+                        (Prim::Div | Prim::Rem, Value::Index(0)) => {
+                            fail(Status::DivZero, span, format!("`{}` of an Index by zero", prim.row().name))
+                        }
+                        _ => defect(span),
+                    },
+                }
+            }
+            _ => defect(span),
+        }
+    }
+
+    fn prim1(&mut self, prim: Prim, x: &V) -> Option<V> {
+        match (prim, x) {
+            (Prim::Not, Value::Bool(x)) => Some(Value::Bool(!x)),
+            (Prim::ToDouble, Value::Index(x)) => Some(Value::Double(Number::Plain(self.trace.meet(*x as f64)))),
+            (Prim::ToIndex, Value::Double(x)) => real::to_index(x.value()).map(Value::Index),
+            (_, Value::Double(x)) => self.trace.unary(prim, x).map(Value::Double),
+            (_, Value::Index(x)) => real::index(prim, *x, 0).map(Value::Index),
+            (_, Value::Bool(_) | Value::Tuple(_) | Value::Array(_)) => None,
+        }
+    }
+
+    fn prim2(&mut self, prim: Prim, x: &V, y: &V) -> Option<V> {
+        if matches!(prim.row().kind, Kind::Order | Kind::Equality) {
+            self.trace.counts.comparisons += u64::from(!matches!(x, Value::Bool(_)));
+            let holds = match (x, y) {
+                (Value::Double(x), Value::Double(y)) => real::compare(prim, x.value(), y.value()),
+                (Value::Index(x), Value::Index(y)) => real::compare(prim, *x, *y),
+                (Value::Bool(x), Value::Bool(y)) => real::compare(prim, *x, *y),
+                _ => None,
+            };
+            return holds.map(Value::Bool);
+        }
+        match (x, y) {
+            (Value::Double(x), Value::Double(y)) => self.trace.binary(prim, x, y).map(Value::Double),
+            (Value::Index(x), Value::Index(y)) => real::index(prim, *x, *y).map(Value::Index),
+            (Value::Index(k), Value::Double(x)) if prim == Prim::Polygamma => Some(Value::Double(self.trace.polygamma(*k, x))),
+            _ => None,
+        }
+    }
+}
+
+/// The elements that storing an item writes: one, or all that are copied where it is an existing array.
+fn written(item: &V, copied: bool) -> u64 {
+    match item {
+        Value::Array(array) if copied => array.items.iter().map(|item| written(item, true)).sum(),
+        Value::Array(_) => 0,
+        Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) => 1,
+    }
+}

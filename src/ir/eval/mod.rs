@@ -1,0 +1,93 @@
+//! The reference interpreter: the meaning of every core program.
+//!
+//! In: a program, the name of one of its functions, and arguments. Out: its value with a [`Trace`] of what
+//! was done, or the run-time error by name and place. `dual` has a meaning of its own here, tagged dual
+//! numbers ([`number`]), which knows nothing of `ad/`: rules, differentiation and both targets are tested
+//! against it. [`code`] turns functions into trees with numbered slots, [`machine`] runs them, [`entry`]
+//! checks the arguments. Recursion follows the program's nesting, so deep programs need a large stack.
+//!
+//!     eval(f (x: Double) = dual(y = x, dy = 1.0). y * y, [3.0])   →   (9.0, 6.0)
+
+mod activity;
+mod code;
+mod duals;
+mod entry;
+mod machine;
+mod number;
+pub mod real;
+mod sizes;
+mod value;
+
+#[cfg(test)]
+mod dual_tests;
+#[cfg(test)]
+mod tests;
+
+pub use value::{Array, Shape, Value};
+
+use super::term::{Program, Status};
+use crate::source::Span;
+
+/// What a program gave, and what it took.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub value: Value,
+    pub trace: Trace,
+}
+
+/// What happened on the way to a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The largest finite magnitude of any Double that was met, tangents included.
+    pub largest: f64,
+    pub counts: Counts,
+}
+
+/// `eval --count`: operations on Doubles (a `sin` is one), comparisons of Doubles and Indexes, array
+/// elements read and written (those of a nested array count where it is made; again where it is copied).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub arithmetic: u64,
+    pub comparisons: u64,
+    pub reads: u64,
+    pub writes: u64,
+}
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuntimeError {
+    pub kind: ErrorKind,
+    pub span: Span,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// One of the run-time errors of LANGUAGE.md, Meaning.
+    Status(Status),
+    /// No such entry, or arguments whose number or types are not the entry's.
+    Argument,
+    /// An array of more elements than memory can hold.
+    TooLarge,
+    /// The program is not well-formed: a defect of the compiler.
+    Internal,
+}
+
+impl RuntimeError {
+    fn new(kind: ErrorKind, span: Span, message: impl Into<String>) -> Box<RuntimeError> {
+        Box::new(RuntimeError { kind, span, message: message.into() })
+    }
+
+    /// The status that emitted code returns for it, if it is one of the language's errors.
+    pub fn status(&self) -> Option<Status> {
+        match self.kind {
+            ErrorKind::Status(status) => Some(status),
+            ErrorKind::Argument | ErrorKind::TooLarge | ErrorKind::Internal => None,
+        }
+    }
+}
+
+/// Evaluates a function of the program for these arguments, after checking them against its signature.
+pub fn eval(program: &Program, entry: &str, args: Vec<Value>) -> Result<Outcome, RuntimeError> {
+    entry::run(program, entry, &args).map_err(|error| *error)
+}

@@ -1,0 +1,297 @@
+//! Numbers with tangents: what gives `dual` its meaning, independent of `ad/`.
+//!
+//! A [`Number`] is a plain double, or a primal and a tangent under the tag of the `dual` term that gives it
+//! one; both may be tagged again by enclosing ones. A number without a tag has no tangent for it at all: no
+//! `0 * inf` from what the independent variable does not reach. Tags are nesting depths: because no value
+//! outlives the evaluation of the `dual` whose tag it carries, a depth in use belongs to one evaluation, and
+//! perturbations are never confused. The derivative of every primitive is here, by LANGUAGE.md,
+//! Differentiation (the rules of Figure 7).
+//!
+//!     x = 3 + ε:   x * x   →   9 + 6ε
+
+use std::rc::Rc;
+
+use super::{Trace, real};
+use crate::ir::prim::Prim;
+
+#[derive(Clone, Debug)]
+pub enum Number {
+    Plain(f64),
+    Dual(Rc<Dual>),
+}
+
+/// A primal and a tangent; the tags inside both are smaller.
+#[derive(Debug)]
+pub struct Dual {
+    tag: u32,
+    primal: Number,
+    tangent: Number,
+}
+
+use Number::Plain;
+
+impl Number {
+    pub fn dual(tag: u32, primal: Number, tangent: Number) -> Number {
+        Number::Dual(Rc::new(Dual { tag, primal, tangent }))
+    }
+
+    /// The double without any tangents.
+    pub fn value(&self) -> f64 {
+        match self {
+            Plain(value) => *value,
+            Number::Dual(dual) => dual.primal.value(),
+        }
+    }
+
+    /// Primal and tangent for a tag that no tag inside exceeds.
+    pub fn split(&self, tag: u32) -> (&Number, Option<&Number>) {
+        match self {
+            Number::Dual(dual) if dual.tag == tag => (&dual.primal, Some(&dual.tangent)),
+            Plain(_) | Number::Dual(_) => (self, None),
+        }
+    }
+
+    fn tag(&self) -> Option<u32> {
+        match self {
+            Plain(_) => None,
+            Number::Dual(dual) => Some(dual.tag),
+        }
+    }
+
+    /// Gives a zero tangent for each tag in the set that has none yet.
+    pub fn lift(&self, tags: u64) -> Number {
+        let Some(top) = tags.checked_ilog2() else { return self.clone() };
+        match self {
+            Number::Dual(dual) if dual.tag >= top => {
+                let rest = if dual.tag == top { tags & !(1 << top) } else { tags };
+                Number::dual(dual.tag, dual.primal.lift(rest), dual.tangent.lift(rest))
+            }
+            Plain(_) | Number::Dual(_) => Number::dual(top, self.lift(tags & !(1 << top)), Plain(0.0)),
+        }
+    }
+}
+
+/// The arithmetic, which counts what it does.
+impl Trace {
+    /// Takes note of a double that was met.
+    pub fn meet(&mut self, x: f64) -> f64 {
+        let size = x.abs();
+        if size > self.largest && size.is_finite() {
+            self.largest = size;
+        }
+        x
+    }
+
+    fn result(&mut self, x: f64) -> Number {
+        self.counts.arithmetic += 1;
+        Plain(self.meet(x))
+    }
+
+    /// A primitive of one Double; `None` for any other primitive.
+    pub fn unary(&mut self, prim: Prim, x: &Number) -> Option<Number> {
+        let dual = match x {
+            Plain(x) => return real::unary(prim, *x).map(|value| self.result(value)),
+            Number::Dual(dual) => dual,
+        };
+        let r = self.unary(prim, &dual.primal)?;
+        Some(match self.unary_tangent(prim, &dual.primal, &r, &dual.tangent)? {
+            Some(tangent) => Number::dual(dual.tag, r, tangent),
+            None => r,
+        })
+    }
+
+    /// A primitive of two Doubles that gives one; `None` for any other primitive.
+    pub fn binary(&mut self, prim: Prim, x: &Number, y: &Number) -> Option<Number> {
+        if let (Plain(x), Plain(y)) = (x, y) {
+            return real::binary(prim, *x, *y).map(|value| self.result(value));
+        }
+        let tag = x.tag().max(y.tag())?;
+        let ((x, dx), (y, dy)) = (x.split(tag), y.split(tag));
+        let r = self.binary(prim, x, y)?;
+        let tangent = self.binary_tangent(prim, (x, dx), (y, dy), &r)?;
+        Some(Number::dual(tag, r, tangent))
+    }
+
+    pub fn polygamma(&mut self, k: i64, x: &Number) -> Number {
+        match x {
+            Plain(x) => self.result(real::polygamma(k, *x)),
+            Number::Dual(dual) => {
+                let r = self.polygamma(k, &dual.primal);
+                let slope = self.polygamma(k.saturating_add(1), &dual.primal);
+                let tangent = self.mul(&slope, &dual.tangent);
+                Number::dual(dual.tag, r, tangent)
+            }
+        }
+    }
+
+    /// The tangent of a primitive of one Double: the outer `None` for any other, the inner one for the
+    /// piecewise constant ones.
+    fn unary_tangent(&mut self, prim: Prim, x: &Number, r: &Number, dx: &Number) -> Option<Option<Number>> {
+        Some(Some(match prim {
+            Prim::Neg => self.neg(dx),
+            Prim::Abs => self.scale(Prim::Sign, x, dx)?,
+            Prim::Sin => self.scale(Prim::Cos, x, dx)?,
+            Prim::Cos => {
+                let slope = self.unary(Prim::Sin, x)?;
+                let slope = self.neg(&slope);
+                self.mul(&slope, dx)
+            }
+            Prim::Tan => {
+                let square = self.mul(r, r);
+                let slope = self.add(&Plain(1.0), &square);
+                self.mul(&slope, dx)
+            }
+            Prim::Asin | Prim::Acos => {
+                let square = self.mul(x, x);
+                let rest = self.sub(&Plain(1.0), &square);
+                let root = self.unary(Prim::Sqrt, &rest)?;
+                let dx = if prim == Prim::Asin { dx.clone() } else { self.neg(dx) };
+                self.div(&dx, &root)
+            }
+            Prim::Atan => {
+                let square = self.mul(x, x);
+                let divisor = self.add(&Plain(1.0), &square);
+                self.div(dx, &divisor)
+            }
+            Prim::Sinh => self.scale(Prim::Cosh, x, dx)?,
+            Prim::Cosh => self.scale(Prim::Sinh, x, dx)?,
+            Prim::Tanh => {
+                let square = self.mul(r, r);
+                let slope = self.sub(&Plain(1.0), &square);
+                self.mul(&slope, dx)
+            }
+            Prim::Log => self.div(dx, x),
+            Prim::Exp => self.mul(r, dx),
+            Prim::Sqrt => {
+                let twice = self.mul(&Plain(2.0), r);
+                self.div(dx, &twice)
+            }
+            Prim::Erf => {
+                let square = self.mul(x, x);
+                let exponent = self.neg(&square);
+                let bell = self.unary(Prim::Exp, &exponent)?;
+                let slope = self.mul(&Plain(std::f64::consts::FRAC_2_SQRT_PI), &bell);
+                self.mul(&slope, dx)
+            }
+            Prim::Lgamma => {
+                let slope = self.polygamma(0, x);
+                self.mul(&slope, dx)
+            }
+            Prim::Sign | Prim::Floor => return Some(None),
+            Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Rem | Prim::Pow | Prim::Min | Prim::Max | Prim::Atan2 => return None,
+            Prim::Polygamma | Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => return None,
+            Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => return None,
+        }))
+    }
+
+    /// The tangent of a primitive of two Doubles of which at least one has a tangent; `r` is its value.
+    fn binary_tangent(
+        &mut self,
+        prim: Prim,
+        (x, dx): (&Number, Option<&Number>),
+        (y, dy): (&Number, Option<&Number>),
+        r: &Number,
+    ) -> Option<Number> {
+        match prim {
+            Prim::Add => Some(match (dx, dy) {
+                (Some(dx), Some(dy)) => self.add(dx, dy),
+                _ => dx.or(dy)?.clone(),
+            }),
+            Prim::Sub => Some(match (dx, dy) {
+                (Some(dx), Some(dy)) => self.sub(dx, dy),
+                (Some(dx), None) => dx.clone(),
+                (None, dy) => self.neg(dy?),
+            }),
+            Prim::Mul => {
+                let left = dx.map(|dx| self.mul(dx, y));
+                let right = dy.map(|dy| self.mul(x, dy));
+                self.sum(left, right)
+            }
+            Prim::Div => {
+                let pull = dy.map(|dy| self.mul(r, dy));
+                let rise = match (dx, pull) {
+                    (Some(dx), Some(pull)) => self.sub(dx, &pull),
+                    (Some(dx), None) => dx.clone(),
+                    (None, pull) => self.neg(&pull?),
+                };
+                Some(self.div(&rise, y))
+            }
+            Prim::Pow => {
+                let left = match dx {
+                    Some(_) if dy.is_none() && y.value() == 0.0 => Some(Plain(0.0)),
+                    Some(dx) => {
+                        let less = self.sub(y, &Plain(1.0));
+                        let power = self.binary(Prim::Pow, x, &less)?;
+                        let slope = self.mul(y, &power);
+                        Some(self.mul(&slope, dx))
+                    }
+                    None => None,
+                };
+                let right = match dy {
+                    Some(_) if x.value() == 0.0 && y.value() > 0.0 => Some(Plain(0.0)),
+                    Some(dy) => {
+                        let log = self.unary(Prim::Log, x)?;
+                        let slope = self.mul(&log, r);
+                        Some(self.mul(&slope, dy))
+                    }
+                    None => None,
+                };
+                self.sum(left, right)
+            }
+            Prim::Min | Prim::Max => {
+                let (a, b) = (x.value(), y.value());
+                let first = a.is_nan() || if prim == Prim::Min { a <= b } else { a >= b };
+                Some(if first { dx } else { dy }.cloned().unwrap_or(Plain(0.0)))
+            }
+            Prim::Atan2 => {
+                let left = dx.map(|dx| self.mul(y, dx));
+                let right = dy.map(|dy| self.mul(x, dy));
+                let rise = match (left, right) {
+                    (Some(left), Some(right)) => self.sub(&left, &right),
+                    (Some(left), None) => left,
+                    (None, right) => self.neg(&right?),
+                };
+                let (xx, yy) = (self.mul(x, x), self.mul(y, y));
+                let norm = self.add(&xx, &yy);
+                Some(self.div(&rise, &norm))
+            }
+            Prim::Rem | Prim::Neg | Prim::Abs | Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan => None,
+            Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log | Prim::Exp | Prim::Sqrt | Prim::Erf | Prim::Lgamma => None,
+            Prim::Polygamma | Prim::Sign | Prim::Floor | Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => None,
+            Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => None,
+        }
+    }
+
+    /// `prim x * dx`.
+    fn scale(&mut self, prim: Prim, x: &Number, dx: &Number) -> Option<Number> {
+        let slope = self.unary(prim, x)?;
+        Some(self.mul(&slope, dx))
+    }
+
+    fn sum(&mut self, left: Option<Number>, right: Option<Number>) -> Option<Number> {
+        match (left, right) {
+            (Some(left), Some(right)) => Some(self.add(&left, &right)),
+            (left, right) => left.or(right),
+        }
+    }
+
+    fn add(&mut self, x: &Number, y: &Number) -> Number {
+        self.binary(Prim::Add, x, y).unwrap_or(Plain(f64::NAN))
+    }
+
+    fn sub(&mut self, x: &Number, y: &Number) -> Number {
+        self.binary(Prim::Sub, x, y).unwrap_or(Plain(f64::NAN))
+    }
+
+    fn mul(&mut self, x: &Number, y: &Number) -> Number {
+        self.binary(Prim::Mul, x, y).unwrap_or(Plain(f64::NAN))
+    }
+
+    fn div(&mut self, x: &Number, y: &Number) -> Number {
+        self.binary(Prim::Div, x, y).unwrap_or(Plain(f64::NAN))
+    }
+
+    fn neg(&mut self, x: &Number) -> Number {
+        self.unary(Prim::Neg, x).unwrap_or(Plain(f64::NAN))
+    }
+}
