@@ -169,3 +169,124 @@ int main(void) {
 "#,
     );
 }
+
+/// `build(n, j. f(v[j]))` for an array term.
+fn map(v: &Expr, n: &Expr, f: impl Fn(Expr, Expr) -> Expr) -> Expr {
+    Expr::build(n.clone(), "j", |j| f(Expr::get(v.clone(), j.clone()), j))
+}
+
+fn to_double(i: Expr) -> Expr {
+    Expr::prim(Prim::ToDouble, vec![i])
+}
+
+/// A function of two vectors and a count that folds over the pair.
+fn pair_fold(name: &str, step: impl Fn(Expr, Expr, Expr, Expr) -> Expr) -> Function {
+    let m = size("m");
+    let (a, b, n) = (vector("a", &m), vector("b", &m), Var::fresh("n", Type::INDEX));
+    let body = Expr::fold(Expr::var(&n), "s", "i", Expr::tuple(vec![Expr::var(&a), Expr::var(&b)]), |s, i| {
+        step(Expr::proj(s.clone(), 0), Expr::proj(s, 1), i, Expr::var(&m))
+    });
+    function(name, &[&m], &[&a, &b, &n], body)
+}
+
+#[test]
+fn array_accumulators() {
+    let mut all = Vec::new();
+    all.push(pair_fold("swap", |a, b, _, _| Expr::tuple(vec![b, a])));
+    all.push(pair_fold("fib", |a, b, _, m| {
+        let sum = map(&a, &m, |x, j| add(x, Expr::get(b.clone(), j)));
+        Expr::tuple(vec![b, sum])
+    }));
+    all.push(pair_fold("both", |a, b, _, _| { let _ = a; Expr::tuple(vec![b.clone(), b]) }));
+    all.push(pair_fold("shift", |a, b, _, m| Expr::tuple(vec![map(&b, &m, |x, _| add(x, num(1.0))), a])));
+    all.push(pair_fold("branch", |a, b, i, m| {
+        let odd = Expr::prim(Prim::Eq, vec![Expr::prim(Prim::Rem, vec![i, Expr::index(2)]), Expr::index(1)]);
+        let doubled = map(&a, &m, |x, _| mul(x, num(2.0)));
+        Expr::if_(odd, Expr::tuple(vec![a, b.clone()]), Expr::tuple(vec![doubled, b]))
+    }));
+    all.push(pair_fold("mixed", |a, b, i, m| {
+        let odd = Expr::prim(Prim::Eq, vec![Expr::prim(Prim::Rem, vec![i, Expr::index(2)]), Expr::index(1)]);
+        let doubled = map(&a, &m, |x, _| mul(x, num(2.0)));
+        Expr::if_(odd, Expr::tuple(vec![b.clone(), a]), Expr::tuple(vec![doubled, b]))
+    }));
+    // (x, y) -> (y, x + y), and its result times an array that reads itself backwards
+    let (m, n) = (size("m"), Var::fresh("n", Type::INDEX));
+    let a = vector("a", &m);
+    let init = Expr::tuple(vec![num(0.0), num(1.0), Expr::var(&a)]);
+    let body = Expr::fold(Expr::var(&n), "s", "i", init, |s, _| {
+        let part = |k| Expr::proj(s.clone(), k);
+        let back = Expr::build(Expr::var(&m), "j", |j| {
+            let last = Expr::prim(Prim::Sub, vec![Expr::prim(Prim::Sub, vec![Expr::var(&m), Expr::index(1)]), j]);
+            add(Expr::get(part(2), last), part(1))
+        });
+        Expr::tuple(vec![part(1), add(part(0), part(1)), back])
+    });
+    all.push(function("back", &[&m], &[&a, &n], body));
+    // nested: each step runs an array fold of its own on the outer state
+    let (m, n) = (size("m"), Var::fresh("n", Type::INDEX));
+    let a = vector("a", &m);
+    let body = Expr::fold(Expr::var(&n), "s", "i", Expr::var(&a), |s, i| {
+        Expr::fold(i, "t", "k", s.clone(), |t, _| map(&t, &Expr::var(&m), |x, j| add(x, Expr::get(s.clone(), j))))
+    });
+    all.push(function("nest", &[&m], &[&a, &n], body));
+    let files = emit(all, &[]);
+    println!("{}", files.source);
+    run(
+        &files,
+        r#"
+typedef smooth_status (*pairs)(int64_t, const double *SMOOTH_RESTRICT, const double *SMOOTH_RESTRICT, int64_t, double *SMOOTH_RESTRICT, double *SMOOTH_RESTRICT, void *, size_t);
+static void steps(pairs f, size_t bytes, int which) {
+    for (int64_t n = 0; n < 8; ++n) {
+        double a[2] = {1.0, 2.0}, b[2] = {3.0, 5.0}, x[2] = {1.0, 2.0}, y[2] = {3.0, 5.0};
+        double *p = (double *)malloc(16), *q = (double *)malloc(16);
+        void *ws = malloc(bytes);
+        CHECK(f(2, a, b, n, p, q, ws, bytes) == SMOOTH_OK);
+        for (int64_t i = 0; i < n; ++i) {
+            for (int j = 0; j < 2; ++j) {
+                const double s = x[j], t = y[j];
+                if (which == 0) { x[j] = t; y[j] = s; }
+                if (which == 1) { x[j] = t; y[j] = s + t; }
+                if (which == 2) { x[j] = t; y[j] = t; }
+                if (which == 3) { x[j] = t + 1.0; y[j] = s; }
+                if (which == 4) { x[j] = i % 2 ? s : 2.0 * s; }
+                if (which == 5) { x[j] = i % 2 ? t : 2.0 * s; y[j] = i % 2 ? s : t; }
+            }
+        }
+        for (int j = 0; j < 2; ++j) {
+            if (p[j] != x[j] || q[j] != y[j]) { fprintf(stderr, "which %d n %d: %g %g, not %g %g\n", which, (int)n, p[j], q[j], x[j], y[j]); failed = 1; }
+        }
+        free(p); free(q); free(ws);
+    }
+}
+int main(void) {
+    CHECK(swap_workspace(2, 5) == 0);
+    CHECK(fib_workspace(2, 5) == 16);
+    CHECK(shift_workspace(2, 5) == 16);
+    CHECK(branch_workspace(2, 5) == 16);
+    steps(swap, swap_workspace(2, 5), 0);
+    steps(fib, fib_workspace(2, 5), 1);
+    steps(both, both_workspace(2, 5), 2);
+    steps(shift, shift_workspace(2, 5), 3);
+    steps(branch, branch_workspace(2, 5), 4);
+    steps(mixed, mixed_workspace(2, 5), 5);
+    for (int64_t n = 0; n < 5; ++n) {
+        double a[3] = {1.0, 2.0, 4.0}, z[3] = {1.0, 2.0, 4.0}, out[3], r0, r1, x = 0.0, y = 1.0;
+        double ws[64];
+        CHECK(back(3, a, n, &r0, &r1, out, ws, back_workspace(3, n)) == SMOOTH_OK);
+        for (int64_t i = 0; i < n; ++i) {
+            double t[3];
+            for (int j = 0; j < 3; ++j) t[j] = z[2 - j] + y;
+            memcpy(z, t, sizeof z);
+            double s = x; x = y; y = s + y;
+        }
+        CHECK(r0 == x && r1 == y && z[0] == out[0] && z[2] == out[2]);
+        double w[3] = {1.0, 2.0, 4.0};
+        CHECK(nest(3, a, n, out, ws, nest_workspace(3, n)) == SMOOTH_OK);
+        for (int64_t i = 0; i < n; ++i) for (int j = 0; j < 3; ++j) w[j] += (double)i * w[j];
+        CHECK(w[1] == out[1]);
+    }
+    return failed;
+}
+"#,
+    );
+}

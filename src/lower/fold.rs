@@ -121,14 +121,15 @@ impl Lowerer<'_> {
             Plan::ByBranch => fresh.clone(),
         };
         for (k, component) in components.iter_mut().enumerate() {
+            let name = component.path.iter().fold(acc.name().to_string(), |name, k| format!("{name}_{k}"));
             let Holder::Array { home, now, free } = &mut component.place else { continue };
             if fresh.contains(&k) {
-                *free = Some(self.spare(home, acc.name(), span)?);
+                *free = Some(self.spare(home, &name, span)?);
             }
             if moving.contains(&k) {
-                *now = self.movable(home, acc.name());
+                *now = self.movable(home, &name);
                 if let Some(free) = free {
-                    *free = self.movable(free, "next");
+                    *free = self.movable(free, &format!("{name}_next"));
                 }
             }
         }
