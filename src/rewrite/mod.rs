@@ -20,6 +20,7 @@ pub mod derivation;
 pub mod engine;
 pub mod facts;
 pub mod interpret;
+pub mod law;
 pub mod rule;
 pub mod rules;
 pub mod strategy;
