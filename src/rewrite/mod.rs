@@ -27,6 +27,8 @@ pub mod strategy;
 pub mod uses;
 
 #[cfg(test)]
+mod generate;
+#[cfg(test)]
 mod tests;
 
 pub use derivation::Derivation;

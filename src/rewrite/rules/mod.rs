@@ -16,6 +16,9 @@ pub mod loops;
 pub mod ring;
 pub mod tuple;
 
+#[cfg(test)]
+mod tests;
+
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     let parts: [&LazyLock<Vec<Rule>>; 8] =
