@@ -88,6 +88,16 @@ impl Generator {
         ]
     }
 
+    /// Whether all sizes are at least 2: what work is compared at.
+    pub fn is_large(arguments: &[Value]) -> bool {
+        let length = |at: usize| match arguments.get(at) {
+            Some(Value::Array(array)) => array.items.len(),
+            Some(Value::Index(k)) => (*k).max(0) as usize,
+            _ => 0,
+        };
+        [2, 6, 8].into_iter().all(|at| length(at) >= 2)
+    }
+
     /// Binds a new variable while `f` makes its scope.
     pub fn bound<T>(&mut self, name: &str, ty: Type, f: impl FnOnce(&mut Generator, &Var) -> T) -> (Var, T) {
         let var = Var::fresh(name, ty);

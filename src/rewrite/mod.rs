@@ -29,6 +29,8 @@ pub mod uses;
 #[cfg(test)]
 mod generate;
 #[cfg(test)]
+mod programs_tests;
+#[cfg(test)]
 mod tests;
 
 pub use derivation::Derivation;

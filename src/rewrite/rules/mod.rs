@@ -18,6 +18,8 @@ pub mod tuple;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {

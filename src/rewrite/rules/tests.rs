@@ -103,7 +103,7 @@ fn compare(before: &Program, after: &Program, arguments: &[Value]) -> Option<Str
     }
 }
 
-fn close(a: &Value, b: &Value, scale: f64) -> bool {
+pub fn close(a: &Value, b: &Value, scale: f64) -> bool {
     match (a, b) {
         (Value::Double(x), Value::Double(y)) => !x.is_finite() || x == y || (x - y).abs() <= 1e-9 * scale,
         (Value::Tuple(xs), Value::Tuple(ys)) => xs.iter().zip(ys.iter()).all(|(x, y)| close(x, y, scale)),
