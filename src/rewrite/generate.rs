@@ -144,7 +144,10 @@ impl Generator {
         match self.below(12) {
             0..=3 => {
                 let prim = [Prim::Add, Prim::Sub, Prim::Mul, Prim::Div, Prim::Min, Prim::Max][self.below(6)];
-                Expr::prim(prim, vec![self.double(d), self.double(d)])
+                let (a, b) = (self.double(d), self.double(d));
+                // group `algebra` may change the sign of a zero, and so the sign of what is divided by it
+                let b = if prim == Prim::Div { Expr::prim(Prim::Exp, vec![b]) } else { b };
+                Expr::prim(prim, vec![a, b])
             }
             4 => Expr::prim([Prim::Neg, Prim::Sin, Prim::Abs, Prim::Exp][self.below(4)], vec![self.double(d)]),
             5 | 6 => Expr::get(self.vector(d), self.index(d.min(1))),

@@ -11,6 +11,9 @@ fn programs() -> u64 {
     std::env::var("SMOOTHC_TEST_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(400)
 }
 
+/// The check of its count that a loop leaves behind when it goes is counted; in the loop it was not.
+const KEPT_CHECKS: u64 = 2;
+
 fn total(counts: Counts) -> u64 {
     counts.arithmetic + counts.comparisons + counts.reads + counts.writes
 }
@@ -52,7 +55,7 @@ fn check_schedule(name: &str, options: &Options) {
                 Ok(found) if !super::rules::close(&expected.value, &found.value, expected.trace.largest.max(1.0)) => {
                     format!("{:?} became {:?}", expected.value, found.value)
                 }
-                Ok(found) if Generator::is_large(&arguments) && total(found.trace.counts) > total(expected.trace.counts) => {
+                Ok(found) if Generator::is_large(&arguments) && total(found.trace.counts) > total(expected.trace.counts) + KEPT_CHECKS => {
                     format!("more work: {:?} became {:?}", expected.trace.counts, found.trace.counts)
                 }
                 Ok(_) => continue,
