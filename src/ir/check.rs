@@ -1,1 +1,376 @@
-//! Whether a core program is well-formed.
+//! Whether a core program is well-formed: what every pass relies on and must keep.
+//!
+//! In: a program. Out: nothing, or the first defect, naming the function and the term. Checked are scopes,
+//! uniqueness of binders, that each node has the type its parts give it (forms exactly; a length is wrong
+//! only when it provably differs, by a constant other than 0), calls of earlier functions, projections and
+//! axes in range, and what a `dual` takes. Under a condition lengths may contradict each other: the term
+//! may never be reached.
+//!
+//!     in `f`: `v + 1.0`: `+` does not take (Vector<n>, Double)
+
+use std::collections::{HashMap, HashSet};
+
+use super::print;
+use super::size::Size;
+use super::term::{Expr, Function, Program, Term, Var};
+use super::types::Type;
+
+/// The first defect of the program, if there is one.
+pub fn check(program: &Program) -> Result<(), String> {
+    let mut binders = HashSet::new();
+    for (position, (name, function)) in program.functions.iter().enumerate() {
+        let mut checker = Checker { program, position, binders: &mut binders, scope: HashMap::new(), conditional: 0 };
+        checker.function(function).map_err(|defect| format!("in `{name}`: {defect}"))?;
+    }
+    Ok(())
+}
+
+/// That no `dual` is left, as after `ad/`.
+pub fn check_no_dual(program: &Program) -> Result<(), String> {
+    for (name, function) in &program.functions {
+        if let Some(dual) = find_dual(&function.body) {
+            return Err(format!("in `{name}`: {}: `dual` is left", quoted(&dual)));
+        }
+    }
+    Ok(())
+}
+
+fn find_dual(expr: &Expr) -> Option<Expr> {
+    if matches!(expr.term(), Term::Dual { .. }) {
+        return Some(expr.clone());
+    }
+    let mut found = None;
+    expr.term().each_child(&mut |child| {
+        if found.is_none() {
+            found = find_dual(child);
+        }
+    });
+    found
+}
+
+/// The term in a message: one line, shortened.
+fn quoted(expr: &Expr) -> String {
+    let text = print::expr(expr).split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(100) {
+        Some((end, _)) => format!("`{}…`", &text[..end]),
+        None => format!("`{text}`"),
+    }
+}
+
+struct Checker<'a> {
+    program: &'a Program,
+    /// The function's place: calls may go to earlier ones only.
+    position: usize,
+    binders: &'a mut HashSet<Var>,
+    scope: HashMap<Var, Type>,
+    /// How many checks and branches are around the term.
+    conditional: usize,
+}
+
+type Checked = Result<(), String>;
+
+fn wrong<T>(expr: &Expr, what: impl std::fmt::Display) -> Result<T, String> {
+    Err(format!("{}: {what}", quoted(expr)))
+}
+
+impl Checker<'_> {
+    fn function(&mut self, function: &Function) -> Checked {
+        for size in &function.sizes {
+            if !matches!(size.ty(), Type::Index(_)) {
+                return Err(format!("size `{}` is no Index", size.name()));
+            }
+            self.bind(size)?;
+        }
+        for param in &function.params {
+            self.bind(param)?;
+        }
+        for ty in function.params.iter().map(Var::ty).chain([&function.result]) {
+            let mut missing = None;
+            ty.each_size(&mut |size| {
+                size.each_var(&mut |var| {
+                    if !self.scope.contains_key(var) {
+                        missing = Some(var.clone());
+                    }
+                });
+            });
+            if let Some(var) = missing {
+                return Err(format!("type {ty} of the signature mentions `{}`, which is not among its sizes", var.name()));
+            }
+        }
+        self.expr(&function.body)?;
+        self.agree(&function.body, "the declared result", function.body.ty(), &function.result)
+    }
+
+    fn bind(&mut self, var: &Var) -> Checked {
+        if !self.binders.insert(var.clone()) {
+            return Err(format!("variable {var:?} is bound twice"));
+        }
+        self.scope.insert(var.clone(), var.ty().clone());
+        Ok(())
+    }
+
+    /// The body under its binders.
+    fn under(&mut self, vars: &[&Var], body: &Expr) -> Checked {
+        for var in vars {
+            self.bind(var)?;
+        }
+        self.expr(body)?;
+        for var in vars {
+            self.scope.remove(*var);
+        }
+        Ok(())
+    }
+
+    fn conditionally(&mut self, expr: &Expr) -> Checked {
+        self.conditional += 1;
+        self.expr(expr)?;
+        self.conditional -= 1;
+        Ok(())
+    }
+
+    fn agree(&self, expr: &Expr, what: &str, found: &Type, wanted: &Type) -> Checked {
+        if !found.same_shape(wanted) || self.conditional == 0 && lengths_differ(found, wanted) {
+            return wrong(expr, format!("has type {found}, {what} has {wanted}"));
+        }
+        Ok(())
+    }
+
+    fn expect(&self, expr: &Expr, wanted: &Type) -> Checked {
+        if expr.ty().same_shape(wanted) { Ok(()) } else { wrong(expr, format!("has type {}, not {wanted}", expr.ty())) }
+    }
+
+    fn all(&mut self, items: &[Expr]) -> Checked {
+        items.iter().try_for_each(|item| self.expr(item))
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Checked {
+        match expr.term() {
+            Term::Var(var) => match self.scope.get(var) {
+                Some(ty) => self.agree(expr, "its binder", var.ty(), ty)?,
+                None => return wrong(expr, format!("{var:?} is not in scope")),
+            },
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
+            Term::Prim(prim, args) => {
+                self.all(args)?;
+                let types: Vec<Type> = args.iter().map(|arg| arg.ty().clone()).collect();
+                if prim.result(&types).is_none() {
+                    let types = types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+                    return wrong(expr, format!("`{}` does not take ({types})", prim.row().name));
+                }
+            }
+            Term::Let(var, value, body) => {
+                self.expr(value)?;
+                self.agree(value, "its variable", value.ty(), var.ty())?;
+                self.under(&[var], body)?;
+            }
+            Term::If(cond, then, otherwise) => {
+                self.expr(cond)?;
+                self.expect(cond, &Type::Bool)?;
+                self.conditionally(then)?;
+                self.conditionally(otherwise)?;
+                self.agree(then, "the other branch", then.ty(), otherwise.ty())?;
+            }
+            Term::Build { n, i, body } => {
+                self.expr(n)?;
+                self.expect(n, &Type::INDEX)?;
+                self.expect(&Expr::var(i), &Type::INDEX)?;
+                self.under(&[i], body)?;
+            }
+            Term::Fold { n, acc, i, body, init } => {
+                self.expr(init)?;
+                self.expr(n)?;
+                self.expect(n, &Type::INDEX)?;
+                self.expect(&Expr::var(i), &Type::INDEX)?;
+                self.agree(init, "the accumulator", init.ty(), acc.ty())?;
+                self.under(&[acc, i], body)?;
+                self.agree(body, "the accumulator", body.ty(), acc.ty())?;
+            }
+            Term::Get(array, index) => {
+                self.expr(array)?;
+                self.expr(index)?;
+                self.expect(index, &Type::INDEX)?;
+                if array.ty().element().is_none() {
+                    return wrong(array, format!("has type {}, which is no array", array.ty()));
+                }
+            }
+            Term::Dim(array, axis) => {
+                self.expr(array)?;
+                if *axis >= array.ty().dims().len() {
+                    return wrong(expr, format!("{} has no dimension {axis}", array.ty()));
+                }
+            }
+            Term::Tuple(parts) => {
+                self.all(parts)?;
+                if parts.len() < 2 {
+                    return wrong(expr, "a tuple has two parts or more");
+                }
+            }
+            Term::Proj(tuple, index) => {
+                self.expr(tuple)?;
+                if !matches!(tuple.ty(), Type::Tuple(parts) if *index < parts.len()) {
+                    return wrong(expr, format!("{} has no part {index}", tuple.ty()));
+                }
+            }
+            Term::Array(items) => {
+                self.all(items)?;
+                let Some(element) = expr.ty().element() else { return wrong(expr, "an array literal whose type is no array") };
+                items.iter().try_for_each(|item| self.agree(item, "the literal's element", item.ty(), element))?;
+            }
+            Term::Call(name, args) => {
+                self.all(args)?;
+                self.call(expr, name, args)?;
+            }
+            Term::Check { cond, body, .. } => {
+                self.expr(cond)?;
+                self.expect(cond, &Type::Bool)?;
+                self.conditionally(body)?;
+            }
+            Term::Dual { x, at, tangent, body } => {
+                self.expr(at)?;
+                self.expr(tangent)?;
+                let mut scalar = x.ty();
+                while let Some(element) = scalar.element() {
+                    scalar = element;
+                }
+                if scalar != &Type::Double {
+                    return wrong(expr, format!("the independent variable has type {}", x.ty()));
+                }
+                self.agree(at, "the independent variable", at.ty(), x.ty())?;
+                self.agree(tangent, "the point", tangent.ty(), at.ty())?;
+                self.under(&[x], body)?;
+            }
+        }
+        self.node_type(expr)
+    }
+
+    fn call(&self, expr: &Expr, name: &str, args: &[Expr]) -> Checked {
+        let Some((position, _, callee)) = self.program.functions.get_full(name) else {
+            return wrong(expr, format!("`{name}` is not in the program"));
+        };
+        if position >= self.position {
+            return wrong(expr, format!("`{name}` is not before its caller"));
+        }
+        if callee.params.len() != args.len() {
+            return wrong(expr, format!("`{name}` takes {} arguments, not {}", callee.params.len(), args.len()));
+        }
+        callee.params.iter().zip(args).try_for_each(|(param, arg)| self.expect(arg, param.ty()))?;
+        self.agree(expr, &format!("`{name}` for these arguments"), expr.ty(), &callee.result_for(args))
+    }
+
+    /// The type that the node carries against the one that its constructor gives.
+    fn node_type(&self, expr: &Expr) -> Checked {
+        let given = match expr.term() {
+            Term::Var(var) => var.ty().clone(),
+            Term::Double(_) => Type::Double,
+            Term::Index(_) | Term::Dim(..) => Type::INDEX,
+            Term::Bool(_) => Type::Bool,
+            Term::Prim(prim, args) => Expr::prim(*prim, args.clone()).ty().clone(),
+            Term::Let(var, value, body) => Expr::let_(var.clone(), value.clone(), body.clone()).ty().clone(),
+            Term::If(cond, a, b) => Expr::if_(cond.clone(), a.clone(), b.clone()).ty().clone(),
+            Term::Build { n, i, body } => Expr::build_with(n.clone(), i.clone(), body.clone()).ty().clone(),
+            Term::Fold { acc, .. } => acc.ty().clone(),
+            Term::Get(array, index) => Expr::get(array.clone(), index.clone()).ty().clone(),
+            Term::Tuple(parts) => Type::tuple(parts.iter().map(|part| part.ty().clone()).collect()),
+            Term::Proj(tuple, index) => Expr::proj(tuple.clone(), *index).ty().clone(),
+            Term::Array(items) => {
+                let element = expr.ty().element().cloned().unwrap_or(Type::Double);
+                Type::array(element, Size::constant(items.len() as i64))
+            }
+            // compared with the callee's already
+            Term::Call(..) => return Ok(()),
+            Term::Check { body, .. } => body.ty().clone(),
+            Term::Dual { body, .. } => body.ty().dual(),
+        };
+        self.agree(expr, "what it is made of", expr.ty(), &given)
+    }
+}
+
+/// Whether some length of one type is provably not that of the other, which has the same form.
+fn lengths_differ(a: &Type, b: &Type) -> bool {
+    match (a, b) {
+        (Type::Array(x, n), Type::Array(y, m)) => matches!(n.sub(m).as_constant(), Some(c) if c != 0) || lengths_differ(x, y),
+        (Type::Tuple(xs), Type::Tuple(ys)) => xs.iter().zip(ys.iter()).any(|(x, y)| lengths_differ(x, y)),
+        (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::prim::Prim;
+    use crate::ir::term::Status;
+    use crate::source::Span;
+
+    fn function(name: &str, sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Function {
+        let result = body.ty().clone();
+        Function { name: name.into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE }
+    }
+
+    fn checked(functions: Vec<Function>) -> Checked {
+        check(&Program { functions: functions.into_iter().map(|f| (f.name.clone(), f)).collect() })
+    }
+
+    fn closed(body: Expr) -> Checked {
+        checked(vec![function("f", vec![], vec![], body)])
+    }
+
+    fn list(length: i64) -> Expr {
+        Expr::build(Expr::index(length), "i", |i| Expr::prim(Prim::ToDouble, vec![i]))
+    }
+
+    #[test]
+    fn a_well_formed_program() {
+        let n = Var::fresh("n", Type::INDEX);
+        let v = Var::fresh("v", Type::array(Type::Double, Size::var(&n)));
+        let sum =
+            Expr::fold(Expr::var(&n), "s", "i", Expr::double(0.0), |s, i| Expr::prim(Prim::Add, vec![s, Expr::get(Expr::var(&v), i)]));
+        let f = function("f", vec![n], vec![v], sum);
+        let w = Var::fresh("w", Type::array(Type::Double, Size::constant(3)));
+        let dual = Expr::dual(w.clone(), list(3), list(3), Expr::call(&f, vec![Expr::var(&w)]));
+        let g = function("g", vec![], vec![], dual);
+        assert_eq!(checked(vec![f.clone(), g.clone()]), Ok(()));
+        let backwards = checked(vec![g.clone(), f]);
+        assert_eq!(backwards.unwrap_err(), "in `g`: `f w`: `f` is not before its caller");
+        let program = Program { functions: [(g.name.clone(), g)].into_iter().collect() };
+        assert!(check_no_dual(&program).unwrap_err().ends_with("`dual` is left"));
+    }
+
+    #[test]
+    fn scopes_and_binders() {
+        let x = Var::fresh("x", Type::Double);
+        assert!(closed(Expr::var(&x)).unwrap_err().ends_with("is not in scope"));
+        let twice = Expr::tuple(vec![Expr::let_(x.clone(), Expr::double(1.0), Expr::var(&x)), Expr::double(1.0)]);
+        assert_eq!(closed(twice.clone()), Ok(()));
+        assert!(closed(Expr::tuple(vec![twice.clone(), twice])).unwrap_err().ends_with("is bound twice"));
+        let outside = Expr::tuple(vec![Expr::let_(x.clone(), Expr::double(1.0), Expr::var(&x)), Expr::var(&x)]);
+        assert!(closed(outside).unwrap_err().ends_with("is not in scope"));
+    }
+
+    #[test]
+    fn types() {
+        let sum = Expr::prim(Prim::Add, vec![list(2), Expr::double(1.0)]);
+        assert!(closed(sum).unwrap_err().ends_with("`+` does not take (Vector<2>, Double)"));
+        assert!(closed(Expr::if_(Expr::double(1.0), Expr::double(1.0), Expr::double(2.0))).is_err());
+        assert!(closed(Expr::get(Expr::double(1.0), Expr::index(0))).is_err());
+        assert!(closed(Expr::get(list(2), Expr::double(0.0))).is_err());
+        assert!(closed(Expr::proj(Expr::tuple(vec![list(1), list(1)]), 2)).is_err());
+        assert!(closed(Expr::dim(list(2), 1)).is_err());
+        let x = Var::fresh("x", Type::INDEX);
+        assert!(closed(Expr::dual(x.clone(), Expr::index(1), Expr::index(1), Expr::double(0.0))).is_err());
+        let lie = Expr::with_type(Term::Double(1.0), Type::Bool, Span::NONE);
+        assert_eq!(closed(lie).unwrap_err(), "in `f`: `1.0`: has type Bool, what it is made of has Double");
+    }
+
+    #[test]
+    fn lengths_are_wrong_only_when_they_provably_differ() {
+        let v = Var::fresh("v", Type::array(Type::Double, Size::constant(3)));
+        let bound = |value: Expr| Expr::let_(v.renewed(v.ty().clone()), value, Expr::double(0.0));
+        assert!(closed(bound(list(2))).is_err());
+        let n = Var::fresh("n", Type::INDEX);
+        let open = Expr::build(Expr::var(&n), "i", |i| Expr::prim(Prim::ToDouble, vec![i]));
+        assert_eq!(checked(vec![function("f", vec![], vec![n], bound(open))]), Ok(()));
+        // never reached
+        let check = Expr::check(Expr::prim(Prim::Eq, vec![Expr::index(2), Expr::index(3)]), Status::Shape, bound(list(2)));
+        assert_eq!(closed(check), Ok(()));
+    }
+}

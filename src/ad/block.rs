@@ -1,0 +1,119 @@
+//! Straight-line code: bindings and checks in order, closed around a result.
+//!
+//! In: terms to be named. Out: the `let`s and `check`s of one scope, which [`Block::close`] wraps around the
+//! scope's result. A branch or a loop body is a block of its own ([`Block::inner`]), so that nothing leaves
+//! a branch that may not be taken.
+//!
+//!     bind "u" (x * x), bind "du" (dx * x + x * dx), close (u, du)
+//!     →   let u = x * x in let du = dx * x + x * dx in (u, du)
+//!
+//! Tangents and views are bound before it is known whether anyone wants them: they are spare, and
+//! [`prune`] drops those that nothing mentions.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use crate::ir::subst::map_children;
+use crate::ir::{Expr, Status, Term, Type, Var};
+use crate::source::Span;
+
+/// The variables whose bindings may be dropped where they are not mentioned.
+pub type Spares = Rc<RefCell<HashSet<Var>>>;
+
+/// One scope's bindings and checks.
+pub struct Block {
+    items: Vec<Item>,
+    spares: Spares,
+}
+
+enum Item {
+    Let(Var, Expr),
+    Check(Expr, Status, Span),
+}
+
+impl Block {
+    pub fn new(spares: &Spares) -> Block {
+        Block { items: Vec::new(), spares: spares.clone() }
+    }
+
+    /// An empty block for a scope inside.
+    pub fn inner(&self) -> Block {
+        Block::new(&self.spares)
+    }
+
+    /// Binds a variable that the source program has.
+    pub fn let_(&mut self, var: &Var, value: Expr) {
+        self.items.push(Item::Let(var.clone(), value));
+    }
+
+    /// Binds a variable that may be dropped again.
+    pub fn spare(&mut self, var: &Var, value: Expr) {
+        self.may_drop(var);
+        self.let_(var, value);
+    }
+
+    /// Allows to drop a variable's binding. An Index or Bool stays, because types may mention it.
+    pub fn may_drop(&self, var: &Var) {
+        if !matches!(var.ty(), Type::Index(_) | Type::Bool) {
+            self.spares.borrow_mut().insert(var.clone());
+        }
+    }
+
+    pub fn check(&mut self, cond: Expr, status: Status, span: Span) {
+        self.items.push(Item::Check(cond, status, span));
+    }
+
+    /// A term for `value` that is free to use any number of times.
+    pub fn bind(&mut self, name: &str, value: Expr) -> Expr {
+        if is_name(&value) {
+            return value;
+        }
+        let var = Var::fresh(name, value.ty().clone());
+        let name = Expr::var(&var);
+        self.spare(&var, value);
+        name
+    }
+
+    /// The whole: every binding and check around `result`.
+    pub fn close(self, result: Expr) -> Expr {
+        self.items.into_iter().rev().fold(result, |body, item| match item {
+            Item::Let(var, value) => Expr::let_(var, value, body),
+            Item::Check(cond, status, span) => Expr::check(cond, status, body).at(span),
+        })
+    }
+}
+
+/// A variable, a literal, or a component of one.
+pub fn is_name(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Proj(tuple, _) => is_name(tuple),
+        _ => expr.is_atom(),
+    }
+}
+
+/// Drops the bindings of spare variables that nothing mentions.
+pub fn prune(expr: &Expr, spares: &Spares) -> Expr {
+    fn go(expr: &Expr, spares: &HashSet<Var>, used: &mut HashSet<Var>) -> Expr {
+        match expr.term() {
+            Term::Var(var) => {
+                used.insert(var.clone());
+                expr.clone()
+            }
+            // the body first: then it is known whether the value is wanted
+            Term::Let(var, value, body) => {
+                let new_body = go(body, spares, used);
+                if spares.contains(var) && !used.contains(var) {
+                    return new_body;
+                }
+                let new_value = go(value, spares, used);
+                if new_body.is_same(body) && new_value.is_same(value) {
+                    return expr.clone();
+                }
+                Expr::let_(var.clone(), new_value, new_body).at(expr.span())
+            }
+            _ => map_children(expr, &mut |child| go(child, spares, used)),
+        }
+    }
+    go(expr, &spares.borrow(), &mut HashSet::new())
+}

@@ -1,0 +1,102 @@
+//! Forward-mode differentiation: core → core, without `dual` terms.
+//!
+//! In: a program, functions after those they call. Out: the same entries and what they reach, where every
+//! `dual(x = at, dx = tangent). body` has become code for the dual of `body`, the innermost first.
+//!
+//!     dual(x = 2.0, dx = 1.0). x * sin x
+//!     →   let x = 2.0 in let u = sin x in (x * u, 1.0 * u + x * (cos x * 1.0))
+//!
+//! `activity` finds what the independent variable reaches, `rules` has a rule for each form of term
+//! (Figure 7), `law` runs the primitives' derivatives, `functions` derives a function once for each activity
+//! pattern, `value`, `pairs` and `block` hold primals, tangents and the names they share, `cost` says what may be
+//! computed twice. Nothing is optimised here.
+
+mod activity;
+mod block;
+mod cost;
+mod functions;
+mod law;
+mod pairs;
+mod rules;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::subst::map_children;
+use crate::ir::{Expr, Function, Program, Term};
+use crate::source::Span;
+use functions::Functions;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// The program without `dual` terms: its entries and what they reach, functions after those they call.
+pub fn differentiate(program: &Program) -> Result<Program> {
+    let mut functions = Functions::new(program.functions.keys().cloned());
+    for (name, function) in &program.functions {
+        let body = without_duals(&function.body, &mut functions)?;
+        functions.done.insert(name.clone(), Function { body, ..function.clone() });
+    }
+    let mut reached = Reached { all: &functions.done, seen: HashSet::new(), ordered: IndexMap::new() };
+    let has_entries = program.functions.values().any(|function| function.is_entry);
+    for (name, function) in &program.functions {
+        if function.is_entry || !has_entries {
+            reached.visit(name);
+        }
+    }
+    Ok(Program { functions: reached.ordered })
+}
+
+/// Replaces every `dual` term, the innermost first.
+fn without_duals(expr: &Expr, functions: &mut Functions) -> Result<Expr> {
+    let mut failure = None;
+    let inner = map_children(expr, &mut |child| match without_duals(child, functions) {
+        Ok(new) => new,
+        Err(diagnostic) => {
+            failure.get_or_insert(diagnostic);
+            child.clone()
+        }
+    });
+    if let Some(diagnostic) = failure {
+        return Err(diagnostic);
+    }
+    let Term::Dual { x, at, tangent, body } = inner.term() else { return Ok(inner) };
+    let spares = functions.spares.clone();
+    let pairs = rules::dual(functions, x, at.clone(), tangent.clone(), body, &spares)?;
+    Ok(block::prune(&pairs, &spares).at(expr.span()))
+}
+
+/// An error of the compiler itself.
+fn internal(span: Span, what: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::error("E0901", span, format!("internal error in differentiation: {what}")).help("please report it with the program")
+}
+
+/// Collects functions after those they call.
+struct Reached<'a> {
+    all: &'a IndexMap<Rc<str>, Function>,
+    seen: HashSet<Rc<str>>,
+    ordered: IndexMap<Rc<str>, Function>,
+}
+
+impl Reached<'_> {
+    fn visit(&mut self, name: &Rc<str>) {
+        let Some(function) = self.all.get(name) else { return };
+        if self.seen.insert(name.clone()) {
+            self.calls(&function.body);
+            self.ordered.insert(name.clone(), function.clone());
+        }
+    }
+
+    fn calls(&mut self, expr: &Expr) {
+        if let Term::Call(name, _) = expr.term() {
+            self.visit(name);
+        }
+        expr.term().each_child(&mut |child| self.calls(child));
+    }
+}
