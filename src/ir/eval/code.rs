@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::activity::{Activity, tag_bit};
 use super::number::Number;
+use super::sizes::{SizeSource, place_of};
 use super::value::Value;
 use super::{ErrorKind, RuntimeError};
 use crate::ir::prim::{Derivative, Prim};
@@ -25,17 +26,6 @@ pub struct Instance {
     pub sizes: Vec<SizeSource>,
     /// Slots of a call: parameters, sizes, then local variables.
     pub slots: usize,
-}
-
-/// A size name's place: the parameter, and the way down its shape; `None` where no parameter's type has it.
-pub struct SizeSource {
-    pub place: Option<(usize, Vec<Step>)>,
-}
-
-#[derive(Clone, Copy)]
-pub enum Step {
-    Element,
-    Part(usize),
 }
 
 pub enum Code {
@@ -91,10 +81,13 @@ pub enum ShapeCode {
 /// activity of each takes time exponential in the depth.
 const EXACT_FOLDS: u32 = 6;
 
+/// What an instance is made for: function, depth, activities of the parameters.
+type Key = (Rc<str>, u32, Vec<Activity>);
+
 pub struct Compiler<'p> {
     program: &'p Program,
     pub instances: Vec<Rc<Instance>>,
-    known: HashMap<(Rc<str>, u32, Vec<Activity>), (usize, Activity)>,
+    known: HashMap<Key, (usize, Activity)>,
 }
 
 /// The variables in scope of one instance.
@@ -337,20 +330,5 @@ fn tail_is_named(expr: &Expr) -> bool {
         Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
         Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
-    }
-}
-
-/// The first place in the parameters' types where the size stands alone as a length.
-fn place_of(function: &Function, size: &Var) -> Option<(usize, Vec<Step>)> {
-    function.params.iter().enumerate().find_map(|(k, param)| Some((k, way_down(param.ty(), size)?)))
-}
-
-fn way_down(ty: &Type, size: &Var) -> Option<Vec<Step>> {
-    let below = |step: Step, rest: Option<Vec<Step>>| Some(std::iter::once(step).chain(rest?).collect());
-    match ty {
-        Type::Array(_, length) if length.as_var() == Some(size) => Some(Vec::new()),
-        Type::Array(element, _) => below(Step::Element, way_down(element, size)),
-        Type::Tuple(parts) => parts.iter().enumerate().find_map(|(k, part)| below(Step::Part(k), way_down(part, size))),
-        Type::Double | Type::Index(_) | Type::Bool => None,
     }
 }

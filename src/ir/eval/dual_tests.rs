@@ -1,6 +1,7 @@
 //! `dual`: nesting, perturbations, activity, and every primitive's derivative against differences.
 
-use super::{Value, eval, polygamma};
+use super::real::polygamma;
+use super::{Value, eval};
 use crate::ir::prim::{Derivative, Kind, Prim, ROWS};
 use crate::ir::term::{Expr, Function, Program, Var};
 use crate::ir::types::Type;
@@ -217,4 +218,24 @@ fn polygamma_values() {
     close(polygamma(3, 1.0), std::f64::consts::PI.powi(4) / 15.0);
     close(polygamma(2, -0.5), -0.828_796_644_234_319_5);
     assert!(polygamma(0, -3.0).is_nan());
+}
+
+#[test]
+fn a_large_jacobian() {
+    // residual r of 3000, along each of 24 directions: (p[r % 24] * r - 1)²
+    let p = Var::fresh("p", Type::array(Type::Double, crate::ir::Size::constant(24)));
+    let body = Expr::build(Expr::index(24), "k", |k| {
+        let hot = Expr::build(Expr::index(24), "j", |j| Expr::if_(Expr::prim(Prim::Eq, vec![j, k]), Expr::double(1.0), Expr::double(0.0)));
+        let q = Var::fresh("q", p.ty().clone());
+        let residuals = Expr::build(Expr::index(3000), "r", |r| {
+            let read = Expr::get(Expr::var(&q), Expr::prim(Prim::Rem, vec![r.clone(), Expr::index(24)]));
+            let term = Expr::prim(Prim::Sub, vec![mul(read, Expr::prim(Prim::ToDouble, vec![r])), Expr::double(1.0)]);
+            Expr::bind("t", term, |t| mul(t.clone(), t))
+        });
+        Expr::dual(q, Expr::var(&p), hot, residuals)
+    });
+    let value = eval(&program(vec![function("j", vec![p], body)]), "j", vec![Value::vector(&[1.0; 24])]).unwrap().value;
+    assert_eq!(value.dims(), [24, 3000]);
+    // row 2, residual 26: 2 * (26 - 1) * 26
+    assert_eq!(value.items()[2].items()[26], Value::tuple(vec![Value::Double(625.0), Value::Double(1300.0)]));
 }

@@ -6,8 +6,10 @@
 
 use std::rc::Rc;
 
-use super::code::{Build, Code, Fold, Instance, ShapeCode, Step};
+use super::code::{Build, Code, Fold, Instance, ShapeCode};
+use super::duals::{pair, seed};
 use super::number::Number;
+use super::sizes::length_at;
 use super::value::{Shape, Value};
 use super::{ErrorKind, RuntimeError, Trace, real};
 use crate::ir::prim::{Kind, Prim};
@@ -322,55 +324,5 @@ fn written(item: &V, copied: bool) -> u64 {
         Value::Array(array) if copied => array.items.iter().map(|item| written(item, true)).sum(),
         Value::Array(_) => 0,
         Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) => 1,
-    }
-}
-
-/// The length that a size name stands for.
-fn length_at(args: &[V], place: Option<&(usize, Vec<Step>)>) -> i64 {
-    let Some((param, steps)) = place else { return 0 };
-    let mut shape = args.get(*param).map(Value::shape);
-    for step in steps {
-        shape = match (step, shape) {
-            (Step::Element, Some(Shape::Array(element, _))) => Some((*element).clone()),
-            (Step::Part(k), Some(Shape::Tuple(parts))) => parts.get(*k).cloned(),
-            (Step::Element | Step::Part(_), _) => None,
-        };
-    }
-    match shape {
-        Some(Shape::Array(_, length)) => length as i64,
-        _ => 0,
-    }
-}
-
-/// The independent variable: each double of `at` with its tangent, under the tag.
-fn seed(tag: u32, at: &V, tangent: &V) -> V {
-    match (at, tangent) {
-        (Value::Double(at), Value::Double(tangent)) => Value::Double(Number::dual(tag, at.clone(), tangent.clone())),
-        (Value::Array(a), Value::Array(t)) => {
-            Value::from_items(a.element.clone(), a.items.iter().zip(&t.items).map(|(a, t)| seed(tag, a, t)).collect())
-        }
-        (at, _) => at.clone(),
-    }
-}
-
-/// The dual of the body's value: each double becomes its primal and its tangent, 0 where it has none.
-fn pair(tag: u32, value: &V) -> V {
-    match value {
-        Value::Double(number) => {
-            let (primal, tangent) = number.split(tag);
-            Value::tuple(vec![Value::Double(primal.clone()), Value::Double(tangent.cloned().unwrap_or(Number::Plain(0.0)))])
-        }
-        Value::Index(_) | Value::Bool(_) => value.clone(),
-        Value::Tuple(parts) => Value::tuple(parts.iter().map(|part| pair(tag, part)).collect()),
-        Value::Array(array) => Value::from_items(dual_shape(&array.element), array.items.iter().map(|item| pair(tag, item)).collect()),
-    }
-}
-
-fn dual_shape(shape: &Shape) -> Shape {
-    match shape {
-        Shape::Double => Shape::Tuple([Shape::Double, Shape::Double].into()),
-        Shape::Index | Shape::Bool | Shape::Unknown => shape.clone(),
-        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(dual_shape).collect()),
-        Shape::Array(element, length) => Shape::array(dual_shape(element), *length),
     }
 }

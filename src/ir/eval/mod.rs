@@ -10,10 +10,12 @@
 
 mod activity;
 mod code;
+mod duals;
 mod entry;
 mod machine;
 mod number;
-mod real;
+pub mod real;
+mod sizes;
 mod value;
 
 #[cfg(test)]
@@ -21,7 +23,6 @@ mod dual_tests;
 #[cfg(test)]
 mod tests;
 
-pub use real::{binary as real_binary, compare, index as index_arithmetic, polygamma, to_index, unary as real_unary};
 pub use value::{Array, Shape, Value};
 
 use super::term::{Program, Status};

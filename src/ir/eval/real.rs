@@ -116,7 +116,7 @@ pub fn compare<T: PartialOrd>(prim: Prim, x: T, y: T) -> Option<bool> {
 /// The Double truncated towards zero; `None` when that is not an Index, or for a NaN.
 pub fn to_index(x: f64) -> Option<i64> {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    (x >= -LIMIT && x < LIMIT).then_some(x as i64)
+    (-LIMIT..LIMIT).contains(&x).then_some(x as i64)
 }
 
 /// B₂ⱼ for j = 1 ….

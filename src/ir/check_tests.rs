@@ -1,0 +1,78 @@
+//! Programs that are well-formed, and each defect.
+
+use super::*;
+use crate::ir::prim::Prim;
+use crate::ir::term::Status;
+use crate::source::Span;
+
+fn function(name: &str, sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Function {
+    let result = body.ty().clone();
+    Function { name: name.into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE }
+}
+
+fn checked(functions: Vec<Function>) -> Checked {
+    check(&Program { functions: functions.into_iter().map(|f| (f.name.clone(), f)).collect() })
+}
+
+fn closed(body: Expr) -> Checked {
+    checked(vec![function("f", vec![], vec![], body)])
+}
+
+fn list(length: i64) -> Expr {
+    Expr::build(Expr::index(length), "i", |i| Expr::prim(Prim::ToDouble, vec![i]))
+}
+
+#[test]
+fn a_well_formed_program() {
+    let n = Var::fresh("n", Type::INDEX);
+    let v = Var::fresh("v", Type::array(Type::Double, Size::var(&n)));
+    let sum = Expr::fold(Expr::var(&n), "s", "i", Expr::double(0.0), |s, i| Expr::prim(Prim::Add, vec![s, Expr::get(Expr::var(&v), i)]));
+    let f = function("f", vec![n], vec![v], sum);
+    let w = Var::fresh("w", Type::array(Type::Double, Size::constant(3)));
+    let dual = Expr::dual(w.clone(), list(3), list(3), Expr::call(&f, vec![Expr::var(&w)]));
+    let g = function("g", vec![], vec![], dual);
+    assert_eq!(checked(vec![f.clone(), g.clone()]), Ok(()));
+    let backwards = checked(vec![g.clone(), f]);
+    assert_eq!(backwards.unwrap_err(), "in `g`: `f w`: `f` is not before its caller");
+    let program = Program { functions: [(g.name.clone(), g)].into_iter().collect() };
+    assert!(check_no_dual(&program).unwrap_err().ends_with("`dual` is left"));
+}
+
+#[test]
+fn scopes_and_binders() {
+    let x = Var::fresh("x", Type::Double);
+    assert!(closed(Expr::var(&x)).unwrap_err().ends_with("is not in scope"));
+    let twice = Expr::tuple(vec![Expr::let_(x.clone(), Expr::double(1.0), Expr::var(&x)), Expr::double(1.0)]);
+    assert_eq!(closed(twice.clone()), Ok(()));
+    assert!(closed(Expr::tuple(vec![twice.clone(), twice])).unwrap_err().ends_with("is bound twice"));
+    let outside = Expr::tuple(vec![Expr::let_(x.clone(), Expr::double(1.0), Expr::var(&x)), Expr::var(&x)]);
+    assert!(closed(outside).unwrap_err().ends_with("is not in scope"));
+}
+
+#[test]
+fn types() {
+    let sum = Expr::prim(Prim::Add, vec![list(2), Expr::double(1.0)]);
+    assert!(closed(sum).unwrap_err().ends_with("`+` does not take (Vector<2>, Double)"));
+    assert!(closed(Expr::if_(Expr::double(1.0), Expr::double(1.0), Expr::double(2.0))).is_err());
+    assert!(closed(Expr::get(Expr::double(1.0), Expr::index(0))).is_err());
+    assert!(closed(Expr::get(list(2), Expr::double(0.0))).is_err());
+    assert!(closed(Expr::proj(Expr::tuple(vec![list(1), list(1)]), 2)).is_err());
+    assert!(closed(Expr::dim(list(2), 1)).is_err());
+    let x = Var::fresh("x", Type::INDEX);
+    assert!(closed(Expr::dual(x.clone(), Expr::index(1), Expr::index(1), Expr::double(0.0))).is_err());
+    let lie = Expr::with_type(Term::Double(1.0), Type::Bool, Span::NONE);
+    assert_eq!(closed(lie).unwrap_err(), "in `f`: `1.0`: has type Bool, what it is made of has Double");
+}
+
+#[test]
+fn lengths_are_wrong_only_when_they_provably_differ() {
+    let v = Var::fresh("v", Type::array(Type::Double, Size::constant(3)));
+    let bound = |value: Expr| Expr::let_(v.renewed(v.ty().clone()), value, Expr::double(0.0));
+    assert!(closed(bound(list(2))).is_err());
+    let n = Var::fresh("n", Type::INDEX);
+    let open = Expr::build(Expr::var(&n), "i", |i| Expr::prim(Prim::ToDouble, vec![i]));
+    assert_eq!(checked(vec![function("f", vec![], vec![n], bound(open))]), Ok(()));
+    // never reached
+    let check = Expr::check(Expr::prim(Prim::Eq, vec![Expr::index(2), Expr::index(3)]), Status::Shape, bound(list(2)));
+    assert_eq!(closed(check), Ok(()));
+}

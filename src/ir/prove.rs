@@ -1,1 +1,0 @@
-//! The prover of sizes.

@@ -1,0 +1,344 @@
+//! The one prover of facts about sizes and indices (RULES.md, Facts).
+//!
+//! In: what is known at a place — declared sizes, loop ranges, guards, `Index<s>` types — and a question
+//! such as `0 ≤ e < n?`. Out: whether it is proved; `false` means "not known", and the check stays.
+//!
+//! Index wraps, so a polynomial's value is its integer value modulo 2^64. Equalities are used modulo 2^64.
+//! For an inequality both sides must be *exact*: a lone variable or literal, or a polynomial whose monomials
+//! and partial sums known bounds keep inside ±2^62, so that machine and integers agree; then it is a fact
+//! about integers, and the proof is free to rearrange. A bare Index is bounded by nothing: `i < i + 1` is
+//! not provable, but it is for a loop's `i`.
+//!
+//!     under loop i of n, loop j of m:   i * m + j < n * m   ⇐   m * (n-1-i) ≥ 0 and m-1-j ≥ 0
+
+mod range;
+
+use range::{Range, TYPES};
+
+use crate::ir::prim::Prim;
+use crate::ir::size::{Atom, Monomial, Size};
+use crate::ir::term::{Expr, Function, Term, Var};
+use crate::ir::types::Type;
+
+/// No array in memory has more elements of eight bytes: entry rejects those of more than PTRDIFF_MAX bytes.
+const LENGTH: i128 = (1 << 60) - 1;
+/// Coefficients beyond this end a proof, so that none overflows.
+const COEFFICIENT: i64 = 1 << 30;
+/// How many facts one proof may add up, and how many sums it may try.
+const DEPTH: u32 = 5;
+const STEPS: u32 = 3000;
+/// How often ranges are tightened by all facts when one is added.
+const ROUNDS: u32 = 3;
+
+/// What is known at one place of a program. Cloned where a scope is entered.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Ranges of atoms and of whole products, in integers; the last entry for one counts.
+    ranges: Vec<(Monomial, Range)>,
+    /// Polynomials that are ≥ 0 as integers.
+    nonnegative: Vec<Size>,
+    /// What atoms equal modulo 2^64; each right side is free of the atoms before it.
+    equal: Vec<(Atom, Size)>,
+}
+
+impl Facts {
+    /// The sizes of a function and the lengths in its parameters' types.
+    pub fn for_function(function: &Function) -> Facts {
+        let mut facts = Facts::default();
+        for size in &function.sizes {
+            facts.restrict(vec![Atom::Var(size.clone())], (0, LENGTH));
+        }
+        for param in &function.params {
+            facts.lengths(param.ty());
+        }
+        facts
+    }
+
+    /// That an array of this type exists: its lengths and its element count are bounded.
+    fn lengths(&mut self, ty: &Type) {
+        match ty {
+            Type::Array(element, length) => {
+                self.lengths(element);
+                if let Some(atom) = length.as_atom() {
+                    self.restrict(vec![atom.clone()], (0, LENGTH));
+                } else if self.is_exact(length) {
+                    self.know(length.clone());
+                }
+                let product = ty.dims().iter().fold(Size::constant(1), |product, dim| product.mul(dim));
+                if holds_wide_scalars(ty)
+                    && let [(monomial, 1)] = product.terms().collect::<Vec<_>>().as_slice()
+                    && monomial.len() > 1
+                {
+                    self.restrict((*monomial).clone(), (0, LENGTH));
+                }
+            }
+            Type::Tuple(parts) => parts.iter().for_each(|part| self.lengths(part)),
+            Type::Double | Type::Bool | Type::Index(_) => {}
+        }
+    }
+
+    /// Inside a loop: 0 ≤ i < n, so n ≥ 1.
+    pub fn enter_loop(&mut self, i: &Var, n: &Expr) {
+        let (i, n) = (Size::var(i), self.size_of(n));
+        self.assume_less(&Size::constant(-1), &i);
+        self.assume_less(&i, &n);
+        self.assume_less(&Size::constant(0), &n);
+    }
+
+    /// Inside the body of `let var = value`.
+    pub fn define(&mut self, var: &Var, value: &Expr) {
+        if matches!(var.ty(), Type::Index(_)) {
+            let value = self.size_of(value);
+            self.assume_equal(&Size::var(var), &value);
+        }
+    }
+
+    /// Where a condition is known to be true or false.
+    pub fn assume(&mut self, cond: &Expr, truth: bool) {
+        let Term::Prim(prim, args) = cond.term() else { return };
+        match (prim, args.as_slice()) {
+            (Prim::Not, [a]) => self.assume(a, !truth),
+            (Prim::And, [a, b]) if truth => {
+                self.assume(a, true);
+                self.assume(b, true);
+            }
+            (Prim::Or, [a, b]) if !truth => {
+                self.assume(a, false);
+                self.assume(b, false);
+            }
+            (_, [a, b]) if matches!(a.ty(), Type::Index(_)) && matches!(b.ty(), Type::Index(_)) => {
+                let (a, b) = (self.size_of(a), self.size_of(b));
+                match (prim, truth) {
+                    (Prim::Eq, true) | (Prim::Ne, false) => self.assume_equal(&a, &b),
+                    (Prim::Lt, true) | (Prim::Ge, false) => self.assume_less(&a, &b),
+                    (Prim::Gt, true) | (Prim::Le, false) => self.assume_less(&b, &a),
+                    (Prim::Le, true) | (Prim::Gt, false) => self.assume_at_most(&a, &b),
+                    (Prim::Ge, true) | (Prim::Lt, false) => self.assume_at_most(&b, &a),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether two sizes are one value.
+    pub fn equal(&self, a: &Size, b: &Size) -> bool {
+        self.reduce(&a.sub(b)).as_constant() == Some(0)
+    }
+
+    /// Whether the size's value is ≥ 0.
+    pub fn nonnegative(&self, size: &Size) -> bool {
+        self.at_most(&Size::constant(0), size)
+    }
+
+    /// Whether the size's value is ≥ 1.
+    pub fn positive(&self, size: &Size) -> bool {
+        self.at_most(&Size::constant(1), size)
+    }
+
+    /// Whether 0 ≤ index < n.
+    pub fn in_range(&self, index: &Size, n: &Size) -> bool {
+        self.nonnegative(index) && self.less(index, n)
+    }
+
+    /// Whether a ≤ b.
+    pub fn at_most(&self, a: &Size, b: &Size) -> bool {
+        self.less_by(0, a, b)
+    }
+
+    /// Whether a < b.
+    pub fn less(&self, a: &Size, b: &Size) -> bool {
+        self.less_by(1, a, b)
+    }
+
+    /// Whether `array[index]` is within bounds.
+    pub fn get_is_safe(&self, array: &Expr, index: &Expr) -> bool {
+        let Type::Array(_, length) = array.ty() else { return false };
+        if let Type::Index(Some(bound)) = index.ty()
+            && (self.equal(bound, length) || self.at_most(bound, length))
+        {
+            return true;
+        }
+        self.in_range(&self.size_of(index), length)
+    }
+
+    /// The polynomial of an Index term; parts that are none are named by a variable of their type.
+    pub fn size_of(&self, expr: &Expr) -> Size {
+        let of = |expr: &Expr| self.size_of(expr);
+        match expr.term() {
+            Term::Prim(Prim::Add, args) if args.len() == 2 => of(&args[0]).add(&of(&args[1])),
+            Term::Prim(Prim::Sub, args) if args.len() == 2 => of(&args[0]).sub(&of(&args[1])),
+            Term::Prim(Prim::Mul, args) if args.len() == 2 => of(&args[0]).mul(&of(&args[1])),
+            Term::Prim(Prim::Neg, args) if args.len() == 1 => of(&args[0]).neg(),
+            _ => Size::try_of_expr(expr).unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone()))),
+        }
+    }
+
+    fn assume_less(&mut self, a: &Size, b: &Size) {
+        if self.is_exact(a) && self.is_exact(b) {
+            self.know(b.sub(a).sub(&Size::constant(1)));
+        }
+    }
+
+    fn assume_at_most(&mut self, a: &Size, b: &Size) {
+        if self.is_exact(a) && self.is_exact(b) {
+            self.know(b.sub(a));
+        }
+    }
+
+    fn assume_equal(&mut self, a: &Size, b: &Size) {
+        self.assume_at_most(a, b);
+        self.assume_at_most(b, a);
+        let difference = self.reduce(&a.sub(b));
+        let alone = |atom: &Atom| difference.terms().filter(|(m, _)| m.contains(atom)).count() == 1 && !inside_opaque(&difference, atom);
+        let solvable = difference.terms().find_map(|(monomial, coefficient)| match monomial.as_slice() {
+            [atom] if coefficient.unsigned_abs() == 1 && alone(atom) => Some((atom.clone(), coefficient)),
+            _ => None,
+        });
+        if let Some((atom, coefficient)) = solvable {
+            // c * atom + rest = 0 with c = ±1
+            let lone = Size::atom(atom.clone());
+            let value = if coefficient == 1 { lone.sub(&difference) } else { lone.add(&difference) };
+            self.equal.push((atom, value));
+        }
+    }
+
+    /// The size with every known equality used.
+    fn reduce(&self, size: &Size) -> Size {
+        self.equal.iter().fold(size.clone(), |size, (atom, value)| size.substitute(&mut |other| (other == atom).then(|| value.clone())))
+    }
+
+    /// Takes note that a polynomial is ≥ 0 in integers, and of the ranges that follow.
+    fn know(&mut self, fact: Size) {
+        if fact.as_constant().is_some() || self.nonnegative.contains(&fact) {
+            return;
+        }
+        self.nonnegative.push(fact);
+        for _ in 0..ROUNDS {
+            let tighter: Vec<(Monomial, Range)> = self.nonnegative.iter().flat_map(|fact| self.ranges_from(fact)).collect();
+            if tighter.is_empty() {
+                return;
+            }
+            for (monomial, range) in tighter {
+                self.restrict(monomial, range);
+            }
+        }
+    }
+
+    /// What ±m + rest ≥ 0 says of m beyond what is known, for each m of the fact.
+    fn ranges_from(&self, fact: &Size) -> Vec<(Monomial, Range)> {
+        let mut tighter = Vec::new();
+        for (monomial, coefficient) in fact.terms() {
+            if monomial.is_empty() || coefficient.unsigned_abs() != 1 {
+                continue;
+            }
+            let Some((_, top)) = self.sum_range(fact, Some(monomial)) else { continue };
+            let known = self.product_range(monomial, TYPES).unwrap_or((i128::MIN, i128::MAX));
+            let range = if coefficient == 1 { (top.saturating_neg(), i128::MAX) } else { (i128::MIN, top) };
+            if range.0 > known.0 || range.1 < known.1 {
+                tighter.push((monomial.clone(), range));
+            }
+        }
+        tighter
+    }
+
+    /// Whether a + gap ≤ b.
+    fn less_by(&self, gap: i64, a: &Size, b: &Size) -> bool {
+        let holds = |a: &Size, b: &Size| {
+            let exact = self.is_exact(a) && self.is_exact(b) && small(a) && small(b);
+            exact && self.integer_nonnegative(&b.sub(a).sub(&Size::constant(gap)))
+        };
+        if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
+            return i128::from(a) + i128::from(gap) <= i128::from(b);
+        }
+        holds(a, b) || !self.equal.is_empty() && holds(&self.reduce(a), &self.reduce(b))
+    }
+
+    /// Whether the integer polynomial is ≥ 0: by ranges, or after facts that are ≥ 0 are taken from it.
+    fn integer_nonnegative(&self, goal: &Size) -> bool {
+        let mut facts = self.nonnegative.clone();
+        let mut seen = Vec::new();
+        for size in std::iter::once(goal).chain(&self.nonnegative) {
+            self.index_facts(size, TYPES, &mut facts, &mut seen);
+        }
+        // short proofs first: they are the common ones
+        (0..=DEPTH).any(|depth| self.search(goal, &facts, depth, &mut STEPS.clone()))
+    }
+
+    /// bound - 1 - v ≥ 0 for each variable v of type `Index<bound>`.
+    fn index_facts(&self, size: &Size, follow: u32, facts: &mut Vec<Size>, seen: &mut Vec<Var>) {
+        for atom in size.terms().flat_map(|(monomial, _)| monomial.clone()) {
+            if let Atom::Var(var) = atom
+                && let Type::Index(Some(bound)) = var.ty()
+                && follow > 0
+                && !seen.contains(&var)
+            {
+                seen.push(var.clone());
+                let fact = bound.sub(&Size::var(&var)).sub(&Size::constant(1));
+                if self.is_exact(bound) && !facts.contains(&fact) {
+                    facts.push(fact);
+                }
+                self.index_facts(bound, follow - 1, facts, seen);
+            }
+        }
+    }
+
+    fn search(&self, goal: &Size, facts: &[Size], depth: u32, steps: &mut u32) -> bool {
+        if self.sum_range(goal, None).is_some_and(|range| range.0 >= 0) {
+            return true;
+        }
+        if depth == 0 || !small(goal) {
+            return false;
+        }
+        for (monomial, coefficient) in goal.terms().filter(|(_, coefficient)| *coefficient < 0) {
+            for fact in facts.iter().filter(|fact| small(fact)) {
+                for (part, weight) in fact.terms().filter(|(_, weight)| *weight < 0 && coefficient % weight == 0) {
+                    let Some(factor) = self.nonnegative_quotient(monomial, part) else { continue };
+                    if *steps == 0 {
+                        return false;
+                    }
+                    *steps -= 1;
+                    let taken = fact.mul(&factor).mul(&Size::constant(coefficient / weight));
+                    if self.search(&goal.sub(&taken), facts, depth - 1, steps) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// monomial / part as a product of atoms that are ≥ 0.
+    fn nonnegative_quotient(&self, monomial: &Monomial, part: &Monomial) -> Option<Size> {
+        let mut rest = monomial.clone();
+        for atom in part {
+            let at = rest.iter().position(|other| other == atom)?;
+            rest.remove(at);
+        }
+        let nonnegative = rest.iter().all(|atom| self.atom_range(atom, TYPES).0 >= 0);
+        nonnegative.then(|| rest.into_iter().fold(Size::constant(1), |product, atom| product.mul(&Size::atom(atom))))
+    }
+}
+
+fn small(size: &Size) -> bool {
+    size.terms().all(|(_, coefficient)| (-COEFFICIENT..=COEFFICIENT).contains(&coefficient))
+}
+
+fn inside_opaque(size: &Size, atom: &Atom) -> bool {
+    let Atom::Var(var) = atom else { return false };
+    let opaque = |other: &Atom| matches!(other, Atom::Term(_)) && Size::atom(other.clone()).mentions(var);
+    size.terms().any(|(monomial, _)| monomial.iter().any(opaque))
+}
+
+/// Whether each innermost element takes eight bytes or more.
+fn holds_wide_scalars(ty: &Type) -> bool {
+    match ty {
+        Type::Array(element, _) => holds_wide_scalars(element),
+        Type::Double | Type::Index(_) => true,
+        Type::Tuple(parts) => parts.iter().any(|part| matches!(part, Type::Double | Type::Index(_))),
+        Type::Bool => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! What the prover must prove, and the temptations that it must resist.
+
+use super::*;
+use crate::source::Span;
+
+fn index(name: &str) -> Var {
+    Var::fresh(name, Type::INDEX)
+}
+
+fn below(name: &str, bound: &Size) -> Var {
+    Var::fresh(name, Type::Index(Some(bound.clone())))
+}
+
+fn s(var: &Var) -> Size {
+    Size::var(var)
+}
+
+fn c(value: i64) -> Size {
+    Size::constant(value)
+}
+
+fn vector(length: &Size) -> Type {
+    Type::array(Type::Double, length.clone())
+}
+
+/// The facts of a function with these sizes and parameters.
+fn facts(sizes: &[&Var], params: &[&Var]) -> Facts {
+    let (sizes, params) = (sizes.iter().map(|v| (*v).clone()).collect(), params.iter().map(|v| (*v).clone()).collect());
+    let body = Expr::double(0.0);
+    Facts::for_function(&Function {
+        name: "f".into(),
+        doc: None,
+        sizes,
+        params,
+        result: Type::Double,
+        body,
+        is_entry: true,
+        span: Span::NONE,
+    })
+}
+
+fn compare(prim: Prim, a: &Size, b: &Size) -> Expr {
+    Expr::prim(prim, vec![a.to_expr().unwrap(), b.to_expr().unwrap()])
+}
+
+#[test]
+fn loop_variables() {
+    let n = index("n");
+    let mut facts = facts(&[&n], &[]);
+    assert!(!facts.positive(&s(&n)) && facts.nonnegative(&s(&n)));
+    let i = below("i", &s(&n));
+    facts.enter_loop(&i, &Expr::var(&n));
+    assert!(facts.in_range(&s(&i), &s(&n)) && facts.positive(&s(&n)));
+    assert!(!facts.in_range(&s(&i).add(&c(1)), &s(&n)) && !facts.in_range(&s(&i).sub(&c(1)), &s(&n)));
+    assert!(facts.in_range(&s(&n).sub(&s(&i)).sub(&c(1)), &s(&n)));
+    assert!(facts.in_range(&s(&i), &s(&n).add(&c(1))) && facts.less(&s(&i), &s(&i).add(&c(1))));
+    // with a plain type, from the loop alone
+    let j = index("j");
+    facts.enter_loop(&j, &Expr::var(&n));
+    assert!(facts.in_range(&s(&j), &s(&n)));
+}
+
+#[test]
+fn neighbours() {
+    let n = index("n");
+    let mut facts = facts(&[&n], &[]);
+    let less = s(&n).sub(&c(1));
+    let i = below("i", &less);
+    facts.enter_loop(&i, &less.to_expr().unwrap());
+    assert!(facts.in_range(&s(&i).add(&c(1)), &s(&n)) && facts.in_range(&s(&i), &s(&n)));
+    assert!(!facts.in_range(&s(&i).add(&c(2)), &s(&n)));
+    facts.assume(&compare(Prim::Gt, &s(&i), &c(0)), true);
+    assert!(facts.in_range(&s(&i).sub(&c(1)), &s(&n)) && !facts.nonnegative(&s(&i).sub(&c(2))));
+}
+
+#[test]
+fn literals_and_slices() {
+    let facts = Facts::default();
+    assert!(facts.in_range(&c(2), &c(3)) && !facts.in_range(&c(3), &c(3)) && !facts.in_range(&c(-1), &c(3)));
+    // vectorSlice v 2 5 of a Vector<8>: loop of 5 - 2 + 1, v[i + 2]
+    let i = below("i", &c(4));
+    assert!(facts.in_range(&s(&i).add(&c(2)), &c(8)) && !facts.in_range(&s(&i).add(&c(5)), &c(8)));
+}
+
+#[test]
+fn slices_between_guarded_ends() {
+    let (n, from, to) = (index("n"), index("s"), index("e"));
+    let mut facts = facts(&[&n], &[]);
+    for (a, b) in [(c(0), s(&from)), (s(&from), s(&to))] {
+        facts.assume(&compare(Prim::Le, &a, &b), true);
+    }
+    facts.assume(&compare(Prim::Lt, &s(&to), &s(&n)), true);
+    let count = s(&to).sub(&s(&from)).add(&c(1));
+    let i = below("i", &count);
+    facts.enter_loop(&i, &count.to_expr().unwrap());
+    assert!(facts.in_range(&s(&i).add(&s(&from)), &s(&n)));
+    assert!(!facts.in_range(&s(&i).add(&s(&from)).add(&c(1)), &s(&n)));
+}
+
+#[test]
+fn flattened_matrices() {
+    let (n, m) = (index("n"), index("m"));
+    let a = Var::fresh("a", Type::array(vector(&s(&m)), s(&n)));
+    let mut facts = facts(&[&n, &m], &[&a]);
+    let (i, j) = (below("i", &s(&n)), below("j", &s(&m)));
+    facts.enter_loop(&i, &Expr::var(&n));
+    facts.enter_loop(&j, &Expr::var(&m));
+    assert!(facts.nonnegative(&s(&n).mul(&s(&m))));
+    let flat = s(&i).mul(&s(&m)).add(&s(&j));
+    let taken = facts.integer_nonnegative(&s(&n).mul(&s(&m)).sub(&flat).sub(&c(1)));
+    assert!(taken);
+}
+
+#[test]
+fn products_of_unrelated_sizes_may_wrap() {
+    let (n, m) = (index("n"), index("m"));
+    let (v, w) = (Var::fresh("v", vector(&s(&n))), Var::fresh("w", vector(&s(&m))));
+    let facts = facts(&[&n, &m], &[&v, &w]);
+    let product = s(&n).mul(&s(&m));
+    assert!(!facts.nonnegative(&product) && !facts.nonnegative(&product.add(&c(1))));
+    assert!(facts.nonnegative(&s(&n).add(&s(&m))));
+    assert!(!facts.nonnegative(&s(&n).mul(&c(8))));
+}
+
+#[test]
+fn a_bare_index_may_wrap() {
+    let (i, k) = (index("i"), index("k"));
+    let mut facts = Facts::default();
+    assert!(!facts.less(&s(&i), &s(&i).add(&c(1))));
+    assert!(!facts.nonnegative(&s(&i)) && !facts.in_range(&s(&i), &s(&k)));
+    // i + 1 < k says nothing of i: i + 1 may have wrapped
+    facts.assume(&compare(Prim::Lt, &s(&i).add(&c(1)), &s(&k)), true);
+    assert!(!facts.less(&s(&i), &s(&k)));
+    // a loop of k - 1 may run for k = -2^63
+    let less = s(&k).sub(&c(1));
+    let j = below("j", &less);
+    facts.enter_loop(&j, &less.to_expr().unwrap());
+    assert!(!facts.in_range(&s(&j).add(&c(1)), &s(&k)) && !facts.positive(&s(&k)));
+    // but a loop of k has indices below k
+    let l = below("l", &s(&k));
+    assert!(facts.in_range(&s(&l), &s(&k)));
+    let half = s(&k).mul(&c(2));
+    assert!(!facts.in_range(&s(&l).mul(&c(2)), &half));
+}
+
+#[test]
+fn guards_bound_a_bare_index() {
+    let (n, i) = (index("n"), index("i"));
+    let mut facts = facts(&[&n], &[]);
+    let low = compare(Prim::Ge, &s(&i), &c(0));
+    let high = compare(Prim::Lt, &s(&i), &s(&n));
+    let mut other = facts.clone();
+    facts.assume(&Expr::prim(Prim::And, vec![low.clone(), high.clone()]), true);
+    assert!(facts.in_range(&s(&i), &s(&n)) && facts.less(&s(&i), &s(&i).add(&c(1))));
+    // not (i < 0 || i >= n)
+    let outside = Expr::prim(Prim::Or, vec![compare(Prim::Lt, &s(&i), &c(0)), compare(Prim::Ge, &s(&i), &s(&n))]);
+    other.assume(&outside, true);
+    assert!(!other.in_range(&s(&i), &s(&n)));
+    other.assume(&Expr::prim(Prim::Not, vec![outside]), true);
+    assert!(other.in_range(&s(&i), &s(&n)));
+}
+
+#[test]
+fn equalities() {
+    let (n, m, k) = (index("n"), index("m"), index("k"));
+    let mut facts = facts(&[&n, &m], &[]);
+    let i = below("i", &s(&n));
+    assert!(facts.equal(&s(&n).add(&s(&n)), &s(&n).mul(&c(2))) && !facts.equal(&s(&n), &s(&m)));
+    facts.assume(&compare(Prim::Eq, &s(&n), &s(&m)), true);
+    assert!(facts.equal(&s(&n).mul(&s(&m)), &s(&m).mul(&s(&m))) && facts.in_range(&s(&i), &s(&m)));
+    // modulo 2^64, also of a bare Index
+    facts.assume(&compare(Prim::Eq, &s(&k).add(&c(1)), &s(&n)), true);
+    assert!(facts.equal(&s(&k), &s(&m).sub(&c(1))) && facts.equal(&s(&k).mul(&c(3)), &s(&n).mul(&c(3)).sub(&c(3))));
+    // 2k = 2n does not say k = n: one of them may be 2^63 more
+    let l = index("l");
+    facts.assume(&compare(Prim::Eq, &s(&l).mul(&c(2)), &s(&n).mul(&c(2))), true);
+    assert!(!facts.equal(&s(&l), &s(&n)));
+}
+
+#[test]
+fn reads() {
+    let n = index("n");
+    let v = Var::fresh("v", vector(&s(&n)));
+    let at = Var::fresh("at", Type::array(Type::Index(Some(s(&n))), c(4)));
+    let facts = facts(&[&n], &[&v, &at]);
+    let i = below("i", &c(4));
+    let inner = Expr::get(Expr::var(&at), Expr::var(&i));
+    assert!(facts.get_is_safe(&Expr::var(&at), &Expr::var(&i)) && facts.get_is_safe(&Expr::var(&v), &inner));
+    let next = Expr::prim(Prim::Add, vec![inner.clone(), Expr::index(1)]);
+    assert!(!facts.get_is_safe(&Expr::var(&v), &next));
+    let back = Expr::prim(Prim::Sub, vec![Expr::prim(Prim::Sub, vec![Expr::var(&n), Expr::index(1)]), inner]);
+    assert!(facts.get_is_safe(&Expr::var(&v), &back));
+    assert!(!facts.get_is_safe(&Expr::var(&v), &Expr::index(0)));
+}
+
+#[test]
+fn definitions_and_operations() {
+    let (n, j) = (index("n"), index("j"));
+    let mut facts = facts(&[&n], &[]);
+    let i = below("i", &s(&n));
+    let half = Expr::prim(Prim::Div, vec![Expr::var(&i), Expr::index(2)]);
+    facts.define(&j, &Expr::prim(Prim::Add, vec![Expr::var(&i), Expr::index(1)]));
+    assert!(facts.in_range(&s(&j).sub(&c(1)), &s(&n)) && facts.positive(&s(&j)));
+    assert!(facts.nonnegative(&Size::of_expr(&half)));
+    let rest = Expr::prim(Prim::Rem, vec![Expr::var(&i), Expr::index(3)]);
+    assert!(facts.in_range(&Size::of_expr(&rest), &c(3)) && !facts.in_range(&Size::of_expr(&rest), &c(2)));
+}
