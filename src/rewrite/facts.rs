@@ -20,8 +20,10 @@ enum Fact {
     Let(Var, Expr),
     /// A loop variable, in `0 … n-1`.
     Loop(Var, Size),
-    /// A lambda-bound variable: a parameter or an accumulator.
+    /// A parameter.
     Bound(Var),
+    /// The accumulator of a fold.
+    Accumulator(Var),
 }
 
 /// A place in a scope stack, to go back to.
@@ -99,6 +101,14 @@ impl Facts {
         self.facts.push(Fact::Bound(var.clone()));
     }
 
+    pub fn enter_accumulator(&mut self, var: &Var) {
+        self.facts.push(Fact::Accumulator(var.clone()));
+    }
+
+    pub fn is_accumulator(&self, var: &Var) -> bool {
+        self.facts.iter().any(|fact| matches!(fact, Fact::Accumulator(acc) if acc == var))
+    }
+
     /// How deep a variable is bound, outermost first; `None` for one that is not bound around here.
     pub fn depth(&self, var: &Var) -> Option<usize> {
         self.facts.iter().position(|fact| fact.binds(var))
@@ -108,7 +118,7 @@ impl Facts {
     pub fn value(&self, var: &Var) -> Option<&Expr> {
         self.facts.iter().rev().find_map(|fact| match fact {
             Fact::Let(x, value) if x == var => Some(value),
-            Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) => None,
+            Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) | Fact::Accumulator(_) => None,
         })
     }
 
@@ -127,7 +137,7 @@ impl Facts {
                         size = size.replace(&x, &value);
                     }
                 }
-                Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) => {}
+                Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) | Fact::Accumulator(_) => {}
             }
         }
         size
@@ -174,7 +184,7 @@ impl Facts {
     pub fn bound_to(&self, value: &Expr) -> Option<Var> {
         self.facts.iter().rev().find_map(|fact| match fact {
             Fact::Let(x, known) if known.ty().same_shape(value.ty()) && same(known, value) => Some(x.clone()),
-            Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) => None,
+            Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) | Fact::Accumulator(_) => None,
         })
     }
 
@@ -194,9 +204,10 @@ impl Facts {
         let by_loop = self.facts.iter().any(|fact| match fact {
             Fact::Loop(i, bound) => below(&Size::var(i), bound),
             Fact::Bound(i) => matches!(i.ty(), Type::Index(Some(bound)) if below(&Size::var(i), bound)),
-            Fact::Is(..) | Fact::Let(..) => false,
+            Fact::Is(..) | Fact::Let(..) | Fact::Accumulator(_) => false,
         });
-        by_loop || self.known_non_negative(&at) && self.known_positive(&n.sub(&at))
+        let by_condition = || self.facts.iter().any(|fact| fact.less().is_some_and(|(i, bound)| below(&i, &bound)));
+        by_loop || self.known_non_negative(&at) && by_condition()
     }
 
     /// Whether the size is at least 0 whenever this place is reached.
@@ -229,7 +240,7 @@ impl Facts {
     /// A variable that is the length of a variable bound around here.
     fn is_length(&self, size: &Var) -> bool {
         self.facts.iter().any(|fact| match fact {
-            Fact::Bound(var) => {
+            Fact::Bound(var) | Fact::Accumulator(var) => {
                 let mut found = false;
                 each_length(var.ty(), &mut |length| found |= length.as_var() == Some(size));
                 found
@@ -271,7 +282,7 @@ impl Facts {
         }
         let known = self.facts.iter().find_map(|fact| match fact {
             Fact::Is(known, value) if same(known, cond) => Some(*value),
-            Fact::Is(..) | Fact::Let(..) | Fact::Loop(..) | Fact::Bound(_) => None,
+            Fact::Is(..) | Fact::Let(..) | Fact::Loop(..) | Fact::Bound(_) | Fact::Accumulator(_) => None,
         });
         if known.is_some() {
             return known;
@@ -368,9 +379,22 @@ impl Facts {
 impl Fact {
     fn binds(&self, var: &Var) -> bool {
         match self {
-            Fact::Let(x, _) | Fact::Loop(x, _) | Fact::Bound(x) => x == var,
+            Fact::Let(x, _) | Fact::Loop(x, _) | Fact::Bound(x) | Fact::Accumulator(x) => x == var,
             Fact::Is(..) => false,
         }
+    }
+
+    /// `a < b`, where the fact says so.
+    fn less(&self) -> Option<(Size, Size)> {
+        let Fact::Is(cond, value) = self else { return None };
+        let Term::Prim(prim, args) = cond.term() else { return None };
+        let [a, b] = args.as_slice() else { return None };
+        let (small, large) = match (prim, value) {
+            (Prim::Lt, true) | (Prim::Ge, false) => (a, b),
+            (Prim::Gt, true) | (Prim::Le, false) => (b, a),
+            _ => return None,
+        };
+        Some((Size::try_of_expr(small)?, Size::try_of_expr(large)?))
     }
 
     fn disjunction(&self) -> Option<(Expr, bool)> {

@@ -20,11 +20,16 @@ pub mod derivation;
 pub mod engine;
 pub mod facts;
 pub mod interpret;
+pub mod law;
 pub mod rule;
 pub mod rules;
 pub mod strategy;
 pub mod uses;
 
+#[cfg(test)]
+mod generate;
+#[cfg(test)]
+mod programs_tests;
 #[cfg(test)]
 mod tests;
 
