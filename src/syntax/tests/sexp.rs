@@ -59,7 +59,6 @@ pub fn ty(ty_: &TypeExpr) -> String {
         TypeExprKind::Any => "_".to_string(),
         TypeExprKind::Double => "D".to_string(),
         TypeExprKind::Bool => "B".to_string(),
-        TypeExprKind::Any => "_".to_string(),
         TypeExprKind::Index(None) => "I".to_string(),
         TypeExprKind::Index(Some(n)) => format!("I<{}>", size(n)),
         TypeExprKind::Array(element, None) => format!("[{}]", ty(element)),
