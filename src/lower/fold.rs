@@ -63,7 +63,7 @@ impl Lowerer<'_> {
         self.env.insert(acc.clone(), self.view_of(&state));
         let count = self.count(n, None)?;
         let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
-        self.enter(i, &count, size, |this, _| this.step(body, acc, &components, &Plan::ByBranch))?;
+        self.enter(i, n, &count, size, |this, _| this.step(body, acc, &components, &Plan::ByBranch))?;
         let view = self.view_of(&state);
         if let Some(dest) = dest {
             self.copy(&view, dest, expr.span())?;
@@ -138,7 +138,7 @@ impl Lowerer<'_> {
         self.write_alone(init, &now)?;
         let view = self.view_of(&now);
         self.env.insert(acc.clone(), view);
-        self.enter(i, &count, size, |this, _| {
+        self.enter(i, n, &count, size, |this, _| {
             this.step(body, acc, &components, &plan)?;
             if let Plan::Uniform(groups) = &plan {
                 for (group, free) in groups {
@@ -240,10 +240,10 @@ impl Lowerer<'_> {
                 self.step(body, acc, components, plan)
             }
             Term::If(cond, a, b) => {
-                let cond = self.scalar(cond)?;
-                let (then, ()) = self.nested(|this| this.step(a, acc, components, plan))?;
-                let (otherwise, ()) = self.nested(|this| this.step(b, acc, components, plan))?;
-                self.either(cond, then, otherwise);
+                let choice = self.scalar(cond)?;
+                let (then, ()) = self.branch(cond, true, |this| this.step(a, acc, components, plan))?;
+                let (otherwise, ()) = self.branch(cond, false, |this| this.step(b, acc, components, plan))?;
+                self.either(choice, then, otherwise);
                 Ok(())
             }
             _ => self.tail(body, acc, components, plan),
