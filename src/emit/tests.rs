@@ -435,3 +435,25 @@ int main(void) {
 "#,
     );
 }
+
+#[test]
+fn as_many_lines_at_every_size() {
+    let lines = |length: i64| {
+        let v = Var::fresh("v", Type::array(Type::Double, Size::constant(length)));
+        let body = Expr::build(Expr::index(length), "i", |i| mul(at(&v, &i), num(2.0)));
+        emit(vec![function("f", &[], &[&v], body)], &[]).source.lines().count()
+    };
+    assert_eq!(lines(3), lines(100_000));
+}
+
+#[test]
+fn a_size_that_depends_on_data_is_unsupported() {
+    let x = Var::fresh("x", Type::Double);
+    let n = Expr::prim(Prim::ToIndex, vec![Expr::var(&x)]);
+    let body =
+        Expr::bind("n", n, |n| Expr::bind("t", Expr::build(n.clone(), "i", to_double), |t| sum(n.clone(), |i| Expr::get(t.clone(), i))));
+    let mut program = Program::default();
+    program.functions.insert("f".into(), function("f", &[], &[&x], body));
+    let problems = lower(&program, &["f".into()], &LowerOptions::default()).expect_err("unsupported");
+    assert_eq!(problems[0].code, "E0601");
+}

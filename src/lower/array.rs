@@ -24,6 +24,10 @@ impl Lowerer<'_> {
             Term::Index(value) => Ok(View::Scalar(Value::Index(*value))),
             Term::Bool(value) => Ok(View::Scalar(Value::Bool(*value))),
             Term::Prim(prim, args) => Ok(View::Scalar(self.prim_term(*prim, args, expr.span())?)),
+            // what an array is made from gives its room back
+            Term::Let(..) if matches!(expr.ty(), Type::Array(..)) && !is_view(expr) && self.type_of(expr).is_ok() => {
+                self.stored(expr, name)
+            }
             Term::Let(var, value, body) => {
                 self.bind(var, value)?;
                 self.value(body, name)

@@ -15,6 +15,7 @@ mod clean;
 mod context;
 mod fold;
 mod function;
+mod moves;
 pub mod program;
 mod scalar;
 mod view;

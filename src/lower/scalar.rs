@@ -81,7 +81,7 @@ impl Lowerer<'_> {
     /// never exceeds the block; a row is a sum of strides, exact also where a later length is 0.
     pub fn offset(&self, leaf: &Leaf) -> Option<Value> {
         let count = |size: &Size| self.size_value(size, Span::NONE).unwrap_or(Value::Index(0));
-        let (&ref first, rest) = leaf.taken.split_first()?;
+        let (first, rest) = leaf.taken.split_first()?;
         if leaf.taken.len() == leaf.dims.len() {
             let mut sum = first.clone();
             for (index, size) in rest.iter().zip(&leaf.dims[1..]) {
@@ -176,10 +176,7 @@ impl Lowerer<'_> {
                     let size = args.get(1).and_then(Size::try_of_expr);
                     let positive = size.is_some_and(|size| self.facts.positive(&size));
                     if range.0 <= 0 && range.1 >= 0 && !positive {
-                        let name = match self.atomic(divisor.clone(), "divisor") {
-                            Value::Index(0) => Value::Index(0),
-                            other => other,
-                        };
+                        let name = self.atomic(divisor.clone(), "divisor");
                         *divisor = name.clone();
                         let cond = Value::Prim { prim: Prim::Eq, elem, plain: true, args: vec![name, Value::Index(0)] };
                         self.fail(cond, Status::DivZero);
