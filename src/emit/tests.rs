@@ -197,7 +197,10 @@ fn array_accumulators() {
         let sum = map(&a, &m, |x, j| add(x, Expr::get(b.clone(), j)));
         Expr::tuple(vec![b, sum])
     }));
-    all.push(pair_fold("both", |a, b, _, _| { let _ = a; Expr::tuple(vec![b.clone(), b]) }));
+    all.push(pair_fold("both", |a, b, _, _| {
+        let _ = a;
+        Expr::tuple(vec![b.clone(), b])
+    }));
     all.push(pair_fold("shift", |a, b, _, m| Expr::tuple(vec![map(&b, &m, |x, _| add(x, num(1.0))), a])));
     all.push(pair_fold("branch", |a, b, i, m| {
         let odd = Expr::prim(Prim::Eq, vec![Expr::prim(Prim::Rem, vec![i, Expr::index(2)]), Expr::index(1)]);
@@ -289,4 +292,168 @@ int main(void) {
 }
 "#,
     );
+}
+
+#[test]
+fn tuples_calls_checks_and_rooms() {
+    let mut all = Vec::new();
+    // struct of arrays, nested
+    let n = size("n");
+    let p = Var::fresh("p", Type::array(Type::tuple(vec![Type::Double, Type::INDEX]), Size::var(&n)));
+    let body = Expr::build(Expr::var(&n), "i", |i| {
+        let x = Expr::proj(at(&p, &i), 0);
+        Expr::tuple(vec![mul(x.clone(), x), Expr::tuple(vec![to_double(Expr::proj(at(&p, &i), 1)), Expr::bool(true)])])
+    });
+    all.push(function("pairs", &[&n], &[&p], body));
+    // rooms that grow with the loop: exactly the largest
+    let n = Var::fresh("n", Type::INDEX);
+    let body = Expr::build(Expr::var(&n), "i", |i| {
+        let len = add(i.clone(), Expr::index(1));
+        Expr::bind("t", Expr::build(len.clone(), "j", |j| to_double(mul(j.clone(), j))), |t| {
+            add(sum(len.clone(), |j| Expr::get(t.clone(), j)), Expr::get(t.clone(), i))
+        })
+    });
+    all.push(function("triangle", &[], &[&n], body));
+    // a callee with room of its own, called inside a loop
+    let m = size("m");
+    let v = vector("v", &m);
+    let body = Expr::bind("t", map(&Expr::var(&v), &Expr::var(&m), |x, _| mul(x, num(3.0))), |t| {
+        Expr::build(Expr::var(&m), "k", |k| add(Expr::get(t.clone(), k.clone()), sum(Expr::var(&m), |j| Expr::get(t.clone(), j))))
+    });
+    let mut callee = function("inner'", &[&m], &[&v], body);
+    callee.is_entry = false;
+    let (r, c) = (size("r"), size("c"));
+    let a = Var::fresh("A", Type::array(Type::array(Type::Double, Size::var(&c)), Size::var(&r)));
+    let body = Expr::build(Expr::var(&r), "i", |i| {
+        Expr::bind("w", Expr::call(&callee, vec![at(&a, &i)]), |w| sum(Expr::var(&c), |j| Expr::get(w.clone(), j)))
+    });
+    all.push(callee);
+    all.push(function("caller", &[&r, &c], &[&a], body));
+    // checks: an index from data, && that guards, division, conversion
+    let n = size("n");
+    let (v, k) = (vector("v", &n), Var::fresh("k", Type::INDEX));
+    let inside = |k: &Var| {
+        let low = Expr::prim(Prim::Ge, vec![Expr::var(k), Expr::index(0)]);
+        let high = Expr::prim(Prim::Lt, vec![Expr::var(k), Expr::var(&n)]);
+        Expr::prim(Prim::And, vec![low, high])
+    };
+    let guarded = Expr::prim(Prim::And, vec![inside(&k), Expr::prim(Prim::Gt, vec![at(&v, &Expr::var(&k)), num(0.0)])]);
+    all.push(function("guarded", &[&n], &[&v, &k], Expr::if_(guarded, at(&v, &Expr::var(&k)), num(-1.0))));
+    let n = size("n");
+    let (v, k) = (vector("v", &n), Var::fresh("k", Type::INDEX));
+    let unproved = Expr::prim(
+        Prim::Or,
+        vec![Expr::prim(Prim::Lt, vec![Expr::var(&k), Expr::index(0)]), Expr::prim(Prim::Gt, vec![at(&v, &Expr::var(&k)), num(0.0)])],
+    );
+    all.push(function("either'", &[&n], &[&v, &k], unproved));
+    let (a, b, x) = (Var::fresh("a", Type::INDEX), Var::fresh("b", Type::INDEX), Var::fresh("x", Type::Double));
+    let parts = vec![
+        Expr::prim(Prim::Div, vec![Expr::var(&a), Expr::var(&b)]),
+        Expr::prim(Prim::Rem, vec![Expr::var(&a), Expr::var(&b)]),
+        Expr::prim(Prim::ToIndex, vec![Expr::var(&x)]),
+        Expr::prim(Prim::Neg, vec![Expr::prim(Prim::Mul, vec![Expr::var(&a), Expr::var(&b)])]),
+    ];
+    all.push(function("integers", &[], &[&a, &b, &x], Expr::tuple(parts)));
+    // bounded indices in an array, checked at entry
+    let (n, m) = (size("n"), size("m"));
+    let v = vector("v", &n);
+    let ks = Var::fresh("ks", Type::array(Type::Index(Some(Size::var(&n))), Size::var(&m)));
+    all.push(function("gather", &[&n, &m], &[&v, &ks], Expr::build(Expr::var(&m), "i", |i| at(&v, &at(&ks, &i)))));
+    // a value that is also part of the result is built where it belongs
+    let n = size("n");
+    let v = vector("v", &n);
+    let body = Expr::bind("t", map(&Expr::var(&v), &Expr::var(&n), |x, _| mul(x, num(3.0))), |t| {
+        Expr::tuple(vec![t.clone(), sum(Expr::var(&n), |i| Expr::get(t.clone(), i))])
+    });
+    all.push(function("in_place", &[&n], &[&v], body));
+    // branches on arrays: a choice between two that exist copies nothing before the loop
+    let n = size("n");
+    let (a, b, c) = (vector("double", &n), vector("b", &n), Var::fresh("c", Type::Bool));
+    let chosen = Expr::if_(Expr::var(&c), Expr::var(&a), Expr::var(&b));
+    let body =
+        Expr::bind("w", chosen, |w| Expr::build(Expr::var(&n), "i", |i| add(Expr::get(w.clone(), i.clone()), Expr::get(w.clone(), i))));
+    all.push(function("choose", &[&n], &[&a, &b, &c], body));
+    // a check and literals
+    let n = size("n");
+    let v = vector("v", &n);
+    let three = Expr::prim(Prim::Eq, vec![Expr::var(&n), Expr::index(3)]);
+    let items = Expr::array(Type::Double, vec![at(&v, &Expr::index(0)), num(-1.5), num(f64::NAN), num(f64::NEG_INFINITY), num(1e300)]);
+    all.push(function("checked", &[&n], &[&v], Expr::check(three, Status::Shape, items)));
+    let files = emit(all, &["pairs", "triangle", "caller", "guarded", "either'", "integers", "gather", "in_place", "choose", "checked"]);
+    println!("{}", files.source);
+    run(
+        &files,
+        r#"
+int main(void) {
+    double p0[2] = {2.0, 3.0}, q[2], q1[2], r, v[3] = {1.0, -2.0, 3.0};
+    int64_t p1[2] = {7, 8}, i0, i1, i2, i3;
+    bool flags[2], flag;
+    CHECK(pairs(2, p0, p1, q, q1, flags, NULL, 0) == SMOOTH_OK);
+    CHECK(q[1] == 9.0 && q1[0] == 7.0 && flags[1]);
+    CHECK(triangle_workspace(4) == 32);
+    CHECK(triangle_workspace(0) == 0);
+    CHECK(triangle_workspace(INT64_MAX) == SIZE_MAX || triangle_workspace(INT64_MAX) > 1000000);
+    double *t = (double *)malloc(32), *ws = (double *)malloc(32);
+    CHECK(triangle(4, t, ws, 32) == SMOOTH_OK);
+    CHECK(t[3] == 14.0 + 9.0);
+    CHECK(triangle(4, t, ws, 31) == SMOOTH_WORKSPACE);
+    CHECK(triangle(-4, t, ws, 31) == SMOOTH_NEGATIVE);
+    CHECK(caller_workspace(1, 2) == 32);
+    CHECK(caller(1, 2, v, &r, ws, 32) == SMOOTH_OK);
+    NEAR(r, -9.0);
+    CHECK(caller(2, 0, NULL, t, NULL, 0) == SMOOTH_OK);
+    NEAR(t[1], 0.0);
+    free(t); free(ws);
+    CHECK(guarded(3, v, 2, &r, NULL, 0) == SMOOTH_OK && r == 3.0);
+    CHECK(guarded(3, v, 3, &r, NULL, 0) == SMOOTH_OK && r == -1.0);
+    CHECK(guarded(0, NULL, INT64_MIN, &r, NULL, 0) == SMOOTH_OK && r == -1.0);
+    CHECK(either_prime(3, v, -1, &flag, NULL, 0) == SMOOTH_OK && flag);
+    CHECK(either_prime(3, v, 1, &flag, NULL, 0) == SMOOTH_OK && !flag);
+    CHECK(either_prime(3, v, 3, &flag, NULL, 0) == SMOOTH_BOUNDS);
+    CHECK(integers(7, -2, 2.9, &i0, &i1, &i2, &i3, NULL, 0) == SMOOTH_OK);
+    CHECK(i0 == -3 && i1 == 1 && i2 == 2 && i3 == 14);
+    CHECK(integers(INT64_MIN, -1, -2.9, &i0, &i1, &i2, &i3, NULL, 0) == SMOOTH_OK);
+    CHECK(i0 == INT64_MIN && i1 == 0 && i2 == -2 && i3 == INT64_MIN);
+    CHECK(integers(1, 0, 1.0, &i0, &i1, &i2, &i3, NULL, 0) == SMOOTH_DIV_ZERO);
+    CHECK(integers(1, 1, 1e19, &i0, &i1, &i2, &i3, NULL, 0) == SMOOTH_RANGE);
+    CHECK(integers(1, 1, (double)NAN, &i0, &i1, &i2, &i3, NULL, 0) == SMOOTH_RANGE);
+    int64_t ks[2] = {2, 0};
+    CHECK(gather(3, 2, v, ks, q, NULL, 0) == SMOOTH_OK && q[0] == 3.0);
+    ks[1] = 3;
+    CHECK(gather(3, 2, v, ks, q, NULL, 0) == SMOOTH_RANGE);
+    double w[3];
+    CHECK(in_place_workspace(3) == 0);
+    CHECK(in_place(3, v, w, &r, NULL, 0) == SMOOTH_OK && r == 6.0 && w[1] == -6.0);
+    CHECK(choose_workspace(3, true) == 0);
+    CHECK(choose(3, v, w, false, t = (double *)malloc(24), NULL, 0) == SMOOTH_OK && t[0] == 6.0);
+    free(t);
+    double five[5];
+    CHECK(checked(3, v, five, NULL, 0) == SMOOTH_OK && five[1] == -1.5 && isnan(five[2]) && five[3] < -1e308);
+    CHECK(checked(2, v, five, NULL, 0) == SMOOTH_SHAPE);
+    return failed;
+}
+"#,
+    );
+}
+
+#[test]
+fn as_many_lines_at_every_size() {
+    let lines = |length: i64| {
+        let v = Var::fresh("v", Type::array(Type::Double, Size::constant(length)));
+        let body = Expr::build(Expr::index(length), "i", |i| mul(at(&v, &i), num(2.0)));
+        emit(vec![function("f", &[], &[&v], body)], &[]).source.lines().count()
+    };
+    assert_eq!(lines(3), lines(100_000));
+}
+
+#[test]
+fn a_size_that_depends_on_data_is_unsupported() {
+    let x = Var::fresh("x", Type::Double);
+    let n = Expr::prim(Prim::ToIndex, vec![Expr::var(&x)]);
+    let body =
+        Expr::bind("n", n, |n| Expr::bind("t", Expr::build(n.clone(), "i", to_double), |t| sum(n.clone(), |i| Expr::get(t.clone(), i))));
+    let mut program = Program::default();
+    program.functions.insert("f".into(), function("f", &[], &[&x], body));
+    let problems = lower(&program, &["f".into()], &LowerOptions::default()).expect_err("unsupported");
+    assert_eq!(problems[0].code, "E0601");
 }

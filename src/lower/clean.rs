@@ -137,6 +137,18 @@ fn mark(block: &[Stmt], live: &mut HashSet<Id>) {
     }
 }
 
+/// Whether what a function returns or branches on depends on a local.
+pub fn mentions(block: &Block, id: Id) -> bool {
+    let mut live = HashSet::new();
+    loop {
+        let before = live.len();
+        mark(block, &mut live);
+        if live.len() == before {
+            return live.contains(&id);
+        }
+    }
+}
+
 /// Whether a statement has an effect that someone sees.
 fn stays(stmt: &Stmt, live: &HashSet<Id>) -> bool {
     match stmt {
