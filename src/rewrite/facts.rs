@@ -7,6 +7,9 @@
 //!
 //! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
 use super::uses::Uses;
@@ -26,6 +29,20 @@ enum Fact {
     Accumulator(Var),
 }
 
+/// What is known of sizes in one scope, with the questions that were asked there.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    facts: prove::Facts,
+    answers: RefCell<HashMap<(Question, Size, Size), bool>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Question {
+    Equal,
+    Less,
+    AtMost,
+}
+
 /// A place in a scope stack, to go back to.
 #[derive(Clone, Copy)]
 pub struct Mark {
@@ -38,7 +55,7 @@ pub struct Mark {
 pub struct Facts {
     facts: Vec<Fact>,
     /// What is known of sizes, from the outermost scope to this one; one entry for each scope that adds to it.
-    sizes: Vec<prove::Facts>,
+    sizes: Vec<Known>,
     /// What is known of let-bound variables' occurrences.
     pub uses: Uses,
     /// All functions, for calls.
@@ -64,13 +81,13 @@ impl Facts {
     }
 
     fn learn(&mut self, f: impl FnOnce(&mut prove::Facts)) {
-        let mut sizes = self.sizes.last().cloned().unwrap_or_default();
-        f(&mut sizes);
-        self.sizes.push(sizes);
+        let mut facts = self.sizes.last().map(|known| known.facts.clone()).unwrap_or_default();
+        f(&mut facts);
+        self.sizes.push(Known { facts, ..Known::default() });
     }
 
     pub fn enter_function(&mut self, function: &Function) {
-        self.sizes.push(prove::Facts::for_function(function));
+        self.sizes.push(Known { facts: prove::Facts::for_function(function), ..Known::default() });
         let bound = function.sizes.iter().chain(&function.params).cloned().map(Fact::Bound);
         self.facts.extend(bound);
     }
@@ -172,15 +189,24 @@ impl Facts {
         })
     }
 
-    fn prove(&self, question: impl FnOnce(&prove::Facts) -> bool) -> bool {
-        match self.sizes.last() {
-            Some(sizes) => question(sizes),
-            None => question(&prove::Facts::default()),
+    fn prove(&self, question: Question, a: &Size, b: &Size) -> bool {
+        let ask = |facts: &prove::Facts| match question {
+            Question::Equal => facts.equal(a, b),
+            Question::Less => facts.less(a, b),
+            Question::AtMost => facts.at_most(a, b),
+        };
+        let Some(known) = self.sizes.last() else { return ask(&prove::Facts::default()) };
+        let key = (question, a.clone(), b.clone());
+        if let Some(answer) = known.answers.borrow().get(&key) {
+            return *answer;
         }
+        let answer = ask(&known.facts);
+        known.answers.borrow_mut().insert(key, answer);
+        answer
     }
 
     pub fn same_size(&self, a: &Size, b: &Size) -> bool {
-        a == b || self.prove(|sizes| sizes.equal(a, b))
+        a == b || self.prove(Question::Equal, a, b)
     }
 
     /// Whether `0 <= index < n`.
@@ -190,17 +216,17 @@ impl Facts {
         {
             return true;
         }
-        Size::try_of_expr(index).is_some_and(|index| self.prove(|sizes| sizes.in_range(&index, n)))
+        Size::try_of_expr(index).is_some_and(|index| self.prove(Question::Less, &index, n) && self.non_negative(&index))
     }
 
     /// Whether the size is at least 0 whenever this place is reached.
     pub fn non_negative(&self, n: &Size) -> bool {
-        self.prove(|sizes| sizes.nonnegative(n))
+        self.prove(Question::AtMost, &Size::constant(0), n)
     }
 
     /// Whether the size is at least 1 whenever this place is reached.
     pub fn positive(&self, n: &Size) -> bool {
-        self.prove(|sizes| sizes.positive(n))
+        self.prove(Question::Less, &Size::constant(0), n)
     }
 
     /// The value of a condition, where the surroundings fix it.
@@ -235,8 +261,8 @@ impl Facts {
 
     fn compare(&self, prim: Prim, a: &Size, b: &Size) -> Option<bool> {
         let same = || self.same_size(a, b);
-        let less = |a: &Size, b: &Size| self.prove(|sizes| sizes.less(a, b));
-        let at_most = |a: &Size, b: &Size| self.prove(|sizes| sizes.at_most(a, b));
+        let less = |a: &Size, b: &Size| self.prove(Question::Less, a, b);
+        let at_most = |a: &Size, b: &Size| self.prove(Question::AtMost, a, b);
         // different constants apart: different also modulo 2^64
         let apart = || a.sub(b).as_constant().is_some_and(|gap| gap != 0) || less(a, b) || less(b, a);
         let decided = |yes: bool, no: bool| if yes { Some(true) } else { no.then_some(false) };
