@@ -46,6 +46,10 @@ fn check_schedule(name: &str, options: &Options) {
         let body = body(&mut g);
         let before = g.program(body);
         let after = optimise(&before, &schedule, options).expect("no diagnostic").0;
+        if let Err(problem) = crate::ir::check::check(&after) {
+            failures.push(format!("seed {seed}: {problem}\nbefore {}after {}", print(&before), print(&after)));
+            continue;
+        }
         for _ in 0..6 {
             let arguments = g.arguments();
             let Ok(expected) = eval(&before, "f", arguments.clone()) else { continue };

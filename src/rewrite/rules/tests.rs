@@ -59,8 +59,15 @@ fn check_rule(rule: &'static Rule) -> Option<String> {
         let mut generator = Generator::new(seed + 1);
         let Some(body) = in_context(&mut generator, rule) else { return Some(format!("{} has no instances to be tested on", rule.name)) };
         let before = generator.program(body.clone());
+        // a law over both number types may have been given both
+        if crate::ir::check::check(&before).is_err() {
+            continue;
+        }
         let Some(after) = apply_once(rule, &before, &body) else { continue };
         let after = generator.program(after);
+        if let Err(problem) = crate::ir::check::check(&after) {
+            return Some(format!("{} at seed {seed}: {problem}\nbefore {}after  {}", rule.name, print(&before), print(&after)));
+        }
         for _ in 0..6 {
             let arguments = generator.arguments();
             if let Some(difference) = compare(&before, &after, &arguments) {
@@ -87,7 +94,7 @@ fn print(program: &Program) -> String {
 fn apply_once(rule: &'static Rule, program: &Program, body: &Expr) -> Option<Expr> {
     let mut facts = Facts::new(program.clone(), false);
     let function = program.functions.get("f")?;
-    function.sizes.iter().chain(&function.params).for_each(|var| facts.enter(var));
+    facts.enter_function(function);
     let mut budget = Budget { steps: 0, step_limit: 1000, visited: 0 };
     let mut log = Log::new(false);
     let strategy = Strategy::With(Combinator::Topdown, Strategy::Rule(rule).into());
