@@ -129,3 +129,67 @@ fn a_closed_pipe_is_no_error() {
     let output = child.wait_with_output().expect("ends");
     assert_eq!((status(&output), errors(&output)), (0, String::new()));
 }
+
+const PROGRAM: &str = "
+let dot (a: Vector<n>) (b: Vector<n>) : Double = vectorDot a b
+let slope (v: Vector) = gradient (fun w -> vectorSqNorm w) v
+let pairs (v: Vector<n>) (k: Index<n>) = build (length v) (fun i -> (v[i] * v[k], i))
+let neg (x: Double) = -x
+let at (v: Vector) (i: Index) = v[i]
+";
+
+#[test]
+fn the_interpreter_and_compiled_code_print_the_same() {
+    let (_folder, path) = file("p.smooth", PROGRAM.as_bytes());
+    let path = path.to_str().expect("text");
+    for (args, printed) in [
+        (&["dot", "[1, 2]", "[3, 4.5]"][..], "12.0\n"),
+        (&["slope", "[1, 2, -3]"], "[2.0, 4.0, -6.0]\n"),
+        (&["slope", "[]"], "[]\n"),
+        (&["pairs", "[1, 2, 3]", "1"], "[[2.0, 0], [4.0, 1], [6.0, 2]]\n"),
+        (&["neg", "-Infinity"], "Infinity\n"),
+        (&["neg", "-1.5"], "1.5\n"),
+        (&["neg", "NaN"], "NaN\n"),
+    ] {
+        for command in [&["eval", path][..], &["run", path], &["eval", path, "--schedule", "default"], &["run", path, "--schedule", "none"]]
+        {
+            let output = smoothc(&[command, args].concat());
+            assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{command:?} {args:?}\n{}", errors(&output));
+        }
+    }
+    for (args, code) in [
+        (&["at", "[1, 2]", "2"][..], "E0701"),
+        (&["at", "[1, 2]"], "E0801"),
+        (&["at", "[1, 2", "2"], "E0802"),
+        (&["at", "[1, 2]", "2.0"], "E0805"),
+        (&["dot", "[1, 2]", "[1]"], "E0806"),
+        (&["pairs", "[1, 2]", "2"], "E0807"),
+        (&["nothing"], "E0810"),
+    ] {
+        for command in ["eval", "run"] {
+            let output = smoothc(&[&[command, path], args].concat());
+            assert_eq!(status(&output), 1);
+            assert!(errors(&output).contains(&format!("error[{code}]")), "{command} {args:?}\n{}", errors(&output));
+        }
+    }
+}
+
+#[test]
+fn results_and_libraries_go_to_files() {
+    let (folder, path) = file("p.smooth", PROGRAM.as_bytes());
+    let path = path.to_str().expect("text");
+    let out = |name: &str| folder.path().join(name).to_str().expect("text").to_string();
+    for name in ["r.npy", "r.json"] {
+        assert_eq!(status(&smoothc(&["run", path, "slope", "[1, 2]", "-o", &out(name)])), 0);
+        let output = smoothc(&["eval", path, "slope", &format!("@{}", out(name))]);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "[4.0, 8.0]\n");
+    }
+    for name in ["p.so", "p.a", "p.o"] {
+        assert_eq!(status(&smoothc(&["build", path, "-o", &out(name)])), 0);
+    }
+    assert_eq!(status(&smoothc(&["emit", path, "-o", &out("p.c")])), 0);
+    assert!(folder.path().join("p.h").is_file());
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_smoothc")).args(["run", path, "neg", "1"]).env("CC", "/nowhere/cc").output().expect("runs");
+    assert_eq!(status(&output), 3);
+}

@@ -34,10 +34,10 @@ fn derive(text: &str) -> Result<typing::Derive, Diagnostic> {
             Some(kind) => {
                 Ok(typing::Derive { kind, function: function.to_string(), parameter: parameter.first().map(|name| name.to_string()) })
             }
-            None => Err(Diagnostic::error("E0813", Span::NONE, format!("`--derive` knows no kind `{name}`"))
+            None => Err(Diagnostic::error("E0814", Span::NONE, format!("`--derive` knows no kind `{name}`"))
                 .help("the kinds are jvp, vjp, gradient, jacobian and hessian")),
         },
-        _ => Err(Diagnostic::error("E0813", Span::NONE, format!("`--derive {text}` is not KIND:FUNCTION or KIND:FUNCTION:PARAMETER"))
+        _ => Err(Diagnostic::error("E0814", Span::NONE, format!("`--derive {text}` is not KIND:FUNCTION or KIND:FUNCTION:PARAMETER"))
             .help("for example `--derive gradient:loss:weights`")),
     }
 }

@@ -61,7 +61,7 @@ fn split(file: &str) -> Vec<Helper> {
             let text = lines.join("\n");
             let head = lines.iter().find(|line| line.starts_with("static inline")).copied().unwrap_or_default();
             let name = called(head).into_iter().next().unwrap_or_default();
-            helpers.push(Helper { guard: name.to_ascii_uppercase(), text, name });
+            helpers.push(Helper { guard: name.to_ascii_uppercase().replacen("SMOOTH_", "SMOOTH_HAS_", 1), text, name });
             lines.clear();
         }
     }

@@ -141,9 +141,9 @@ fn documentation(function: &LoopFunction, parameters: &[Parameter]) -> Vec<Strin
         let what = match &parameter.kind {
             ParameterKind::Size(_) => "a size".to_string(),
             ParameterKind::Scalar(_) => scalar(parameter.elem).to_string(),
-            ParameterKind::Array(dims) => format!("{} of {}", shape(dims), many(parameter.elem)),
+            ParameterKind::Array(dims) => shape(dims, parameter.elem),
             ParameterKind::OutScalar => format!("result: {}", scalar(parameter.elem)),
-            ParameterKind::OutArray(dims) => format!("result: {} of {}", shape(dims), many(parameter.elem)),
+            ParameterKind::OutArray(dims) => format!("result: {}", shape(dims, parameter.elem)),
         };
         lines.push(format!("  {:width$}  {}", parameter.name, comment(&what)));
     }
@@ -168,9 +168,10 @@ fn many(elem: Elem) -> &'static str {
     }
 }
 
-fn shape(dims: &[Size]) -> String {
+fn shape(dims: &[Size], elem: Elem) -> String {
     let texts: Vec<String> = dims.iter().map(|size| size.to_string()).collect();
-    texts.join(" x ")
+    let by_rows = if dims.len() > 1 { ", row by row" } else { "" };
+    format!("{} {}{by_rows}", texts.join(" x "), many(elem))
 }
 
 /// A text that ends no comment.

@@ -8,7 +8,7 @@
 //!                          ws += smooth_times(sizeof(double), n);
 //!                          double *u = (double *)ws;
 
-use crate::ir::Status;
+use crate::ir::{Prim, Status};
 use crate::lower::bytes_of;
 use crate::lower::program::*;
 
@@ -171,13 +171,25 @@ impl Printer<'_> {
         self.line("}");
     }
 
+    /// `x = e`, or `x += e` where that is the same.
     fn assignment(&self, place: &Place, value: &Value) -> String {
         let target = match place {
             Place::Local(id) => self.name(*id),
             Place::Element { base, offset: None } => format!("*{}", self.name(*base)),
             Place::Element { base, offset: Some(offset) } => format!("{}[{}]", self.name(*base), self.expr(offset)),
         };
-        format!("{target} = {};", self.expr(value))
+        let own = match place {
+            Place::Local(id) => Value::Local(*id),
+            Place::Element { base, offset } => Value::Load { base: *base, offset: offset.clone().map(Box::new) },
+        };
+        match value {
+            Value::Prim { prim: prim @ (Prim::Add | Prim::Sub | Prim::Mul | Prim::Div), elem: Elem::Double, args, .. }
+                if args[0] == own =>
+            {
+                format!("{target} {}= {};", prim.row().name, self.expr(&args[1]))
+            }
+            _ => format!("{target} = {};", self.expr(value)),
+        }
     }
 
     fn invoke(&mut self, call: &Invocation) {

@@ -24,6 +24,10 @@ impl Lowerer<'_> {
             Term::Index(value) => Ok(View::Scalar(Value::Index(*value))),
             Term::Bool(value) => Ok(View::Scalar(Value::Bool(*value))),
             Term::Prim(prim, args) => Ok(View::Scalar(self.prim_term(*prim, args, expr.span())?)),
+            // what an array is made from gives its room back
+            Term::Let(..) if matches!(expr.ty(), Type::Array(..)) && !is_view(expr) && self.type_of(expr).is_ok() => {
+                self.stored(expr, name)
+            }
             Term::Let(var, value, body) => {
                 self.bind(var, value)?;
                 self.value(body, name)
@@ -34,13 +38,13 @@ impl Lowerer<'_> {
                 self.fold(expr, None, &name)
             }
             Term::Build { .. } | Term::Array(_) | Term::Call(..) => self.stored(expr, name),
-            Term::Get(array, index) => {
-                let array = match self.value(array, name)? {
+            Term::Get(source, index) => {
+                let array = match self.value(source, name)? {
                     View::Array(array) => array,
                     View::Scalar(_) | View::Tuple(_) => return Err(mismatch(expr.span())),
                 };
                 let position = self.scalar(index)?;
-                let position = self.in_bounds(index, position, &array.length(), expr.span())?;
+                let position = self.in_bounds(source, index, position, &array.length(), expr.span())?;
                 let position = if is_simple(&position) { position } else { self.atomic(position, "at") };
                 self.element(&array, &position, expr.span())
             }
@@ -91,10 +95,10 @@ impl Lowerer<'_> {
                 self.write(body, dest)
             }
             (Term::If(cond, a, b), _) => {
-                let cond = self.scalar(cond)?;
-                let (then, ()) = self.nested(|this| this.write(a, dest))?;
-                let (otherwise, ()) = self.nested(|this| this.write(b, dest))?;
-                self.either(cond, then, otherwise);
+                let choice = self.scalar(cond)?;
+                let (then, ()) = self.branch(cond, true, |this| this.write(a, dest))?;
+                let (otherwise, ()) = self.branch(cond, false, |this| this.write(b, dest))?;
+                self.either(choice, then, otherwise);
                 Ok(())
             }
             (Term::Check { cond, status, body }, _) => {
@@ -106,7 +110,7 @@ impl Lowerer<'_> {
             }
             (Term::Build { n, i, body }, Dest::Array(array)) => {
                 let count = self.count(n, Some(&array.length()))?;
-                self.enter(i, &count, Some(array.length()), |this, index| {
+                self.enter(i, n, &count, Some(array.length()), |this, index| {
                     let place = this.element_dest(array, index, expr.span())?;
                     this.write(body, &place)
                 })
@@ -139,7 +143,14 @@ impl Lowerer<'_> {
     }
 
     /// A loop over `var` in `0 … count-1`.
-    pub fn enter(&mut self, var: &Var, count: &Value, size: Option<Size>, f: impl FnOnce(&mut Self, &Value) -> Result<()>) -> Result<()> {
+    pub fn enter(
+        &mut self,
+        var: &Var,
+        n: &Expr,
+        count: &Value,
+        size: Option<Size>,
+        f: impl FnOnce(&mut Self, &Value) -> Result<()>,
+    ) -> Result<()> {
         let i = self.counter(var.name(), count);
         self.env.insert(var.clone(), View::Scalar(Value::Local(i)));
         match &size {
@@ -148,7 +159,10 @@ impl Lowerer<'_> {
             }
             None => self.note_bound(var),
         }
-        let (body, ()) = self.nested(|this| f(this, &Value::Local(i)))?;
+        let (body, ()) = self.nested(|this| {
+            this.facts.enter_loop(var, n);
+            f(this, &Value::Local(i))
+        })?;
         self.emit(Stmt::For { i, var: Some(var.clone()), count: count.clone(), size, body });
         Ok(())
     }
@@ -164,7 +178,7 @@ impl Lowerer<'_> {
             None => self.scalar(n)?,
         };
         let count = if is_simple(&count) { count } else { self.atomic(count, "count") };
-        if self.range(&count).0 < 0 {
+        if self.range(&count).0 < 0 && !size.as_ref().is_some_and(|size| self.facts.nonnegative(size)) {
             let cond =
                 Value::Prim { prim: crate::ir::Prim::Lt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] };
             match count {
@@ -187,6 +201,7 @@ impl Lowerer<'_> {
     pub fn check(&mut self, cond: &Expr, status: Status) -> Result<()> {
         let holds = self.scalar(cond)?;
         self.fail(negate(holds), status);
+        self.facts.assume(cond, true);
         Ok(())
     }
 
@@ -199,10 +214,8 @@ impl Lowerer<'_> {
             }
             self.note_bound(var);
         }
-        let (block, view) = self.nested(|this| {
-            let view = this.value(value, var.name())?;
-            Ok(view)
-        })?;
+        let (block, view) = self.nested(|this| this.value(value, var.name()))?;
+        self.facts.define(var, value);
         let holds_room = block.iter().any(|stmt| matches!(stmt, Stmt::Room(_)));
         let view = if holds_room && !has_array(value.ty()) {
             let ty = self.type_of(value)?;
@@ -230,9 +243,9 @@ impl Lowerer<'_> {
     fn choice(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
         let scalar = !has_array(expr.ty()) && !matches!(expr.ty(), Type::Tuple(_));
         if scalar || is_view(a) && is_view(b) {
-            let cond = self.scalar(cond)?;
-            let (mut then, x) = self.nested(|this| this.value(a, name))?;
-            let (mut otherwise, y) = self.nested(|this| this.value(b, name))?;
+            let (test, cond) = (cond, self.scalar(cond)?);
+            let (mut then, x) = self.branch(test, true, |this| this.value(a, name))?;
+            let (mut otherwise, y) = self.branch(test, false, |this| this.value(b, name))?;
             if then.is_empty() && otherwise.is_empty() {
                 let once = if scalar { cond.clone() } else { self.atomic(cond.clone(), "chosen") };
                 if let Some(view) = self.select(&once, &x, &y, name) {

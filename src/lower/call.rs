@@ -138,3 +138,25 @@ pub fn each_callee(expr: &Expr, f: &mut dyn FnMut(&Rc<str>)) {
     }
     expr.term().each_child(&mut |child| each_callee(child, f));
 }
+
+/// Every function that a body calls.
+pub fn each_invocation(block: &[Stmt], f: &mut dyn FnMut(&Rc<str>)) {
+    for stmt in block {
+        match stmt {
+            Stmt::Invoke(call) => f(&call.callee),
+            Stmt::For { body, .. } | Stmt::Scope(body) => each_invocation(body, f),
+            Stmt::If { then, otherwise, .. } => {
+                each_invocation(then, f);
+                each_invocation(otherwise, f);
+            }
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Rotate(_)
+            | Stmt::Return(_) => {}
+        }
+    }
+}

@@ -73,6 +73,12 @@ fn mark(block: &[Stmt], live: &mut HashSet<Id>) {
                 }
             }
             Stmt::Point { id, to } => {
+                // what is written through another name of a live array is live
+                if let PointerValue::To(pointer) = to
+                    && live.contains(&pointer.base)
+                {
+                    live.insert(*id);
+                }
                 if live.contains(id) {
                     let mut insert = |id| {
                         live.insert(id);
@@ -131,6 +137,18 @@ fn mark(block: &[Stmt], live: &mut HashSet<Id>) {
     }
 }
 
+/// Whether what a function returns or branches on depends on a local.
+pub fn mentions(block: &Block, id: Id) -> bool {
+    let mut live = HashSet::new();
+    loop {
+        let before = live.len();
+        mark(block, &mut live);
+        if live.len() == before {
+            return live.contains(&id);
+        }
+    }
+}
+
 /// Whether a statement has an effect that someone sees.
 fn stays(stmt: &Stmt, live: &HashSet<Id>) -> bool {
     match stmt {
@@ -146,10 +164,14 @@ fn stays(stmt: &Stmt, live: &HashSet<Id>) -> bool {
 
 fn sweep(block: Block, live: &HashSet<Id>) -> Block {
     let mut out = Vec::new();
-    for stmt in block {
-        if !stays(&stmt, live) {
-            continue;
+    let mut rest: Vec<Stmt> = block.into_iter().filter(|stmt| stays(stmt, live)).collect();
+    // a scope that ends with its block is no scope
+    while let Some(Stmt::Scope(_)) = rest.last() {
+        if let Some(Stmt::Scope(body)) = rest.pop() {
+            rest.extend(body.into_iter().filter(|stmt| stays(stmt, live)));
         }
+    }
+    for stmt in rest {
         match stmt {
             Stmt::For { i, var, count, size, body } => out.push(Stmt::For { i, var, count, size, body: sweep(body, live) }),
             Stmt::If { cond, then, otherwise } => {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
+use crate::ir::prove::Facts;
 use crate::ir::{Atom, Expr, Program, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
@@ -26,6 +27,8 @@ pub struct Lowerer<'a> {
     pub sizes: HashMap<Var, Size>,
     /// Index variables known to lie in `0 … size-1`.
     pub bounds: HashMap<Var, Size>,
+    /// What is known where the next statement goes.
+    pub facts: Facts,
     pub blocks: Vec<Block>,
 }
 
@@ -42,6 +45,7 @@ impl<'a> Lowerer<'a> {
             env: HashMap::new(),
             sizes: HashMap::new(),
             bounds: HashMap::new(),
+            facts: Facts::default(),
             blocks: vec![Vec::new()],
         }
     }
@@ -52,12 +56,22 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// Runs `f` with a block of its own and gives the block.
+    /// Runs `f` with a block of its own and gives the block; what becomes known in it is forgotten.
     pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Block, T)> {
         self.blocks.push(Vec::new());
+        let facts = self.facts.clone();
         let result = f(self);
+        self.facts = facts;
         let block = self.blocks.pop().unwrap_or_default();
         Ok((block, result?))
+    }
+
+    /// As `nested`, where a condition is true or false.
+    pub fn branch<T>(&mut self, cond: &Expr, truth: bool, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Block, T)> {
+        self.nested(|this| {
+            this.facts.assume(cond, truth);
+            f(this)
+        })
     }
 
     /// Puts a finished block into the current one: in a scope of its own where its arrays then give their

@@ -13,36 +13,9 @@ use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, mismatch};
+use super::moves::{Component, Holder, Plan, Source, components, current, nest, parts, plan, reads, rotations, source_of, tails};
 use super::program::*;
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem, has_array};
-
-/// One component of the accumulator: a scalar, or an array with the pointers to where it is now.
-struct Component {
-    path: Vec<usize>,
-    ty: Type,
-    place: Holder,
-}
-
-enum Holder {
-    Scalar(Id),
-    Array { home: ArrayView, now: ArrayView, free: Option<ArrayView> },
-}
-
-/// What a step makes of a component.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
-    /// The old value of this component.
-    Old(usize),
-    New,
-}
-
-/// How pointers move.
-enum Plan {
-    /// The same way after every step: groups of components; the flag says that a free buffer closes the group.
-    Uniform(Vec<(Vec<usize>, bool)>),
-    /// Each branch its own way.
-    ByBranch,
-}
 
 impl Lowerer<'_> {
     /// A fold into `dest`, or into places of its own.
@@ -63,7 +36,7 @@ impl Lowerer<'_> {
         self.env.insert(acc.clone(), self.view_of(&state));
         let count = self.count(n, None)?;
         let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
-        self.enter(i, &count, size, |this, _| this.step(body, acc, &components, &Plan::ByBranch))?;
+        self.enter(i, n, &count, size, |this, _| this.step(body, acc, &components, &Plan::ByBranch))?;
         let view = self.view_of(&state);
         if let Some(dest) = dest {
             self.copy(&view, dest, expr.span())?;
@@ -121,23 +94,24 @@ impl Lowerer<'_> {
             Plan::ByBranch => fresh.clone(),
         };
         for (k, component) in components.iter_mut().enumerate() {
+            let name = component.path.iter().fold(acc.name().to_string(), |name, k| format!("{name}_{k}"));
             let Holder::Array { home, now, free } = &mut component.place else { continue };
             if fresh.contains(&k) {
-                *free = Some(self.spare(home, acc.name(), span)?);
+                *free = Some(self.spare(home, &name, span)?);
             }
             if moving.contains(&k) {
-                *now = self.movable(home, acc.name());
+                *now = self.movable(home, &name);
                 if let Some(free) = free {
-                    *free = self.movable(free, "next");
+                    *free = self.movable(free, &format!("{name}_next"));
                 }
             }
         }
         self.arrange(&components, &plan, &count);
-        let now = current(ty, &mut components.iter());
+        let now = current(ty, &components);
         self.write_alone(init, &now)?;
         let view = self.view_of(&now);
         self.env.insert(acc.clone(), view);
-        self.enter(i, &count, size, |this, _| {
+        self.enter(i, n, &count, size, |this, _| {
             this.step(body, acc, &components, &plan)?;
             if let Plan::Uniform(groups) = &plan {
                 for (group, free) in groups {
@@ -239,10 +213,10 @@ impl Lowerer<'_> {
                 self.step(body, acc, components, plan)
             }
             Term::If(cond, a, b) => {
-                let cond = self.scalar(cond)?;
-                let (then, ()) = self.nested(|this| this.step(a, acc, components, plan))?;
-                let (otherwise, ()) = self.nested(|this| this.step(b, acc, components, plan))?;
-                self.either(cond, then, otherwise);
+                let choice = self.scalar(cond)?;
+                let (then, ()) = self.branch(cond, true, |this| this.step(a, acc, components, plan))?;
+                let (otherwise, ()) = self.branch(cond, false, |this| this.step(b, acc, components, plan))?;
+                self.either(choice, then, otherwise);
                 Ok(())
             }
             _ => self.tail(body, acc, components, plan),
@@ -325,190 +299,4 @@ impl Lowerer<'_> {
         }
         scalars.into_iter().for_each(|(id, value)| self.assign(Place::Local(id), value));
     }
-}
-
-/// The components of an accumulator, over the destination that has its scalars in locals.
-fn components(ty: &Type, state: &Dest) -> Vec<Component> {
-    fn go(ty: &Type, state: &Dest, path: &mut Vec<usize>, out: &mut Vec<Component>) {
-        match (ty, state) {
-            (Type::Tuple(parts), Dest::Tuple(places)) => {
-                for (k, (part, place)) in parts.iter().zip(places).enumerate() {
-                    path.push(k);
-                    go(part, place, path, out);
-                    path.pop();
-                }
-            }
-            (_, Dest::Scalar(Target::Local(id))) => {
-                out.push(Component { path: path.clone(), ty: ty.clone(), place: Holder::Scalar(*id) });
-            }
-            (_, Dest::Array(home)) => {
-                let place = Holder::Array { home: home.clone(), now: home.clone(), free: None };
-                out.push(Component { path: path.clone(), ty: ty.clone(), place });
-            }
-            (_, Dest::Scalar(Target::Leaf(_)) | Dest::Tuple(_)) => {}
-        }
-    }
-    let mut out = Vec::new();
-    go(ty, state, &mut Vec::new(), &mut out);
-    out
-}
-
-/// Where the accumulator is now, as a destination.
-fn current<'c>(ty: &Type, components: &mut dyn Iterator<Item = &'c Component>) -> Dest {
-    let places: Vec<Dest> = components
-        .map(|component| match &component.place {
-            Holder::Scalar(id) => Dest::Scalar(Target::Local(*id)),
-            Holder::Array { now, .. } => Dest::Array(now.clone()),
-        })
-        .collect();
-    nest(ty, &mut places.into_iter())
-}
-
-fn nest(ty: &Type, places: &mut dyn Iterator<Item = Dest>) -> Dest {
-    match ty {
-        Type::Tuple(parts) => Dest::Tuple(parts.iter().map(|part| nest(part, places)).collect()),
-        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => places.next().unwrap_or(Dest::Tuple(Vec::new())),
-    }
-}
-
-/// The path of a projection of the accumulator.
-fn path_of(expr: &Expr, acc: &Var) -> Option<Vec<usize>> {
-    match expr.term() {
-        Term::Var(var) if var == acc => Some(Vec::new()),
-        Term::Proj(tuple, k) => {
-            let mut path = path_of(tuple, acc)?;
-            path.push(*k);
-            Some(path)
-        }
-        _ => None,
-    }
-}
-
-fn source_of(expr: &Expr, acc: &Var, components: &[Component]) -> Source {
-    let path = path_of(expr, acc);
-    let found = path.and_then(|path| components.iter().position(|component| component.path == path));
-    found.map_or(Source::New, Source::Old)
-}
-
-/// The term of each component, or `None` for a tuple that is not taken apart here.
-fn parts(expr: &Expr, acc: &Var, components: &[Component]) -> Option<Vec<Expr>> {
-    fn go(expr: &Expr, acc: &Var, out: &mut Vec<Expr>) -> Option<()> {
-        match (expr.term(), expr.ty()) {
-            (Term::Tuple(parts), _) => parts.iter().try_for_each(|part| go(part, acc, out)),
-            (_, Type::Tuple(parts)) => {
-                path_of(expr, acc)?;
-                (0..parts.len()).try_for_each(|k| go(&Expr::proj(expr.clone(), k), acc, out))
-            }
-            _ => {
-                out.push(expr.clone());
-                Some(())
-            }
-        }
-    }
-    let mut out = Vec::new();
-    go(expr, acc, &mut out)?;
-    (out.len() == components.len()).then_some(out)
-}
-
-/// What each way through the body makes of the components.
-fn tails(body: &Expr, acc: &Var, components: &[Component]) -> Vec<Vec<Source>> {
-    match body.term() {
-        Term::Let(_, _, body) | Term::Check { body, .. } => tails(body, acc, components),
-        Term::If(_, a, b) => [tails(a, acc, components), tails(b, acc, components)].concat(),
-        _ => vec![match parts(body, acc, components) {
-            Some(parts) => parts.iter().map(|part| source_of(part, acc, components)).collect(),
-            None => vec![Source::New; components.len()],
-        }],
-    }
-}
-
-/// How the pointers of array components move.
-fn plan(components: &[Component], tails: &[Vec<Source>]) -> Plan {
-    let arrays: Vec<usize> = (0..components.len()).filter(|k| matches!(components[*k].place, Holder::Array { .. })).collect();
-    let Some(first) = tails.first() else { return Plan::ByBranch };
-    if tails.iter().any(|tail| arrays.iter().any(|k| tail[*k] != first[*k])) {
-        return Plan::ByBranch;
-    }
-    // who takes over whose buffer: one taker each, the component itself first
-    let mut taker: Vec<Option<usize>> = vec![None; components.len()];
-    let mut source = first.clone();
-    for &k in &arrays {
-        if source[k] == Source::Old(k) {
-            taker[k] = Some(k);
-        }
-    }
-    for &k in &arrays {
-        if let Source::Old(j) = source[k]
-            && j != k
-        {
-            if taker[j].is_none() && components[j].ty == components[k].ty {
-                taker[j] = Some(k);
-            } else {
-                source[k] = Source::New;
-            }
-        }
-    }
-    let mut groups = Vec::new();
-    let mut seen = vec![false; components.len()];
-    for &k in &arrays {
-        if source[k] == Source::New {
-            // from the component made anew along those that take over, to the one that nobody takes over
-            let mut chain = vec![k];
-            seen[k] = true;
-            let mut last = k;
-            while let Some(next) = taker[last] {
-                chain.push(next);
-                seen[next] = true;
-                last = next;
-            }
-            chain.reverse();
-            groups.push((chain, true));
-        }
-    }
-    for &k in &arrays {
-        if seen[k] || taker[k] == Some(k) {
-            continue;
-        }
-        let mut cycle = Vec::new();
-        let mut at = k;
-        while !seen[at] {
-            seen[at] = true;
-            cycle.push(at);
-            match source[at] {
-                Source::Old(j) => at = j,
-                Source::New => break,
-            }
-        }
-        groups.push((cycle, false));
-    }
-    Plan::Uniform(groups)
-}
-
-/// The pointers of a group, leaf by leaf, in the order of [`Stmt::Rotate`].
-fn rotations(components: &[Component], group: &[usize], free: bool) -> Vec<Vec<Id>> {
-    let views: Vec<&ArrayView> = group
-        .iter()
-        .filter_map(|k| match &components[*k].place {
-            Holder::Array { now, .. } => Some(now),
-            Holder::Scalar(_) => None,
-        })
-        .collect();
-    let last = group.last().and_then(|k| match &components[*k].place {
-        Holder::Array { free, .. } => free.as_ref(),
-        Holder::Scalar(_) => None,
-    });
-    let count = views.first().map_or(0, |view| view.leaves.len());
-    (0..count)
-        .map(|leaf| {
-            let extra = if free { last } else { None };
-            views.iter().copied().chain(extra).filter_map(|view| view.leaves.get(leaf)).map(|leaf| leaf.base).collect()
-        })
-        .collect()
-}
-
-/// Whether an expression reads a local.
-pub fn reads(value: &Value, id: Id) -> bool {
-    let mut found = false;
-    super::clean::each_local(value, &mut |other| found |= other == id);
-    found
 }

@@ -6,6 +6,7 @@
 //! Sizes come first, those that are Index parameters included; tuples flatten depth first; internal functions
 //! leave the checks to their callers.
 
+use crate::ir::prove::Facts;
 use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
 
@@ -18,6 +19,7 @@ use super::workspace::{measure, room_bytes};
 /// Lowers a function whose callees are done.
 pub fn lower_function(program: &Program, done: &[LoopFunction], function: &Function, checked: bool) -> Result<LoopFunction> {
     let mut lowerer = Lowerer::new(program, done);
+    lowerer.facts = Facts::for_function(function);
     let mut params = Vec::new();
     let size_names = declare_sizes(&mut lowerer, function, &mut params);
     for param in &function.params {
@@ -106,17 +108,15 @@ fn declare_sizes(lowerer: &mut Lowerer, function: &Function, params: &mut Vec<Pa
     names
 }
 
-/// What is known of a size after entry: not negative where it is a length of a parameter, and bounded by the
-/// address space where it is the only one.
+/// A length that more than PTRDIFF_MAX bytes of doubles would have is rejected at entry, also where the array
+/// has no elements because another length is 0: what is proved of sizes counts on it.
+const LONGEST: i64 = i64::MAX / 8;
+
+/// What is known of a size after entry.
 fn size_range(function: &Function, var: &Var) -> (i128, i128) {
     let mut range = if function.sizes.contains(var) { (0, i64::MAX as i128) } else { super::context::ANY };
-    for (elem, dims) in function.params.iter().flat_map(|param| leaves(param.ty())) {
-        if dims.iter().any(|size| size.as_var() == Some(var)) {
-            range.0 = 0;
-            if dims.len() == 1 && elem != Elem::Bool {
-                range.1 = range.1.min(i64::MAX as i128 / 8);
-            }
-        }
+    if is_length(function, var) {
+        range = (0, LONGEST as i128);
     }
     range
 }
@@ -195,6 +195,15 @@ impl Lowerer<'_> {
         let negative = negative.fold(None, |sum, (_, id)| Some(either(sum, index(Prim::Lt, Value::Local(*id), Value::Index(0)))));
         if let Some(cond) = negative {
             self.fail(cond, Status::Negative);
+        }
+        let lone = |var: &Var| {
+            let blocks = function.params.iter().flat_map(|param| leaves(param.ty()));
+            blocks.into_iter().any(|(elem, dims)| elem != Elem::Bool && dims.len() == 1 && dims[0].as_var() == Some(var))
+        };
+        let long = sizes.iter().filter(|(var, _)| is_length(function, var) && !lone(var));
+        let long = long.fold(None, |sum, (_, id)| Some(either(sum, index(Prim::Gt, Value::Local(*id), Value::Index(LONGEST)))));
+        if let Some(cond) = long {
+            self.fail(cond, Status::Shape);
         }
         let mut products: Vec<Value> = Vec::new();
         for param in params {

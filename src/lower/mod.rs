@@ -15,6 +15,7 @@ mod clean;
 mod context;
 mod fold;
 mod function;
+mod moves;
 pub mod program;
 mod scalar;
 mod view;
@@ -66,5 +67,18 @@ pub fn lower(program: &Program, entries: &[Rc<str>], _options: &LowerOptions) ->
             }
         }
     }
-    if problems.is_empty() { Ok(LoopProgram { functions }) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    // a call whose value was not needed is gone, and its function with it
+    let mut called: BTreeSet<Rc<str>> = BTreeSet::new();
+    for function in functions.iter().rev() {
+        if function.is_entry || called.contains(&function.name) {
+            call::each_invocation(&function.body, &mut |name| {
+                called.insert(name.clone());
+            });
+        }
+    }
+    functions.retain(|function| function.is_entry || called.contains(&function.name));
+    Ok(LoopProgram { functions })
 }

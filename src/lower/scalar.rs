@@ -81,7 +81,7 @@ impl Lowerer<'_> {
     /// never exceeds the block; a row is a sum of strides, exact also where a later length is 0.
     pub fn offset(&self, leaf: &Leaf) -> Option<Value> {
         let count = |size: &Size| self.size_value(size, Span::NONE).unwrap_or(Value::Index(0));
-        let (&ref first, rest) = leaf.taken.split_first()?;
+        let (first, rest) = leaf.taken.split_first()?;
         if leaf.taken.len() == leaf.dims.len() {
             let mut sum = first.clone();
             for (index, size) in rest.iter().zip(&leaf.dims[1..]) {
@@ -173,11 +173,10 @@ impl Lowerer<'_> {
             (Prim::Div | Prim::Rem, Elem::Index) => {
                 if let Some(divisor) = values.get_mut(1) {
                     let range = self.range(divisor);
-                    if range.0 <= 0 && range.1 >= 0 {
-                        let name = match self.atomic(divisor.clone(), "divisor") {
-                            Value::Index(0) => Value::Index(0),
-                            other => other,
-                        };
+                    let size = args.get(1).and_then(Size::try_of_expr);
+                    let positive = size.is_some_and(|size| self.facts.positive(&size));
+                    if range.0 <= 0 && range.1 >= 0 && !positive {
+                        let name = self.atomic(divisor.clone(), "divisor");
                         *divisor = name.clone();
                         let cond = Value::Prim { prim: Prim::Eq, elem, plain: true, args: vec![name, Value::Index(0)] };
                         self.fail(cond, Status::DivZero);
@@ -214,7 +213,7 @@ impl Lowerer<'_> {
     /// `a && b`, `a || b`: an operand with guards of its own stands in an `if`.
     fn short_circuit(&mut self, prim: Prim, a: &Expr, b: &Expr) -> Result<Value> {
         let first = self.scalar(a)?;
-        let (mut block, second) = self.nested(|this| this.scalar(b))?;
+        let (mut block, second) = self.branch(a, prim == Prim::And, |this| this.scalar(b))?;
         if block.is_empty() {
             return Ok(Value::Prim { prim, elem: Elem::Bool, plain: true, args: vec![first, second] });
         }
@@ -227,8 +226,9 @@ impl Lowerer<'_> {
     }
 
     /// Guards an index into a dimension, unless it is known to be in range.
-    pub fn in_bounds(&mut self, index: &Expr, value: Value, length: &Size, span: Span) -> Result<Value> {
-        if self.known_below(index, length) {
+    pub fn in_bounds(&mut self, array: &Expr, index: &Expr, value: Value, length: &Size, span: Span) -> Result<Value> {
+        let declared = array.ty().dims().first().map(|size| self.canonical(size));
+        if self.known_below(index, length) || declared.as_ref() == Some(length) && self.facts.get_is_safe(array, index) {
             return Ok(value);
         }
         let value = self.atomic(value, "at");

@@ -208,6 +208,11 @@ impl Counter<'_> {
             return Ok(());
         };
         self.natural.insert(var.clone(), ());
+        // a loop that runs has a positive count
+        if let Value::Local(id) = count {
+            let range = self.lowerer.range(&count);
+            self.lowerer.ranges.insert(id, (range.0.max(1), range.1));
+        }
         if let Some(last) = self.last_iteration(body, var, size) {
             let (then, ()) = self.nested(|this| this.walk(&last, used))?;
             self.lowerer.emit(Stmt::If { cond: runs, then, otherwise: Vec::new() });
@@ -237,7 +242,7 @@ impl Counter<'_> {
             // the last value must be exact: no part of it may wrap
             let at_last = length.replace(var, &last);
             let value = self.lowerer.size_value(&at_last, Span::NONE).ok()?;
-            (grows && self.lowerer.range(&value).1 < 1 << 62).then_some(at_last)
+            (grows && is_exact(&value)).then_some(at_last)
         };
         body.iter()
             .map(|need| match need {
@@ -270,7 +275,11 @@ impl Counter<'_> {
 
     fn callee(&mut self, callee: &Callee, measures: &[Measure], params: &[(Id, Option<Var>)], span: Span) -> Result<Value> {
         let mut args = Vec::new();
-        for (measure, _) in measures.iter().zip(params) {
+        for (measure, (id, _)) in measures.iter().zip(params) {
+            if !self.measures(callee, *id) {
+                args.push(Argument::Value(Value::Index(0)));
+                continue;
+            }
             args.push(Argument::Value(match measure {
                 Measure::Size(size) => self.lowerer.size_value(size, span)?,
                 Measure::Bool(value) => self.bool_here(value).ok_or_else(|| depends_on_data(span))?,
@@ -278,6 +287,12 @@ impl Counter<'_> {
             }));
         }
         Ok(Value::Call(callee.clone(), args))
+    }
+
+    /// Whether a callee's workspace function reads a parameter.
+    fn measures(&self, callee: &Callee, id: Id) -> bool {
+        let (Callee::Workspace(name) | Callee::Body(name)) = callee;
+        self.lowerer.done.iter().filter(|other| &other.name == name).any(|other| super::clean::mentions(&other.workspace.body, id))
     }
 
     /// A Bool of the body in terms of this function's parameters.
@@ -303,6 +318,15 @@ fn plus(total: Option<Value>, bytes: Value) -> Value {
     match total {
         None => bytes,
         Some(total) => Value::Helper("smooth_plus", vec![total, bytes]),
+    }
+}
+
+/// Whether an Index expression cannot wrap.
+fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Local(_) | Value::Index(_) => true,
+        Value::Prim { plain: true, args, .. } => args.iter().all(is_exact),
+        _ => false,
     }
 }
 

@@ -160,7 +160,7 @@ impl<'a> Pass<'a> {
                 let (acc, fresh) = self.bound(acc, init.ty(), fresh);
                 let (i, fresh) = self.counted(i, &n, fresh);
                 let mark = self.facts.mark();
-                self.facts.enter(&acc);
+                self.facts.enter_accumulator(&acc);
                 self.facts.enter_loop(&i, &n);
                 let body = self.visit(body, fresh);
                 self.facts.back_to(mark);
@@ -204,7 +204,7 @@ impl<'a> Pass<'a> {
             if wanted != Head::Any && wanted != head {
                 continue;
             }
-            if let Some(after) = (rule.apply)(&expr, self.facts) {
+            if let Some(after) = rule.apply(&expr, self.facts) {
                 self.step(rule.name, &expr, || after.clone());
                 if rule.head == Head::Call {
                     self.facts.nodes += after.node_count();
@@ -292,12 +292,13 @@ impl<'a> Pass<'a> {
             self.visit(body, true)
         } else {
             let (x, fresh) = self.bound(x, value.ty(), fresh);
+            let outside = self.facts.mark();
             self.facts.enter_let(&x, &value);
             let new_body = self.visit(body, fresh);
+            self.facts.back_to(outside);
             let new = Expr::let_(x, value, new_body);
             let new = if unchanged(whole, &new) { whole.clone() } else { new.at(whole.span()) };
-            self.normal.insert(new.address(), new.clone());
-            new
+            self.try_rules(new)
         };
         self.facts.back_to(mark);
         prefixes.into_iter().rev().fold(inner, |inner, prefix| {

@@ -5,9 +5,12 @@
 //!
 //!     build(n, i. … v[i] …)     i < n is known inside; so is n > 0
 //!
-//! Limits: an unknown answer is "no"; equalities hold modulo 2^64, inequalities are used as they stand.
+//! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
 
-use crate::ir::{Expr, Prim, Program, Size, Status, Term, Type, Var};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
 use super::uses::Uses;
 
@@ -18,20 +21,41 @@ enum Fact {
     Is(Expr, bool),
     /// The variable is bound to this value.
     Let(Var, Expr),
-    /// A loop variable, in `0 … n-1`.
-    Loop(Var, Size),
-    /// A lambda-bound variable: a parameter or an accumulator.
+    /// A loop variable.
+    Loop(Var),
+    /// A parameter, a size, or what a `dual` binds.
     Bound(Var),
+    /// The accumulator of a fold.
+    Accumulator(Var),
+}
+
+/// What is known of sizes in one scope, with the questions that were asked there.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    facts: prove::Facts,
+    answers: RefCell<HashMap<(Question, Size, Size), bool>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Question {
+    Equal,
+    Less,
+    AtMost,
 }
 
 /// A place in a scope stack, to go back to.
 #[derive(Clone, Copy)]
-pub struct Mark(usize);
+pub struct Mark {
+    facts: usize,
+    sizes: usize,
+}
 
 /// The context of a term.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     facts: Vec<Fact>,
+    /// What is known of sizes, from the outermost scope to this one; one entry for each scope that adds to it.
+    sizes: Vec<Known>,
     /// What is known of let-bound variables' occurrences.
     pub uses: Uses,
     /// All functions, for calls.
@@ -48,11 +72,24 @@ impl Facts {
     }
 
     pub fn mark(&self) -> Mark {
-        Mark(self.facts.len())
+        Mark { facts: self.facts.len(), sizes: self.sizes.len() }
     }
 
     pub fn back_to(&mut self, mark: Mark) {
-        self.facts.truncate(mark.0);
+        self.facts.truncate(mark.facts);
+        self.sizes.truncate(mark.sizes);
+    }
+
+    fn learn(&mut self, f: impl FnOnce(&mut prove::Facts)) {
+        let mut facts = self.sizes.last().map(|known| known.facts.clone()).unwrap_or_default();
+        f(&mut facts);
+        self.sizes.push(Known { facts, ..Known::default() });
+    }
+
+    pub fn enter_function(&mut self, function: &Function) {
+        self.sizes.push(Known { facts: prove::Facts::for_function(function), ..Known::default() });
+        let bound = function.sizes.iter().chain(&function.params).cloned().map(Fact::Bound);
+        self.facts.extend(bound);
     }
 
     /// The condition holds (or does not) from here on.
@@ -62,7 +99,7 @@ impl Facts {
             (Term::Prim(Prim::And, args), true) | (Term::Prim(Prim::Or, args), false) => {
                 args.iter().for_each(|arg| self.assume(arg, value));
             }
-            (Term::Prim(Prim::Or, args), true) | (Term::Prim(Prim::And, args), false) => {
+            (Term::Prim(Prim::Or | Prim::And, args), _) => {
                 if let [a, b] = args.as_slice() {
                     if self.decide(a) == Some(!value) {
                         return self.assume(b, value);
@@ -73,18 +110,26 @@ impl Facts {
                 }
                 self.facts.push(Fact::Is(cond.clone(), value));
             }
-            _ => self.facts.push(Fact::Is(cond.clone(), value)),
+            _ => {
+                self.facts.push(Fact::Is(cond.clone(), value));
+                if compares_indices(cond) {
+                    self.learn(|sizes| sizes.assume(cond, value));
+                }
+            }
         }
     }
 
     pub fn enter_let(&mut self, var: &Var, value: &Expr) {
         self.facts.push(Fact::Let(var.clone(), value.clone()));
+        if matches!(var.ty(), Type::Index(_)) {
+            self.learn(|sizes| sizes.define(var, value));
+        }
     }
 
     /// Inside the loop its variable is in range and the count is positive; so a disjunction may be decided.
     pub fn enter_loop(&mut self, i: &Var, n: &Expr) {
-        let bound = Size::of_expr(n);
-        self.facts.push(Fact::Loop(i.clone(), self.normal(&bound)));
+        self.facts.push(Fact::Loop(i.clone()));
+        self.learn(|sizes| sizes.enter_loop(i, n));
         let pending: Vec<(Expr, bool)> = self.facts.iter().filter_map(Fact::disjunction).collect();
         for (cond, value) in pending {
             if let Term::Prim(_, args) = cond.term()
@@ -99,8 +144,16 @@ impl Facts {
         self.facts.push(Fact::Bound(var.clone()));
     }
 
+    pub fn enter_accumulator(&mut self, var: &Var) {
+        self.facts.push(Fact::Accumulator(var.clone()));
+    }
+
+    pub fn is_accumulator(&self, var: &Var) -> bool {
+        self.facts.iter().any(|fact| matches!(fact, Fact::Accumulator(acc) if acc == var))
+    }
+
     /// How deep a variable is bound, outermost first; `None` for one that is not bound around here.
-    pub fn depth(&self, var: &Var) -> Option<usize> {
+    fn depth(&self, var: &Var) -> Option<usize> {
         self.facts.iter().position(|fact| fact.binds(var))
     }
 
@@ -108,50 +161,8 @@ impl Facts {
     pub fn value(&self, var: &Var) -> Option<&Expr> {
         self.facts.iter().rev().find_map(|fact| match fact {
             Fact::Let(x, value) if x == var => Some(value),
-            Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) => None,
+            Fact::Let(..) | Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_) => None,
         })
-    }
-
-    /// The size with let-bound variables replaced and known equalities used: one form for equal sizes.
-    pub fn normal(&self, size: &Size) -> Size {
-        let mut size = size.clone();
-        for fact in self.facts.iter().rev() {
-            match fact {
-                Fact::Let(x, value) if size.mentions(x) => {
-                    if let Some(value) = Size::try_of_expr(value) {
-                        size = size.replace(x, &value);
-                    }
-                }
-                Fact::Is(cond, true) => {
-                    if let Some((x, value)) = self.equation(cond) {
-                        size = size.replace(&x, &value);
-                    }
-                }
-                Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) => {}
-            }
-        }
-        size
-    }
-
-    /// `x = e` read as a definition of the variable bound further in.
-    fn equation(&self, cond: &Expr) -> Option<(Var, Size)> {
-        let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
-        let [a, b] = args.as_slice() else { return None };
-        if !matches!(a.ty(), Type::Index(_)) {
-            return None;
-        }
-        let (a, b) = (Size::try_of_expr(a)?, Size::try_of_expr(b)?);
-        let rank = |size: &Size| size.as_var().map(|var| (self.depth(var), var.id()));
-        match (rank(&a), rank(&b)) {
-            (Some(x), Some(y)) if x < y => Some((b.as_var()?.clone(), a)),
-            (Some(_), _) if !b.mentions(a.as_var()?) => Some((a.as_var()?.clone(), b)),
-            (_, Some(_)) if !a.mentions(b.as_var()?) => Some((b.as_var()?.clone(), a)),
-            (Some(_), _) | (_, Some(_)) | (None, None) => None,
-        }
-    }
-
-    pub fn same_size(&self, a: &Size, b: &Size) -> bool {
-        !a.has_unknown() && !b.has_unknown() && (a == b || self.normal(a) == self.normal(b))
     }
 
     /// In the branch of `i = k`: the variable bound further in, and the atom to put for it.
@@ -174,94 +185,48 @@ impl Facts {
     pub fn bound_to(&self, value: &Expr) -> Option<Var> {
         self.facts.iter().rev().find_map(|fact| match fact {
             Fact::Let(x, known) if known.ty().same_shape(value.ty()) && same(known, value) => Some(x.clone()),
-            Fact::Let(..) | Fact::Is(..) | Fact::Loop(..) | Fact::Bound(_) => None,
+            Fact::Let(..) | Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_) => None,
         })
+    }
+
+    fn prove(&self, question: Question, a: &Size, b: &Size) -> bool {
+        let ask = |facts: &prove::Facts| match question {
+            Question::Equal => facts.equal(a, b),
+            Question::Less => facts.less(a, b),
+            Question::AtMost => facts.at_most(a, b),
+        };
+        let Some(known) = self.sizes.last() else { return ask(&prove::Facts::default()) };
+        let key = (question, a.clone(), b.clone());
+        if let Some(answer) = known.answers.borrow().get(&key) {
+            return *answer;
+        }
+        let answer = ask(&known.facts);
+        known.answers.borrow_mut().insert(key, answer);
+        answer
+    }
+
+    pub fn same_size(&self, a: &Size, b: &Size) -> bool {
+        a == b || self.prove(Question::Equal, a, b)
     }
 
     /// Whether `0 <= index < n`.
     pub fn in_range(&self, index: &Expr, n: &Size) -> bool {
-        let Some(at) = Size::try_of_expr(index) else { return false };
-        if let (Some(at), Some(n)) = (at.as_constant(), self.normal(n).as_constant()) {
-            return 0 <= at && at < n;
-        }
         if let Type::Index(Some(bound)) = index.ty()
             && self.same_size(bound, n)
         {
             return true;
         }
-        let (at, n) = (self.normal(&at), self.normal(n));
-        let below = |i: &Size, bound: &Size| self.normal(i) == at && self.normal(bound) == n;
-        let by_loop = self.facts.iter().any(|fact| match fact {
-            Fact::Loop(i, bound) => below(&Size::var(i), bound),
-            Fact::Bound(i) => matches!(i.ty(), Type::Index(Some(bound)) if below(&Size::var(i), bound)),
-            Fact::Is(..) | Fact::Let(..) => false,
-        });
-        by_loop || self.known_non_negative(&at) && self.known_positive(&n.sub(&at))
+        Size::try_of_expr(index).is_some_and(|index| self.prove(Question::Less, &index, n) && self.non_negative(&index))
     }
 
     /// Whether the size is at least 0 whenever this place is reached.
     pub fn non_negative(&self, n: &Size) -> bool {
-        self.known_non_negative(&self.normal(n))
+        self.prove(Question::AtMost, &Size::constant(0), n)
     }
 
     /// Whether the size is at least 1 whenever this place is reached.
     pub fn positive(&self, n: &Size) -> bool {
-        self.known_positive(&self.normal(n))
-    }
-
-    fn known_non_negative(&self, n: &Size) -> bool {
-        if let Some(value) = n.as_constant() {
-            return value >= 0;
-        }
-        self.known_positive(n)
-            || self.hypotheses().any(|(low, strict)| !strict && self.normal(&low) == *n)
-            || n.as_var().is_some_and(|var| matches!(var.ty(), Type::Index(Some(_))) || self.is_length(var))
-    }
-
-    fn known_positive(&self, n: &Size) -> bool {
-        if let Some(value) = n.as_constant() {
-            return value > 0;
-        }
-        self.hypotheses().any(|(low, strict)| strict && self.normal(&low) == *n)
-            || self.facts.iter().any(|fact| matches!(fact, Fact::Loop(_, bound) if self.normal(bound) == *n))
-    }
-
-    /// A variable that is the length of a variable bound around here.
-    fn is_length(&self, size: &Var) -> bool {
-        self.facts.iter().any(|fact| match fact {
-            Fact::Bound(var) => {
-                let mut found = false;
-                each_length(var.ty(), &mut |length| found |= length.as_var() == Some(size));
-                found
-            }
-            Fact::Is(..) | Fact::Let(..) | Fact::Loop(..) => false,
-        })
-    }
-
-    /// Sizes known to be at least 0 (or, second, at least 1) from conditions.
-    fn hypotheses(&self) -> impl Iterator<Item = (Size, bool)> + '_ {
-        self.facts.iter().filter_map(|fact| {
-            let Fact::Is(cond, value) = fact else { return None };
-            let Term::Prim(prim, args) = cond.term() else { return None };
-            let [a, b] = args.as_slice() else { return None };
-            let (small, large, strict) = match (prim, value) {
-                (Prim::Lt, true) => (a, b, true),
-                (Prim::Le, true) => (a, b, false),
-                (Prim::Gt, true) => (b, a, true),
-                (Prim::Ge, true) => (b, a, false),
-                (Prim::Lt, false) => (b, a, false),
-                (Prim::Le, false) => (b, a, true),
-                (Prim::Gt, false) => (a, b, false),
-                (Prim::Ge, false) => (a, b, true),
-                _ => return None,
-            };
-            if !matches!(a.ty(), Type::Index(_)) {
-                return None;
-            }
-            let (small, large) = (Size::try_of_expr(small)?, Size::try_of_expr(large)?);
-            // a difference may wrap: only a bound against 0 says something of one side
-            (small.as_constant() == Some(0)).then_some((large, strict))
-        })
+        self.prove(Question::Less, &Size::constant(0), n)
     }
 
     /// The value of a condition, where the surroundings fix it.
@@ -271,79 +236,59 @@ impl Facts {
         }
         let known = self.facts.iter().find_map(|fact| match fact {
             Fact::Is(known, value) if same(known, cond) => Some(*value),
-            Fact::Is(..) | Fact::Let(..) | Fact::Loop(..) | Fact::Bound(_) => None,
+            Fact::Is(..) | Fact::Let(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_) => None,
         });
         if known.is_some() {
             return known;
         }
         let Term::Prim(prim, args) = cond.term() else { return None };
-        let [a, b] = args.as_slice() else {
-            return match (prim, args.as_slice()) {
-                (Prim::Not, [a]) => self.decide(a).map(|value| !value),
-                _ => None,
-            };
-        };
-        match prim {
-            Prim::And => match (self.decide(a), self.decide(b)) {
+        match (prim, args.as_slice()) {
+            (Prim::Not, [a]) => self.decide(a).map(|value| !value),
+            (Prim::And, [a, b]) => match (self.decide(a), self.decide(b)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
                 (Some(true), Some(true)) => Some(true),
                 (None | Some(true), None) | (None, Some(true)) => None,
             },
-            Prim::Or => match (self.decide(a), self.decide(b)) {
+            (Prim::Or, [a, b]) => match (self.decide(a), self.decide(b)) {
                 (Some(true), _) | (_, Some(true)) => Some(true),
                 (Some(false), Some(false)) => Some(false),
                 (None | Some(false), None) | (None, Some(false)) => None,
             },
-            _ if !matches!(a.ty(), Type::Index(_)) => None,
-            _ => {
-                let (a_size, b_size) = (Size::try_of_expr(a)?, Size::try_of_expr(b)?);
-                self.compare(*prim, a, &a_size, b, &b_size)
-            }
+            (_, [a, b]) if compares_indices(cond) => self.compare(*prim, &Size::try_of_expr(a)?, &Size::try_of_expr(b)?),
+            _ => None,
         }
     }
 
-    fn compare(&self, prim: Prim, a: &Expr, a_size: &Size, b: &Expr, b_size: &Size) -> Option<bool> {
-        let same = self.same_size(a_size, b_size);
-        let difference = self.normal(a_size).sub(&self.normal(b_size)).as_constant();
-        let below =
-            |x: &Expr, x_size: &Size, y_size: &Size| self.in_range(x, y_size) || x_size.as_constant() == Some(0) && self.positive(y_size);
-        let below_or_same = |x: &Expr, x_size: &Size, y_size: &Size| {
-            same || below(x, x_size, y_size) || x_size.as_constant() == Some(0) && self.non_negative(y_size)
-        };
-        let constants = || Some((self.normal(a_size).as_constant()?, self.normal(b_size).as_constant()?));
+    fn compare(&self, prim: Prim, a: &Size, b: &Size) -> Option<bool> {
+        let same = || self.same_size(a, b);
+        let less = |a: &Size, b: &Size| self.prove(Question::Less, a, b);
+        let at_most = |a: &Size, b: &Size| self.prove(Question::AtMost, a, b);
+        // different constants apart: different also modulo 2^64
+        let apart = || a.sub(b).as_constant().is_some_and(|gap| gap != 0) || less(a, b) || less(b, a);
+        let decided = |yes: bool, no: bool| if yes { Some(true) } else { no.then_some(false) };
         match prim {
-            Prim::Eq if same => Some(true),
-            Prim::Ne if same => Some(false),
-            Prim::Eq if difference.is_some() => Some(false),
-            Prim::Ne if difference.is_some() => Some(true),
-            Prim::Eq if below(a, a_size, b_size) || below(b, b_size, a_size) => Some(false),
-            Prim::Ne if below(a, a_size, b_size) || below(b, b_size, a_size) => Some(true),
-            Prim::Lt if below(a, a_size, b_size) => Some(true),
-            Prim::Gt if below(b, b_size, a_size) => Some(true),
-            Prim::Le if below_or_same(a, a_size, b_size) => Some(true),
-            Prim::Ge if below_or_same(b, b_size, a_size) => Some(true),
-            Prim::Lt if below_or_same(b, b_size, a_size) => Some(false),
-            Prim::Gt if below_or_same(a, a_size, b_size) => Some(false),
-            Prim::Le if below(b, b_size, a_size) => Some(false),
-            Prim::Ge if below(a, a_size, b_size) => Some(false),
-            Prim::Lt => constants().map(|(a, b)| a < b),
-            Prim::Le => constants().map(|(a, b)| a <= b),
-            Prim::Gt => constants().map(|(a, b)| a > b),
-            Prim::Ge => constants().map(|(a, b)| a >= b),
+            Prim::Eq => decided(same(), apart()),
+            Prim::Ne => decided(apart(), same()),
+            Prim::Lt => decided(less(a, b), same() || at_most(b, a)),
+            Prim::Le => decided(same() || at_most(a, b), less(b, a)),
+            Prim::Gt => decided(less(b, a), same() || at_most(a, b)),
+            Prim::Ge => decided(same() || at_most(b, a), less(a, b)),
             _ => None,
         }
     }
 
     /// Whether evaluating the term cannot fail here.
     pub fn is_total(&self, expr: &Expr) -> bool {
-        let mut total = match expr.term() {
+        let own = match expr.term() {
             Term::Get(array, index) => array.ty().dims().first().is_some_and(|n| self.in_range(index, n)),
             Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => {
                 matches!(args.get(1).map(Expr::term), Some(Term::Index(value)) if *value != 0)
             }
             Term::Prim(Prim::ToIndex, _) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } => false,
-            Term::Build { n, .. } | Term::Fold { n, .. } => Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
-            Term::Array(items) => items.len() < 2 || items.iter().all(|item| item.ty().dims().is_empty()),
+            // elements of one shape are so in any order
+            Term::Build { n, body, .. } => !has_array(body.ty()) && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
+            Term::Fold { n, acc, .. } => !has_array(acc.ty()) && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
+            Term::Array(items) => items.len() < 2 || !items.iter().any(|item| has_array(item.ty())),
             Term::Var(_)
             | Term::Double(_)
             | Term::Index(_)
@@ -355,11 +300,7 @@ impl Facts {
             | Term::Tuple(_)
             | Term::Proj(..) => true,
         };
-        if matches!(expr.term(), Term::Build { body, .. } if !body.ty().dims().is_empty())
-            || matches!(expr.term(), Term::Fold { acc, .. } if has_array(acc.ty()))
-        {
-            return false;
-        }
+        let mut total = own;
         expr.term().each_child(&mut |child| total = total && self.is_total(child));
         total
     }
@@ -368,7 +309,7 @@ impl Facts {
 impl Fact {
     fn binds(&self, var: &Var) -> bool {
         match self {
-            Fact::Let(x, _) | Fact::Loop(x, _) | Fact::Bound(x) => x == var,
+            Fact::Let(x, _) | Fact::Loop(x) | Fact::Bound(x) | Fact::Accumulator(x) => x == var,
             Fact::Is(..) => false,
         }
     }
@@ -382,24 +323,16 @@ impl Fact {
     }
 }
 
+fn compares_indices(cond: &Expr) -> bool {
+    matches!(cond.term(), Term::Prim(_, args) if args.len() == 2 && args.iter().all(|arg| matches!(arg.ty(), Type::Index(_))))
+}
+
 /// Whether some value of the type holds an array.
 pub fn has_array(ty: &Type) -> bool {
     match ty {
         Type::Array(..) => true,
         Type::Tuple(parts) => parts.iter().any(has_array),
         Type::Double | Type::Bool | Type::Index(_) => false,
-    }
-}
-
-/// Every length of an array in the type: each is at least 0 in a value of it.
-fn each_length(ty: &Type, f: &mut dyn FnMut(&Size)) {
-    match ty {
-        Type::Array(element, size) => {
-            f(size);
-            each_length(element, f);
-        }
-        Type::Tuple(parts) => parts.iter().for_each(|part| each_length(part, f)),
-        Type::Double | Type::Bool | Type::Index(_) => {}
     }
 }
 
@@ -423,7 +356,7 @@ fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>) -> bool {
         (Term::Prim(p, _), Term::Prim(q, _)) => p == q,
         (Term::Dim(_, i), Term::Dim(_, j)) | (Term::Proj(_, i), Term::Proj(_, j)) => i == j,
         (Term::Call(f, _), Term::Call(g, _)) => f == g,
-        (Term::Check { status: s, .. }, Term::Check { status: t, .. }) => status_same(*s, *t),
+        (Term::Check { status: s, .. }, Term::Check { status: t, .. }) => s == t,
         (Term::Array(_), Term::Array(_)) => a.ty() == b.ty(),
         (x, y) => std::mem::discriminant(x) == std::mem::discriminant(y),
     };
@@ -443,10 +376,6 @@ fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>) -> bool {
         bound.truncate(mark);
         same
     })
-}
-
-fn status_same(a: Status, b: Status) -> bool {
-    a == b
 }
 
 fn children(expr: &Expr) -> Vec<Expr> {

@@ -52,7 +52,7 @@ impl Interpreter<'_> {
         if !(self.enabled)(rule) || !rule.head.fits(expr) {
             return Ok(None);
         }
-        let Some(after) = (rule.apply)(expr, self.facts) else { return Ok(None) };
+        let Some(after) = rule.apply(expr, self.facts) else { return Ok(None) };
         self.budget.steps += 1;
         if self.budget.steps > self.budget.step_limit {
             return Err(OutOfSteps);
@@ -177,7 +177,7 @@ fn enter(facts: &mut Facts, expr: &Expr, at: usize) {
         }
         (Term::Build { n, i, .. }, 1) => facts.enter_loop(i, n),
         (Term::Fold { n, acc, i, .. }, 2) => {
-            facts.enter(acc);
+            facts.enter_accumulator(acc);
             facts.enter_loop(i, n);
         }
         (Term::Dual { x, .. }, 2) => facts.enter(x),

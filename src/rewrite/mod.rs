@@ -20,11 +20,16 @@ pub mod derivation;
 pub mod engine;
 pub mod facts;
 pub mod interpret;
+pub mod law;
 pub mod rule;
 pub mod rules;
 pub mod strategy;
 pub mod uses;
 
+#[cfg(test)]
+mod generate;
+#[cfg(test)]
+mod programs_tests;
 #[cfg(test)]
 mod tests;
 
@@ -130,7 +135,7 @@ fn run(
     for (name, function) in &program.functions {
         log.enter(name);
         let mark = facts.mark();
-        function.sizes.iter().chain(&function.params).for_each(|var| facts.enter(var));
+        facts.enter_function(function);
         let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log, enabled };
         let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(function))?;
         facts.back_to(mark);

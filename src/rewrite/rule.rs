@@ -8,6 +8,7 @@
 use crate::ir::{Expr, Term};
 
 use super::facts::Facts;
+use super::law::Law;
 
 /// The part of the paper's Figure 8 that a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,24 @@ pub struct Rule {
     pub law: &'static str,
     /// Which terms are worth trying.
     pub head: Head,
-    pub apply: fn(&Expr, &Facts) -> Option<Expr>,
+    pub apply: Apply,
+}
+
+/// How a rule finds the new term.
+pub enum Apply {
+    /// By its law alone.
+    Law(Law),
+    Function(fn(&Expr, &Facts) -> Option<Expr>),
+}
+
+impl Rule {
+    /// The new term, or `None` where the rule does not apply.
+    pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
+        match &self.apply {
+            Apply::Law(law) => law.apply(expr, facts),
+            Apply::Function(function) => function(expr, facts),
+        }
+    }
 }
 
 /// The outermost form of a rule's left side.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ir::{Prim, Size, Type, Var};
+use crate::stack::with_large_stack;
 
 /// A number for each primitive, so that terms print in a line.
 fn show(expr: &Expr) -> String {
@@ -100,12 +101,6 @@ fn a_shared_array_is_not_recomputed() {
     assert!(text.starts_with("let t = build(n, i. *(v[i], v[i])) in"), "{text}");
 }
 
-/// The compiler has a large stack; so do tests of deep terms.
-fn with_large_stack(test: fn()) {
-    let thread = std::thread::Builder::new().stack_size(1 << 28).spawn(test).expect("a thread");
-    thread.join().expect("the test passes");
-}
-
 #[test]
 fn a_chain_of_lets_is_visited_in_linear_time() {
     with_large_stack(long_chain);
@@ -128,4 +123,50 @@ fn long_chain() {
     let new = engine::innermost(&rules, &body, &mut facts, &mut budget, &mut Log::new(false)).expect("ends");
     assert_eq!(show(&new), "x");
     assert!(budget.visited < 200 * nodes, "{} visits for {nodes} nodes", budget.visited);
+}
+
+fn hot(i: &Expr, j: Expr) -> Expr {
+    Expr::if_(binary(Prim::Eq, i.clone(), j), Expr::double(1.0), Expr::double(0.0))
+}
+
+fn pair(a: Expr, b: Expr) -> Expr {
+    Expr::tuple(vec![a, b])
+}
+
+fn dim0(v: &Var) -> Expr {
+    Expr::dim(Expr::var(v), 0)
+}
+
+fn at(v: &Var, i: &Expr) -> Expr {
+    Expr::get(Expr::var(v), i.clone())
+}
+
+/// What differentiation makes of `vectorDot` with a tangent for its first argument only.
+fn dot_jvp() -> Function {
+    let m = Var::fresh("m", Type::INDEX);
+    let (a, da, b) = (vector("a", &m), vector("da", &m), vector("b", &m));
+    let product = Expr::build(dim0(&a), "k", |k| binary(Prim::Mul, at(&a, &k), at(&b, &k)));
+    let tangent = Expr::build(dim0(&a), "k", |k| binary(Prim::Mul, at(&da, &k), at(&b, &k)));
+    let body = Expr::bind("p", product, |p| {
+        Expr::bind("dp", tangent, |dp| {
+            let init = pair(Expr::double(0.0), Expr::double(0.0));
+            Expr::fold(Expr::dim(p.clone(), 0), "s", "k", init, |s, k| {
+                let (ps, ds) = (Expr::proj(s.clone(), 0), Expr::proj(s, 1));
+                pair(binary(Prim::Add, ps, Expr::get(p.clone(), k.clone())), binary(Prim::Add, ds, Expr::get(dp.clone(), k)))
+            })
+        })
+    });
+    function("_dot_jvp", &[&m], &[&a, &da, &b], body)
+}
+
+#[test]
+fn the_gradient_of_a_dot_product_is_the_other_vector() {
+    let n = Var::fresh("n", Type::INDEX);
+    let (v, w) = (vector("v", &n), vector("w", &n));
+    let dot = dot_jvp();
+    let body = Expr::build(dim0(&v), "i", |i| {
+        let one = Expr::build(dim0(&v), "j", |j| hot(&i, j));
+        Expr::proj(Expr::call(&dot, vec![Expr::var(&v), one, Expr::var(&w)]), 1)
+    });
+    assert_eq!(optimised(vec![dot, function("gradient", &[&n], &[&v, &w], body)]), "w");
 }

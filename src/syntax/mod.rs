@@ -37,7 +37,7 @@ mod tests;
 mod tokens;
 mod types;
 
-pub use parse::{parse, parse_expr};
+pub use parse::{parse, parse_expr, parse_recovering};
 pub use tokens::RESERVED;
 
 /// Errors beyond this number are not reported.

@@ -5,7 +5,7 @@
 //! data has no number.
 
 use super::flat::Shape;
-use crate::ir::eval::real::{compare, index};
+use crate::ir::eval::real;
 use crate::ir::prim::Prim;
 use crate::ir::size::Atom;
 use crate::ir::{Expr, Size, Term, Type, Var};
@@ -78,8 +78,8 @@ fn operation(prim: Prim, args: &[i64]) -> Option<i64> {
         (Prim::Not, [a]) => Some(i64::from(*a == 0)),
         (Prim::And, [a, b]) => Some(i64::from(*a != 0 && *b != 0)),
         (Prim::Or, [a, b]) => Some(i64::from(*a != 0 || *b != 0)),
-        (prim, [a]) => index(prim, *a, 0),
-        (prim, [a, b]) => index(prim, *a, *b).or_else(|| compare(prim, *a, *b).map(i64::from)),
+        (prim, [a]) => real::index(prim, *a, 0),
+        (prim, [a, b]) => real::index(prim, *a, *b).or_else(|| real::compare(prim, *a, *b).map(i64::from)),
         _ => None,
     }
 }

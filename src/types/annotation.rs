@@ -51,7 +51,7 @@ impl Infer<'_> {
             return known.clone();
         }
         let mut own_sizes = Vec::new();
-        let ty = self.written(annotation, own, &mut own_sizes);
+        let ty = self.written(annotation, &mut own_sizes);
         if let Some(own) = own {
             for (at, hole) in own_sizes.iter().enumerate() {
                 let name = if own_sizes.len() == 1 { format!("{own}_n") } else { format!("{own}_n{at}") };
@@ -74,7 +74,7 @@ impl Infer<'_> {
         }
     }
 
-    fn written(&mut self, annotation: &TypeExpr, own: Option<&str>, own_sizes: &mut Vec<Size>) -> Ty {
+    fn written(&mut self, annotation: &TypeExpr, own_sizes: &mut Vec<Size>) -> Ty {
         match &annotation.kind {
             TypeExprKind::Double => Ty::Double,
             TypeExprKind::Bool => Ty::Bool,
@@ -89,14 +89,14 @@ impl Infer<'_> {
                         hole
                     }
                 };
-                Ty::array(self.written(element, own, own_sizes), size)
+                Ty::array(self.written(element, own_sizes), size)
             }
-            TypeExprKind::Tuple(parts) => Ty::tuple(parts.iter().map(|part| self.written(part, own, own_sizes)).collect()),
+            TypeExprKind::Tuple(parts) => Ty::tuple(parts.iter().map(|part| self.written(part, own_sizes)).collect()),
             TypeExprKind::Fun(params, result) => {
                 // a function parameter's own lengths may differ at each of its uses
                 let mut ignored = Vec::new();
-                let params = params.iter().map(|param| self.written(param, None, &mut ignored)).collect();
-                Ty::fun(params, self.written(result, None, &mut ignored))
+                let params = params.iter().map(|param| self.written(param, &mut ignored)).collect();
+                Ty::fun(params, self.written(result, &mut ignored))
             }
         }
     }

@@ -87,13 +87,8 @@ impl Loading<'_, '_> {
     /// Adds a file and what it opens; `name` is `None` for the library.
     fn file(&mut self, number: u32, name: Option<&str>) -> usize {
         let text = self.sources.files[number as usize].text.clone();
-        let module = match crate::syntax::parse(&text, number) {
-            Ok(module) => module,
-            Err(errors) => {
-                self.diagnostics.extend(errors);
-                Default::default()
-            }
-        };
+        let (module, errors) = crate::syntax::parse_recovering(&text, number);
+        self.diagnostics.extend(errors);
         let mut opens = Vec::new();
         for open in &module.opens {
             match &open.what {

@@ -14,6 +14,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::differentiate;
+use crate::ir::check::{check, check_no_dual};
 use crate::ir::eval::{Value, eval};
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var};
 use crate::source::Span;
@@ -149,6 +150,9 @@ pub fn value(x: f64) -> Value {
 /// Differentiates, checks the form, and gives the result.
 pub fn derived(program: &Program) -> Program {
     let result = differentiate(program).unwrap();
+    check(program).unwrap();
+    check_no_dual(&result).unwrap();
+    check(&result).unwrap();
     let mut bound = HashSet::new();
     for function in result.functions.values() {
         function.params.iter().chain(&function.sizes).for_each(|var| assert!(bound.insert(var.clone()), "{var:?} is bound twice"));

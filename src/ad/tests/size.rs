@@ -17,6 +17,19 @@ fn two_hundred_shared_lets() {
     agrees_at(&program, &[1.001]);
 }
 
+#[test]
+fn two_thousand_lets_take_no_time() {
+    let run = || {
+        let (var, x) = x();
+        let program = main(&[&var], dual(&x, &num(1.0), |x| chain(x.clone(), x, 2_000)));
+        let start = std::time::Instant::now();
+        let size = nodes(&differentiate(&program).unwrap());
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+        assert!(size < 100_000, "{size} nodes");
+    };
+    crate::stack::with_large_stack(run);
+}
+
 fn chain(y: Expr, x: &Expr, left: usize) -> Expr {
     if left == 0 {
         return y;

@@ -45,4 +45,19 @@ pub const PAGES: &[Page] = &[
         "a derivative that does not exist",
         "Each form wants its point and function: derivative (Double to Double), gradient (array to Double), jacobian (Vector\nto Vector), hessian (Vector to Double), jvp (any). A function of several parameters is wrapped:\n\n    gradient (fun v -> f v w) v",
     ),
+    page(
+        "E0502",
+        "a derivative of something without one",
+        "Index, Bool and functions have no derivative. Convert with `double` what is to be differentiated.",
+    ),
+    page(
+        "E0503",
+        "no independent variable",
+        "`deriv e x` wants a variable x in scope that is a Double or an array of Doubles. For another point, bind it by `let`.",
+    ),
+    page(
+        "E0504",
+        "a parameter that cannot be derived",
+        "`--derive` wants a parameter that is a Double or an array of Doubles: name one, `--derive gradient:loss:weights`.",
+    ),
 ];

@@ -114,4 +114,14 @@ pub const PAGES: &[Page] = &[
     page("E0202", "an unknown name", "Nothing of this name is declared before this place, in an opened file or in the library."),
     page("E0203", "a name is used before it is declared", "Declarations are used only after they are declared. Move the declaration up."),
     page("E0204", "a declaration uses itself", "Recursion is not supported. A loop is a `build` or an `ifold`."),
+    page(
+        "E0205",
+        "an option names no declaration",
+        "`--entry` and `--derive` take names of declarations of the file given, not of the library or of opened files.",
+    ),
+    page(
+        "E0206",
+        "a declaration that cannot be an entry",
+        "An entry takes and gives values of known types. Annotate the parameters; pass no functions.",
+    ),
 ];

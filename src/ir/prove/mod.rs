@@ -13,6 +13,8 @@
 
 mod range;
 
+use std::collections::BTreeSet;
+
 use range::{Range, TYPES};
 
 use crate::ir::prim::Prim;
@@ -26,7 +28,7 @@ const LENGTH: i128 = (1 << 60) - 1;
 const COEFFICIENT: i64 = 1 << 30;
 /// How many facts one proof may add up, and how many sums it may try.
 const DEPTH: u32 = 5;
-const STEPS: u32 = 3000;
+const STEPS: u32 = 150;
 /// How often ranges are tightened by all facts when one is added.
 const ROUNDS: u32 = 3;
 
@@ -262,7 +264,8 @@ impl Facts {
             self.index_facts(size, TYPES, &mut facts, &mut seen);
         }
         // short proofs first: they are the common ones
-        (0..=DEPTH).any(|depth| self.search(goal, &facts, depth, &mut STEPS.clone()))
+        let mut steps = STEPS;
+        (0..=DEPTH).any(|depth| self.search(goal, &facts, depth, &mut steps, &mut BTreeSet::new()))
     }
 
     /// bound - 1 - v ≥ 0 for each variable v of type `Index<bound>`.
@@ -283,11 +286,12 @@ impl Facts {
         }
     }
 
-    fn search(&self, goal: &Size, facts: &[Size], depth: u32, steps: &mut u32) -> bool {
+    /// `seen`: goals of this search, which the same facts in another order lead to again.
+    fn search(&self, goal: &Size, facts: &[Size], depth: u32, steps: &mut u32, seen: &mut BTreeSet<(u32, Size)>) -> bool {
         if self.sum_range(goal, None).is_some_and(|range| range.0 >= 0) {
             return true;
         }
-        if depth == 0 || !small(goal) {
+        if depth == 0 || !small(goal) || !seen.insert((depth, goal.clone())) {
             return false;
         }
         for (monomial, coefficient) in goal.terms().filter(|(_, coefficient)| *coefficient < 0) {
@@ -299,7 +303,7 @@ impl Facts {
                     }
                     *steps -= 1;
                     let taken = fact.mul(&factor).mul(&Size::constant(coefficient / weight));
-                    if self.search(&goal.sub(&taken), facts, depth - 1, steps) {
+                    if self.search(&goal.sub(&taken), facts, depth - 1, steps, seen) {
                         return true;
                     }
                 }

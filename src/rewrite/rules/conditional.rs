@@ -6,46 +6,24 @@
 use crate::ir::{Expr, Prim, Size, Term, Type};
 use crate::rewrite::facts::{Facts, same};
 
-use super::ring::{binary, is_number};
+use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "if-true" Conditional @ If: "if true then a else b -> a" => if_true;
-    "if-false" Conditional @ If: "if false then a else b -> b" => if_false;
-    "if-same" Conditional @ If: "if c then a else a -> a" => if_same;
-    "if-not" Conditional @ If: "if not c then a else b -> if c then b else a" => if_not;
-    "if-and" Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if b is atomic" => if_and;
-    "if-assume" Conditional @ Prim: "if c then a else b -> if c then a[c := true] else b[c := false]" => if_assume;
-    "if-float" Conditional @ Any: "f (if c then a else b) -> if c then f a else f b if f is small" => if_float;
-    "and-true" Conditional @ Prim: "c && true = true && c -> c; c && false = false && c -> false; c || true -> true; c || false -> c" => and_true;
+    "if-true"    Conditional @ If: "if true then a else b -> a";
+    "if-false"   Conditional @ If: "if false then a else b -> b";
+    "if-same"    Conditional @ If: "if c then a else a -> a";
+    "if-not"     Conditional @ If: "if not c then a else b -> if c then b else a";
+    "if-ne"      Conditional @ If: "if a <> b then c else d -> if a = b then d else c";
+    "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
+    "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
+    "if-assume"  Conditional @ Prim: "if c then a else b -> if c then a[c := true] else b[c := false]" => if_assume;
+    "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b if f is small or meets a literal" => if_float;
+    "if-join"    Conditional @ Prim: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
+    "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
+    "or-false"   Conditional @ Prim: "c || false -> c; false || c -> c; c || true -> true; true || c -> true";
+    "not-not"    Conditional @ Prim: "not (not c) -> c";
     "check-true" Conditional @ Check: "check true else s in e -> e" => check_true;
-}
-
-fn if_true(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let Term::If(c, a, _) = expr.term() else { return None };
-    matches!(c.term(), Term::Bool(true)).then(|| a.clone())
-}
-
-fn if_false(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let Term::If(c, _, b) = expr.term() else { return None };
-    matches!(c.term(), Term::Bool(false)).then(|| b.clone())
-}
-
-fn if_same(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let Term::If(_, a, b) = expr.term() else { return None };
-    same(a, b).then(|| a.clone())
-}
-
-fn if_not(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let Term::If(c, a, b) = expr.term() else { return None };
-    let Term::Prim(Prim::Not, args) = c.term() else { return None };
-    Some(Expr::if_(args.first()?.clone(), b.clone(), a.clone()))
-}
-
-fn if_and(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let Term::If(c, a, b) = expr.term() else { return None };
-    let (c, d) = binary(c, Prim::And)?;
-    b.is_atom().then(|| Expr::if_(c.clone(), Expr::if_(d.clone(), a.clone(), b.clone()), b.clone()))
 }
 
 /// In the branches of `if c`, and where loops, checks and sizes fix it, c itself is known. Only comparisons
@@ -57,21 +35,6 @@ fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::bool(facts.decide(expr)?))
 }
 
-fn and_true(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let (neutral, (a, b)) = match (binary(expr, Prim::And), binary(expr, Prim::Or)) {
-        (Some(args), _) => (true, args),
-        (None, Some(args)) => (false, args),
-        (None, None) => return None,
-    };
-    match (a.term(), b.term()) {
-        (Term::Bool(value), _) if *value == neutral => Some(b.clone()),
-        (_, Term::Bool(value)) if *value == neutral => Some(a.clone()),
-        (Term::Bool(_), _) => Some(a.clone()),
-        (_, Term::Bool(_)) => Some(b.clone()),
-        _ => None,
-    }
-}
-
 fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Check { cond, body, .. } = expr.term() else { return None };
     (facts.decide(cond) == Some(true)).then(|| body.clone())
@@ -79,7 +42,7 @@ fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 /// An operation on a condition's value goes into its branches when it is copied for free (a projection, an
 /// element, a length) or when a branch is a literal that then meets it.
-fn if_float(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
     match expr.term() {
         Term::Proj(inner, k) => float(inner, &mut |e| Expr::proj(e, *k)),
         Term::Dim(inner, axis) => float(inner, &mut |e| Expr::dim(e, *axis)),
@@ -87,23 +50,40 @@ fn if_float(expr: &Expr, _: &Facts) -> Option<Expr> {
         Term::Prim(prim, args) => {
             let [a, b] = args.as_slice() else {
                 let [a] = args.as_slice() else { return None };
-                return literal_branch(a).then(|| float(a, &mut |e| Expr::prim(*prim, vec![e])))?;
+                let vanishes = *prim == Prim::Neg && zero_branch(a) || literal_branch(a);
+                return vanishes.then(|| float(a, &mut |e| Expr::prim(*prim, vec![e])))?;
             };
             if Size::try_of_expr(expr).is_some() {
                 return None;
             }
-            if simplifies(*prim, a, b, true) {
+            if simplifies(*prim, a, b, true, facts) {
                 return float(a, &mut |e| Expr::prim(*prim, vec![e, b.clone()]));
             }
-            simplifies(*prim, b, a, false).then(|| float(b, &mut |e| Expr::prim(*prim, vec![a.clone(), e])))?
+            simplifies(*prim, b, a, false, facts).then(|| float(b, &mut |e| Expr::prim(*prim, vec![a.clone(), e])))?
         }
         _ => None,
     }
 }
 
+/// Two conditionals on one condition become one.
+fn if_join(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Prim(prim, args) = expr.term() else { return None };
+    let [x, y] = args.as_slice() else { return None };
+    let (Term::If(c, a, b), Term::If(other, d, e)) = (x.term(), y.term()) else { return None };
+    if !same(c, other) || matches!(prim, Prim::And | Prim::Or) {
+        return None;
+    }
+    let join = |x: &Expr, y: &Expr| Expr::prim(*prim, vec![x.clone(), y.clone()]);
+    Some(Expr::if_(c.clone(), join(a, d), join(b, e)))
+}
+
 fn float(inner: &Expr, f: &mut dyn FnMut(Expr) -> Expr) -> Option<Expr> {
     let Term::If(c, a, b) = inner.term() else { return None };
     Some(Expr::if_(c.clone(), f(a.clone()), f(b.clone())))
+}
+
+fn zero_branch(expr: &Expr) -> bool {
+    matches!(expr.term(), Term::If(_, a, b) if is_number(a, 0.0) || is_number(b, 0.0))
 }
 
 fn literal_branch(expr: &Expr) -> bool {
@@ -115,13 +95,15 @@ fn is_literal(expr: &Expr) -> bool {
 }
 
 /// Whether `prim` meets a literal of the condition that makes it vanish. The other operand is copied: it
-/// must not bind anything, and be small.
-fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool) -> bool {
+/// must not bind anything, and be small. A sum moves into the branches only for an accumulator: that is how
+/// a loop becomes one that acts in one step.
+fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &Facts) -> bool {
     let Term::If(_, a, b) = conditional.term() else { return false };
+    let accumulates = || matches!(other.term(), Term::Var(var) if facts.is_accumulator(var));
     let vanishes = |e: &Expr| match prim {
-        Prim::Add => is_number(e, 0.0),
-        Prim::Sub => is_number(e, 0.0) && !left,
-        Prim::Mul => is_number(e, 0.0) || is_number(e, 1.0),
+        Prim::Add => is_number(e, 0.0) && accumulates(),
+        Prim::Sub => is_number(e, 0.0) && !left && accumulates(),
+        Prim::Mul => is_number(e, 0.0) || is_number(e, 1.0) && other.is_atom(),
         Prim::Div => is_number(e, 0.0) && left,
         _ => is_literal(e) && is_literal(other),
     };

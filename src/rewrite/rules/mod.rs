@@ -3,17 +3,29 @@
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
 
+use std::sync::LazyLock;
+
 use super::rule::Rule;
 
+pub mod algebra;
 pub mod conditional;
+pub mod fission;
 pub mod fusion;
 pub mod lambda;
+pub mod loops;
 pub mod ring;
 pub mod tuple;
 
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub use tests::close;
+
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    lambda::RULES.iter().chain(ring::RULES).chain(fusion::RULES).chain(conditional::RULES).chain(tuple::RULES)
+    let parts: [&LazyLock<Vec<Rule>>; 8] =
+        [&lambda::RULES, &ring::RULES, &algebra::RULES, &fusion::RULES, &conditional::RULES, &tuple::RULES, &loops::RULES, &fission::RULES];
+    parts.into_iter().flat_map(|part| part.iter())
 }
 
 /// The rule of this name.
@@ -21,21 +33,26 @@ pub fn named(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
-/// A line of the table.
+/// The table: name, figure, group, the head that is looked at, the law; and the function, where the law
+/// alone is not enough.
 macro_rules! rules {
-    ($( $name:literal $figure:ident $($group:ident)? @ $head:ident : $law:literal => $apply:expr; )*) => {
-        pub const RULES: &[$crate::rewrite::rule::Rule] = &[$(
+    ($( $name:literal $figure:ident $($group:ident)? @ $head:ident : $law:literal $(=> $apply:expr)?; )*) => {
+        pub static RULES: std::sync::LazyLock<Vec<$crate::rewrite::rule::Rule>> = std::sync::LazyLock::new(|| vec![$(
             $crate::rewrite::rule::Rule {
                 name: $name,
                 figure: $crate::rewrite::rule::Figure::$figure,
                 group: rules!(@group $($group)?),
                 law: $law,
                 head: $crate::rewrite::rule::Head::$head,
-                apply: $apply,
+                apply: rules!(@apply $law $(, $apply)?),
             },
-        )*];
+        )*]);
     };
     (@group) => { None };
     (@group $group:ident) => { Some($crate::rewrite::rule::Group::$group) };
+    (@apply $law:literal) => {
+        $crate::rewrite::rule::Apply::Law($crate::rewrite::law::Law::builtin($law))
+    };
+    (@apply $law:literal, $apply:expr) => { $crate::rewrite::rule::Apply::Function($apply) };
 }
 pub(crate) use rules;

@@ -4,19 +4,22 @@
 //!
 //! Group `algebra`, in `algebra.rs`, has the laws of the reals that doubles only approximate.
 
-use crate::ir::{Expr, Prim, Term, Type};
+use crate::ir::{Expr, Prim, Term};
 use crate::rewrite::facts::Facts;
 
 use super::rules;
 
 rules! {
-    "mul-one" Ring @ Prim: "e * 1 = 1 * e -> e" => mul_one;
-    "div-one" Ring @ Prim: "e / 1 -> e" => div_one;
-    "pow-one" Ring @ Prim: "e ** 1 -> e" => pow_one;
-    "pow-two" Ring @ Prim: "e ** 2 -> e * e if e is a variable or a literal" => pow_two;
-    "add-zero" Ring @ Prim: "e + 0 = 0 + e = e - 0 -> e" => add_zero;
-    "neg-neg" Ring @ Prim: "-(-e) -> e" => neg_neg;
-    "const-fold" Ring @ Prim: "a literal operation -> its value" => const_fold;
+    "mul-one"     Ring @ Prim: "e * 1 -> e; 1 * e -> e";
+    "mul-minus"   Ring @ Prim: "e * -1.0 -> -e; -1.0 * e -> -e";
+    "div-one"     Ring @ Prim: "e / 1 -> e";
+    "pow-one"     Ring @ Prim: "e ** 1 -> e";
+    "pow-two"     Ring @ Prim: "e ** 2 -> let x = e in x * x" => pow_two;
+    "add-zero"    Ring @ Prim: "e + 0 -> e if loose e; 0 + e -> e if loose e; e + -0.0 -> e; -0.0 + e -> e; e - 0 -> e";
+    "neg-neg"     Ring @ Prim: "-(-e) -> e";
+    "add-neg-sub" Ring @ Prim: "a + -b -> a - b; -a + b -> b - a; a - -b -> a + b";
+    "mul-neg"     Ring @ Prim: "-a * -b -> a * b; a * -b -> -(a * b); -a * b -> -(a * b); -a / b -> -(a / b); a / -b -> -(a / b)";
+    "const-fold"  Ring @ Prim: "a literal operation -> its value" => const_fold;
 }
 
 /// Whether the term is this number, as a Double or an Index.
@@ -47,46 +50,12 @@ pub fn unary(expr: &Expr, wanted: Prim) -> Option<&Expr> {
     }
 }
 
-fn mul_one(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let (a, b) = binary(expr, Prim::Mul)?;
-    if is_number(b, 1.0) { Some(a.clone()) } else { is_number(a, 1.0).then(|| b.clone()) }
-}
-
-fn div_one(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let (a, b) = binary(expr, Prim::Div)?;
-    is_number(b, 1.0).then(|| a.clone())
-}
-
-fn pow_one(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let (a, b) = binary(expr, Prim::Pow)?;
-    is_number(b, 1.0).then(|| a.clone())
-}
-
 fn pow_two(expr: &Expr, _: &Facts) -> Option<Expr> {
     let (a, b) = binary(expr, Prim::Pow)?;
     if !is_number(b, 2.0) {
         return None;
     }
     Some(Expr::bind("base", a.clone(), |a| Expr::prim(Prim::Mul, vec![a.clone(), a])))
-}
-
-fn add_zero(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let integral = matches!(expr.ty(), Type::Index(_));
-    // -0.0 + 0.0 is 0.0: only the other zeros are neutral to the bit
-    let neutral = |e: &Expr, zero: f64| match e.term() {
-        Term::Double(x) => *x == 0.0 && (!facts.strict_fp || x.to_bits() == zero.to_bits()),
-        Term::Index(i) => integral && *i == 0,
-        _ => false,
-    };
-    if let Some((a, b)) = binary(expr, Prim::Add) {
-        return if neutral(b, -0.0) { Some(a.clone()) } else { neutral(a, -0.0).then(|| b.clone()) };
-    }
-    let (a, b) = binary(expr, Prim::Sub)?;
-    neutral(b, 0.0).then(|| a.clone())
-}
-
-fn neg_neg(expr: &Expr, _: &Facts) -> Option<Expr> {
-    unary(unary(expr, Prim::Neg)?, Prim::Neg).cloned()
 }
 
 fn const_fold(expr: &Expr, facts: &Facts) -> Option<Expr> {

@@ -56,9 +56,9 @@ fn join<T>(parts: &[T], show: impl Fn(&T) -> String, by: &str) -> String {
 
 pub fn ty(ty_: &TypeExpr) -> String {
     match &ty_.kind {
+        TypeExprKind::Any => "_".to_string(),
         TypeExprKind::Double => "D".to_string(),
         TypeExprKind::Bool => "B".to_string(),
-        TypeExprKind::Any => "_".to_string(),
         TypeExprKind::Index(None) => "I".to_string(),
         TypeExprKind::Index(Some(n)) => format!("I<{}>", size(n)),
         TypeExprKind::Array(element, None) => format!("[{}]", ty(element)),

@@ -1,0 +1,393 @@
+//! Laws as data: an equation in the source language's own syntax, read by our own grammar, matched against
+//! core terms.
+//!
+//! In: text such as `e * 1 -> e; 1 * e -> e` or `a ** 2 -> a * a if atomic a`. Out: a [`Law`] that rewrites.
+//! Names on the left are metavariables: each stands for any term, a repeated one for equal terms. A literal
+//! matches the number in either number type. On the right a literal has the type that its place needs, and a
+//! metavariable used again is copied.
+//!
+//! Limits: operators, primitive functions, `if`, `a[i]`, `length a`, tuples and literals; laws that bind
+//! variables are functions in `rules/`.
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::subst::freshen;
+use crate::ir::{Expr, Prim, Term, Type};
+use crate::source::Span;
+use crate::syntax::ast::{self, BinOp, ExprKind, UnOp};
+use crate::syntax::parse_expr;
+
+use super::facts::{Facts, same};
+use super::rules::lambda::is_free;
+
+/// One or more equations, tried in order.
+#[derive(Clone, Debug)]
+pub struct Law {
+    equations: Vec<Equation>,
+}
+
+#[derive(Clone, Debug)]
+struct Equation {
+    left: Pattern,
+    right: Pattern,
+    conditions: Vec<(Condition, String)>,
+}
+
+/// A side of an equation.
+#[derive(Clone, Debug)]
+enum Pattern {
+    Meta(String),
+    /// An integer literal: of either number type.
+    Number(f64),
+    Double(f64),
+    Bool(bool),
+    Prim(Prim, Vec<Pattern>),
+    If(Box<[Pattern; 3]>),
+    Get(Box<[Pattern; 2]>),
+    Length(Box<Pattern>),
+    Tuple(Vec<Pattern>),
+}
+
+/// A named side condition on a metavariable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Condition {
+    /// A variable, a literal or a component of a variable: copying it costs nothing.
+    Atomic,
+    /// A literal number.
+    Literal,
+    /// Evaluating it cannot fail.
+    Total,
+    /// A Double.
+    Double,
+    /// An Index or a Bool: equality is identity.
+    Exact,
+    /// A literal that is not zero.
+    NonZero,
+    /// Not a Double under `--strict-fp`.
+    Loose,
+}
+
+const CONDITIONS: [(&str, Condition); 7] = [
+    ("loose", Condition::Loose),
+    ("atomic", Condition::Atomic),
+    ("literal", Condition::Literal),
+    ("total", Condition::Total),
+    ("double", Condition::Double),
+    ("exact", Condition::Exact),
+    ("nonzero", Condition::NonZero),
+];
+
+/// What the metavariables stand for.
+type Binding = Vec<(String, Expr)>;
+
+impl Law {
+    pub fn parse(text: &str, file: u32) -> Result<Law, Diagnostic> {
+        let equations = text.split(';').map(|equation| Equation::parse(equation, file)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Law { equations })
+    }
+
+    /// A law of the tables, whose texts a test parses: text that is no law has no equations.
+    pub fn builtin(text: &str) -> Law {
+        Law::parse(text, Span::NONE.file).unwrap_or(Law { equations: Vec::new() })
+    }
+
+    /// The right side for a term that one of the left sides matches.
+    pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
+        self.equations.iter().find_map(|equation| equation.apply(expr, facts))
+    }
+}
+
+#[cfg(test)]
+impl Law {
+    pub fn is_empty(&self) -> bool {
+        self.equations.is_empty()
+    }
+
+    /// One of the left sides with random terms for its metavariables.
+    pub fn instance(&self, g: &mut super::generate::Generator) -> Option<Expr> {
+        let equation = self.equations.get(g.below(self.equations.len().max(1)))?;
+        let mut binding = Vec::new();
+        let ty = if equation.left.is_boolean() { Type::Bool } else { [Type::Double, Type::INDEX][g.below(2)].clone() };
+        let atomic = |name: &str| equation.conditions.iter().any(|(condition, meta)| *condition == Condition::Atomic && meta == name);
+        equation.left.fill(&ty, &mut |name, ty, g| if atomic(name) { g.term(ty, 0) } else { g.term(ty, 2) }, &mut binding, g);
+        equation.left.build(&binding, &ty, &mut Vec::new())
+    }
+}
+
+#[cfg(test)]
+impl Pattern {
+    fn is_boolean(&self) -> bool {
+        match self {
+            Pattern::Prim(prim, _) => {
+                matches!(prim.row().kind, crate::ir::prim::Kind::Bool | crate::ir::prim::Kind::Order | crate::ir::prim::Kind::Equality)
+            }
+            Pattern::If(parts) => parts[1..].iter().any(|part| matches!(part, Pattern::Bool(_))),
+            Pattern::Meta(_)
+            | Pattern::Number(_)
+            | Pattern::Double(_)
+            | Pattern::Bool(_)
+            | Pattern::Get(_)
+            | Pattern::Length(_)
+            | Pattern::Tuple(_) => false,
+        }
+    }
+
+    /// Chooses a term for every metavariable not yet chosen.
+    fn fill(
+        &self,
+        ty: &Type,
+        choose: &mut dyn FnMut(&str, &Type, &mut super::generate::Generator) -> Expr,
+        binding: &mut Binding,
+        g: &mut super::generate::Generator,
+    ) {
+        use crate::ir::prim::Kind;
+        match self {
+            Pattern::Meta(name) => {
+                if !binding.iter().any(|(other, _)| other == name) {
+                    let term = choose(name, ty, g);
+                    binding.push((name.clone(), term));
+                }
+            }
+            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => {}
+            Pattern::Prim(prim, parts) => {
+                let operand = match prim.row().kind {
+                    Kind::Number => ty.clone(),
+                    Kind::Double | Kind::DoubleToIndex | Kind::IndexDoubleToDouble => Type::Double,
+                    Kind::Index | Kind::IndexToDouble => Type::INDEX,
+                    Kind::Order | Kind::Equality => [Type::Double, Type::INDEX][g.below(2)].clone(),
+                    Kind::Bool => Type::Bool,
+                };
+                parts.iter().for_each(|part| part.fill(&operand, choose, binding, g));
+            }
+            Pattern::If(parts) => {
+                let [c, a, b] = &**parts;
+                c.fill(&Type::Bool, choose, binding, g);
+                a.fill(ty, choose, binding, g);
+                b.fill(ty, choose, binding, g);
+            }
+            Pattern::Get(parts) => {
+                let [array, index] = &**parts;
+                array.fill(&Type::array(Type::Double, crate::ir::Size::constant(1)), choose, binding, g);
+                index.fill(&Type::INDEX, choose, binding, g);
+            }
+            Pattern::Length(array) => array.fill(&Type::array(Type::Double, crate::ir::Size::constant(1)), choose, binding, g),
+            Pattern::Tuple(parts) => parts.iter().for_each(|part| part.fill(&Type::Double, choose, binding, g)),
+        }
+    }
+}
+
+impl Equation {
+    fn parse(text: &str, file: u32) -> Result<Equation, Diagnostic> {
+        let malformed =
+            |message: String| Diagnostic::error("E0118", Span::new(file, 0, 0), message).help("write `left -> right if condition`");
+        let (left, rest) = text.split_once("->").ok_or_else(|| malformed(format!("expected `->` in the law `{}`", text.trim())))?;
+        let (right, conditions) = match rest.rsplit_once(" if ") {
+            Some((right, conditions)) if !conditions.contains(" then ") => (right, conditions),
+            _ => (rest, ""),
+        };
+        let side = |text: &str| {
+            let tree = parse_expr(text.trim(), file)
+                .map_err(|errors| errors.into_iter().next().unwrap_or_else(|| malformed("expected an expression".into())))?;
+            pattern(&tree)
+        };
+        let (left, right) = (side(left)?, side(right)?);
+        let mut bound = Vec::new();
+        left.each_meta(&mut |name| bound.push(name.to_string()));
+        let mut unbound = None;
+        right.each_meta(&mut |name| {
+            if !bound.iter().any(|other| other == name) {
+                unbound = Some(name.to_string());
+            }
+        });
+        if let Some(name) = unbound {
+            return Err(malformed(format!("`{name}` is on the right of the law but not on its left")));
+        }
+        let conditions = conditions.split("&&").map(str::trim).filter(|text| !text.is_empty()).map(|text| {
+            let (name, meta) = text.split_once(' ').unwrap_or((text, ""));
+            match CONDITIONS.iter().find(|(known, _)| *known == name) {
+                Some((_, condition)) if bound.iter().any(|other| other == meta) => Ok((*condition, meta.to_string())),
+                _ => Err(malformed(format!(
+                    "no condition `{text}`: expected atomic, literal, total, double, exact, nonzero or loose, and a name of the left side"
+                ))),
+            }
+        });
+        Ok(Equation { left, right, conditions: conditions.collect::<Result<_, _>>()? })
+    }
+
+    fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
+        let mut binding = Vec::new();
+        if !self.left.matches(expr, &mut binding) {
+            return None;
+        }
+        let holds = |(condition, meta): &(Condition, String)| {
+            let Some((_, term)) = binding.iter().find(|(name, _)| name == meta) else { return false };
+            match condition {
+                Condition::Atomic => is_free(term),
+                Condition::Literal => matches!(term.term(), Term::Double(_) | Term::Index(_)),
+                Condition::Total => facts.is_total(term),
+                Condition::Double => term.ty() == &Type::Double,
+                Condition::Exact => matches!(term.ty(), Type::Index(_) | Type::Bool),
+                Condition::Loose => !facts.strict_fp || term.ty() != &Type::Double,
+                Condition::NonZero => matches!(term.term(), Term::Double(x) if *x != 0.0),
+            }
+        };
+        if !self.conditions.iter().all(holds) {
+            return None;
+        }
+        let mut used = Vec::new();
+        self.right.build(&binding, expr.ty(), &mut used)
+    }
+}
+
+impl Pattern {
+    fn each_meta(&self, f: &mut dyn FnMut(&str)) {
+        match self {
+            Pattern::Meta(name) => f(name),
+            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => {}
+            Pattern::Prim(_, items) | Pattern::Tuple(items) => items.iter().for_each(|item| item.each_meta(f)),
+            Pattern::If(items) => items.iter().for_each(|item| item.each_meta(f)),
+            Pattern::Get(items) => items.iter().for_each(|item| item.each_meta(f)),
+            Pattern::Length(array) => array.each_meta(f),
+        }
+    }
+
+    fn matches(&self, expr: &Expr, binding: &mut Binding) -> bool {
+        let all = |patterns: &[Pattern], terms: &[Expr], binding: &mut Binding| {
+            patterns.len() == terms.len() && patterns.iter().zip(terms).all(|(pattern, term)| pattern.matches(term, binding))
+        };
+        match (self, expr.term()) {
+            (Pattern::Meta(name), _) => match binding.iter().find(|(other, _)| other == name) {
+                Some((_, term)) => same(term, expr),
+                None => {
+                    binding.push((name.clone(), expr.clone()));
+                    true
+                }
+            },
+            (Pattern::Number(value) | Pattern::Double(value), Term::Double(x)) => x.to_bits() == value.to_bits(),
+            (Pattern::Number(value), Term::Index(i)) => *i as f64 == *value,
+            (Pattern::Bool(value), Term::Bool(b)) => value == b,
+            (Pattern::Prim(wanted, patterns), Term::Prim(prim, args)) => wanted == prim && all(patterns, args, binding),
+            (Pattern::If(patterns), Term::If(c, a, b)) => all(&patterns[..], &[c.clone(), a.clone(), b.clone()], binding),
+            (Pattern::Get(patterns), Term::Get(a, i)) => all(&patterns[..], &[a.clone(), i.clone()], binding),
+            (Pattern::Length(pattern), Term::Dim(array, 0)) => pattern.matches(array, binding),
+            (Pattern::Tuple(patterns), Term::Tuple(parts)) => all(patterns, parts, binding),
+            (
+                Pattern::Number(_)
+                | Pattern::Double(_)
+                | Pattern::Bool(_)
+                | Pattern::Prim(..)
+                | Pattern::If(_)
+                | Pattern::Get(_)
+                | Pattern::Length(_)
+                | Pattern::Tuple(_),
+                _,
+            ) => false,
+        }
+    }
+
+    /// The term; `None` where a literal fits neither number type. `used`: metavariables that were put already.
+    fn build(&self, binding: &Binding, ty: &Type, used: &mut Vec<String>) -> Option<Expr> {
+        Some(match self {
+            Pattern::Meta(name) => {
+                let (_, term) = binding.iter().find(|(other, _)| other == name)?;
+                if used.contains(name) {
+                    return Some(freshen(term));
+                }
+                used.push(name.clone());
+                term.clone()
+            }
+            Pattern::Number(value) => match ty {
+                Type::Double => Expr::double(*value),
+                Type::Index(_) => Expr::index(*value as i64),
+                Type::Bool | Type::Array(..) | Type::Tuple(_) => return None,
+            },
+            Pattern::Double(value) => Expr::double(*value),
+            Pattern::Bool(value) => Expr::bool(*value),
+            Pattern::Prim(prim, patterns) => {
+                let operand = operand_type(patterns, binding).unwrap_or_else(|| ty.clone());
+                Expr::prim(*prim, patterns.iter().map(|pattern| pattern.build(binding, &operand, used)).collect::<Option<_>>()?)
+            }
+            Pattern::If(patterns) => {
+                let [c, a, b] = &**patterns;
+                let c = c.build(binding, &Type::Bool, used)?;
+                let a = a.build(binding, ty, used)?;
+                Expr::if_(c, a, b.build(binding, ty, used)?)
+            }
+            Pattern::Get(patterns) => {
+                let [array, index] = &**patterns;
+                let array = array.build(binding, ty, used)?;
+                Expr::get(array, index.build(binding, &Type::INDEX, used)?)
+            }
+            Pattern::Length(array) => Expr::dim(array.build(binding, ty, used)?, 0),
+            Pattern::Tuple(patterns) => {
+                let Type::Tuple(types) = ty else { return None };
+                Expr::tuple(patterns.iter().zip(types.iter()).map(|(pattern, ty)| pattern.build(binding, ty, used)).collect::<Option<_>>()?)
+            }
+        })
+    }
+}
+
+/// The type of the first metavariable among the operands: the literals beside it have it too.
+fn operand_type(patterns: &[Pattern], binding: &Binding) -> Option<Type> {
+    let mut found = None;
+    for pattern in patterns {
+        pattern.each_meta(&mut |name| {
+            if found.is_none() {
+                found = binding.iter().find(|(other, _)| other == name).map(|(_, term)| term.ty().clone());
+            }
+        });
+    }
+    found.filter(|ty| matches!(ty, Type::Double | Type::Index(_) | Type::Bool))
+}
+
+fn pattern(tree: &ast::Expr) -> Result<Pattern, Diagnostic> {
+    let patterns = |trees: &[ast::Expr]| trees.iter().map(pattern).collect::<Result<Vec<_>, _>>();
+    let unsupported = || {
+        Diagnostic::error("E0119", tree.span, "this form cannot be part of a law")
+            .help("laws are made of operators, primitive functions, `if`, `a[i]`, `length a` and literals")
+    };
+    Ok(match &tree.kind {
+        ExprKind::Var(name) => Pattern::Meta(name.to_string()),
+        ExprKind::Int(_, value) => Pattern::Number(*value),
+        ExprKind::Double(value) => Pattern::Double(*value),
+        ExprKind::Bool(value) => Pattern::Bool(*value),
+        ExprKind::Binary(op, a, b) => Pattern::Prim(binary(*op), vec![pattern(a)?, pattern(b)?]),
+        ExprKind::Unary(UnOp::Neg, a) if matches!(a.kind, ExprKind::Double(_)) => match a.kind {
+            ExprKind::Double(value) => Pattern::Double(-value),
+            _ => return Err(unsupported()),
+        },
+        ExprKind::Unary(op, a) => Pattern::Prim(if *op == UnOp::Neg { Prim::Neg } else { Prim::Not }, vec![pattern(a)?]),
+        ExprKind::If(c, a, b) => Pattern::If(Box::new([pattern(c)?, pattern(a)?, pattern(b)?])),
+        ExprKind::Index(a, i) => Pattern::Get(Box::new([pattern(a)?, pattern(i)?])),
+        ExprKind::Tuple(parts) => Pattern::Tuple(patterns(parts)?),
+        ExprKind::App(function, args) => {
+            let ExprKind::Var(name) = &function.kind else { return Err(unsupported()) };
+            match (Prim::function(name), args.as_slice()) {
+                (Some(prim), _) if prim.row().arity == args.len() => Pattern::Prim(prim, patterns(args)?),
+                (None, [array]) if &**name == "length" => Pattern::Length(Box::new(pattern(array)?)),
+                _ => return Err(unsupported()),
+            }
+        }
+        ExprKind::Operator(_) | ExprKind::Fun(..) | ExprKind::Let(..) | ExprKind::LetFun(..) | ExprKind::Array(_) | ExprKind::Deriv(..) => {
+            return Err(unsupported());
+        }
+    })
+}
+
+fn binary(op: BinOp) -> Prim {
+    match op {
+        BinOp::Add => Prim::Add,
+        BinOp::Sub => Prim::Sub,
+        BinOp::Mul => Prim::Mul,
+        BinOp::Div => Prim::Div,
+        BinOp::Rem => Prim::Rem,
+        BinOp::Pow => Prim::Pow,
+        BinOp::Eq => Prim::Eq,
+        BinOp::Ne => Prim::Ne,
+        BinOp::Lt => Prim::Lt,
+        BinOp::Le => Prim::Le,
+        BinOp::Gt => Prim::Gt,
+        BinOp::Ge => Prim::Ge,
+        BinOp::And => Prim::And,
+        BinOp::Or => Prim::Or,
+    }
+}

@@ -1,0 +1,94 @@
+//! Whole schedules on random programs: the same values, no new error, no more work.
+
+use super::generate::Generator;
+use super::{Options, Schedule, optimise};
+use crate::ir::eval::{Counts, eval};
+use crate::ir::{Expr, Program};
+use crate::stack::with_large_stack;
+
+/// Programs per schedule; more by the environment.
+fn programs() -> u64 {
+    std::env::var("SMOOTHC_TEST_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(400)
+}
+
+/// The check of its count that a loop leaves behind when it goes is counted; in the loop it was not.
+const KEPT_CHECKS: u64 = 2;
+
+fn total(counts: Counts) -> u64 {
+    counts.arithmetic + counts.comparisons + counts.reads + counts.writes
+}
+
+fn body(g: &mut Generator) -> Expr {
+    match g.below(4) {
+        0 => {
+            let n = g.count();
+            g.build(n, |g| g.double(4))
+        }
+        1 => {
+            let n = g.count();
+            let m = g.count();
+            g.build(n, |g| g.build(m, |g| g.double(4)))
+        }
+        2 => Expr::tuple(vec![g.double(4), g.vector(3)]),
+        _ => g.double(5),
+    }
+}
+
+fn print(program: &Program) -> String {
+    crate::ir::print::program(program)
+}
+
+fn check_schedule(name: &str, options: &Options) {
+    let schedule = Schedule::builtin(name).expect("a built-in schedule");
+    let (mut failures, mut values) = (Vec::new(), 0);
+    for seed in 0..programs() {
+        let mut g = Generator::new(seed + 7);
+        let body = body(&mut g);
+        let before = g.program(body);
+        let after = optimise(&before, &schedule, options).expect("no diagnostic").0;
+        if let Err(problem) = crate::ir::check::check(&after) {
+            failures.push(format!("seed {seed}: {problem}\nbefore {}after {}", print(&before), print(&after)));
+            continue;
+        }
+        for _ in 0..6 {
+            let arguments = g.arguments();
+            let Ok(expected) = eval(&before, "f", arguments.clone()) else { continue };
+            values += 1;
+            let problem = match eval(&after, "f", arguments.clone()) {
+                Err(error) => format!("a new error: {}", error.message),
+                Ok(found) if !super::rules::close(&expected.value, &found.value, expected.trace.largest.max(1.0)) => {
+                    format!("{:?} became {:?}", expected.value, found.value)
+                }
+                Ok(found) if Generator::is_large(&arguments) && total(found.trace.counts) > total(expected.trace.counts) + KEPT_CHECKS => {
+                    format!("more work: {:?} became {:?}", expected.trace.counts, found.trace.counts)
+                }
+                Ok(_) => continue,
+            };
+            failures.push(format!("seed {seed}: {problem}\nbefore {}after {}for {arguments:?}", print(&before), print(&after)));
+            break;
+        }
+    }
+    assert!(values > 100, "only {values} values");
+    assert!(
+        failures.is_empty(),
+        "{} of {}\n{}",
+        failures.len(),
+        programs(),
+        failures.iter().min_by_key(|text| text.len()).map_or("", |text| text)
+    );
+}
+
+#[test]
+fn default_keeps_meaning_and_work() {
+    with_large_stack(|| check_schedule("default", &Options::default()));
+}
+
+#[test]
+fn paper_keeps_meaning_and_work() {
+    with_large_stack(|| check_schedule("paper", &Options::default()));
+}
+
+#[test]
+fn strict_arithmetic_keeps_meaning_and_work() {
+    with_large_stack(|| check_schedule("default", &Options { strict_fp: true, ..Options::default() }));
+}

@@ -1,0 +1,218 @@
+//! Figure 8g: a fold over a tuple whose components do not all depend on one another.
+//!
+//!     (ifold (fun s i -> (s.0 + v[i], s.1 + w[i])) (0, 0) n).1   →   ifold (fun s i -> s + w[i]) 0 n
+//!
+//! The split and the projection are one step: a component goes only together with the loop that computed
+//! it, or when its loop by itself then becomes simpler, so that no loop is run twice for nothing.
+
+use std::collections::BTreeSet;
+
+use crate::ir::subst::{freshen, substitute};
+use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::rewrite::facts::Facts;
+
+use super::rules;
+
+rules! {
+    "fold-project" Fission Normalisation @ Proj: "(ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n).1 -> ifold (fun s i -> g s i) z n" => fold_project;
+    "fold-fission" Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, apart where one is then simpler" => fold_fission;
+}
+
+/// Components of a tuple accumulator, by number.
+type Components = BTreeSet<usize>;
+
+struct Fold<'a> {
+    n: &'a Expr,
+    acc: &'a Var,
+    i: &'a Var,
+    body: &'a Expr,
+    init: &'a Expr,
+    width: usize,
+}
+
+fn fold(expr: &Expr) -> Option<Fold<'_>> {
+    match (expr.term(), expr.ty()) {
+        (Term::Fold { n, acc, i, body, init }, Type::Tuple(parts)) => Some(Fold { n, acc, i, body, init, width: parts.len() }),
+        _ => None,
+    }
+}
+
+fn fold_project(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Proj(tuple, k) = expr.term() else { return None };
+    let fold = fold(tuple)?;
+    let needed = fold.closure([*k].into())?;
+    if needed.len() == fold.width {
+        return None;
+    }
+    let position = needed.iter().position(|j| j == k)?;
+    let smaller = fold.only(&needed);
+    Some(if needed.len() == 1 { smaller } else { Expr::proj(smaller, position) })
+}
+
+fn fold_fission(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let fold = fold(value)?;
+    let mut used = Components::new();
+    if !projections(body, x, &mut used) {
+        return None;
+    }
+    let needed = fold.closure(used)?;
+    if needed.is_empty() {
+        return None;
+    }
+    let apart = needed.iter().find(|j| {
+        let alone = Components::from([**j]);
+        needed.len() > 1
+            && fold.closure(alone.clone()).is_some_and(|closure| closure == alone)
+            && !fold.others_need(**j, &needed)
+            && is_simpler(&fold.only(&alone))
+    });
+    let rest: Components = needed.iter().copied().filter(|j| Some(j) != apart).collect();
+    if apart.is_none() && needed.len() == fold.width {
+        return None;
+    }
+    let name = |suffix: &str, value: &Expr| Var::fresh(&format!("{}{suffix}", x.name()), value.ty().clone());
+    let rest_value = fold.only(&rest);
+    let rest_var = name("", &rest_value);
+    let mut parts: Vec<Expr> = Vec::new();
+    let mut lets = vec![(rest_var.clone(), rest_value)];
+    let apart_var = apart.map(|j| {
+        let value = freshen(&fold.only(&[*j].into()));
+        let var = name(&format!("_{j}"), &value);
+        lets.push((var.clone(), value));
+        var
+    });
+    for j in 0..fold.width {
+        let part = match (&apart_var, rest.iter().position(|other| *other == j)) {
+            (Some(var), _) if Some(&j) == apart => Expr::var(var),
+            (_, Some(_)) if rest.len() == 1 => Expr::var(&rest_var),
+            (_, Some(position)) => Expr::proj(Expr::var(&rest_var), position),
+            // not used: any term of the type will do, the projection drops it
+            (_, None) => Expr::proj(fold.init.clone(), j),
+        };
+        parts.push(part);
+    }
+    let body = project(&substitute(body, &[]), x, &parts);
+    Some(lets.into_iter().rev().fold(body, |body, (var, value)| Expr::let_(var, value, body)))
+}
+
+impl Fold<'_> {
+    /// The components that these ones need, through all steps; `None` when the accumulator is used whole.
+    fn closure(&self, mut wanted: Components) -> Option<Components> {
+        loop {
+            let mut needed = wanted.clone();
+            let step = select(self.body, self.acc, &wanted);
+            if !projections(&without_dead_lets(&step), self.acc, &mut needed) {
+                return None;
+            }
+            if needed == wanted {
+                return Some(wanted);
+            }
+            wanted = needed;
+        }
+    }
+
+    fn others_need(&self, j: usize, needed: &Components) -> bool {
+        let others: Components = needed.iter().copied().filter(|other| *other != j).collect();
+        self.closure(others).is_none_or(|closure| closure.contains(&j))
+    }
+
+    /// The fold over these components alone.
+    fn only(&self, wanted: &Components) -> Expr {
+        let init = component_tuple(self.init, wanted);
+        let acc = Var::fresh(self.acc.name(), init.ty().clone());
+        let mut position = 0;
+        let parts: Vec<Expr> = (0..self.width)
+            .map(|j| {
+                if !wanted.contains(&j) {
+                    return Expr::proj(self.init.clone(), j);
+                }
+                position += 1;
+                if wanted.len() == 1 { Expr::var(&acc) } else { Expr::proj(Expr::var(&acc), position - 1) }
+            })
+            .collect();
+        let step = without_dead_lets(&select(self.body, self.acc, wanted));
+        let body = project(&step, self.acc, &parts);
+        // binders of the original may stay in use beside this loop
+        freshen(&Expr::fold_with(self.n.clone(), acc, self.i.clone(), body, init))
+    }
+}
+
+/// Adds every k of an occurrence `x.k`; `false` when x also occurs otherwise.
+fn projections(expr: &Expr, x: &Var, used: &mut Components) -> bool {
+    match expr.term() {
+        Term::Var(var) => var != x,
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == x) => {
+            used.insert(*k);
+            true
+        }
+        _ => {
+            let mut all = true;
+            expr.term().each_child(&mut |child| all = all && projections(child, x, used));
+            all
+        }
+    }
+}
+
+/// The term with `x.k` replaced by the k-th part.
+fn project(expr: &Expr, x: &Var, parts: &[Expr]) -> Expr {
+    match expr.term() {
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == x) => match parts.get(*k) {
+            Some(part) => part.clone(),
+            None => expr.clone(),
+        },
+        _ => crate::ir::subst::map_children(expr, &mut |child| project(child, x, parts)),
+    }
+}
+
+/// A tuple-valued step with only the wanted components; a single one stands by itself.
+fn select(body: &Expr, acc: &Var, wanted: &Components) -> Expr {
+    match body.term() {
+        Term::Let(x, a, b) => Expr::let_(x.clone(), a.clone(), select(b, acc, wanted)),
+        Term::If(c, a, b) => Expr::if_(c.clone(), select(a, acc, wanted), select(b, acc, wanted)),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, select(body, acc, wanted)),
+        _ => component_tuple(body, wanted),
+    }
+}
+
+fn component_tuple(tuple: &Expr, wanted: &Components) -> Expr {
+    let part = |tuple: &Expr, j: usize| match tuple.term() {
+        Term::Tuple(parts) => parts.get(j).cloned().unwrap_or_else(|| Expr::proj(tuple.clone(), j)),
+        _ => Expr::proj(tuple.clone(), j),
+    };
+    if let (1, Some(j)) = (wanted.len(), wanted.first()) {
+        return part(tuple, *j);
+    }
+    if matches!(tuple.term(), Term::Tuple(_) | Term::Var(_)) {
+        return Expr::tuple(wanted.iter().map(|j| part(tuple, *j)).collect());
+    }
+    Expr::bind("t", tuple.clone(), |tuple| Expr::tuple(wanted.iter().map(|j| part(&tuple, *j)).collect()))
+}
+
+/// Without lets that nothing uses any more, from the inside out.
+fn without_dead_lets(expr: &Expr) -> Expr {
+    match expr.term() {
+        Term::Let(x, a, b) => {
+            let b = without_dead_lets(b);
+            if crate::ir::subst::mentions(&b, x) { Expr::let_(x.clone(), a.clone(), b) } else { b }
+        }
+        Term::If(c, a, b) => Expr::if_(c.clone(), without_dead_lets(a), without_dead_lets(b)),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, without_dead_lets(body)),
+        _ => expr.clone(),
+    }
+}
+
+/// Whether a loop by itself is one that Figure 8f turns into a single statement.
+fn is_simpler(expr: &Expr) -> bool {
+    let Term::Fold { acc, i, body, .. } = expr.term() else { return false };
+    let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);
+    match body.term() {
+        Term::Var(var) => var == acc,
+        Term::If(cond, _, cold) => {
+            let one = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == i)));
+            let invariant = !crate::ir::subst::mentions(cond, i) && !crate::ir::subst::mentions(cond, acc);
+            is_acc(cold) && (one || invariant)
+        }
+        _ => false,
+    }
+}

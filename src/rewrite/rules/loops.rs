@@ -1,0 +1,149 @@
+//! Figure 8f: loops that run a known number of times, do nothing, or act in one step only.
+//!
+//!     ifold (fun a i -> if i = k then a + v[i] else a) z n   →   let a = z in let i = k in a + v[i]
+//!
+//! What a loop would have refused (a negative count) is refused still; what it would not have evaluated
+//! (k, when n = 0) is evaluated only where that cannot fail.
+
+use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::rewrite::facts::Facts;
+
+use super::rules;
+
+rules! {
+    "fold-zero"    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
+    "fold-unroll"  Loop Normalisation @ Fold: "ifold f z (n + 1) -> f (ifold f z n) n if n is a small literal" => fold_unroll;
+    "fold-id"      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z if 0 <= n, else behind that check" => fold_id;
+    "fold-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e if 0 <= k && k < n, else guarded by it" => fold_one_hot;
+    "fold-unswitch" Loop Normalisation @ Fold: "ifold (fun a i -> if c then e else a) z n -> if c then ifold (fun a i -> e) z n else z if a and i are not in c" => fold_unswitch;
+    "let-sink"     Loop Normalisation @ Let: "let x = a in if c then b else d -> if c then (let x = a in b) else d if x is not in c, d" => let_sink;
+}
+
+/// A loop of at most this many steps is written out,
+const UNROLLED_STEPS: i64 = 4;
+/// unless its body has more nodes than this.
+const UNROLLED_NODES: usize = 80;
+
+struct Fold<'a> {
+    n: &'a Expr,
+    acc: &'a Var,
+    i: &'a Var,
+    body: &'a Expr,
+    init: &'a Expr,
+}
+
+fn fold(expr: &Expr) -> Option<Fold<'_>> {
+    match expr.term() {
+        Term::Fold { n, acc, i, body, init } => Some(Fold { n, acc, i, body, init }),
+        _ => None,
+    }
+}
+
+impl Fold<'_> {
+    fn invariant(&self, expr: &Expr) -> bool {
+        !mentions(expr, self.acc) && !mentions(expr, self.i)
+    }
+
+    /// Whether the count is known to be at least 0 (or 1).
+    fn runs(&self, facts: &Facts, at_least_once: bool) -> bool {
+        let Some(n) = Size::try_of_expr(self.n) else { return false };
+        if at_least_once { facts.positive(&n) } else { facts.non_negative(&n) }
+    }
+
+    /// `result` without the loop: behind the loop's own check of its count.
+    fn without_loop(&self, facts: &Facts, result: Expr) -> Expr {
+        if self.runs(facts, false) {
+            return result;
+        }
+        Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), self.n.clone()]), Status::Negative, result)
+    }
+}
+
+fn fold_zero(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let fold = fold(expr)?;
+    matches!(fold.n.term(), Term::Index(0)).then(|| fold.init.clone())
+}
+
+fn fold_unroll(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let fold = fold(expr)?;
+    let Term::Index(n) = fold.n.term() else { return None };
+    if !(1..=UNROLLED_STEPS).contains(n) || fold.body.node_count() > UNROLLED_NODES {
+        return None;
+    }
+    let last = Expr::index(n - 1);
+    let before = freshen(&Expr::fold_with(last.clone(), fold.acc.clone(), fold.i.clone(), fold.body.clone(), fold.init.clone()));
+    let step = substitute(fold.body, &[(fold.i.clone(), last)]);
+    Some(Expr::let_(fold.acc.clone(), before, step))
+}
+
+fn fold_id(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let fold = fold(expr)?;
+    matches!(fold.body.term(), Term::Var(var) if var == fold.acc).then(|| fold.without_loop(facts, fold.init.clone()))
+}
+
+fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let fold = fold(expr)?;
+    let Term::If(cond, hot, cold) = fold.body.term() else { return None };
+    if !matches!(cold.term(), Term::Var(var) if var == fold.acc) {
+        return None;
+    }
+    let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.i);
+    let k = if is_i(a) { b } else { is_i(b).then_some(a)? };
+    if !fold.invariant(k) || !matches!(k.ty(), Type::Index(_)) || !(facts.is_total(k) || fold.runs(facts, true)) {
+        return None;
+    }
+    let in_range = Size::try_of_expr(fold.n).is_some_and(|n| facts.in_range(k, &n));
+    let at_k = |k: Expr| Expr::let_(fold.i.clone(), k, hot.clone());
+    if in_range {
+        return Some(Expr::let_(fold.acc.clone(), fold.init.clone(), at_k(k.clone())));
+    }
+    let guarded = Expr::bind("k", k.clone(), |k| {
+        let low = Expr::prim(Prim::Le, vec![Expr::index(0), k.clone()]);
+        let high = Expr::prim(Prim::Lt, vec![k.clone(), fold.n.clone()]);
+        Expr::if_(Expr::prim(Prim::And, vec![low, high]), at_k(k), Expr::var(fold.acc))
+    });
+    Some(fold.without_loop(facts, Expr::let_(fold.acc.clone(), fold.init.clone(), guarded)))
+}
+
+fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let fold = fold(expr)?;
+    let Term::If(cond, taken, kept) = fold.body.term() else { return None };
+    if !fold.invariant(cond) || !(facts.is_total(cond) || fold.runs(facts, true)) {
+        return None;
+    }
+    let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.acc);
+    let (step, when) = match (is_acc(taken), is_acc(kept)) {
+        (false, true) => (taken, true),
+        (true, false) => (kept, false),
+        (true, true) | (false, false) => return None,
+    };
+    let acted = Expr::fold_with(fold.n.clone(), fold.acc.clone(), fold.i.clone(), step.clone(), Expr::var(fold.acc));
+    let idle = Expr::var(fold.acc);
+    // the initial value is shared by both branches
+    let shared = Var::fresh(fold.acc.name(), fold.acc.ty().clone());
+    let rename = |e: Expr| match e.term() {
+        Term::Fold { n, acc, i, body, .. } => Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), Expr::var(&shared)),
+        _ => Expr::var(&shared),
+    };
+    let (acted, idle) = (rename(acted), rename(idle));
+    let chosen = if when { Expr::if_(cond.clone(), acted, idle) } else { Expr::if_(cond.clone(), idle, acted) };
+    Some(fold.without_loop(facts, Expr::let_(shared, fold.init.clone(), chosen)))
+}
+
+/// A value that only one branch needs is computed there.
+fn let_sink(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let Term::If(c, a, b) = body.term() else { return None };
+    if mentions(c, x) {
+        return None;
+    }
+    let inside = |branch: &Expr| Expr::let_(x.clone(), value.clone(), branch.clone());
+    match (mentions(a, x), mentions(b, x)) {
+        (true, false) => Some(Expr::if_(c.clone(), inside(a), b.clone())),
+        (false, true) => Some(Expr::if_(c.clone(), a.clone(), inside(b))),
+        (true, true) | (false, false) => None,
+    }
+}

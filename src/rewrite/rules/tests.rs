@@ -1,0 +1,312 @@
+//! Every rule by itself: on random terms that it applies to, the result has the same value and fails only
+//! where the original did.
+//!
+//! A law makes its own instances; a rule that is a function needs a line in [`instance`], and the walk over
+//! the table fails without one.
+
+use crate::ir::eval::{Value, eval};
+use crate::ir::{Expr, Prim, Program, Size, Status, Type};
+use crate::rewrite::derivation::Log;
+use crate::rewrite::engine::Budget;
+use crate::rewrite::facts::Facts;
+use crate::rewrite::generate::Generator;
+use crate::rewrite::interpret::Interpreter;
+use crate::rewrite::rule::{Apply, Rule};
+use crate::rewrite::strategy::{Combinator, Strategy};
+use crate::stack::with_large_stack;
+
+/// How many terms each rule must rewrite, and at most how many are tried for that.
+const FIRED: usize = 60;
+const TRIED: u64 = 3000;
+
+#[test]
+fn every_law_parses() {
+    for rule in super::all() {
+        if let Apply::Law(law) = &rule.apply {
+            assert!(!law.is_empty(), "{}: {}", rule.name, law_error(rule));
+        }
+    }
+}
+
+fn law_error(rule: &Rule) -> String {
+    crate::rewrite::law::Law::parse(rule.law, 0).err().map(|error| error.message).unwrap_or_default()
+}
+
+#[test]
+fn rule_names_are_unique() {
+    let mut names: Vec<_> = super::all().map(|rule| rule.name).collect();
+    names.sort_unstable();
+    let count = names.len();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+#[test]
+fn every_rule_keeps_values_and_adds_no_error() {
+    with_large_stack(|| {
+        let mut failures = Vec::new();
+        for rule in super::all() {
+            failures.extend(check_rule(rule));
+        }
+        assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    });
+}
+
+/// What is wrong with the rule, if anything.
+fn check_rule(rule: &'static Rule) -> Option<String> {
+    let mut fired = 0;
+    for seed in 0..TRIED {
+        let mut generator = Generator::new(seed + 1);
+        let Some(body) = in_context(&mut generator, rule) else { return Some(format!("{} has no instances to be tested on", rule.name)) };
+        let before = generator.program(body.clone());
+        // a law over both number types may have been given both
+        if crate::ir::check::check(&before).is_err() {
+            continue;
+        }
+        let Some(after) = apply_once(rule, &before, &body) else { continue };
+        let after = generator.program(after);
+        if let Err(problem) = crate::ir::check::check(&after) {
+            return Some(format!("{} at seed {seed}: {problem}\nbefore {}after  {}", rule.name, print(&before), print(&after)));
+        }
+        for _ in 0..6 {
+            let arguments = generator.arguments();
+            if let Some(difference) = compare(&before, &after, &arguments) {
+                return Some(format!(
+                    "{} at seed {seed}: {difference}\nbefore {}after  {}for {arguments:?}",
+                    rule.name,
+                    print(&before),
+                    print(&after)
+                ));
+            }
+        }
+        fired += 1;
+        if fired == FIRED {
+            return None;
+        }
+    }
+    Some(format!("{} fired only {fired} times in {TRIED} terms", rule.name))
+}
+
+fn print(program: &Program) -> String {
+    program.functions.get("f").map(crate::ir::print::function).unwrap_or_default()
+}
+
+fn apply_once(rule: &'static Rule, program: &Program, body: &Expr) -> Option<Expr> {
+    let mut facts = Facts::new(program.clone(), false);
+    let function = program.functions.get("f")?;
+    facts.enter_function(function);
+    let mut budget = Budget { steps: 0, step_limit: 1000, visited: 0 };
+    let mut log = Log::new(false);
+    let strategy = Strategy::With(Combinator::Topdown, Strategy::Rule(rule).into());
+    Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &|_| true }.apply(&strategy, body).ok()?
+}
+
+fn compare(before: &Program, after: &Program, arguments: &[Value]) -> Option<String> {
+    let Ok(expected) = eval(before, "f", arguments.to_vec()) else { return None };
+    match eval(after, "f", arguments.to_vec()) {
+        Ok(found) if close(&expected.value, &found.value, expected.trace.largest.max(1.0)) => None,
+        Ok(found) => Some(format!("{:?} became {:?}", expected.value, found.value)),
+        Err(error) => Some(format!("a new error: {}", error.message)),
+    }
+}
+
+pub fn close(a: &Value, b: &Value, scale: f64) -> bool {
+    match (a, b) {
+        (Value::Double(x), Value::Double(y)) => !x.is_finite() || x == y || (x - y).abs() <= 1e-9 * scale,
+        (Value::Tuple(xs), Value::Tuple(ys)) => xs.iter().zip(ys.iter()).all(|(x, y)| close(x, y, scale)),
+        (Value::Array(xs), Value::Array(ys)) => {
+            xs.items.len() == ys.items.len() && xs.items.iter().zip(&ys.items).all(|(x, y)| close(x, y, scale))
+        }
+        (Value::Index(x), Value::Index(y)) => x == y,
+        (Value::Bool(x), Value::Bool(y)) => x == y,
+        _ => false,
+    }
+}
+
+/// An instance of the rule's left side, by itself or below a loop, a condition or a let.
+fn in_context(g: &mut Generator, rule: &Rule) -> Option<Expr> {
+    let make = |g: &mut Generator| match &rule.apply {
+        Apply::Law(law) => law.instance(g),
+        Apply::Function(_) => instance(g, rule.name),
+    };
+    match g.below(6) {
+        0 => {
+            let n = g.count();
+            let mut made = None;
+            let build = g.build(n, |g| {
+                made = make(g);
+                made.clone().unwrap_or(Expr::double(0.0))
+            });
+            made.map(|_| build)
+        }
+        1 => Some(Expr::if_(g.boolean(1), make(g)?, make(g)?)),
+        2 => {
+            let value = g.index(1);
+            let (x, body) = g.bound("q", Type::INDEX, |g, _| make(g));
+            Some(Expr::let_(x, value, body?))
+        }
+        _ => make(g),
+    }
+}
+
+fn double(value: f64) -> Expr {
+    Expr::double(value)
+}
+
+fn prim(prim: Prim, a: Expr, b: Expr) -> Expr {
+    Expr::prim(prim, vec![a, b])
+}
+
+/// A term that the function-defined rule may apply to.
+fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
+    Some(match rule {
+        "pow-two" => prim(Prim::Pow, g.double(2), double(2.0)),
+        "const-fold" => match g.below(3) {
+            0 => prim([Prim::Add, Prim::Mul, Prim::Div, Prim::Lt][g.below(4)], double(1.5), double(g.below(3) as f64)),
+            1 => prim([Prim::Add, Prim::Div, Prim::Rem, Prim::Eq][g.below(4)], Expr::index(7), Expr::index(g.below(3) as i64)),
+            _ => Expr::prim([Prim::Neg, Prim::Sign, Prim::Floor, Prim::Cos][g.below(4)], vec![double(g.below(3) as f64 - 1.0)]),
+        },
+        "get-build" => {
+            let n = g.count();
+            let array = g.build(n, |g| g.double(2));
+            Expr::get(array, g.index(1))
+        }
+        "length-build" => {
+            let n = g.count();
+            let m = g.count();
+            if g.below(2) == 0 {
+                return Some(Expr::dim(g.build(n, |g| g.double(1)), 0));
+            }
+            Expr::dim(g.build(n, |g| g.build(m, |g| g.double(1))), 1)
+        }
+        "get-array" => Expr::get(Expr::array(Type::Double, vec![g.double(1), g.double(1)]), Expr::index(g.below(3) as i64)),
+        "length-array" => Expr::dim(Expr::array(Type::Double, vec![g.double(1), g.double(1)]), 0),
+        "length-size" => match g.below(3) {
+            0 => Expr::dim(g.param("M"), g.below(2)),
+            1 => Expr::dim(Expr::get(g.param("M"), g.index(0)), 0),
+            _ => Expr::dim(g.param("u"), 0),
+        },
+        "build-eta" => {
+            let array = if g.below(2) == 0 { g.vector(0) } else { Expr::get(g.param("M"), g.index(0)) };
+            let n = if g.below(4) == 0 { g.count() } else { Expr::dim(array.clone(), 0) };
+            Expr::build(n, "i", |i| Expr::get(array, i))
+        }
+        "let-inline" | "let-dead" | "let-float" | "let-flatten" => {
+            let value = match (rule, g.below(3)) {
+                ("let-flatten", 0) => Expr::check(g.boolean(1), Status::Shape, g.double(1)),
+                ("let-flatten", _) => {
+                    let inner = g.double(1);
+                    let (y, body) = g.bound("y", Type::Double, |g, _| g.double(1));
+                    Expr::let_(y, inner, body)
+                }
+                ("let-inline", 0) => g.vector(2),
+                _ => g.double(1),
+            };
+            let (x, body) = g.bound("t", value.ty().clone(), |g, _| g.double(2));
+            let whole = Expr::let_(x, value, body);
+            if rule == "let-float" { prim(Prim::Mul, g.double(1), whole) } else { whole }
+        }
+        "let-split" | "tuple-eta" | "project" => {
+            let tuple = if rule == "tuple-eta" {
+                Expr::tuple(vec![Expr::proj(g.param("p"), 0), Expr::proj(g.param("p"), 1)])
+            } else {
+                Expr::tuple(vec![g.double(1), g.double(1)])
+            };
+            if rule != "let-split" {
+                return Some(Expr::proj(tuple, g.below(2)));
+            }
+            let (x, body) = g.bound("t", tuple.ty().clone(), |g, _| g.double(2));
+            Expr::let_(x, tuple, body)
+        }
+        "let-merge" => {
+            let value = g.double(1);
+            let (x, (y, body)) = g.bound("a", Type::Double, |g, _| g.bound("b", Type::Double, |g, _| g.double(2)));
+            let again = crate::ir::subst::freshen(&value);
+            Expr::let_(x, value, Expr::let_(y, again, body))
+        }
+        "let-sink" => {
+            let value = g.double(2);
+            let (x, body) = g.bound("t", Type::Double, |g, _| g.double(2));
+            let cond = g.boolean(1);
+            let branch = if g.below(2) == 0 { Expr::if_(cond, body, g.double(1)) } else { Expr::if_(cond, g.double(1), body) };
+            Expr::let_(x, value, branch)
+        }
+        "beta" => g.call(),
+        "if-assume" => Expr::if_(g.boolean(1), Expr::if_(g.boolean(0), g.double(1), g.double(1)), g.double(1)),
+        "if-float" => match g.below(3) {
+            0 => prim(Prim::Mul, Expr::if_(g.boolean(1), double(0.0), g.double(1)), g.double(1)),
+            1 => Expr::get(Expr::if_(g.boolean(1), g.vector(1), g.vector(1)), g.index(0)),
+            _ => Expr::prim(Prim::Neg, vec![Expr::if_(g.boolean(1), double(0.0), g.double(1))]),
+        },
+        "if-join" => {
+            let cond = g.boolean(1);
+            let part = |g: &mut Generator| Expr::if_(cond.clone(), g.double(1), g.double(1));
+            let (a, b) = (part(g), part(g));
+            prim([Prim::Add, Prim::Mul, Prim::Lt][g.below(3)], a, b)
+        }
+        "check-true" => {
+            let n = g.count();
+            g.build(n, |g| Expr::check(g.boolean(0), Status::Bounds, g.double(1)))
+        }
+        "fold-zero" => loop_of(g, Expr::index(0), |g| g.double(2)),
+        "fold-unroll" => {
+            let n = Expr::index(g.below(5) as i64);
+            loop_of(g, n, |g| g.double(2))
+        }
+        "fold-id" | "fold-one-hot" | "fold-unswitch" => {
+            let (n, init) = (g.count(), g.double(1));
+            let bound = Type::Index(Some(Size::of_expr(&n)));
+            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
+                let s = Expr::var(s);
+                g.bound("i", bound, |g, i| match rule {
+                    "fold-id" => s.clone(),
+                    "fold-one-hot" => {
+                        let (i, k) = (Expr::var(i), g.index(1));
+                        let cond = if g.below(2) == 0 { prim(Prim::Eq, i, k) } else { prim(Prim::Eq, k, i) };
+                        Expr::if_(cond, g.double(2), s.clone())
+                    }
+                    _ if g.below(2) == 0 => Expr::if_(g.boolean(1), g.double(2), s.clone()),
+                    _ => Expr::if_(g.boolean(1), s.clone(), g.double(2)),
+                })
+            });
+            Expr::fold_with(n, s, i, body, init)
+        }
+        "fold-project" | "fold-fission" => {
+            let fold = pair_fold(g);
+            if rule == "fold-project" {
+                return Some(Expr::proj(fold, g.below(2)));
+            }
+            let (x, body) = g.bound("r", fold.ty().clone(), |g, r| {
+                let other = g.double(0);
+                prim(Prim::Add, other, Expr::proj(Expr::var(r), g.below(2)))
+            });
+            Expr::let_(x, fold, body)
+        }
+        _ => return None,
+    })
+}
+
+fn loop_of(g: &mut Generator, n: Expr, f: impl FnOnce(&mut Generator) -> Expr) -> Expr {
+    let init = g.double(1);
+    let bound = Type::Index(Some(Size::of_expr(&n)));
+    let (s, (i, body)) = g.bound("s", Type::Double, |g, _| g.bound("i", bound, |g, _| f(g)));
+    Expr::fold_with(n, s, i, body, init)
+}
+
+/// A fold over a pair whose components may or may not depend on each other.
+fn pair_fold(g: &mut Generator) -> Expr {
+    let (n, init) = (g.count(), Expr::tuple(vec![g.double(1), g.double(1)]));
+    let bound = Type::Index(Some(Size::of_expr(&n)));
+    let (s, (i, body)) = g.bound("s", init.ty().clone(), |g, s| {
+        let s = Expr::var(s);
+        g.bound("i", bound, |g, _| {
+            let step = |g: &mut Generator| {
+                let (j, other) = (g.below(2), g.double(1));
+                prim([Prim::Add, Prim::Mul][g.below(2)], Expr::proj(s.clone(), j), other)
+            };
+            let (a, b) = (step(g), step(g));
+            if g.below(3) == 0 { Expr::if_(g.boolean(0), Expr::tuple(vec![a, b]), s.clone()) } else { Expr::tuple(vec![a, b]) }
+        })
+    });
+    Expr::fold_with(n, s, i, body, init)
+}
