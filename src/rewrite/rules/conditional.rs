@@ -18,6 +18,7 @@ rules! {
     "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
     "if-assume"  Conditional @ Prim: "if c then a else b -> if c then a[c := true] else b[c := false]" => if_assume;
+    "eq-order"   Conditional @ Prim: "j = i -> i = j if i is bound further out" => eq_order;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b if f is small or meets a literal" => if_float;
     "if-join"    Conditional @ Prim: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
@@ -33,6 +34,14 @@ fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     Some(Expr::bool(facts.decide(expr)?))
+}
+
+/// One form for the equality of two variables.
+fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let (Term::Var(x), Term::Var(y)) = (a.term(), b.term()) else { return None };
+    facts.is_outside(y, x).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
 }
 
 fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {

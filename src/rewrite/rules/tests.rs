@@ -17,7 +17,7 @@ use crate::stack::with_large_stack;
 
 /// How many terms each rule must rewrite, and at most how many are tried for that.
 const FIRED: usize = 60;
-const TRIED: u64 = 3000;
+const TRIED: u64 = 5000;
 
 #[test]
 fn every_law_parses() {
@@ -243,6 +243,24 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let part = |g: &mut Generator| Expr::if_(cond.clone(), g.double(1), g.double(1));
             let (a, b) = (part(g), part(g));
             prim([Prim::Add, Prim::Mul, Prim::Lt][g.below(3)], a, b)
+        }
+        "eq-order" => Expr::if_(prim(Prim::Eq, g.index(0), g.index(0)), g.double(1), g.double(1)),
+        "hoist" => {
+            let n = g.count();
+            if g.below(2) == 0 { g.build(n, |g| g.double(3)) } else { loop_of(g, n, |g| g.double(3)) }
+        }
+        "hoist-array" => {
+            let (n, m) = (g.count(), g.count());
+            g.build(n, |g| {
+                loop_of(g, m, |g| {
+                    let work = Expr::prim(Prim::Exp, vec![prim(Prim::Mul, g.double(2), g.double(1))]);
+                    prim(Prim::Add, Expr::prim(Prim::Sin, vec![work]), g.double(0))
+                })
+            })
+        }
+        "hoist-check" => {
+            let n = g.count();
+            g.build(n, |g| Expr::check(g.boolean(1), Status::Bounds, g.double(1)))
         }
         "check-true" => {
             let n = g.count();
