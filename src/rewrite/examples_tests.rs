@@ -230,3 +230,91 @@ fn derivatives_of_scalars() {
         vec![function("f", &[], &[&a, &b], derivative(&var(&a), |a| mul(a, var(&b))))]
     });
 }
+
+fn unary(prim: Prim, a: Expr) -> Expr {
+    Expr::prim(prim, vec![a])
+}
+
+fn sub(a: Expr, b: Expr) -> Expr {
+    Expr::prim(Prim::Sub, vec![a, b])
+}
+
+fn square(a: Expr) -> Expr {
+    Expr::bind("e", a, |e| mul(e.clone(), e))
+}
+
+#[test]
+fn show_examples() {
+    with_large_stack(|| {
+        let n = size("n");
+        let m = size("m");
+        let (v, u) = (vector("v", &n), vector("u", &m));
+        let (a, q) = (matrix("M", &n, &m), matrix("A", &n, &n));
+        let norm = |v: &Expr| unary(Prim::Sqrt, sum(Expr::dim(v.clone(), 0), |k| mul(at(v, &k), at(v, &k))));
+        let show = |name: &str, functions: Vec<Function>| println!("== {name}\n{}", best(functions));
+        show("norm", vec![function("f", &[&n], &[&v], gradient(&v, |v| norm(&v)))]);
+        let quadratic = |x: &Expr| {
+            let row = Expr::build(var(&n), "i", |i| sum(var(&n), |k| mul(at(&at(&var(&q), &i), &k), at(x, &k))));
+            Expr::bind("y", row, |y| sum(var(&n), |i| mul(at(x, &i), at(&y, &i))))
+        };
+        show("quadratic", vec![function("f", &[&n], &[&v, &q], gradient(&v, |v| quadratic(&v)))]);
+        let loss = |x: &Expr, y: &Expr| {
+            let outer = Expr::build(var(&n), "i", |i| Expr::build(var(&m), "j", |j| mul(at(x, &i), at(y, &j))));
+            let outer = Expr::bind("p", outer, |p| {
+                Expr::build(var(&n), "i", |i| Expr::build(var(&m), "j", |j| sub(at(&at(&var(&a), &i), &j), at(&at(&p, &i), &j))))
+            });
+            Expr::bind("d", outer, |d| sum(var(&n), |i| sum(var(&m), |j| square(at(&at(&d, &i), &j)))))
+        };
+        show("nnmf u", vec![function("f", &[&n, &m], &[&v, &u, &a], gradient(&v, |v| loss(&v, &var(&u))))]);
+        show("nnmf v", vec![function("f", &[&n, &m], &[&v, &u, &a], gradient(&u, |u| loss(&var(&v), &u)))]);
+        let (x, y) = (matrix("X", &n, &m), vector("y", &n));
+        let regression = |w: &Expr| {
+            Expr::prim(
+                Prim::Div,
+                vec![
+                    sum(var(&n), |r| square(sub(sum(var(&m), |c| mul(at(&at(&var(&x), &r), &c), at(w, &c))), at(&var(&y), &r)))),
+                    unary(Prim::ToDouble, var(&n)),
+                ],
+            )
+        };
+        show("linear regression", vec![function("f", &[&n, &m], &[&x, &y, &u], gradient(&u, |w| regression(&w)))]);
+        let logistic = |w: &Expr| {
+            sum(var(&n), |r| {
+                let z = sum(var(&m), |c| mul(at(&at(&var(&x), &r), &c), at(w, &c)));
+                Expr::bind("z", mul(at(&var(&y), &r), z), |z| {
+                    unary(Prim::Log, add(Expr::double(1.0), unary(Prim::Exp, unary(Prim::Neg, z))))
+                })
+            })
+        };
+        show("logistic", vec![function("f", &[&n, &m], &[&x, &y, &u], gradient(&u, |w| logistic(&w)))]);
+        let s = Var::fresh("s", Type::Double);
+        let z = Var::fresh("z", Type::Double);
+        let scaled = Expr::build(var(&n), "i", |i| mul(at(&var(&v), &i), var(&z)));
+        let body = Expr::dual(z, var(&s), Expr::double(1.0), scaled);
+        let body = Expr::bind("d", body, |d| Expr::build(var(&n), "i", |i| Expr::proj(at(&d, &i), 1)));
+        show("v * s", vec![function("f", &[&n], &[&v, &s], body)]);
+        let softmax = |x: &Expr| {
+            let e = Expr::build(var(&n), "k", |k| unary(Prim::Exp, at(x, &k)));
+            Expr::bind("e", e, |e| unary(Prim::Log, sum(var(&n), |k| at(&e, &k))))
+        };
+        show("logSumExp", vec![function("f", &[&n], &[&v], gradient(&v, |v| softmax(&v)))]);
+        let elementwise = Var::fresh("x", v.ty().clone());
+        let body = Expr::build(var(&n), "k", |k| unary(Prim::Sin, at(&var(&elementwise), &k)));
+        let jacobian = Expr::build(var(&n), "i", |i| {
+            let tangent = Expr::build(var(&n), "j", |j| hot(&i, j));
+            let d = Expr::dual(elementwise, var(&v), tangent, body);
+            Expr::bind("d", d, |d| Expr::build(var(&n), "k", |k| Expr::proj(at(&d, &k), 1)))
+        });
+        show("jacobian of sin", vec![function("f", &[&n], &[&v], jacobian)]);
+        let w = Var::fresh("x", Type::Double);
+        show(
+            "f2",
+            vec![function(
+                "f",
+                &[],
+                &[&w],
+                derivative(&var(&w), |x| Expr::bind("y", mul(x.clone(), x.clone()), |y| mul(add(x, y.clone()), y))),
+            )],
+        );
+    });
+}

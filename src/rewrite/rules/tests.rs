@@ -289,6 +289,36 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             });
             Expr::fold_with(n, s, i, body, init)
         }
+        "sum-split" => {
+            let n = g.count();
+            let init = g.double(1);
+            let bound = Type::Index(Some(Size::of_expr(&n)));
+            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
+                let s = Expr::var(s);
+                g.bound("i", bound, |g, i| {
+                    let cond = if g.below(2) == 0 { prim(Prim::Eq, Expr::var(i), g.index(1)) } else { g.boolean(1) };
+                    let hot = Expr::if_(cond, g.double(1), double(0.0));
+                    let rest = g.double(1);
+                    if g.below(2) == 0 {
+                        prim(Prim::Add, s, prim(Prim::Sub, rest, hot))
+                    } else {
+                        prim(Prim::Add, prim(Prim::Add, s, hot), rest)
+                    }
+                })
+            });
+            Expr::fold_with(n, s, i, body, init)
+        }
+        "if-let" => {
+            let value = Expr::if_(g.boolean(1), g.double(1), double(0.0));
+            let other = g.double(1);
+            let (x, body) = g.bound("t", Type::Double, |g, x| {
+                let x = Expr::var(x);
+                let product = prim(Prim::Mul, x.clone(), g.double(1));
+                prim(Prim::Add, product, prim(Prim::Div, x, g.double(1)))
+            });
+            let body = if g.below(2) == 0 && other.is_atom() { prim(Prim::Add, other, body) } else { body };
+            Expr::let_(x, value, body)
+        }
         "fold-project" | "fold-fission" => {
             let fold = pair_fold(g);
             if rule == "fold-project" {
