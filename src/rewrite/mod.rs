@@ -27,6 +27,8 @@ pub mod strategy;
 pub mod uses;
 
 #[cfg(test)]
+mod examples_tests;
+#[cfg(test)]
 mod generate;
 #[cfg(test)]
 mod programs_tests;

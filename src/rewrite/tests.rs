@@ -58,6 +58,13 @@ fn binary(prim: Prim, a: Expr, b: Expr) -> Expr {
 
 #[test]
 fn builtin_schedules_parse() {
+    for text in
+        [include_str!("schedules/none.strategy"), include_str!("schedules/paper.strategy"), include_str!("schedules/default.strategy")]
+    {
+        if let Err(error) = Schedule::parse("", text, 0) {
+            panic!("{}: {}", error.message, &text[error.span.start as usize..error.span.end as usize]);
+        }
+    }
     for name in ["none", "paper", "default"] {
         assert!(Schedule::builtin(name).is_some(), "{name}");
     }
@@ -95,8 +102,9 @@ fn a_shared_array_is_not_recomputed() {
         let x = Expr::get(Expr::var(&v), i);
         binary(Prim::Mul, x.clone(), x)
     });
-    let sum = |t: &Expr| Expr::fold(Expr::var(&n), "s", "k", Expr::double(0.0), |s, k| binary(Prim::Add, s, Expr::get(t.clone(), k)));
-    let body = Expr::bind("t", t, |t| Expr::build(Expr::var(&n), "j", |_| sum(&t)));
+    let sum =
+        |t: &Expr, j: Expr| Expr::fold(Expr::var(&n), "s", "k", at(&v, &j), |s, k| Expr::prim(Prim::Min, vec![s, Expr::get(t.clone(), k)]));
+    let body = Expr::bind("t", t, |t| Expr::build(Expr::var(&n), "j", |j| sum(&t, j)));
     let text = optimised(vec![function("f", &[&n], &[&v], body)]);
     assert!(text.starts_with("let t = build(n, i. *(v[i], v[i])) in"), "{text}");
 }
