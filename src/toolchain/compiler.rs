@@ -61,6 +61,10 @@ fn compile_file(folder: &Path, file: &Path, mode: &[&str], output: &Path) -> Res
     command.args(FLAGS).arg("-fPIC").args(mode).arg("-o").arg(output).arg(file);
     if mode.contains(&"-shared") {
         command.arg("-lm");
+        if cfg!(all(unix, not(target_os = "macos"))) {
+            // glibc has a `step` of its own: calls inside the library stay inside
+            command.arg("-Wl,-Bsymbolic");
+        }
     }
     run(command, "C compiler", output)
 }
