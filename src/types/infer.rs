@@ -341,6 +341,11 @@ impl Infer<'_> {
                 Typed { ty: then_ty.ty, value }
             }
             ExprKind::Binary(op, a, b) => self.primitive(builtin::binary(*op), &[a, b], scope),
+            ExprKind::Unary(_, literal) if smallest_index(expr) => {
+                let ty = self.holes.fresh(Class::Number, self.level);
+                self.notes.literals.insert(literal.span, ty.clone());
+                Typed { ty, value: Some(Size::constant(i64::MIN)) }
+            }
             ExprKind::Unary(op, a) => self.primitive(builtin::unary(*op), &[a], scope),
             ExprKind::App(head, args) => self.application(expr, head, args, scope),
             ExprKind::Index(array, index) => {
@@ -689,6 +694,14 @@ pub fn pattern_name(pattern: &Pattern, at: usize) -> Rc<str> {
         PatternKind::Var(name) => name.clone(),
         PatternKind::Typed(inner, _) => pattern_name(inner, at),
         PatternKind::Wildcard | PatternKind::Tuple(_) => format!("arg{}", at + 1).into(),
+    }
+}
+
+/// Whether this is `-9223372036854775808`, the one Index whose digits alone are none.
+pub fn smallest_index(expr: &ast::Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Unary(ast::UnOp::Neg, literal) => matches!(literal.kind, ExprKind::Int(None, value) if value == -(i64::MIN as f64)),
+        _ => false,
     }
 }
 

@@ -206,12 +206,19 @@ fn without_dead_lets(expr: &Expr) -> Expr {
 fn is_simpler(expr: &Expr) -> bool {
     let Term::Fold { acc, i, body, .. } = expr.term() else { return false };
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);
+    // let-sink moves lets into the branch
+    let mut body = body;
+    let mut local = Vec::new();
+    while let Term::Let(x, _, inner) = body.term() {
+        local.push(x);
+        body = inner;
+    }
     match body.term() {
         Term::Var(var) => var == acc,
         Term::If(cond, _, cold) => {
             let one = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == i)));
             let invariant = !crate::ir::subst::mentions(cond, i) && !crate::ir::subst::mentions(cond, acc);
-            is_acc(cold) && (one || invariant)
+            is_acc(cold) && (one || invariant) && !local.iter().any(|x| crate::ir::subst::mentions(cond, x))
         }
         _ => false,
     }
