@@ -1,1 +1,5 @@
-fn main() {}
+//! The `smoothc` command; everything is in the library.
+
+fn main() -> std::process::ExitCode {
+    smoothc::cli::main()
+}

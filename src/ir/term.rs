@@ -85,7 +85,7 @@ impl std::hash::Hash for Var {
 }
 impl std::fmt::Debug for Var {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}#{}", self.0.name, self.0.id)
+        write!(f, "{}#{}#", self.0.name, self.0.id)
     }
 }
 

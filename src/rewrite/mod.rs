@@ -71,7 +71,7 @@ pub const NODE_LIMIT: usize = 200_000;
 pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Result<(Program, Option<Derivation>), Diagnostic> {
     for name in &options.disabled {
         if !is_rule_or_group(name) {
-            return Err(Diagnostic::error("E0801", Span::NONE, format!("no rule or group of rules is called `{name}`"))
+            return Err(Diagnostic::error("E0813", Span::NONE, format!("no rule or group of rules is called `{name}`"))
                 .help("groups are fusion, normalisation, motion and algebra"));
         }
     }

@@ -102,11 +102,11 @@ pub fn parse(text: &str, file: u32) -> Result<Strategy, Diagnostic> {
     let tokens = tokens(&text, file)?;
     let definitions = definitions(tokens)?;
     let Some(main) = definitions.iter().position(|d| d.name == "main").or_else(|| definitions.len().checked_sub(1)) else {
-        return Err(Diagnostic::error("E0110", Span::new(file, 0, 0), "expected a strategy, found nothing").help("write `let main = id`"));
+        return Err(Diagnostic::error("E0120", Span::new(file, 0, 0), "expected a strategy, found nothing").help("write `let main = id`"));
     };
     if definitions[main].parameter.is_some() {
         return Err(Diagnostic::error(
-            "E0111",
+            "E0121",
             Span::new(file, 0, 0),
             format!("`{}` has a parameter: it cannot run by itself", definitions[main].name),
         ));
@@ -178,7 +178,7 @@ fn tokens(text: &str, file: u32) -> Result<Vec<Token>, Diagnostic> {
                 }
             }
             _ => {
-                return Err(Diagnostic::error("E0112", Span::new(file, at, at + 1), "expected a strategy, found another character")
+                return Err(Diagnostic::error("E0122", Span::new(file, at, at + 1), "expected a strategy, found another character")
                     .help("strategies are made of names, `;`, `<+`, `=` and parentheses"));
             }
         }
@@ -196,7 +196,7 @@ fn definitions(tokens: Vec<Token>) -> Result<Vec<Definition>, Diagnostic> {
     }
     while let Some(keyword) = rest.next() {
         let expected = |what: &str, at: Span| {
-            Diagnostic::error("E0113", at, format!("expected {what} in this definition")).help("write `let name = s` or `let name (s) = s`")
+            Diagnostic::error("E0123", at, format!("expected {what} in this definition")).help("write `let name = s` or `let name (s) = s`")
         };
         let name = rest.next().ok_or_else(|| expected("a name", keyword.span))?;
         let mut parameter = None;
@@ -230,7 +230,7 @@ impl Parser<'_> {
         let strategy = self.choice()?;
         match self.tokens.get(self.at) {
             None => Ok(strategy),
-            Some(token) => Err(Diagnostic::error("E0114", token.span, format!("expected `;`, `<+` or the end, found `{}`", token.text))),
+            Some(token) => Err(Diagnostic::error("E0124", token.span, format!("expected `;`, `<+` or the end, found `{}`", token.text))),
         }
     }
 
@@ -258,13 +258,13 @@ impl Parser<'_> {
 
     fn atom(&mut self) -> Result<Strategy, Diagnostic> {
         let Some(token) = self.tokens.get(self.at) else {
-            return Err(Diagnostic::error("E0115", self.end, "expected a strategy, found the end of the file"));
+            return Err(Diagnostic::error("E0125", self.end, "expected a strategy, found the end of the file"));
         };
         self.at += 1;
         if token.text == "(" {
             let inner = self.choice()?;
             if !self.take(")") {
-                return Err(Diagnostic::error("E0116", token.span, "expected a `)` for this `(`"));
+                return Err(Diagnostic::error("E0126", token.span, "expected a `)` for this `(`"));
             }
             return Ok(inner);
         }
@@ -284,7 +284,7 @@ impl Parser<'_> {
             "fail" => Ok(Strategy::Fail),
             name => match self.given.iter().find(|rule| rule.name == name).copied().or_else(|| rules::named(name)) {
                 Some(rule) => Ok(Strategy::Rule(rule)),
-                None => Err(Diagnostic::error("E0117", token.span, format!("no rule or strategy is called `{name}`"))
+                None => Err(Diagnostic::error("E0127", token.span, format!("no rule or strategy is called `{name}`"))
                     .help("a strategy is used after its `let`; `smoothc explain rules` lists the rules")),
             },
         }

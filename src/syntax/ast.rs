@@ -131,6 +131,8 @@ pub struct TypeExpr {
 pub enum TypeExprKind {
     Double,
     Bool,
+    /// `_`: whatever fits.
+    Any,
     /// `Index` or `Index<s>`.
     Index(Option<SizeExpr>),
     /// `Array<T>` or `Array<T, s>`; `Vector`, `VectorD`, `Matrix`, `MatrixD`, `DoubleD` are expanded to these by the parser.

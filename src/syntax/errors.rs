@@ -7,7 +7,7 @@
 
 use pest::error::{Error, ErrorVariant, InputLocation};
 
-use super::layout::{Layout, mark};
+use super::laid_out::{Layout, mark};
 use super::parse::Rule;
 use super::tokens::{RESERVED, Token, shortened};
 use crate::diagnostic::Diagnostic;

@@ -5,35 +5,22 @@
 //! `in` belongs, and before `[`, `(` and `-` whose meaning depends on the blanks around them; and the way
 //! back to source offsets. Errors that brackets and keywords show by themselves are found here.
 //!
-//!     let f x =            let f x = {
-//!       let y = x * x   →    let y = { x * x } IN
-//!       y + 1                y + 1 }
+//! ```text
+//! let f x =            let f x = {
+//!   let y = x * x   →    let y = { x * x } IN
+//!   y + 1                y + 1 }
+//! ```
 //!
 //! A block is what follows the `=` of a `let`, `->`, `then` and `else`, and a `let` in the middle of an
 //! expression. [`Context`]s on a stack say which constructs are open; `offside` closes those that a line
 //! further left ends. Every token pushes at most two contexts and is closed over once: linear time.
 
 use super::context::{Block, Context, Kind, Stack};
+use super::laid_out::{Layout, mark};
 use super::offside::{ends_operand, starts_operand};
 use super::tokens::{Token, TokenKind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-
-/// Control characters of the laid-out text; `grammar.pest` names them too.
-pub mod mark {
-    pub const BEGIN: char = '\u{1}';
-    pub const END: char = '\u{2}';
-    /// `in`, written or omitted.
-    pub const IN: char = '\u{3}';
-    /// A line in its block's own column that starts something new; no rule accepts it.
-    pub const LINE: char = '\u{4}';
-    /// Before a `[` that indexes.
-    pub const INDEX: char = '\u{5}';
-    /// Before a `-` that starts an argument.
-    pub const NEGATIVE: char = '\u{6}';
-    /// Before the `(` of `f(x)`.
-    pub const CALL: char = '\u{7}';
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
@@ -41,15 +28,6 @@ pub enum Goal {
     Expression,
     /// An `open` line: no blocks.
     Words,
-}
-
-/// A laid-out text and where its tokens came from.
-#[derive(Debug, Default)]
-pub struct Layout {
-    pub text: String,
-    pub file: u32,
-    /// Offset in `text`, source start, source end of each token.
-    places: Vec<(usize, usize, usize)>,
 }
 
 impl Layout {
@@ -66,29 +44,6 @@ impl Layout {
         }
         pass.finish()?;
         Ok(pass.out)
-    }
-
-    /// The source range of a piece of the laid-out text.
-    pub fn span(&self, start: usize, end: usize) -> Span {
-        let first = self.places.partition_point(|place| place.0 < start);
-        let last = self.places.partition_point(|place| place.0 < end);
-        match (self.places.get(first), last.checked_sub(1).and_then(|last| self.places.get(last))) {
-            (Some(first), Some(last)) => Span::new(self.file, first.1, last.2.max(first.1)),
-            (None, Some(last)) => Span::new(self.file, last.2, last.2),
-            (Some(first), None) => Span::new(self.file, first.1, first.1),
-            (None, None) => Span::new(self.file, 0, 0),
-        }
-    }
-
-    /// The first token at or after an offset of the laid-out text: where it is in the source.
-    pub fn token_at(&self, at: usize) -> Option<Span> {
-        let place = self.places.get(self.places.partition_point(|place| place.0 < at))?;
-        Some(Span::new(self.file, place.1, place.2))
-    }
-
-    /// The last token.
-    pub fn end(&self) -> Span {
-        self.places.last().map_or(Span::new(self.file, 0, 0), |place| Span::new(self.file, place.1, place.2))
     }
 }
 

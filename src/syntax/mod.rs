@@ -27,6 +27,7 @@ pub mod ast;
 mod context;
 mod errors;
 mod expression;
+mod laid_out;
 mod layout;
 mod offside;
 mod operators;
@@ -36,7 +37,7 @@ mod tests;
 mod tokens;
 mod types;
 
-pub use parse::{parse, parse_expr};
+pub use parse::{parse, parse_expr, parse_recovering};
 pub use tokens::RESERVED;
 
 /// Errors beyond this number are not reported.

@@ -4,14 +4,17 @@
 //! `let` starts in the column of its `let`, and a mark before a line that continues nothing.
 //! Example: before the `y` of
 //!
-//!     let x =
-//!         a
-//!     y
+//! ```text
+//! let x =
+//!     a
+//! y
+//! ```
 //!
 //! the value `a` ends (its column is further right) and an `in` follows (the column is that of the `let`).
 
 use super::context::{Block, Context, Kind};
-use super::layout::{Pass, mark};
+use super::laid_out::mark;
+use super::layout::Pass;
 use super::tokens::{Token, TokenKind};
 use crate::diagnostic::Diagnostic;
 

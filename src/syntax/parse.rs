@@ -13,7 +13,8 @@ use pest::iterators::{Pair, Pairs};
 use super::MAX_ERRORS;
 use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind, TypeExpr};
 use super::errors;
-use super::layout::{Goal, Layout};
+use super::laid_out::Layout;
+use super::layout::Goal;
 use super::tokens::{Token, Tokens, tokenize};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -30,7 +31,15 @@ const MAX_TOKENS: usize = 1_000_000;
 
 /// The tree of one file.
 pub fn parse(text: &str, file: u32) -> Result<Module, Vec<Diagnostic>> {
-    check_size(text, file)?;
+    let (module, found) = parse_recovering(text, file);
+    if found.is_empty() { Ok(module) } else { Err(found) }
+}
+
+/// The declarations of a file that parse, and what is wrong with the others.
+pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
+    if let Err(too_large) = check_size(text, file) {
+        return (Module::default(), too_large);
+    }
     let Tokens { tokens, docs, errors: mut found } = tokenize(text, file);
     let mut module = Module::default();
     let words: Vec<usize> = found.iter().map(|error| error.span.start as usize).collect();
@@ -61,11 +70,8 @@ pub fn parse(text: &str, file: u32) -> Result<Module, Vec<Diagnostic>> {
         };
         found.extend(built.err());
     }
-    if found.is_empty() {
-        return Ok(module);
-    }
     found.sort_by_key(|error| error.span.start);
-    Err(found)
+    (module, found)
 }
 
 /// The tree of one expression: a law's side, the argument of `smoothc rewrite`.

@@ -74,6 +74,7 @@ impl<'a> Builder<'a> {
         let kind = match (first.as_str(), count) {
             ("Double", 0) => TypeExprKind::Double,
             ("Bool", 0) => TypeExprKind::Bool,
+            ("_", 0) => TypeExprKind::Any,
             ("Index", 0 | 1) => TypeExprKind::Index(next_size()?),
             ("DoubleD", 0) => dual(),
             ("Vector", 0 | 1) => array(TypeExprKind::Double, next_size()?),

@@ -56,6 +56,7 @@ fn join<T>(parts: &[T], show: impl Fn(&T) -> String, by: &str) -> String {
 
 pub fn ty(ty_: &TypeExpr) -> String {
     match &ty_.kind {
+        TypeExprKind::Any => "_".to_string(),
         TypeExprKind::Double => "D".to_string(),
         TypeExprKind::Bool => "B".to_string(),
         TypeExprKind::Index(None) => "I".to_string(),

@@ -1,0 +1,341 @@
+//! From the words of a command line to the arguments of an entry.
+//!
+//! In: `[[1, 2], [3, 4]]`, `@data.npy` and the entry's parameter types `(m: Matrix<r, c>)`. Out: flat values
+//! and the numbers that size names have (`r = 2, c = 2`), or a diagnostic that names the parameter and the
+//! position: "argument 1 (`m`): expected 2 elements, found 3 at [1]". Sizes are read off the first elements,
+//! every element is then held against them; an inner size of an empty array that no other argument decides
+//! is 0. A literal with a fraction or an exponent is no Index.
+
+use std::path::Path;
+
+use super::json::{self, Json};
+use super::npy::{self, Npy};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Function, Size, Type, Var};
+use crate::source::Span;
+use crate::toolchain::flat::{Column, Flat, Shape};
+use crate::toolchain::sizes::Bindings;
+
+/// What an entry is called with.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    pub bindings: Bindings,
+    pub values: Vec<Flat>,
+}
+
+/// Reads and converts all arguments; every argument that is wrong gets its diagnostic.
+pub fn read(entry: &Function, words: &[String]) -> Result<Arguments, Vec<Diagnostic>> {
+    if words.len() != entry.params.len() {
+        let signature: Vec<String> = entry.params.iter().map(|param| format!("`{}`", param.name())).collect();
+        let wanted = if signature.is_empty() { "none".to_string() } else { signature.join(", ") };
+        let message = format!("`{}` takes {}, found {}", entry.name, counted(entry.params.len()), words.len());
+        return Err(vec![Diagnostic::error("E0801", entry.span, message).help(format!("its parameters: {wanted}"))]);
+    }
+    let mut problems = Vec::new();
+    let mut inputs = Vec::new();
+    for (at, (word, param)) in words.iter().zip(&entry.params).enumerate() {
+        let place = Place { number: at + 1, param, span: entry.span };
+        match input(word, &place) {
+            Ok(input) => inputs.push((place, input)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let bindings = bind(&inputs);
+    let mut values = Vec::new();
+    for (place, input) in &inputs {
+        match convert(place, input.node(), &bindings) {
+            Ok(value) => values.push(value),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(Arguments { bindings, values }) } else { Err(problems) }
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 { "1 argument".into() } else { format!("{count} arguments") }
+}
+
+/// One argument's number, from 1, and its parameter.
+struct Place<'a> {
+    number: usize,
+    param: &'a Var,
+    span: Span,
+}
+
+impl Place<'_> {
+    fn error(&self, code: &'static str, message: impl std::fmt::Display) -> Diagnostic {
+        Diagnostic::error(code, self.span, format!("argument {} (`{}`): {message}", self.number, self.param.name()))
+    }
+}
+
+/// What was read, before any type is looked at.
+enum Input {
+    Json(Json),
+    Npy(Npy),
+}
+
+fn input(word: &str, place: &Place) -> Result<Input, Diagnostic> {
+    let Some(path) = word.strip_prefix('@') else {
+        return json::parse(word).map(Input::Json).map_err(|problem| {
+            place
+                .error("E0802", located(word, &problem))
+                .help("an argument is JSON such as `1.5` or `[1, 2]`, or `@path` of a .json or .npy file")
+        });
+    };
+    let cannot_read = |error: std::io::Error| place.error("E0804", format_args!("cannot read `{path}`: {}", super::files::reason(&error)));
+    match Path::new(path).extension().and_then(|ending| ending.to_str()) {
+        Some("json") => {
+            let bytes = std::fs::read(path).map_err(cannot_read)?;
+            let text = std::str::from_utf8(&bytes).map_err(|_| place.error("E0804", format_args!("`{path}` is not UTF-8")))?;
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+            json::parse(text)
+                .map(Input::Json)
+                .map_err(|problem| place.error("E0802", format_args!("`{path}`: {}", located(text, &problem))))
+        }
+        Some("npy") => {
+            let bytes = std::fs::read(path).map_err(cannot_read)?;
+            npy::read(&bytes).map(Input::Npy).map_err(|problem| place.error("E0803", format_args!("cannot use `{path}`: {problem}")))
+        }
+        _ => Err(place.error("E0804", format_args!("`{path}` is neither a .json nor a .npy file"))),
+    }
+}
+
+/// "expected a digit at column 3", with the line where there are several.
+fn located(text: &str, problem: &json::Problem) -> String {
+    let before = &text.as_bytes()[..problem.offset.min(text.len())];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    if text.contains('\n') {
+        format!("{} at line {line}, column {column}", problem.message)
+    } else {
+        format!("{} at column {column}", problem.message)
+    }
+}
+
+/// One value inside an argument.
+#[derive(Clone, Copy)]
+enum Node<'a> {
+    Json(&'a Json),
+    /// The part of an array behind `axis` indices, which begins at element `at`.
+    Npy {
+        array: &'a Npy,
+        axis: usize,
+        at: usize,
+    },
+}
+
+enum Scalar {
+    Number(f64, Option<i64>),
+    Bool(bool),
+}
+
+impl Input {
+    fn node(&self) -> Node<'_> {
+        match self {
+            Input::Json(json) => Node::Json(json),
+            Input::Npy(array) => Node::Npy { array, axis: 0, at: 0 },
+        }
+    }
+}
+
+impl<'a> Node<'a> {
+    /// The number of elements, for an array.
+    fn length(self) -> Option<usize> {
+        match self {
+            Node::Json(Json::Array(items)) => Some(items.len()),
+            Node::Json(Json::Number(..) | Json::Bool(_)) => None,
+            Node::Npy { array, axis, .. } => array.dims.get(axis).copied(),
+        }
+    }
+
+    fn element(self, index: usize) -> Option<Node<'a>> {
+        match self {
+            Node::Json(Json::Array(items)) => items.get(index).map(Node::Json),
+            Node::Json(Json::Number(..) | Json::Bool(_)) => None,
+            Node::Npy { array, axis, at } => {
+                let length = *array.dims.get(axis)?;
+                (index < length).then_some(Node::Npy { array, axis: axis + 1, at: at * length + index })
+            }
+        }
+    }
+
+    fn scalar(self) -> Option<Scalar> {
+        match self {
+            Node::Json(Json::Number(value, exact)) => Some(Scalar::Number(*value, *exact)),
+            Node::Json(Json::Bool(value)) => Some(Scalar::Bool(*value)),
+            Node::Json(Json::Array(_)) => None,
+            Node::Npy { array, axis, at } if axis == array.dims.len() => match &array.column {
+                Column::Double(items) => items.get(at).map(|value| Scalar::Number(*value, None)),
+                Column::Index(items) => items.get(at).map(|value| Scalar::Number(*value as f64, Some(*value))),
+                Column::Bool(items) => items.get(at).map(|value| Scalar::Bool(*value)),
+            },
+            Node::Npy { .. } => None,
+        }
+    }
+
+    fn describe(self) -> String {
+        match (self.length(), self.scalar()) {
+            (Some(length), _) => format!("an array of {length}"),
+            (None, Some(Scalar::Number(value, exact))) => exact.map_or_else(|| format!("{value:?}"), |value| value.to_string()),
+            (None, Some(Scalar::Bool(value))) => value.to_string(),
+            (None, None) => "nothing".into(),
+        }
+    }
+}
+
+/// What every size name and every Index and Bool parameter is: parameters first, then the first array that
+/// shows a size, then 0.
+fn bind(inputs: &[(Place, Input)]) -> Bindings {
+    let mut bindings = Bindings::default();
+    for (place, input) in inputs {
+        match (place.param.ty(), input.node().scalar()) {
+            (Type::Index(_), Some(Scalar::Number(_, Some(value)))) => bindings.bind(place.param, value),
+            (Type::Bool, Some(Scalar::Bool(value))) => bindings.bind(place.param, i64::from(value)),
+            _ => {}
+        }
+    }
+    for (place, input) in inputs {
+        observe(place.param.ty(), input.node(), &mut bindings);
+    }
+    for (place, _) in inputs {
+        place.param.ty().each_size(&mut |size| size.each_var(&mut |var| bindings.bind(var, 0)));
+    }
+    bindings
+}
+
+fn observe(ty: &Type, node: Node, bindings: &mut Bindings) {
+    match ty {
+        Type::Array(element, size) => {
+            if let (Some(var), Some(length)) = (size.as_var(), node.length()) {
+                bindings.bind(var, length as i64);
+            }
+            match (node.element(0), node) {
+                (Some(first), _) => observe(element, first, bindings),
+                // an empty .npy array still says what its inner dimensions are
+                (None, Node::Npy { array, axis, at }) if axis < array.dims.len() => {
+                    observe(element, Node::Npy { array, axis: axis + 1, at }, bindings);
+                }
+                (None, Node::Npy { .. } | Node::Json(_)) => {}
+            }
+        }
+        Type::Tuple(parts) => {
+            for (at, part) in parts.iter().enumerate() {
+                if let Some(node) = node.element(at) {
+                    observe(part, node, bindings);
+                }
+            }
+        }
+        Type::Double | Type::Bool | Type::Index(_) => {}
+    }
+}
+
+fn convert(place: &Place, node: Node, bindings: &Bindings) -> Result<Flat, Diagnostic> {
+    let ty = place.param.ty();
+    let unsized_ = || place.error("E0601", "its size depends on data");
+    let shape = bindings.shape(ty).ok_or_else(unsized_)?;
+    let mut columns: Vec<Column> = shape.columns().ok_or_else(unsized_)?.into_iter().map(|(column, _)| column).collect();
+    let mut filler = Filler { place, bindings, path: Vec::new() };
+    filler.fill(ty, &shape, node, &mut columns)?;
+    Ok(Flat { shape, columns })
+}
+
+/// Appends an argument's scalars to its columns; keeps the position for messages.
+struct Filler<'a> {
+    place: &'a Place<'a>,
+    bindings: &'a Bindings,
+    path: Vec<usize>,
+}
+
+impl Filler<'_> {
+    fn fill(&mut self, ty: &Type, shape: &Shape, node: Node, columns: &mut [Column]) -> Result<(), Diagnostic> {
+        match (ty, shape, columns) {
+            (Type::Double, _, [Column::Double(items)]) => match node.scalar() {
+                Some(Scalar::Number(value, _)) => items.push(value),
+                Some(Scalar::Bool(_)) | None => return Err(self.mismatch("a number", node)),
+            },
+            (Type::Bool, _, [Column::Bool(items)]) => match node.scalar() {
+                Some(Scalar::Bool(value)) => items.push(value),
+                Some(Scalar::Number(..)) | None => return Err(self.mismatch("true or false", node)),
+            },
+            (Type::Index(bound), _, [Column::Index(items)]) => match node.scalar() {
+                Some(Scalar::Number(_, Some(value))) => {
+                    self.in_range(bound.as_ref(), value)?;
+                    items.push(value);
+                }
+                Some(Scalar::Number(value, None)) if value.fract() == 0.0 && value.abs() < 1e18 => {
+                    let help = format!("write it as the integer {value:.0}");
+                    return Err(self.mismatch("an integer", node).help(help));
+                }
+                Some(Scalar::Number(..) | Scalar::Bool(_)) | None => return Err(self.mismatch("an integer", node)),
+            },
+            (Type::Array(element, size), Shape::Array(length, inner), columns) => {
+                let Some(found) = node.length() else { return Err(self.mismatch("an array", node)) };
+                if found != *length || self.bindings.size(size).is_some_and(|size| size < 0) {
+                    return Err(self.wrong_length(size, found));
+                }
+                for at in 0..found {
+                    let Some(node) = node.element(at) else { break };
+                    self.path.push(at);
+                    self.fill(element, inner, node, columns)?;
+                    self.path.pop();
+                }
+            }
+            (Type::Tuple(parts), Shape::Tuple(shapes), columns) => {
+                if node.length() != Some(parts.len()) {
+                    return Err(self.mismatch(&format!("an array of the {} components", parts.len()), node));
+                }
+                let mut rest = columns;
+                for (at, (part, shape)) in parts.iter().zip(shapes).enumerate() {
+                    let Some(node) = node.element(at) else { break };
+                    let (mine, others) = rest.split_at_mut(shape.leaves().min(rest.len()));
+                    self.path.push(at);
+                    self.fill(part, shape, node, mine)?;
+                    self.path.pop();
+                    rest = others;
+                }
+            }
+            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _, _) => {
+                return Err(self
+                    .place
+                    .error("E0901", "its columns do not fit its type")
+                    .help("this is a bug in smoothc: please report it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// " at [3][1]", or nothing for the argument as a whole.
+    fn at(&self) -> String {
+        if self.path.is_empty() {
+            return String::new();
+        }
+        format!(" at {}", self.path.iter().map(|index| format!("[{index}]")).collect::<String>())
+    }
+
+    fn mismatch(&self, wanted: &str, node: Node) -> Diagnostic {
+        self.place.error("E0805", format_args!("expected {wanted}, found {}{}", node.describe(), self.at()))
+    }
+
+    fn wrong_length(&self, size: &Size, found: usize) -> Diagnostic {
+        let value = self.bindings.size(size).map_or_else(|| "?".into(), |value| value.to_string());
+        let why = if size.as_constant().is_some() { String::new() } else { format!(" (`{size}`)") };
+        self.place.error("E0806", format_args!("expected {value}{why} elements, found {found}{}", self.at()))
+    }
+
+    fn in_range(&self, bound: Option<&Size>, value: i64) -> Result<(), Diagnostic> {
+        match bound.map(|bound| (bound, self.bindings.size(bound))) {
+            Some((bound, Some(limit))) if value < 0 || value >= limit => {
+                let name = if bound.as_constant().is_some() { String::new() } else { format!(" (`{bound}` = {limit})") };
+                Err(self.place.error("E0807", format_args!("{value} is not an index below {limit}{name}{}", self.at())))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "args_tests.rs"]
+mod tests;

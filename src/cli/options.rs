@@ -1,0 +1,225 @@
+//! The words of the command line, as CLI.md lists them.
+//!
+//! In: `run f.smooth dot [1,2] -1.5 -o out.npy`. Out: the command with its operands and options. A word that
+//! begins with `-` and a digit, and `-Infinity`, is an argument: such words get a space in front before the
+//! parser sees them, which JSON ignores. Wrong usage exits with status 2, by the parser's own message.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Differentiates numerical array programs written in F-smooth and emits C.
+#[derive(Parser)]
+#[command(name = "smoothc", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub display: Display,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Emit C, on standard output without -o; `-o x.c` also writes the header `x.h`
+    Emit(EmitCommand),
+    /// Type-check; print each declaration's inferred signature, sizes included
+    Check(FileCommand),
+    /// Run the reference interpreter on the program as written, or after --schedule
+    Eval(EvalCommand),
+    /// Optimise, emit, compile and run
+    Run(RunCommand),
+    /// Compile to a shared library (.so, .dylib, .dll), a static library (.a) or an object (.o)
+    Build(BuildCommand),
+    /// Print the page of a diagnostic code
+    Explain(ExplainCommand),
+}
+
+/// How messages look; may stand anywhere.
+#[derive(Args, Clone)]
+pub struct Display {
+    /// How diagnostics are printed
+    #[arg(long, global = true, value_enum, default_value_t = MessageFormat::Human, value_name = "FORMAT")]
+    pub message_format: MessageFormat,
+    /// No warnings
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Colours in diagnostics
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    Human,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    C,
+}
+
+/// What to compile and how.
+#[derive(Args)]
+pub struct Source {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+    /// Make only this declaration an entry (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub entry: Vec<String>,
+    /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, jacobian or hessian (repeatable)
+    #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER]")]
+    pub derive: Vec<String>,
+    /// The optimisation schedule: none, paper, default, or a strategy file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub schedule: Option<String>,
+    /// Leave out a rule or a group of rules (repeatable)
+    #[arg(long, value_name = "RULE")]
+    pub disable: Vec<String>,
+    /// Print the program after this stage and stop
+    #[arg(long, value_name = "STAGE", value_parser = crate::driver::stage_names())]
+    pub dump: Option<String>,
+    /// Print the time that each stage took to standard error
+    #[arg(long)]
+    pub time_passes: bool,
+}
+
+/// How C is written.
+#[derive(Args)]
+pub struct Emission {
+    #[arg(long, value_enum, default_value_t = Target::C)]
+    pub target: Target,
+    /// Put before public names
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub prefix: String,
+}
+
+#[derive(Args)]
+pub struct FileCommand {
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Args)]
+pub struct EmitCommand {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub emission: Emission,
+    /// Where the C goes
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+}
+
+/// An entry and what it is called with.
+#[derive(Args)]
+pub struct CallWords {
+    /// The entry to call, by its source name
+    pub entry_name: String,
+    /// JSON such as `1.5`, `[1, 2]`, `true`, or `@path` of a .json or .npy file
+    #[arg(value_name = "ARG")]
+    pub args: Vec<String>,
+    /// Save the result: `.npy` for an array or a number, `.json` for anything
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct EvalCommand {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub call: CallWords,
+    /// Print a second line with the numbers of operations, comparisons, reads and writes
+    #[arg(long)]
+    pub count: bool,
+}
+
+#[derive(Args)]
+pub struct RunCommand {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub emission: Emission,
+    #[command(flatten)]
+    pub call: CallWords,
+}
+
+#[derive(Args)]
+pub struct BuildCommand {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub emission: Emission,
+    /// Where the library or object goes; its ending says what it is
+    #[arg(short, long, value_name = "PATH")]
+    pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct ExplainCommand {
+    /// A code such as E0101
+    pub code: String,
+}
+
+/// Puts a space before words that are negative numbers, so that they are no options.
+pub fn protect_numbers(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut only_operands = false;
+    words
+        .map(|word| {
+            only_operands |= word == "--";
+            let is_number = word.to_str().is_some_and(|text| {
+                text == "-Infinity" || text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+            });
+            if !is_number || only_operands {
+                return word;
+            }
+            let mut protected = OsString::from(" ");
+            protected.push(word);
+            protected
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &str) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(protect_numbers(words.split(' ').map(OsString::from)))
+    }
+
+    #[test]
+    fn the_parser_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn negative_numbers_are_arguments_and_options_go_anywhere() {
+        for words in [
+            "smoothc run f.smooth e 1 -2.5 -Infinity -o j.npy",
+            "smoothc run -o j.npy f.smooth e 1 -2.5 -Infinity",
+            "smoothc -q run f.smooth --schedule none e 1 -2.5 -o j.npy -Infinity --color never",
+            "smoothc run f.smooth -o j.npy e -- 1 -2.5 -Infinity",
+        ] {
+            let Ok(Cli { command: Command::Run(run), .. }) = parse(words) else { panic!("{words}") };
+            let args: Vec<&str> = run.call.args.iter().map(|arg| arg.trim()).collect();
+            assert_eq!(args, ["1", "-2.5", "-Infinity"], "{words}");
+            assert_eq!(run.call.output, Some(PathBuf::from("j.npy")));
+        }
+        for words in
+            ["smoothc run f.smooth e -x", "smoothc", "smoothc frob", "smoothc build f.smooth", "smoothc emit f.smooth --target java"]
+        {
+            assert!(parse(words).is_err(), "{words}");
+        }
+    }
+}

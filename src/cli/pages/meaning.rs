@@ -1,0 +1,63 @@
+//! Pages of types (03), sizes (04) and differentiation (05).
+
+use super::{Page, page};
+
+pub const PAGES: &[Page] = &[
+    page(
+        "E0301",
+        "types do not agree",
+        "The expression has one type where another is wanted. An Index becomes a Double with `double i`, a Double an Index\nwith `index x`; an integer literal is either.",
+    ),
+    page(
+        "E0302",
+        "a type would have to contain itself",
+        "The inferred type has no end, as an array that is an element of itself. Annotate the parameters to see where.",
+    ),
+    page("E0303", "an array is wanted", "Only arrays are indexed. `f [i]` passes an array literal; `v[i]` without the space indexes."),
+    page(
+        "E0304",
+        "a wrong number of arguments",
+        "A function takes all its arguments at once; there is no partial application. Pass `fun x -> f x 1.0` for one.",
+    ),
+    page("E0305", "a function is wanted", "What is applied here is no function. Perhaps an operator is missing between two operands."),
+    page("E0306", "a pattern does not fit", "The pattern has another number of components than the tuple. `fst` and `snd` are for pairs."),
+    page("E0307", "a type is not known", "Nothing decides the type here. Annotate it: `let a: Vector = []`."),
+    page(
+        "E0310",
+        "a function where a value is wanted",
+        "Functions are passed to functions and bound by `let`; they are never returned, stored in tuples or arrays, or\nchosen by an `if`.",
+    ),
+    page("E0311", "a function or a value", "A function is wanted here, by name or as `fun`; or a value is wanted, and this is a function."),
+    page(
+        "E0401",
+        "sizes that can never agree",
+        "Two lengths meet that differ for every call, as n and n + 1:\n\n    let f (v: Vector<n>) (w: Vector<n + 1>) = vectorDot v w",
+    ),
+    page("E0403", "an unknown size", "A size name stands alone as a size in some parameter, or is a parameter `(n: Index)` before."),
+    page("E0404", "a negative size", "Sizes count elements: 0 or more."),
+    page(
+        "E0405",
+        "an array would be irregular",
+        "Every element of an array has the same shape, so the length of an inner `build` cannot depend on the outer index.",
+    ),
+    page(
+        "E0501",
+        "a derivative that does not exist",
+        "Each form wants its point and function: derivative (Double to Double), gradient (array to Double), jacobian (Vector\nto Vector), hessian (Vector to Double), jvp (any). A function of several parameters is wrapped:\n\n    gradient (fun v -> f v w) v",
+    ),
+    page(
+        "E0502",
+        "a derivative of something without one",
+        "Index, Bool and functions have no derivative. Convert with `double` what is to be differentiated.",
+    ),
+    page(
+        "E0503",
+        "no independent variable",
+        "`deriv e x` wants a variable x in scope that is a Double or an array of Doubles. For another point, bind it by `let`.",
+    ),
+    page(
+        "E0504",
+        "a parameter that cannot be derived",
+        "`--derive` wants a parameter that is a Double or an array of Doubles: name one, `--derive gradient:loss:weights`.",
+    ),
+];

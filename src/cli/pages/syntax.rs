@@ -1,0 +1,133 @@
+//! Pages of files (00), syntax (01) and names (02).
+
+use super::{Page, page};
+
+pub const PAGES: &[Page] = &[
+    page(
+        "E0001",
+        "a file cannot be read",
+        "The file is not there, is a directory, or may not be read. Check the path; `-` is standard input.",
+    ),
+    page("E0002", "a file is not UTF-8", "Source files are UTF-8 text. Save the file in that encoding."),
+    page(
+        "E0003",
+        "an unknown library",
+        "The only library is `linalg`, which is open by default. A file's name stands in quotes:\n\n    open \"geometry.smooth\"",
+    ),
+    page(
+        "E0004",
+        "an opened file cannot be read",
+        "The path after `open` is relative to the file that opens it. Check that the file is there and is UTF-8 text.",
+    ),
+    page(
+        "E0005",
+        "files open each other",
+        "A file opens another that, directly or not, opens the first. Move what both need into a third file.",
+    ),
+    page("E0011", "an output cannot be written", "The folder is not there, or may not be written to, or the disk is full."),
+    page(
+        "E0012",
+        "the ending of an output says nothing",
+        "`smoothc build FILE -o PATH` makes what PATH's ending says: .so, .dylib or .dll a shared library, .a a static\nlibrary, .o an object.",
+    ),
+    page(
+        "E0013",
+        "an unknown diagnostic code",
+        "Every diagnostic begins with its code: `error[E0101]: …`. `smoothc explain E0101` prints its page.",
+    ),
+    page(
+        "E0101",
+        "something else was expected here",
+        "The parser met a word that does not fit. The message says what would: often an operand is missing after an\noperator, or a bracket is missing before.\n\n    let f (x: Double) = x +      // expected an expression",
+    ),
+    page(
+        "E0102",
+        "a bracket does not match",
+        "Every `(`, `[` and `[|` needs its partner, in the declaration where it was opened, and no other.",
+    ),
+    page(
+        "E0103",
+        "a line in a column that does not fit",
+        "Layout follows F#: after `let x = e` the rest of the block begins in the column of that `let`. A line further\nleft ends the block; a block must end in an expression.\n\n    let f (x: Double) =\n      let y = x * x\n      y + 1.0                    // the column of its `let`",
+    ),
+    page("E0104", "a comment or a file name does not end", "`(*` needs `*)`, comments nest; the name in `open \"…\"` ends on its line."),
+    page(
+        "E0105",
+        "a character that starts nothing",
+        "The language is written in ASCII letters, digits and operators. Tabs are not allowed, as columns matter: use spaces.",
+    ),
+    page(
+        "E0106",
+        "a number is malformed or too large",
+        "Write `0.5`, not `.5`. An integer has at most 64 bits; the largest Double is about 1.8e308.",
+    ),
+    page(
+        "E0107",
+        "a reserved word is no name",
+        "These words are reserved: let in fun if then elif else true false open deriv not rec type match with of and\nmodule val.",
+    ),
+    page("E0108", "recursion", "`let rec` is not supported. A loop is a `build` or an `ifold`:\n\n    ifold (fun s i -> s * x) 1.0 n"),
+    page(
+        "E0109",
+        "a program beyond the limits",
+        "Nesting, a declaration or the file is too large. Bind parts of the expression to names in declarations of their own.",
+    ),
+    page("E0110", "an `if` without `else`", "Both branches give the value: `if c then a else b`."),
+    page("E0111", "comparisons do not chain", "Write `a < b && b < c` for `a < b < c`."),
+    page(
+        "E0112",
+        "`deriv` takes an expression and a variable",
+        "`deriv e x` differentiates the expression e with respect to the variable x:\n\n    deriv (x * x) x\n\nFor a function use `derivative f x` or `gradient f v`.",
+    ),
+    page(
+        "E0113",
+        "an unknown type",
+        "Types are Double, Index, Bool, Array<T>, Vector, Matrix, DoubleD, VectorD, MatrixD, tuples `T * T` and functions\n`T => T`; sizes stand between `<` and `>`: `Vector<n>`, `Matrix<n, 3>`, `Index<n>`.",
+    ),
+    page(
+        "E0114",
+        "no declaration in column 0",
+        "A line in column 0 begins a declaration, `let` or `open`. Indent what belongs to the declaration above.",
+    ),
+    page("E0118", "a law that is not written `left -> right if condition`", "A rule of one's own names two terms with metavariables, and a condition that the rewriter knows."),
+    page(
+        "E0119",
+        "a form that cannot be part of a law",
+        "The sides of a law are expressions of the source language without local functions, patterns and differentiation forms.",
+    ),
+    page("E0120", "an empty strategy", "A strategy is at least one rule, group or definition: `let main = id` does nothing."),
+    page(
+        "E0121",
+        "a strategy with a parameter cannot run by itself",
+        "End the file with a definition without parameter, or name one `main`.",
+    ),
+    page("E0122", "a character that is no part of a strategy", "A strategy is made of names, `;`, `<+`, parentheses and `let`."),
+    page("E0123", "a definition is incomplete", "A strategy is defined by `let name = s`, one with a parameter by `let name (s) = s`."),
+    page(
+        "E0124",
+        "strategies stand side by side",
+        "Write `a; b` for one after the other, `a <+ b` for the second where the first does not apply.",
+    ),
+    page("E0125", "a strategy is missing", "The file ends where a strategy is wanted, as after `;`."),
+    page("E0126", "a `(` is not closed", "Every `(` of a strategy needs its `)`."),
+    page("E0127", "an unknown rule or strategy", "Rules have the paper's names; a strategy is defined before it is used."),
+    page("E0201", "a name is declared twice", "Two declarations of one file have one name. Rename one of them."),
+    page(
+        "W0202",
+        "a name of the library is hidden",
+        "The declaration has the name of a library function, which the rest of the file no longer sees.",
+    ),
+    page("E0202", "an unknown name", "Nothing of this name is declared before this place, in an opened file or in the library."),
+    page("E0203", "a name is used before it is declared", "Declarations are used only after they are declared. Move the declaration up."),
+    page("E0204", "a declaration uses itself", "Recursion is not supported. A loop is a `build` or an `ifold`."),
+    page(
+        "E0205",
+        "an option names no declaration",
+        "`--entry` and `--derive` take names of declarations of the file given, not of the library or of opened files.",
+    ),
+    page(
+        "E0206",
+        "a declaration that cannot be an entry",
+        "An entry takes and gives values of known types. Annotate the parameters; pass no functions.",
+    ),
+];

@@ -1,0 +1,88 @@
+//! Pages of what is unsupported (06), run-time errors (07), arguments (08), tools and internal errors (09).
+
+use super::{Page, page};
+
+pub const PAGES: &[Page] = &[
+    page(
+        "E0601",
+        "unsupported: a size depends on data",
+        "The interpreter takes any size. Emitted code takes sizes that are computed from size names and Index and Bool\nparameters; a length read from an array is none. Pass the length as an Index parameter.",
+    ),
+    page(
+        "E0602",
+        "a schedule does not come to an end",
+        "The strategy goes on rewriting for ever. Bound it, or leave out the rule that undoes another.",
+    ),
+    page("E0701", "an array was read out of bounds", "An index is negative, or not below the length. `smoothc eval` shows the place."),
+    page(
+        "E0702",
+        "lengths contradict each other",
+        "Arrays that must have one length, by a declared size or a library function, have different ones; or the accumulator\nof an `ifold` or the elements of an array change shape.",
+    ),
+    page("E0703", "a negative count", "`build n` and `ifold f z n` want n of 0 or more."),
+    page(
+        "E0704",
+        "an Index divided by zero",
+        "`/` and `%` on Index have no result for a divisor of 0. On Double, the result is inf or NaN.",
+    ),
+    page("E0705", "out of range", "`index x` takes an x that is no NaN and fits in 64 bits; an Index<n> is at least 0 and less than n."),
+    page("E0706", "too large for memory", "The result or an intermediate array does not fit in memory. Call the entry with smaller sizes."),
+    page(
+        "E0801",
+        "a wrong number of arguments",
+        "`smoothc run FILE ENTRY ARG…` takes one ARG for each parameter of the entry, in order. Quote what has spaces:\n\n    smoothc run f.smooth dot '[1, 2]' '[3, 4]'",
+    ),
+    page(
+        "E0802",
+        "an argument is not JSON",
+        "An argument is a number, true, false, or an array of these; NaN, Infinity and -Infinity are numbers.",
+    ),
+    page(
+        "E0803",
+        "a .npy file cannot be used",
+        "The file is damaged, or has elements that are no floats of 4 or 8 bytes, integers or booleans.",
+    ),
+    page("E0804", "an argument's file cannot be read", "`@path` names a .json or a .npy file."),
+    page(
+        "E0805",
+        "an argument does not fit its parameter",
+        "A Double takes any number, an Index an integer (3, not 3.0), a Bool true or false, a tuple an array of its\ncomponents.",
+    ),
+    page(
+        "E0806",
+        "an array has a wrong length",
+        "Arrays that share a size name have one length, and all rows of a matrix do. The message says where.",
+    ),
+    page("E0807", "an index out of its range", "A parameter of type Index<n> takes 0 up to n - 1."),
+    page("E0808", "the ending of -o says nothing", "A result is saved as .npy or .json."),
+    page("E0809", "a result that .npy cannot hold", "A .npy file holds one number or one regular array. Save the result as .json."),
+    page(
+        "E0810",
+        "an unknown entry",
+        "An entry is a declaration without functions among its parameters whose name does not start with `_`, or one that\n`--entry` names.",
+    ),
+    page(
+        "E0811",
+        "a file without entries",
+        "There is nothing to emit: no declaration of the file can be called from outside. `smoothc check` prints all types.",
+    ),
+    page("E0812", "an unknown schedule", "`--schedule` takes `none`, `paper`, `default`, or the path of a .strategy file."),
+    page("E0813", "an unknown rule", "`--disable` takes the name of a rule or of a group: fusion, normalisation, motion, algebra."),
+    page(
+        "E0814",
+        "a --derive that is not understood",
+        "Write KIND:FUNCTION or KIND:FUNCTION:PARAMETER, KIND one of jvp, vjp, gradient, jacobian, hessian:\n\n    --derive gradient:loss:weights",
+    ),
+    page("E0901", "an error in smoothc itself", "This is a bug. Please report it with the program and the command line."),
+    page(
+        "E0902",
+        "emitted C does not compile",
+        "This is a bug, unless CC or CFLAGS are set to something unusual. Please report it with the program.",
+    ),
+    page("E0903", "a tool is missing", "`run` and `build` need a C compiler: install gcc, or set CC. A static library needs `ar`."),
+    page(
+        "E0904",
+        "compiled code cannot be loaded",
+        "The folder for temporary files forbids it (set TMPDIR), or CC compiles for another machine.",
+    ),
+];

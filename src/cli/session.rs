@@ -1,0 +1,112 @@
+//! What the commands on a program share: from their options to a compilation, through the stages they need.
+//!
+//! In: a FILE (`-` is standard input) and options. Out: the driver's state after a stage; warnings are
+//! printed once it is there. `--dump STAGE` prints the program after that stage and ends the command.
+
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+
+use super::options::{Display, Emission, Source};
+use super::{files, output, report};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::driver::{Options, Schedule, Session};
+use crate::source::SourceMap;
+
+/// What a command needs of a compilation.
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// The last stage to run.
+    pub stage: &'a str,
+    /// Keep only this entry.
+    pub only: Option<&'a str>,
+    pub emission: Option<&'a Emission>,
+    /// The path of the C file, whose header has the same name.
+    pub output: Option<&'a Path>,
+}
+
+/// The session after the wanted stage, or `None` when `--dump` printed another one instead. `sources` gets the
+/// texts in every case, for drawing diagnostics.
+pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display: &Display) -> Result<Option<Session>, Diagnostics> {
+    let text = files::read_source(&source.file).map_err(|problem| vec![problem])?;
+    let name = if source.file.as_os_str() == "-" { "<stdin>".to_string() } else { normal(&source.file).display().to_string() };
+    let options = Options {
+        entries: source.entry.clone(),
+        derive: source.derive.clone(),
+        schedule: schedule(source)?,
+        disabled: source.disable.clone(),
+        only: wanted.only.map(str::to_string),
+        prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
+        header: wanted.output.map(header_of).unwrap_or_default(),
+    };
+    let mut session = Session::new(&name, &text, options);
+    let stage = source.dump.as_deref().unwrap_or(wanted.stage);
+    let done = session.run_to(stage, &mut open);
+    sources.clone_from(&session.sources);
+    if source.time_passes {
+        let mut stderr = std::io::stderr().lock();
+        for (name, time) in &session.times {
+            // a closed standard error leaves nothing to do
+            let _ = writeln!(stderr, "{name:<8} {:>10.3} ms", time.as_secs_f64() * 1e3);
+        }
+    }
+    done?;
+    report(&session.warnings, sources, display);
+    if source.dump.is_some() {
+        output::text(&session.print(stage))?;
+        return Ok(None);
+    }
+    Ok(Some(session))
+}
+
+/// `x.h` for `folder/x.c`.
+fn header_of(path: &Path) -> String {
+    path.with_extension("h").file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A name is one of the schedules that are built in, anything with a point or a slash a strategy file.
+fn schedule(source: &Source) -> Result<Schedule, Diagnostics> {
+    match &source.schedule {
+        None => Ok(Schedule::default()),
+        Some(name) if !name.contains(['.', '/', '\\']) => Ok(Schedule::Named(name.clone())),
+        Some(path) => {
+            let text = files::read_source(Path::new(path)).map_err(|problem| vec![problem])?;
+            Ok(Schedule::Text { name: path.clone(), text })
+        }
+    }
+}
+
+/// Reads a file that `open "path"` names, relative to the file that opens it.
+fn open(path: &str, from: &str) -> Result<(String, String), String> {
+    let folder = Path::new(from).parent().unwrap_or(Path::new(""));
+    let path = normal(&folder.join(path));
+    let text = files::read_source(&path).map_err(|problem: Diagnostic| problem.message)?;
+    Ok((path.display().to_string(), text))
+}
+
+/// One spelling for each path, without looking at the disk: `a/./b/../c` is `a/c`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(normal.components().next_back(), Some(Component::Normal(_))) => {
+                normal.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::ParentDir | Component::Normal(_) => normal.push(part),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_one_name() {
+        for (path, name) in [("./a.smooth", "a.smooth"), ("a/../b", "b"), ("../a", "../a"), ("a/./b/../../c", "c"), ("/a/../../b", "/../b")]
+        {
+            assert_eq!(normal(Path::new(path)), Path::new(name), "{path}");
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The compiler's stages in order: the only place that sees all rooms.
+//!
+//! In: the text of a program and [`Options`]. Out: a [`Session`] after any stage of [`PASSES`], with what each
+//! stage made so far; diagnostics when one fails. A pass is `{ name, what, run }`; its name, that of the module
+//! that does it, is what `--dump` takes. The core program is checked after every pass in debug builds, and a
+//! failure names the pass. Nothing is printed here, and no file is read but through the loader given.
+//!
+//!     let mut session = Session::new("f.smooth", text, Options::default());
+//!     session.run_to("emit", &mut |path, from| …)?;
+
+mod rooms;
+
+use std::time::{Duration, Instant};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::emit::{CFiles, ParameterKind};
+use crate::ir::{Function, Program};
+use crate::lower::LoopProgram;
+use crate::source::{SourceMap, Span};
+use crate::syntax::ast::Module;
+use crate::toolchain::shim::Interface;
+
+/// What a compilation may be told.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `--entry`: only these declarations are entries; none means all that can be.
+    pub entries: Vec<String>,
+    /// `--derive KIND:FUNCTION[:PARAMETER]`.
+    pub derive: Vec<String>,
+    pub schedule: Schedule,
+    /// `--disable`: rules and groups of rules that do not apply.
+    pub disabled: Vec<String>,
+    /// Keep this entry and what it calls.
+    pub only: Option<String>,
+    /// Put before public C names.
+    pub prefix: String,
+    /// The name of the header that goes with emitted C, if any.
+    pub header: String,
+}
+
+/// What says how a program is optimised.
+#[derive(Clone, Debug)]
+pub enum Schedule {
+    /// One that is built in.
+    Named(String),
+    /// The text of a strategy file.
+    Text { name: String, text: String },
+}
+
+impl Default for Schedule {
+    fn default() -> Schedule {
+        Schedule::Named("default".into())
+    }
+}
+
+/// Reads a file that `open` names: (path as written, name of the opening file) to (name, text), or why not.
+pub type Loader<'a> = dyn FnMut(&str, &str) -> Result<(String, String), String> + 'a;
+
+/// One stage.
+#[derive(Debug)]
+pub struct Pass {
+    /// The name of the module that does it.
+    pub name: &'static str,
+    pub what: &'static str,
+    run: fn(&mut Session, &mut Loader) -> Result<(), Diagnostics>,
+}
+
+/// All stages, in order.
+pub const PASSES: &[Pass] = &[
+    Pass { name: "syntax", what: "parses the main file; `types` parses what it opens", run: rooms::syntax },
+    Pass { name: "types", what: "infers types and sizes, specialises, and gives core functions", run: rooms::types },
+    Pass { name: "ad", what: "removes `dual`: derivatives become ordinary code", run: rooms::ad },
+    Pass { name: "rewrite", what: "optimises by the rules of the schedule", run: rooms::rewrite },
+    Pass { name: "lower", what: "gives loops in destination-passing style", run: rooms::lower },
+    Pass { name: "emit", what: "prints C", run: rooms::emit },
+];
+
+/// The names that `--dump` takes.
+pub fn stage_names() -> Vec<&'static str> {
+    PASSES.iter().map(|pass| pass.name).collect()
+}
+
+/// A compilation: what the stages made so far.
+#[derive(Debug)]
+pub struct Session {
+    pub sources: SourceMap,
+    pub options: Options,
+    /// The number of the file given on the command line.
+    pub main: u32,
+    pub module: Option<Module>,
+    pub program: Program,
+    /// One line for each declaration, as `check` prints it.
+    pub signatures: Vec<String>,
+    pub warnings: Diagnostics,
+    pub loops: LoopProgram,
+    pub files: Option<CFiles>,
+    /// How long each stage took.
+    pub times: Vec<(&'static str, Duration)>,
+}
+
+impl Session {
+    pub fn new(name: &str, text: &str, options: Options) -> Session {
+        let mut sources = SourceMap::default();
+        let main = sources.add(name, text);
+        Session {
+            sources,
+            options,
+            main,
+            module: None,
+            program: Program::default(),
+            signatures: Vec::new(),
+            warnings: Vec::new(),
+            loops: LoopProgram::default(),
+            files: None,
+            times: Vec::new(),
+        }
+    }
+
+    /// Runs the stages up to the one of this name.
+    pub fn run_to(&mut self, stage: &str, load: &mut Loader) -> Result<(), Diagnostics> {
+        for pass in PASSES {
+            // `types` parses the main file too, and goes on after its errors to report those of the rest
+            if pass.name == "syntax" && stage != "syntax" {
+                continue;
+            }
+            let start = Instant::now();
+            let done = (pass.run)(self, load);
+            self.times.push((pass.name, start.elapsed()));
+            done?;
+            self.check_program(pass.name)?;
+            if pass.name == "types" {
+                self.keep_only(stage)?;
+            }
+            if pass.name == stage {
+                return Ok(());
+            }
+        }
+        Err(vec![internal(format!("there is no stage `{stage}`"))])
+    }
+
+    /// The program after a stage that has run, as text.
+    pub fn print(&self, stage: &str) -> String {
+        rooms::print(self, stage)
+    }
+
+    /// The entry of this source name.
+    pub fn entry(&self, name: &str) -> Result<&Function, Diagnostics> {
+        match self.program.functions.get(name) {
+            Some(function) if function.is_entry => Ok(function),
+            Some(_) | None => Err(vec![self.no_entry(name)]),
+        }
+    }
+
+    /// The emitted C, once that stage has run.
+    pub fn emitted(&self) -> Result<&CFiles, Diagnostics> {
+        self.files.as_ref().ok_or_else(|| vec![internal("nothing was emitted".into())])
+    }
+
+    /// How C calls an entry.
+    pub fn interface(&self, name: &str) -> Result<Interface, Diagnostics> {
+        let function = self.entry(name)?;
+        let entry = self.emitted()?.entries.iter().find(|entry| entry.source_name == name);
+        let entry = entry.ok_or_else(|| vec![internal(format!("`{name}` was not emitted"))])?;
+        let sizes = entry.parameters.iter().filter_map(|parameter| match &parameter.kind {
+            ParameterKind::Size(var) => Some(var.clone()),
+            ParameterKind::Scalar(_) | ParameterKind::Array(_) | ParameterKind::OutScalar | ParameterKind::OutArray(_) => None,
+        });
+        Ok(Interface::new(&entry.name, &entry.workspace, sizes.collect(), function))
+    }
+
+    fn entry_names(&self) -> Vec<&str> {
+        self.program.functions.values().filter(|function| function.is_entry).map(|function| &*function.name).collect()
+    }
+
+    fn no_entry(&self, name: &str) -> Diagnostic {
+        let names = self.entry_names();
+        let problem = Diagnostic::error("E0810", Span::NONE, format!("there is no entry `{name}`"));
+        problem.help(match names.as_slice() {
+            [] => "an entry is a declaration without functions among its parameters whose name does not start with `_`".into(),
+            names => format!("the entries are: {}", names.join(", ")),
+        })
+    }
+
+    /// Drops what the wanted entry does not need; a stage after `types` needs an entry at all.
+    fn keep_only(&mut self, stage: &str) -> Result<(), Diagnostics> {
+        let Some(only) = self.options.only.clone() else {
+            if stage != "types" && self.entry_names().is_empty() {
+                let problem = Diagnostic::error("E0811", Span::new(self.main, 0, 0), "the file has no entry");
+                return Err(vec![problem.help(
+                    "an entry is a declaration without functions among its parameters whose name does not start with `_`; \
+                     `smoothc check` prints all types",
+                )]);
+            }
+            return Ok(());
+        };
+        self.entry(&only)?;
+        let mut needed = vec![only.as_str()];
+        let mut seen = 0;
+        while let Some(name) = needed.get(seen).copied() {
+            seen += 1;
+            if let Some(function) = self.program.functions.get(name) {
+                each_call(&function.body, &mut |callee| {
+                    if let Some((callee, _)) = self.program.functions.get_key_value(callee)
+                        && !needed.contains(&&**callee)
+                    {
+                        needed.push(callee);
+                    }
+                });
+            }
+        }
+        let needed: Vec<String> = needed.into_iter().map(str::to_string).collect();
+        self.program.functions.retain(|name, _| needed.iter().any(|needed| **needed == **name));
+        for (name, function) in &mut self.program.functions {
+            function.is_entry = **name == *only;
+        }
+        Ok(())
+    }
+
+    /// In debug builds, whether the pass gave a well-formed program.
+    fn check_program(&self, pass: &'static str) -> Result<(), Diagnostics> {
+        if !cfg!(debug_assertions) {
+            return Ok(());
+        }
+        rooms::check(&self.program).map_err(|problem| vec![internal(format!("`{pass}` gave a wrong program: {problem}"))])
+    }
+}
+
+fn each_call(expr: &crate::ir::Expr, f: &mut dyn FnMut(&str)) {
+    if let crate::ir::Term::Call(name, _) = expr.term() {
+        f(name);
+    }
+    expr.term().each_child(&mut |child| each_call(child, f));
+}
+
+/// An error of the compiler itself.
+fn internal(message: String) -> Diagnostic {
+    Diagnostic::error("E0901", Span::NONE, format!("internal error: {message}"))
+        .help("this is a bug in smoothc: please report it with the program")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Expr, Prim, Size, Type, Var};
+
+    fn add(program: &mut Program, name: &str, calls: &[&str]) {
+        let x = Var::fresh("x", Type::Double);
+        let function = |body: Expr| Function {
+            name: name.into(),
+            doc: None,
+            sizes: Vec::new(),
+            params: vec![x.clone()],
+            result: Type::Double,
+            body,
+            is_entry: true,
+            span: Span::NONE,
+        };
+        let mut body = Expr::var(&x);
+        for callee in calls {
+            if let Some(callee) = program.functions.get(*callee) {
+                body = Expr::call(callee, vec![body]);
+            }
+        }
+        program.functions.insert(name.into(), function(body));
+    }
+
+    /// f (v: Vector<n>) (k: Index<n>) = the gradient of sum(v[i] * v[i]), times v[k]
+    fn gradient() -> Program {
+        let n = Var::fresh("n", Type::INDEX);
+        let size = Size::var(&n);
+        let v = Var::fresh("v", Type::array(Type::Double, size.clone()));
+        let k = Var::fresh("k", Type::Index(Some(size.clone())));
+        let x = v.renewed(v.ty().clone());
+        let length = Expr::dim(Expr::var(&v), 0);
+        let body = Expr::build(length, "i", |i| {
+            let hot = Expr::build(Expr::dim(Expr::var(&v), 0), "j", |j| {
+                Expr::if_(Expr::prim(Prim::Eq, vec![j, i.clone()]), Expr::double(1.0), Expr::double(0.0))
+            });
+            let sum = Expr::fold(Expr::dim(Expr::var(&x), 0), "s", "j", Expr::double(0.0), |s, j| {
+                let item = Expr::get(Expr::var(&x), j);
+                Expr::prim(Prim::Add, vec![s, Expr::prim(Prim::Mul, vec![item.clone(), item])])
+            });
+            let slope = Expr::proj(Expr::dual(x.clone(), Expr::var(&v), hot, sum), 1);
+            Expr::prim(Prim::Mul, vec![slope, Expr::get(Expr::var(&v), Expr::var(&k))])
+        });
+        let mut program = Program::default();
+        program.functions.insert(
+            "f".into(),
+            Function {
+                name: "f".into(),
+                doc: None,
+                sizes: vec![n],
+                params: vec![v, k],
+                result: Type::array(Type::Double, size),
+                body,
+                is_entry: true,
+                span: Span::NONE,
+            },
+        );
+        program
+    }
+
+    #[test]
+    fn compiled_code_agrees_with_the_interpreter() {
+        for schedule in ["none", "default"] {
+            let options = Options { schedule: Schedule::Named(schedule.into()), only: Some("f".into()), ..Options::default() };
+            let mut session = Session::new("f.smooth", "", options);
+            session.program = gradient();
+            let words = ["[1, 2, 3]".to_string(), "1".to_string()];
+            let arguments = crate::cli::args::read(session.entry("f").expect("an entry"), &words).expect("fits");
+            let inputs = arguments.values.iter().map(crate::cli::values::from_flat).collect();
+            let wanted = crate::ir::eval::eval(&session.program, "f", inputs).expect("evaluates").value.doubles();
+            assert_eq!(wanted, [4.0, 8.0, 12.0]);
+            for pass in &PASSES[2..] {
+                (pass.run)(&mut session, &mut |_, _| Err(String::new())).expect(pass.name);
+                session.check_program(pass.name).expect("well-formed");
+            }
+            let source = &session.emitted().expect("C").source;
+            let interface = session.interface("f").expect("an interface");
+            let loaded = crate::toolchain::call::load(source, interface, Span::NONE).expect("compiles");
+            let result = loaded.call(&arguments.values, &arguments.bindings).expect("runs");
+            assert_eq!(result.columns, [crate::toolchain::flat::Column::Double(wanted)]);
+        }
+    }
+
+    #[test]
+    fn one_entry_keeps_what_it_calls() {
+        let mut session = Session::new("f.smooth", "", Options { only: Some("d".into()), ..Options::default() });
+        for (name, calls) in [("a", &[][..]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "a"]), ("e", &["d"])] {
+            add(&mut session.program, name, calls);
+        }
+        session.keep_only("emit").expect("there is an entry");
+        assert_eq!(session.program.functions.keys().map(|name| &**name).collect::<Vec<_>>(), ["a", "b", "d"]);
+        assert_eq!(session.entry_names(), ["d"]);
+        session.options.only = Some("zzz".into());
+        assert_eq!(session.keep_only("emit").expect_err("no entry")[0].code, "E0810");
+    }
+}

@@ -1,0 +1,69 @@
+//! `runtime/`, taken apart: an emitted file holds the helpers that it uses, and what those use.
+//!
+//! In: the text of the functions. Out: the helpers in the order of `runtime/`, each under a guard of its own,
+//! so that two emitted files go into one translation unit.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+/// The status type, for the C file and the header.
+pub const STATUS: &str = include_str!("../../runtime/status.h");
+/// The macro for `restrict`, for the C file and the header.
+pub const RESTRICT: &str = include_str!("../../runtime/restrict.h");
+
+const FILES: [&str; 3] =
+    [include_str!("../../runtime/index.h"), include_str!("../../runtime/size.h"), include_str!("../../runtime/real.h")];
+
+/// One helper with the comment that stands directly before it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Helper {
+    pub guard: String,
+    pub text: String,
+    #[serde(skip)]
+    name: String,
+}
+
+/// The helpers that a text needs.
+pub fn helpers(text: &str) -> Vec<Helper> {
+    let all: Vec<Helper> = FILES.iter().flat_map(|file| split(file)).collect();
+    let mut wanted: BTreeSet<String> = called(text);
+    loop {
+        let more: BTreeSet<String> =
+            all.iter().filter(|helper| wanted.contains(&helper.name)).flat_map(|helper| called(&helper.text)).collect();
+        let before = wanted.len();
+        wanted.extend(more);
+        if wanted.len() == before {
+            break;
+        }
+    }
+    all.into_iter().filter(|helper| wanted.contains(&helper.name)).collect()
+}
+
+/// Names of the form `smooth_…` in a text.
+fn called(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("smooth_")).map(str::to_string).collect()
+}
+
+/// The functions of a file: each starts with `static inline` and ends with a `}` in the first column.
+fn split(file: &str) -> Vec<Helper> {
+    let mut helpers = Vec::new();
+    let mut lines: Vec<&str> = Vec::new();
+    for line in file.lines() {
+        if line.is_empty() {
+            // a blank line ends a comment about the whole file
+            lines.clear();
+            continue;
+        }
+        lines.push(line);
+        if line == "}" {
+            let text = lines.join("\n");
+            let head = lines.iter().find(|line| line.starts_with("static inline")).copied().unwrap_or_default();
+            let name = called(head).into_iter().next().unwrap_or_default();
+            helpers.push(Helper { guard: name.to_ascii_uppercase().replacen("SMOOTH_", "SMOOTH_HAS_", 1), text, name });
+            lines.clear();
+        }
+    }
+    helpers
+}

@@ -1,0 +1,257 @@
+//! Statements in C: one a line, indented.
+//!
+//! The workspace is a pointer that moves up. A block that takes room more than once, or lends the rest to a
+//! callee, has a pointer of its own, so that leaving the block gives the room back; one that takes room once
+//! uses its parent's.
+//!
+//!     Room t; Room u   →   double *t = (double *)ws;
+//!                          ws += smooth_times(sizeof(double), n);
+//!                          double *u = (double *)ws;
+
+use crate::ir::{Prim, Status};
+use crate::lower::bytes_of;
+use crate::lower::program::*;
+
+use super::FileNames;
+use super::expr::c_type;
+use super::names::Names;
+
+/// Prints one function's body.
+pub struct Printer<'a> {
+    pub file: &'a FileNames,
+    pub locals: &'a [Local],
+    pub entries: &'a dyn Fn(&str) -> Shape,
+    pub named: Vec<Option<String>>,
+    pub names: &'a mut Names,
+    /// The pointer to free workspace.
+    pub room: Option<String>,
+    pub lines: Vec<String>,
+    pub depth: usize,
+}
+
+/// How a callee is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub is_entry: bool,
+    pub needs_room: bool,
+    pub fallible: bool,
+}
+
+/// The C name of a status.
+pub fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Bounds => "SMOOTH_BOUNDS",
+        Status::Shape => "SMOOTH_SHAPE",
+        Status::Negative => "SMOOTH_NEGATIVE",
+        Status::DivZero => "SMOOTH_DIV_ZERO",
+        Status::Range => "SMOOTH_RANGE",
+    }
+}
+
+impl Printer<'_> {
+    pub fn name(&self, id: Id) -> String {
+        self.named.get(id).cloned().flatten().unwrap_or_else(|| format!("unnamed_{id}"))
+    }
+
+    fn declare(&mut self, id: Id) -> String {
+        let hint = self.locals.get(id).map_or("t", |local| &*local.name).to_string();
+        let name = self.names.local(&hint);
+        self.named[id] = Some(name.clone());
+        name
+    }
+
+    fn line(&mut self, text: impl AsRef<str>) {
+        self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
+    }
+
+    /// The statements of a block, between braces that the caller prints.
+    pub fn block(&mut self, block: &[Stmt]) {
+        self.names.open();
+        let outer = self.room.clone();
+        self.depth += 1;
+        let moves = moves_room(block);
+        if moves {
+            let name = self.names.local("ws");
+            let from = outer.clone().unwrap_or_else(|| "NULL".to_string());
+            let from = if from == "workspace" { "(char *)workspace".to_string() } else { from };
+            self.line(format!("char *{name} = {from};"));
+            self.room = Some(name);
+        }
+        for (k, stmt) in block.iter().enumerate() {
+            self.stmt(stmt, &block[k + 1..]);
+        }
+        self.depth -= 1;
+        self.room = outer;
+        self.names.close();
+    }
+
+    fn inner(&mut self, head: String, block: &[Stmt], tail: &str) {
+        self.line(format!("{head}{{"));
+        self.block(block);
+        self.line(tail);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, rest: &[Stmt]) {
+        match stmt {
+            Stmt::Declare { id, init } => {
+                let local = &self.locals[*id];
+                let constant = if local.form == (Form::Scalar { mutable: false }) { "const " } else { "" };
+                let ty = c_type(local.elem);
+                let init = init.as_ref().map(|init| format!(" = {}", self.expr(init))).unwrap_or_default();
+                let name = self.declare(*id);
+                self.line(format!("{constant}{ty} {name}{init};"));
+            }
+            Stmt::Point { id, to } => {
+                let local = &self.locals[*id];
+                let constant = if matches!(local.form, Form::Source { .. }) { "const " } else { "" };
+                let ty = c_type(local.elem);
+                let to = match to {
+                    PointerValue::To(pointer) => self.pointer(pointer),
+                    PointerValue::Select(cond, a, b) => format!("{} ? {} : {}", self.expr(cond), self.pointer(a), self.pointer(b)),
+                };
+                let name = self.declare(*id);
+                self.line(format!("{constant}{ty} *{name} = {to};"));
+            }
+            Stmt::Assign { place, value } => {
+                let text = self.assignment(place, value);
+                self.line(text);
+            }
+            Stmt::For { i, count, body, .. } => {
+                let count = self.bound(count);
+                self.names.open();
+                let name = self.declare(*i);
+                self.inner(format!("for (int64_t {name} = 0; {name} < {count}; ++{name}) "), body, "}");
+                self.names.close();
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let head = format!("if ({}) ", self.expr(cond));
+                if otherwise.is_empty() {
+                    self.inner(head, then, "}");
+                } else {
+                    self.line(format!("{head}{{"));
+                    self.block(then);
+                    self.line("} else {");
+                    self.block(otherwise);
+                    self.line("}");
+                }
+            }
+            Stmt::Fail { cond, status } => {
+                let head = format!("if ({}) {{", self.expr(cond));
+                self.guard(&head, status_name(*status));
+            }
+            Stmt::NoRoom { cond } => {
+                let head = format!("if (smooth_is_too_small(workspace_bytes, {})) {{", self.expr(cond));
+                self.guard(&head, "SMOOTH_WORKSPACE");
+            }
+            Stmt::Room(room) => {
+                let from = self.room.clone().unwrap_or_else(|| "NULL".to_string());
+                let ty = c_type(room.elem);
+                let name = self.declare(room.id);
+                self.line(format!("{ty} *{name} = ({ty} *){from};"));
+                if uses_room(rest) {
+                    let bytes = self.expr(&bytes_of(room));
+                    self.line(format!("{from} += {bytes};"));
+                }
+            }
+            Stmt::Invoke(call) => self.invoke(call),
+            Stmt::Rotate(ids) => self.rotate(ids),
+            Stmt::Scope(body) => self.inner(String::new(), body, "}"),
+            Stmt::Return(value) => {
+                let text = format!("return {};", self.expr(value));
+                self.line(text);
+            }
+        }
+    }
+
+    fn guard(&mut self, head: &str, status: &str) {
+        self.line(head);
+        self.depth += 1;
+        self.line(format!("return {status};"));
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// `x = e`, or `x += e` where that is the same.
+    fn assignment(&self, place: &Place, value: &Value) -> String {
+        let target = match place {
+            Place::Local(id) => self.name(*id),
+            Place::Element { base, offset: None } => format!("*{}", self.name(*base)),
+            Place::Element { base, offset: Some(offset) } => format!("{}[{}]", self.name(*base), self.expr(offset)),
+        };
+        let own = match place {
+            Place::Local(id) => Value::Local(*id),
+            Place::Element { base, offset } => Value::Load { base: *base, offset: offset.clone().map(Box::new) },
+        };
+        match value {
+            Value::Prim { prim: prim @ (Prim::Add | Prim::Sub | Prim::Mul | Prim::Div), elem: Elem::Double, args, .. }
+                if args[0] == own =>
+            {
+                format!("{target} {}= {};", prim.row().name, self.expr(&args[1]))
+            }
+            _ => format!("{target} = {};", self.expr(value)),
+        }
+    }
+
+    fn invoke(&mut self, call: &Invocation) {
+        let shape = (self.entries)(&call.callee);
+        let lends = call.args.iter().any(|arg| matches!(arg, Argument::Workspace));
+        let plain: Vec<Argument> = call.args.iter().filter(|arg| !matches!(arg, Argument::Workspace)).cloned().collect();
+        let mut args = self.arguments(&plain);
+        if lends {
+            let room = if shape.needs_room { self.room.clone() } else { None };
+            let room = match (room, shape.is_entry) {
+                (Some(room), true) => format!("{room}, SIZE_MAX"),
+                (Some(room), false) => room,
+                (None, true) => "NULL, 0".to_string(),
+                (None, false) => "NULL".to_string(),
+            };
+            args = if args.is_empty() { room } else { format!("{args}, {room}") };
+        }
+        let name = self.callee(&Callee::Body(call.callee.clone()));
+        if !shape.fallible {
+            self.line(format!("{name}({args});"));
+            return;
+        }
+        let status = self.names.local("status");
+        self.line(format!("const smooth_status {status} = {name}({args});"));
+        let head = format!("if ({status} != SMOOTH_OK) {{");
+        self.guard(&head, &status);
+    }
+
+    fn rotate(&mut self, ids: &[Id]) {
+        let Some((&first, others)) = ids.split_first() else { return };
+        let ty = c_type(self.locals[first].elem);
+        let kept = self.names.local("moved");
+        let first_name = self.name(first);
+        self.line(format!("{ty} *{kept} = {first_name};"));
+        let mut to = first_name;
+        for &id in others {
+            let from = self.name(id);
+            self.line(format!("{to} = {from};"));
+            to = from;
+        }
+        self.line(format!("{to} = {kept};"));
+    }
+}
+
+/// Whether a block must have a pointer to free workspace of its own.
+fn moves_room(block: &[Stmt]) -> bool {
+    block.iter().enumerate().any(|(k, stmt)| matches!(stmt, Stmt::Room(_)) && uses_room(&block[k + 1..]))
+}
+
+/// Whether statements take room.
+pub fn uses_room(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Room(_) => true,
+        Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
+        Stmt::For { body, .. } | Stmt::Scope(body) => uses_room(body),
+        Stmt::If { then, otherwise, .. } => uses_room(then) || uses_room(otherwise),
+        Stmt::Declare { .. }
+        | Stmt::Point { .. }
+        | Stmt::Assign { .. }
+        | Stmt::Fail { .. }
+        | Stmt::NoRoom { .. }
+        | Stmt::Rotate(_)
+        | Stmt::Return(_) => false,
+    })
+}

@@ -1,0 +1,344 @@
+//! The two translations of destination-passing style.
+//!
+//! [`Lowerer::value`] has the value of a term: an expression, or a view of what is in memory already.
+//! [`Lowerer::write`] writes it into a destination. Each calls the other: an array that is no view of an
+//! existing one gets room in the workspace and is written there; a destination is given a view by copying.
+//! After Shaikhha et al., "Destination-Passing Style for Efficient Memory Management".
+//!
+//!     write(build(n, i. e), out)   →   for i < n: write(e, out[i])
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Expr, Size, Status, Term, Type, Var};
+
+use super::context::{Lowerer, Result, mismatch};
+use super::program::*;
+use super::scalar::negate;
+use super::view::{ArrayView, Dest, Leaf, View, has_array};
+
+impl Lowerer<'_> {
+    /// The value of a term; `name` is for what has to be stored.
+    pub fn value(&mut self, expr: &Expr, name: &str) -> Result<View> {
+        match expr.term() {
+            Term::Var(var) => self.env.get(var).cloned().ok_or_else(|| mismatch(expr.span())),
+            Term::Double(value) => Ok(View::Scalar(Value::Double(*value))),
+            Term::Index(value) => Ok(View::Scalar(Value::Index(*value))),
+            Term::Bool(value) => Ok(View::Scalar(Value::Bool(*value))),
+            Term::Prim(prim, args) => Ok(View::Scalar(self.prim_term(*prim, args, expr.span())?)),
+            // what an array is made from gives its room back
+            Term::Let(..) if matches!(expr.ty(), Type::Array(..)) && !is_view(expr) && self.type_of(expr).is_ok() => {
+                self.stored(expr, name)
+            }
+            Term::Let(var, value, body) => {
+                self.bind(var, value)?;
+                self.value(body, name)
+            }
+            Term::If(cond, a, b) => self.choice(expr, cond, a, b, name),
+            Term::Fold { acc, .. } => {
+                let name = if name == "t" { acc.name().to_string() } else { name.to_string() };
+                self.fold(expr, None, &name)
+            }
+            Term::Build { .. } | Term::Array(_) | Term::Call(..) => self.stored(expr, name),
+            Term::Get(source, index) => {
+                let array = match self.value(source, name)? {
+                    View::Array(array) => array,
+                    View::Scalar(_) | View::Tuple(_) => return Err(mismatch(expr.span())),
+                };
+                let position = self.scalar(index)?;
+                let position = self.in_bounds(source, index, position, &array.length(), expr.span())?;
+                let position = if is_simple(&position) { position } else { self.atomic(position, "at") };
+                self.element(&array, &position, expr.span())
+            }
+            Term::Dim(array, axis) => {
+                let ty = self.type_of(array)?;
+                let size = ty.dims().get(*axis).cloned().ok_or_else(|| mismatch(expr.span()))?;
+                Ok(View::Scalar(self.size_value(&size, expr.span())?))
+            }
+            Term::Tuple(parts) => {
+                let parts = parts.iter().enumerate().map(|(k, part)| self.value(part, &format!("{name}_{k}")));
+                Ok(View::Tuple(parts.collect::<Result<_>>()?))
+            }
+            Term::Proj(tuple, k) => match (tuple.term(), self.part_name(tuple, name, *k)) {
+                (Term::Tuple(parts), name) if *k < parts.len() => self.value(&parts[*k], &name),
+                (_, name) => match self.value(tuple, &name)? {
+                    View::Tuple(mut parts) if *k < parts.len() => Ok(parts.swap_remove(*k)),
+                    View::Tuple(_) | View::Scalar(_) | View::Array(_) => Err(mismatch(expr.span())),
+                },
+            },
+            Term::Check { cond, status, body } => {
+                self.check(cond, *status)?;
+                self.value(body, name)
+            }
+            Term::Dual { .. } => {
+                Err(Diagnostic::error("E0901", expr.span(), "internal: a derivative was left for lowering")
+                    .help("please report this program"))
+            }
+        }
+    }
+
+    fn part_name(&self, tuple: &Expr, name: &str, k: usize) -> String {
+        if matches!(tuple.term(), Term::Tuple(_)) { format!("{name}_{k}") } else { name.to_string() }
+    }
+
+    /// Writes the value of a term into a destination that nothing else refers to.
+    pub fn write(&mut self, expr: &Expr, dest: &Dest) -> Result<()> {
+        match (expr.term(), dest) {
+            (Term::Let(var, value, body), _) => {
+                match tail_place(body, var, dest) {
+                    Some(place) if has_array(value.ty()) && !is_view(value) => {
+                        let place = place.clone();
+                        self.write(value, &place)?;
+                        let view = self.view_of(&place);
+                        self.env.insert(var.clone(), view);
+                    }
+                    _ => self.bind(var, value)?,
+                }
+                self.write(body, dest)
+            }
+            (Term::If(cond, a, b), _) => {
+                let choice = self.scalar(cond)?;
+                let (then, ()) = self.branch(cond, true, |this| this.write(a, dest))?;
+                let (otherwise, ()) = self.branch(cond, false, |this| this.write(b, dest))?;
+                self.either(choice, then, otherwise);
+                Ok(())
+            }
+            (Term::Check { cond, status, body }, _) => {
+                self.check(cond, *status)?;
+                self.write(body, dest)
+            }
+            (Term::Tuple(parts), Dest::Tuple(places)) => {
+                parts.iter().zip(places).try_for_each(|(part, place)| self.write_alone(part, place))
+            }
+            (Term::Build { n, i, body }, Dest::Array(array)) => {
+                let count = self.count(n, Some(&array.length()))?;
+                self.enter(i, n, &count, Some(array.length()), |this, index| {
+                    let place = this.element_dest(array, index, expr.span())?;
+                    this.write(body, &place)
+                })
+            }
+            (Term::Array(items), Dest::Array(array)) => {
+                self.same_length(&Size::constant(items.len() as i64), &array.length(), expr.span())?;
+                for (k, item) in items.iter().enumerate() {
+                    let place = self.element_dest(array, &Value::Index(k as i64), expr.span())?;
+                    self.write_alone(item, &place)?;
+                }
+                Ok(())
+            }
+            (Term::Fold { acc, .. }, _) => {
+                let name = acc.name().to_string();
+                self.fold(expr, Some(dest), &name).map(|_| ())
+            }
+            (Term::Call(callee, args), _) => self.call(callee, args, dest, expr.span()),
+            _ => {
+                let view = self.value(expr, "t")?;
+                self.copy(&view, dest, expr.span())
+            }
+        }
+    }
+
+    /// As `write`, giving the room of intermediate arrays back at once.
+    pub fn write_alone(&mut self, expr: &Expr, dest: &Dest) -> Result<()> {
+        let (block, ()) = self.nested(|this| this.write(expr, dest))?;
+        self.place(block);
+        Ok(())
+    }
+
+    /// A loop over `var` in `0 … count-1`.
+    pub fn enter(
+        &mut self,
+        var: &Var,
+        n: &Expr,
+        count: &Value,
+        size: Option<Size>,
+        f: impl FnOnce(&mut Self, &Value) -> Result<()>,
+    ) -> Result<()> {
+        let i = self.counter(var.name(), count);
+        self.env.insert(var.clone(), View::Scalar(Value::Local(i)));
+        match &size {
+            Some(size) => {
+                self.bounds.insert(var.clone(), size.clone());
+            }
+            None => self.note_bound(var),
+        }
+        let (body, ()) = self.nested(|this| {
+            this.facts.enter_loop(var, n);
+            f(this, &Value::Local(i))
+        })?;
+        self.emit(Stmt::For { i, var: Some(var.clone()), count: count.clone(), size, body });
+        Ok(())
+    }
+
+    /// A trip count: not negative, and the length that is wanted.
+    pub fn count(&mut self, n: &Expr, wanted: Option<&Size>) -> Result<Value> {
+        let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
+        let count = match &size {
+            Some(size) => match self.size_value(size, n.span()) {
+                Ok(count) => count,
+                Err(_) => self.scalar(n)?,
+            },
+            None => self.scalar(n)?,
+        };
+        let count = if is_simple(&count) { count } else { self.atomic(count, "count") };
+        if self.range(&count).0 < 0 && !size.as_ref().is_some_and(|size| self.facts.nonnegative(size)) {
+            let cond =
+                Value::Prim { prim: crate::ir::Prim::Lt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] };
+            match count {
+                Value::Index(_) => self.fail(Value::Bool(true), Status::Negative),
+                _ => self.fail(cond, Status::Negative),
+            }
+        }
+        if let Some(wanted) = wanted
+            && size.as_ref() != Some(wanted)
+        {
+            let length = self.size_value(wanted, n.span())?;
+            if length != count {
+                let cond = Value::Prim { prim: crate::ir::Prim::Ne, elem: Elem::Index, plain: true, args: vec![count.clone(), length] };
+                self.fail(cond, Status::Shape);
+            }
+        }
+        Ok(count)
+    }
+
+    pub fn check(&mut self, cond: &Expr, status: Status) -> Result<()> {
+        let holds = self.scalar(cond)?;
+        self.fail(negate(holds), status);
+        self.facts.assume(cond, true);
+        Ok(())
+    }
+
+    /// What a `let` binds: a name for a view, a constant, or an array in the workspace.
+    pub fn bind(&mut self, var: &Var, value: &Expr) -> Result<()> {
+        if matches!(var.ty(), Type::Index(_)) {
+            if let Some(size) = Size::try_of_expr(value) {
+                let size = self.canonical(&size);
+                self.sizes.insert(var.clone(), size);
+            }
+            self.note_bound(var);
+        }
+        let (block, view) = self.nested(|this| this.value(value, var.name()))?;
+        self.facts.define(var, value);
+        let holds_room = block.iter().any(|stmt| matches!(stmt, Stmt::Room(_)));
+        let view = if holds_room && !has_array(value.ty()) {
+            let ty = self.type_of(value)?;
+            let dest = self.fresh_dest(&ty, var.name(), value.span())?;
+            let (copies, ()) = self.nested(|this| this.copy(&view, &dest, value.span()))?;
+            self.emit(Stmt::Scope(block.into_iter().chain(copies).collect()));
+            self.view_of(&dest)
+        } else {
+            block.into_iter().for_each(|stmt| self.emit(stmt));
+            self.settle(view, var.name())
+        };
+        self.env.insert(var.clone(), view);
+        Ok(())
+    }
+
+    /// A value in places of its own.
+    fn stored(&mut self, expr: &Expr, name: &str) -> Result<View> {
+        let ty = self.type_of(expr)?;
+        let dest = self.fresh_dest(&ty, name, expr.span())?;
+        self.write_alone(expr, &dest)?;
+        Ok(self.view_of(&dest))
+    }
+
+    /// `if` as a value: `c ? a : b` where the branches need no statements, also between arrays that exist.
+    fn choice(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
+        let scalar = !has_array(expr.ty()) && !matches!(expr.ty(), Type::Tuple(_));
+        if scalar || is_view(a) && is_view(b) {
+            let (test, cond) = (cond, self.scalar(cond)?);
+            let (mut then, x) = self.branch(test, true, |this| this.value(a, name))?;
+            let (mut otherwise, y) = self.branch(test, false, |this| this.value(b, name))?;
+            if then.is_empty() && otherwise.is_empty() {
+                let once = if scalar { cond.clone() } else { self.atomic(cond.clone(), "chosen") };
+                if let Some(view) = self.select(&once, &x, &y, name) {
+                    return Ok(view);
+                }
+            }
+            let ty = self.type_of(expr)?;
+            let dest = self.fresh_dest(&ty, name, expr.span())?;
+            let (copy, ()) = self.nested(|this| this.copy(&x, &dest, a.span()))?;
+            then.extend(copy);
+            let (copy, ()) = self.nested(|this| this.copy(&y, &dest, b.span()))?;
+            otherwise.extend(copy);
+            self.either(cond, then, otherwise);
+            return Ok(self.view_of(&dest));
+        }
+        self.stored(expr, name)
+    }
+
+    fn select(&mut self, cond: &Value, a: &View, b: &View, name: &str) -> Option<View> {
+        match (a, b) {
+            (View::Scalar(a), View::Scalar(b)) if a == b => Some(View::Scalar(a.clone())),
+            (View::Scalar(a), View::Scalar(b)) => Some(View::Scalar(Value::Select(Box::new([cond.clone(), a.clone(), b.clone()])))),
+            (View::Tuple(a), View::Tuple(b)) => {
+                let parts = a.iter().zip(b).enumerate().map(|(k, (a, b))| self.select(cond, a, b, &format!("{name}_{k}")));
+                Some(View::Tuple(parts.collect::<Option<_>>()?))
+            }
+            (View::Array(a), View::Array(b)) => {
+                let rest = |leaf: &Leaf| leaf.dims.get(leaf.taken.len()..).map(<[Size]>::to_vec);
+                if a.leaves.iter().zip(&b.leaves).any(|(a, b)| rest(a) != rest(b)) {
+                    return None;
+                }
+                let leaves = a.leaves.iter().zip(&b.leaves).map(|(a, b)| {
+                    let to = PointerValue::Select(cond.clone(), self.pointer(a), self.pointer(b));
+                    let base = self.local(name, a.elem, Form::Source { mutable: false });
+                    self.emit(Stmt::Point { id: base, to });
+                    Leaf { base, elem: a.elem, dims: rest(a).unwrap_or_default(), taken: Vec::new() }
+                });
+                Some(View::Array(ArrayView { ty: a.ty.clone(), leaves: leaves.collect() }))
+            }
+            (View::Scalar(_), _) | (View::Tuple(_), _) | (View::Array(_), _) => None,
+        }
+    }
+
+    /// An `if` statement, or the expression that both branches assign, or nothing.
+    pub fn either(&mut self, cond: Value, then: Block, otherwise: Block) {
+        match (then.as_slice(), otherwise.as_slice()) {
+            ([], []) => {}
+            ([], _) => self.emit(Stmt::If { cond: negate(cond), then: otherwise, otherwise: Vec::new() }),
+            ([Stmt::Assign { place: a, value: x }], [Stmt::Assign { place: b, value: y }]) if a == b => {
+                let value = Value::Select(Box::new([cond, x.clone(), y.clone()]));
+                self.emit(Stmt::Assign { place: a.clone(), value });
+            }
+            _ => self.emit(Stmt::If { cond, then, otherwise }),
+        }
+    }
+}
+
+/// Whether a term is a view of arrays that exist.
+pub fn is_view(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Var(_) => true,
+        Term::Proj(part, _) | Term::Get(part, _) => is_view(part),
+        Term::Let(_, _, body) | Term::Check { body, .. } => is_view(body),
+        Term::Double(_)
+        | Term::Index(_)
+        | Term::Bool(_)
+        | Term::Prim(..)
+        | Term::If(..)
+        | Term::Build { .. }
+        | Term::Fold { .. }
+        | Term::Dim(..)
+        | Term::Tuple(_)
+        | Term::Array(_)
+        | Term::Call(..)
+        | Term::Dual { .. } => false,
+    }
+}
+
+/// The part of the destination that the term gives `var` to as it is.
+fn tail_place<'d>(expr: &Expr, var: &Var, dest: &'d Dest) -> Option<&'d Dest> {
+    match (expr.term(), dest) {
+        (Term::Var(other), _) if other == var => Some(dest),
+        (Term::Let(_, _, body) | Term::Check { body, .. }, _) => tail_place(body, var, dest),
+        (Term::Tuple(parts), Dest::Tuple(places)) => parts.iter().zip(places).find_map(|(part, place)| tail_place(part, var, place)),
+        _ => None,
+    }
+}
+
+/// An index expression that is cheap to write where it is used.
+fn is_simple(value: &Value) -> bool {
+    match value {
+        Value::Local(_) | Value::Index(_) => true,
+        Value::Prim { plain: true, elem: Elem::Index, args, .. } => args.iter().all(is_simple),
+        _ => false,
+    }
+}

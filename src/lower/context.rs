@@ -1,0 +1,346 @@
+//! The state of lowering one function: its locals, what each variable is, and the block being written.
+//!
+//! Statements go to the innermost open block; [`Lowerer::nested`] opens one and gives it back. A let-bound
+//! Index whose value is a size is known by that size, so that every length is over parameters and loop
+//! indices alone (what the workspace function can compute).
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::prove::Facts;
+use crate::ir::{Atom, Expr, Program, Size, Status, Term, Type, Var};
+use crate::source::Span;
+
+use super::program::*;
+use super::view::{Dest, Leaf, Target, View, elem, has_array};
+
+pub type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// See the module's head.
+pub struct Lowerer<'a> {
+    pub program: &'a Program,
+    pub done: &'a [LoopFunction],
+    pub locals: Vec<Local>,
+    pub ranges: HashMap<Id, (i128, i128)>,
+    pub env: HashMap<Var, View>,
+    pub sizes: HashMap<Var, Size>,
+    /// Index variables known to lie in `0 … size-1`.
+    pub bounds: HashMap<Var, Size>,
+    /// What is known where the next statement goes.
+    pub facts: Facts,
+    pub blocks: Vec<Block>,
+}
+
+/// The whole range of Index.
+pub const ANY: (i128, i128) = (i64::MIN as i128, i64::MAX as i128);
+
+impl<'a> Lowerer<'a> {
+    pub fn new(program: &'a Program, done: &'a [LoopFunction]) -> Lowerer<'a> {
+        Lowerer {
+            program,
+            done,
+            locals: Vec::new(),
+            ranges: HashMap::new(),
+            env: HashMap::new(),
+            sizes: HashMap::new(),
+            bounds: HashMap::new(),
+            facts: Facts::default(),
+            blocks: vec![Vec::new()],
+        }
+    }
+
+    pub fn emit(&mut self, stmt: Stmt) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.push(stmt);
+        }
+    }
+
+    /// Runs `f` with a block of its own and gives the block; what becomes known in it is forgotten.
+    pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Block, T)> {
+        self.blocks.push(Vec::new());
+        let facts = self.facts.clone();
+        let result = f(self);
+        self.facts = facts;
+        let block = self.blocks.pop().unwrap_or_default();
+        Ok((block, result?))
+    }
+
+    /// As `nested`, where a condition is true or false.
+    pub fn branch<T>(&mut self, cond: &Expr, truth: bool, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Block, T)> {
+        self.nested(|this| {
+            this.facts.assume(cond, truth);
+            f(this)
+        })
+    }
+
+    /// Puts a finished block into the current one: in a scope of its own where its arrays then give their
+    /// room back.
+    pub fn place(&mut self, block: Block) {
+        if block.iter().any(|stmt| matches!(stmt, Stmt::Room(_))) {
+            self.emit(Stmt::Scope(block));
+        } else {
+            block.into_iter().for_each(|stmt| self.emit(stmt));
+        }
+    }
+
+    pub fn local(&mut self, name: &str, elem: Elem, form: Form) -> Id {
+        self.locals.push(Local { name: Rc::from(name), elem, form });
+        self.locals.len() - 1
+    }
+
+    pub fn constant(&mut self, name: &str, elem: Elem, init: Value) -> Value {
+        let id = self.local(name, elem, Form::Scalar { mutable: false });
+        if elem == Elem::Index {
+            let range = self.range(&init);
+            self.ranges.insert(id, range);
+        }
+        self.emit(Stmt::Declare { id, init: Some(init) });
+        Value::Local(id)
+    }
+
+    pub fn fail(&mut self, cond: Value, status: Status) {
+        match cond {
+            Value::Bool(false) => {}
+            cond => self.emit(Stmt::Fail { cond, status }),
+        }
+    }
+
+    /// The size over parameters and loop indices.
+    pub fn canonical(&self, size: &Size) -> Size {
+        size.substitute(&mut |atom| match atom {
+            Atom::Var(var) => self.sizes.get(var).cloned(),
+            Atom::Term(_) | Atom::Unknown(_) => None,
+        })
+    }
+
+    /// The term's type with sizes over parameters and loop indices; what its type does not know is looked
+    /// for in its parts.
+    pub fn type_of(&self, expr: &Expr) -> Result<Type> {
+        let ty = expr.ty().map_sizes(&mut |size| self.canonical(size));
+        if !lacks_size(&ty) {
+            return Ok(ty);
+        }
+        let part = match expr.term() {
+            Term::Var(var) => match self.env.get(var) {
+                Some(view) => return Ok(view_type(view, &ty)),
+                None => None,
+            },
+            Term::Let(_, _, body) | Term::Check { body, .. } => Some(body),
+            Term::If(_, a, b) => Some(if self.type_of(a).is_ok() { a } else { b }),
+            Term::Fold { init, .. } => Some(init),
+            Term::Proj(tuple, k) => match self.type_of(tuple)? {
+                Type::Tuple(parts) if *k < parts.len() => return Ok(parts[*k].clone()),
+                _ => None,
+            },
+            Term::Get(array, _) => match self.type_of(array)? {
+                Type::Array(element, _) => return Ok((*element).clone()),
+                _ => None,
+            },
+            Term::Tuple(parts) => {
+                return Ok(Type::tuple(parts.iter().map(|part| self.type_of(part)).collect::<Result<_>>()?));
+            }
+            Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Prim(..)
+            | Term::Build { .. }
+            | Term::Dim(..)
+            | Term::Array(_)
+            | Term::Call(..)
+            | Term::Dual { .. } => None,
+        };
+        match part {
+            Some(part) => self.type_of(part),
+            None => Err(depends_on_data(expr.span())),
+        }
+    }
+
+    /// Uninitialised places for a value of this type: locals for scalars, room in the workspace for arrays.
+    pub fn fresh_dest(&mut self, ty: &Type, name: &str, span: Span) -> Result<Dest> {
+        match ty {
+            Type::Tuple(parts) => {
+                let parts = parts.iter().enumerate().map(|(k, part)| self.fresh_dest(part, &format!("{name}_{k}"), span));
+                Ok(Dest::Tuple(parts.collect::<Result<_>>()?))
+            }
+            Type::Double | Type::Bool | Type::Index(_) => {
+                let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
+                self.emit(Stmt::Declare { id, init: None });
+                Ok(Dest::Scalar(Target::Local(id)))
+            }
+            Type::Array(..) => {
+                let leaves = super::view::leaves(ty);
+                let many = leaves.len() > 1;
+                let mut places = Vec::new();
+                for (k, (elem, dims)) in leaves.into_iter().enumerate() {
+                    let name = if many { format!("{name}_{k}") } else { name.to_string() };
+                    let base = self.room(&name, elem, &dims, span)?;
+                    places.push(Leaf { base, elem, dims, taken: Vec::new() });
+                }
+                Ok(Dest::over(ty, &mut places.into_iter()))
+            }
+        }
+    }
+
+    /// Room in the workspace for one block of scalars.
+    pub fn room(&mut self, name: &str, elem: Elem, dims: &[Size], span: Span) -> Result<Id> {
+        let counts = dims.iter().map(|size| self.size_value(size, span)).collect::<Result<Vec<_>>>()?;
+        let id = self.local(name, elem, Form::Target { mutable: false });
+        self.emit(Stmt::Room(Room { id, elem, dims: dims.to_vec(), counts, span }));
+        Ok(id)
+    }
+
+    /// The value that was written to a destination.
+    pub fn view_of(&self, dest: &Dest) -> View {
+        match dest {
+            Dest::Scalar(target) => View::Scalar(match target {
+                Target::Local(id) => Value::Local(*id),
+                Target::Leaf(leaf) => self.load(leaf),
+            }),
+            Dest::Tuple(parts) => View::Tuple(parts.iter().map(|part| self.view_of(part)).collect()),
+            Dest::Array(array) => View::Array(array.clone()),
+        }
+    }
+
+    pub fn load(&self, leaf: &Leaf) -> Value {
+        Value::Load { base: leaf.base, offset: self.offset(leaf).map(Box::new) }
+    }
+
+    /// Writes a value that exists to a destination.
+    pub fn copy(&mut self, from: &View, to: &Dest, span: Span) -> Result<()> {
+        match (from, to) {
+            (View::Scalar(value), Dest::Scalar(target)) => {
+                let place = target.place(|leaf| self.offset(leaf));
+                self.assign(place, value.clone());
+                Ok(())
+            }
+            (View::Tuple(values), Dest::Tuple(parts)) => {
+                values.iter().zip(parts).try_for_each(|(value, part)| self.copy(value, part, span))
+            }
+            (View::Array(source), Dest::Array(target)) => {
+                if source.leaves == target.leaves {
+                    return Ok(());
+                }
+                self.same_length(&source.length(), &target.length(), span)?;
+                let (source, target) = (source.clone(), target.clone());
+                let length = target.length();
+                self.each(&length, "i", span, &mut |this, i| {
+                    let value = this.element(&source, i, span)?;
+                    let place = this.element_dest(&target, i, span)?;
+                    this.copy(&value, &place, span)
+                })
+            }
+            (View::Scalar(_), _) | (View::Tuple(_), _) | (View::Array(_), _) => Err(mismatch(span)),
+        }
+    }
+
+    /// Assigns unless it would change nothing.
+    pub fn assign(&mut self, place: Place, value: Value) {
+        if let (Place::Local(id), Value::Local(other)) = (&place, &value)
+            && id == other
+        {
+            return;
+        }
+        self.emit(Stmt::Assign { place, value });
+    }
+
+    /// A loop over `0 … length-1`.
+    pub fn each(&mut self, length: &Size, name: &str, span: Span, f: &mut dyn FnMut(&mut Self, &Value) -> Result<()>) -> Result<()> {
+        let count = self.size_value(length, span)?;
+        let i = self.counter(name, &count);
+        let (body, ()) = self.nested(|this| f(this, &Value::Local(i)))?;
+        self.emit(Stmt::For { i, var: None, count, size: Some(length.clone()), body });
+        Ok(())
+    }
+
+    /// A loop counter below `count`.
+    pub fn counter(&mut self, name: &str, count: &Value) -> Id {
+        let most = self.range(count).1;
+        let i = self.local(name, Elem::Index, Form::Scalar { mutable: true });
+        self.ranges.insert(i, (0, (most - 1).max(0)));
+        i
+    }
+
+    pub fn element(&mut self, array: &super::view::ArrayView, index: &Value, span: Span) -> Result<View> {
+        let dest = self.element_dest(array, index, span)?;
+        Ok(self.view_of(&dest))
+    }
+
+    pub fn element_dest(&mut self, array: &super::view::ArrayView, index: &Value, span: Span) -> Result<Dest> {
+        let (ty, leaves) = array.element(index).ok_or_else(|| mismatch(span))?;
+        Ok(Dest::over(&ty, &mut leaves.into_iter()))
+    }
+
+    /// Fails with SMOOTH_SHAPE at run time unless the two lengths are one size.
+    pub fn same_length(&mut self, actual: &Size, wanted: &Size, span: Span) -> Result<()> {
+        if actual == wanted {
+            return Ok(());
+        }
+        let (a, b) = (self.size_value(actual, span)?, self.size_value(wanted, span)?);
+        let cond = Value::Prim { prim: crate::ir::Prim::Ne, elem: Elem::Index, plain: true, args: vec![a, b] };
+        self.fail(cond, Status::Shape);
+        Ok(())
+    }
+
+    /// A view whose scalars are safe to use many times: what is more than a name becomes a constant.
+    pub fn settle(&mut self, view: View, name: &str) -> View {
+        match view {
+            View::Scalar(value) => View::Scalar(match value {
+                Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => value,
+                value => {
+                    let elem = self.elem_of(&value);
+                    self.constant(name, elem, value)
+                }
+            }),
+            View::Tuple(parts) => {
+                let parts = parts.into_iter().enumerate().map(|(k, part)| self.settle(part, &format!("{name}_{k}")));
+                View::Tuple(parts.collect())
+            }
+            View::Array(array) => View::Array(array),
+        }
+    }
+
+    /// What kind of scalar a value is.
+    pub fn elem_of(&self, value: &Value) -> Elem {
+        match value {
+            Value::Local(id) | Value::Load { base: id, .. } => self.locals.get(*id).map_or(Elem::Double, |local| local.elem),
+            Value::Double(_) => Elem::Double,
+            Value::Index(_) => Elem::Index,
+            Value::Bool(_) => Elem::Bool,
+            Value::Prim { prim, elem, .. } => super::scalar::result_elem(*prim, *elem),
+            Value::Select(parts) => self.elem_of(&parts[1]),
+            Value::Helper(..) | Value::SizeOf(_) => Elem::Bytes,
+            Value::Moved { .. } => Elem::Bool,
+            Value::Call(..) => Elem::Bytes,
+        }
+    }
+}
+
+fn lacks_size(ty: &Type) -> bool {
+    has_array(ty) && {
+        let mut lacks = false;
+        super::view::leaves(ty).iter().for_each(|(_, dims)| lacks |= dims.iter().any(Size::has_unknown));
+        lacks
+    }
+}
+
+fn view_type(view: &View, ty: &Type) -> Type {
+    match (view, ty) {
+        (View::Array(array), _) => array.ty.clone(),
+        (View::Tuple(views), Type::Tuple(parts)) => {
+            Type::tuple(views.iter().zip(parts.iter()).map(|(view, part)| view_type(view, part)).collect())
+        }
+        _ => ty.clone(),
+    }
+}
+
+/// The diagnostic for a length that only data decides.
+pub fn depends_on_data(span: Span) -> Diagnostic {
+    Diagnostic::error("E0601", span, "unsupported: size depends on data")
+        .help("emitted code stores only arrays whose lengths follow from sizes and Index and Bool parameters; `smoothc eval` runs it")
+}
+
+/// A term that the checker should have refused.
+pub fn mismatch(span: Span) -> Diagnostic {
+    Diagnostic::error("E0901", span, "internal: a term does not have the shape of its type").help("please report this program")
+}

@@ -1,0 +1,302 @@
+//! Folds: scalars in locals, arrays in two buffers that change places.
+//!
+//! A scalar accumulator is a mutable local. An array accumulator has its destination and at most one buffer
+//! more: a step writes the new array into the free buffer, then pointers change places, never contents.
+//! Components that only change places form a cycle without a further buffer. Where every step moves the
+//! pointers alike, the first arrangement is chosen by the trip count so that the last lands in the
+//! destination; where branches differ, a component that a branch gives back unchanged stays where it is, and
+//! one copy at the end brings it home if need be.
+//!
+//!     ifold(n, (a, b). (b, f a b))   →   three buffers that rotate, n % 3 deciding who starts where
+
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::source::Span;
+
+use super::context::{Lowerer, Result, mismatch};
+use super::moves::{Component, Holder, Plan, Source, components, current, nest, parts, plan, reads, rotations, source_of, tails};
+use super::program::*;
+use super::view::{ArrayView, Dest, Leaf, Target, View, elem, has_array};
+
+impl Lowerer<'_> {
+    /// A fold into `dest`, or into places of its own.
+    pub fn fold(&mut self, expr: &Expr, dest: Option<&Dest>, name: &str) -> Result<View> {
+        let Term::Fold { n, acc, i, body, init } = expr.term() else { return Err(mismatch(expr.span())) };
+        let ty = self.type_of(expr)?;
+        if has_array(&ty) {
+            let dest = match dest {
+                Some(dest) => dest.clone(),
+                None => self.fresh_dest(&ty, name, expr.span())?,
+            };
+            let (block, ()) = self.nested(|this| this.array_fold(n, acc, i, body, init, &ty, &dest, expr.span()))?;
+            self.place(block);
+            return Ok(self.view_of(&dest));
+        }
+        let state = self.scalar_state(&ty, acc.name(), init)?;
+        let components = components(&ty, &state);
+        self.env.insert(acc.clone(), self.view_of(&state));
+        let count = self.count(n, None)?;
+        let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
+        self.enter(i, n, &count, size, |this, _| this.step(body, acc, &components, &Plan::ByBranch))?;
+        let view = self.view_of(&state);
+        if let Some(dest) = dest {
+            self.copy(&view, dest, expr.span())?;
+        }
+        Ok(view)
+    }
+
+    /// Mutable locals with their first values.
+    fn scalar_state(&mut self, ty: &Type, name: &str, init: &Expr) -> Result<Dest> {
+        let (block, view) = self.nested(|this| this.value(init, name))?;
+        if block.iter().any(|stmt| matches!(stmt, Stmt::Room(_))) {
+            let dest = self.fresh_dest(ty, name, init.span())?;
+            let (copies, ()) = self.nested(|this| this.copy(&view, &dest, init.span()))?;
+            self.emit(Stmt::Scope(block.into_iter().chain(copies).collect()));
+            return Ok(dest);
+        }
+        block.into_iter().for_each(|stmt| self.emit(stmt));
+        Ok(self.declare(ty, name, &view))
+    }
+
+    fn declare(&mut self, ty: &Type, name: &str, view: &View) -> Dest {
+        match (ty, view) {
+            (Type::Tuple(parts), View::Tuple(views)) => {
+                let parts = parts.iter().zip(views).enumerate();
+                Dest::Tuple(parts.map(|(k, (part, view))| self.declare(part, &format!("{name}_{k}"), view)).collect())
+            }
+            _ => {
+                let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
+                let init = match view {
+                    View::Scalar(value) => Some(value.clone()),
+                    View::Tuple(_) | View::Array(_) => None,
+                };
+                self.emit(Stmt::Declare { id, init });
+                Dest::Scalar(Target::Local(id))
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn array_fold(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr, ty: &Type, dest: &Dest, span: Span) -> Result<()> {
+        let count = self.count(n, None)?;
+        let count = self.atomic(count, "count");
+        let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
+        let state = self.local_scalars(ty, acc.name(), dest);
+        let mut components = components(ty, &state);
+        let tails = tails(body, acc, &components);
+        let plan = plan(&components, &tails);
+        // a free buffer for each component that some step makes anew
+        let fresh: Vec<usize> = match &plan {
+            Plan::Uniform(groups) => groups.iter().filter(|(_, free)| *free).filter_map(|(group, _)| group.last().copied()).collect(),
+            Plan::ByBranch => (0..components.len()).filter(|k| tails.iter().any(|tail| tail[*k] != Source::Old(*k))).collect(),
+        };
+        let moving: Vec<usize> = match &plan {
+            Plan::Uniform(groups) => groups.iter().flat_map(|(group, _)| group.clone()).collect(),
+            Plan::ByBranch => fresh.clone(),
+        };
+        for (k, component) in components.iter_mut().enumerate() {
+            let name = component.path.iter().fold(acc.name().to_string(), |name, k| format!("{name}_{k}"));
+            let Holder::Array { home, now, free } = &mut component.place else { continue };
+            if fresh.contains(&k) {
+                *free = Some(self.spare(home, &name, span)?);
+            }
+            if moving.contains(&k) {
+                *now = self.movable(home, &name);
+                if let Some(free) = free {
+                    *free = self.movable(free, &format!("{name}_next"));
+                }
+            }
+        }
+        self.arrange(&components, &plan, &count);
+        let now = current(ty, &components);
+        self.write_alone(init, &now)?;
+        let view = self.view_of(&now);
+        self.env.insert(acc.clone(), view);
+        self.enter(i, n, &count, size, |this, _| {
+            this.step(body, acc, &components, &plan)?;
+            if let Plan::Uniform(groups) = &plan {
+                for (group, free) in groups {
+                    rotations(&components, group, *free).into_iter().for_each(|ids| this.emit(Stmt::Rotate(ids)));
+                }
+            }
+            Ok(())
+        })?;
+        self.bring_home(&components, &plan, span)?;
+        let done = self.view_of(&state);
+        self.copy(&done, dest, span)
+    }
+
+    /// The destination with locals in the place of its scalars.
+    fn local_scalars(&mut self, ty: &Type, name: &str, dest: &Dest) -> Dest {
+        match (ty, dest) {
+            (Type::Tuple(parts), Dest::Tuple(places)) => {
+                let parts = parts.iter().zip(places).enumerate();
+                Dest::Tuple(parts.map(|(k, (part, place))| self.local_scalars(part, &format!("{name}_{k}"), place)).collect())
+            }
+            (_, Dest::Scalar(_)) => {
+                let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
+                self.emit(Stmt::Declare { id, init: None });
+                Dest::Scalar(Target::Local(id))
+            }
+            (_, Dest::Array(_) | Dest::Tuple(_)) => dest.clone(),
+        }
+    }
+
+    /// A buffer of the same shape in the workspace.
+    fn spare(&mut self, home: &ArrayView, name: &str, span: Span) -> Result<ArrayView> {
+        let mut leaves = Vec::new();
+        for leaf in &home.leaves {
+            let dims = leaf.dims.get(leaf.taken.len()..).unwrap_or_default().to_vec();
+            let base = self.room(&format!("{name}_spare"), leaf.elem, &dims, span)?;
+            leaves.push(Leaf { base, elem: leaf.elem, dims, taken: Vec::new() });
+        }
+        Ok(ArrayView { ty: home.ty.clone(), leaves })
+    }
+
+    /// Pointers of their own to an array; `arrange` says where they point first.
+    fn movable(&mut self, home: &ArrayView, name: &str) -> ArrayView {
+        let mut leaves = Vec::new();
+        for leaf in &home.leaves {
+            let base = self.local(name, leaf.elem, Form::Target { mutable: true });
+            let to = PointerValue::To(self.pointer(leaf));
+            self.emit(Stmt::Point { id: base, to });
+            let dims = leaf.dims.get(leaf.taken.len()..).unwrap_or_default().to_vec();
+            leaves.push(Leaf { base, elem: leaf.elem, dims, taken: Vec::new() });
+        }
+        ArrayView { ty: home.ty.clone(), leaves }
+    }
+
+    /// Moves the pointers, before the first step, to where n steps bring them home from.
+    fn arrange(&mut self, components: &[Component], plan: &Plan, count: &Value) {
+        let Plan::Uniform(groups) = plan else { return };
+        for (group, free) in groups {
+            let rotations = rotations(components, group, *free);
+            let length = (group.len() + usize::from(*free)) as i64;
+            let op = |prim, a: Value, b: i64| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, Value::Index(b)] };
+            let rest = op(Prim::Rem, count.clone(), length);
+            let body: Block = rotations.into_iter().map(Stmt::Rotate).collect();
+            if length == 2 {
+                let odd = Value::Prim { prim: Prim::Ne, elem: Elem::Index, plain: true, args: vec![rest, Value::Index(0)] };
+                self.emit(Stmt::If { cond: odd, then: body, otherwise: Vec::new() });
+                continue;
+            }
+            let back = Value::Prim { prim: Prim::Sub, elem: Elem::Index, plain: true, args: vec![Value::Index(length), rest] };
+            let turns = op(Prim::Rem, back, length);
+            let i = self.local("turn", Elem::Index, Form::Scalar { mutable: true });
+            self.emit(Stmt::For { i, var: None, count: turns, size: None, body });
+        }
+    }
+
+    /// Where branches moved pointers as they liked: copies what did not end in its destination.
+    fn bring_home(&mut self, components: &[Component], plan: &Plan, span: Span) -> Result<()> {
+        if let Plan::Uniform(_) = plan {
+            return Ok(());
+        }
+        for component in components {
+            let Holder::Array { home, now, free: Some(_) } = &component.place else { continue };
+            let (Some(a), Some(b)) = (now.leaves.first(), home.leaves.first()) else { continue };
+            let cond = Value::Moved { now: a.base, home: Box::new(self.pointer(b)) };
+            let (then, ()) = self.nested(|this| this.copy(&View::Array(now.clone()), &Dest::Array(home.clone()), span))?;
+            self.emit(Stmt::If { cond, then, otherwise: Vec::new() });
+        }
+        Ok(())
+    }
+
+    /// One step: the body's tails write what is new, then scalars and pointers take their new values.
+    fn step(&mut self, body: &Expr, acc: &Var, components: &[Component], plan: &Plan) -> Result<()> {
+        match body.term() {
+            Term::Let(var, value, rest) => {
+                self.bind(var, value)?;
+                self.step(rest, acc, components, plan)
+            }
+            Term::Check { cond, status, body } => {
+                self.check(cond, *status)?;
+                self.step(body, acc, components, plan)
+            }
+            Term::If(cond, a, b) => {
+                let choice = self.scalar(cond)?;
+                let (then, ()) = self.branch(cond, true, |this| this.step(a, acc, components, plan))?;
+                let (otherwise, ()) = self.branch(cond, false, |this| this.step(b, acc, components, plan))?;
+                self.either(choice, then, otherwise);
+                Ok(())
+            }
+            _ => self.tail(body, acc, components, plan),
+        }
+    }
+
+    fn tail(&mut self, body: &Expr, acc: &Var, components: &[Component], plan: &Plan) -> Result<()> {
+        let parts = parts(body, acc, components);
+        let mut scalars: Vec<(Id, Value)> = Vec::new();
+        let mut moved: Vec<usize> = Vec::new();
+        match parts {
+            None => {
+                // a tuple from elsewhere: all of it is new
+                let dest = self.next_places(components);
+                self.write_alone(body, &nest(body.ty(), &mut dest.iter().cloned()))?;
+                for (component, place) in components.iter().zip(&dest) {
+                    if let (Holder::Scalar(id), View::Scalar(value)) = (&component.place, self.view_of(place)) {
+                        scalars.push((*id, value));
+                    }
+                }
+                moved.extend(0..components.len());
+            }
+            Some(parts) => {
+                for (k, (component, part)) in components.iter().zip(&parts).enumerate() {
+                    match &component.place {
+                        Holder::Scalar(id) => match self.value(part, "next")? {
+                            View::Scalar(value) => scalars.push((*id, value)),
+                            View::Tuple(_) | View::Array(_) => return Err(mismatch(part.span())),
+                        },
+                        Holder::Array { free: Some(free), .. } => {
+                            let source = source_of(part, acc, components);
+                            if source != Source::Old(k) {
+                                let free = free.clone();
+                                self.write_alone(part, &Dest::Array(free))?;
+                                moved.push(k);
+                            }
+                        }
+                        Holder::Array { free: None, .. } => {}
+                    }
+                }
+            }
+        }
+        self.assign_all(scalars);
+        if let Plan::ByBranch = plan {
+            for k in moved {
+                if let Holder::Array { free: Some(_), .. } = &components[k].place {
+                    rotations(components, &[k], true).into_iter().for_each(|ids| self.emit(Stmt::Rotate(ids)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the new value of each component goes.
+    fn next_places(&mut self, components: &[Component]) -> Vec<Dest> {
+        let mut places = Vec::new();
+        for component in components {
+            places.push(match &component.place {
+                Holder::Scalar(_) => {
+                    let id = self.local("next", elem(&component.ty), Form::Scalar { mutable: true });
+                    self.emit(Stmt::Declare { id, init: None });
+                    Dest::Scalar(Target::Local(id))
+                }
+                Holder::Array { free, now, .. } => Dest::Array(free.as_ref().unwrap_or(now).clone()),
+            });
+        }
+        places
+    }
+
+    /// Assigns all at once: a value that needs an old one that is overwritten before is computed first.
+    fn assign_all(&mut self, mut scalars: Vec<(Id, Value)>) {
+        for k in 1..scalars.len() {
+            let clash = scalars[..k].iter().any(|(id, value)| value != &Value::Local(*id) && reads(&scalars[k].1, *id));
+            if clash {
+                let (id, value) = scalars[k].clone();
+                let elem = self.locals[id].elem;
+                let name = format!("{}_next", self.locals[id].name);
+                scalars[k].1 = self.constant(&name, elem, value);
+            }
+        }
+        scalars.into_iter().for_each(|(id, value)| self.assign(Place::Local(id), value));
+    }
+}

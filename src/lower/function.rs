@@ -1,0 +1,288 @@
+//! One function: parameters in the order of CLI.md, checks at entry, body, measure of the workspace.
+//!
+//!     f (v: Vector<n>) (k: Index<n>) : Double   →   f(n; v, k; out; workspace), failing when n < 0, n * 8
+//!     bytes cannot be, k is out of range, or the workspace is too small
+//!
+//! Sizes come first, those that are Index parameters included; tuples flatten depth first; internal functions
+//! leave the checks to their callers.
+
+use crate::ir::prove::Facts;
+use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
+use crate::source::Span;
+
+use super::clean::clean;
+use super::context::{Lowerer, Result};
+use super::program::*;
+use super::view::{ArrayView, Dest, Leaf, Target, View, elem, leaves};
+use super::workspace::{measure, room_bytes};
+
+/// Lowers a function whose callees are done.
+pub fn lower_function(program: &Program, done: &[LoopFunction], function: &Function, checked: bool) -> Result<LoopFunction> {
+    let mut lowerer = Lowerer::new(program, done);
+    lowerer.facts = Facts::for_function(function);
+    let mut params = Vec::new();
+    let size_names = declare_sizes(&mut lowerer, function, &mut params);
+    for param in &function.params {
+        if size_names.iter().any(|(var, _)| var == param) {
+            continue;
+        }
+        let view = lowerer.parameter(param.ty(), param.name(), &mut params);
+        lowerer.env.insert(param.clone(), view);
+        lowerer.note_bound(param);
+    }
+    let result = function.result.clone();
+    if result.dims().iter().any(Size::has_unknown) || leaves(&result).iter().any(|(_, dims)| dims.iter().any(Size::has_unknown)) {
+        return Err(super::context::depends_on_data(function.body.span()));
+    }
+    let dest = lowerer.destination(&result, "out", &mut params);
+    if checked {
+        lowerer.entry_checks(function, &params, &size_names)?;
+    }
+    // what entry has checked is known from here on
+    for param in &params {
+        if let (Role::Scalar, Some(var)) = (&param.role, scalar_param(function, &lowerer, param.id)) {
+            lowerer.note_range(&var, param.id);
+        }
+    }
+    lowerer.write(&function.body, &dest)?;
+    let body = lowerer.blocks.pop().unwrap_or_default();
+    let kept = params.iter().map(|param| param.id).collect();
+    let mut body = clean(body, &kept);
+    let measured: Vec<(Id, Option<Var>)> = params
+        .iter()
+        .filter_map(|param| {
+            let elem = lowerer.locals[param.id].elem;
+            match param.role {
+                Role::Size => Some((param.id, size_names.iter().find(|(_, id)| *id == param.id).map(|(var, _)| var.clone()))),
+                Role::Scalar if elem != Elem::Double => Some((param.id, scalar_param(function, &lowerer, param.id))),
+                Role::Scalar | Role::Array(_) | Role::OutScalar | Role::OutArray(_) => None,
+            }
+        })
+        .collect();
+    let workspace = measure(&mut lowerer, &body, &measured)?;
+    if checked && workspace.needed {
+        let args = measured.iter().map(|(id, _)| Argument::Value(Value::Local(*id))).collect();
+        let need = Value::Call(Callee::Workspace(function.name.clone()), args);
+        let at = body.iter().take_while(|stmt| matches!(stmt, Stmt::Fail { .. })).count().min(lowerer.entry_guards(&body));
+        body.insert(at, Stmt::NoRoom { cond: need });
+    }
+    Ok(LoopFunction {
+        name: function.name.clone(),
+        doc: function.doc.clone(),
+        is_entry: function.is_entry,
+        locals: lowerer.locals,
+        params,
+        body,
+        workspace,
+        size_names,
+    })
+}
+
+/// Sizes in order of first appearance in the signature, as parameters.
+fn declare_sizes(lowerer: &mut Lowerer, function: &Function, params: &mut Vec<Param>) -> Vec<(Var, Id)> {
+    let mut order: Vec<Var> = Vec::new();
+    let known = |var: &Var| function.sizes.contains(var) || function.params.contains(var) && matches!(var.ty(), Type::Index(_));
+    for ty in function.params.iter().map(Var::ty).chain([&function.result]) {
+        ty.each_size(&mut |size| {
+            size.each_var(&mut |var| {
+                if known(var) && !order.contains(var) {
+                    order.push(var.clone());
+                }
+            });
+        });
+    }
+    for size in &function.sizes {
+        if !order.contains(size) {
+            order.push(size.clone());
+        }
+    }
+    let mut names = Vec::new();
+    for var in order {
+        let id = lowerer.local(var.name(), Elem::Index, Form::Scalar { mutable: false });
+        lowerer.env.insert(var.clone(), View::Scalar(Value::Local(id)));
+        let range = size_range(function, &var);
+        lowerer.ranges.insert(id, range);
+        params.push(Param { id, role: Role::Size });
+        names.push((var, id));
+    }
+    names
+}
+
+/// A length that more than PTRDIFF_MAX bytes of doubles would have is rejected at entry, also where the array
+/// has no elements because another length is 0: what is proved of sizes counts on it.
+const LONGEST: i64 = i64::MAX / 8;
+
+/// What is known of a size after entry.
+fn size_range(function: &Function, var: &Var) -> (i128, i128) {
+    let mut range = if function.sizes.contains(var) { (0, i64::MAX as i128) } else { super::context::ANY };
+    if is_length(function, var) {
+        range = (0, LONGEST as i128);
+    }
+    range
+}
+
+/// The core parameter that a C parameter is, when it is one by itself.
+fn scalar_param(function: &Function, lowerer: &Lowerer, id: Id) -> Option<Var> {
+    let is_it = |param: &&Var| matches!(lowerer.env.get(param), Some(View::Scalar(Value::Local(other))) if *other == id);
+    function.params.iter().find(is_it).cloned()
+}
+
+impl Lowerer<'_> {
+    /// A parameter's C parameters, and how to read it.
+    fn parameter(&mut self, ty: &Type, name: &str, params: &mut Vec<Param>) -> View {
+        match ty {
+            Type::Tuple(parts) => {
+                let parts = parts.iter().enumerate().map(|(k, part)| self.parameter(part, &format!("{name}_{k}"), params));
+                View::Tuple(parts.collect())
+            }
+            Type::Double | Type::Bool | Type::Index(_) => {
+                let id = self.local(name, elem(ty), Form::Scalar { mutable: false });
+                params.push(Param { id, role: Role::Scalar });
+                View::Scalar(Value::Local(id))
+            }
+            Type::Array(..) => {
+                let leaves = self.blocks_of(ty, name, Form::Source { mutable: false });
+                params.extend(leaves.iter().map(|leaf| Param { id: leaf.base, role: Role::Array(leaf.dims.clone()) }));
+                View::Array(ArrayView { ty: ty.clone(), leaves })
+            }
+        }
+    }
+
+    /// The C parameters that a result goes to.
+    fn destination(&mut self, ty: &Type, name: &str, params: &mut Vec<Param>) -> Dest {
+        match ty {
+            Type::Tuple(parts) => {
+                let parts = parts.iter().enumerate().map(|(k, part)| self.destination(part, &format!("{name}_{k}"), params));
+                Dest::Tuple(parts.collect())
+            }
+            Type::Double | Type::Bool | Type::Index(_) => {
+                let base = self.local(name, elem(ty), Form::Target { mutable: false });
+                params.push(Param { id: base, role: Role::OutScalar });
+                Dest::Scalar(Target::Leaf(Leaf { base, elem: elem(ty), dims: Vec::new(), taken: Vec::new() }))
+            }
+            Type::Array(..) => {
+                let leaves = self.blocks_of(ty, name, Form::Target { mutable: false });
+                params.extend(leaves.iter().map(|leaf| Param { id: leaf.base, role: Role::OutArray(leaf.dims.clone()) }));
+                Dest::Array(ArrayView { ty: ty.clone(), leaves })
+            }
+        }
+    }
+
+    /// A pointer for each block of an array type: `v`, or one for each component, `v_0`, `v_1`, `v_1_0`.
+    fn blocks_of(&mut self, ty: &Type, name: &str, form: Form) -> Vec<Leaf> {
+        let names = block_names(ty, name);
+        let blocks = leaves(ty).into_iter().zip(names);
+        blocks.map(|((elem, dims), name)| Leaf { base: self.local(&name, elem, form), elem, dims, taken: Vec::new() }).collect()
+    }
+
+    fn note_range(&mut self, var: &Var, id: Id) {
+        if let Type::Index(Some(bound)) = var.ty()
+            && let Ok(count) = self.size_value(bound, Span::NONE)
+        {
+            let most = self.range(&count).1;
+            self.ranges.insert(id, (0, (most - 1).max(0)));
+        }
+    }
+
+    /// Rejects what the signature rules out.
+    fn entry_checks(&mut self, function: &Function, params: &[Param], sizes: &[(Var, Id)]) -> Result<()> {
+        let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
+        let either = |a: Option<Value>, b: Value| match a {
+            None => b,
+            Some(a) => Value::Prim { prim: Prim::Or, elem: Elem::Bool, plain: true, args: vec![a, b] },
+        };
+        let negative = sizes.iter().filter(|(var, id)| self.ranges.get(id).is_some_and(|range| range.0 >= 0) && is_length(function, var));
+        let negative = negative.fold(None, |sum, (_, id)| Some(either(sum, index(Prim::Lt, Value::Local(*id), Value::Index(0)))));
+        if let Some(cond) = negative {
+            self.fail(cond, Status::Negative);
+        }
+        let lone = |var: &Var| {
+            let blocks = function.params.iter().flat_map(|param| leaves(param.ty()));
+            blocks.into_iter().any(|(elem, dims)| elem != Elem::Bool && dims.len() == 1 && dims[0].as_var() == Some(var))
+        };
+        let long = sizes.iter().filter(|(var, _)| is_length(function, var) && !lone(var));
+        let long = long.fold(None, |sum, (_, id)| Some(either(sum, index(Prim::Gt, Value::Local(*id), Value::Index(LONGEST)))));
+        if let Some(cond) = long {
+            self.fail(cond, Status::Shape);
+        }
+        let mut products: Vec<Value> = Vec::new();
+        for param in params {
+            if let Role::Array(dims) | Role::OutArray(dims) = &param.role {
+                let counts = dims.iter().map(|size| self.size_value(size, function.span)).collect::<Result<Vec<_>>>()?;
+                let product = counts.iter().fold(Value::SizeOf(self.locals[param.id].elem), |product, count| {
+                    Value::Helper("smooth_times", vec![product, count.clone()])
+                });
+                if !products.contains(&product) && !dims.iter().all(|size| size.as_constant().is_some()) {
+                    products.push(product);
+                }
+            }
+        }
+        for product in products {
+            self.fail(Value::Helper("smooth_is_too_large", vec![product]), Status::Shape);
+        }
+        for param in &function.params {
+            let view = self.env.get(param).cloned();
+            if let Some(view) = view {
+                self.check_ranges(param.ty(), &view, function.span)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `Index<s>` parameters, also inside arrays and tuples, lie in `0 … s-1`.
+    fn check_ranges(&mut self, ty: &Type, view: &View, span: Span) -> Result<()> {
+        match (ty, view) {
+            (Type::Index(Some(bound)), View::Scalar(value)) => {
+                let count = self.size_value(bound, span)?;
+                let index = |prim, a: &Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a.clone(), b] };
+                let (under, over) = (index(Prim::Lt, value, Value::Index(0)), index(Prim::Ge, value, count));
+                self.fail(Value::Prim { prim: Prim::Or, elem: Elem::Bool, plain: true, args: vec![under, over] }, Status::Range);
+                Ok(())
+            }
+            (Type::Tuple(parts), View::Tuple(views)) => {
+                parts.iter().zip(views).try_for_each(|(part, view)| self.check_ranges(part, view, span))
+            }
+            (Type::Array(element, size), View::Array(array)) if has_bound(element) => {
+                let (element, array) = (element.clone(), array.clone());
+                self.each(size, "i", span, &mut |this, i| {
+                    let view = this.element(&array, i, span)?;
+                    this.check_ranges(&element, &view, span)
+                })
+            }
+            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => Ok(()),
+        }
+    }
+
+    /// How many guards at the head of a body come from the signature: the workspace is measured after them.
+    fn entry_guards(&self, body: &[Stmt]) -> usize {
+        body.iter().take_while(|stmt| matches!(stmt, Stmt::Fail { status: Status::Negative | Status::Shape, .. })).count()
+    }
+}
+
+fn is_length(function: &Function, var: &Var) -> bool {
+    function.sizes.contains(var)
+        || function.params.iter().any(|param| leaves(param.ty()).iter().any(|(_, dims)| dims.iter().any(|size| size.as_var() == Some(var))))
+}
+
+fn has_bound(ty: &Type) -> bool {
+    match ty {
+        Type::Index(bound) => bound.is_some(),
+        Type::Array(element, _) => has_bound(element),
+        Type::Tuple(parts) => parts.iter().any(has_bound),
+        Type::Double | Type::Bool => false,
+    }
+}
+
+/// The names of an array's blocks: components are numbered depth first, as tuples are.
+fn block_names(ty: &Type, name: &str) -> Vec<String> {
+    match ty {
+        Type::Array(element, _) => block_names(element, name),
+        Type::Tuple(parts) => parts.iter().enumerate().flat_map(|(k, part)| block_names(part, &format!("{name}_{k}"))).collect(),
+        Type::Double | Type::Bool | Type::Index(_) => vec![name.to_string()],
+    }
+}
+
+/// The bytes of a room, for the bump.
+pub fn bytes_of(room: &Room) -> Value {
+    room_bytes(room.elem, &room.counts)
+}

@@ -1,0 +1,84 @@
+//! Lowering: core program → loop program, in destination-passing style.
+//!
+//! In: a program without `dual`, and the names of its entries. Out: loops, assignments and guards over
+//! scalars and pointers, and for each function one that measures its workspace. `lower` knows nothing of C's
+//! spelling, `emit` nothing of terms.
+//!
+//!     f (v: Vector<n>) = build n (fun i -> v[i] * 2)   →   for i < n: out[i] = v[i] * 2
+//!
+//! Limits: an array that is stored must have lengths that follow from sizes and Index and Bool parameters
+//! (E0601 otherwise).
+
+mod array;
+mod call;
+mod clean;
+mod context;
+mod fold;
+mod function;
+mod moves;
+pub mod program;
+mod scalar;
+mod view;
+mod workspace;
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::Program;
+
+pub use call::can_fail;
+pub use function::bytes_of;
+pub use program::LoopProgram;
+
+/// How to lower.
+#[derive(Clone, Debug, Default)]
+pub struct LowerOptions {}
+
+/// Lowers the entries and what they call.
+pub fn lower(program: &Program, entries: &[Rc<str>], _options: &LowerOptions) -> Result<LoopProgram, Vec<Diagnostic>> {
+    let mut wanted: BTreeSet<Rc<str>> = entries.iter().cloned().collect();
+    for function in program.functions.values().rev() {
+        if wanted.contains(&function.name) {
+            call::each_callee(&function.body, &mut |name| {
+                wanted.insert(name.clone());
+            });
+        }
+    }
+    let mut functions = Vec::new();
+    let mut problems = Vec::new();
+    let mut failed: BTreeSet<Rc<str>> = BTreeSet::new();
+    for function in program.functions.values().filter(|function| wanted.contains(&function.name)) {
+        let mut blocked = false;
+        call::each_callee(&function.body, &mut |name| blocked |= failed.contains(name));
+        if blocked {
+            failed.insert(function.name.clone());
+            continue;
+        }
+        let is_entry = entries.contains(&function.name);
+        match function::lower_function(program, &functions, function, is_entry) {
+            Ok(mut lowered) => {
+                lowered.is_entry = is_entry;
+                functions.push(lowered);
+            }
+            Err(problem) => {
+                failed.insert(function.name.clone());
+                problems.push(problem);
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    // a call whose value was not needed is gone, and its function with it
+    let mut called: BTreeSet<Rc<str>> = BTreeSet::new();
+    for function in functions.iter().rev() {
+        if function.is_entry || called.contains(&function.name) {
+            call::each_invocation(&function.body, &mut |name| {
+                called.insert(name.clone());
+            });
+        }
+    }
+    functions.retain(|function| function.is_entry || called.contains(&function.name));
+    Ok(LoopProgram { functions })
+}

@@ -1,0 +1,244 @@
+//! The loop program: what `lower` gives and `emit` prints.
+//!
+//! A small C-like tree of loops, assignments and guards over scalars and pointers. It knows nothing of C's
+//! spelling: names are hints, operators are the core language's primitives. Every local belongs to one
+//! function and is known by its number.
+//!
+//!     build(n, i. v[i] * 2.0)   →   for i < n: out[i] = v[i] * 2.0
+
+use std::rc::Rc;
+
+use crate::ir::{Prim, Size, Status, Var};
+use crate::source::Span;
+
+/// The number of a local in its function's table.
+pub type Id = usize;
+
+/// What an array holds and a scalar is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Elem {
+    Double,
+    Index,
+    Bool,
+    /// A number of bytes: only in the functions that measure the workspace.
+    Bytes,
+}
+
+/// How a local is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Scalar {
+        mutable: bool,
+    },
+    /// A pointer to elements that are only read.
+    Source {
+        mutable: bool,
+    },
+    /// A pointer to elements that are written.
+    Target {
+        mutable: bool,
+    },
+}
+
+/// A parameter or local variable.
+#[derive(Clone, Debug)]
+pub struct Local {
+    pub name: Rc<str>,
+    pub elem: Elem,
+    pub form: Form,
+}
+
+/// A pure expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Local(Id),
+    Double(f64),
+    Index(i64),
+    Bool(bool),
+    /// A primitive on operands of one kind. `plain`: Index arithmetic that cannot overflow.
+    Prim {
+        prim: Prim,
+        elem: Elem,
+        plain: bool,
+        args: Vec<Value>,
+    },
+    /// `base[offset]`, or `*base`.
+    Load {
+        base: Id,
+        offset: Option<Box<Value>>,
+    },
+    /// `c ? a : b`.
+    Select(Box<[Value; 3]>),
+    /// A helper of `runtime/`.
+    Helper(&'static str, Vec<Value>),
+    SizeOf(Elem),
+    /// Whether a pointer is elsewhere than an array's home.
+    Moved {
+        now: Id,
+        home: Box<Pointer>,
+    },
+    /// The workspace function of a function, or a function that gives its scalar result.
+    Call(Callee, Vec<Argument>),
+}
+
+/// Which C function of a core function is meant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Callee {
+    Body(Rc<str>),
+    Workspace(Rc<str>),
+}
+
+/// `base + offset`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pointer {
+    pub base: Id,
+    pub offset: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    Value(Value),
+    Pointer(Pointer),
+    /// The address of a scalar local.
+    Address(Id),
+    /// What is left of the workspace, as a pointer and its length (taken to be enough).
+    Workspace,
+}
+
+/// Where a scalar goes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    Local(Id),
+    Element { base: Id, offset: Option<Value> },
+}
+
+pub type Block = Vec<Stmt>;
+
+/// An array in the workspace: it lives to the end of the block that has it.
+#[derive(Clone, Debug)]
+pub struct Room {
+    pub id: Id,
+    pub elem: Elem,
+    /// The lengths, over parameters, sizes and loop indices.
+    pub dims: Vec<Size>,
+    pub counts: Vec<Value>,
+    pub span: Span,
+}
+
+/// A call of another function.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    pub callee: Rc<str>,
+    pub args: Vec<Argument>,
+    /// What the callee's workspace function takes: sizes, and Index and Bool arguments where they are sizes.
+    pub measures: Vec<Measure>,
+    pub fallible: bool,
+    pub span: Span,
+}
+
+/// An argument of a workspace function at one call.
+#[derive(Clone, Debug)]
+pub enum Measure {
+    Size(Size),
+    Bool(Value),
+    /// Not computable from the caller's sizes.
+    Data,
+}
+
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    Declare {
+        id: Id,
+        init: Option<Value>,
+    },
+    Point {
+        id: Id,
+        to: PointerValue,
+    },
+    Assign {
+        place: Place,
+        value: Value,
+    },
+    For {
+        i: Id,
+        var: Option<Var>,
+        count: Value,
+        size: Option<Size>,
+        body: Block,
+    },
+    If {
+        cond: Value,
+        then: Block,
+        otherwise: Block,
+    },
+    /// `if (cond) return status`.
+    Fail {
+        cond: Value,
+        status: Status,
+    },
+    /// `if (cond) return SMOOTH_WORKSPACE`.
+    NoRoom {
+        cond: Value,
+    },
+    Room(Room),
+    Invoke(Invocation),
+    /// Pointers change places: each of the group gets the value of the next, the last that of the first.
+    Rotate(Vec<Id>),
+    Scope(Block),
+    Return(Value),
+}
+
+/// What a pointer is set to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PointerValue {
+    To(Pointer),
+    Select(Value, Pointer, Pointer),
+}
+
+/// One parameter of a C function.
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub id: Id,
+    pub role: Role,
+}
+
+/// What a parameter is for.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// A size, one that is an Index parameter included.
+    Size,
+    Scalar,
+    Array(Vec<Size>),
+    OutScalar,
+    OutArray(Vec<Size>),
+}
+
+/// One function: its body and, where it is an entry or needs room, the function that measures its workspace.
+#[derive(Clone, Debug)]
+pub struct LoopFunction {
+    pub name: Rc<str>,
+    pub doc: Option<String>,
+    pub is_entry: bool,
+    pub locals: Vec<Local>,
+    pub params: Vec<Param>,
+    pub body: Block,
+    pub workspace: Workspace,
+    /// The parameter types as a reader of the header wants to see them, by parameter.
+    pub size_names: Vec<(Var, Id)>,
+}
+
+/// How many bytes of workspace a function needs.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    pub needed: bool,
+    pub locals: Vec<Local>,
+    /// Sizes, then Index and Bool parameters, with the core variables that they are.
+    pub params: Vec<(Id, Option<Var>)>,
+    pub body: Block,
+}
+
+/// All functions that the entries reach, callees before callers.
+#[derive(Clone, Debug, Default)]
+pub struct LoopProgram {
+    pub functions: Vec<LoopFunction>,
+}

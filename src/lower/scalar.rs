@@ -1,0 +1,337 @@
+//! Scalars: sizes, Index arithmetic with its ranges, primitives with their checks.
+//!
+//! A scalar term becomes a pure expression; what can fail becomes a guard before it. Index arithmetic wraps
+//! through `runtime/` unless the operands' ranges (loop counters, sizes, literals) leave no overflow:
+//!
+//!     i + 1   →   i + 1               for a loop counter
+//!     k + 1   →   smooth_add(k, 1)    for an Index that anything may have been passed as
+
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::source::Span;
+
+use super::context::{ANY, Lowerer, Result, depends_on_data, mismatch};
+use super::program::*;
+use super::view::{Leaf, View};
+
+/// The kind of a primitive's result for operands of a kind.
+pub fn result_elem(prim: Prim, elem: Elem) -> Elem {
+    match prim {
+        Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not => Elem::Bool,
+        Prim::ToDouble | Prim::Polygamma => Elem::Double,
+        Prim::ToIndex => Elem::Index,
+        Prim::Add
+        | Prim::Sub
+        | Prim::Mul
+        | Prim::Div
+        | Prim::Rem
+        | Prim::Pow
+        | Prim::Neg
+        | Prim::Min
+        | Prim::Max
+        | Prim::Abs
+        | Prim::Sin
+        | Prim::Cos
+        | Prim::Tan
+        | Prim::Asin
+        | Prim::Acos
+        | Prim::Atan
+        | Prim::Sinh
+        | Prim::Cosh
+        | Prim::Tanh
+        | Prim::Log
+        | Prim::Exp
+        | Prim::Sqrt
+        | Prim::Atan2
+        | Prim::Erf
+        | Prim::Lgamma
+        | Prim::Sign
+        | Prim::Floor => elem,
+    }
+}
+
+impl Lowerer<'_> {
+    /// An expression for a size.
+    pub fn size_value(&self, size: &Size, span: Span) -> Result<Value> {
+        let expr = size.to_expr().ok_or_else(|| depends_on_data(span))?;
+        self.size_expr(&expr, span)
+    }
+
+    fn size_expr(&self, expr: &Expr, span: Span) -> Result<Value> {
+        match expr.term() {
+            Term::Index(value) => Ok(Value::Index(*value)),
+            Term::Bool(value) => Ok(Value::Bool(*value)),
+            Term::Var(var) => match (self.env.get(var), self.sizes.get(var)) {
+                (Some(View::Scalar(value)), _) => Ok(value.clone()),
+                (_, Some(size)) => self.size_value(size, span),
+                _ => Err(depends_on_data(span)),
+            },
+            Term::If(c, a, b) => {
+                Ok(Value::Select(Box::new([self.size_expr(c, span)?, self.size_expr(a, span)?, self.size_expr(b, span)?])))
+            }
+            Term::Prim(prim, args) => {
+                let values = args.iter().map(|arg| self.size_expr(arg, span)).collect::<Result<Vec<_>>>()?;
+                let elem = args.first().map_or(Elem::Index, |arg| super::view::elem(arg.ty()));
+                Ok(self.prim(*prim, elem, values))
+            }
+            _ => Err(depends_on_data(span)),
+        }
+    }
+
+    /// The offset of a leaf in its block; `None` for a lone scalar. A whole element is Horner's form, which
+    /// never exceeds the block; a row is a sum of strides, exact also where a later length is 0.
+    pub fn offset(&self, leaf: &Leaf) -> Option<Value> {
+        let count = |size: &Size| self.size_value(size, Span::NONE).unwrap_or(Value::Index(0));
+        let (first, rest) = leaf.taken.split_first()?;
+        if leaf.taken.len() == leaf.dims.len() {
+            let mut sum = first.clone();
+            for (index, size) in rest.iter().zip(&leaf.dims[1..]) {
+                sum = plain_sum(plain_product(sum, count(size)), index.clone());
+            }
+            return Some(sum);
+        }
+        let mut sum = Value::Index(0);
+        for (k, index) in leaf.taken.iter().enumerate() {
+            let stride = leaf.dims[k + 1..].iter().rev().fold(None, |inner: Option<Value>, size| {
+                Some(match inner {
+                    None => count(size),
+                    Some(inner) => plain_product(count(size), inner),
+                })
+            });
+            let term = match stride {
+                Some(stride) => plain_product(index.clone(), stride),
+                None => index.clone(),
+            };
+            sum = plain_sum(sum, term);
+        }
+        Some(sum)
+    }
+
+    /// A pointer to the first element of a leaf.
+    pub fn pointer(&self, leaf: &Leaf) -> Pointer {
+        let offset = self.offset(leaf).filter(|offset| offset != &Value::Index(0));
+        Pointer { base: leaf.base, offset }
+    }
+
+    /// The least and the greatest value that an Index expression can have.
+    pub fn range(&self, value: &Value) -> (i128, i128) {
+        match value {
+            Value::Index(value) => (*value as i128, *value as i128),
+            Value::Local(id) => self.ranges.get(id).copied().unwrap_or(ANY),
+            Value::Select(parts) => {
+                let (a, b) = (self.range(&parts[1]), self.range(&parts[2]));
+                (a.0.min(b.0), a.1.max(b.1))
+            }
+            Value::Prim { prim, elem: Elem::Index, args, .. } => {
+                let ranges: Vec<_> = args.iter().map(|arg| self.range(arg)).collect();
+                within(exact_range(*prim, &ranges))
+            }
+            _ => ANY,
+        }
+    }
+
+    /// A primitive on values that needs no guard.
+    pub fn prim(&self, prim: Prim, elem: Elem, args: Vec<Value>) -> Value {
+        if elem != Elem::Index {
+            return Value::Prim { prim, elem, plain: true, args };
+        }
+        match (prim, args.as_slice()) {
+            (Prim::Add, [Value::Index(0), x]) | (Prim::Add | Prim::Sub, [x, Value::Index(0)]) => return x.clone(),
+            (Prim::Mul, [Value::Index(1), x]) | (Prim::Mul | Prim::Div, [x, Value::Index(1)]) => return x.clone(),
+            _ => {}
+        }
+        let ranges: Vec<_> = args.iter().map(|arg| self.range(arg)).collect();
+        let exact = exact_range(prim, &ranges);
+        let plain = exact.0 >= ANY.0 && exact.1 <= ANY.1 && exact != ANY;
+        if let (true, [Value::Index(_), Value::Index(_)], Prim::Add | Prim::Sub | Prim::Mul) = (plain, args.as_slice(), prim) {
+            return Value::Index(exact.0 as i64);
+        }
+        Value::Prim { prim, elem, plain, args }
+    }
+
+    /// A scalar term as an expression.
+    pub fn scalar(&mut self, expr: &Expr) -> Result<Value> {
+        match self.value(expr, "t")? {
+            View::Scalar(value) => Ok(value),
+            View::Tuple(_) | View::Array(_) => Err(mismatch(expr.span())),
+        }
+    }
+
+    /// A primitive applied to terms: guards first.
+    pub fn prim_term(&mut self, prim: Prim, args: &[Expr], span: Span) -> Result<Value> {
+        if let (Prim::And | Prim::Or, [a, b]) = (prim, args) {
+            return self.short_circuit(prim, a, b);
+        }
+        let elem = match prim {
+            Prim::Polygamma => Elem::Double,
+            _ => args.first().map_or(Elem::Double, |arg| super::view::elem(arg.ty())),
+        };
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.scalar(arg)?);
+        }
+        match (prim, elem) {
+            (Prim::Div | Prim::Rem, Elem::Index) => {
+                if let Some(divisor) = values.get_mut(1) {
+                    let range = self.range(divisor);
+                    let size = args.get(1).and_then(Size::try_of_expr);
+                    let positive = size.is_some_and(|size| self.facts.positive(&size));
+                    if range.0 <= 0 && range.1 >= 0 && !positive {
+                        let name = self.atomic(divisor.clone(), "divisor");
+                        *divisor = name.clone();
+                        let cond = Value::Prim { prim: Prim::Eq, elem, plain: true, args: vec![name, Value::Index(0)] };
+                        self.fail(cond, Status::DivZero);
+                    }
+                }
+            }
+            (Prim::ToIndex, _) => {
+                if let Some(value) = values.first_mut() {
+                    *value = self.atomic(value.clone(), "x");
+                    let fits = Value::Helper("smooth_is_index", vec![value.clone()]);
+                    let cond = Value::Prim { prim: Prim::Not, elem: Elem::Bool, plain: true, args: vec![fits] };
+                    self.fail(cond, Status::Range);
+                }
+            }
+            _ => {}
+        }
+        if values.len() != prim.row().arity {
+            return Err(mismatch(span));
+        }
+        Ok(self.prim(prim, elem, values))
+    }
+
+    /// A value that may be written twice.
+    pub fn atomic(&mut self, value: Value, name: &str) -> Value {
+        match value {
+            Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => value,
+            value => {
+                let elem = self.elem_of(&value);
+                self.constant(name, elem, value)
+            }
+        }
+    }
+
+    /// `a && b`, `a || b`: an operand with guards of its own stands in an `if`.
+    fn short_circuit(&mut self, prim: Prim, a: &Expr, b: &Expr) -> Result<Value> {
+        let first = self.scalar(a)?;
+        let (mut block, second) = self.branch(a, prim == Prim::And, |this| this.scalar(b))?;
+        if block.is_empty() {
+            return Ok(Value::Prim { prim, elem: Elem::Bool, plain: true, args: vec![first, second] });
+        }
+        let id = self.local(if prim == Prim::And { "both" } else { "either" }, Elem::Bool, Form::Scalar { mutable: true });
+        self.emit(Stmt::Declare { id, init: Some(first) });
+        block.push(Stmt::Assign { place: Place::Local(id), value: second });
+        let cond = if prim == Prim::And { Value::Local(id) } else { negate(Value::Local(id)) };
+        self.emit(Stmt::If { cond, then: block, otherwise: Vec::new() });
+        Ok(Value::Local(id))
+    }
+
+    /// Guards an index into a dimension, unless it is known to be in range.
+    pub fn in_bounds(&mut self, array: &Expr, index: &Expr, value: Value, length: &Size, span: Span) -> Result<Value> {
+        let declared = array.ty().dims().first().map(|size| self.canonical(size));
+        if self.known_below(index, length) || declared.as_ref() == Some(length) && self.facts.get_is_safe(array, index) {
+            return Ok(value);
+        }
+        let value = self.atomic(value, "at");
+        let count = self.size_value(length, span)?;
+        if let (Value::Index(i), Value::Index(n)) = (&value, &count)
+            && *i >= 0
+            && i < n
+        {
+            return Ok(value);
+        }
+        let compare = |prim, a: &Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a.clone(), b] };
+        let over = compare(Prim::Ge, &value, count);
+        let cond = if self.range(&value).0 >= 0 {
+            over
+        } else {
+            let under = compare(Prim::Lt, &value, Value::Index(0));
+            Value::Prim { prim: Prim::Or, elem: Elem::Bool, plain: true, args: vec![under, over] }
+        };
+        self.fail(cond, Status::Bounds);
+        Ok(value)
+    }
+
+    fn known_below(&self, index: &Expr, length: &Size) -> bool {
+        let Some(size) = Size::try_of_expr(index).map(|size| self.canonical(&size)) else { return false };
+        match size.as_var() {
+            Some(var) => self.bounds.get(var) == Some(length),
+            None => false,
+        }
+    }
+
+    /// Notes that an Index variable lies below a size.
+    pub fn note_bound(&mut self, var: &Var) {
+        if let Type::Index(Some(bound)) = var.ty() {
+            let bound = self.canonical(bound);
+            self.bounds.insert(var.clone(), bound);
+        }
+    }
+}
+
+/// The negation, pushed inwards where that is exact.
+pub fn negate(value: Value) -> Value {
+    let not = |value| Value::Prim { prim: Prim::Not, elem: Elem::Bool, plain: true, args: vec![value] };
+    match value {
+        Value::Bool(value) => Value::Bool(!value),
+        Value::Prim { prim, elem, plain, args } => {
+            let flipped = match prim {
+                Prim::Eq => Some(Prim::Ne),
+                Prim::Ne => Some(Prim::Eq),
+                Prim::Lt if elem == Elem::Index => Some(Prim::Ge),
+                Prim::Le if elem == Elem::Index => Some(Prim::Gt),
+                Prim::Gt if elem == Elem::Index => Some(Prim::Le),
+                Prim::Ge if elem == Elem::Index => Some(Prim::Lt),
+                _ => None,
+            };
+            match (prim, flipped) {
+                (_, Some(prim)) => Value::Prim { prim, elem, plain, args },
+                (Prim::Not, None) if args.len() == 1 => args.into_iter().next().unwrap_or(Value::Bool(true)),
+                (Prim::And, None) => Value::Prim { prim: Prim::Or, elem, plain, args: args.into_iter().map(negate).collect() },
+                (Prim::Or, None) => Value::Prim { prim: Prim::And, elem, plain, args: args.into_iter().map(negate).collect() },
+                _ => not(Value::Prim { prim, elem, plain, args }),
+            }
+        }
+        other => not(other),
+    }
+}
+
+fn plain_sum(a: Value, b: Value) -> Value {
+    match (a, b) {
+        (Value::Index(0), x) | (x, Value::Index(0)) => x,
+        (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_add(b)),
+        (a, b) => Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![a, b] },
+    }
+}
+
+fn plain_product(a: Value, b: Value) -> Value {
+    match (a, b) {
+        (Value::Index(0), _) | (_, Value::Index(0)) => Value::Index(0),
+        (Value::Index(1), x) | (x, Value::Index(1)) => x,
+        (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_mul(b)),
+        (a, b) => Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] },
+    }
+}
+
+fn within(range: (i128, i128)) -> (i128, i128) {
+    if range.0 >= ANY.0 && range.1 <= ANY.1 { range } else { ANY }
+}
+
+/// The range of an Index operation without wrapping.
+fn exact_range(prim: Prim, args: &[(i128, i128)]) -> (i128, i128) {
+    match (prim, args) {
+        (Prim::Add, [a, b]) => (a.0 + b.0, a.1 + b.1),
+        (Prim::Sub, [a, b]) => (a.0 - b.1, a.1 - b.0),
+        (Prim::Neg, [a]) => (-a.1, -a.0),
+        (Prim::Mul, [a, b]) => {
+            let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+            (products.into_iter().min().unwrap_or(0), products.into_iter().max().unwrap_or(0))
+        }
+        (Prim::Min, [a, b]) => (a.0.min(b.0), a.1.min(b.1)),
+        (Prim::Max, [a, b]) => (a.0.max(b.0), a.1.max(b.1)),
+        (Prim::Div, [a, b]) if b.0 > 0 => (a.0.min(0), a.1.max(0)),
+        (Prim::Rem, [a, b]) if b.0 > 0 => (if a.0 < 0 { -(b.1 - 1) } else { 0 }, b.1 - 1),
+        (Prim::Abs, [a]) if a.0 > ANY.0 => (0, a.0.abs().max(a.1.abs())),
+        // bounds that no Index has: not plain
+        _ => (ANY.0 - 1, ANY.1 + 1),
+    }
+}

@@ -1,0 +1,132 @@
+//! Where values are: views of what exists, and destinations for what is to be written.
+//!
+//! An array is one contiguous row-major block for each scalar leaf of its element type (struct of arrays).
+//! A leaf remembers its block's lengths and the indices taken so far, so that `a[i][j]` is one access
+//! `a[i * m + j]` and `a[i]` handed to a callee is `a + i * m`.
+
+use crate::ir::{Size, Type};
+
+use super::program::{Elem, Id, Place, Value};
+
+/// One block with some of its indices taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaf {
+    pub base: Id,
+    pub elem: Elem,
+    pub dims: Vec<Size>,
+    pub taken: Vec<Value>,
+}
+
+/// An array that is in memory: its type, with sizes over parameters and loop indices, and its leaves.
+#[derive(Clone, Debug)]
+pub struct ArrayView {
+    pub ty: Type,
+    pub leaves: Vec<Leaf>,
+}
+
+/// A value that can be read.
+#[derive(Clone, Debug)]
+pub enum View {
+    Scalar(Value),
+    Tuple(Vec<View>),
+    Array(ArrayView),
+}
+
+/// A place of some type, to be written once.
+#[derive(Clone, Debug)]
+pub enum Dest {
+    Scalar(Target),
+    Tuple(Vec<Dest>),
+    Array(ArrayView),
+}
+
+/// A scalar place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    Local(Id),
+    Leaf(Leaf),
+}
+
+/// The scalar leaves of a type, depth first: element kind and lengths.
+pub fn leaves(ty: &Type) -> Vec<(Elem, Vec<Size>)> {
+    fn go(ty: &Type, dims: &mut Vec<Size>, out: &mut Vec<(Elem, Vec<Size>)>) {
+        match ty {
+            Type::Array(element, size) => {
+                dims.push(size.clone());
+                go(element, dims, out);
+                dims.pop();
+            }
+            Type::Tuple(parts) => parts.iter().for_each(|part| go(part, dims, out)),
+            Type::Double => out.push((Elem::Double, dims.clone())),
+            Type::Bool => out.push((Elem::Bool, dims.clone())),
+            Type::Index(_) => out.push((Elem::Index, dims.clone())),
+        }
+    }
+    let mut out = Vec::new();
+    go(ty, &mut Vec::new(), &mut out);
+    out
+}
+
+/// The kind of a scalar type.
+pub fn elem(ty: &Type) -> Elem {
+    match ty {
+        Type::Bool => Elem::Bool,
+        Type::Index(_) => Elem::Index,
+        Type::Double | Type::Array(..) | Type::Tuple(_) => Elem::Double,
+    }
+}
+
+/// Whether an array is anywhere inside.
+pub fn has_array(ty: &Type) -> bool {
+    match ty {
+        Type::Array(..) => true,
+        Type::Tuple(parts) => parts.iter().any(has_array),
+        Type::Double | Type::Bool | Type::Index(_) => false,
+    }
+}
+
+impl ArrayView {
+    /// The element at an index, as leaves: the caller turns scalar leaves into loads or places.
+    pub fn element(&self, index: &Value) -> Option<(Type, Vec<Leaf>)> {
+        let element = self.ty.element()?.clone();
+        let leaves = self.leaves.iter().map(|leaf| {
+            let mut leaf = leaf.clone();
+            leaf.taken.push(index.clone());
+            leaf
+        });
+        Some((element, leaves.collect()))
+    }
+
+    pub fn length(&self) -> Size {
+        match &self.ty {
+            Type::Array(_, size) => size.clone(),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) => Size::constant(0),
+        }
+    }
+}
+
+impl Dest {
+    /// The destination of a type over leaves in depth-first order.
+    pub fn over(ty: &Type, leaves: &mut dyn Iterator<Item = Leaf>) -> Dest {
+        match ty {
+            Type::Array(..) => {
+                let count = self::leaves(ty).len();
+                Dest::Array(ArrayView { ty: ty.clone(), leaves: leaves.take(count).collect() })
+            }
+            Type::Tuple(parts) => Dest::Tuple(parts.iter().map(|part| Dest::over(part, leaves)).collect()),
+            Type::Double | Type::Bool | Type::Index(_) => match leaves.next() {
+                Some(leaf) => Dest::Scalar(Target::Leaf(leaf)),
+                None => Dest::Tuple(Vec::new()),
+            },
+        }
+    }
+}
+
+impl Target {
+    pub fn place(&self, offset: impl FnOnce(&Leaf) -> Option<Value>) -> Place {
+        match self {
+            Target::Local(id) => Place::Local(*id),
+            Target::Leaf(leaf) => Place::Element { base: leaf.base, offset: offset(leaf) },
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! How many bytes of workspace a function needs, as a function of its sizes.
+//!
+//! In: the function's body. Out: a function in the same loop language that walks the same structure and
+//! counts bytes only: arrays of one block add up, blocks that follow one another and branches compete, a
+//! loop counts when it runs. Where a length depends on a loop index, the greatest is at the last iteration
+//! (when only non-negative sizes are added and multiplied) or is found by running the loop.
+//!
+//!     { double t[n]; { double u[m]; } { double w[n]; } }   →   8n + max(8m, 8n)
+
+use std::collections::HashMap;
+
+use crate::ir::{Atom, Prim, Size, Var};
+use crate::source::Span;
+
+use super::context::{Lowerer, Result, depends_on_data};
+use super::program::*;
+use super::view::View;
+
+/// What takes room, in order.
+enum Need {
+    Room(Elem, Vec<Size>, Span),
+    Call(Callee, Vec<Measure>, Vec<(Id, Option<Var>)>, Span),
+    Inner(Vec<Need>),
+    Loop { var: Option<Var>, size: Option<Size>, body: Vec<Need>, span: Span },
+}
+
+/// The workspace function of a body. `params`: sizes, then Index and Bool parameters, as named in `lowerer`.
+pub fn measure(lowerer: &mut Lowerer, body: &[Stmt], params: &[(Id, Option<Var>)]) -> Result<Workspace> {
+    let needs = needs(lowerer.done, body);
+    let mut counting = Lowerer::new(lowerer.program, lowerer.done);
+    let mut ids = Vec::new();
+    for (id, var) in params {
+        let local = &lowerer.locals[*id];
+        let (name, elem) = (local.name.to_string(), local.elem);
+        let new = counting.local(&name, elem, Form::Scalar { mutable: false });
+        if let Some(range) = lowerer.ranges.get(id) {
+            counting.ranges.insert(new, *range);
+        }
+        if let Some(var) = var {
+            counting.env.insert(var.clone(), View::Scalar(Value::Local(new)));
+        }
+        ids.push((new, var.clone()));
+    }
+    let mut counter = Counter { lowerer: counting, need: None, natural: HashMap::new(), old: HashMap::new() };
+    for ((old, _), (new, var)) in params.iter().zip(&ids) {
+        counter.old.insert(*old, *new);
+        let low = lowerer.ranges.get(old).is_some_and(|range| range.0 >= 0);
+        if let (Some(var), true) = (var, low) {
+            counter.natural.insert(var.clone(), ());
+        }
+    }
+    let needed = !needs.is_empty();
+    let candidates = count_candidates(&needs);
+    if !needed {
+        counter.lowerer.emit(Stmt::Return(Value::Index(0)));
+    } else if candidates == 1 {
+        let total = counter.chain(&needs)?;
+        counter.lowerer.emit(Stmt::Return(total));
+    } else {
+        let need = counter.lowerer.local("need", Elem::Bytes, Form::Scalar { mutable: true });
+        counter.lowerer.emit(Stmt::Declare { id: need, init: Some(Value::Index(0)) });
+        counter.need = Some(need);
+        counter.walk(&needs, None)?;
+        counter.lowerer.emit(Stmt::Return(Value::Local(need)));
+    }
+    let body = counter.lowerer.blocks.pop().unwrap_or_default();
+    Ok(Workspace { needed, locals: counter.lowerer.locals, params: ids, body })
+}
+
+fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Need> {
+    let mut out = Vec::new();
+    for stmt in block {
+        match stmt {
+            Stmt::Room(room) => out.push(Need::Room(room.elem, room.dims.clone(), room.span)),
+            Stmt::Invoke(call) => {
+                if let Some(callee) = done.iter().find(|other| other.name == call.callee)
+                    && callee.workspace.needed
+                {
+                    let params = callee.workspace.params.clone();
+                    out.push(Need::Call(Callee::Workspace(call.callee.clone()), call.measures.clone(), params, call.span));
+                }
+            }
+            Stmt::Scope(body) => push_inner(&mut out, needs(done, body)),
+            Stmt::If { then, otherwise, .. } => {
+                push_inner(&mut out, needs(done, then));
+                push_inner(&mut out, needs(done, otherwise));
+            }
+            Stmt::For { var, size, body, .. } => {
+                let body = needs(done, body);
+                if let Some(span) = first_span(&body) {
+                    out.push(Need::Loop { var: var.clone(), size: size.clone(), body, span });
+                }
+            }
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Rotate(_)
+            | Stmt::Return(_) => {}
+        }
+    }
+    out
+}
+
+fn push_inner(out: &mut Vec<Need>, inner: Vec<Need>) {
+    if !inner.is_empty() {
+        out.push(Need::Inner(inner));
+    }
+}
+
+fn first_span(needs: &[Need]) -> Option<Span> {
+    needs.first().map(|need| match need {
+        Need::Room(_, _, span) | Need::Call(_, _, _, span) | Need::Loop { span, .. } => *span,
+        Need::Inner(inner) => first_span(inner).unwrap_or(Span::NONE),
+    })
+}
+
+/// How many totals compete; a loop always asks for a comparison.
+fn count_candidates(needs: &[Need]) -> usize {
+    let mut count = 0;
+    for (k, need) in needs.iter().enumerate() {
+        count += match need {
+            Need::Room(..) => usize::from(k + 1 == needs.len()),
+            Need::Call(..) => 1,
+            Need::Inner(inner) => count_candidates(inner),
+            Need::Loop { .. } => 2,
+        };
+    }
+    if needs.len() > 1 && count == 1 && !needs[..needs.len() - 1].iter().all(|need| matches!(need, Need::Room(..))) {
+        return 2;
+    }
+    count
+}
+
+struct Counter<'a> {
+    lowerer: Lowerer<'a>,
+    /// The local that holds the greatest total so far.
+    need: Option<Id>,
+    /// Variables that are never negative.
+    natural: HashMap<Var, ()>,
+    /// The body's parameters in this function.
+    old: HashMap<Id, Id>,
+}
+
+impl Counter<'_> {
+    /// The total of a single chain.
+    fn chain(&mut self, needs: &[Need]) -> Result<Value> {
+        let mut total = None;
+        for need in needs {
+            let bytes = match need {
+                Need::Room(elem, dims, span) => self.bytes(*elem, dims, *span)?,
+                Need::Call(callee, measures, params, span) => self.callee(callee, measures, params, *span)?,
+                Need::Inner(inner) => self.chain(inner)?,
+                Need::Loop { body, .. } => self.chain(body)?,
+            };
+            total = Some(plus(total, bytes));
+        }
+        Ok(total.unwrap_or(Value::Index(0)))
+    }
+
+    fn walk(&mut self, needs: &[Need], base: Option<Value>) -> Result<()> {
+        let mut used = base;
+        for (k, need) in needs.iter().enumerate() {
+            match need {
+                Need::Room(elem, dims, span) => {
+                    let bytes = self.bytes(*elem, dims, *span)?;
+                    let total = plus(used, bytes);
+                    if k + 1 == needs.len() {
+                        self.at_least(total);
+                        return Ok(());
+                    }
+                    let followed_by_room = matches!(needs.get(k + 1), Some(Need::Room(..)));
+                    used = Some(if followed_by_room { total } else { self.lowerer.constant("used", Elem::Bytes, total) });
+                }
+                Need::Call(callee, measures, params, span) => {
+                    let bytes = self.callee(callee, measures, params, *span)?;
+                    self.at_least(plus(used.clone(), bytes));
+                }
+                Need::Inner(inner) => self.walk(inner, used.clone())?,
+                Need::Loop { var, size, body, span } => self.repeat(var.as_ref(), size.as_ref(), body, used.clone(), *span)?,
+            }
+        }
+        if let (Some(used), Some(Need::Loop { .. })) = (used, needs.last())
+            && needs.iter().any(|need| matches!(need, Need::Room(..)))
+        {
+            self.at_least(used);
+        }
+        Ok(())
+    }
+
+    /// A loop: its body counts when it runs, at the iteration that needs most.
+    fn repeat(&mut self, var: Option<&Var>, size: Option<&Size>, body: &[Need], used: Option<Value>, span: Span) -> Result<()> {
+        let depends = var.is_some_and(|var| mentions(body, var));
+        let Some(count) = size.and_then(|size| self.lowerer.size_value(size, span).ok()) else {
+            if depends {
+                return Err(depends_on_data(span));
+            }
+            return self.walk(body, used);
+        };
+        let runs = Value::Prim { prim: Prim::Gt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] };
+        let (Some(var), Some(size), true) = (var, size, depends) else {
+            if matches!(count, Value::Index(count) if count > 0) {
+                return self.walk(body, used);
+            }
+            let (then, ()) = self.nested(|this| this.walk(body, used))?;
+            self.lowerer.emit(Stmt::If { cond: runs, then, otherwise: Vec::new() });
+            return Ok(());
+        };
+        self.natural.insert(var.clone(), ());
+        // a loop that runs has a positive count
+        if let Value::Local(id) = count {
+            let range = self.lowerer.range(&count);
+            self.lowerer.ranges.insert(id, (range.0.max(1), range.1));
+        }
+        if let Some(last) = self.last_iteration(body, var, size) {
+            let (then, ()) = self.nested(|this| this.walk(&last, used))?;
+            self.lowerer.emit(Stmt::If { cond: runs, then, otherwise: Vec::new() });
+            return Ok(());
+        }
+        let i = self.lowerer.counter(var.name(), &count);
+        self.lowerer.env.insert(var.clone(), View::Scalar(Value::Local(i)));
+        let (inner, ()) = self.nested(|this| this.walk(body, used))?;
+        self.lowerer.emit(Stmt::For { i, var: None, count, size: None, body: inner });
+        Ok(())
+    }
+
+    /// The body with the index at its last value, when every length grows with it.
+    fn last_iteration(&self, body: &[Need], var: &Var, size: &Size) -> Option<Vec<Need>> {
+        let last = size.sub(&Size::constant(1));
+        let at_last = |length: &Size| -> Option<Size> {
+            if !length.mentions(var) {
+                return Some(length.clone());
+            }
+            let grows = length.terms().all(|(monomial, factor)| {
+                factor >= 0
+                    && monomial.iter().all(|atom| match atom {
+                        Atom::Var(var) => self.natural.contains_key(var),
+                        Atom::Term(_) | Atom::Unknown(_) => false,
+                    })
+            });
+            // the last value must be exact: no part of it may wrap
+            let at_last = length.replace(var, &last);
+            let value = self.lowerer.size_value(&at_last, Span::NONE).ok()?;
+            (grows && is_exact(&value)).then_some(at_last)
+        };
+        body.iter()
+            .map(|need| match need {
+                Need::Room(elem, dims, span) => Some(Need::Room(*elem, dims.iter().map(at_last).collect::<Option<_>>()?, *span)),
+                Need::Call(..) => None,
+                Need::Inner(inner) => self.last_iteration(inner, var, size).map(Need::Inner),
+                Need::Loop { .. } => None,
+            })
+            .collect()
+    }
+
+    fn nested(&mut self, f: impl FnOnce(&mut Self) -> Result<()>) -> Result<(Block, ())> {
+        self.lowerer.blocks.push(Vec::new());
+        let result = f(self);
+        let block = self.lowerer.blocks.pop().unwrap_or_default();
+        result.map(|()| (block, ()))
+    }
+
+    fn at_least(&mut self, total: Value) {
+        if let Some(need) = self.need {
+            let value = Value::Helper("smooth_most", vec![Value::Local(need), total]);
+            self.lowerer.emit(Stmt::Assign { place: Place::Local(need), value });
+        }
+    }
+
+    fn bytes(&mut self, elem: Elem, dims: &[Size], span: Span) -> Result<Value> {
+        let counts = dims.iter().map(|size| self.lowerer.size_value(size, span)).collect::<Result<Vec<_>>>()?;
+        Ok(room_bytes(elem, &counts))
+    }
+
+    fn callee(&mut self, callee: &Callee, measures: &[Measure], params: &[(Id, Option<Var>)], span: Span) -> Result<Value> {
+        let mut args = Vec::new();
+        for (measure, (id, _)) in measures.iter().zip(params) {
+            if !self.measures(callee, *id) {
+                args.push(Argument::Value(Value::Index(0)));
+                continue;
+            }
+            args.push(Argument::Value(match measure {
+                Measure::Size(size) => self.lowerer.size_value(size, span)?,
+                Measure::Bool(value) => self.bool_here(value).ok_or_else(|| depends_on_data(span))?,
+                Measure::Data => return Err(depends_on_data(span)),
+            }));
+        }
+        Ok(Value::Call(callee.clone(), args))
+    }
+
+    /// Whether a callee's workspace function reads a parameter.
+    fn measures(&self, callee: &Callee, id: Id) -> bool {
+        let (Callee::Workspace(name) | Callee::Body(name)) = callee;
+        self.lowerer.done.iter().filter(|other| &other.name == name).any(|other| super::clean::mentions(&other.workspace.body, id))
+    }
+
+    /// A Bool of the body in terms of this function's parameters.
+    fn bool_here(&self, value: &Value) -> Option<Value> {
+        match value {
+            Value::Bool(value) => Some(Value::Bool(*value)),
+            Value::Local(id) => self.old.get(id).map(|id| Value::Local(*id)),
+            _ => None,
+        }
+    }
+}
+
+/// The bytes of one array, as the bump allocation takes them.
+pub fn room_bytes(elem: Elem, counts: &[Value]) -> Value {
+    let product = counts.iter().fold(Value::SizeOf(elem), |product, count| Value::Helper("smooth_times", vec![product, count.clone()]));
+    match elem {
+        Elem::Bool => Value::Helper("smooth_round", vec![product]),
+        Elem::Double | Elem::Index | Elem::Bytes => product,
+    }
+}
+
+fn plus(total: Option<Value>, bytes: Value) -> Value {
+    match total {
+        None => bytes,
+        Some(total) => Value::Helper("smooth_plus", vec![total, bytes]),
+    }
+}
+
+/// Whether an Index expression cannot wrap.
+fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Local(_) | Value::Index(_) => true,
+        Value::Prim { plain: true, args, .. } => args.iter().all(is_exact),
+        _ => false,
+    }
+}
+
+fn mentions(needs: &[Need], var: &Var) -> bool {
+    needs.iter().any(|need| match need {
+        Need::Room(_, dims, _) => dims.iter().any(|size| size.mentions(var)),
+        Need::Call(_, measures, ..) => measures.iter().any(|measure| match measure {
+            Measure::Size(size) => size.mentions(var),
+            Measure::Bool(_) | Measure::Data => false,
+        }),
+        Need::Inner(inner) => mentions(inner, var),
+        Need::Loop { size, body, .. } => size.as_ref().is_some_and(|size| size.mentions(var)) || mentions(body, var),
+    })
+}

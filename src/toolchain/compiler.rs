@@ -1,0 +1,160 @@
+//! The C compiler: found through the `cc` crate (the environment's `CC` and `AR` are respected), run on one
+//! emitted file.
+//!
+//! In: C text and where the result goes. Out: a shared library, an object or a static library there, or a
+//! diagnostic: E0903 when there is no compiler, with how to install one; E0902 when the compiler rejects the
+//! text, which is a bug of smoothc. Flags are those of CLI.md, Emitted C.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+/// What `run`, `build` and `bench` compile with.
+const FLAGS: &[&str] =
+    &["-std=c99", "-O3", "-march=native", "-fopenmp-simd", "-DSMOOTH_SIMD", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"];
+
+/// What to make of a C file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Artifact {
+    SharedLibrary,
+    StaticLibrary,
+    Object,
+}
+
+impl Artifact {
+    /// By the ending of the path: `.so`, `.dylib`, `.dll`; `.a`; `.o`.
+    pub fn of_path(path: &Path) -> Option<Artifact> {
+        match path.extension()?.to_str()? {
+            "so" | "dylib" | "dll" => Some(Artifact::SharedLibrary),
+            "a" => Some(Artifact::StaticLibrary),
+            "o" => Some(Artifact::Object),
+            _ => None,
+        }
+    }
+}
+
+/// Compiles C text to `output`.
+pub fn compile(source: &str, artifact: Artifact, output: &Path) -> Result<(), Diagnostic> {
+    let folder = tempfile::tempdir().map_err(|error| no_folder(&error))?;
+    let file = folder.path().join("program.c");
+    std::fs::write(&file, source).map_err(|error| no_folder(&error))?;
+    // an absolute path never looks like an option
+    let output = std::path::absolute(output).unwrap_or_else(|_| output.to_path_buf());
+    match artifact {
+        Artifact::SharedLibrary => compile_file(folder.path(), &file, &["-shared"], &output),
+        Artifact::Object => compile_file(folder.path(), &file, &["-c"], &output),
+        Artifact::StaticLibrary => {
+            let stem = output.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned());
+            let object = folder.path().join(format!("{stem}.o"));
+            compile_file(folder.path(), &file, &["-c"], &object)?;
+            archive(folder.path(), &object, &output)
+        }
+    }
+}
+
+fn compile_file(folder: &Path, file: &Path, mode: &[&str], output: &Path) -> Result<(), Diagnostic> {
+    let tool = builder(folder).try_get_compiler().map_err(|_| missing("a C compiler", "cc"))?;
+    let mut command = tool.to_command();
+    command.args(FLAGS).arg("-fPIC").args(mode).arg("-o").arg(output).arg(file);
+    if mode.contains(&"-shared") {
+        command.arg("-lm");
+    }
+    run(command, "C compiler", output)
+}
+
+fn archive(folder: &Path, object: &Path, output: &Path) -> Result<(), Diagnostic> {
+    // `ar` adds to a library that is there already
+    match std::fs::remove_file(output) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => {
+            return Err(Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`: {error}", output.display())));
+        }
+    }
+    let mut command = builder(folder).try_get_archiver().map_err(|_| missing("an archiver", "ar"))?;
+    command.arg("crs").arg(output).arg(object);
+    run(command, "archiver", output)
+}
+
+/// `cc` set up as it wants to be outside a build script.
+fn builder(folder: &Path) -> cc::Build {
+    let os = std::env::consts::OS;
+    let arch = std::env::consts::ARCH;
+    let host = match os {
+        "macos" => format!("{arch}-apple-darwin"),
+        "windows" => format!("{arch}-pc-windows-gnu"),
+        "linux" => format!("{arch}-unknown-linux-gnu"),
+        os => format!("{arch}-unknown-{os}"),
+    };
+    let mut build = cc::Build::new();
+    build
+        .target(&host)
+        .host(&host)
+        .opt_level(3)
+        .out_dir(folder)
+        .cargo_metadata(false)
+        .cargo_warnings(false)
+        .cargo_debug(false)
+        .inherit_rustflags(false)
+        .no_default_flags(true);
+    build
+}
+
+fn run(mut command: Command, what: &str, output: &Path) -> Result<(), Diagnostic> {
+    let program = PathBuf::from(command.get_program());
+    let done = command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => missing(&format!("the {what}"), &program.display().to_string()),
+        _ => Diagnostic::error("E0903", Span::NONE, format!("cannot run the {what} `{}`: {error}", program.display())),
+    })?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    if let Some(folder) = output.parent().filter(|folder| !folder.is_dir()) {
+        let message = format!("cannot write `{}`: there is no folder `{}`", output.display(), folder.display());
+        return Err(Diagnostic::error("E0011", Span::NONE, message));
+    }
+    if output.is_dir() || said.contains("cannot open output file") {
+        return Err(Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`", output.display())));
+    }
+    let said: Vec<&str> = said.lines().take(8).collect();
+    let message = format!("the {what} `{}` failed:\n{}", program.display(), said.join("\n"));
+    Err(Diagnostic::error("E0902", Span::NONE, message).help("this is a bug in smoothc, unless CC or CFLAGS are set: please report it"))
+}
+
+fn missing(what: &str, program: &str) -> Diagnostic {
+    let help = if cfg!(target_os = "macos") {
+        "install the command line tools with `xcode-select --install`, or set CC to a C compiler"
+    } else {
+        "install gcc (`apt install gcc`, `dnf install gcc`) or set CC to a C compiler"
+    };
+    Diagnostic::error("E0903", Span::NONE, format!("{what} is needed, and `{program}` was not found")).help(help)
+}
+
+fn no_folder(error: &io::Error) -> Diagnostic {
+    Diagnostic::error("E0011", Span::NONE, format!("cannot write to a temporary folder: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_artifact_is_made() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["f.so", "f.a", "f.o", "-f.o"] {
+            let path = folder.path().join(name);
+            let artifact = Artifact::of_path(&path).expect("a known ending");
+            compile("int f(void) { return 1; }\n", artifact, &path).expect("compiles");
+            assert!(path.is_file(), "{name}");
+        }
+        assert_eq!(Artifact::of_path(Path::new("f.txt")), None);
+        let problem = compile("int f(", Artifact::Object, &folder.path().join("x.o")).expect_err("no C");
+        assert_eq!(problem.code, "E0902");
+        let problem = compile("int f(void) { return 1; }\n", Artifact::Object, &folder.path().join("no/x.o")).expect_err("no folder");
+        assert_eq!(problem.code, "E0011");
+    }
+}

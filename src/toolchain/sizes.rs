@@ -1,0 +1,104 @@
+//! The numbers behind sizes: from `n = 3` to the shape of `Array<Double * Double, 2 * n>`.
+//!
+//! In: types over size names and the numbers that these have in one call. Out: [`Shape`]s. Opaque sizes
+//! (`n / 2`, `max n m`) are evaluated as LANGUAGE.md says: Index arithmetic wraps. A size that depends on
+//! data has no number.
+
+use super::flat::Shape;
+use crate::ir::eval::real;
+use crate::ir::prim::Prim;
+use crate::ir::size::Atom;
+use crate::ir::{Expr, Size, Term, Type, Var};
+
+/// The values of size names and of Index and Bool parameters (0 and 1) in one call.
+#[derive(Clone, Debug, Default)]
+pub struct Bindings(Vec<(Var, i64)>);
+
+impl Bindings {
+    /// Gives a variable its value; the first one stays.
+    pub fn bind(&mut self, var: &Var, value: i64) {
+        if self.get(var).is_none() {
+            self.0.push((var.clone(), value));
+        }
+    }
+
+    pub fn get(&self, var: &Var) -> Option<i64> {
+        self.0.iter().find(|(name, _)| name == var).map(|(_, value)| *value)
+    }
+
+    /// The value of a size; `None` where a variable has none or the size depends on data.
+    pub fn size(&self, size: &Size) -> Option<i64> {
+        let mut sum = 0i64;
+        for (monomial, coefficient) in size.terms() {
+            let mut product = coefficient;
+            for atom in monomial {
+                product = product.wrapping_mul(match atom {
+                    Atom::Var(var) => self.get(var)?,
+                    Atom::Term(term) => self.term(&term.expr)?,
+                    Atom::Unknown(_) => return None,
+                });
+            }
+            sum = sum.wrapping_add(product);
+        }
+        Some(sum)
+    }
+
+    /// The shape of a type; negative lengths count as 0. `None` as for [`Bindings::size`].
+    pub fn shape(&self, ty: &Type) -> Option<Shape> {
+        Some(match ty {
+            Type::Double => Shape::Double,
+            Type::Bool => Shape::Bool,
+            Type::Index(_) => Shape::Index,
+            Type::Array(element, size) => {
+                let length = usize::try_from(self.size(size)?.max(0)).ok()?;
+                Shape::Array(length, Box::new(self.shape(element)?))
+            }
+            Type::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| self.shape(part)).collect::<Option<_>>()?),
+        })
+    }
+
+    /// The value of an Index or Bool term over size names.
+    fn term(&self, expr: &Expr) -> Option<i64> {
+        match expr.term() {
+            Term::Var(var) => self.get(var),
+            Term::Index(value) => Some(*value),
+            Term::Bool(value) => Some(i64::from(*value)),
+            Term::If(cond, then, otherwise) => self.term(if self.term(cond)? != 0 { then } else { otherwise }),
+            Term::Prim(prim, args) => {
+                let args: Vec<i64> = args.iter().map(|arg| self.term(arg)).collect::<Option<_>>()?;
+                operation(*prim, &args)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn operation(prim: Prim, args: &[i64]) -> Option<i64> {
+    match (prim, args) {
+        (Prim::Not, [a]) => Some(i64::from(*a == 0)),
+        (Prim::And, [a, b]) => Some(i64::from(*a != 0 && *b != 0)),
+        (Prim::Or, [a, b]) => Some(i64::from(*a != 0 || *b != 0)),
+        (prim, [a]) => real::index(prim, *a, 0),
+        (prim, [a, b]) => real::index(prim, *a, *b).or_else(|| real::compare(prim, *a, *b).map(i64::from)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_numbers_once_their_names_are() {
+        let n = Var::fresh("n", Type::INDEX);
+        let mut bindings = Bindings::default();
+        bindings.bind(&n, 5);
+        bindings.bind(&n, 6);
+        let half = Size::of_expr(&Expr::prim(Prim::Div, vec![Expr::var(&n), Expr::index(2)]));
+        assert_eq!(bindings.size(&half), Some(2));
+        assert_eq!(bindings.size(&Size::var(&n).mul(&Size::var(&n)).sub(&Size::constant(1))), Some(24));
+        assert_eq!(bindings.size(&Size::unknown()), None);
+        let pairs = Type::array(Type::Double.dual(), Size::var(&n).sub(&Size::constant(9)));
+        assert_eq!(bindings.shape(&pairs), Some(Shape::Array(0, Box::new(Shape::Tuple(vec![Shape::Double, Shape::Double])))));
+    }
+}

@@ -1,0 +1,32 @@
+//! What a status means: the run-time errors of LANGUAGE.md as diagnostics.
+//!
+//! In: a `smooth_status` that emitted code returned. Out: the diagnostic of the same code that the
+//! interpreter reports for the same error; only the interpreter knows the place inside the entry.
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::Status;
+use crate::source::Span;
+
+/// The diagnostic for a status of the entry `name` at `span`.
+pub fn diagnostic(status: i32, name: &str, span: Span) -> Diagnostic {
+    let known = [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range];
+    match known.into_iter().find(|known| *known as i32 == status) {
+        Some(known) => {
+            let (code, what) = error(known);
+            Diagnostic::error(code, span, format!("`{name}` stopped: {what}"))
+                .help("`smoothc eval` with the same arguments shows the place")
+        }
+        None => Diagnostic::error("E0901", span, format!("internal error: `{name}` returned status {status}")).help("please report it"),
+    }
+}
+
+/// The code and the sentence of a run-time error.
+pub fn error(status: Status) -> (&'static str, &'static str) {
+    match status {
+        Status::Bounds => ("E0701", "an array was read out of bounds"),
+        Status::Shape => ("E0702", "lengths contradict each other"),
+        Status::Negative => ("E0703", "a build, a fold or a size has a negative count"),
+        Status::DivZero => ("E0704", "an Index was divided by zero"),
+        Status::Range => ("E0705", "a number does not fit in an Index or its range"),
+    }
+}

@@ -1,0 +1,218 @@
+//! The built-in names: constants of Figure 3 and the differentiation API of Figure 6 and LANGUAGE.md.
+//!
+//! In: a name. Out: what it is, and its type with fresh holes. `build n f` and friends whose result's size
+//! is an argument's value link the two by a size hole per argument.
+
+use super::ty::{Class, Holes, Ty};
+use crate::ir::Prim;
+use crate::ir::prim::Kind;
+use crate::syntax::ast::{BinOp, UnOp};
+
+/// A name that is always in scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    Prim(Prim),
+    Build,
+    Ifold,
+    Get,
+    Length,
+    MatrixCols,
+    Pair,
+    Fst,
+    Snd,
+    Api(Api),
+}
+
+/// The differentiation forms that are functions; `deriv` is syntax.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Api {
+    Diff,
+    Vdiff,
+    Mdiff,
+    Grad,
+    Mgrad,
+    Jacob,
+    Derivative,
+    Gradient,
+    Jacobian,
+    Hessian,
+    Jvp,
+}
+
+/// Name, form, what it takes: one row each.
+pub const APIS: &[(&str, Api, &str)] = &[
+    ("diff", Api::Diff, "a function from Double to Double"),
+    ("vdiff", Api::Vdiff, "a function from Double to Vector"),
+    ("mdiff", Api::Mdiff, "a function from Double to Matrix"),
+    ("grad", Api::Grad, "a function from Vector to Double"),
+    ("mgrad", Api::Mgrad, "a function from Matrix to Double"),
+    ("jacob", Api::Jacob, "a function from Vector to Vector"),
+    ("derivative", Api::Derivative, "a function from Double to Double"),
+    ("gradient", Api::Gradient, "a function from Vector or Matrix to Double"),
+    ("jacobian", Api::Jacobian, "a function from Vector to Vector"),
+    ("hessian", Api::Hessian, "a function from Vector to Double"),
+    ("jvp", Api::Jvp, "a function of a Double or an array of Doubles"),
+];
+
+impl Api {
+    pub fn name(self) -> &'static str {
+        APIS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
+    }
+
+    pub fn takes(self) -> &'static str {
+        APIS.iter().find(|row| row.1 == self).map_or("", |row| row.2)
+    }
+}
+
+/// What a name means when nothing in the program declares it.
+pub fn lookup(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "build" => Builtin::Build,
+        "ifold" => Builtin::Ifold,
+        "get" => Builtin::Get,
+        "length" => Builtin::Length,
+        "matrixCols" => Builtin::MatrixCols,
+        "pair" => Builtin::Pair,
+        "fst" => Builtin::Fst,
+        "snd" => Builtin::Snd,
+        _ => match APIS.iter().find(|row| row.0 == name) {
+            Some(row) => Builtin::Api(row.1),
+            None => Builtin::Prim(Prim::function(name)?),
+        },
+    })
+}
+
+/// All built-in names, for suggestions.
+pub fn names() -> Vec<&'static str> {
+    let mut names = vec!["build", "ifold", "get", "length", "matrixCols", "pair", "fst", "snd"];
+    names.extend(APIS.iter().map(|row| row.0));
+    names.extend(crate::ir::prim::ROWS.iter().map(|row| row.name).filter(|name| Prim::function(name).is_some()));
+    names
+}
+
+/// The primitive of a binary operator.
+pub fn binary(op: BinOp) -> Prim {
+    match op {
+        BinOp::Add => Prim::Add,
+        BinOp::Sub => Prim::Sub,
+        BinOp::Mul => Prim::Mul,
+        BinOp::Div => Prim::Div,
+        BinOp::Rem => Prim::Rem,
+        BinOp::Pow => Prim::Pow,
+        BinOp::Eq => Prim::Eq,
+        BinOp::Ne => Prim::Ne,
+        BinOp::Lt => Prim::Lt,
+        BinOp::Le => Prim::Le,
+        BinOp::Gt => Prim::Gt,
+        BinOp::Ge => Prim::Ge,
+        BinOp::And => Prim::And,
+        BinOp::Or => Prim::Or,
+    }
+}
+
+/// The primitive of a prefix operator.
+pub fn unary(op: UnOp) -> Prim {
+    match op {
+        UnOp::Neg => Prim::Neg,
+        UnOp::Not => Prim::Not,
+    }
+}
+
+/// The parameter types and the result type of a built-in, with fresh holes, and for `build` the hole that
+/// its first argument's value is.
+pub fn signature(builtin: Builtin, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty, Option<crate::ir::Size>) {
+    let mut any = || holes.fresh(Class::Any, level);
+    match builtin {
+        Builtin::Prim(prim) => {
+            let (params, result) = primitive(prim, holes, level);
+            (params, result, None)
+        }
+        Builtin::Build => {
+            let element = any();
+            let size = holes.fresh_size();
+            let body = Ty::fun(vec![Ty::INDEX], element.clone());
+            (vec![Ty::INDEX, body], Ty::array(element, size.clone()), Some(size))
+        }
+        Builtin::Ifold => {
+            let state = any();
+            let step = Ty::fun(vec![state.clone(), Ty::INDEX], state.clone());
+            (vec![step, state.clone(), Ty::INDEX], state, None)
+        }
+        Builtin::Get => {
+            let element = any();
+            let size = holes.fresh_size();
+            (vec![Ty::array(element.clone(), size), Ty::INDEX], element, None)
+        }
+        Builtin::Length => {
+            let element = any();
+            let size = holes.fresh_size();
+            (vec![Ty::array(element, size)], Ty::INDEX, None)
+        }
+        Builtin::MatrixCols => {
+            let element = any();
+            let (rows, columns) = (holes.fresh_size(), holes.fresh_size());
+            (vec![Ty::array(Ty::array(element, columns), rows)], Ty::INDEX, None)
+        }
+        Builtin::Pair => {
+            let (a, b) = (any(), any());
+            (vec![a.clone(), b.clone()], Ty::tuple(vec![a, b]), None)
+        }
+        Builtin::Fst | Builtin::Snd => {
+            let (a, b) = (any(), any());
+            let result = if builtin == Builtin::Fst { a.clone() } else { b.clone() };
+            (vec![Ty::tuple(vec![a, b])], result, None)
+        }
+        Builtin::Api(api) => {
+            let (params, result) = form(api, holes, level);
+            (params, result, None)
+        }
+    }
+}
+
+fn primitive(prim: Prim, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty) {
+    let row = prim.row();
+    let all = |ty: Ty| vec![ty; row.arity];
+    match row.kind {
+        Kind::Number => {
+            let number = holes.fresh(Class::Number, level);
+            (all(number.clone()), number)
+        }
+        Kind::Double => (all(Ty::Double), Ty::Double),
+        Kind::Index => (all(Ty::INDEX), Ty::INDEX),
+        Kind::Order => (all(holes.fresh(Class::Number, level)), Ty::Bool),
+        Kind::Equality => (all(holes.fresh(Class::Scalar, level)), Ty::Bool),
+        Kind::Bool => (all(Ty::Bool), Ty::Bool),
+        Kind::IndexToDouble => (vec![Ty::INDEX], Ty::Double),
+        Kind::DoubleToIndex => (vec![Ty::Double], Ty::INDEX),
+        Kind::IndexDoubleToDouble => (vec![Ty::INDEX, Ty::Double], Ty::Double),
+    }
+}
+
+/// Figure 6's types and those of the plain forms: the function, the point (and the tangent of `jvp`).
+fn form(api: Api, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty) {
+    let (n, m, k) = (holes.fresh_size(), holes.fresh_size(), holes.fresh_size());
+    let dual = || Ty::tuple(vec![Ty::Double, Ty::Double]);
+    let vector = |size: &crate::ir::Size| Ty::array(Ty::Double, size.clone());
+    let takes = |point: Ty, value: Ty| vec![Ty::fun(vec![point.clone()], value), point];
+    match api {
+        Api::Diff => (takes(Ty::Double, Ty::Double), dual()),
+        Api::Vdiff => (takes(Ty::Double, vector(&m)), Ty::array(dual(), m)),
+        Api::Mdiff => (takes(Ty::Double, Ty::array(vector(&m), k.clone())), Ty::array(Ty::array(dual(), m), k)),
+        Api::Grad => (takes(vector(&n), Ty::Double), Ty::array(dual(), n)),
+        Api::Mgrad => (takes(Ty::array(vector(&n), m.clone()), Ty::Double), Ty::array(Ty::array(dual(), n), m)),
+        Api::Jacob => (takes(vector(&n), vector(&m)), Ty::array(Ty::array(dual(), m), n)),
+        Api::Derivative => (takes(Ty::Double, Ty::Double), Ty::Double),
+        Api::Jacobian => (takes(vector(&n), vector(&m)), Ty::array(vector(&n), m)),
+        Api::Hessian => (takes(vector(&n), Ty::Double), Ty::array(vector(&n), n)),
+        Api::Gradient => {
+            let point = holes.fresh(Class::Any, level);
+            (takes(point.clone(), Ty::Double), point)
+        }
+        Api::Jvp => {
+            let (point, value) = (holes.fresh(Class::Any, level), holes.fresh(Class::Any, level));
+            let mut params = takes(point.clone(), value.clone());
+            params.push(point);
+            (params, value)
+        }
+    }
+}

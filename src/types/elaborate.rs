@@ -1,0 +1,612 @@
+//! Elaboration: syntax trees with inferred types to monomorphic first-order core functions.
+//!
+//! In: the declarations, their schemes and the notes of inference. Out: one core [`Function`] for each use
+//! of a declaration at other types, other sizes or other function arguments; what a function argument or a
+//! local function captured becomes parameters. Types and sizes are computed anew from the core terms, so
+//! each equality of sizes is decided here: proved, refuted (a type error), or checked at run time.
+//!
+//!     vectorMap v (fun a -> a * s)   →   vectorMap(v, s) = build(length v, i. v[i] * s)
+//!
+//! A term under construction may need a `let` or a `check` around it: [`Elaborator::scoped`] collects them
+//! per scope, so that nothing leaves a loop or a branch.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::builtin::{self, Builtin};
+use super::env::Env;
+use super::infer::{Infer, parameters, pattern_name, smallest_index};
+use super::ty::{Class, Ty};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::{Expr, Prim, Program, Size, Status, Type, Var};
+use crate::source::Span;
+use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind, TypeExpr};
+
+/// An error was reported; the term that caused it has no core.
+pub struct Failed;
+pub type Result<T> = std::result::Result<T, Failed>;
+
+/// What open holes are at one use of a polymorphic function.
+pub type Instance = Rc<Vec<(u32, Ty)>>;
+
+/// What a name is bound to.
+#[derive(Clone)]
+pub enum Bind<'a> {
+    /// A variable or a literal.
+    Value(Expr),
+    Function(Callable<'a>),
+}
+
+/// Names, size names and open holes in scope.
+#[derive(Clone)]
+pub struct Scope<'a> {
+    pub values: Env<Bind<'a>>,
+    pub sizes: Env<Size>,
+    pub types: Env<Ty>,
+    /// The declaration this is in.
+    pub at: usize,
+}
+
+/// Something that can be applied.
+#[derive(Clone)]
+pub enum Callable<'a> {
+    Builtin(Builtin),
+    Global { index: usize, instance: Instance },
+    Closure(Rc<Closure<'a>>),
+}
+
+/// A local function or a `fun`, with the scope it closes over.
+pub struct Closure<'a> {
+    pub id: u32,
+    /// `None` for a `fun` that is passed on the spot: it is expanded where it is applied.
+    pub name: Option<Rc<str>>,
+    pub params: &'a [Pattern],
+    pub result: Option<&'a TypeExpr>,
+    pub body: &'a ast::Expr,
+    pub scope: Scope<'a>,
+    /// What its own holes are at this use.
+    pub instance: Instance,
+}
+
+/// An argument of an application.
+pub enum Arg<'a> {
+    Value(Expr),
+    Function(Callable<'a>),
+}
+
+/// A `let` or `check` to be put around the term of the innermost scope.
+enum Pending {
+    Let(Var, Expr),
+    Check(Expr, Status, Span),
+}
+
+/// The state of elaboration.
+pub struct Elaborator<'a> {
+    pub infer: &'a Infer<'a>,
+    pub modules: &'a super::modules::Modules,
+    pub program: Program,
+    pub diagnostics: Diagnostics,
+    pub(super) memo: HashMap<String, Rc<super::special::Special>>,
+    pub(super) taken: HashSet<Rc<str>>,
+    pub(super) local: Local,
+    inlining: u32,
+}
+
+/// What belongs to the core function that is being made.
+#[derive(Default)]
+pub(super) struct Local {
+    pending: Vec<Vec<Pending>>,
+    /// For an unknown size, a term that computes it.
+    witnesses: HashMap<u32, Expr>,
+    /// Let-bound Index variables whose value is a known size.
+    known: HashMap<Var, Size>,
+}
+
+/// `fun`s expanded inside one another before the inner one becomes a function of its own.
+const INLINE_DEPTH: u32 = 3;
+
+impl<'a> Elaborator<'a> {
+    pub fn new(infer: &'a Infer<'a>, modules: &'a super::modules::Modules) -> Elaborator<'a> {
+        Elaborator {
+            infer,
+            modules,
+            program: Program::default(),
+            diagnostics: Vec::new(),
+            memo: HashMap::new(),
+            taken: HashSet::new(),
+            local: Local::default(),
+            inlining: 0,
+        }
+    }
+
+    /// The core of an expression.
+    pub fn expr(&mut self, expr: &'a ast::Expr, scope: &Scope<'a>) -> Result<Expr> {
+        let span = expr.span;
+        Ok(match &expr.kind {
+            ExprKind::Var(name) => match scope.values.get(name) {
+                Some(Bind::Value(value)) => value.at(span),
+                Some(Bind::Function(_)) => return self.function_as_value(span),
+                None => match self.callable(expr, scope) {
+                    Some(Callable::Global { index, instance }) if self.infer.schemes[index].params.is_empty() => {
+                        self.apply_global(index, &instance, Vec::new(), span)?
+                    }
+                    _ => return self.function_as_value(span),
+                },
+            },
+            ExprKind::Int(value, double) => match (self.infer.notes.literals.get(&span).map(|ty| self.concrete(ty, scope)), value) {
+                (Some(Ty::Index(_)), Some(value)) => Expr::index(*value).at(span),
+                _ => Expr::double(*double).at(span),
+            },
+            ExprKind::Double(value) => Expr::double(*value).at(span),
+            ExprKind::Bool(value) => Expr::bool(*value).at(span),
+            ExprKind::Operator(_) | ExprKind::Fun(..) => return self.function_as_value(span),
+            ExprKind::Let(pattern, value, body) => {
+                let scope = match &pattern.kind {
+                    PatternKind::Var(name) if self.is_function(value, scope) => {
+                        let function = self.named_function(name, value, scope, span)?;
+                        Scope { values: scope.values.with(name, Bind::Function(function)), ..scope.clone() }
+                    }
+                    _ => {
+                        let value = self.expr(value, scope)?;
+                        self.bind(pattern, value, scope)?
+                    }
+                };
+                self.expr(body, &scope)?
+            }
+            ExprKind::LetFun(fun, body) => {
+                let closure = Closure {
+                    id: crate::ir::term::fresh_id(),
+                    name: Some(fun.name.text.clone()),
+                    params: &fun.params,
+                    result: fun.result.as_ref(),
+                    body: &fun.value,
+                    scope: scope.clone(),
+                    instance: Instance::default(),
+                };
+                let function = Bind::Function(Callable::Closure(Rc::new(closure)));
+                let scope = Scope { values: scope.values.with(&fun.name.text, function), ..scope.clone() };
+                self.expr(body, &scope)?
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                let condition = self.expr(condition, scope)?;
+                let then = self.scoped(|this| this.expr(then, scope))?;
+                let ty = without_bounds(then.ty());
+                let place = otherwise.span;
+                let otherwise = self.scoped(|this| {
+                    let value = this.expr(otherwise, scope)?;
+                    this.coerce(value, &ty, place, "both branches of an `if` have one shape")
+                })?;
+                let joined = Expr::if_(condition, then.clone(), otherwise.clone());
+                let exact = if then.ty() == otherwise.ty() { then.ty().clone() } else { ty };
+                Expr::with_type(joined.term().clone(), exact, span)
+            }
+            ExprKind::Binary(op, a, b) => {
+                let a = self.expr(a, scope)?;
+                let prim = builtin::binary(*op);
+                let b = match prim {
+                    Prim::And | Prim::Or => self.scoped(|this| this.expr(b, scope))?,
+                    _ => self.expr(b, scope)?,
+                };
+                Expr::prim(prim, vec![a, b]).at(span)
+            }
+            ExprKind::Unary(_, literal) if smallest_index(expr) => {
+                match self.infer.notes.literals.get(&literal.span).map(|ty| self.concrete(ty, scope)) {
+                    Some(Ty::Index(_)) => Expr::index(i64::MIN).at(span),
+                    _ => Expr::double(i64::MIN as f64).at(span),
+                }
+            }
+            ExprKind::Unary(op, a) => Expr::prim(builtin::unary(*op), vec![self.expr(a, scope)?]).at(span),
+            ExprKind::App(head, args) => {
+                let Some(callable) = self.callable(head, scope) else {
+                    return self.function_as_value(head.span);
+                };
+                let args = args
+                    .iter()
+                    .map(|arg| match self.callable(arg, scope) {
+                        Some(callable) if !self.is_constant(&callable) => Ok(Arg::Function(callable)),
+                        _ => Ok(Arg::Value(self.expr(arg, scope)?)),
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                self.apply(&callable, args, span)?
+            }
+            ExprKind::Index(array, index) => {
+                let array = self.expr(array, scope)?;
+                Expr::get(array, self.expr(index, scope)?).at(span)
+            }
+            ExprKind::Tuple(parts) => Expr::tuple(parts.iter().map(|part| self.expr(part, scope)).collect::<Result<_>>()?).at(span),
+            ExprKind::Array(items) => self.array(items, span, scope)?,
+            ExprKind::Deriv(subject, point) => self.deriv(subject, point, scope, span)?,
+        })
+    }
+
+    fn array(&mut self, items: &'a [ast::Expr], span: Span, scope: &Scope<'a>) -> Result<Expr> {
+        let Some(first) = items.first() else {
+            let element = self.infer.notes.empties.get(&span).map(|ty| self.concrete(ty, scope)).and_then(|ty| ty.to_core());
+            return match element {
+                // the inner sizes of an empty array that nothing decides are 0
+                Some(element) => Ok(Expr::array(
+                    element.map_sizes(&mut |size| if size.has_unknown() { Size::constant(0) } else { size.clone() }),
+                    Vec::new(),
+                )
+                .at(span)),
+                None => self.fail(
+                    Diagnostic::error("E0307", span, "the element type of `[]` is not known").help("annotate it: `let a: Vector = []`"),
+                ),
+            };
+        };
+        let first = self.expr(first, scope)?;
+        let element = without_bounds(first.ty());
+        let mut values = vec![first];
+        for item in &items[1..] {
+            let value = self.expr(item, scope)?;
+            values.push(self.coerce(value, &element, item.span, "every element of an array has the shape of the first")?);
+        }
+        Ok(Expr::array(element, values).at(span))
+    }
+
+    // ---- functions ----
+
+    /// What an expression is as a function, if it is one.
+    pub(super) fn callable(&mut self, expr: &'a ast::Expr, scope: &Scope<'a>) -> Option<Callable<'a>> {
+        match &expr.kind {
+            ExprKind::Var(name) => match scope.values.get(name) {
+                Some(Bind::Value(_)) => None,
+                Some(Bind::Function(Callable::Closure(closure))) => Some(Callable::Closure(self.at_use(closure, expr.span, scope))),
+                Some(Bind::Function(function)) => Some(function.clone()),
+                None => match self.modules.lookup(name, scope.at) {
+                    Some(index) => Some(Callable::Global { index, instance: self.instance(expr.span, scope) }),
+                    None => builtin::lookup(name).map(Callable::Builtin),
+                },
+            },
+            ExprKind::Operator(op) => Some(Callable::Builtin(Builtin::Prim(builtin::binary(*op)))),
+            ExprKind::Fun(params, body) => Some(Callable::Closure(Rc::new(Closure {
+                id: crate::ir::term::fresh_id(),
+                name: None,
+                params,
+                result: None,
+                body,
+                scope: scope.clone(),
+                instance: Instance::default(),
+            }))),
+            _ => None,
+        }
+    }
+
+    fn is_constant(&self, callable: &Callable) -> bool {
+        match callable {
+            Callable::Global { index, .. } => self.infer.schemes[*index].params.is_empty(),
+            Callable::Builtin(_) | Callable::Closure(_) => false,
+        }
+    }
+
+    fn is_function(&mut self, expr: &'a ast::Expr, scope: &Scope<'a>) -> bool {
+        self.callable(expr, scope).is_some_and(|callable| !self.is_constant(&callable))
+    }
+
+    /// A function bound by `let`: a `fun` gets the name.
+    fn named_function(&mut self, name: &Rc<str>, value: &'a ast::Expr, scope: &Scope<'a>, span: Span) -> Result<Callable<'a>> {
+        match self.callable(value, scope) {
+            Some(Callable::Closure(closure)) if closure.name.is_none() => Ok(Callable::Closure(Rc::new(Closure {
+                id: closure.id,
+                name: Some(name.clone()),
+                params: closure.params,
+                result: None,
+                body: closure.body,
+                scope: closure.scope.clone(),
+                instance: closure.instance.clone(),
+            }))),
+            Some(callable) => Ok(callable),
+            None => self.function_as_value(span),
+        }
+    }
+
+    /// A local function with the holes of this use filled in.
+    fn at_use(&self, closure: &Rc<Closure<'a>>, span: Span, scope: &Scope<'a>) -> Rc<Closure<'a>> {
+        let instance = self.instance(span, scope);
+        if instance.is_empty() {
+            return closure.clone();
+        }
+        let types = instance.iter().fold(closure.scope.types.clone(), |types, (id, ty)| types.with(&hole_name(*id), ty.clone()));
+        Rc::new(Closure {
+            id: closure.id,
+            name: closure.name.clone(),
+            params: closure.params,
+            result: closure.result,
+            body: closure.body,
+            scope: Scope { types, ..closure.scope.clone() },
+            instance,
+        })
+    }
+
+    /// What the holes of a polymorphic name are at this use.
+    fn instance(&self, span: Span, scope: &Scope<'a>) -> Instance {
+        match self.infer.notes.uses.get(&span) {
+            Some(uses) => Rc::new(uses.iter().map(|(id, ty)| (*id, self.concrete(ty, scope))).collect()),
+            None => Rc::new(Vec::new()),
+        }
+    }
+
+    /// A type with the holes of the scope filled in; numbers that nothing decides are Double.
+    pub(super) fn concrete(&self, ty: &Ty, scope: &Scope<'a>) -> Ty {
+        let holes = &self.infer.holes;
+        holes.resolve(ty).map(&mut Size::clone, &mut |id| match scope.types.get(&hole_name(id)) {
+            Some(known) => known.clone(),
+            None if holes.class(id) == Class::Any => Ty::Hole(id),
+            None => Ty::Double,
+        })
+    }
+
+    /// Applies a function to arguments.
+    pub fn apply(&mut self, callable: &Callable<'a>, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
+        match callable {
+            Callable::Builtin(builtin) => self.apply_builtin(*builtin, args, span),
+            Callable::Global { index, instance } => self.apply_global(*index, instance, args, span),
+            Callable::Closure(closure) if closure.name.is_none() && self.inlining < INLINE_DEPTH => {
+                self.inlining += 1;
+                let result = self.expand(closure, args, closure.scope.clone());
+                self.inlining -= 1;
+                result
+            }
+            Callable::Closure(closure) => self.apply_closure(closure, args, span),
+        }
+    }
+
+    /// The body of a closure with its parameters bound to arguments, in place.
+    pub(super) fn expand(&mut self, closure: &Closure<'a>, args: Vec<Arg<'a>>, scope: Scope<'a>) -> Result<Expr> {
+        let scope = self.bind_arguments(closure.params, args, scope)?;
+        let value = self.expr(closure.body, &scope)?;
+        self.declared_result(value, closure.result, &scope, closure.body.span)
+    }
+
+    pub(super) fn bind_arguments(&mut self, params: &'a [Pattern], args: Vec<Arg<'a>>, mut scope: Scope<'a>) -> Result<Scope<'a>> {
+        for (pattern, arg) in params.iter().zip(args) {
+            scope = match arg {
+                Arg::Value(value) => self.bind(pattern, value, &scope)?,
+                Arg::Function(function) => {
+                    let name = pattern_name(pattern, 0);
+                    Scope { values: scope.values.with(&name, Bind::Function(function)), ..scope }
+                }
+            };
+        }
+        Ok(scope)
+    }
+
+    pub(super) fn declared_result(&mut self, value: Expr, declared: Option<&'a TypeExpr>, scope: &Scope<'a>, span: Span) -> Result<Expr> {
+        match declared {
+            Some(declared) => Ok(self.annotate(value, declared, scope, span)?.0),
+            None => Ok(value),
+        }
+    }
+
+    fn apply_builtin(&mut self, builtin: Builtin, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
+        let mut args = args.into_iter();
+        let mut next = || args.next();
+        match builtin {
+            Builtin::Prim(prim) => {
+                let args = std::iter::from_fn(next)
+                    .map(|arg| match arg {
+                        Arg::Value(value) => Ok(value),
+                        Arg::Function(_) => self.function_as_value(span),
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                Ok(Expr::prim(prim, args).at(span))
+            }
+            Builtin::Build => match (next(), next()) {
+                (Some(Arg::Value(n)), Some(Arg::Function(f))) => {
+                    let i = Var::fresh(&self.parameter_name(&f, 0, "i"), Type::Index(Some(self.normal(&Size::of_expr(&n)))));
+                    let body = self.scoped(|this| this.apply(&f, vec![Arg::Value(Expr::var(&i))], span))?;
+                    if type_mentions(body.ty(), &i) {
+                        return self.fail(
+                            Diagnostic::error("E0405", span, format!("the shape of an element depends on its index `{}`", i.name()))
+                                .help("arrays are regular: give every element one shape, for example the largest"),
+                        );
+                    }
+                    Ok(Expr::build_with(n, i, body).at(span))
+                }
+                _ => self.function_as_value(span),
+            },
+            Builtin::Ifold => match (next(), next(), next()) {
+                (Some(Arg::Function(f)), Some(Arg::Value(init)), Some(Arg::Value(n))) => {
+                    let ty = without_bounds(init.ty());
+                    let acc = Var::fresh(&self.parameter_name(&f, 0, "acc"), ty.clone());
+                    let i = Var::fresh(&self.parameter_name(&f, 1, "i"), Type::Index(Some(self.normal(&Size::of_expr(&n)))));
+                    let body = self.scoped(|this| {
+                        this.note(&acc);
+                        let next = this.apply(&f, vec![Arg::Value(Expr::var(&acc)), Arg::Value(Expr::var(&i))], span)?;
+                        this.coerce(next, &ty, span, "the accumulator of an `ifold` keeps its shape")
+                    })?;
+                    Ok(Expr::fold_with(n, acc, i, body, init).at(span))
+                }
+                _ => self.function_as_value(span),
+            },
+            Builtin::Get => match (next(), next()) {
+                (Some(Arg::Value(array)), Some(Arg::Value(index))) => Ok(Expr::get(array, index).at(span)),
+                _ => self.function_as_value(span),
+            },
+            Builtin::Pair => match (next(), next()) {
+                (Some(Arg::Value(a)), Some(Arg::Value(b))) => Ok(Expr::tuple(vec![a, b]).at(span)),
+                _ => self.function_as_value(span),
+            },
+            Builtin::Length | Builtin::MatrixCols | Builtin::Fst | Builtin::Snd => match next() {
+                Some(Arg::Value(value)) => Ok(match builtin {
+                    Builtin::Fst => Expr::proj(value, 0),
+                    Builtin::Snd => Expr::proj(value, 1),
+                    Builtin::MatrixCols => Expr::dim(value, 1),
+                    _ => Expr::dim(value, 0),
+                }
+                .at(span)),
+                _ => self.function_as_value(span),
+            },
+            Builtin::Api(api) => self.form(api, args.collect(), span),
+        }
+    }
+
+    fn parameter_name(&self, callable: &Callable<'a>, at: usize, otherwise: &str) -> Rc<str> {
+        let pattern = match callable {
+            Callable::Closure(closure) => closure.params.get(at),
+            Callable::Builtin(_) | Callable::Global { .. } => None,
+        };
+        match pattern.map(|pattern| pattern_name(pattern, at)) {
+            Some(name) if !name.starts_with("arg") => name,
+            _ => otherwise.into(),
+        }
+    }
+
+    // ---- scopes ----
+
+    /// Runs `f`; the lets and checks that it asks for go around its term and no further.
+    pub fn scoped(&mut self, f: impl FnOnce(&mut Self) -> Result<Expr>) -> Result<Expr> {
+        self.local.pending.push(Vec::new());
+        let result = f(self);
+        let pending = self.local.pending.pop().unwrap_or_default();
+        let body = result?;
+        Ok(pending.into_iter().rev().fold(body, |body, pending| match pending {
+            Pending::Let(var, value) => {
+                let span = value.span();
+                Expr::let_(var, value, body).at(span)
+            }
+            Pending::Check(condition, status, span) => Expr::check(condition, status, body).at(span),
+        }))
+    }
+
+    /// Binds a value to a variable in the innermost scope, unless it is one or a literal.
+    pub fn name(&mut self, name: &str, value: Expr) -> Expr {
+        if value.is_atom() {
+            return value;
+        }
+        let ty = value.ty().map_sizes(&mut |size| self.normal(size));
+        let var = Var::fresh(name, ty);
+        if let Some(size) = matches!(value.ty(), Type::Index(_)).then(|| Size::try_of_expr(&value)).flatten() {
+            let size = self.normal(&size);
+            self.local.known.insert(var.clone(), size);
+        }
+        self.note(&var);
+        if let Some(scope) = self.local.pending.last_mut() {
+            scope.push(Pending::Let(var.clone(), value));
+        }
+        Expr::var(&var)
+    }
+
+    pub(super) fn check(&mut self, condition: Expr, status: Status, span: Span) {
+        if let Some(scope) = self.local.pending.last_mut() {
+            scope.push(Pending::Check(condition, status, span));
+        }
+    }
+
+    /// Remembers how to compute the unknown sizes of a variable's type.
+    pub(super) fn note(&mut self, var: &Var) {
+        let mut found = Vec::new();
+        super::shapes::each_dimension(&Expr::var(var), var.ty(), &mut |size, term| {
+            if let Some(crate::ir::Atom::Unknown(id)) = size.as_atom() {
+                found.push((*id, term));
+            }
+        });
+        for (id, term) in found {
+            self.local.witnesses.entry(id).or_insert(term);
+        }
+    }
+
+    /// A size without let-bound variables whose value is a known size.
+    pub fn normal(&self, size: &Size) -> Size {
+        size.substitute(&mut |atom| match atom {
+            crate::ir::Atom::Var(var) => self.local.known.get(var).cloned(),
+            crate::ir::Atom::Term(_) | crate::ir::Atom::Unknown(_) => None,
+        })
+    }
+
+    /// An Index term that computes a size, if one is in scope.
+    pub(super) fn size_term(&self, size: &Size) -> Option<Expr> {
+        match size.as_atom() {
+            Some(crate::ir::Atom::Unknown(id)) => self.local.witnesses.get(id).cloned(),
+            _ => size.to_expr(),
+        }
+    }
+
+    // ---- patterns ----
+
+    /// Binds a pattern's names to the parts of a value.
+    pub fn bind(&mut self, pattern: &'a Pattern, value: Expr, scope: &Scope<'a>) -> Result<Scope<'a>> {
+        match &pattern.kind {
+            PatternKind::Var(name) => {
+                let value = self.name(name, value);
+                Ok(Scope { values: scope.values.with(name, Bind::Value(value)), ..scope.clone() })
+            }
+            PatternKind::Wildcard => {
+                self.name("_", value);
+                Ok(scope.clone())
+            }
+            PatternKind::Tuple(parts) => {
+                let values: Vec<Expr> = match value.term() {
+                    crate::ir::Term::Tuple(values) => values.clone(),
+                    _ => {
+                        let whole = self.name("t", value);
+                        (0..parts.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
+                    }
+                };
+                let mut scope = scope.clone();
+                for (part, value) in parts.iter().zip(values) {
+                    scope = self.bind(part, value, &scope)?;
+                }
+                Ok(scope)
+            }
+            PatternKind::Typed(inner, annotation) => {
+                let (value, mut scope) = self.annotate(value, annotation, scope, pattern.span)?;
+                if let (ast::TypeExprKind::Index(_), PatternKind::Var(name)) = (&annotation.kind, &inner.kind)
+                    && scope.sizes.get(name).is_none()
+                {
+                    scope.sizes = scope.sizes.with(name, self.normal(&Size::of_expr(&value)));
+                }
+                self.bind(inner, value, &scope)
+            }
+        }
+    }
+
+    // ---- errors ----
+
+    pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Result<T> {
+        if !self.diagnostics.iter().any(|known| known.code == diagnostic.code && known.span == diagnostic.span) {
+            self.diagnostics.push(diagnostic);
+        }
+        Err(Failed)
+    }
+
+    pub(super) fn function_as_value<T>(&mut self, span: Span) -> Result<T> {
+        self.fail(
+            Diagnostic::error("E0311", span, "a function is wanted here by name or as `fun`, or a value is wanted and this is a function")
+                .help("write the function itself where a function is passed, and apply it where a value is wanted"),
+        )
+    }
+
+    /// The function that a declaration is another name of, and its scope.
+    pub(super) fn declaration_scope(&self, index: usize, instance: &Instance) -> Scope<'a> {
+        let types = instance.iter().fold(Env::default(), |types, (id, ty)| types.with(&hole_name(*id), ty.clone()));
+        Scope { values: Env::default(), sizes: Env::default(), types, at: index }
+    }
+
+    /// The parameters and body of a declaration.
+    pub(super) fn declaration(&self, index: usize) -> (&'a [Pattern], &'a ast::Expr) {
+        let decl = &self.modules.globals[index].decl;
+        parameters(&decl.params, &decl.body)
+    }
+}
+
+/// The name under which a scope keeps what a hole is.
+pub fn hole_name(id: u32) -> Rc<str> {
+    format!("'{id}").into()
+}
+
+/// The type with every index bound dropped.
+pub fn without_bounds(ty: &Type) -> Type {
+    match ty {
+        Type::Index(_) => Type::INDEX,
+        Type::Array(element, size) => Type::array(without_bounds(element), size.clone()),
+        Type::Tuple(parts) => Type::tuple(parts.iter().map(without_bounds).collect()),
+        Type::Double | Type::Bool => ty.clone(),
+    }
+}
+
+fn type_mentions(ty: &Type, var: &Var) -> bool {
+    let mut found = false;
+    without_bounds(ty).each_size(&mut |size| found |= size.mentions(var));
+    found
+}

@@ -1,0 +1,185 @@
+//! Types and sizes: from syntax trees to the core language.
+//!
+//! In: the main file and what it opens. Out: a core [`Program`] of monomorphic first-order functions, the
+//! inferred signature of each declaration, warnings. Four steps:
+//!
+//! 1. `modules` lists all declarations, each with the names it can see.
+//! 2. `infer` gives each its polymorphic type (`ty`, `builtin`, `annotation`, `forms` help).
+//! 3. `elaborate` makes core functions for the entries and whatever they use (`special`, `shapes`), and turns
+//!    the differentiation API into `dual` (`derive`).
+//! 4. `signature` prints what was inferred.
+//!
+//!     let sq x = x * x   →   sq (x: Double) : Double = x * x
+
+mod annotation;
+mod builtin;
+mod derive;
+mod elaborate;
+mod env;
+mod forms;
+mod infer;
+pub mod modules;
+mod shapes;
+mod signature;
+mod special;
+mod ty;
+
+use std::rc::Rc;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::ir::Program;
+use crate::source::{SourceMap, Span};
+
+pub use derive::{Derive, Kind};
+pub use modules::Loader;
+pub use signature::Signature;
+
+use elaborate::{Elaborator, Instance};
+use ty::{Class, Ty};
+
+/// What the command line asks of this stage.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The entries; all first-order declarations of the main file when empty.
+    pub entries: Vec<String>,
+    pub derives: Vec<Derive>,
+}
+
+/// A typed program.
+#[derive(Debug)]
+pub struct Elaborated {
+    /// The entries and what they use, callees before callers.
+    pub program: Program,
+    pub warnings: Diagnostics,
+    /// One for each declaration of the main file, then one for each derived entry.
+    pub signatures: Vec<Signature>,
+}
+
+/// Types a program. `main` is the number of the main file in `sources`; `load` reads the files it opens.
+pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options: &Options) -> Result<Elaborated, Diagnostics> {
+    let (modules, mut diagnostics) = modules::load(sources, main, load);
+    let infer = infer::infer(&modules);
+    let mut elaborator = Elaborator::new(&infer, &modules);
+    let mut entries: Vec<(usize, Rc<str>)> = Vec::new();
+    let mut signatures = Vec::new();
+    for index in modules.main_globals() {
+        if infer.schemes[index].broken {
+            continue;
+        }
+        let instance = closed(&infer, index);
+        let function = instance.as_ref().and_then(|instance| elaborator.entry(index, instance).ok());
+        let name = modules.globals[index].decl.name.text.clone();
+        let wanted = if options.entries.is_empty() { !name.starts_with('_') } else { options.entries.iter().any(|entry| **entry == *name) };
+        signatures.push(signature::of(&infer, &modules, index, function.as_ref().and_then(|name| elaborator.program.functions.get(name))));
+        if let Some(function) = function.filter(|_| wanted) {
+            entries.push((index, function));
+        }
+    }
+    for derive in &options.derives {
+        let Some(index) = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == *derive.function) else {
+            diagnostics.push(unknown_entry(&modules, &derive.function, "--derive"));
+            continue;
+        };
+        match closed(&infer, index) {
+            Some(instance) if !infer.schemes[index].broken => {
+                if let Ok(name) = elaborator.derived_entry(index, &instance, derive) {
+                    signatures.extend(elaborator.program.functions.get(&name).map(signature::of_function));
+                    entries.push((index, name));
+                }
+            }
+            _ => diagnostics.push(
+                Diagnostic::error(
+                    "E0206",
+                    modules.globals[index].decl.name.span,
+                    format!("`{}` cannot be derived: its type is open", derive.function),
+                )
+                .help("annotate its parameters"),
+            ),
+        }
+    }
+    for entry in &options.entries {
+        let known = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == **entry);
+        match known {
+            None => diagnostics.push(unknown_entry(&modules, entry, "--entry")),
+            Some(index) if !infer.schemes[index].broken && closed(&infer, index).is_none() => diagnostics.push(
+                Diagnostic::error(
+                    "E0206",
+                    modules.globals[index].decl.name.span,
+                    format!("`{entry}` cannot be an entry: its type is open or has a function in it"),
+                )
+                .help("annotate its parameters"),
+            ),
+            Some(_) => {}
+        }
+    }
+    // a declaration that did not parse is no unknown name
+    let unparsed = diagnostics.iter().any(|diagnostic| diagnostic.code.starts_with("E01") || diagnostic.code.starts_with("E000"));
+    let follows = |diagnostic: &&Diagnostic| unparsed && matches!(diagnostic.code, "E0202" | "E0203");
+    diagnostics.extend(infer.diagnostics.iter().filter(|diagnostic| !follows(diagnostic)).cloned());
+    diagnostics.extend(std::mem::take(&mut elaborator.diagnostics));
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Err(diagnostics);
+    }
+    let mut program = elaborator.program;
+    for (_, name) in &entries {
+        if let Some(function) = program.functions.get_mut(name) {
+            function.is_entry = true;
+        }
+    }
+    Ok(Elaborated { program: reachable(program), warnings: diagnostics, signatures })
+}
+
+/// What a declaration's holes are when it is an entry: open numbers are Doubles. `None` when it has a function
+/// among its parameters or its type stays open.
+fn closed(infer: &infer::Infer, index: usize) -> Option<Instance> {
+    let scheme = &infer.schemes[index];
+    let first_order = |ty: &Ty| !contains_function(&infer.holes.resolve(ty));
+    if !scheme.params.iter().chain([&scheme.result]).all(first_order) {
+        return None;
+    }
+    let mut instance = Vec::new();
+    for id in scheme.params.iter().flat_map(|param| infer.holes.open(param)) {
+        if infer.holes.class(id) == Class::Any {
+            return None;
+        }
+        instance.push((id, Ty::Double));
+    }
+    Some(Rc::new(instance))
+}
+
+fn contains_function(ty: &Ty) -> bool {
+    match ty {
+        Ty::Fun(..) => true,
+        Ty::Array(element, _) => contains_function(element),
+        Ty::Tuple(parts) => parts.iter().any(contains_function),
+        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Hole(_) => false,
+    }
+}
+
+fn unknown_entry(modules: &modules::Modules, name: &str, option: &str) -> Diagnostic {
+    let known: Vec<String> = modules.main_globals().map(|index| format!("`{}`", modules.globals[index].decl.name.text)).collect();
+    let help = if known.is_empty() { "the file declares nothing".to_string() } else { format!("the file declares {}", known.join(", ")) };
+    Diagnostic::error("E0205", Span::NONE, format!("`{option} {name}` names no declaration of the file")).help(help)
+}
+
+/// The entries and the functions that they call, directly or not.
+fn reachable(program: Program) -> Program {
+    let mut needed: std::collections::HashSet<Rc<str>> = std::collections::HashSet::new();
+    for function in program.functions.values().rev() {
+        if function.is_entry || needed.contains(&function.name) {
+            needed.insert(function.name.clone());
+            each_call(&function.body, &mut |name| {
+                needed.insert(name.clone());
+            });
+        }
+    }
+    Program { functions: program.functions.into_iter().filter(|(name, _)| needed.contains(name)).collect() }
+}
+
+fn each_call(expr: &crate::ir::Expr, f: &mut dyn FnMut(&Rc<str>)) {
+    if let crate::ir::Term::Call(name, _) = expr.term() {
+        f(name);
+    }
+    expr.term().each_child(&mut |child| each_call(child, f));
+}

@@ -1,0 +1,167 @@
+//! Files to one list of declarations.
+//!
+//! In: the main file and a loader for the files that it opens. Out: every declaration of the library, the
+//! opened files and the main file, each after those it may use, with the names that are visible to it.
+//! Reports cycles, repeated declarations and hidden library names.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::source::{SourceMap, Span};
+use crate::syntax::ast::{Decl, OpenWhat};
+
+/// The M-tilde library of Figure 4 and what the paper's programs use beside it.
+const LINALG: &str = include_str!("linalg.smooth");
+
+/// Reads a file that an `open` names: (path as written, name of the opening file) to (name, text), or why not.
+pub type Loader<'a> = dyn FnMut(&str, &str) -> Result<(String, String), String> + 'a;
+
+/// One declaration and where it stands.
+pub struct Global {
+    pub decl: Decl,
+    pub file: usize,
+}
+
+/// All declarations of a program.
+#[derive(Default)]
+pub struct Modules {
+    /// Callees before callers.
+    pub globals: Vec<Global>,
+    /// The names each file declares, and the files each file opens, later ones first.
+    names: Vec<HashMap<Rc<str>, usize>>,
+    opens: Vec<Vec<usize>>,
+    pub main: usize,
+}
+
+impl Modules {
+    /// What a name means in the declaration number `at`: one before it in its file, or one of an opened file.
+    pub fn lookup(&self, name: &str, at: usize) -> Option<usize> {
+        let file = self.globals.get(at)?.file;
+        if let Some(index) = self.names[file].get(name)
+            && *index < at
+        {
+            return Some(*index);
+        }
+        self.opens[file].iter().find_map(|open| self.names[*open].get(name).copied())
+    }
+
+    /// A later declaration of that name in the same file, or itself.
+    pub fn declared_later(&self, name: &str, at: usize) -> Option<usize> {
+        self.names[self.globals.get(at)?.file].get(name).copied()
+    }
+
+    /// The declarations of the main file.
+    pub fn main_globals(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.globals.len()).filter(|index| self.globals[*index].file == self.main)
+    }
+
+    /// All names that the declaration number `at` could use, for suggestions.
+    pub fn visible(&self, at: usize) -> Vec<Rc<str>> {
+        self.globals.iter().take(at).map(|global| global.decl.name.text.clone()).collect()
+    }
+}
+
+struct Loading<'a, 'l> {
+    sources: &'a mut SourceMap,
+    load: &'a mut Loader<'l>,
+    modules: Modules,
+    diagnostics: Diagnostics,
+    /// Files by name: done, or being loaded.
+    files: HashMap<String, Option<usize>>,
+}
+
+/// Parses the main file, the library and everything that is opened.
+pub fn load(sources: &mut SourceMap, main: u32, load: &mut Loader) -> (Modules, Diagnostics) {
+    let library = sources.add("linalg", LINALG);
+    let name = sources.files[main as usize].name.to_string();
+    let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
+    loading.file(library, None);
+    loading.files.insert(name.clone(), None);
+    let file = loading.file(main, Some(&name));
+    loading.modules.main = file;
+    (loading.modules, loading.diagnostics)
+}
+
+impl Loading<'_, '_> {
+    /// Adds a file and what it opens; `name` is `None` for the library.
+    fn file(&mut self, number: u32, name: Option<&str>) -> usize {
+        let text = self.sources.files[number as usize].text.clone();
+        let (module, errors) = crate::syntax::parse_recovering(&text, number);
+        self.diagnostics.extend(errors);
+        let mut opens = Vec::new();
+        for open in &module.opens {
+            match &open.what {
+                OpenWhat::Library(library) if &**library == "linalg" => {}
+                OpenWhat::Library(library) => self.diagnostics.push(
+                    Diagnostic::error("E0003", open.span, format!("unknown library `{library}`"))
+                        .help("the only library is `linalg`, open by default; write a file's name in quotes"),
+                ),
+                OpenWhat::File(path) => opens.extend(self.open(path, name.unwrap_or_default(), open.span)),
+            }
+        }
+        opens.reverse();
+        let file = self.modules.names.len();
+        if name.is_some() {
+            opens.push(0);
+        }
+        self.modules.opens.push(opens);
+        self.modules.names.push(HashMap::new());
+        for decl in module.decls {
+            self.declare(decl, file);
+        }
+        file
+    }
+
+    fn open(&mut self, path: &str, from: &str, span: Span) -> Option<usize> {
+        let (name, text) = match (self.load)(path, from) {
+            Ok(loaded) => loaded,
+            Err(reason) => {
+                self.diagnostics.push(
+                    Diagnostic::error("E0004", span, format!("cannot open `{path}`: {reason}"))
+                        .help("the path is relative to the file that opens it"),
+                );
+                return None;
+            }
+        };
+        match self.files.get(&name) {
+            Some(Some(done)) => return Some(*done),
+            Some(None) => {
+                self.diagnostics.push(
+                    Diagnostic::error("E0005", span, format!("`{path}` is opened by a file that it opens itself"))
+                        .help("move what both need into a third file"),
+                );
+                return None;
+            }
+            None => {}
+        }
+        self.files.insert(name.clone(), None);
+        let number = self.sources.add(&name, &text);
+        let file = self.file(number, Some(&name));
+        self.files.insert(name, Some(file));
+        Some(file)
+    }
+
+    fn declare(&mut self, decl: Decl, file: usize) {
+        let name = decl.name.text.clone();
+        if let Some(first) = self.modules.names[file].get(&name) {
+            let first = self.modules.globals[*first].decl.name.span;
+            self.diagnostics.push(
+                Diagnostic::error("E0201", decl.name.span, format!("`{name}` is declared twice"))
+                    .label(first, "first declared here")
+                    .help("rename one of them"),
+            );
+            return;
+        }
+        if file != 0 && self.modules.names[0].contains_key(&name) {
+            self.diagnostics.push(Diagnostic {
+                severity: Severity::Warning,
+                ..Diagnostic::error("W0202", decl.name.span, format!("`{name}` hides the library function of that name"))
+                    .help("rename it if the library's is meant elsewhere in this file")
+            });
+        }
+        let index = self.modules.globals.len();
+        self.modules.names[file].insert(name, index);
+        self.modules.globals.push(Global { decl, file });
+    }
+}

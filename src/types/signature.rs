@@ -1,0 +1,58 @@
+//! Inferred signatures, as `smoothc check` prints them.
+//!
+//!     let dot (a: Vector<n>) (b: Vector<n>) : Double
+//!     let first (a: Array<'a, a_n>) : 'a          // no entry: its type is open
+
+use super::infer::{Infer, pattern_name};
+use super::modules::Modules;
+use super::ty::{Ty, show};
+use crate::ir::Function;
+
+/// A declaration's type.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    pub name: String,
+    pub text: String,
+}
+
+/// The signature of a declaration; from its core function where there is one, which knows the sizes best.
+pub fn of(infer: &Infer, modules: &Modules, index: usize, function: Option<&Function>) -> Signature {
+    let name = modules.globals[index].decl.name.text.to_string();
+    let scheme = &infer.schemes[index];
+    let mut holes = Vec::new();
+    let (patterns, _) = super::infer::parameters(&modules.globals[index].decl.params, &modules.globals[index].decl.body);
+    let params: Vec<(String, Ty)> = match function {
+        Some(function) => function.params.iter().map(|param| (param.name().to_string(), Ty::of_core(param.ty()))).collect(),
+        None => scheme
+            .params
+            .iter()
+            .enumerate()
+            .map(|(at, ty)| {
+                (patterns.get(at).map_or(format!("arg{}", at + 1), |pattern| pattern_name(pattern, at).to_string()), ty.clone())
+            })
+            .collect(),
+    };
+    let result = function.map_or(scheme.result.clone(), |function| Ty::of_core(&function.result));
+    let mut text = format!("let {name}");
+    let mut higher_order = false;
+    for (param, ty) in &params {
+        higher_order |= matches!(infer.holes.head(ty), Ty::Fun(..));
+        text += &format!(" ({param}: {})", show(&infer.holes, ty, &mut holes));
+    }
+    text += &format!(" : {}", show(&infer.holes, &result, &mut holes));
+    if function.is_none() {
+        text += if higher_order { "    // no entry: it takes a function" } else { "    // no entry: its type is open" };
+    }
+    Signature { name, text }
+}
+
+/// The signature of a derived entry.
+pub fn of_function(function: &Function) -> Signature {
+    let holes = super::ty::Holes::default();
+    let mut text = format!("let {}", function.name);
+    for param in &function.params {
+        text += &format!(" ({}: {})", param.name(), show(&holes, &Ty::of_core(param.ty()), &mut Vec::new()));
+    }
+    text += &format!(" : {}", show(&holes, &Ty::of_core(&function.result), &mut Vec::new()));
+    Signature { name: function.name.to_string(), text }
+}

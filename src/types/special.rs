@@ -1,0 +1,610 @@
+//! Specialisation: the core function for one use of a declaration or of a local function.
+//!
+//! In: what is applied, and arguments with concrete types. Out: a call. Two uses share one function when
+//! their argument types are the same up to the names of sizes and their function arguments are the same.
+//! What a body mentions and did not get (captured variables, sizes that no argument's shape tells) become
+//! further parameters.
+
+use std::rc::Rc;
+
+use super::elaborate::{Arg, Callable, Closure, Elaborator, Instance, Result, without_bounds};
+use super::infer::pattern_name;
+use super::ty::Ty;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Atom, Expr, Function, Size, Term, Type, Var};
+use crate::source::Span;
+
+/// A core function that was made, as its callers see it.
+pub struct Special {
+    pub name: Rc<str>,
+    /// The value parameters, then what else the body needs, as bound while the body was made.
+    params: Vec<Var>,
+    extra: Vec<Var>,
+    result: Type,
+    /// The value, where it is a size that the shapes and Index arguments tell: `matrixRows m` is one.
+    value: Option<Size>,
+}
+
+/// One parameter of a function to be made: its name, the argument, and the type inside.
+struct Slot {
+    name: Rc<str>,
+    arg: Expr,
+    ty: Type,
+}
+
+impl<'a> Elaborator<'a> {
+    /// A call of a top-level declaration.
+    pub(super) fn apply_global(&mut self, index: usize, instance: &Instance, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
+        let scheme = self.infer.schemes[index].clone();
+        if scheme.broken {
+            return Err(super::elaborate::Failed);
+        }
+        let (patterns, body) = self.declaration(index);
+        if patterns.len() != scheme.params.len() {
+            // another name for a function
+            let scope = self.declaration_scope(index, instance);
+            return match self.callable(body, &scope) {
+                Some(callable) => self.apply(&callable, args, span),
+                None => self.function_as_value(span),
+            };
+        }
+        let (special, slots, canonical) = self.special(index, instance, args, span)?;
+        Ok(self.call(&special, slots, &canonical.known, span))
+    }
+
+    /// The function for these arguments, the arguments with their types inside, and the sizes.
+    fn special(
+        &mut self,
+        index: usize,
+        instance: &Instance,
+        args: Vec<Arg<'a>>,
+        span: Span,
+    ) -> Result<(Rc<Special>, Vec<Slot>, Canonical)> {
+        let scheme = self.infer.schemes[index].clone();
+        let scope = self.declaration_scope(index, instance);
+        let (patterns, body) = self.declaration(index);
+        let params: Vec<Ty> = scheme.params.iter().map(|param| self.infer.holes.resolve(param)).collect();
+        let mut actual = Actual::default();
+        let args: Vec<Arg<'a>> = args
+            .into_iter()
+            .map(|arg| match arg {
+                // so that other arguments can be compared with its sizes
+                Arg::Value(value) if has_unknown(value.ty()) => Arg::Value(self.name("a", value)),
+                Arg::Value(_) | Arg::Function(_) => arg,
+            })
+            .collect();
+        for ((param, arg), value) in params.iter().zip(&args).zip(&scheme.values) {
+            if let Arg::Value(arg) = arg {
+                let ty = arg.ty().map_sizes(&mut |size| self.normal(size));
+                actual.read(param, &ty);
+                if matches!(param, Ty::Index(_)) || matches!(ty, Type::Index(_)) {
+                    actual.sizes.push((Atom::Var(value.clone()), self.normal(&Size::of_expr(arg))));
+                }
+            }
+        }
+        let exact = args.iter().any(|arg| matches!(arg, Arg::Function(_)));
+        let mut slots = Vec::new();
+        let mut functions = Vec::new();
+        let mut used = Vec::new();
+        for (at, arg) in args.into_iter().enumerate() {
+            match arg {
+                Arg::Function(function) => functions.push((at, function)),
+                Arg::Value(value) => {
+                    let wanted = actual.fill(&params[at]);
+                    let place = if value.span().is_none() { span } else { value.span() };
+                    let value = self.coerce(value, &wanted, place, "the parameter's type says so")?;
+                    slots.push(Slot { name: pattern_name(&patterns[at], at), arg: value, ty: wanted });
+                    used.push(at);
+                }
+            }
+        }
+        let mut canonical = Canonical::default();
+        let mut vars: Vec<Var> = Vec::new();
+        if !exact {
+            for (slot, at) in slots.iter().zip(&used) {
+                if let (Type::Index(_), value) = (&slot.ty, &scheme.values[*at])
+                    && params.iter().chain([&scheme.result]).any(|ty| ty_mentions(&self.infer.holes.resolve(ty), value))
+                {
+                    let var = Var::fresh(&slot.name, Type::INDEX);
+                    canonical.known.push((self.normal(&Size::of_expr(&slot.arg)), var.clone()));
+                    canonical.key += &format!("{at}={};", canonical.known.len());
+                    vars.push(var);
+                } else {
+                    vars.push(Var::fresh(&slot.name, Type::INDEX));
+                }
+            }
+            for (slot, at) in slots.iter_mut().zip(&used) {
+                slot.ty = canonical.lengths(&slot.ty, &params[*at], &slot.name);
+            }
+            for slot in &mut slots {
+                slot.ty = canonical.bounds(&slot.ty);
+            }
+        }
+        let vars: Vec<Var> = slots
+            .iter()
+            .enumerate()
+            .map(|(at, slot)| match vars.get(at) {
+                Some(var) => var.retyped(slot.ty.clone()),
+                None => Var::fresh(&slot.name, slot.ty.clone()),
+            })
+            .collect();
+        let sizes = |atom: &Atom| -> Option<Size> {
+            let position = scheme.values.iter().position(|value| *atom == Atom::Var(value.clone()));
+            if let Some(at) = position.and_then(|at| used.iter().position(|used| *used == at)) {
+                return Some(Size::var(&vars[at]));
+            }
+            let size = actual.sizes.iter().find(|(known, _)| known == atom).map(|(_, size)| size.clone())?;
+            Some(if exact { size } else { canonical.size(&size) })
+        };
+        let key = format!(
+            "g{index} {instance:?} {:?} {} {}",
+            slots.iter().map(|slot| &slot.ty).collect::<Vec<_>>(),
+            canonical.key,
+            function_key(&functions)
+        );
+        let key = if exact { key } else { canonical.anonymous(&key, &vars) };
+        let decl = &self.modules.globals[index].decl;
+        let base = decl.name.text.clone();
+        let of_main = self.modules.globals[index].file == self.modules.main;
+        let special = match self.memo.get(&key) {
+            Some(special) => special.clone(),
+            None => {
+                let mut scope = scope;
+                for atom in &scheme.sizes {
+                    if let (Atom::Var(var), Some(size)) = (atom, sizes(atom)) {
+                        scope.sizes = scope.sizes.with(var.name(), size);
+                    }
+                }
+                for (at, value) in scheme.values.iter().enumerate() {
+                    if used.contains(&at)
+                        && let Some(size) = sizes(&Atom::Var(value.clone()))
+                        && scope.sizes.get(value.name()).is_none()
+                    {
+                        scope.sizes = scope.sizes.with(value.name(), size);
+                    }
+                }
+                let special = self.make((&base, of_main), vars, decl.doc.clone(), decl.span, |this, vars| {
+                    let mut args: Vec<Option<Arg<'a>>> = (0..patterns.len()).map(|_| None).collect();
+                    for (var, at) in vars.iter().zip(&used) {
+                        args[*at] = Some(Arg::Value(Expr::var(var)));
+                    }
+                    for (at, function) in functions {
+                        args[at] = Some(Arg::Function(function));
+                    }
+                    let scope = this.bind_arguments(patterns, args.into_iter().flatten().collect(), scope)?;
+                    let value = this.expr(body, &scope)?;
+                    this.declared_result(value, decl.result.as_ref(), &scope, body.span)
+                })?;
+                self.memo.insert(key, special.clone());
+                special
+            }
+        };
+        Ok((special, slots, canonical))
+    }
+
+    /// A call of a local function, or of a `fun` that is expanded no further.
+    pub(super) fn apply_closure(&mut self, closure: &Rc<Closure<'a>>, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
+        let mut slots = Vec::new();
+        let mut functions = Vec::new();
+        let mut used = Vec::new();
+        for (at, arg) in args.into_iter().enumerate() {
+            match arg {
+                Arg::Function(function) => functions.push((at, function)),
+                Arg::Value(value) => {
+                    let ty = value.ty().map_sizes(&mut |size| self.normal(size));
+                    slots.push(Slot { name: pattern_name(&closure.params[at], at), arg: value, ty });
+                    used.push(at);
+                }
+            }
+        }
+        let types: Vec<&Type> = slots.iter().map(|slot| &slot.ty).collect();
+        let key = format!("c{} {:?} {types:?} {}", closure.id, closure.instance, function_key(&functions));
+        let special = match self.memo.get(&key) {
+            Some(special) => special.clone(),
+            None => {
+                let vars = slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect();
+                let base = closure.name.clone().unwrap_or_else(|| "fun".into());
+                let special = self.make((&base, false), vars, None, closure.body.span, |this, vars| {
+                    let mut args: Vec<Option<Arg<'a>>> = (0..closure.params.len()).map(|_| None).collect();
+                    for (var, at) in vars.iter().zip(&used) {
+                        args[*at] = Some(Arg::Value(Expr::var(var)));
+                    }
+                    for (at, function) in functions {
+                        args[at] = Some(Arg::Function(function));
+                    }
+                    this.expand(closure, args.into_iter().flatten().collect(), closure.scope.clone())
+                })?;
+                self.memo.insert(key, special.clone());
+                special
+            }
+        };
+        Ok(self.call(&special, slots, &[], span))
+    }
+
+    /// The function that an entry is: its parameters have the declared or inferred types.
+    pub(super) fn entry(&mut self, index: usize, instance: &Instance) -> Result<Rc<str>> {
+        let scheme = self.infer.schemes[index].clone();
+        let scope = self.declaration_scope(index, instance);
+        let mut args = Vec::new();
+        for (param, value) in scheme.params.iter().zip(&scheme.values) {
+            let ty = self.concrete(param, &scope);
+            let Some(ty) = ty.to_core() else {
+                let span = self.modules.globals[index].decl.name.span;
+                return self.fail(Diagnostic::error("E0307", span, "the type of a parameter is not known").help("annotate the parameter"));
+            };
+            args.push(Arg::Value(Expr::var(&value.retyped(ty))));
+        }
+        if self.declaration(index).0.len() != scheme.params.len() {
+            return self.alias_entry(index, instance);
+        }
+        let span = self.modules.globals[index].decl.name.span;
+        let outer = std::mem::take(&mut self.local);
+        let special = self.special(index, instance, args, span);
+        self.local = outer;
+        Ok(special?.0.name.clone())
+    }
+
+    /// A function of its own for a declaration that is another name for a built-in or library function.
+    fn alias_entry(&mut self, index: usize, instance: &Instance) -> Result<Rc<str>> {
+        let scheme = self.infer.schemes[index].clone();
+        let scope = self.declaration_scope(index, instance);
+        let vars: Vec<Var> = scheme
+            .params
+            .iter()
+            .enumerate()
+            .filter_map(|(at, param)| Some(Var::fresh(&format!("arg{}", at + 1), self.concrete(param, &scope).to_core()?)))
+            .collect();
+        let decl = &self.modules.globals[index].decl;
+        let special = self.make((&decl.name.text, true), vars, decl.doc.clone(), decl.span, |this, vars| {
+            let args = vars.iter().map(|var| Arg::Value(Expr::var(var))).collect();
+            match this.callable(&decl.body, &scope) {
+                Some(callable) => this.apply(&callable, args, decl.body.span),
+                None => this.function_as_value(decl.body.span),
+            }
+        })?;
+        Ok(special.name.clone())
+    }
+
+    /// Makes a core function: its body, then what the body needs beside the parameters.
+    pub(super) fn make(
+        &mut self,
+        (base, of_main): (&str, bool),
+        params: Vec<Var>,
+        doc: Option<String>,
+        span: Span,
+        body: impl FnOnce(&mut Self, &[Var]) -> Result<Expr>,
+    ) -> Result<Rc<Special>> {
+        let outer = std::mem::take(&mut self.local);
+        params.iter().for_each(|param| self.note(param));
+        let body = self.scoped(|this| body(this, &params));
+        self.local = outer;
+        let body = body?;
+        let mut needed = Needed::default();
+        needed.expr(&body);
+        needed.ty(body.ty());
+        let mut extra: Vec<Var> = needed.free.iter().filter(|var| !params.contains(var) && !needed.bound.contains(var)).cloned().collect();
+        // the types of captured variables may need more sizes
+        let mut at = 0;
+        while let Some(var) = extra.get(at).cloned() {
+            let mut types = Needed::default();
+            types.ty(var.ty());
+            extra.extend(types.free.into_iter().filter(|var| !extra.contains(var) && !params.contains(var)).collect::<Vec<_>>());
+            at += 1;
+        }
+        let mut of_params = Needed::default();
+        params.iter().for_each(|param| of_params.ty(param.ty()));
+        extra.extend(of_params.free.into_iter().filter(|var| !extra.contains(var) && !params.contains(var)).collect::<Vec<_>>());
+        // what stands alone as a length of some parameter is read off its shape
+        let mut sizes: Vec<Var> = Vec::new();
+        for ty in params.iter().chain(&extra).map(|var| var.ty()) {
+            lone(ty, &mut |var| {
+                if !params.contains(var) && !sizes.contains(var) && extra.contains(var) {
+                    sizes.push(var.clone());
+                }
+            });
+        }
+        extra.retain(|var| !sizes.contains(var));
+        let name = self.unique(base, of_main);
+        let result = body.ty().clone();
+        let value = matches!(result, Type::Index(_)).then(|| Size::try_of_expr(&body)).flatten().filter(|size| !size.has_unknown());
+        let function = Function {
+            name: name.clone(),
+            doc,
+            sizes,
+            params: params.iter().chain(&extra).cloned().collect(),
+            result: result.clone(),
+            body,
+            is_entry: false,
+            span,
+        };
+        self.program.functions.insert(name.clone(), crate::ir::subst::freshen_function(&function));
+        Ok(Rc::new(Special { name, params, extra, result, value }))
+    }
+
+    fn call(&mut self, special: &Special, slots: Vec<Slot>, canonical: &[(Size, Var)], span: Span) -> Expr {
+        let values: Vec<(Var, Size)> = special
+            .params
+            .iter()
+            .zip(&slots)
+            .filter(|(_, slot)| matches!(slot.ty, Type::Index(_)))
+            .map(|(param, slot)| (param.clone(), self.normal(&Size::of_expr(&slot.arg))))
+            .collect();
+        let mut args: Vec<Expr> = slots.into_iter().map(|slot| slot.arg).collect();
+        args.extend(special.extra.iter().map(Expr::var));
+        // sizes of a memoised function have the names of its first use: read them off the arguments
+        let mut lengths: Vec<(Var, Size)> = Vec::new();
+        for (param, arg) in special.params.iter().zip(&args) {
+            crate::ir::term::match_sizes(param.ty(), arg.ty(), &mut lengths);
+        }
+        let mut unknown: Vec<(u32, Size)> = Vec::new();
+        let mut outside = |size: &Size| {
+            size.substitute(&mut |atom| match atom {
+                Atom::Var(var) => {
+                    let known = values.iter().chain(&lengths).find(|(name, _)| name == var).map(|(_, size)| size.clone());
+                    known.or_else(|| canonical.iter().find(|(_, name)| name == var).map(|(size, _)| size.clone()))
+                }
+                Atom::Unknown(id) => Some(match unknown.iter().find(|(known, _)| known == id) {
+                    Some((_, size)) => size.clone(),
+                    None => {
+                        let size = Size::unknown();
+                        unknown.push((*id, size.clone()));
+                        size
+                    }
+                }),
+                Atom::Term(_) => None,
+            })
+        };
+        let result = special.result.map_sizes(&mut outside);
+        let value = special.value.as_ref().map(outside);
+        if let Some(value) = value.and_then(|size| self.normal(&size).to_expr()) {
+            // the arguments are still evaluated: they may fail
+            for (param, arg) in special.params.iter().zip(args) {
+                self.name(param.name(), arg);
+            }
+            return value.at(span);
+        }
+        let result = result.map_sizes(&mut |size| self.normal(size));
+        Expr::with_type(Term::Call(special.name.clone(), args), result, span)
+    }
+
+    /// A function name that is not taken: `base`, `base_2`, … The main file's names are kept for its own
+    /// declarations.
+    pub(super) fn unique(&mut self, base: &str, of_main: bool) -> Rc<str> {
+        let mut name: Rc<str> = base.into();
+        let mut count = 1;
+        let reserved = |name: &str| {
+            let mut main = self.modules.main_globals();
+            main.any(|index| *self.modules.globals[index].decl.name.text == *name)
+        };
+        while self.taken.contains(&name) || ((count > 1 || !of_main) && reserved(&name)) {
+            count += 1;
+            name = format!("{base}_{count}").into();
+        }
+        self.taken.insert(name.clone());
+        name
+    }
+}
+
+/// What a scheme's size atoms and holes are for the arguments at hand.
+#[derive(Default)]
+struct Actual {
+    sizes: Vec<(Atom, Size)>,
+    holes: Vec<(u32, Type, bool)>,
+}
+
+impl Actual {
+    /// Matches a parameter's type against an argument's; the first occurrence decides.
+    fn read(&mut self, param: &Ty, arg: &Type) {
+        match (param, arg) {
+            (Ty::Array(element, size), Type::Array(inner, length)) => {
+                if let Some(atom) = size.as_atom()
+                    && !self.sizes.iter().any(|(known, _)| known == atom)
+                {
+                    self.sizes.push((atom.clone(), length.clone()));
+                }
+                self.read(element, inner);
+            }
+            (Ty::Tuple(parts), Type::Tuple(types)) => parts.iter().zip(types.iter()).for_each(|(part, ty)| self.read(part, ty)),
+            (Ty::Hole(id), ty) => match self.holes.iter_mut().find(|(known, _, _)| known == id) {
+                Some(hole) => hole.2 = true,
+                None => self.holes.push((*id, ty.clone(), false)),
+            },
+            _ => {}
+        }
+    }
+
+    /// The parameter's type with everything filled in. A hole met twice drops index bounds, which may differ.
+    fn fill(&self, param: &Ty) -> Type {
+        match param {
+            Ty::Double | Ty::Fun(..) => Type::Double,
+            Ty::Bool => Type::Bool,
+            Ty::Index(bound) => Type::Index(bound.as_ref().map(|bound| self.size(bound))),
+            Ty::Array(element, size) => Type::array(self.fill(element), self.size(size)),
+            Ty::Tuple(parts) => Type::tuple(parts.iter().map(|part| self.fill(part)).collect()),
+            Ty::Hole(id) => match self.holes.iter().find(|(known, _, _)| known == id) {
+                Some((_, ty, false)) => ty.clone(),
+                Some((_, ty, true)) => without_bounds(ty),
+                None => Type::Double,
+            },
+        }
+    }
+
+    fn size(&self, size: &Size) -> Size {
+        size.substitute(&mut |atom| self.sizes.iter().find(|(known, _)| known == atom).map(|(_, size)| size.clone()))
+    }
+}
+
+/// Sizes as a function of its own sees them: each different length of the arguments is one size variable.
+#[derive(Default)]
+struct Canonical {
+    known: Vec<(Size, Var)>,
+    key: String,
+}
+
+impl Canonical {
+    /// The type with each length a constant or a variable. A variable takes the name that the parameter
+    /// declares for it.
+    fn lengths(&mut self, ty: &Type, declared: &Ty, param: &str) -> Type {
+        let total = ty.dims().len();
+        self.walk(ty, Some(declared), param, 0, total)
+    }
+
+    fn walk(&mut self, ty: &Type, declared: Option<&Ty>, param: &str, axis: usize, total: usize) -> Type {
+        match ty {
+            Type::Double | Type::Bool | Type::Index(_) => ty.clone(),
+            Type::Array(element, size) => {
+                let (inner, name) = match declared {
+                    Some(Ty::Array(inner, written)) => (Some(&**inner), written.as_var().map(|var| var.name().to_string())),
+                    _ => (None, None),
+                };
+                let composed = match declared {
+                    // a declared `2 * n` stays one, so that the relation is not lost
+                    Some(Ty::Array(_, written)) if written.as_atom().is_none() && self.expressible(size) => true,
+                    _ => false,
+                };
+                let size = if composed {
+                    self.size(size)
+                } else {
+                    let name = name.unwrap_or_else(|| if total <= 1 { format!("{param}_n") } else { format!("{param}_n{axis}") });
+                    self.variable(size, &name)
+                };
+                Type::array(self.walk(element, inner, param, axis + 1, total), size)
+            }
+            Type::Tuple(parts) => {
+                let declared: Vec<Option<&Ty>> = match declared {
+                    Some(Ty::Tuple(types)) if types.len() == parts.len() => types.iter().map(Some).collect(),
+                    _ => vec![None; parts.len()],
+                };
+                Type::tuple(
+                    parts
+                        .iter()
+                        .zip(declared)
+                        .enumerate()
+                        .map(|(at, (part, ty))| self.walk(part, ty, &format!("{param}_{at}"), 0, part.dims().len()))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    fn variable(&mut self, size: &Size, name: &str) -> Size {
+        if size.as_constant().is_some() {
+            return size.clone();
+        }
+        if let Some((_, var)) = self.known.iter().find(|(known, _)| known == size) {
+            return Size::var(var);
+        }
+        let var = Var::fresh(name, Type::INDEX);
+        self.known.push((size.clone(), var.clone()));
+        Size::var(&var)
+    }
+
+    /// The size over the variables that are known; atoms that are lengths themselves are replaced.
+    fn size(&self, size: &Size) -> Size {
+        if let Some((_, var)) = self.known.iter().find(|(known, _)| known == size) {
+            return Size::var(var);
+        }
+        size.substitute(&mut |atom| self.known.iter().find(|(known, _)| known.as_atom() == Some(atom)).map(|(_, var)| Size::var(var)))
+    }
+
+    fn expressible(&self, size: &Size) -> bool {
+        size.terms().flat_map(|(monomial, _)| monomial).all(|atom| self.known.iter().any(|(known, _)| known.as_atom() == Some(atom)))
+    }
+
+    /// The type with the index bounds that the function can name.
+    fn bounds(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Index(Some(bound)) => {
+                let inside = self.size(bound);
+                let ours =
+                    inside.as_constant().is_some() || inside.as_var().is_some_and(|var| self.known.iter().any(|(_, known)| known == var));
+                Type::Index(if ours { Some(inside) } else { None })
+            }
+            Type::Array(element, size) => Type::array(self.bounds(element), size.clone()),
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| self.bounds(part)).collect()),
+            Type::Double | Type::Bool | Type::Index(None) => ty.clone(),
+        }
+    }
+
+    /// A key with variables numbered by first appearance instead of by their own numbers.
+    fn anonymous(&self, key: &str, params: &[Var]) -> String {
+        let mut key = key.to_string();
+        for (at, var) in self.known.iter().map(|(_, var)| var).chain(params).enumerate() {
+            key = key.replace(&format!("{var:?}"), &format!("${at}$"));
+        }
+        key
+    }
+}
+
+/// The variables that a term and its types mention, in order of first appearance.
+#[derive(Default)]
+struct Needed {
+    free: indexmap::IndexSet<Var>,
+    bound: std::collections::HashSet<Var>,
+}
+
+impl Needed {
+    fn ty(&mut self, ty: &Type) {
+        ty.each_size(&mut |size| {
+            size.each_var(&mut |var| {
+                self.free.insert(var.clone());
+            });
+        });
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        if let Term::Var(var) = expr.term() {
+            self.free.insert(var.clone());
+        }
+        for var in expr.term().binders() {
+            self.bound.insert(var.clone());
+            self.ty(var.ty());
+        }
+        self.ty(expr.ty());
+        expr.term().each_child(&mut |child| self.expr(child));
+    }
+}
+
+fn lone(ty: &Type, f: &mut dyn FnMut(&Var)) {
+    match ty {
+        Type::Array(element, size) => {
+            if let Some(var) = size.as_var() {
+                f(var);
+            }
+            lone(element, f);
+        }
+        Type::Tuple(parts) => parts.iter().for_each(|part| lone(part, f)),
+        Type::Double | Type::Bool | Type::Index(_) => {}
+    }
+}
+
+fn has_unknown(ty: &Type) -> bool {
+    let mut found = false;
+    ty.each_size(&mut |size| found |= size.has_unknown());
+    found
+}
+
+fn ty_mentions(ty: &Ty, var: &Var) -> bool {
+    let mut found = false;
+    ty.map(
+        &mut |size| {
+            found |= size.mentions(var);
+            size.clone()
+        },
+        &mut Ty::Hole,
+    );
+    found
+}
+
+/// A text that is equal for equal function arguments.
+fn function_key(functions: &[(usize, Callable)]) -> String {
+    let mut key = String::new();
+    for (at, function) in functions {
+        key += &match function {
+            Callable::Builtin(builtin) => format!("{at}:{builtin:?};"),
+            Callable::Global { index, instance } => format!("{at}:g{index}{instance:?};"),
+            Callable::Closure(closure) => format!("{at}:c{}{:?};", closure.id, closure.instance),
+        };
+    }
+    key
+}
