@@ -2,10 +2,12 @@
 
 use super::{Options, Schedule, optimise};
 use crate::ad::differentiate;
+use crate::ir::eval::{Array, Counts, Shape, Value, eval};
 
 use crate::ir::{Expr, Function, Prim, Program, Size, Type, Var, print};
 use crate::source::Span;
 use crate::stack::with_large_stack;
+use std::rc::Rc;
 
 fn add(a: Expr, b: Expr) -> Expr {
     Expr::prim(Prim::Add, vec![a, b])
@@ -243,78 +245,138 @@ fn square(a: Expr) -> Expr {
     Expr::bind("e", a, |e| mul(e.clone(), e))
 }
 
-#[test]
-fn show_examples() {
-    with_large_stack(|| {
-        let n = size("n");
-        let m = size("m");
-        let (v, u) = (vector("v", &n), vector("u", &m));
-        let (a, q) = (matrix("M", &n, &m), matrix("A", &n, &n));
-        let norm = |v: &Expr| unary(Prim::Sqrt, sum(Expr::dim(v.clone(), 0), |k| mul(at(v, &k), at(v, &k))));
-        let show = |name: &str, functions: Vec<Function>| println!("== {name}\n{}", best(functions));
-        show("norm", vec![function("f", &[&n], &[&v], gradient(&v, |v| norm(&v)))]);
-        let quadratic = |x: &Expr| {
-            let row = Expr::build(var(&n), "i", |i| sum(var(&n), |k| mul(at(&at(&var(&q), &i), &k), at(x, &k))));
-            Expr::bind("y", row, |y| sum(var(&n), |i| mul(at(x, &i), at(&y, &i))))
-        };
-        show("quadratic", vec![function("f", &[&n], &[&v, &q], gradient(&v, |v| quadratic(&v)))]);
-        let loss = |x: &Expr, y: &Expr| {
-            let outer = Expr::build(var(&n), "i", |i| Expr::build(var(&m), "j", |j| mul(at(x, &i), at(y, &j))));
-            let outer = Expr::bind("p", outer, |p| {
-                Expr::build(var(&n), "i", |i| Expr::build(var(&m), "j", |j| sub(at(&at(&var(&a), &i), &j), at(&at(&p, &i), &j))))
-            });
-            Expr::bind("d", outer, |d| sum(var(&n), |i| sum(var(&m), |j| square(at(&at(&d, &i), &j)))))
-        };
-        show("nnmf u", vec![function("f", &[&n, &m], &[&v, &u, &a], gradient(&v, |v| loss(&v, &var(&u))))]);
-        show("nnmf v", vec![function("f", &[&n, &m], &[&v, &u, &a], gradient(&u, |u| loss(&var(&v), &u)))]);
-        let (x, y) = (matrix("X", &n, &m), vector("y", &n));
-        let regression = |w: &Expr| {
-            Expr::prim(
-                Prim::Div,
-                vec![
-                    sum(var(&n), |r| square(sub(sum(var(&m), |c| mul(at(&at(&var(&x), &r), &c), at(w, &c))), at(&var(&y), &r)))),
-                    unary(Prim::ToDouble, var(&n)),
-                ],
-            )
-        };
-        show("linear regression", vec![function("f", &[&n, &m], &[&x, &y, &u], gradient(&u, |w| regression(&w)))]);
-        let logistic = |w: &Expr| {
-            sum(var(&n), |r| {
-                let z = sum(var(&m), |c| mul(at(&at(&var(&x), &r), &c), at(w, &c)));
-                Expr::bind("z", mul(at(&var(&y), &r), z), |z| {
-                    unary(Prim::Log, add(Expr::double(1.0), unary(Prim::Exp, unary(Prim::Neg, z))))
-                })
-            })
-        };
-        show("logistic", vec![function("f", &[&n, &m], &[&x, &y, &u], gradient(&u, |w| logistic(&w)))]);
-        let s = Var::fresh("s", Type::Double);
-        let z = Var::fresh("z", Type::Double);
-        let scaled = Expr::build(var(&n), "i", |i| mul(at(&var(&v), &i), var(&z)));
-        let body = Expr::dual(z, var(&s), Expr::double(1.0), scaled);
-        let body = Expr::bind("d", body, |d| Expr::build(var(&n), "i", |i| Expr::proj(at(&d, &i), 1)));
-        show("v * s", vec![function("f", &[&n], &[&v, &s], body)]);
-        let softmax = |x: &Expr| {
-            let e = Expr::build(var(&n), "k", |k| unary(Prim::Exp, at(x, &k)));
-            Expr::bind("e", e, |e| unary(Prim::Log, sum(var(&n), |k| at(&e, &k))))
-        };
-        show("logSumExp", vec![function("f", &[&n], &[&v], gradient(&v, |v| softmax(&v)))]);
-        let elementwise = Var::fresh("x", v.ty().clone());
-        let body = Expr::build(var(&n), "k", |k| unary(Prim::Sin, at(&var(&elementwise), &k)));
-        let jacobian = Expr::build(var(&n), "i", |i| {
-            let tangent = Expr::build(var(&n), "j", |j| hot(&i, j));
-            let d = Expr::dual(elementwise, var(&v), tangent, body);
-            Expr::bind("d", d, |d| Expr::build(var(&n), "k", |k| Expr::proj(at(&d, &k), 1)))
+/// A gradient or Jacobian, with bounds on its work as multiples of a number of elements.
+struct Example {
+    name: &'static str,
+    function: Function,
+    /// Work per element, where there are `elements(n, m)` of them.
+    bound: u64,
+    elements: fn(u64, u64) -> u64,
+}
+
+fn examples() -> Vec<Example> {
+    let (n, m) = (size("n"), size("m"));
+    let (v, u, y) = (vector("v", &n), vector("u", &m), vector("y", &n));
+    let (a, q, x) = (matrix("M", &n, &m), matrix("A", &n, &n), matrix("X", &n, &m));
+    let norm = |v: &Expr| unary(Prim::Sqrt, sum(Expr::dim(v.clone(), 0), |k| mul(at(v, &k), at(v, &k))));
+    let quadratic = |x: &Expr| {
+        let row = Expr::build(var(&n), "i", |i| sum(var(&n), |k| mul(at(&at(&var(&q), &i), &k), at(x, &k))));
+        Expr::bind("y", row, |y| sum(var(&n), |i| mul(at(x, &i), at(&y, &i))))
+    };
+    let nnmf = |x: &Expr, y: &Expr| {
+        let outer = Expr::build(var(&n), "i", |i| Expr::build(var(&m), "j", |j| mul(at(x, &i), at(y, &j))));
+        let rest = Expr::bind("p", outer, |p| {
+            Expr::build(var(&n), "i", |i| Expr::build(var(&m), "j", |j| sub(at(&at(&var(&a), &i), &j), at(&at(&p, &i), &j))))
         });
-        show("jacobian of sin", vec![function("f", &[&n], &[&v], jacobian)]);
-        let w = Var::fresh("x", Type::Double);
-        show(
-            "f2",
-            vec![function(
-                "f",
-                &[],
-                &[&w],
-                derivative(&var(&w), |x| Expr::bind("y", mul(x.clone(), x.clone()), |y| mul(add(x, y.clone()), y))),
-            )],
-        );
+        Expr::bind("d", rest, |d| sum(var(&n), |i| sum(var(&m), |j| square(at(&at(&d, &i), &j)))))
+    };
+    let predicted = |w: &Expr, r: &Expr| sum(var(&m), |c| mul(at(&at(&var(&x), r), &c), at(w, &c)));
+    let linear = |w: &Expr| sum(var(&n), |r| square(sub(predicted(w, &r), at(&var(&y), &r))));
+    let logistic = |w: &Expr| {
+        sum(var(&n), |r| {
+            let negative = unary(Prim::Neg, mul(at(&var(&y), &r), predicted(w, &r)));
+            unary(Prim::Log, add(Expr::double(1.0), unary(Prim::Exp, negative)))
+        })
+    };
+    let log_sum_exp = |x: &Expr| {
+        let e = Expr::build(var(&n), "k", |k| unary(Prim::Exp, at(x, &k)));
+        Expr::bind("e", e, |e| unary(Prim::Log, sum(var(&n), |k| at(&e, &k))))
+    };
+    let (s, z) = (Var::fresh("s", Type::Double), Var::fresh("z", Type::Double));
+    let scaled = Expr::dual(z.clone(), var(&s), Expr::double(1.0), Expr::build(var(&n), "i", |i| mul(at(&var(&v), &i), var(&z))));
+    let scaled = Expr::bind("d", scaled, |d| Expr::build(var(&n), "i", |i| Expr::proj(at(&d, &i), 1)));
+    let example = |name, sizes: &[&Var], params: &[&Var], body, bound, elements| Example {
+        name,
+        function: function("f", sizes, params, body),
+        bound,
+        elements,
+    };
+    vec![
+        example("norm", &[&n], &[&v], gradient(&v, |v| norm(&v)), 18, |n, _| n),
+        example("sum", &[&n], &[&v], gradient(&v, |v| sum(Expr::dim(v.clone(), 0), |k| at(&v, &k))), 3, |n, _| n),
+        example("quadratic", &[&n], &[&v, &q], gradient(&v, |v| quadratic(&v)), 10, |n, _| n * n),
+        example("nnmf in u", &[&n, &m], &[&v, &u, &a], gradient(&v, |v| nnmf(&v, &var(&u))), 15, |n, m| n * m),
+        example("nnmf in v", &[&n, &m], &[&v, &u, &a], gradient(&u, |u| nnmf(&var(&v), &u)), 15, |n, m| n * m),
+        example("linear regression", &[&n, &m], &[&x, &y, &u], gradient(&u, |w| linear(&w)), 15, |n, m| n * m),
+        example("logistic regression", &[&n, &m], &[&x, &y, &u], gradient(&u, |w| logistic(&w)), 18, |n, m| n * m),
+        example("logSumExp", &[&n], &[&v], gradient(&v, |v| log_sum_exp(&v)), 9, |n, _| n),
+        example("v * s", &[&n], &[&v, &s], scaled, 6, |n, _| n),
+    ]
+}
+
+fn arguments(function: &Function, n: usize, m: usize) -> Vec<Value> {
+    let mut next = 0.0;
+    let mut value = |ty: &Type| {
+        fn of(ty: &Type, lengths: &[usize], next: &mut f64) -> Value {
+            match (ty, lengths) {
+                (Type::Array(element, _), [length, rest @ ..]) => {
+                    let items: Vec<Value> = (0..*length).map(|_| of(element, rest, next)).collect();
+                    let shape = if rest.is_empty() { Shape::Double } else { Shape::array(Shape::Double, rest[0]) };
+                    Value::Array(Rc::new(Array { element: shape, items }))
+                }
+                _ => {
+                    *next += 0.37;
+                    Value::Double(next.sin() + 0.2)
+                }
+            }
+        }
+        let lengths: Vec<usize> = ty.dims().iter().map(|dim| if dim.to_string() == "n" { n } else { m }).collect();
+        of(ty, &lengths, &mut next)
+    };
+    function.params.iter().map(|param| value(param.ty())).collect()
+}
+
+#[test]
+fn gradients_cost_as_much_as_by_hand() {
+    with_large_stack(|| {
+        for example in examples() {
+            let function = example.function.clone();
+            let (plain, best) = compiled(vec![function.clone()]);
+            for (n, m) in [(2, 2), (2, 5), (6, 3), (12, 12)] {
+                let arguments = arguments(&function, n, m);
+                let expected = eval(&plain, "f", arguments.clone()).expect("a value");
+                let found = eval(&best, "f", arguments).expect("a value");
+                assert!(super::rules::close(&expected.value, &found.value, expected.trace.largest), "{}", example.name);
+                let total = |counts: Counts| counts.arithmetic + counts.comparisons + counts.reads + counts.writes;
+                let (before, after) = (total(expected.trace.counts), total(found.trace.counts));
+                let allowed = example.bound * (example.elements)(n as u64, m as u64);
+                assert!(
+                    after <= before && after <= allowed.max(before.min(40)),
+                    "{}: {after} of {allowed} at {n}, {m}; before {before}",
+                    example.name
+                );
+            }
+        }
     });
+}
+
+#[test]
+fn compiling_visits_few_nodes_and_takes_no_time() {
+    with_large_stack(|| {
+        for example in examples() {
+            let program = Program { functions: [("f".into(), example.function)].into_iter().collect() };
+            let plain = differentiate(&program).expect("differentiates");
+            let nodes: usize = plain.functions.values().map(|f| f.body.node_count()).sum();
+            let schedule = Schedule::builtin("default").expect("a built-in schedule");
+            let visited = super::visited(&plain, &schedule).expect("optimises");
+            assert!(visited <= 200 * nodes, "{}: {visited} visits for {nodes} nodes", example.name);
+        }
+    });
+}
+
+#[test]
+fn common_parts_of_a_polynomial() {
+    assert_best("let y = x * x in\nlet dy = x + x in\n(1.0 + dy) * y + (x + y) * dy", || {
+        let w = Var::fresh("x", Type::Double);
+        let body = derivative(&var(&w), |x| Expr::bind("y", mul(x.clone(), x.clone()), |y| mul(add(x, y.clone()), y)));
+        vec![function("f", &[], &[&w], body)]
+    });
+}
+
+#[test]
+fn the_gradient_of_nnmf_is_one_pass() {
+    assert_best(
+        "build n (fun i ->\n  ifold (fun s k ->\n    let u_1 = u[k] in\n    let e_0 = M[i][k] - v[i] * u_1 in\n    let e_1 = -u_1 in\n    s + (e_1 * e_0 + e_0 * e_1)) 0.0 m)",
+        || examples().into_iter().filter(|example| example.name == "nnmf in u").map(|example| example.function).collect(),
+    );
 }

@@ -80,7 +80,8 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
     let mut log = Log::new(options.record);
     let mut derivation = Derivation::default();
     for (name, strategy) in phases(&schedule.strategy) {
-        program = run(&program, strategy, &enabled, options, &mut log)?;
+        let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+        program = run(&program, strategy, &enabled, options, &mut log, &mut budget)?;
         if options.record {
             derivation.phases.push(Phase { name, steps: log.take(), program: program.clone() });
         }
@@ -95,6 +96,18 @@ pub fn apply(schedule: &Schedule, expr: &Expr, options: &Options) -> Result<Opti
     let (mut log, enabled) = (Log::new(false), enabled(options));
     let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &enabled };
     interpreter.apply(&schedule.strategy, expr).map_err(|_| endless("the expression", expr.span()))
+}
+
+/// How many nodes the rewriter looks at on the way through a schedule: what tests bound instead of time.
+#[cfg(test)]
+fn visited(program: &Program, schedule: &Schedule) -> Result<usize, Diagnostic> {
+    let (options, mut program, mut visited) = (Options::default(), program.clone(), 0);
+    for (_, strategy) in phases(&schedule.strategy) {
+        let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+        program = run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget)?;
+        visited += budget.visited;
+    }
+    Ok(visited)
 }
 
 /// Which rules `--disable` and `--strict-fp` leave.
@@ -145,14 +158,14 @@ fn run(
     enabled: &dyn Fn(&Rule) -> bool,
     options: &Options,
     log: &mut Log,
+    budget: &mut Budget,
 ) -> Result<Program, Diagnostic> {
     let mut facts = Facts::new(program.clone(), options.strict_fp);
-    let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
     for (name, function) in &program.functions {
         log.enter(name);
         let mark = facts.mark();
         facts.enter_function(function);
-        let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log, enabled };
+        let mut interpreter = Interpreter { facts: &mut facts, budget, log, enabled };
         let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(&format!("`{name}`"), function.span))?;
         facts.back_to(mark);
         if let Some(body) = body {

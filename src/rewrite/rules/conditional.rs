@@ -3,6 +3,7 @@
 //!     if true then a else b     →  a
 //!     f (if c then a else b)    →  if c then f a else f b     where f is small or one side then simplifies
 
+use crate::ir::subst::{mentions, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::facts::{Facts, same};
 
@@ -17,7 +18,7 @@ rules! {
     "if-ne"      Conditional @ If: "if a <> b then c else d -> if a = b then d else c";
     "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
-    "if-assume"  Conditional @ Prim: "if c then a else b -> if c then a[c := true] else b[c := false]" => if_assume;
+    "if-assume"  Conditional @ Any: "if c then a else b -> if c then a[c := true] else b[c := false]" => if_assume;
     "eq-order"   Conditional @ Prim: "j = i -> i = j if i is bound further out" => eq_order;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b if f is small or meets a literal" => if_float;
     "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else b[0/x] if b[0/x] vanishes" => if_let;
@@ -30,8 +31,13 @@ rules! {
 
 /// In the branches of `if c`, and where loops, checks and sizes fix it, c itself is known. Only comparisons
 /// of Index and Bool, and the very same condition again.
+/// Where an Index equals another, the one stands for the other.
 fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    if expr.ty() != &Type::Bool {
+    if let Term::If(c, a, b) = expr.term() {
+        let (i, k) = facts.equality(c)?;
+        return mentions(a, &i).then(|| Expr::if_(c.clone(), substitute(a, &[(i, k)]), b.clone()));
+    }
+    if expr.ty() != &Type::Bool || expr.is_atom() {
         return None;
     }
     Some(Expr::bool(facts.decide(expr)?))

@@ -15,6 +15,7 @@ pub mod lambda;
 pub mod loops;
 pub mod motion;
 pub mod ring;
+pub mod share;
 pub mod tuple;
 
 #[cfg(test)]
@@ -24,7 +25,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 9] = [
+    let parts: [&LazyLock<Vec<Rule>>; 10] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -34,6 +35,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &loops::RULES,
         &fission::RULES,
         &motion::RULES,
+        &share::RULES,
     ];
     parts.into_iter().flat_map(|part| part.iter())
 }

@@ -244,6 +244,18 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let (a, b) = (part(g), part(g));
             prim([Prim::Add, Prim::Mul, Prim::Lt][g.below(3)], a, b)
         }
+        "common" => {
+            let (a, b) = (g.double(2), g.double(1));
+            let again = crate::ir::subst::freshen(&a);
+            match g.below(3) {
+                0 => prim(Prim::Mul, a, prim(Prim::Sub, b, again)),
+                1 => prim(Prim::Mul, a, Expr::if_(g.boolean(1), again, b)),
+                _ => {
+                    let n = g.count();
+                    prim(Prim::Mul, a, loop_of(g, n, |g| prim(Prim::Add, g.double(1), again)))
+                }
+            }
+        }
         "eq-order" => Expr::if_(prim(Prim::Eq, g.index(0), g.index(0)), g.double(1), g.double(1)),
         "hoist" => {
             let n = g.count();
