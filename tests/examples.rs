@@ -83,7 +83,8 @@ fn compiled_code_agrees_with_the_interpreter() {
         let known = engine::compile(&example.path, &example.text, "none", "types")?;
         for schedule in SCHEDULES {
             let session = engine::compile(&example.path, &example.text, schedule, "emit")?;
-            compiled(example, &known, &session, sanitizers).map_err(|problem| format!("{}, schedule {schedule}: {problem}", example.path))?;
+            compiled(example, &known, &session, sanitizers)
+                .map_err(|problem| format!("{}, schedule {schedule}: {problem}", example.path))?;
         }
         Ok(())
     });
@@ -136,14 +137,15 @@ fn run_calls_an_entry_of_every_example() {
         let found = loaded.call(&arguments.values, &arguments.bindings).map_err(|problem| problem.message)?;
         let known = engine::Known { value: found, largest: 1e3 };
         match &case.wanted {
-            Wanted::Value(Some(wanted)) if !engine::is_json(&known, wanted) => Err(format!("{}: found {:?}", case.line, known.value.columns)),
+            Wanted::Value(Some(wanted)) if !engine::is_json(&known, wanted) => {
+                Err(format!("{}: found {:?}", case.line, known.value.columns))
+            }
             Wanted::Value(_) | Wanted::Failure(_) | Wanted::Differences { .. } => Ok(()),
         }
     });
 }
 
-const WARNINGS: [&str; 8] =
-    ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wvla"];
+const WARNINGS: [&str; 8] = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wvla"];
 
 #[test]
 fn emitted_c_is_silent_and_self_contained() {

@@ -21,7 +21,9 @@ fn typed(text: &str) -> Result<Elaborated, Vec<(&'static str, String)>> {
 }
 
 fn signature(text: &str) -> String {
-    with_large_stack(|| typed(text).map_or_else(|errors| format!("{errors:?}"), |typed| typed.signatures.last().map(|s| s.text.clone()).unwrap_or_default()))
+    with_large_stack(|| {
+        typed(text).map_or_else(|errors| format!("{errors:?}"), |typed| typed.signatures.last().map(|s| s.text.clone()).unwrap_or_default())
+    })
 }
 
 fn errors(text: &str) -> Vec<(&'static str, String)> {
@@ -145,6 +147,7 @@ fn functions_are_shared_between_equal_uses() {
     let functions = with_large_stack(|| typed(&text).map(|typed| typed.program.functions.len()));
     assert_eq!(functions.ok(), Some(31));
     let library = "let f (a: Vector<n>) (b: Vector<n>) (c: Vector<m>) = vectorDot a b + vectorDot b a + vectorDot c c";
-    let functions = with_large_stack(|| typed(library).map(|typed| typed.program.functions.keys().map(|name| name.to_string()).collect::<Vec<_>>()));
+    let functions =
+        with_large_stack(|| typed(library).map(|typed| typed.program.functions.keys().map(|name| name.to_string()).collect::<Vec<_>>()));
     assert_eq!(functions.ok(), Some(vec!["vectorMap2".into(), "vectorEMul".into(), "vectorSum".into(), "vectorDot".into(), "f".into()]));
 }

@@ -62,7 +62,7 @@ pub struct Options {
 }
 
 /// Rewrites one program may take before its schedule is called endless.
-const STEP_LIMIT: usize = 2_000_000;
+const STEP_LIMIT: usize = 1_000_000;
 
 /// A program with more nodes than this is not optimised further.
 pub const NODE_LIMIT: usize = 200_000;
@@ -75,10 +75,7 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
                 .help("groups are fusion, normalisation, motion and algebra"));
         }
     }
-    let enabled = |rule: &Rule| {
-        let disabled = |name: &str| options.disabled.iter().any(|other| other == name);
-        !disabled(rule.name) && !rule.group.is_some_and(|group| disabled(group.name()) || options.strict_fp && group == Group::Algebra)
-    };
+    let enabled = enabled(options);
     let mut program = program.clone();
     let mut log = Log::new(options.record);
     let mut derivation = Derivation::default();
@@ -89,6 +86,23 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
         }
     }
     Ok((program, options.record.then_some(derivation)))
+}
+
+/// Applies a schedule to one expression whose free variables nothing is known of; `None` where it does not apply.
+pub fn apply(schedule: &Schedule, expr: &Expr, options: &Options) -> Result<Option<Expr>, Diagnostic> {
+    let mut facts = Facts::new(Program::default(), options.strict_fp);
+    let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+    let (mut log, enabled) = (Log::new(false), enabled(options));
+    let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &enabled };
+    interpreter.apply(&schedule.strategy, expr).map_err(|_| endless("the expression", expr.span()))
+}
+
+/// Which rules `--disable` and `--strict-fp` leave.
+fn enabled(options: &Options) -> impl Fn(&Rule) -> bool {
+    |rule: &Rule| {
+        let disabled = |name: &str| options.disabled.iter().any(|other| other == name);
+        !disabled(rule.name) && !rule.group.is_some_and(|group| disabled(group.name()) || options.strict_fp && group == Group::Algebra)
+    }
 }
 
 /// Whether `--disable NAME` names something.
@@ -139,7 +153,7 @@ fn run(
         let mark = facts.mark();
         facts.enter_function(function);
         let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log, enabled };
-        let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(function))?;
+        let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(&format!("`{name}`"), function.span))?;
         facts.back_to(mark);
         if let Some(body) = body {
             facts.program.functions.insert(name.clone(), Function { body, ..function.clone() });
@@ -148,8 +162,8 @@ fn run(
     Ok(reachable(facts.program))
 }
 
-fn endless(function: &Function) -> Diagnostic {
-    Diagnostic::error("E0602", function.span, format!("the schedule does not come to an end in `{}`", function.name))
+fn endless(place: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0602", span, format!("the schedule does not come to an end in {place}"))
         .help("two of its rules may undo each other; try it with `--schedule default`")
 }
 

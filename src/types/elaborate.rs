@@ -189,10 +189,12 @@ impl<'a> Elaborator<'a> {
                 };
                 Expr::prim(prim, vec![a, b]).at(span)
             }
-            ExprKind::Unary(_, literal) if smallest_index(expr) => match self.infer.notes.literals.get(&literal.span).map(|ty| self.concrete(ty, scope)) {
-                Some(Ty::Index(_)) => Expr::index(i64::MIN).at(span),
-                _ => Expr::double(i64::MIN as f64).at(span),
-            },
+            ExprKind::Unary(_, literal) if smallest_index(expr) => {
+                match self.infer.notes.literals.get(&literal.span).map(|ty| self.concrete(ty, scope)) {
+                    Some(Ty::Index(_)) => Expr::index(i64::MIN).at(span),
+                    _ => Expr::double(i64::MIN as f64).at(span),
+                }
+            }
             ExprKind::Unary(op, a) => Expr::prim(builtin::unary(*op), vec![self.expr(a, scope)?]).at(span),
             ExprKind::App(head, args) => {
                 let Some(callable) = self.callable(head, scope) else {

@@ -68,7 +68,9 @@ pub fn program(session: &Session, calls: &[Call]) -> Result<String, String> {
     for number in 0..calls.len() {
         writeln!(text, "    case_{number}(file);").expect("memory");
     }
-    text.push_str("    return fclose(file);\n}\n\nint main(int count, char **words)\n{\n    return count == 2 ? smooth_cases(words[1]) : 1;\n}\n");
+    text.push_str(
+        "    return fclose(file);\n}\n\nint main(int count, char **words)\n{\n    return count == 2 ? smooth_cases(words[1]) : 1;\n}\n",
+    );
     Ok(text)
 }
 
@@ -174,7 +176,8 @@ pub fn optimised(text: &str, session: &Session, calls: &[Call], folder: &Path) -
     // SAFETY: the library is the one just made, which has no initialisers, and the function has this type.
     let status = unsafe {
         let library = libloading::Library::new(&library).map_err(|error| error.to_string())?;
-        let run = library.get::<unsafe extern "C" fn(*const std::ffi::c_char) -> i32>(b"smooth_cases").map_err(|error| error.to_string())?;
+        let run =
+            library.get::<unsafe extern "C" fn(*const std::ffi::c_char) -> i32>(b"smooth_cases").map_err(|error| error.to_string())?;
         let path = std::ffi::CString::new(output.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
         run(path.as_ptr())
     };

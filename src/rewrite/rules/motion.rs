@@ -7,7 +7,7 @@
 //! known to run: nothing new is evaluated that may raise an error. An array is worth making where the work
 //! that it saves is more than writing and reading it, with the loop run twice.
 
-use crate::ir::subst::{freshen, map_children};
+use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::{Facts, has_array, same};
@@ -52,13 +52,13 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if is_short(n) {
         return None;
     }
-    let mut search = Search { bound: binders.into_iter().cloned().collect(), loops: Vec::new(), found: None };
+    let mut search = Search::out_of(&binders);
     let runs = runs(n, facts);
     search.strict(body, &mut |term, place| is_worth_moving(term, place.named) && (runs || facts.is_total(term)));
     let (term, _) = search.found?;
-    let t = Var::fresh(name_for(&term), term.ty().clone());
-    let new = replace(body, &term, &Expr::var(&t));
-    Some(Expr::let_(t, term, with_body(expr, new)))
+    let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
+    let new = replace(body, &term.written, &Expr::var(&t));
+    Some(Expr::let_(t, freshen(&term.expanded), with_body(expr, new)))
 }
 
 fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -66,7 +66,7 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if is_short(n) {
         return None;
     }
-    let mut search = Search { bound: binders.into_iter().cloned().collect(), loops: Vec::new(), found: None };
+    let mut search = Search::out_of(&binders);
     search.inner_loops(body, &mut |term, place| {
         !has_array(term.ty())
             && !matches!(term.ty(), Type::Bool)
@@ -75,11 +75,11 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
             && place.loops.iter().all(|(_, n)| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n)))
     });
     let (term, loops) = search.found?;
-    let array = loops.iter().rev().fold(term.clone(), |element, (i, n)| Expr::build_with(n.clone(), i.clone(), element));
+    let array = loops.iter().rev().fold(term.expanded.clone(), |element, (i, n)| Expr::build_with(n.clone(), i.clone(), element));
     let array = freshen(&array);
-    let t = Var::fresh(name_for(&term), array.ty().clone());
+    let t = Var::fresh(name_for(&term.written), array.ty().clone());
     let read = loops.iter().fold(Expr::var(&t), |array, (i, _)| Expr::get(array, Expr::var(i)));
-    let new = replace(body, &term, &read);
+    let new = replace(body, &term.written, &read);
     Some(Expr::let_(t, array, with_body(expr, new)))
 }
 
@@ -135,7 +135,15 @@ struct Search {
     bound: Vec<Var>,
     /// Loops between the outer one and this place; the term may depend on their variables when an array is made.
     loops: Loops,
-    found: Option<(Expr, Loops)>,
+    /// Lets around this place whose values may leave the loop too: the term takes them along.
+    lets: Vec<(Var, Expr)>,
+    found: Option<(Found, Loops)>,
+}
+
+/// A term that may leave the loop: as it stands there, and without the lets of the loop's body.
+struct Found {
+    written: Expr,
+    expanded: Expr,
 }
 
 /// Where a term was found.
@@ -149,6 +157,16 @@ struct Place<'a> {
 type Wanted<'a> = &'a mut dyn FnMut(&Expr, Place) -> bool;
 
 impl Search {
+    fn out_of(binders: &[&Var]) -> Search {
+        Search { bound: binders.iter().map(|var| (*var).clone()).collect(), loops: Vec::new(), lets: Vec::new(), found: None }
+    }
+
+    fn expand(&self, expr: &Expr) -> Expr {
+        self.lets.iter().rev().fold(expr.clone(), |expr, (x, value)| {
+            if crate::ir::subst::mentions(&expr, x) { substitute(&expr, &[(x.clone(), value.clone())]) } else { expr }
+        })
+    }
+
     /// Terms that every step of the loop evaluates.
     fn strict(&mut self, expr: &Expr, wanted: Wanted) {
         self.strict_at(expr, false, wanted);
@@ -158,16 +176,18 @@ impl Search {
         if self.found.is_some() || expr.is_atom() {
             return;
         }
-        let loops: Loops = self.loops.iter().filter(|(i, _)| crate::ir::subst::mentions(expr, i)).cloned().collect();
-        let depends = loops.len() == self.loops.len();
-        if depends && self.is_free(expr) && wanted(expr, Place { loops: &loops, named }) {
-            self.found = Some((expr.clone(), loops));
-            return;
+        if self.is_free(expr) {
+            let expanded = self.expand(expr);
+            let loops: Loops = self.loops.iter().filter(|(i, _)| crate::ir::subst::mentions(&expanded, i)).cloned().collect();
+            let place = Place { loops: &loops, named };
+            if loops.len() == self.loops.len() && wanted(&expanded, place) {
+                self.found = Some((Found { written: expr.clone(), expanded }, loops));
+                return;
+            }
         }
         if let Term::Let(x, value, body) = expr.term() {
             self.strict_at(value, true, wanted);
-            self.within(std::slice::from_ref(x), |search| search.strict(body, wanted));
-            return;
+            return self.below_let(x, value, |search| search.strict(body, wanted));
         }
         let is_strict = strict_operands(expr);
         let mut at = 0;
@@ -186,8 +206,7 @@ impl Search {
         }
         if let Term::Let(x, value, body) = expr.term() {
             self.inner_loops(value, wanted);
-            self.within(std::slice::from_ref(x), |search| search.inner_loops(body, wanted));
-            return;
+            return self.below_let(x, value, |search| search.inner_loops(body, wanted));
         }
         let is_strict = strict_operands(expr);
         let mut at = 0;
@@ -212,6 +231,15 @@ impl Search {
             search.inner_loops(body, wanted);
             search.loops.pop();
         });
+    }
+
+    fn below_let(&mut self, x: &Var, value: &Expr, f: impl FnOnce(&mut Search)) {
+        if !self.is_free(value) || Work::of(value).loops > 0 {
+            return self.within(std::slice::from_ref(x), f);
+        }
+        self.lets.push((x.clone(), value.clone()));
+        f(self);
+        self.lets.pop();
     }
 
     fn within(&mut self, bound: &[Var], f: impl FnOnce(&mut Search)) {
