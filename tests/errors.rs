@@ -35,7 +35,9 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0206", "`--entry` of what is none: src/types"),
     ("E0311", "a safety net behind E0301 and E0310"),
     ("E0504", "`--derive`: src/types"),
-    ("E0602", "a schedule without end, and `--derive vjp`: src/rewrite, src/types"),
+    ("E0602", "a schedule without end: src/rewrite"),
+    ("E0603", "`--derive vjp`: tests/cli.rs"),
+    ("E0604", "a program of more than 200,000 nodes: tests/cli.rs"),
 ];
 
 fn files() -> Vec<PathBuf> {

@@ -65,10 +65,6 @@ fn compile_file(folder: &Path, file: &Path, mode: &[&str], output: &Path) -> Res
             command.arg("-Wl,-Bsymbolic");
         }
         command.arg("-lm");
-        if cfg!(all(unix, not(target_os = "macos"))) {
-            // glibc has a `step` of its own: calls inside the library stay inside
-            command.arg("-Wl,-Bsymbolic");
-        }
     }
     run(command, "C compiler", output)
 }
