@@ -71,7 +71,7 @@ impl Entry {
     fn call(&self, problem: &Problem) -> Result<Vec<f64>, String> {
         let mut bindings = Bindings::default();
         for size in &self.sizes {
-            let value = match &*size.name() {
+            let value = match &**size.name() {
                 "c" => problem.cameras.len() / 9,
                 "p" => problem.points.len() / 3,
                 _ => problem.camera.len(),
