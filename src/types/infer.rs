@@ -456,7 +456,11 @@ impl Infer<'_> {
         let mut values = Vec::new();
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
-            let note = if at == 0 { "arithmetic is for numbers; `vectorAdd`, `vectorMap` and their like are for arrays" } else { "both operands must have one type" };
+            let note = if at == 0 {
+                "arithmetic is for numbers; `vectorAdd`, `vectorMap` and their like are for arrays"
+            } else {
+                "both operands must have one type"
+            };
             self.expect(arg.span, param, &typed.ty, note);
             values.push(typed.value);
         }
