@@ -23,8 +23,7 @@ struct Problem {
 
 fn problem() -> Option<Problem> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = std::env::var_os("SMOOTHC_BAL")
-        .map_or_else(|| root.join("../shared/data/bal/problem-49-7776-pre.txt"), PathBuf::from);
+    let path = std::env::var_os("SMOOTHC_BAL").map_or_else(|| root.join("../shared/data/bal/problem-49-7776-pre.txt"), PathBuf::from);
     let Ok(text) = std::fs::read_to_string(&path) else {
         eprintln!("skipped: there is no {}; SMOOTHC_BAL may name the file", path.display());
         return None;
@@ -71,7 +70,7 @@ impl Entry {
     fn call(&self, problem: &Problem) -> Result<Vec<f64>, String> {
         let mut bindings = Bindings::default();
         for size in &self.sizes {
-            let value = match &*size.name() {
+            let value = match &**size.name() {
                 "c" => problem.cameras.len() / 9,
                 "p" => problem.points.len() / 3,
                 _ => problem.camera.len(),
@@ -103,11 +102,13 @@ fn residuals_and_jacobians_of_the_public_problem() {
 
         let exact = jacobians.call(&problem).expect("runs");
         for column in 0..12 {
-            let found = differences(&residuals, &mut problem, column);
-            for (at, wanted) in found.iter().enumerate() {
-                let value = exact[at * 12 + column];
+            // a point that nearly lies in the plane of its camera wants a smaller step than the others
+            let found = [1.0, 0.1, 0.01].map(|step| differences(&residuals, &mut problem, column, step));
+            for at in 0..problem.observed.len() {
+                let (value, wanted) = (exact[at * 12 + column], [found[0][at], found[1][at], found[2][at]]);
                 let scale = exact[at * 12..][..12].iter().fold(1.0f64, |most, item| most.max(item.abs()));
-                assert!((value - wanted).abs() <= 1e-6 * scale, "row {at}, column {column}: {value}, differences {wanted}");
+                let agree = wanted.iter().any(|wanted| (value - wanted).abs() <= 1e-6 * scale);
+                assert!(agree, "row {at}, column {column}: {value}, differences {wanted:?}");
             }
         }
 
@@ -118,10 +119,10 @@ fn residuals_and_jacobians_of_the_public_problem() {
 
 /// Fourth-order differences of all residuals in one column of their blocks: an observation has one camera and one point, so
 /// this parameter moves in all cameras, or in all points, at once.
-fn differences(residuals: &Entry, problem: &mut Problem, column: usize) -> Vec<f64> {
+fn differences(residuals: &Entry, problem: &mut Problem, column: usize, step: f64) -> Vec<f64> {
     let mut slopes = vec![0.0; problem.observed.len()];
     // the step that suits the parameter: distortions are about 1e-7, focal lengths about 500
-    let h = [1e-4, 1e-4, 1e-4, 1e-3, 1e-3, 1e-3, 1e-1, 1e-6, 1e-6, 1e-4, 1e-4, 1e-4][column];
+    let h = [1e-4, 1e-4, 1e-4, 1e-3, 1e-3, 1e-3, 1e-1, 1e-6, 1e-6, 1e-4, 1e-4, 1e-4][column] * step;
     for (steps, weight) in [(-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0)] {
         let (cameras, points) = (problem.cameras.clone(), problem.points.clone());
         let (items, at, width) = if column < 9 { (&mut problem.cameras, column, 9) } else { (&mut problem.points, column - 9, 3) };
