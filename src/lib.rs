@@ -1,5 +1,45 @@
-//! smoothc: a compiler for F-smooth, a small functional array language, that differentiates programs
-//! and emits C in destination-passing style.
+//! smoothc compiles F-smooth, a small functional language of numbers and arrays, to C, derivatives included.
+//!
+//! There is one way through, and each stage is a plain function from what it is given to what it makes:
+//!
+//! ```text
+//! text ─ syntax ─▶ tree ─ types ─▶ core ─ ad ─▶ core ─ rewrite ─▶ core ─ lower ─▶ loops ─ emit ─▶ C
+//!                                    └─ ir::eval, the meaning of everything
+//! ```
+//!
+//! `let slope (v: Vector<n>) = gradient vectorSqNorm v` becomes a core function with a `dual` term, which says
+//! "the derivative of this body at this point along this tangent". `ad` replaces the term by ordinary code,
+//! `rewrite` makes that code cheap by rules that know nothing of derivatives, and `lower` gives each array the
+//! place it is written to.
+//!
+//! | room | takes → gives |
+//! | --- | --- |
+//! | `syntax` | text → tree; layout, grammar, operators |
+//! | `types` | tree → core: inference, sizes, specialising; the differentiation API to `dual` |
+//! | `ir` | the core language: types with sizes, terms, primitives, meaning, checker, printer, prover |
+//! | `ad` | core → core without `dual` |
+//! | `rewrite` | core → core by named rules and a schedule |
+//! | `lower` | core → loop program in destination-passing style |
+//! | `emit` | loop program → C, through `templates/` and `runtime/` |
+//! | `toolchain` | runs the C compiler and calls what it made |
+//! | `driver` | the list of passes; sees all rooms |
+//! | `cli` | one file a subcommand; the only place that reads files, prints and exits |
+//! | `source` | files and places in them |
+//! | `diagnostic` | what a user is told: code, place, message, help |
+//! | `stack` | a thread with room for recursion |
+//!
+//! # Invariants
+//!
+//! 1. `ir::check` accepts the program after every pass (debug builds and tests); a failure names the pass.
+//! 2. `ir::eval` is the meaning. Rules, differentiation, lowering and C agree with it; tests compare with it.
+//! 3. After `types` no user error is possible, only `unsupported` (E06xx) or `internal` (E09xx).
+//! 4. Rules are pure, and never make a program fail that did not, read out of bounds, or do asymptotically more
+//!    work.
+//! 5. Output is a function of the input: no hash order, no time stamps, no absolute paths. Names come from the
+//!    source.
+//! 6. Templates decide nothing; passes print nothing.
+//!
+//! ARCHITECTURE.md says which test holds each, and where things are.
 
 pub mod ad;
 pub mod cli;

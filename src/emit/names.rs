@@ -5,7 +5,7 @@
 //!
 //!     x'   →   x_prime        double   →   double_        i (within a loop over i)   →   i_2
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const RESERVED: &str = "
     alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand bitor bool break case catch char char8_t
@@ -51,19 +51,23 @@ const RESERVED: &str = "
 pub struct Names {
     reserved: BTreeSet<&'static str>,
     scopes: Vec<BTreeSet<String>>,
+    /// For each scope, the number after the last that a name got there.
+    numbers: Vec<BTreeMap<String, usize>>,
 }
 
 impl Names {
     pub fn new() -> Names {
-        Names { reserved: RESERVED.split_whitespace().collect(), scopes: vec![BTreeSet::new()] }
+        Names { reserved: RESERVED.split_whitespace().collect(), scopes: vec![BTreeSet::new()], numbers: vec![BTreeMap::new()] }
     }
 
     pub fn open(&mut self) {
         self.scopes.push(BTreeSet::new());
+        self.numbers.push(BTreeMap::new());
     }
 
     pub fn close(&mut self) {
         self.scopes.pop();
+        self.numbers.pop();
     }
 
     pub fn is_taken(&self, name: &str) -> bool {
@@ -94,11 +98,18 @@ impl Names {
         if self.is_taken(&name) && !self.scopes.iter().any(|scope| scope.contains(&name)) {
             name.push('_');
         }
+        if self.is_taken(&name) {
+            // numbers below the last one of an open scope are taken: a thousand `t`s need no million tries
+            number = self.numbers.iter().filter_map(|scope| scope.get(&base)).copied().fold(number, usize::max);
+        }
         while self.is_taken(&name) {
             name = format!("{base}_{number}");
             number += 1;
         }
         self.take(&name);
+        if let Some(scope) = self.numbers.last_mut() {
+            scope.insert(base, number);
+        }
         name
     }
 

@@ -215,6 +215,9 @@ impl Size {
 
     /// As [`Size::of_expr`], `None` where the value depends on data or may fail.
     pub fn try_of_expr(expr: &Expr) -> Option<Size> {
+        if !matches!(expr.ty(), Type::Index(_) | Type::Bool) {
+            return None;
+        }
         match expr.term() {
             Term::Var(var) => Some(Size::var(var)),
             Term::Index(value) => Some(Size::constant(*value)),

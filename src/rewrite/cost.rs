@@ -1,8 +1,9 @@
 //! What a term costs to evaluate, as far as rules ask.
 //!
-//! In: a term. Out: whether an element of a `build` is as cheap to compute as to read back.
+//! In: a term. Out: whether an element of a `build` is as cheap to compute as to read back; how much a term
+//! is worth to compute once instead of often.
 
-use crate::ir::{Expr, Term};
+use crate::ir::{Expr, Term, Type};
 
 /// Whether computing any element (through directly nested builds) costs at most what reading it from
 /// memory does: one read, one operation or one comparison, and no loop.
@@ -13,11 +14,61 @@ pub fn element_is_cheap(build: &Expr) -> bool {
         levels += 1;
         element = body;
     }
-    levels > 0 && work(element).is_some_and(|work| work <= levels)
+    levels > 0 && operations(element).is_some_and(|work| work <= levels)
+}
+
+/// The work of a term, roughly: a loop is worth more than any number of operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Loops, calls and arrays.
+    pub loops: u32,
+    /// Operations on Doubles outside of them.
+    pub operations: u32,
+}
+
+impl Work {
+    pub fn of(expr: &Expr) -> Work {
+        let mut work = Work::default();
+        work.add(expr);
+        work
+    }
+
+    fn add(&mut self, expr: &Expr) {
+        match expr.term() {
+            Term::Build { .. } | Term::Fold { .. } | Term::Call(..) => self.loops += 1,
+            Term::Prim(..) if expr.ty() == &Type::Double => self.operations += 1,
+            Term::Var(_)
+            | Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Prim(..)
+            | Term::Let(..)
+            | Term::If(..)
+            | Term::Get(..)
+            | Term::Dim(..)
+            | Term::Tuple(_)
+            | Term::Proj(..)
+            | Term::Array(_)
+            | Term::Check { .. }
+            | Term::Dual { .. } => {}
+        }
+        expr.term().each_child(&mut |child| self.add(child));
+    }
+
+    /// Worth a name of its own.
+    pub fn is_worth_a_name(self) -> bool {
+        self.loops > 0 || self.operations > 0
+    }
+
+    /// Worth an array: even with two rounds of the outer loop, writing and reading it costs less than
+    /// computing it again.
+    pub fn is_worth_an_array(self) -> bool {
+        self.loops > 0 || self.operations > 2
+    }
 }
 
 /// Operations and reads of a term without loops, calls and new arrays; `None` for others.
-fn work(expr: &Expr) -> Option<u32> {
+fn operations(expr: &Expr) -> Option<u32> {
     let own = match expr.term() {
         Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Dual { .. } | Term::Array(_) | Term::Let(..) => return None,
         Term::Prim(..) | Term::Get(..) | Term::Check { .. } => 1,
@@ -25,6 +76,6 @@ fn work(expr: &Expr) -> Option<u32> {
         Term::If(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => 0,
     };
     let mut total = Some(own);
-    expr.term().each_child(&mut |child| total = total.and_then(|total| Some(total + work(child)?)));
+    expr.term().each_child(&mut |child| total = total.and_then(|total| Some(total + operations(child)?)));
     total
 }

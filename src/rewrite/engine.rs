@@ -33,6 +33,9 @@ pub struct Budget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfSteps;
 
+/// So many rewrites one inside the other only an endless schedule makes.
+const NESTED_STEPS: usize = 20_000;
+
 /// More passes than this are not worth their time.
 const PASSES: usize = 60;
 
@@ -87,6 +90,8 @@ struct Pass<'a> {
     normal: HashMap<usize, Expr>,
     /// Inside a `dual`.
     frozen: usize,
+    /// Rewrites whose results are being visited.
+    nested: usize,
     changed: bool,
     stopped: bool,
 }
@@ -106,7 +111,19 @@ impl<'a> Pass<'a> {
         };
         let own = ["let-inline", "let-dead", "let-flatten", "let-split", "let-merge"];
         let rules = rules.iter().filter(|rule| !own.contains(&rule.name)).map(|rule| (rule.head, *rule)).collect();
-        Pass { rules, lets, facts, budget, log, table: HashMap::new(), normal: HashMap::new(), frozen: 0, changed: false, stopped: false }
+        Pass {
+            rules,
+            lets,
+            facts,
+            budget,
+            log,
+            table: HashMap::new(),
+            normal: HashMap::new(),
+            frozen: 0,
+            nested: 0,
+            changed: false,
+            stopped: false,
+        }
     }
 
     /// The normal form. `fresh`: a substitution was made since the last node known to be normal, so that
@@ -209,7 +226,11 @@ impl<'a> Pass<'a> {
                 if rule.head == Head::Call {
                     self.facts.nodes += after.node_count();
                 }
-                return self.visit(&after, false);
+                self.nested += 1;
+                self.stopped |= self.nested > NESTED_STEPS;
+                let normal = self.visit(&after, false);
+                self.nested -= 1;
+                return normal;
             }
         }
         self.normal.insert(expr.address(), expr.clone());

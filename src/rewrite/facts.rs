@@ -157,6 +157,11 @@ impl Facts {
         self.facts.iter().position(|fact| fact.binds(var))
     }
 
+    /// Whether the first variable is bound further out than the second.
+    pub fn is_outside(&self, x: &Var, y: &Var) -> bool {
+        (self.depth(x), x.id()) < (self.depth(y), y.id())
+    }
+
     /// The value of a let-bound variable.
     pub fn value(&self, var: &Var) -> Option<&Expr> {
         self.facts.iter().rev().find_map(|fact| match fact {
@@ -174,7 +179,7 @@ impl Facts {
         }
         match (a.term(), b.term()) {
             (Term::Var(x), Term::Var(y)) if x == y => None,
-            (Term::Var(x), Term::Var(y)) if (self.depth(x), x.id()) < (self.depth(y), y.id()) => Some((y.clone(), a.clone())),
+            (Term::Var(x), Term::Var(y)) if self.is_outside(x, y) => Some((y.clone(), a.clone())),
             (Term::Var(x), Term::Var(_) | Term::Index(_)) => Some((x.clone(), b.clone())),
             (Term::Index(_), Term::Var(y)) => Some((y.clone(), a.clone())),
             _ => None,

@@ -18,6 +18,8 @@ pub struct Generator {
     /// Everything in scope, parameters included.
     scope: Vec<Var>,
     helper: Function,
+    /// Whether `check` may occur.
+    pub checks: bool,
 }
 
 impl Generator {
@@ -38,7 +40,7 @@ impl Generator {
         ];
         let scope = params.iter().cloned().chain([n.clone(), m.clone()]).collect();
         let helper = helper();
-        Generator { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, sizes: [n, m], params, scope, helper }
+        Generator { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, sizes: [n, m], params, scope, helper, checks: true }
     }
 
     /// A number below the bound.
@@ -158,7 +160,7 @@ impl Generator {
                 Expr::let_(x, value, body)
             }
             9 => self.sum(d),
-            10 => Expr::check(self.boolean(d), Status::Range, self.double(d)),
+            10 if self.checks => Expr::check(self.boolean(d), Status::Range, self.double(d)),
             _ => self.double(0),
         }
     }

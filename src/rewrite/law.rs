@@ -54,6 +54,8 @@ enum Condition {
     Atomic,
     /// A literal number.
     Literal,
+    /// No literal.
+    Compound,
     /// Evaluating it cannot fail.
     Total,
     /// A Double.
@@ -66,7 +68,8 @@ enum Condition {
     Loose,
 }
 
-const CONDITIONS: [(&str, Condition); 7] = [
+const CONDITIONS: [(&str, Condition); 8] = [
+    ("compound", Condition::Compound),
     ("loose", Condition::Loose),
     ("atomic", Condition::Atomic),
     ("literal", Condition::Literal),
@@ -107,8 +110,18 @@ impl Law {
         let equation = self.equations.get(g.below(self.equations.len().max(1)))?;
         let mut binding = Vec::new();
         let ty = if equation.left.is_boolean() { Type::Bool } else { [Type::Double, Type::INDEX][g.below(2)].clone() };
-        let atomic = |name: &str| equation.conditions.iter().any(|(condition, meta)| *condition == Condition::Atomic && meta == name);
-        equation.left.fill(&ty, &mut |name, ty, g| if atomic(name) { g.term(ty, 0) } else { g.term(ty, 2) }, &mut binding, g);
+        let asks = |name: &str, wanted: Condition| equation.conditions.iter().any(|(condition, meta)| *condition == wanted && meta == name);
+        equation.left.fill(
+            &ty,
+            &mut |name, ty, g| match ty {
+                Type::Double if asks(name, Condition::Literal) || asks(name, Condition::NonZero) => Expr::double(g.below(4) as f64 - 1.5),
+                Type::Index(_) if asks(name, Condition::Literal) => Expr::index(g.below(4) as i64),
+                _ if asks(name, Condition::Atomic) => g.term(ty, 0),
+                _ => g.term(ty, 2),
+            },
+            &mut binding,
+            g,
+        );
         equation.left.build(&binding, &ty, &mut Vec::new())
     }
 }
@@ -206,7 +219,7 @@ impl Equation {
             match CONDITIONS.iter().find(|(known, _)| *known == name) {
                 Some((_, condition)) if bound.iter().any(|other| other == meta) => Ok((*condition, meta.to_string())),
                 _ => Err(malformed(format!(
-                    "no condition `{text}`: expected atomic, literal, total, double, exact, nonzero or loose, and a name of the left side"
+                    "no condition `{text}`: expected atomic, literal, compound, total, double, exact, nonzero or loose, and a name of the left side"
                 ))),
             }
         });
@@ -223,6 +236,7 @@ impl Equation {
             match condition {
                 Condition::Atomic => is_free(term),
                 Condition::Literal => matches!(term.term(), Term::Double(_) | Term::Index(_)),
+                Condition::Compound => !matches!(term.term(), Term::Double(_) | Term::Index(_) | Term::Bool(_)),
                 Condition::Total => facts.is_total(term),
                 Condition::Double => term.ty() == &Type::Double,
                 Condition::Exact => matches!(term.ty(), Type::Index(_) | Type::Bool),

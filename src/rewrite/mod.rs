@@ -27,6 +27,8 @@ pub mod strategy;
 pub mod uses;
 
 #[cfg(test)]
+mod examples_tests;
+#[cfg(test)]
 mod generate;
 #[cfg(test)]
 mod programs_tests;
@@ -60,7 +62,7 @@ pub struct Options {
 }
 
 /// Rewrites one program may take before its schedule is called endless.
-const STEP_LIMIT: usize = 2_000_000;
+const STEP_LIMIT: usize = 1_000_000;
 
 /// A program with more nodes than this is not optimised further.
 pub const NODE_LIMIT: usize = 200_000;
@@ -73,20 +75,47 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
                 .help("groups are fusion, normalisation, motion and algebra"));
         }
     }
-    let enabled = |rule: &Rule| {
-        let disabled = |name: &str| options.disabled.iter().any(|other| other == name);
-        !disabled(rule.name) && !rule.group.is_some_and(|group| disabled(group.name()) || options.strict_fp && group == Group::Algebra)
-    };
+    let enabled = enabled(options);
     let mut program = program.clone();
     let mut log = Log::new(options.record);
     let mut derivation = Derivation::default();
     for (name, strategy) in phases(&schedule.strategy) {
-        program = run(&program, strategy, &enabled, options, &mut log)?;
+        let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+        program = run(&program, strategy, &enabled, options, &mut log, &mut budget)?;
         if options.record {
             derivation.phases.push(Phase { name, steps: log.take(), program: program.clone() });
         }
     }
     Ok((program, options.record.then_some(derivation)))
+}
+
+/// Applies a schedule to one expression whose free variables nothing is known of; `None` where it does not apply.
+pub fn apply(schedule: &Schedule, expr: &Expr, options: &Options) -> Result<Option<Expr>, Diagnostic> {
+    let mut facts = Facts::new(Program::default(), options.strict_fp);
+    let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+    let (mut log, enabled) = (Log::new(false), enabled(options));
+    let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &enabled };
+    interpreter.apply(&schedule.strategy, expr).map_err(|_| endless("the expression", expr.span()))
+}
+
+/// How many nodes the rewriter looks at on the way through a schedule: what tests bound instead of time.
+#[cfg(test)]
+fn visited(program: &Program, schedule: &Schedule) -> Result<usize, Diagnostic> {
+    let (options, mut program, mut visited) = (Options::default(), program.clone(), 0);
+    for (_, strategy) in phases(&schedule.strategy) {
+        let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+        program = run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget)?;
+        visited += budget.visited;
+    }
+    Ok(visited)
+}
+
+/// Which rules `--disable` and `--strict-fp` leave.
+fn enabled(options: &Options) -> impl Fn(&Rule) -> bool {
+    |rule: &Rule| {
+        let disabled = |name: &str| options.disabled.iter().any(|other| other == name);
+        !disabled(rule.name) && !rule.group.is_some_and(|group| disabled(group.name()) || options.strict_fp && group == Group::Algebra)
+    }
 }
 
 /// Whether `--disable NAME` names something.
@@ -129,15 +158,15 @@ fn run(
     enabled: &dyn Fn(&Rule) -> bool,
     options: &Options,
     log: &mut Log,
+    budget: &mut Budget,
 ) -> Result<Program, Diagnostic> {
     let mut facts = Facts::new(program.clone(), options.strict_fp);
-    let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
     for (name, function) in &program.functions {
         log.enter(name);
         let mark = facts.mark();
         facts.enter_function(function);
-        let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log, enabled };
-        let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(function))?;
+        let mut interpreter = Interpreter { facts: &mut facts, budget, log, enabled };
+        let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(&format!("`{name}`"), function.span))?;
         facts.back_to(mark);
         if let Some(body) = body {
             facts.program.functions.insert(name.clone(), Function { body, ..function.clone() });
@@ -146,8 +175,8 @@ fn run(
     Ok(reachable(facts.program))
 }
 
-fn endless(function: &Function) -> Diagnostic {
-    Diagnostic::error("E0602", function.span, format!("the schedule does not come to an end in `{}`", function.name))
+fn endless(place: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0602", span, format!("the schedule does not come to an end in {place}"))
         .help("two of its rules may undo each other; try it with `--schedule default`")
 }
 

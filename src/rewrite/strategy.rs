@@ -5,6 +5,7 @@
 //!     let simplify = project <+ mul-one <+ add-zero
 //!     let main = try (innermost simplify) ; bottomup (try let-dead)
 //!
+//! `rule double : x + x -> 2.0 * x if atomic x` declares a rule of the user's own; further lines of it are indented.
 //! `;` binds tighter than `<+`; a combinator takes the atom after it. `let name (s) = …` is expanded where
 //! it is used, so strategies do not recurse: `repeat` and the traversals do. After Visser's Stratego and
 //! ELEVATE.
@@ -14,7 +15,8 @@ use std::rc::Rc;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-use super::rule::Rule;
+use super::law::Law;
+use super::rule::{Apply, Figure, Head, Rule};
 use super::rules;
 
 /// A resolved strategy.
@@ -96,7 +98,8 @@ struct Token {
 
 /// Parses a strategy file, or one strategy. The result is `main`, or the last definition.
 pub fn parse(text: &str, file: u32) -> Result<Strategy, Diagnostic> {
-    let tokens = tokens(text, file)?;
+    let (text, given) = declared_rules(text, file)?;
+    let tokens = tokens(&text, file)?;
     let definitions = definitions(tokens)?;
     let Some(main) = definitions.iter().position(|d| d.name == "main").or_else(|| definitions.len().checked_sub(1)) else {
         return Err(Diagnostic::error("E0120", Span::new(file, 0, 0), "expected a strategy, found nothing").help("write `let main = id`"));
@@ -110,12 +113,44 @@ pub fn parse(text: &str, file: u32) -> Result<Strategy, Diagnostic> {
     }
     Parser {
         definitions: &definitions[..main],
+        given: &given,
         argument: None,
         tokens: &definitions[main].body,
         at: 0,
         end: Span::new(file, text.len(), text.len()),
     }
     .all()
+}
+
+/// The file's own rules, and its text without them, every other character at its place.
+fn declared_rules(text: &str, file: u32) -> Result<(String, Vec<&'static Rule>), Diagnostic> {
+    let (mut rest, mut given, mut at) = (String::new(), Vec::new(), 0);
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let start = at;
+        at += line.len();
+        let Some(declared) = line.strip_prefix("rule ") else {
+            rest.push_str(line);
+            continue;
+        };
+        let mut declared = declared.to_string();
+        while let Some(more) = lines.next_if(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty()) {
+            declared.push_str(more);
+            at += more.len();
+        }
+        let span = Span::new(file, start, at);
+        let (name, law) = declared.split_once(':').ok_or_else(|| {
+            Diagnostic::error("E0120", span, "expected `:` after the rule's name").help("write `rule name : left -> right if condition`")
+        })?;
+        let law = law.trim();
+        let parsed = Law::parse(law, file).map_err(|error| Diagnostic { span, ..error })?;
+        // a schedule lives as long as the compiler runs
+        let (name, law): (&'static str, &'static str) = (name.trim().to_string().leak(), law.to_string().leak());
+        let rule = Rule { name, figure: Figure::Ring, group: None, law, head: Head::Any, apply: Apply::Law(parsed) };
+        given.push(&*Box::leak(Box::new(rule)));
+        rest.extend(std::iter::repeat_n(' ', at - start - 1).chain(['\n']));
+    }
+    Ok((rest, given))
 }
 
 fn tokens(text: &str, file: u32) -> Result<Vec<Token>, Diagnostic> {
@@ -183,6 +218,7 @@ fn definitions(tokens: Vec<Token>) -> Result<Vec<Definition>, Diagnostic> {
 struct Parser<'a> {
     /// What may be used: the definitions before this one.
     definitions: &'a [Definition],
+    given: &'a [&'static Rule],
     argument: Option<(&'a str, Rc<Strategy>)>,
     tokens: &'a [Token],
     at: usize,
@@ -246,7 +282,7 @@ impl Parser<'_> {
         match token.text.as_str() {
             "id" => Ok(Strategy::Id),
             "fail" => Ok(Strategy::Fail),
-            name => match rules::named(name) {
+            name => match self.given.iter().find(|rule| rule.name == name).copied().or_else(|| rules::named(name)) {
                 Some(rule) => Ok(Strategy::Rule(rule)),
                 None => Err(Diagnostic::error("E0127", token.span, format!("no rule or strategy is called `{name}`"))
                     .help("a strategy is used after its `let`; `smoothc explain rules` lists the rules")),
@@ -260,7 +296,7 @@ impl Parser<'_> {
             Some(parameter) => Some((parameter.as_str(), Rc::new(self.atom()?))),
             None => None,
         };
-        let body = Parser { definitions: before, argument, tokens: &definition.body, at: 0, end: self.end }.all()?;
+        let body = Parser { definitions: before, given: self.given, argument, tokens: &definition.body, at: 0, end: self.end }.all()?;
         Ok(Strategy::Named(definition.name.as_str().into(), body.into()))
     }
 }

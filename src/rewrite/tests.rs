@@ -58,6 +58,13 @@ fn binary(prim: Prim, a: Expr, b: Expr) -> Expr {
 
 #[test]
 fn builtin_schedules_parse() {
+    for text in
+        [include_str!("schedules/none.strategy"), include_str!("schedules/paper.strategy"), include_str!("schedules/default.strategy")]
+    {
+        if let Err(error) = Schedule::parse("", text, 0) {
+            panic!("{}: {}", error.message, &text[error.span.start as usize..error.span.end as usize]);
+        }
+    }
     for name in ["none", "paper", "default"] {
         assert!(Schedule::builtin(name).is_some(), "{name}");
     }
@@ -95,8 +102,9 @@ fn a_shared_array_is_not_recomputed() {
         let x = Expr::get(Expr::var(&v), i);
         binary(Prim::Mul, x.clone(), x)
     });
-    let sum = |t: &Expr| Expr::fold(Expr::var(&n), "s", "k", Expr::double(0.0), |s, k| binary(Prim::Add, s, Expr::get(t.clone(), k)));
-    let body = Expr::bind("t", t, |t| Expr::build(Expr::var(&n), "j", |_| sum(&t)));
+    let sum =
+        |t: &Expr, j: Expr| Expr::fold(Expr::var(&n), "s", "k", at(&v, &j), |s, k| Expr::prim(Prim::Min, vec![s, Expr::get(t.clone(), k)]));
+    let body = Expr::bind("t", t, |t| Expr::build(Expr::var(&n), "j", |j| sum(&t, j)));
     let text = optimised(vec![function("f", &[&n], &[&v], body)]);
     assert!(text.starts_with("let t = build(n, i. *(v[i], v[i])) in"), "{text}");
 }
@@ -169,4 +177,72 @@ fn the_gradient_of_a_dot_product_is_the_other_vector() {
         Expr::proj(Expr::call(&dot, vec![Expr::var(&v), one, Expr::var(&w)]), 1)
     });
     assert_eq!(optimised(vec![dot, function("gradient", &[&n], &[&v, &w], body)]), "w");
+}
+
+/// The result of a strategy on one term, `None` where it fails.
+fn applied(strategy: &str, expr: &Expr) -> Option<String> {
+    let schedule = Schedule::parse("test", strategy, 0).expect("a strategy");
+    apply(&schedule, expr, &Options::default()).expect("ends").map(|new| show(&new))
+}
+
+#[test]
+fn combinators() {
+    let x = Expr::var(&Var::fresh("x", Type::Double));
+    let one = |e: Expr| binary(Prim::Mul, e, Expr::double(1.0));
+    let (plain, single, double) = (x.clone(), one(x.clone()), one(one(x.clone())));
+    let nested = Expr::prim(Prim::Sin, vec![single.clone()]);
+    let pair = binary(Prim::Div, single.clone(), single.clone());
+    assert_eq!(applied("id", &plain).as_deref(), Some("x"));
+    assert_eq!(applied("fail", &plain), None);
+    assert_eq!(applied("mul-one", &plain), None);
+    assert_eq!(applied("mul-one", &double).as_deref(), Some("*(x, 1.0)"));
+    assert_eq!(applied("mul-one ; mul-one", &double).as_deref(), Some("x"));
+    assert_eq!(applied("mul-one ; mul-one", &single), None);
+    assert_eq!(applied("div-one <+ mul-one", &single).as_deref(), Some("x"));
+    assert_eq!(applied("try mul-one", &plain).as_deref(), Some("x"));
+    assert_eq!(applied("repeat mul-one", &double).as_deref(), Some("x"));
+    assert_eq!(applied("one mul-one", &pair).as_deref(), Some("/(x, *(x, 1.0))"));
+    assert_eq!(applied("all mul-one", &pair).as_deref(), Some("/(x, x)"));
+    assert_eq!(applied("some mul-one", &binary(Prim::Div, x.clone(), single.clone())).as_deref(), Some("/(x, x)"));
+    assert_eq!(applied("all mul-one", &binary(Prim::Div, x.clone(), single.clone())), None);
+    assert_eq!(applied("topdown mul-one", &nested).as_deref(), Some("sin(x)"));
+    assert_eq!(applied("bottomup (try mul-one)", &pair).as_deref(), Some("/(x, x)"));
+    assert_eq!(applied("normalize mul-one", &pair).as_deref(), Some("/(x, x)"));
+    assert_eq!(applied("innermost mul-one", &pair).as_deref(), Some("/(x, x)"));
+    assert_eq!(applied("let twice (s) = s ; s\nlet main = twice mul-one", &double).as_deref(), Some("x"));
+}
+
+#[test]
+fn rules_of_a_strategy_file() {
+    let x = Expr::var(&Var::fresh("x", Type::Double));
+    let sum = binary(Prim::Add, x.clone(), x);
+    let file = "// doubling\nrule double : a + a -> 2 * a\n    if atomic a\nlet main = double\n";
+    assert_eq!(applied(file, &sum).as_deref(), Some("*(2.0, x)"));
+    let errors = [
+        ("rule bad : a + a -> b\nlet main = bad", "`b` is on the right of the law but not on its left"),
+        ("let main = unknown", "no rule or strategy is called `unknown`"),
+        ("let main = (id", "expected a `)` for this `(`"),
+        ("let main = id fail", "expected `;`, `<+` or the end, found `fail`"),
+        ("let main = id + id", "expected a strategy, found another character"),
+        ("", "expected a strategy, found nothing"),
+    ];
+    for (text, message) in errors {
+        assert_eq!(Schedule::parse("test", text, 0).err().map(|error| error.message).as_deref(), Some(message), "{text}");
+    }
+}
+
+#[test]
+fn an_endless_schedule_is_a_diagnostic() {
+    with_large_stack(endless);
+}
+
+fn endless() {
+    let x = Expr::var(&Var::fresh("x", Type::Double));
+    let sum = binary(Prim::Add, x.clone(), Expr::double(2.0));
+    for text in ["rule swap : a + b -> b + a\nlet main = repeat swap", "rule swap : a + b -> b + a\nlet main = innermost swap", "repeat id"]
+    {
+        let schedule = Schedule::parse("test", text, 0).expect("a strategy");
+        let error = apply(&schedule, &sum, &Options::default()).expect_err("does not end");
+        assert_eq!(error.code, "E0602");
+    }
 }

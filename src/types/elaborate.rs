@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use super::builtin::{self, Builtin};
 use super::env::Env;
-use super::infer::{Infer, parameters, pattern_name};
+use super::infer::{Infer, parameters, pattern_name, smallest_index};
 use super::ty::{Class, Ty};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Expr, Prim, Program, Size, Status, Type, Var};
@@ -188,6 +188,12 @@ impl<'a> Elaborator<'a> {
                     _ => self.expr(b, scope)?,
                 };
                 Expr::prim(prim, vec![a, b]).at(span)
+            }
+            ExprKind::Unary(_, literal) if smallest_index(expr) => {
+                match self.infer.notes.literals.get(&literal.span).map(|ty| self.concrete(ty, scope)) {
+                    Some(Ty::Index(_)) => Expr::index(i64::MIN).at(span),
+                    _ => Expr::double(i64::MIN as f64).at(span),
+                }
             }
             ExprKind::Unary(op, a) => Expr::prim(builtin::unary(*op), vec![self.expr(a, scope)?]).at(span),
             ExprKind::App(head, args) => {

@@ -3,7 +3,8 @@
 //!     if true then a else b     →  a
 //!     f (if c then a else b)    →  if c then f a else f b     where f is small or one side then simplifies
 
-use crate::ir::{Expr, Prim, Size, Term, Type};
+use crate::ir::subst::{mentions, substitute};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::facts::{Facts, same};
 
 use super::ring::is_number;
@@ -17,8 +18,10 @@ rules! {
     "if-ne"      Conditional @ If: "if a <> b then c else d -> if a = b then d else c";
     "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
-    "if-assume"  Conditional @ Prim: "if c then a else b -> if c then a[c := true] else b[c := false]" => if_assume;
+    "if-assume"  Conditional @ Any: "if c then a else b -> if c then a[c := true] else b[c := false]" => if_assume;
+    "eq-order"   Conditional @ Prim: "j = i -> i = j if i is bound further out" => eq_order;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b if f is small or meets a literal" => if_float;
+    "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else b[0/x] if b[0/x] vanishes" => if_let;
     "if-join"    Conditional @ Prim: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
     "or-false"   Conditional @ Prim: "c || false -> c; false || c -> c; c || true -> true; true || c -> true";
@@ -28,11 +31,24 @@ rules! {
 
 /// In the branches of `if c`, and where loops, checks and sizes fix it, c itself is known. Only comparisons
 /// of Index and Bool, and the very same condition again.
+/// Where an Index equals another, the one stands for the other.
 fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    if expr.ty() != &Type::Bool {
+    if let Term::If(c, a, b) = expr.term() {
+        let (i, k) = facts.equality(c)?;
+        return mentions(a, &i).then(|| Expr::if_(c.clone(), substitute(a, &[(i, k)]), b.clone()));
+    }
+    if expr.ty() != &Type::Bool || expr.is_atom() {
         return None;
     }
     Some(Expr::bool(facts.decide(expr)?))
+}
+
+/// One form for the equality of two variables.
+fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let (Term::Var(x), Term::Var(y)) = (a.term(), b.term()) else { return None };
+    facts.is_outside(y, x).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
 }
 
 fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -62,6 +78,76 @@ fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
             simplifies(*prim, b, a, false, facts).then(|| float(b, &mut |e| Expr::prim(*prim, vec![a.clone(), e])))?
         }
         _ => None,
+    }
+}
+
+/// What depends on a value that is zero unless c is computed only where c holds, when without it nothing is
+/// left but zero or the accumulator.
+fn if_let(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let Term::If(c, a, b) = value.term() else { return None };
+    let (when, kept) = match (is_number(a, 0.0), is_number(b, 0.0)) {
+        (false, true) => (true, a),
+        (true, false) => (false, b),
+        (true, true) | (false, false) => return None,
+    };
+    if x.ty() != &Type::Double {
+        return None;
+    }
+    let mut local = Locals { zeros: vec![x.clone()], others: Vec::new() };
+    let rest = at_zero(body, &mut local)?;
+    let acted = Expr::let_(x.clone(), kept.clone(), body.clone());
+    Some(if when { Expr::if_(c.clone(), acted, rest) } else { Expr::if_(c.clone(), rest, acted) })
+}
+
+/// Variables that are zero, and others that are bound inside the term.
+struct Locals {
+    zeros: Vec<Var>,
+    others: Vec<Var>,
+}
+
+/// What is left of a term when some variables are zero: zero, or an atom or component from outside.
+fn at_zero(expr: &Expr, local: &mut Locals) -> Option<Expr> {
+    if vanishes(expr, local) {
+        return Some(Expr::double(0.0));
+    }
+    match expr.term() {
+        Term::Let(y, value, body) => {
+            if vanishes(value, local) {
+                local.zeros.push(y.clone())
+            } else {
+                local.others.push(y.clone())
+            }
+            at_zero(body, local)
+        }
+        Term::Prim(Prim::Add, args) => match args.as_slice() {
+            [a, b] if vanishes(b, local) => at_zero(a, local),
+            [a, b] if vanishes(a, local) => at_zero(b, local),
+            _ => None,
+        },
+        Term::Prim(Prim::Sub, args) => match args.as_slice() {
+            [a, b] if vanishes(b, local) => at_zero(a, local),
+            _ => None,
+        },
+        Term::Var(var) => (!local.others.contains(var)).then(|| expr.clone()),
+        Term::Proj(tuple, _) => matches!(tuple.term(), Term::Var(var) if !local.others.contains(var)).then(|| expr.clone()),
+        _ => None,
+    }
+}
+
+fn vanishes(expr: &Expr, local: &Locals) -> bool {
+    match expr.term() {
+        Term::Double(value) => *value == 0.0,
+        Term::Var(var) => local.zeros.contains(var),
+        Term::Prim(prim, args) => match (prim, args.as_slice()) {
+            (Prim::Mul, [a, b]) => vanishes(a, local) || vanishes(b, local),
+            (Prim::Div, [a, _]) => vanishes(a, local),
+            (Prim::Neg, [a]) => vanishes(a, local),
+            (Prim::Add | Prim::Sub, [a, b]) => vanishes(a, local) && vanishes(b, local),
+            _ => false,
+        },
+        Term::If(_, a, b) => vanishes(a, local) && vanishes(b, local),
+        _ => false,
     }
 }
 
@@ -99,7 +185,11 @@ fn is_literal(expr: &Expr) -> bool {
 /// a loop becomes one that acts in one step.
 fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &Facts) -> bool {
     let Term::If(_, a, b) = conditional.term() else { return false };
-    let accumulates = || matches!(other.term(), Term::Var(var) if facts.is_accumulator(var));
+    let accumulates = || match other.term() {
+        Term::Var(var) => facts.is_accumulator(var),
+        Term::Proj(tuple, _) => matches!(tuple.term(), Term::Var(var) if facts.is_accumulator(var)),
+        _ => false,
+    };
     let vanishes = |e: &Expr| match prim {
         Prim::Add => is_number(e, 0.0) && accumulates(),
         Prim::Sub => is_number(e, 0.0) && !left && accumulates(),

@@ -101,7 +101,7 @@ impl Fold<'_> {
     fn closure(&self, mut wanted: Components) -> Option<Components> {
         loop {
             let mut needed = wanted.clone();
-            let step = select(self.body, self.acc, &wanted);
+            let step = select(self.body, &wanted);
             if !projections(&without_dead_lets(&step), self.acc, &mut needed) {
                 return None;
             }
@@ -131,7 +131,7 @@ impl Fold<'_> {
                 if wanted.len() == 1 { Expr::var(&acc) } else { Expr::proj(Expr::var(&acc), position - 1) }
             })
             .collect();
-        let step = without_dead_lets(&select(self.body, self.acc, wanted));
+        let step = without_dead_lets(&select(self.body, wanted));
         let body = project(&step, self.acc, &parts);
         // binders of the original may stay in use beside this loop
         freshen(&Expr::fold_with(self.n.clone(), acc, self.i.clone(), body, init))
@@ -166,11 +166,11 @@ fn project(expr: &Expr, x: &Var, parts: &[Expr]) -> Expr {
 }
 
 /// A tuple-valued step with only the wanted components; a single one stands by itself.
-fn select(body: &Expr, acc: &Var, wanted: &Components) -> Expr {
+fn select(body: &Expr, wanted: &Components) -> Expr {
     match body.term() {
-        Term::Let(x, a, b) => Expr::let_(x.clone(), a.clone(), select(b, acc, wanted)),
-        Term::If(c, a, b) => Expr::if_(c.clone(), select(a, acc, wanted), select(b, acc, wanted)),
-        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, select(body, acc, wanted)),
+        Term::Let(x, a, b) => Expr::let_(x.clone(), a.clone(), select(b, wanted)),
+        Term::If(c, a, b) => Expr::if_(c.clone(), select(a, wanted), select(b, wanted)),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, select(body, wanted)),
         _ => component_tuple(body, wanted),
     }
 }
@@ -206,12 +206,19 @@ fn without_dead_lets(expr: &Expr) -> Expr {
 fn is_simpler(expr: &Expr) -> bool {
     let Term::Fold { acc, i, body, .. } = expr.term() else { return false };
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);
+    // let-sink moves lets into the branch
+    let mut body = body;
+    let mut local = Vec::new();
+    while let Term::Let(x, _, inner) = body.term() {
+        local.push(x);
+        body = inner;
+    }
     match body.term() {
         Term::Var(var) => var == acc,
         Term::If(cond, _, cold) => {
             let one = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == i)));
             let invariant = !crate::ir::subst::mentions(cond, i) && !crate::ir::subst::mentions(cond, acc);
-            is_acc(cold) && (one || invariant)
+            is_acc(cold) && (one || invariant) && !local.iter().any(|x| crate::ir::subst::mentions(cond, x))
         }
         _ => false,
     }

@@ -184,8 +184,8 @@ fn strip(expr: &Expr, prefixes: &mut Vec<Prefix>) -> Expr {
     }
 }
 
-/// Which subterms, in the order of `map_children`, are always evaluated, outside of what the term binds.
-fn strict_operands(expr: &Expr) -> impl Fn(usize) -> bool {
+/// Which subterms, in evaluation order, are always evaluated, outside of what the term binds.
+pub fn strict_operands(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
     let first = match expr.term() {
         Term::Prim(Prim::And | Prim::Or, _) | Term::If(..) | Term::Build { .. } | Term::Check { .. } => 1,
         Term::Fold { .. } => 2,

@@ -9,6 +9,7 @@ use crate::ir::subst::{freshen, mentions, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 
+use super::ring::is_number;
 use super::rules;
 
 rules! {
@@ -17,6 +18,7 @@ rules! {
     "fold-id"      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z if 0 <= n, else behind that check" => fold_id;
     "fold-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e if 0 <= k && k < n, else guarded by it" => fold_one_hot;
     "fold-unswitch" Loop Normalisation @ Fold: "ifold (fun a i -> if c then e else a) z n -> if c then ifold (fun a i -> e) z n else z if a and i are not in c" => fold_unswitch;
+    "sum-split"    Loop Algebra @ Fold: "ifold (fun s i -> s + (a + b)) z n -> ifold (fun s i -> s + b) (ifold (fun s i -> s + a) z n) n if b is 0 but for one i" => sum_split;
     "let-sink"     Loop Normalisation @ Let: "let x = a in if c then b else d -> if c then (let x = a in b) else d if x is not in c, d" => let_sink;
 }
 
@@ -131,6 +133,54 @@ fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (acted, idle) = (rename(acted), rename(idle));
     let chosen = if when { Expr::if_(cond.clone(), acted, idle) } else { Expr::if_(cond.clone(), idle, acted) };
     Some(fold.without_loop(facts, Expr::let_(shared, fold.init.clone(), chosen)))
+}
+
+/// A sum with a term that is zero but in one step, or unless a condition holds that no step changes: apart,
+/// its loop is no loop.
+fn sum_split(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let fold = fold(expr)?;
+    let mut lets = Vec::new();
+    let mut body = fold.body;
+    while let Term::Let(x, value, inner) = body.term() {
+        lets.push((x, value));
+        body = inner;
+    }
+    let mut terms = Vec::new();
+    summands(body, true, &mut terms);
+    let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.acc);
+    let at = terms.iter().position(|(term, positive)| *positive && is_acc(term))?;
+    terms.remove(at);
+    if terms.len() < 2 || terms.iter().any(|(term, _)| mentions(term, fold.acc)) || lets.iter().any(|(_, value)| mentions(value, fold.acc))
+    {
+        return None;
+    }
+    let at = terms.iter().position(|(term, _)| {
+        let Term::If(cond, a, b) = term.term() else { return false };
+        let zero = is_number(b, 0.0) || is_number(a, 0.0);
+        let one = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == fold.i)));
+        zero && !lets.iter().any(|(x, _)| mentions(cond, x)) && (one(cond) && is_number(b, 0.0) || fold.invariant(cond))
+    })?;
+    let hot = terms.remove(at);
+    let step = |init: Expr, terms: Vec<(Expr, bool)>| {
+        let acc = Expr::var(fold.acc);
+        let sum =
+            terms.into_iter().fold(acc, |sum, (term, positive)| Expr::prim(if positive { Prim::Add } else { Prim::Sub }, vec![sum, term]));
+        let body = lets.iter().rev().fold(sum, |body, (x, value)| Expr::let_((*x).clone(), (*value).clone(), body));
+        Expr::fold_with(fold.n.clone(), fold.acc.clone(), fold.i.clone(), body, init)
+    };
+    let rest = freshen(&step(fold.init.clone(), terms));
+    Some(step(rest, vec![hot]))
+}
+
+/// The terms of a sum, each with its sign.
+fn summands(expr: &Expr, positive: bool, terms: &mut Vec<(Expr, bool)>) {
+    match expr.term() {
+        Term::Prim(prim @ (Prim::Add | Prim::Sub), args) if args.len() == 2 => {
+            summands(&args[0], positive, terms);
+            summands(&args[1], positive == (*prim == Prim::Add), terms);
+        }
+        _ => terms.push((expr.clone(), positive)),
+    }
 }
 
 /// A value that only one branch needs is computed there.

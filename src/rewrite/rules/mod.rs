@@ -13,7 +13,9 @@ pub mod fission;
 pub mod fusion;
 pub mod lambda;
 pub mod loops;
+pub mod motion;
 pub mod ring;
+pub mod share;
 pub mod tuple;
 
 #[cfg(test)]
@@ -23,8 +25,18 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 8] =
-        [&lambda::RULES, &ring::RULES, &algebra::RULES, &fusion::RULES, &conditional::RULES, &tuple::RULES, &loops::RULES, &fission::RULES];
+    let parts: [&LazyLock<Vec<Rule>>; 10] = [
+        &lambda::RULES,
+        &ring::RULES,
+        &algebra::RULES,
+        &fusion::RULES,
+        &conditional::RULES,
+        &tuple::RULES,
+        &loops::RULES,
+        &fission::RULES,
+        &motion::RULES,
+        &share::RULES,
+    ];
     parts.into_iter().flat_map(|part| part.iter())
 }
 

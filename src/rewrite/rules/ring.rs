@@ -17,8 +17,10 @@ rules! {
     "pow-two"     Ring @ Prim: "e ** 2 -> let x = e in x * x" => pow_two;
     "add-zero"    Ring @ Prim: "e + 0 -> e if loose e; 0 + e -> e if loose e; e + -0.0 -> e; -0.0 + e -> e; e - 0 -> e";
     "neg-neg"     Ring @ Prim: "-(-e) -> e";
-    "add-neg-sub" Ring @ Prim: "a + -b -> a - b; -a + b -> b - a; a - -b -> a + b";
-    "mul-neg"     Ring @ Prim: "-a * -b -> a * b; a * -b -> -(a * b); -a * b -> -(a * b); -a / b -> -(a / b); a / -b -> -(a / b)";
+    "add-neg-sub" Ring @ Prim: "a + -b -> a - b; a - -b -> a + b";
+    "mul-neg"     Ring @ Prim: "-a * -b -> a * b; a * -b -> -(a * b) if compound b; -a * b -> -(a * b) if compound a";
+    "div-neg"     Ring @ Prim: "-a / b -> -(a / b) if compound a; a / -b -> -(a / b) if compound b";
+    "neg-literal" Ring @ Prim: "-(a * b) -> -a * b if literal a; -(a * b) -> a * -b if literal b; -(a / b) -> -a / b if literal a; -(a / b) -> a / -b if literal b";
     "const-fold"  Ring @ Prim: "a literal operation -> its value" => const_fold;
 }
 

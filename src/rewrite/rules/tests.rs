@@ -17,7 +17,7 @@ use crate::stack::with_large_stack;
 
 /// How many terms each rule must rewrite, and at most how many are tried for that.
 const FIRED: usize = 60;
-const TRIED: u64 = 3000;
+const TRIED: u64 = 5000;
 
 #[test]
 fn every_law_parses() {
@@ -244,6 +244,36 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let (a, b) = (part(g), part(g));
             prim([Prim::Add, Prim::Mul, Prim::Lt][g.below(3)], a, b)
         }
+        "common" => {
+            let (a, b) = (g.double(2), g.double(1));
+            let again = crate::ir::subst::freshen(&a);
+            match g.below(3) {
+                0 => prim(Prim::Mul, a, prim(Prim::Sub, b, again)),
+                1 => prim(Prim::Mul, a, Expr::if_(g.boolean(1), again, b)),
+                _ => {
+                    let n = g.count();
+                    prim(Prim::Mul, a, loop_of(g, n, |g| prim(Prim::Add, g.double(1), again)))
+                }
+            }
+        }
+        "eq-order" => Expr::if_(prim(Prim::Eq, g.index(0), g.index(0)), g.double(1), g.double(1)),
+        "hoist" => {
+            let n = g.count();
+            if g.below(2) == 0 { g.build(n, |g| g.double(3)) } else { loop_of(g, n, |g| g.double(3)) }
+        }
+        "hoist-array" => {
+            let (n, m) = (g.count(), g.count());
+            g.build(n, |g| {
+                loop_of(g, m, |g| {
+                    let work = Expr::prim(Prim::Exp, vec![prim(Prim::Mul, g.double(2), g.double(1))]);
+                    prim(Prim::Add, Expr::prim(Prim::Sin, vec![work]), g.double(0))
+                })
+            })
+        }
+        "hoist-check" => {
+            let n = g.count();
+            g.build(n, |g| Expr::check(g.boolean(1), Status::Bounds, g.double(1)))
+        }
         "check-true" => {
             let n = g.count();
             g.build(n, |g| Expr::check(g.boolean(0), Status::Bounds, g.double(1)))
@@ -270,6 +300,36 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 })
             });
             Expr::fold_with(n, s, i, body, init)
+        }
+        "sum-split" => {
+            let n = g.count();
+            let init = g.double(1);
+            let bound = Type::Index(Some(Size::of_expr(&n)));
+            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
+                let s = Expr::var(s);
+                g.bound("i", bound, |g, i| {
+                    let cond = if g.below(2) == 0 { prim(Prim::Eq, Expr::var(i), g.index(1)) } else { g.boolean(1) };
+                    let hot = Expr::if_(cond, g.double(1), double(0.0));
+                    let rest = g.double(1);
+                    if g.below(2) == 0 {
+                        prim(Prim::Add, s, prim(Prim::Sub, rest, hot))
+                    } else {
+                        prim(Prim::Add, prim(Prim::Add, s, hot), rest)
+                    }
+                })
+            });
+            Expr::fold_with(n, s, i, body, init)
+        }
+        "if-let" => {
+            let value = Expr::if_(g.boolean(1), g.double(1), double(0.0));
+            let other = g.double(1);
+            let (x, body) = g.bound("t", Type::Double, |g, x| {
+                let x = Expr::var(x);
+                let product = prim(Prim::Mul, x.clone(), g.double(1));
+                prim(Prim::Add, product, prim(Prim::Div, x, g.double(1)))
+            });
+            let body = if g.below(2) == 0 && other.is_atom() { prim(Prim::Add, other, body) } else { body };
+            Expr::let_(x, value, body)
         }
         "fold-project" | "fold-fission" => {
             let fold = pair_fold(g);

@@ -1,0 +1,257 @@
+//! Figure 8a, code motion: what a loop computes again and again is computed once before it.
+//!
+//!     build n (fun i -> exp c * v[i])                →  let t = exp c in build n (fun i -> t * v[i])
+//!     build n (fun k -> ifold (fun s i -> … f i …))  →  let t = build m (fun i -> f i) in … t[i] …
+//!
+//! Only from places that every step of the loop reaches, and only what cannot fail, or of a loop that is
+//! known to run: nothing new is evaluated that may raise an error. An array is worth making where the work
+//! that it saves is more than writing and reading it, with the loop run twice.
+
+use crate::ir::subst::{freshen, map_children, substitute};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::rewrite::cost::Work;
+use crate::rewrite::facts::{Facts, has_array, same};
+
+use super::lambda::strict_operands;
+use super::rules;
+
+rules! {
+    "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t) if i is not in e, e total or 0 < n" => hoist;
+    "hoist-array" Lambda Motion @ Any: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n) if i and s are not in e, e total" => hoist_array;
+    "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e) if i is not in c, c total" => hoist_check;
+}
+
+/// The count, the binders and the body of a loop.
+fn parts(expr: &Expr) -> Option<(&Expr, Vec<&Var>, &Expr)> {
+    match expr.term() {
+        Term::Build { n, i, body } => Some((n, vec![i], body)),
+        Term::Fold { n, acc, i, body, .. } => Some((n, vec![acc, i], body)),
+        _ => None,
+    }
+}
+
+fn with_body(expr: &Expr, new: Expr) -> Expr {
+    match expr.term() {
+        Term::Build { n, i, .. } => Expr::build_with(n.clone(), i.clone(), new),
+        Term::Fold { n, acc, i, init, .. } => Expr::fold_with(n.clone(), acc.clone(), i.clone(), new, init.clone()),
+        _ => expr.clone(),
+    }
+}
+
+/// Whether nothing is saved: the loop is known to run at most once.
+fn is_short(n: &Expr) -> bool {
+    matches!(n.term(), Term::Index(n) if *n < 2)
+}
+
+fn runs(n: &Expr, facts: &Facts) -> bool {
+    Size::try_of_expr(n).is_some_and(|n| facts.positive(&n))
+}
+
+fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let (n, binders, body) = parts(expr)?;
+    if is_short(n) {
+        return None;
+    }
+    let mut search = Search::out_of(&binders);
+    let runs = runs(n, facts);
+    search.strict(body, &mut |term, place| is_worth_moving(term, place.named) && (runs || facts.is_total(term)));
+    let (term, _) = search.found?;
+    let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
+    let new = replace(body, &term.written, &Expr::var(&t));
+    Some(Expr::let_(t, freshen(&term.expanded), with_body(expr, new)))
+}
+
+fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let (n, binders, body) = parts(expr)?;
+    if is_short(n) {
+        return None;
+    }
+    let mut search = Search::out_of(&binders);
+    search.inner_loops(body, &mut |term, place| {
+        !has_array(term.ty())
+            && !matches!(term.ty(), Type::Bool)
+            && Work::of(term).is_worth_an_array()
+            && facts.is_total(term)
+            && place.loops.iter().all(|(_, n)| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n)))
+    });
+    let (term, loops) = search.found?;
+    let array = loops.iter().rev().fold(term.expanded.clone(), |element, (i, n)| Expr::build_with(n.clone(), i.clone(), element));
+    let array = freshen(&array);
+    let t = Var::fresh(name_for(&term.written), array.ty().clone());
+    let read = loops.iter().fold(Expr::var(&t), |array, (i, _)| Expr::get(array, Expr::var(i)));
+    let new = replace(body, &term.written, &read);
+    Some(Expr::let_(t, array, with_body(expr, new)))
+}
+
+fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let (n, binders, body) = parts(expr)?;
+    let Term::Check { cond, status, body } = body.term() else { return None };
+    let free = |cond: &Expr| !binders.iter().any(|var| crate::ir::subst::mentions(cond, var));
+    if !free(cond) || !facts.is_total(cond) || !(n.is_atom() || matches!(n.term(), Term::Dim(..))) {
+        return None;
+    }
+    let cond = if runs(n, facts) {
+        cond.clone()
+    } else {
+        let idle = Expr::prim(Prim::Le, vec![n.clone(), Expr::index(0)]);
+        Expr::prim(Prim::Or, vec![idle, cond.clone()])
+    };
+    Some(Expr::check(cond, *status, with_body(expr, body.clone())))
+}
+
+/// An array that is an element of a loop's result is written there in any case: to make it once and copy it
+/// pays only where its elements are work.
+fn is_worth_moving(term: &Expr, named: bool) -> bool {
+    let mut element = term;
+    while let Term::Build { body, .. } = element.term() {
+        element = body;
+    }
+    let work = Work::of(element);
+    if element.is_same(term) { work.is_worth_a_name() } else { named || work.is_worth_an_array() }
+}
+
+fn name_for(term: &Expr) -> &'static str {
+    match term.term() {
+        Term::Fold { .. } => "sum",
+        Term::Build { .. } => "array",
+        _ => "t",
+    }
+}
+
+/// Replaces every equal term, also where it is reached only sometimes.
+fn replace(body: &Expr, term: &Expr, by: &Expr) -> Expr {
+    if body.ty().same_shape(term.ty()) && same(body, term) {
+        return by.clone();
+    }
+    map_children(body, &mut |child| replace(child, term, by))
+}
+
+/// Loops around a term, with their counts.
+type Loops = Vec<(Var, Expr)>;
+
+/// Looks for a largest term that may leave the loop.
+struct Search {
+    /// What may not occur in it.
+    bound: Vec<Var>,
+    /// Loops between the outer one and this place; the term may depend on their variables when an array is made.
+    loops: Loops,
+    /// Lets around this place whose values may leave the loop too: the term takes them along.
+    lets: Vec<(Var, Expr)>,
+    found: Option<(Found, Loops)>,
+}
+
+/// A term that may leave the loop: as it stands there, and without the lets of the loop's body.
+struct Found {
+    written: Expr,
+    expanded: Expr,
+}
+
+/// Where a term was found.
+struct Place<'a> {
+    /// Loops that it depends on.
+    loops: &'a Loops,
+    /// It is the value of a let.
+    named: bool,
+}
+
+type Wanted<'a> = &'a mut dyn FnMut(&Expr, Place) -> bool;
+
+impl Search {
+    fn out_of(binders: &[&Var]) -> Search {
+        Search { bound: binders.iter().map(|var| (*var).clone()).collect(), loops: Vec::new(), lets: Vec::new(), found: None }
+    }
+
+    fn expand(&self, expr: &Expr) -> Expr {
+        self.lets.iter().rev().fold(expr.clone(), |expr, (x, value)| {
+            if crate::ir::subst::mentions(&expr, x) { substitute(&expr, &[(x.clone(), value.clone())]) } else { expr }
+        })
+    }
+
+    /// Terms that every step of the loop evaluates.
+    fn strict(&mut self, expr: &Expr, wanted: Wanted) {
+        self.strict_at(expr, false, wanted);
+    }
+
+    fn strict_at(&mut self, expr: &Expr, named: bool, wanted: Wanted) {
+        if self.found.is_some() || expr.is_atom() {
+            return;
+        }
+        if self.is_free(expr) {
+            let expanded = self.expand(expr);
+            let loops: Loops = self.loops.iter().filter(|(i, _)| crate::ir::subst::mentions(&expanded, i)).cloned().collect();
+            let place = Place { loops: &loops, named };
+            if loops.len() == self.loops.len() && wanted(&expanded, place) {
+                self.found = Some((Found { written: expr.clone(), expanded }, loops));
+                return;
+            }
+        }
+        if let Term::Let(x, value, body) = expr.term() {
+            self.strict_at(value, true, wanted);
+            return self.below_let(x, value, |search| search.strict(body, wanted));
+        }
+        let is_strict = strict_operands(expr);
+        let mut at = 0;
+        expr.term().each_child(&mut |child| {
+            if is_strict(at) {
+                self.strict(child, wanted);
+            }
+            at += 1;
+        });
+    }
+
+    /// The bodies of loops that every step runs.
+    fn inner_loops(&mut self, expr: &Expr, wanted: Wanted) {
+        if self.found.is_some() || expr.is_atom() {
+            return;
+        }
+        if let Term::Let(x, value, body) = expr.term() {
+            self.inner_loops(value, wanted);
+            return self.below_let(x, value, |search| search.inner_loops(body, wanted));
+        }
+        let is_strict = strict_operands(expr);
+        let mut at = 0;
+        expr.term().each_child(&mut |child| {
+            if is_strict(at) {
+                self.inner_loops(child, wanted);
+            }
+            at += 1;
+        });
+        let inner = match expr.term() {
+            Term::Build { n, i, body } => Some((n, i, None, body)),
+            Term::Fold { n, acc, i, body, .. } => Some((n, i, Some(acc), body)),
+            _ => None,
+        };
+        let Some((n, i, acc, body)) = inner else { return };
+        if !self.is_free(n) || self.loops.iter().any(|(i, _)| crate::ir::subst::mentions(n, i)) {
+            return;
+        }
+        self.within(acc.map_or(&[], std::slice::from_ref), |search| {
+            search.loops.push((i.clone(), n.clone()));
+            search.strict(body, wanted);
+            search.inner_loops(body, wanted);
+            search.loops.pop();
+        });
+    }
+
+    fn below_let(&mut self, x: &Var, value: &Expr, f: impl FnOnce(&mut Search)) {
+        if !self.is_free(value) || Work::of(value).loops > 0 {
+            return self.within(std::slice::from_ref(x), f);
+        }
+        self.lets.push((x.clone(), value.clone()));
+        f(self);
+        self.lets.pop();
+    }
+
+    fn within(&mut self, bound: &[Var], f: impl FnOnce(&mut Search)) {
+        let before = self.bound.len();
+        self.bound.extend(bound.iter().cloned());
+        f(self);
+        self.bound.truncate(before);
+    }
+
+    fn is_free(&self, expr: &Expr) -> bool {
+        let mut free = true;
+        crate::ir::subst::each_free_var(expr, &mut |var| free = free && !self.bound.contains(var));
+        free
+    }
+}

@@ -1,0 +1,222 @@
+//! Every `examples/*.smooth` is a test: dropping a file there is all it takes.
+//!
+//! Its cases (see `support/cases.rs`) are run by the interpreter and as C under the schedules `none` and `default`, with
+//! the flags of `smoothc run` and again under sanitizers with buffers of exact size, and compared with each other and with
+//! what the head comment says; derivatives are held against differences; the C is compiled with every warning an error, as
+//! C and as C++; and the stages are kept in `snapshots/examples`. After a change that is meant to change them:
+//!
+//!     INSTA_UPDATE=always cargo test --test examples
+
+mod support {
+    pub mod cases;
+    pub mod engine;
+    pub mod native;
+    pub mod sources;
+    pub mod tools;
+}
+
+use std::path::Path;
+use std::process::Command;
+
+use smoothc::driver::Session;
+use smoothc::source::Span;
+use support::cases::{Case, Example, Wanted};
+use support::native::Call;
+use support::{cases, engine, native, tools};
+
+const SCHEDULES: [&str; 2] = ["none", "default"];
+
+#[test]
+fn every_example_has_cases_for_every_entry() {
+    for example in cases::all() {
+        let session = engine::compile(&example.path, &example.text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+        for function in session.program.functions.values().filter(|function| function.is_entry) {
+            let tried = example.cases.iter().any(|case| *case.entry == *function.name && matches!(case.wanted, Wanted::Value(_)));
+            assert!(tried, "{}: no `run:` line for `{}`", example.path, function.name);
+            assert!(function.doc.is_some(), "{}: `{}` has no documentation", example.path, function.name);
+        }
+    }
+}
+
+#[test]
+fn the_interpreter_gives_the_expected_values() {
+    tools::each(&cases::all(), |example| {
+        let session = engine::compile(&example.path, &example.text, "none", "types")?;
+        let wrong: Vec<String> = example.cases.iter().filter_map(|case| interpreted(&session, case).err()).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(format!("{}:\n{}", example.path, wrong.join("\n"))) }
+    });
+}
+
+fn interpreted(session: &Session, case: &Case) -> Result<(), String> {
+    let outcome = engine::arguments(session, &case.entry, &case.words)
+        .and_then(|arguments| Ok((engine::interpret(session, &case.entry, &arguments.values)?, arguments)));
+    match (&case.wanted, outcome) {
+        (Wanted::Failure(wanted), Err(found)) if *wanted == found => Ok(()),
+        (Wanted::Failure(_), Ok((known, _))) => Err(format!("{}: found {:?}", case.line, known.value.columns)),
+        (_, Err(found)) => Err(format!("{}: fails with {found}", case.line)),
+        (Wanted::Value(None), Ok(_)) => Ok(()),
+        (Wanted::Value(Some(wanted)), Ok((known, _))) => {
+            if engine::is_json(&known, wanted) {
+                Ok(())
+            } else {
+                Err(format!("{}: found {:?}", case.line, known.value.columns))
+            }
+        }
+        (Wanted::Differences { of, parameter }, Ok((known, arguments))) => {
+            let function = session.entry(of).map_err(|_| format!("{}: no entry `{of}`", case.line))?;
+            let at = function.params.iter().position(|param| **param.name() == **parameter);
+            let at = at.ok_or_else(|| format!("{}: `{of}` has no parameter `{parameter}`", case.line))?;
+            let wanted = engine::differences(session, of, &arguments.values, at)?;
+            let found = engine::doubles(&known.value);
+            let agree = wanted.len() == found.len() && wanted.iter().zip(&found).all(|(a, b)| engine::close(*a, *b, 1e-7, known.largest));
+            if agree { Ok(()) } else { Err(format!("{}: found {found:?}, differences {wanted:?}", case.line)) }
+        }
+    }
+}
+
+#[test]
+fn compiled_code_agrees_with_the_interpreter() {
+    let sanitizers = tools::has_sanitizers();
+    if !sanitizers {
+        eprintln!("skipped: {} has no sanitizers here", tools::c_compiler());
+    }
+    tools::each(&cases::all(), |example| {
+        let known = engine::compile(&example.path, &example.text, "none", "types")?;
+        for schedule in SCHEDULES {
+            let session = engine::compile(&example.path, &example.text, schedule, "emit")?;
+            compiled(example, &known, &session, sanitizers)
+                .map_err(|problem| format!("{}, schedule {schedule}: {problem}", example.path))?;
+        }
+        Ok(())
+    });
+}
+
+/// All cases of an example as C, against the interpreter on the program as written.
+fn compiled(example: &Example, known: &Session, session: &Session, sanitizers: bool) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let mut arguments = Vec::new();
+    for case in &example.cases {
+        // arguments that do not fit never reach an entry
+        if let Ok(read) = engine::arguments(session, &case.entry, &case.words) {
+            let inputs = engine::arguments(known, &case.entry, &case.words)?;
+            arguments.push((case, read, engine::interpret(known, &case.entry, &inputs.values)));
+        }
+    }
+    let calls: Vec<Call> = arguments.iter().map(|(case, read, _)| Call { entry: &case.entry, arguments: read }).collect();
+    let text = native::program(session, &calls)?;
+    let mut runs = Vec::new();
+    if sanitizers {
+        runs.push(("under sanitizers", native::sanitized(&text, session, &calls, folder.path())?));
+    }
+    runs.push(("as `run` compiles it", native::optimised(&text, session, &calls, folder.path())?));
+    for (how, outcomes) in runs {
+        for ((case, _, wanted), found) in arguments.iter().zip(outcomes) {
+            let problem = match (wanted, found) {
+                (Ok(known), Ok(found)) => engine::difference(known, &found),
+                (Err(wanted), Err(found)) if *wanted == engine::status_name(found) => None,
+                (Err(wanted), Err(found)) => Some(format!("fails with {}, not {wanted}", engine::status_name(found))),
+                (Err(wanted), Ok(_)) => Some(format!("has a value, and should fail with {wanted}")),
+                (Ok(_), Err(found)) => Some(format!("fails with {}", engine::status_name(found))),
+            };
+            if let Some(problem) = problem {
+                return Err(format!("{}: {how}: {problem}", case.line));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn run_calls_an_entry_of_every_example() {
+    tools::each(&cases::all(), |example| {
+        let session = engine::compile(&example.path, &example.text, "default", "emit")?;
+        let case = example.cases.iter().find(|case| matches!(case.wanted, Wanted::Value(Some(_)))).ok_or("no case")?;
+        let arguments = engine::arguments(&session, &case.entry, &case.words)?;
+        let interface = session.interface(&case.entry).map_err(|_| "no interface")?;
+        let source = &session.emitted().map_err(|_| "no C")?.source;
+        let loaded = smoothc::toolchain::call::load(source, interface, Span::NONE).map_err(|problem| problem.message)?;
+        let found = loaded.call(&arguments.values, &arguments.bindings).map_err(|problem| problem.message)?;
+        let known = engine::Known { value: found, largest: 1e3 };
+        match &case.wanted {
+            Wanted::Value(Some(wanted)) if !engine::is_json(&known, wanted) => {
+                Err(format!("{}: found {:?}", case.line, known.value.columns))
+            }
+            Wanted::Value(_) | Wanted::Failure(_) | Wanted::Differences { .. } => Ok(()),
+        }
+    });
+}
+
+const WARNINGS: [&str; 8] = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wvla"];
+
+#[test]
+fn emitted_c_is_silent_and_self_contained() {
+    let c: Vec<&str> = ["gcc", "clang"].into_iter().filter(|name| tools::exists(name)).collect();
+    let c = if c.is_empty() { vec!["cc"] } else { c };
+    let cpp: Vec<&str> = ["g++", "clang++"].into_iter().filter(|name| tools::exists(name)).collect();
+    tools::each(&cases::all(), |example| {
+        for schedule in SCHEDULES {
+            let session = engine::compile(&example.path, &example.text, schedule, "emit")?;
+            silent(&session, &c, &cpp).map_err(|problem| format!("{}, schedule {schedule}: {problem}", example.path))?;
+        }
+        Ok(())
+    });
+}
+
+fn silent(session: &Session, c: &[&str], cpp: &[&str]) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let files = session.emitted().map_err(|_| "no C")?;
+    let (source, header, object) = (folder.path().join("program.c"), folder.path().join("program.h"), folder.path().join("program.o"));
+    for (path, text) in [(&source, &files.source), (&header, &files.header)] {
+        std::fs::write(path, text).map_err(|error| error.to_string())?;
+    }
+    for compiler in c {
+        let mut command = Command::new(compiler);
+        command.args(["-std=c99", "-O2", "-Wmissing-prototypes"]).args(WARNINGS).args(["-c", "-o"]);
+        tools::succeeds(command.arg(&object).arg(&source))?;
+        no_data_and_no_allocation(&object)?;
+        alone(compiler, &["-x", "c", "-std=c99"], &header)?;
+    }
+    for compiler in cpp {
+        alone(compiler, &["-x", "c++"], &source)?;
+        alone(compiler, &["-x", "c++"], &header)?;
+    }
+    Ok(())
+}
+
+fn alone(compiler: &str, language: &[&str], file: &Path) -> Result<(), String> {
+    tools::succeeds(Command::new(compiler).args(language).arg("-fsyntax-only").args(WARNINGS).arg(file)).map(drop)
+}
+
+/// No global variable, and nothing called that allocates.
+fn no_data_and_no_allocation(object: &Path) -> Result<(), String> {
+    if !tools::exists("nm") {
+        return Ok(());
+    }
+    for line in tools::succeeds(Command::new("nm").arg(object))?.lines() {
+        let mut words = line.split_whitespace().rev();
+        let (name, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        if matches!(kind, "b" | "B" | "d" | "D" | "C" | "s" | "S" | "g" | "G") {
+            return Err(format!("`{name}` is a global variable"));
+        }
+        if kind == "U" && ["malloc", "calloc", "realloc", "free", "alloca", "aligned_alloc"].contains(&name.trim_start_matches('_')) {
+            return Err(format!("`{name}` is called"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_stages_are_as_in_the_snapshots() {
+    smoothc::stack::with_large_stack(|| {
+        for example in cases::all() {
+            for (stage, ending) in [("types", "types"), ("ad", "ad"), ("emit", "c")] {
+                let session = engine::compile(&example.path, &example.text, "default", stage).unwrap_or_else(|problem| panic!("{problem}"));
+                let mut settings = insta::Settings::clone_current();
+                settings.set_snapshot_path("../snapshots/examples");
+                settings.set_prepend_module_to_snapshot(false);
+                settings.set_omit_expression(true);
+                settings.bind(|| insta::assert_snapshot!(format!("{}.{ending}", example.name), session.print(stage)));
+            }
+        }
+    });
+}

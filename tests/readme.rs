@@ -1,0 +1,205 @@
+//! What the documents say is true: README.md, ARCHITECTURE.md and the heads of the source files.
+//!
+//! A fenced block of README.md with a file name after its language is that file, and in a folder with these
+//! files and `examples/` every command of a `console` block runs, with `smoothc` (or `cargo run --release --`)
+//! as the command under test; what it prints is what the README shows after it. A block `c ENTRY of FILE` is the
+//! C of one entry. Blocks in `sh` are not run. `UPDATE_README=1 cargo test --test readme` writes what is true
+//! into README.md.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const SMOOTHC: &str = env!("CARGO_BIN_EXE_smoothc");
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A part of a document: text as it stands, or a fenced block with the words after its fence.
+enum Part {
+    Text(String),
+    Block { info: String, body: String },
+}
+
+fn parts(document: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut block: Option<(String, String)> = None;
+    for line in document.split_inclusive('\n') {
+        match (&mut block, line.strip_prefix("```")) {
+            (None, None) => match parts.last_mut() {
+                Some(Part::Text(text)) => text.push_str(line),
+                Some(Part::Block { .. }) | None => parts.push(Part::Text(line.into())),
+            },
+            (None, Some(info)) => block = Some((info.trim().into(), String::new())),
+            (Some((_, body)), None) => body.push_str(line),
+            (Some(_), Some(_)) => {
+                let (info, body) = block.take().expect("open");
+                parts.push(Part::Block { info, body });
+            }
+        }
+    }
+    assert!(block.is_none(), "a block is not closed");
+    parts
+}
+
+/// The folder that commands run in.
+fn folder(parts: &[Part]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bin = folder.path().join("bin");
+    std::fs::create_dir_all(&bin).expect("a folder");
+    std::fs::copy(SMOOTHC, bin.join("smoothc")).expect("copies");
+    std::fs::create_dir_all(folder.path().join("examples")).expect("a folder");
+    for path in files("examples", "smooth") {
+        let to = folder.path().join(path.strip_prefix(ROOT).expect("inside"));
+        std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+        std::fs::copy(&path, to).expect("copies");
+    }
+    for part in parts {
+        let Part::Block { info, body } = part else { continue };
+        let Some((_, name)) = info.split_once(' ') else { continue };
+        if name.contains(" of ") {
+            continue;
+        }
+        if name.starts_with("examples/") {
+            assert!(read(name).ends_with(body.as_str()), "{name} and the README differ");
+        } else {
+            std::fs::write(folder.path().join(name), body).expect("writes");
+        }
+    }
+    folder
+}
+
+/// What a command prints, errors included.
+fn output(folder: &Path, command: &str) -> String {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let script = format!("{} 2>&1", command.replace("cargo run --release --", "smoothc"));
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .env("PATH", format!("{}:{path}", folder.join("bin").display()))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("runs");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The definition of one entry with its comment.
+fn definition(folder: &Path, entry: &str, file: &str) -> String {
+    let c = output(folder, &format!("smoothc emit {file}"));
+    // prototypes come first
+    let start = c.rfind(&format!("\nsmooth_status {entry}(")).unwrap_or_else(|| panic!("no {entry} in\n{c}"));
+    let comment = c.get(..start).and_then(|before| before.rfind("/*")).unwrap_or(start);
+    let end = c.get(start..).and_then(|rest| rest.find("\n}\n")).expect("an end");
+    c.get(comment..start + end + 3).expect("a definition").into()
+}
+
+/// The document with its blocks as they are in truth.
+fn truth(document: &str) -> String {
+    let parts = parts(document);
+    let folder = folder(&parts);
+    let mut out = String::new();
+    for part in &parts {
+        match part {
+            Part::Text(text) => out.push_str(text),
+            Part::Block { info, body } => {
+                let body = match info.split_once(' ').and_then(|(_, what)| what.split_once(" of ")) {
+                    Some((entry, file)) => definition(folder.path(), entry, file),
+                    None if info == "console" => body
+                        .lines()
+                        .filter_map(|line| line.strip_prefix("$ "))
+                        .map(|command| format!("$ {command}\n{}", output(folder.path(), command)))
+                        .collect(),
+                    None => body.clone(),
+                };
+                out.push_str(&format!("```{info}\n{body}```\n"));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+#[cfg(unix)]
+fn the_readme_is_true() {
+    let readme = read("README.md");
+    let truth = truth(&readme);
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(Path::new(ROOT).join("README.md"), truth).expect("writes");
+        return;
+    }
+    let differing = readme.lines().zip(truth.lines()).position(|(a, b)| a != b);
+    let line = differing.unwrap_or_else(|| readme.lines().count().min(truth.lines().count()));
+    assert!(
+        readme == truth,
+        "README.md:{}: it says\n    {}\nand the truth is\n    {}\nUPDATE_README=1 cargo test --test readme writes it",
+        line + 1,
+        readme.lines().nth(line).unwrap_or_default(),
+        truth.lines().nth(line).unwrap_or_default(),
+    );
+}
+
+/// The files below a folder with this ending, in order.
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(ROOT).join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_source_file_begins_with_what_it_is() {
+    let bare: Vec<PathBuf> = ["src", "tests"]
+        .iter()
+        .flat_map(|folder| files(folder, "rs"))
+        .filter(|path| !std::fs::read_to_string(path).expect("text").starts_with("//! "))
+        .collect();
+    assert!(bare.is_empty(), "without a head: {bare:#?}");
+}
+
+/// What stands in single backticks, outside of blocks.
+fn quoted(document: &str) -> Vec<String> {
+    let text: String = parts(document).into_iter().filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None }).collect();
+    text.split('`').skip(1).step_by(2).map(str::to_string).collect()
+}
+
+#[test]
+fn paths_in_the_documents_exist() {
+    for document in ["README.md", "ARCHITECTURE.md"] {
+        for path in quoted(&read(document)) {
+            let is_path =
+                ["src/", "examples/", "tests/", "runtime/", "templates/", "snapshots/", ".ci/"].iter().any(|root| path.starts_with(root));
+            assert!(!is_path || Path::new(ROOT).join(&path).exists(), "{document} names {path}");
+        }
+    }
+}
+
+#[test]
+fn tests_in_the_architecture_exist() {
+    let sources: String =
+        ["src", "tests"].iter().flat_map(|folder| files(folder, "rs")).map(|path| std::fs::read_to_string(path).expect("text")).collect();
+    for name in quoted(&read("ARCHITECTURE.md")).iter().filter_map(|name| name.strip_prefix("test ")) {
+        assert!(sources.contains(&format!("fn {name}(")), "there is no test {name}");
+    }
+}
+
+#[test]
+fn every_room_is_in_the_library_page_and_the_architecture() {
+    let (library, architecture) = (read("src/lib.rs"), read("ARCHITECTURE.md"));
+    for line in library.lines() {
+        let Some(name) = line.strip_prefix("pub mod ").and_then(|rest| rest.strip_suffix(';')) else { continue };
+        for (document, text) in [("src/lib.rs", &library), ("ARCHITECTURE.md", &architecture)] {
+            assert!(text.contains(&format!("| `{name}` |")), "{document} has no row for {name}");
+        }
+    }
+}

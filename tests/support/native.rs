@@ -1,0 +1,244 @@
+//! Running many cases of one program as C: one file that includes the emitted one and calls its entries.
+//!
+//! In: a session with its C, and for each case the entry and its arguments. Out: for each case the result or the
+//! status. Every buffer is a block of its own of exactly the size that the contract says, so that a sanitizer sees each
+//! access outside; results are filled with a pattern first, so that an element that nobody wrote is seen; and where an
+//! entry wants workspace, it is called once more with a byte less, which must be refused.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use smoothc::cli::args::Arguments;
+use smoothc::driver::Session;
+use smoothc::ir::Type;
+use smoothc::toolchain::compiler::{self, Artifact};
+use smoothc::toolchain::flat::{Column, Flat, Shape};
+use smoothc::toolchain::shim::{Leaf, leaves};
+
+/// An entry with its arguments.
+pub struct Call<'a> {
+    pub entry: &'a str,
+    pub arguments: &'a Arguments,
+}
+
+/// What a call gave: a result, or a status that is not zero.
+pub type Outcome = Result<Flat, i32>;
+
+const HEAD: &str = "
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *exactly(const void *from, size_t bytes)
+{
+    void *block = bytes == 0 ? NULL : malloc(bytes);
+    if (bytes != 0 && from != NULL) memcpy(block, from, bytes);
+    if (bytes != 0 && from == NULL) memset(block, 0x7f, bytes);
+    return block;
+}
+
+static void print_double(FILE *file, const double *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) fprintf(file, \" %a\", items[i]);
+    fprintf(file, \"\\n\");
+}
+
+static void print_int64_t(FILE *file, const int64_t *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) fprintf(file, \" %lld\", (long long)items[i]);
+    fprintf(file, \"\\n\");
+}
+
+static void print_bool(FILE *file, const bool *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) fprintf(file, \" %d\", items[i] ? 1 : 0);
+    fprintf(file, \"\\n\");
+}
+";
+
+/// The emitted C with all calls; `smooth_cases(path)` writes what they gave to a file, `main` is the same.
+pub fn program(session: &Session, calls: &[Call]) -> Result<String, String> {
+    let source = &session.emitted().map_err(|_| "nothing was emitted")?.source;
+    let mut text = format!("{source}{HEAD}");
+    for (number, call) in calls.iter().enumerate() {
+        one(&mut text, session, number, call)?;
+    }
+    text.push_str("\nint smooth_cases(const char *path)\n{\n    FILE *file = fopen(path, \"w\");\n    if (file == NULL) return 1;\n");
+    for number in 0..calls.len() {
+        writeln!(text, "    case_{number}(file);").expect("memory");
+    }
+    text.push_str(
+        "    return fclose(file);\n}\n\nint main(int count, char **words)\n{\n    return count == 2 ? smooth_cases(words[1]) : 1;\n}\n",
+    );
+    Ok(text)
+}
+
+fn one(text: &mut String, session: &Session, number: usize, call: &Call) -> Result<(), String> {
+    let interface = session.interface(call.entry).map_err(|_| format!("no interface of {}", call.entry))?;
+    let mut passed = Vec::new();
+    for size in &interface.sizes {
+        let value = call.arguments.bindings.get(size).ok_or("a size has no value")?;
+        passed.push(integer(value));
+    }
+    let mut measured = passed.clone();
+    let (mut body, mut blocks) = (String::new(), Vec::new());
+    for (at, parameter) in interface.passed() {
+        for (leaf, column) in leaves(parameter.ty()).into_iter().zip(&call.arguments.values[at].columns) {
+            match leaf {
+                Leaf::Array(kind) => {
+                    let name = format!("in_{}", blocks.len());
+                    let items = literals(column);
+                    if items.is_empty() {
+                        writeln!(body, "    {kind} *{name} = NULL;").expect("memory");
+                    } else {
+                        writeln!(body, "    static const {kind} {name}_items[] = {{{}}};", items.join(", ")).expect("memory");
+                        writeln!(body, "    {kind} *{name} = ({kind} *)exactly({name}_items, sizeof {name}_items);").expect("memory");
+                    }
+                    passed.push(name.clone());
+                    blocks.push(name);
+                }
+                Leaf::Double => passed.extend(literals(column)),
+                Leaf::Index | Leaf::Bool => {
+                    passed.extend(literals(column));
+                    measured.extend(literals(column));
+                }
+            }
+        }
+    }
+    let shape = result_shape(session, call)?;
+    let lengths: Vec<usize> = shape.columns().ok_or("too large")?.into_iter().map(|(_, length)| length).collect();
+    let mut prints = String::new();
+    for (at, (leaf, length)) in leaves(&interface.result).into_iter().zip(lengths).enumerate() {
+        let (kind, name) = (c_type(leaf), format!("out_{at}"));
+        writeln!(body, "    {kind} *{name} = ({kind} *)exactly(NULL, {length} * sizeof({kind}));").expect("memory");
+        writeln!(prints, "        print_{kind}(file, {name}, {length});").expect("memory");
+        passed.push(name.clone());
+        blocks.push(name);
+    }
+    passed.push("workspace".into());
+    blocks.push("workspace".into());
+    let (entry, measure) = (&interface.name, &interface.workspace);
+    let (passed, measured) = (passed.join(", "), measured.join(", "));
+    let frees: String = blocks.iter().map(|name| format!("    free({name});\n")).collect();
+    write!(
+        text,
+        "\nstatic void case_{number}(FILE *file)\n{{\n{body}    size_t bytes = {measure}({measured});\n    \
+         void *workspace = bytes == SIZE_MAX ? NULL : exactly(NULL, bytes);\n    \
+         int status = (int){entry}({passed}, bytes);\n    fprintf(file, \"%d\\n\", status);\n    if (status == 0) {{\n{prints}    }}\n    \
+         if (status == 0 && bytes != 0) {{\n        \
+         workspace = realloc(workspace, bytes - 1);\n        \
+         if ({entry}({passed}, bytes - 1) != SMOOTH_WORKSPACE) abort();\n    }}\n{frees}}}\n"
+    )
+    .expect("memory");
+    Ok(())
+}
+
+fn result_shape(session: &Session, call: &Call) -> Result<Shape, String> {
+    let function = session.entry(call.entry).map_err(|_| "no entry")?;
+    call.arguments.bindings.shape(&function.result).ok_or_else(|| "the result's size is not known".into())
+}
+
+fn c_type(leaf: Leaf) -> &'static str {
+    match leaf {
+        Leaf::Double => "double",
+        Leaf::Index => "int64_t",
+        Leaf::Bool => "bool",
+        Leaf::Array(kind) => kind,
+    }
+}
+
+fn literals(column: &Column) -> Vec<String> {
+    match column {
+        Column::Double(items) => items.iter().map(|item| double(*item)).collect(),
+        Column::Index(items) => items.iter().map(|item| integer(*item)).collect(),
+        Column::Bool(items) => items.iter().map(bool::to_string).collect(),
+    }
+}
+
+fn double(value: f64) -> String {
+    match value {
+        value if value.is_nan() => "(double)NAN".into(),
+        value if value == f64::INFINITY => "(double)INFINITY".into(),
+        value if value == f64::NEG_INFINITY => "-(double)INFINITY".into(),
+        value => format!("{value:?}"),
+    }
+}
+
+fn integer(value: i64) -> String {
+    if value == i64::MIN { "INT64_MIN".into() } else { format!("INT64_C({value})") }
+}
+
+/// Runs the calls with the flags of `run`, `build` and `bench`, in this process.
+pub fn optimised(text: &str, session: &Session, calls: &[Call], folder: &Path) -> Result<Vec<Outcome>, String> {
+    let (library, output) = (folder.join(format!("cases{}", std::env::consts::DLL_SUFFIX)), folder.join("optimised.txt"));
+    compiler::compile(text, Artifact::SharedLibrary, &library).map_err(|problem| problem.message)?;
+    // SAFETY: the library is the one just made, which has no initialisers, and the function has this type.
+    let status = unsafe {
+        let library = libloading::Library::new(&library).map_err(|error| error.to_string())?;
+        let run =
+            library.get::<unsafe extern "C" fn(*const std::ffi::c_char) -> i32>(b"smooth_cases").map_err(|error| error.to_string())?;
+        let path = std::ffi::CString::new(output.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
+        run(path.as_ptr())
+    };
+    if status == 0 { outcomes(&output, session, calls) } else { Err("cannot write results".into()) }
+}
+
+/// Runs the calls under the address and undefined-behaviour sanitizers, as a process of its own.
+pub fn sanitized(text: &str, session: &Session, calls: &[Call], folder: &Path) -> Result<Vec<Outcome>, String> {
+    let (file, binary, output) = (folder.join("cases.c"), folder.join("cases"), folder.join("sanitized.txt"));
+    std::fs::write(&file, text).map_err(|error| error.to_string())?;
+    let mut command = Command::new(super::tools::c_compiler());
+    command.args(["-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
+    super::tools::succeeds(command.arg(&binary).arg(&file).arg("-lm"))?;
+    super::tools::succeeds(Command::new(&binary).arg(&output))?;
+    outcomes(&output, session, calls)
+}
+
+fn outcomes(path: &Path, session: &Session, calls: &[Call]) -> Result<Vec<Outcome>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let mut lines = text.lines();
+    let mut outcomes = Vec::new();
+    for call in calls {
+        let status: i32 = lines.next().and_then(|line| line.parse().ok()).ok_or("no status")?;
+        outcomes.push(if status == 0 {
+            let shape = result_shape(session, call)?;
+            let function = session.entry(call.entry).map_err(|_| "no entry")?;
+            let columns = kinds(&function.result).into_iter().map(|kind| column(kind, lines.next().unwrap_or_default()));
+            Ok(Flat { shape, columns: columns.collect() })
+        } else {
+            Err(status)
+        });
+    }
+    Ok(outcomes)
+}
+
+fn kinds(ty: &Type) -> Vec<&'static str> {
+    leaves(ty).into_iter().map(c_type).collect()
+}
+
+fn column(kind: &str, line: &str) -> Column {
+    let words = line.split_whitespace();
+    match kind {
+        "double" => Column::Double(words.map(hexadecimal).collect()),
+        "int64_t" => Column::Index(words.map(|word| word.parse().expect("an integer")).collect()),
+        _ => Column::Bool(words.map(|word| word == "1").collect()),
+    }
+}
+
+/// What `%a` prints: `-0x1.8p+1`, `inf`, `-nan`.
+fn hexadecimal(word: &str) -> f64 {
+    let (sign, word) = word.strip_prefix('-').map_or((1.0, word), |rest| (-1.0, rest));
+    let magnitude = match word.strip_prefix("0x") {
+        None => word.parse().expect("inf or nan"),
+        Some(digits) => {
+            let (digits, exponent) = digits.split_once('p').expect("an exponent");
+            let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+            let mantissa = u64::from_str_radix(&format!("{whole}{fraction}"), 16).expect("digits") as f64;
+            let exponent = exponent.parse::<i32>().expect("an integer") - 4 * fraction.len() as i32;
+            // in two steps, so that a subnormal number keeps its last digits
+            mantissa * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
+        }
+    };
+    sign * magnitude
+}

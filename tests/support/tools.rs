@@ -1,0 +1,54 @@
+//! The tools of the machine that tests use: compilers, `nm`, sanitizers; and two workers for what takes long.
+
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The C compiler to test with: `CC`, gcc where there is one, or cc.
+pub fn c_compiler() -> String {
+    std::env::var("CC").ok().filter(|name| !name.trim().is_empty()).unwrap_or_else(|| if exists("gcc") { "gcc" } else { "cc" }.into())
+}
+
+/// Whether a program answers.
+pub fn exists(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs a command; what it printed when it fails.
+pub fn succeeds(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{:?}: {error}", command.get_program()))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.success() {
+        return Ok(text(&output.stdout));
+    }
+    let said = text(&output.stderr);
+    let first: Vec<&str> = said.lines().take(30).collect();
+    Err(format!("{:?} failed ({}):\n{}", command.get_program(), output.status, first.join("\n")))
+}
+
+/// Whether programs can be made with sanitizers here.
+pub fn has_sanitizers() -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("empty.c");
+    std::fs::write(&file, "int main(void) { return 0; }\n").expect("writes");
+    let mut command = Command::new(c_compiler());
+    succeeds(command.args(["-fsanitize=address,undefined", "-o"]).arg(folder.path().join("empty")).arg(&file)).is_ok()
+}
+
+/// Does the work for every item, two at a time, and panics with all that went wrong.
+pub fn each<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<(), String> + Sync) {
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(failure) = smoothc::stack::with_large_stack(|| work(item)) {
+                        failures.lock().expect("no panic").push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no panic");
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}

@@ -1,0 +1,153 @@
+//! Types and sizes: what `check` prints, which programs are refused and why, and which sizes are checked at
+//! run time.
+
+use smoothc::ir::eval::{Value, eval};
+use smoothc::source::SourceMap;
+use smoothc::stack::with_large_stack;
+use smoothc::types::{Elaborated, Options, elaborate};
+
+fn typed(text: &str) -> Result<Elaborated, Vec<(&'static str, String)>> {
+    let mut sources = SourceMap::default();
+    let main = sources.add("test.smooth", text);
+    let mut load = |path: &str, _: &str| match path {
+        "other.smooth" => Ok(("other.smooth".to_string(), "let twice x = x + x\n".to_string())),
+        "loop.smooth" => Ok(("loop.smooth".to_string(), "open \"loop.smooth\"\nlet a = 1.0\n".to_string())),
+        _ => Err("no such file".to_string()),
+    };
+    elaborate(&mut sources, main, &mut load, &Options::default()).map_err(|errors| {
+        let place = |span| sources.line_column(span).map_or("-".to_string(), |(line, column)| format!("{line}:{column}"));
+        errors.into_iter().map(|error| (error.code, place(error.span))).collect()
+    })
+}
+
+fn signature(text: &str) -> String {
+    with_large_stack(|| {
+        typed(text).map_or_else(|errors| format!("{errors:?}"), |typed| typed.signatures.last().map(|s| s.text.clone()).unwrap_or_default())
+    })
+}
+
+fn errors(text: &str) -> Vec<(&'static str, String)> {
+    with_large_stack(|| typed(text).err().unwrap_or_default())
+}
+
+/// The status of the run-time error, or `None` when the entry has a value.
+fn status(text: &str, entry: &str, args: &[&[f64]]) -> Option<String> {
+    with_large_stack(|| {
+        let program = typed(text).map_err(|errors| format!("{errors:?}")).map(|typed| typed.program);
+        let args = args.iter().map(|arg| Value::vector(arg)).collect();
+        match program {
+            Ok(program) => eval(&program, entry, args).err().map(|error| format!("{:?}", error.kind)),
+            Err(errors) => Some(errors),
+        }
+    })
+}
+
+#[test]
+fn signatures_show_inferred_types_and_sizes() {
+    let cases = [
+        ("let f (v: Vector) : Double = vectorDot v v", "let f (v: Vector<v_n>) : Double"),
+        ("let f (m: Matrix) = matrixTranspose m", "let f (m: Matrix<m_n0, m_n1>) : Matrix<m_n1, m_n0>"),
+        ("let f a b = vectorAdd a b", "let f (a: Vector<a_n>) (b: Vector<a_n>) : Vector<a_n>"),
+        ("let f (a: Matrix<n, k>) (b: Matrix<k, m>) = matrixMul a b", "let f (a: Matrix<n, k>) (b: Matrix<k, m>) : Matrix<n, m>"),
+        ("let f (i: Index) = min i -9223372036854775808", "let f (i: Index) : Index"),
+        ("let f (n: Index) = build (2 * n + 1) (fun i -> double i)", "let f (n: Index) : Vector<2 * n + 1>"),
+        ("let f (n: Index) (v: Vector<n>) = length v", "let f (n: Index) (v: Vector<n>) : Index"),
+        ("let f (n: Index) = vectorZeros (n / 2)", "let f (n: Index) : Vector<n / 2>"),
+        ("let f (v: Vector) = vectorSlice v 1 3", "let f (v: Vector<v_n>) : Vector<3>"),
+        ("let f (v: Vector<n>) (i: Index<n>) = v[i]", "let f (v: Vector<n>) (i: Index<n>) : Double"),
+        ("let f x = x + 1", "let f (x: Double) : Double"),
+        ("let f (i: Index) = i + 1", "let f (i: Index) : Index"),
+        ("let f (x: Double) = deriv (x * x) x", "let f (x: Double) : Double * Double"),
+        ("let f (v: Vector<n>) = jacobian (fun x -> vectorSlice x 0 1) v", "let f (v: Vector<n>) : Matrix<2, n>"),
+        ("let f (v: Vector<n>) = jacob (fun x -> vectorSlice x 0 1) v", "let f (v: Vector<n>) : Array<Array<Double * Double, 2>, n>"),
+        ("let f (m: Matrix<r, c>) = gradient matrixSum m", "let f (m: Matrix<r, c>) : Matrix<r, c>"),
+        ("let f = vectorDot", "let f (arg1: Vector<arg1_n>) (arg2: Vector<arg1_n>) : Double"),
+        ("let first a = a[0]", "let first (a: Array<'a, a_n>) : 'a    // no entry: its type is open"),
+        ("let twice f x = f (f x)", "let twice (f: 'a => 'a) (x: 'a) : 'a    // no entry: it takes a function"),
+        ("let f (v: Vector<n>) = let k = length v in vectorAdd v (build k (fun i -> 1.0))", "let f (v: Vector<n>) : Vector<n>"),
+        ("open \"other.smooth\"\nlet f (i: Index) = twice i", "let f (i: Index) : Index"),
+    ];
+    for (text, wanted) in cases {
+        assert_eq!(signature(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn each_error_has_its_code_and_place() {
+    let cases = [
+        ("let f x = g x", ("E0202", "1:11")),
+        ("let f (x: Double) = f x", ("E0204", "1:21")),
+        ("let f x = g x\nlet g x = x", ("E0203", "1:11")),
+        ("let f (x: Double) = 1.0\nlet f (x: Double) = 2.0", ("E0201", "2:5")),
+        ("open \"none.smooth\"\nlet f (x: Double) = x", ("E0004", "1:1")),
+        ("open \"loop.smooth\"\nlet f (x: Double) = x", ("E0005", "1:1")),
+        ("let f (x: Double) = x + true", ("E0301", "1:25")),
+        ("let f x = x x", ("E0302", "1:13")),
+        ("let f (x: Double) = x[0]", ("E0303", "1:21")),
+        ("let f (x: Double) = sin x x", ("E0304", "1:21")),
+        ("let f (v: Vector) = vectorMap v", ("E0304", "1:21")),
+        ("let f (x: Double) = x 1", ("E0305", "1:21")),
+        ("let f (x: Double) = let (a, b) = x in a", ("E0306", "1:25")),
+        ("let f = []", ("E0307", "1:9")),
+        ("let f x = fun y -> x", ("E0310", "1:11")),
+        ("let f (c: Bool) = (if c then sin else cos) 1.0", ("E0310", "1:30")),
+        ("let f (x: Double) = let t = (sin, x) in x", ("E0310", "1:30")),
+        ("let f (x: Double) = let t = [sin] in x", ("E0310", "1:30")),
+        ("let f (v: Vector<3>) (w: Vector<4>) = vectorAdd v w", ("E0401", "1:51")),
+        ("let f (c: Bool) = if c then [1.0] else [1.0, 2.0]", ("E0401", "1:40")),
+        ("let f (v: Vector<n>) = ifold (fun a i -> build (length a + 1) (fun j -> 1.0)) v 3", ("E0401", "1:30")),
+        ("let f (x: Double) : Vector<n> = [x]", ("E0403", "1:28")),
+        ("let f (n: Index) = build n (fun i -> build i (fun j -> 1.0))", ("E0405", "1:20")),
+        ("let f (v: Vector) = gradient (fun x -> vectorSMul x 2.0) v", ("E0501", "1:30")),
+        ("let f (x: Double) = gradient (fun y -> y * y) x", ("E0501", "1:21")),
+        ("let f (x: Double) = deriv (x > 1.0) x", ("E0502", "1:27")),
+        ("let f (i: Index) = deriv (i + 1) i", ("E0503", "1:34")),
+    ];
+    for (text, (code, place)) in cases {
+        let found = errors(text);
+        assert!(found.contains(&(code, place.to_string())), "{text}: wanted {code} at {place}, found {found:?}");
+    }
+}
+
+#[test]
+fn independent_errors_are_reported_together() {
+    let found = errors("let f (x: Double) = x + true\nlet g (x: Double) = deriv x\nlet h (v: Vector<2>) : Vector<3> = v\nlet k = unknown");
+    let codes: Vec<&str> = found.iter().map(|error| error.0).collect();
+    assert_eq!(codes, ["E0301", "E0112", "E0401"], "a name that may not have parsed is not unknown: {found:?}");
+}
+
+#[test]
+fn sizes_that_cannot_be_proved_equal_are_checked() {
+    let add = "let f (v: Vector<n>) (w: Vector<m>) = vectorAdd v w";
+    assert_eq!(status(add, "f", &[&[1.0], &[2.0]]), None);
+    assert_eq!(status(add, "f", &[&[1.0], &[2.0, 3.0]]).as_deref(), Some("Status(Shape)"));
+    let branch = "let f (v: Vector<n>) (w: Vector<m>) = if length w > 1 then v else w";
+    assert_eq!(status(branch, "f", &[&[1.0], &[1.0, 2.0]]), None, "the branch that is not taken is not checked");
+    assert_eq!(status(branch, "f", &[&[1.0, 2.0], &[1.0]]).as_deref(), Some("Status(Shape)"));
+    let literal = "let f (v: Vector<n>) (w: Vector<m>) = [v, w]";
+    assert_eq!(status(literal, "f", &[&[1.0], &[1.0, 2.0]]).as_deref(), Some("Status(Shape)"));
+    let fold = "let f (v: Vector<n>) (w: Vector<m>) = ifold (fun a i -> w) v 2";
+    assert_eq!(status(fold, "f", &[&[1.0], &[1.0, 2.0]]).as_deref(), Some("Status(Shape)"));
+    let declared = "let f (v: Vector<n>) (w: Vector<m>) : Vector<n> = w";
+    assert_eq!(status(declared, "f", &[&[1.0], &[1.0, 2.0]]).as_deref(), Some("Status(Shape)"));
+    let data = "let k (v: Vector<n>) = vectorOnes (index v[0])\nlet f (v: Vector<n>) = vectorAdd (k v) v";
+    assert_eq!(status(data, "f", &[&[1.0]]), None);
+    assert_eq!(status(data, "f", &[&[2.0]]).as_deref(), Some("Status(Shape)"));
+    let range = "let g (v: Vector<n>) (i: Index<n>) = v[i]\nlet f (v: Vector<n>) = g v 1";
+    assert_eq!(status(range, "f", &[&[1.0]]).as_deref(), Some("Status(Range)"));
+    assert_eq!(status(range, "f", &[&[1.0, 2.0]]), None);
+}
+
+#[test]
+fn functions_are_shared_between_equal_uses() {
+    let mut text = "let f0 (x: Double) = x * 0.5\n".to_string();
+    for i in 1..=30 {
+        text += &format!("let f{i} (x: Double) = f{} x + f{} (x * 0.5)\n", i - 1, i - 1);
+    }
+    let functions = with_large_stack(|| typed(&text).map(|typed| typed.program.functions.len()));
+    assert_eq!(functions.ok(), Some(31));
+    let library = "let f (a: Vector<n>) (b: Vector<n>) (c: Vector<m>) = vectorDot a b + vectorDot b a + vectorDot c c";
+    let functions =
+        with_large_stack(|| typed(library).map(|typed| typed.program.functions.keys().map(|name| name.to_string()).collect::<Vec<_>>()));
+    assert_eq!(functions.ok(), Some(vec!["vectorMap2".into(), "vectorEMul".into(), "vectorSum".into(), "vectorDot".into(), "f".into()]));
+}
