@@ -89,7 +89,11 @@ pub const PAGES: &[Page] = &[
         "no declaration in column 0",
         "A line in column 0 begins a declaration, `let` or `open`. Indent what belongs to the declaration above.",
     ),
-    page("E0118", "a law that is not written `left -> right if condition`", "A rule of one's own names two terms with metavariables, and a condition that the rewriter knows."),
+    page(
+        "E0118",
+        "a law that is not written `left -> right if condition`",
+        "A rule of one's own names two terms with metavariables, and a condition that the rewriter knows.",
+    ),
     page(
         "E0119",
         "a form that cannot be part of a law",
