@@ -4,7 +4,7 @@
 //!
 //! One of the occurrences must be evaluated in any case: then no work and no error is new. The rule looks at a
 //! whole body at once, then at the bodies of loops and branches inside; the name is bound as far out as the
-//! term's variables are. Elements and lengths alone are left to the target.
+//! term's variables are. Lengths and Index arithmetic are left to the target.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::ir::subst::{freshen, map_children, mentions};
 use crate::ir::{Expr, Term, Type, Var};
 use crate::rewrite::cost::Work;
-use crate::rewrite::facts::{Facts, same};
+use crate::rewrite::facts::{Facts, has_array, same};
 
 use super::lambda::strict_operands;
 use super::rules;
@@ -175,7 +175,7 @@ impl Candidates {
         let hash = hasher.finish();
         let named = matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_))
             && !matches!(expr.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. });
-        if closed && named && nodes > 1 && Work::of(expr).is_worth_a_name() {
+        if closed && named && nodes > 1 && is_worth_a_name(expr) {
             self.note(hash, expr, nodes, always);
         }
         (hash, nodes, closed)
@@ -202,6 +202,11 @@ impl Candidates {
             None => alike.push(Candidate { term: expr.clone(), nodes, count: 1, always, order }),
         }
     }
+}
+
+/// Work on Doubles, or an element that is read: when it is read once, its array may go.
+fn is_worth_a_name(expr: &Expr) -> bool {
+    Work::of(expr).is_worth_a_name() || matches!(expr.term(), Term::Get(..)) && !has_array(expr.ty())
 }
 
 fn collect_binders(expr: &Expr, found: &mut HashSet<Var>) {
