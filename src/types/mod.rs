@@ -4,18 +4,22 @@
 //! inferred signature of each declaration, warnings. Four steps:
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
-//! 2. `infer` gives each its polymorphic type (`ty`, `builtin`, `annotation`, `forms` help).
-//! 3. `elaborate` makes core functions for the entries and whatever they use (`special`, `shapes`), and turns
+//! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
+//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `special`, `canonical`, `shapes`), and turns
 //!    the differentiation API into `dual` (`derive`).
 //! 4. `signature` prints what was inferred.
 //!
 //!     let sq x = x * x   →   sq (x: Double) : Double = x * x
 
 mod annotation;
+mod application;
 mod builtin;
+mod canonical;
 mod derive;
 mod elaborate;
 mod env;
+mod expectation;
+mod expression;
 mod forms;
 mod infer;
 pub mod modules;

@@ -1,0 +1,326 @@
+//! Inference of expressions: one case for each form of the syntax tree.
+//!
+//! In: an expression and the names in scope. Out: its type, and its value as a size where it is a known
+//! Index; errors are reported and inference goes on with an open type, so that one error does not hide
+//! others. The literal `0` in `0 + x` has the type of `x`.
+
+use std::rc::Rc;
+
+use super::builtin::{self, Builtin};
+use super::infer::{Bound, Deriv, Infer, Scope, Typed, smallest_index};
+use super::ty::{Class, Mismatch, Ty};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Prim, Size};
+use crate::source::Span;
+use crate::syntax::ast::{self, ExprKind, PatternKind};
+
+impl Infer<'_> {
+    pub(super) fn expr(&mut self, expr: &ast::Expr, scope: &Scope) -> Typed {
+        let plain = |ty: Ty| Typed { ty, value: None };
+        match &expr.kind {
+            ExprKind::Var(name) => self.name(name, expr.span, scope).0,
+            ExprKind::Int(value, _) => {
+                let ty = match value {
+                    Some(_) => self.holes.fresh(Class::Number, self.level),
+                    None => Ty::Double,
+                };
+                self.notes.literals.insert(expr.span, ty.clone());
+                Typed { ty, value: value.map(Size::constant) }
+            }
+            ExprKind::Double(_) => plain(Ty::Double),
+            ExprKind::Bool(_) => plain(Ty::Bool),
+            ExprKind::Operator(op) => {
+                let (params, result, _) = builtin::signature(Builtin::Prim(builtin::binary(*op)), &mut self.holes, self.level);
+                plain(Ty::fun(params, result))
+            }
+            ExprKind::Fun(params, body) => {
+                if let ExprKind::Fun(..) = body.kind {
+                    self.diagnostics.push(
+                        Diagnostic::error("E0310", body.span, "a function cannot be a result")
+                            .help("write one function of all parameters: `fun x y -> …`"),
+                    );
+                }
+                let mut scope = scope.clone();
+                let outer = self.sizes.clone();
+                let values = self.declare_sizes(params, false);
+                let mut types = Vec::new();
+                for (at, pattern) in params.iter().enumerate() {
+                    let ty = self.holes.fresh(Class::Any, self.level);
+                    scope = self.bind(pattern, &ty, Some(Size::var(&values[at])), &scope, None);
+                    types.push(ty);
+                }
+                let result = self.expr(body, &scope);
+                self.no_function(body.span, &result.ty, "a result");
+                self.sizes = outer;
+                plain(Ty::fun(types, result.ty))
+            }
+            ExprKind::Let(pattern, value, body) => {
+                let scope = match (&pattern.kind, &value.kind) {
+                    (PatternKind::Var(name), ExprKind::Fun(..)) => {
+                        let scheme = self.function(&[], None, value, scope, false);
+                        scope.with(name, Bound::Poly(Rc::new(scheme)))
+                    }
+                    _ => {
+                        let inferred = self.expr(value, scope);
+                        if !matches!(pattern.kind, PatternKind::Var(_)) {
+                            self.no_function(value.span, &inferred.ty, "taken apart or annotated here");
+                        }
+                        self.bind(pattern, &inferred.ty, inferred.value, scope, None)
+                    }
+                };
+                self.expr(body, &scope)
+            }
+            ExprKind::LetFun(fun, body) => {
+                let scheme = self.function(&fun.params, fun.result.as_ref(), &fun.value, scope, false);
+                let scope = scope.with(&fun.name.text, Bound::Poly(Rc::new(scheme)));
+                self.expr(body, &scope)
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                let found = self.expr(condition, scope);
+                self.expect(condition.span, &Ty::Bool, &found.ty, "a condition is a Bool, such as a comparison");
+                let then_ty = self.expr(then, scope);
+                let else_ty = self.expr(otherwise, scope);
+                self.no_function(then.span, &then_ty.ty, "chosen by an `if`");
+                match self.holes.unify(&then_ty.ty, &else_ty.ty) {
+                    Ok(()) => {}
+                    Err(mismatch) => {
+                        let label = (then.span, format!("this branch is {}", self.text(&then_ty.ty)));
+                        self.mismatch(otherwise.span, &then_ty.ty, &else_ty.ty, mismatch, "both branches must have one type", Some(label));
+                    }
+                }
+                let value = match (then_ty.value, else_ty.value) {
+                    (Some(a), Some(b)) if self.holes.resolve_size(&a) == self.holes.resolve_size(&b) => Some(a),
+                    _ => None,
+                };
+                Typed { ty: then_ty.ty, value }
+            }
+            ExprKind::Binary(op, a, b) => self.primitive(builtin::binary(*op), &[a, b], scope),
+            ExprKind::Unary(_, literal) if smallest_index(expr) => {
+                let ty = self.holes.fresh(Class::Number, self.level);
+                self.notes.literals.insert(literal.span, ty.clone());
+                Typed { ty, value: Some(Size::constant(i64::MIN)) }
+            }
+            ExprKind::Unary(op, a) => self.primitive(builtin::unary(*op), &[a], scope),
+            ExprKind::App(head, args) => self.application(expr, head, args, scope),
+            ExprKind::Index(array, index) => {
+                let array_ty = self.expr(array, scope);
+                let index_ty = self.expr(index, scope);
+                let element = self.holes.fresh(Class::Any, self.level);
+                let wanted = Ty::array(element.clone(), self.holes.fresh_size());
+                if let Err(Mismatch::Types) = self.holes.unify(&wanted, &array_ty.ty) {
+                    let found = self.text(&array_ty.ty);
+                    self.diagnostics.push(
+                        Diagnostic::error("E0303", array.span, format!("expected an array, found {found}"))
+                            .help("only arrays are indexed; take a tuple apart with `let (a, b) = …`"),
+                    );
+                }
+                self.expect(index.span, &Ty::INDEX, &index_ty.ty, "an array is indexed with an Index");
+                plain(element)
+            }
+            ExprKind::Tuple(parts) => {
+                let mut types = Vec::new();
+                for part in parts {
+                    let typed = self.expr(part, scope);
+                    self.no_function(part.span, &typed.ty, "stored in a tuple");
+                    types.push(typed.ty);
+                }
+                plain(Ty::tuple(types))
+            }
+            ExprKind::Array(items) => {
+                let element = self.holes.fresh(Class::Any, self.level);
+                for item in items {
+                    let typed = self.expr(item, scope);
+                    self.no_function(item.span, &typed.ty, "stored in an array");
+                    self.expect(item.span, &element, &typed.ty, "every element of an array has the type of the first");
+                }
+                if items.is_empty() {
+                    self.notes.empties.insert(expr.span, element.clone());
+                }
+                plain(Ty::array(element, Size::constant(items.len() as i64)))
+            }
+            ExprKind::Deriv(subject, point) => {
+                let (at, _) = self.name(&point.text, point.span, scope);
+                let inside = scope.with(&point.text, Bound::Mono(at.ty.clone(), None));
+                let subject_ty = self.expr(subject, &inside);
+                self.no_function(subject.span, &subject_ty.ty, "differentiated with `deriv`: apply it, or use `diff`, `grad` or `jacob`");
+                self.no_function(point.span, &at.ty, "the independent variable of `deriv`");
+                let result = self.holes.fresh(Class::Any, self.level);
+                self.waiting.push(Deriv { point: at.ty, subject: subject_ty.ty, result: result.clone() });
+                self.settle(false);
+                plain(result)
+            }
+        }
+    }
+
+    /// A name's type, and the holes for the values of its parameters.
+    pub(super) fn name(&mut self, name: &Rc<str>, span: Span, scope: &Scope) -> (Typed, Vec<Size>) {
+        if let Some(bound) = scope.get(name) {
+            return match bound.clone() {
+                Bound::Mono(ty, value) => (Typed { ty, value }, Vec::new()),
+                Bound::Poly(scheme) => {
+                    let (ty, values) = self.instantiate(&scheme, span);
+                    (Typed { ty, value: None }, values)
+                }
+            };
+        }
+        if let Some(index) = self.modules.lookup(name, self.at) {
+            let scheme = self.schemes[index].clone();
+            if scheme.broken {
+                return (Typed { ty: self.holes.fresh(Class::Any, self.level), value: None }, Vec::new());
+            }
+            let (ty, values) = self.instantiate(&scheme, span);
+            return (Typed { ty, value: None }, values);
+        }
+        if let Some(found) = builtin::lookup(name) {
+            let (params, result, value) = builtin::signature(found, &mut self.holes, self.level);
+            return (Typed { ty: Ty::fun(params, result), value: None }, value.into_iter().collect());
+        }
+        self.unknown_name(name, span);
+        (Typed { ty: self.holes.fresh(Class::Any, self.level), value: None }, Vec::new())
+    }
+
+    pub(super) fn unknown_name(&mut self, name: &str, span: Span) {
+        let diagnostic = match self.modules.declared_later(name, self.at) {
+            Some(index) if index == self.at => Diagnostic::error("E0204", span, format!("`{name}` uses itself"))
+                .help("recursion is not supported; use `ifold` to repeat a step"),
+            Some(index) => Diagnostic::error("E0203", span, format!("`{name}` is used before it is declared"))
+                .label(self.modules.globals[index].decl.name.span, "declared here")
+                .help("move the declaration up"),
+            None => {
+                let candidates = self.modules.visible(self.at);
+                let builtins = builtin::names();
+                let near = candidates
+                    .iter()
+                    .map(|name| &**name)
+                    .chain(builtins)
+                    .filter(|other| distance(name, other) <= 2)
+                    .min_by_key(|other| distance(name, other));
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "declare it above, or open the file that does".into(),
+                };
+                Diagnostic::error("E0202", span, format!("unknown name `{name}`")).help(help)
+            }
+        };
+        self.diagnostics.push(diagnostic);
+    }
+
+    pub(super) fn primitive(&mut self, prim: Prim, args: &[&ast::Expr], scope: &Scope) -> Typed {
+        let (params, result, _) = builtin::signature(Builtin::Prim(prim), &mut self.holes, self.level);
+        let mut values = Vec::new();
+        for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
+            let typed = self.expr(arg, scope);
+            let note = if at == 0 {
+                "arithmetic is for numbers; `vectorAdd`, `vectorMap` and their like are for arrays"
+            } else {
+                "both operands must have one type"
+            };
+            self.expect(arg.span, param, &typed.ty, note);
+            values.push(typed.value);
+        }
+        let value = match (prim, values.as_slice()) {
+            (Prim::Add, [Some(a), Some(b)]) => Some(a.add(b)),
+            (Prim::Sub, [Some(a), Some(b)]) => Some(a.sub(b)),
+            (Prim::Mul, [Some(a), Some(b)]) => Some(a.mul(b)),
+            (Prim::Neg, [Some(a)]) => Some(a.neg()),
+            _ => None,
+        };
+        Typed { ty: result, value }
+    }
+
+    pub(super) fn application(&mut self, expr: &ast::Expr, head: &ast::Expr, args: &[ast::Expr], scope: &Scope) -> Typed {
+        let (head_ty, holes_of_values, name) = match &head.kind {
+            ExprKind::Var(name) => {
+                let (typed, values) = self.name(name, head.span, scope);
+                (typed.ty, values, Some(name.clone()))
+            }
+            _ => (self.expr(head, scope).ty, Vec::new(), None),
+        };
+        let found = name
+            .as_ref()
+            .filter(|name| scope.get(name).is_none() && self.modules.lookup(name, self.at).is_none())
+            .and_then(|name| builtin::lookup(name));
+        let (params, result) = match self.holes.head(&head_ty) {
+            Ty::Fun(params, result) => (params.to_vec(), (*result).clone()),
+            Ty::Hole(_) => {
+                let params: Vec<Ty> = args.iter().map(|_| self.holes.fresh(Class::Any, self.level)).collect();
+                let result = self.holes.fresh(Class::Any, self.level);
+                let wanted = Ty::fun(params.clone(), result.clone());
+                if self.holes.unify(&head_ty, &wanted).is_err() {
+                    self.not_a_function(head.span, &head_ty);
+                }
+                (params, result)
+            }
+            _ => {
+                self.not_a_function(head.span, &head_ty);
+                args.iter().for_each(|arg| drop(self.expr(arg, scope)));
+                return Typed { ty: self.holes.fresh(Class::Any, self.level), value: None };
+            }
+        };
+        if params.len() != args.len() {
+            let what = name.as_ref().map_or("this function".to_string(), |name| format!("`{name}`"));
+            let plural = |n: usize| if n == 1 { "1 argument".to_string() } else { format!("{n} arguments") };
+            let help = if args.len() < params.len() {
+                "functions take all their arguments at once; write `fun x -> …` for the rest"
+            } else {
+                "put an argument that is an application in parentheses"
+            };
+            self.diagnostics.push(
+                Diagnostic::error("E0304", expr.span, format!("{what} takes {}, found {}", plural(params.len()), args.len())).help(help),
+            );
+            args.iter().for_each(|arg| drop(self.expr(arg, scope)));
+            return Typed { ty: result, value: None };
+        }
+        let mut value = None;
+        for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
+            let typed = self.expr(arg, scope);
+            match found {
+                Some(Builtin::Api(api)) => self.expect_form(api, arg.span, param, &typed.ty),
+                _ => self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type"),
+            }
+            if let (Some(hole), Some(known)) = (holes_of_values.get(at), &typed.value) {
+                // a value that is wanted elsewhere as another size is the elaborator's to check
+                let _ = self.holes.unify_size(hole, known);
+            }
+            if matches!(found, Some(Builtin::Length | Builtin::MatrixCols)) {
+                value = self.length(&typed.ty, found == Some(Builtin::MatrixCols));
+            }
+        }
+        Typed { ty: result, value }
+    }
+
+    pub(super) fn length(&self, ty: &Ty, columns: bool) -> Option<Size> {
+        match self.holes.head(ty) {
+            Ty::Array(element, _) if columns => self.length(&element, false),
+            Ty::Array(_, size) => Some(size),
+            _ => None,
+        }
+    }
+
+    pub(super) fn not_a_function(&mut self, span: Span, ty: &Ty) {
+        let found = self.text(ty);
+        self.diagnostics.push(
+            Diagnostic::error("E0305", span, format!("expected a function, found {found}"))
+                .help("only functions take arguments; is an operator missing?"),
+        );
+    }
+}
+
+/// Edit distance, for suggestions; names that differ much in length are far.
+fn distance(a: &str, b: &str) -> usize {
+    if a.len().abs_diff(b.len()) > 2 || a.len() > 64 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = next;
+        }
+    }
+    row[b.len()]
+}
