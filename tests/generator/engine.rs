@@ -234,9 +234,10 @@ fn batch(programs: &[Program], counts: &mut Counts) -> Result<Vec<(usize, Failur
     for native in &stages.native {
         for (flavour, flags) in [("sanitized", SANITIZED), ("plain", PLAIN)] {
             let name = format!("{}_{flavour}", native.schedule);
-            if let Err(said) = native::compile(folder.path(), &name, &native.source, &native.interfaces, flags) {
-                return Err(Failure::new(&format!("cc {}", native.schedule), said.lines().take(8).collect::<Vec<_>>().join("\n")));
-            }
+            let some = |said: &str| said.lines().take(8).collect::<Vec<_>>().join("\n");
+            let said = native::compile(folder.path(), &name, &native.source, &native.interfaces, flags)
+                .map_err(|said| Failure::new(&format!("cc {}", native.schedule), some(&said)))?;
+            warnings(&said, native.schedule, &entries, &mut failures);
             let calls: Vec<Call> = cases
                 .iter()
                 .map(|case| Call { entry: entry_number(native, &stages.typed, &case.entry), arguments: &case.arguments })
@@ -248,6 +249,19 @@ fn batch(programs: &[Program], counts: &mut Counts) -> Result<Vec<(usize, Failur
         }
     }
     Ok(failures)
+}
+
+/// The C compiler's warnings, each for the program whose function it names.
+fn warnings(said: &str, schedule: &str, entries: &[String], failures: &mut Vec<(usize, Failure)>) {
+    let mut at = 0;
+    for line in said.lines() {
+        if let Some((_, name)) = line.split_once("In function ‘").or_else(|| line.split_once("In function '")) {
+            let name: String = name.chars().skip_while(|c| *c == '_').take_while(char::is_ascii_alphanumeric).collect();
+            at = entries.iter().position(|entry| *entry == name).unwrap_or(0);
+        } else if let Some((_, option)) = line.rsplit_once("[-W") {
+            failures.push((at, Failure::new(&format!("cc {schedule} -W{}", option.trim_end_matches(']')), line)));
+        }
+    }
 }
 
 /// The name of the entry that `--derive` added.
