@@ -250,7 +250,7 @@ impl Lowerer<'_> {
             return Ok(value);
         }
         let compare = |prim, a: &Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a.clone(), b] };
-        let over = compare(Prim::Ge, &value, count);
+        let over = self.prim(Prim::Ge, Elem::Index, vec![value.clone(), count]);
         let cond = if self.range(&value).0 >= 0 {
             over
         } else {

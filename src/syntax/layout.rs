@@ -239,7 +239,7 @@ impl<'t> Pass<'t> {
             return false;
         };
         let aligned = |top: &Context| token.first && (token.column == top.column || token.column == top.current);
-        ends_operand(before)
+        (ends_operand(before) || before.text == "deriv")
             && before.end() < token.start
             && token.end() == after.start
             && starts_operand(after)

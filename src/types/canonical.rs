@@ -67,6 +67,20 @@ pub(super) struct Canonical {
 }
 
 impl Canonical {
+    /// Gives the declared size names their variables, so that `2 * n` may stand before `n`.
+    pub(super) fn declare(&mut self, ty: &Type, declared: &Ty) {
+        match (ty, declared) {
+            (Type::Array(element, size), Ty::Array(inner, written)) => {
+                if let Some(name) = written.as_var() {
+                    self.variable(size, name.name());
+                }
+                self.declare(element, inner);
+            }
+            (Type::Tuple(parts), Ty::Tuple(types)) => parts.iter().zip(types.iter()).for_each(|(part, ty)| self.declare(part, ty)),
+            _ => {}
+        }
+    }
+
     /// The type with each length a constant or a variable. A variable takes the name that the parameter
     /// declares for it.
     pub(super) fn lengths(&mut self, ty: &Type, declared: &Ty, param: &str) -> Type {
@@ -193,10 +207,17 @@ impl Needed {
 pub(super) fn lone(ty: &Type, f: &mut dyn FnMut(&Var)) {
     match ty {
         Type::Array(element, size) => {
+            // as it is written: a Matrix has its rows first, an Array its element
+            let matrix = matches!(**element, Type::Array(..) | Type::Double);
+            if !matrix {
+                lone(element, f);
+            }
             if let Some(var) = size.as_var() {
                 f(var);
             }
-            lone(element, f);
+            if matrix {
+                lone(element, f);
+            }
         }
         Type::Tuple(parts) => parts.iter().for_each(|part| lone(part, f)),
         Type::Double | Type::Bool | Type::Index(_) => {}

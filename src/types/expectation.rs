@@ -74,6 +74,27 @@ impl Infer<'_> {
         });
     }
 
+    /// Reports a name that patterns bind twice.
+    pub(super) fn no_repeats(&mut self, patterns: &[Pattern]) {
+        fn names<'a>(pattern: &'a Pattern, found: &mut Vec<(&'a str, Span)>) {
+            match &pattern.kind {
+                PatternKind::Var(name) => found.push((name, pattern.span)),
+                PatternKind::Wildcard => {}
+                PatternKind::Tuple(parts) => parts.iter().for_each(|part| names(part, found)),
+                PatternKind::Typed(inner, _) => names(inner, found),
+            }
+        }
+        let mut found = Vec::new();
+        patterns.iter().for_each(|pattern| names(pattern, &mut found));
+        for (at, (name, span)) in found.iter().enumerate() {
+            if let Some((_, first)) = found[..at].iter().find(|(other, _)| other == name) {
+                self.report(
+                    Diagnostic::error("E0207", *span, format!("`{name}` is bound twice")).label(*first, "first bound here").help("rename one of them, or write `_` for the one that is not used"),
+                );
+            }
+        }
+    }
+
     /// Binds the names of a pattern.
     pub(super) fn bind(&mut self, pattern: &Pattern, ty: &Ty, value: Option<Size>, scope: &Scope, own: Option<&str>) -> Scope {
         match &pattern.kind {

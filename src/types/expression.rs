@@ -42,6 +42,7 @@ impl Infer<'_> {
                 }
                 let mut scope = scope.clone();
                 let outer = self.sizes.clone();
+                self.no_repeats(params);
                 let values = self.declare_sizes(params, false);
                 let mut types = Vec::new();
                 for (at, pattern) in params.iter().enumerate() {
@@ -65,6 +66,7 @@ impl Infer<'_> {
                         if !matches!(pattern.kind, PatternKind::Var(_)) {
                             self.no_function(value.span, &inferred.ty, "taken apart or annotated here");
                         }
+                        self.no_repeats(std::slice::from_ref(pattern));
                         self.bind(pattern, &inferred.ty, inferred.value, scope, None)
                     }
                 };
@@ -145,7 +147,7 @@ impl Infer<'_> {
                 self.no_function(subject.span, &subject_ty.ty, "differentiated with `deriv`: apply it, or use `diff`, `grad` or `jacob`");
                 self.no_function(point.span, &at.ty, "the independent variable of `deriv`");
                 let result = self.holes.fresh(Class::Any, self.level);
-                self.waiting.push(Deriv { point: at.ty, subject: subject_ty.ty, result: result.clone() });
+                self.waiting.push(Deriv { span: expr.span, point: at.ty, subject: subject_ty.ty, result: result.clone() });
                 self.settle(false);
                 plain(result)
             }

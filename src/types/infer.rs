@@ -36,6 +36,7 @@ pub struct Scheme {
 /// `deriv e x` whose type waits for those of e and x.
 #[derive(Clone, Debug)]
 pub(super) struct Deriv {
+    pub span: Span,
     pub point: Ty,
     pub subject: Ty,
     pub result: Ty,
@@ -109,6 +110,18 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
     infer
 }
 
+/// More numbers than this in the type under one `deriv` are refused.
+const COMPONENTS: usize = 1 << 10;
+
+/// The scalar parts of a type, an array's element counted once.
+fn components(ty: &Ty) -> usize {
+    match ty {
+        Ty::Array(element, _) => components(element),
+        Ty::Tuple(parts) => parts.iter().map(components).sum(),
+        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => 1,
+    }
+}
+
 /// The parameters and body of a declaration: `let f = fun x -> e` is `let f x = e`.
 pub fn parameters<'a>(params: &'a [Pattern], body: &'a ast::Expr) -> (&'a [Pattern], &'a ast::Expr) {
     match &body.kind {
@@ -163,6 +176,7 @@ impl Infer<'_> {
         let index_params = self.declare_sizes(params, top);
         let mut scope = scope.clone();
         let (mut types, mut values) = (Vec::new(), Vec::new());
+        self.no_repeats(params);
         for (at, pattern) in params.iter().enumerate() {
             let name = pattern_name(pattern, at);
             let value = index_params[at].clone();
@@ -252,7 +266,7 @@ impl Infer<'_> {
         for deriv in &scheme.waiting {
             let (point, subject) = (replace(&self.holes, &deriv.point), replace(&self.holes, &deriv.subject));
             let result = replace(&self.holes, &deriv.result);
-            self.waiting.push(Deriv { point, subject, result });
+            self.waiting.push(Deriv { span, point, subject, result });
         }
         self.notes.uses.insert(span, Rc::new(map));
         (if params.is_empty() { result } else { Ty::fun(params, result) }, values)
@@ -274,6 +288,13 @@ impl Infer<'_> {
                     }
                 }
                 let subject = self.holes.resolve(&deriv.subject);
+                if components(&subject) > COMPONENTS {
+                    self.report(
+                        Diagnostic::error("E0505", deriv.span, "the dual of a dual of … has too many components")
+                            .help("each `deriv` doubles them: take the part that is needed with `snd` before differentiating again"),
+                    );
+                    continue;
+                }
                 let point = self.holes.resolve(&deriv.point);
                 match (point.to_core(), subject.to_core()) {
                     (Some(point), Some(subject)) => {

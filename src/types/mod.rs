@@ -118,7 +118,8 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     }
     // a declaration that did not parse is no unknown name
     let unparsed = diagnostics.iter().any(|diagnostic| diagnostic.code.starts_with("E01") || diagnostic.code.starts_with("E000"));
-    let follows = |diagnostic: &&Diagnostic| unparsed && matches!(diagnostic.code, "E0202" | "E0203");
+    let texts: Vec<&str> = sources.files.iter().map(|file| &*file.text).collect();
+    let follows = |diagnostic: &&Diagnostic| unparsed && diagnostic.code == "E0202" && is_written(&texts, &diagnostic.message);
     diagnostics.extend(infer.diagnostics.iter().filter(|diagnostic| !follows(diagnostic)).cloned());
     diagnostics.extend(std::mem::take(&mut elaborator.diagnostics));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
@@ -132,6 +133,12 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         }
     }
     Ok(Elaborated { program: reachable(program), warnings: diagnostics, signatures })
+}
+
+/// Whether some file has a `let` of the name that the message quotes.
+fn is_written(texts: &[&str], message: &str) -> bool {
+    let name = message.split('`').nth(1).unwrap_or_default();
+    texts.iter().any(|text| text.lines().any(|line| line.strip_prefix("let ").is_some_and(|rest| rest.trim_start().starts_with(name))))
 }
 
 /// What a declaration's holes are when it is an entry: open numbers are Doubles. `None` when it has a function

@@ -45,7 +45,7 @@ impl<'a> Elaborator<'a> {
         }
         let open = have != want || self.unbounded(value.ty(), wanted);
         if !open {
-            return Ok(if value.is_atom() { retype(&value, wanted) } else { value });
+            return Ok(retype(&value, wanted));
         }
         let value = self.name("value", value);
         let mut wishes = Vec::new();

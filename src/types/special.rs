@@ -114,6 +114,9 @@ impl<'a> Elaborator<'a> {
                     vars.push(Var::fresh(&slot.name, Type::INDEX));
                 }
             }
+            for (slot, at) in slots.iter().zip(&used) {
+                canonical.declare(&slot.ty, &params[*at]);
+            }
             for (slot, at) in slots.iter_mut().zip(&used) {
                 slot.ty = canonical.lengths(&slot.ty, &params[*at], &slot.name);
             }

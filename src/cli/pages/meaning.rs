@@ -56,6 +56,11 @@ pub const PAGES: &[Page] = &[
         "`deriv e x` wants a variable x in scope that is a Double or an array of Doubles. For another point, bind it by `let`.",
     ),
     page(
+        "E0505",
+        "a dual has too many components",
+        "`deriv` gives value and derivative, so a `deriv` of a `deriv` gives four numbers, and so on. Take the part that is\nneeded before differentiating again: `snd (deriv (snd (deriv (f x) x)) x)`.",
+    ),
+    page(
         "E0504",
         "a parameter that cannot be derived",
         "`--derive` wants a parameter that is a Double or an array of Doubles: name one, `--derive gradient:loss:weights`.",
