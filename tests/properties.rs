@@ -24,7 +24,7 @@ fn setting(name: &str, default: usize) -> usize {
 fn report(program: &Program, kind: &str) -> String {
     let mut counts = Counts::default();
     let details: Vec<String> =
-        check_all(std::slice::from_ref(program), &mut counts).into_iter().filter(|(_, failure)| failure.kind == kind).map(|(_, failure)| failure.detail).take(1).collect();
+        check_all(std::slice::from_ref(program), true, &mut counts).into_iter().filter(|(_, failure)| failure.kind == kind).map(|(_, failure)| failure.detail).take(1).collect();
     let wild = if program.wild { " (wild: without group algebra)" } else { "" };
     format!("── {kind}{wild}\n{}\n{}\n", program.text(), details.join("\n"))
 }
@@ -55,7 +55,7 @@ fn engines_agree_on_random_programs() {
                             .map(|k| grow::program((first + k) as u64, &format!("f{}", k - start), (first + k) / BATCH % 3 == 2))
                             .collect();
                         let mut counts = Counts::default();
-                        let failures = check_all(&programs, &mut counts);
+                        let failures = check_all(&programs, true, &mut counts);
                         total.lock().expect("no panic").add(&counts);
                         let mut failing = failing.lock().expect("no panic");
                         for (at, failure) in failures {
@@ -80,8 +80,9 @@ fn engines_agree_on_random_programs() {
         let smallest = smallest.map(|program| {
             smoothc::stack::with_large_stack(|| {
                 let text = program.text();
+                let in_c = kind.starts_with("C ") || kind.starts_with("cc ");
                 let small = shrink(program, budget, &mut |candidate| {
-                    check_all(std::slice::from_ref(candidate), &mut Counts::default()).iter().any(|(_, failure)| failure.kind == kind)
+                    check_all(std::slice::from_ref(candidate), in_c, &mut Counts::default()).iter().any(|(_, failure)| failure.kind == kind)
                 });
                 if std::env::var_os("SMOOTHC_FULL").is_some() { text + &report(&small, &kind) } else { report(&small, &kind) }
             })

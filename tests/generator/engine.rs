@@ -155,14 +155,14 @@ struct Case {
     meaning: Meaning,
 }
 
-/// Failures by program.
-pub fn check_all(programs: &[Program], counts: &mut Counts) -> Vec<(usize, Failure)> {
-    match batch(programs, counts) {
+/// Failures by program; `in_c` also compiles and runs.
+pub fn check_all(programs: &[Program], in_c: bool, counts: &mut Counts) -> Vec<(usize, Failure)> {
+    match batch(programs, in_c, counts) {
         Ok(failures) => failures,
         // someone's stage failed: find out whose
         Err(failure) if programs.len() == 1 => vec![(0, failure)],
         Err(failure) => {
-            let single = programs.iter().map(|program| batch(std::slice::from_ref(program), counts));
+            let single = programs.iter().map(|program| batch(std::slice::from_ref(program), in_c, counts));
             let mut failures = Vec::new();
             for (at, result) in single.enumerate() {
                 match result {
@@ -199,7 +199,7 @@ fn differentiable(program: &Program) -> Option<(usize, String)> {
     has_double(&entry.body.ty).then(|| (at, format!("jvp:{}:{}", entry.name, entry.params[at].0)))
 }
 
-fn batch(programs: &[Program], counts: &mut Counts) -> Result<Vec<(usize, Failure)>, Failure> {
+fn batch(programs: &[Program], in_c: bool, counts: &mut Counts) -> Result<Vec<(usize, Failure)>, Failure> {
     let source: String = programs.iter().map(|program| program.text() + "\n").collect();
     let entries: Vec<String> = programs.iter().map(|program| program.entry().name.to_string()).collect();
     let derived: Vec<Option<(usize, String)>> = programs.iter().map(differentiable).collect();
@@ -229,6 +229,9 @@ fn batch(programs: &[Program], counts: &mut Counts) -> Result<Vec<(usize, Failur
     }
     for case in &cases {
         compare_interpreted(&stages, case, counts, &mut failures);
+    }
+    if !in_c {
+        return Ok(failures);
     }
     let folder = tempfile::tempdir().map_err(|error| Failure::new("folder", error.to_string()))?;
     for native in &stages.native {
@@ -344,7 +347,12 @@ fn compare_native(stages: &Stages, native: &Native, flavour: &str, case: &Case, 
         }
         (Ok(_), Answer::Status(status)) => report("error", &format!("status {status}")),
         (Ok(_), Answer::Workspace(said)) => report("workspace", &said),
-        (Err(error), Answer::Columns(_)) if exact && error.status().is_some() => report("no error", &error.message),
+        (Err(error), Answer::Columns(_)) if error.status().is_some() => {
+            // an error may go with a value that nobody needs; then the optimiser sees that nobody does
+            if let Ok(Err(_)) = interpret(&stages.optimised, &case.entry, &case.arguments) {
+                report("no error", &error.message);
+            }
+        }
         (Err(_), _) => {}
     }
 }

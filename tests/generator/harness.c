@@ -1,10 +1,13 @@
 /* Calls compiled entries as told on standard input, each array in a block of its exact size, and writes
-   status and results: numbers are 8 bytes, arrays a count of bytes and the bytes. Put after `table`. */
+   status and results: numbers are 8 bytes, arrays a count of bytes and the bytes. Put after `harness_table`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t number(void)
+/* POSIX; a program that hangs is a failure */
+extern unsigned alarm(unsigned seconds);
+
+static int64_t harness_number(void)
 {
     int64_t value;
     if (fread(&value, 8, 1, stdin) != 1) {
@@ -13,7 +16,7 @@ static int64_t number(void)
     return value;
 }
 
-static void *block(size_t bytes)
+static void *harness_block(size_t bytes)
 {
     void *data = bytes == 0 ? NULL : malloc(bytes);
     if (bytes != 0 && data == NULL) {
@@ -22,33 +25,34 @@ static void *block(size_t bytes)
     return data;
 }
 
-static void put(int64_t value)
+static void harness_put(int64_t value)
 {
     fwrite(&value, 8, 1, stdout);
 }
 
 int main(void)
 {
-    for (int64_t calls = number(); calls > 0; --calls) {
-        int64_t entry = number();
-        int64_t ints = number();
-        int64_t *integers = (int64_t *)block(8 * (size_t)ints + 8);
+    alarm(60);
+    for (int64_t calls = harness_number(); calls > 0; --calls) {
+        int64_t entry = harness_number();
+        int64_t ints = harness_number();
+        int64_t *integers = (int64_t *)harness_block(8 * (size_t)ints + 8);
         for (int64_t k = 0; k < ints; ++k) {
-            integers[k] = number();
+            integers[k] = harness_number();
         }
-        int64_t doubles = number();
-        double *reals = (double *)block(8 * (size_t)doubles + 8);
+        int64_t doubles = harness_number();
+        double *reals = (double *)harness_block(8 * (size_t)doubles + 8);
         for (int64_t k = 0; k < doubles; ++k) {
-            int64_t bits = number();
+            int64_t bits = harness_number();
             memcpy(&reals[k], &bits, 8);
         }
-        int64_t inputs = number();
-        int64_t outputs = number();
-        void **arrays = (void **)block(8 * (size_t)(inputs + outputs) + 8);
-        size_t *sizes = (size_t *)block(8 * (size_t)(inputs + outputs) + 8);
+        int64_t inputs = harness_number();
+        int64_t outputs = harness_number();
+        void **arrays = (void **)harness_block(8 * (size_t)(inputs + outputs) + 8);
+        size_t *sizes = (size_t *)harness_block(8 * (size_t)(inputs + outputs) + 8);
         for (int64_t k = 0; k < inputs + outputs; ++k) {
-            sizes[k] = (size_t)number();
-            arrays[k] = block(sizes[k]);
+            sizes[k] = (size_t)harness_number();
+            arrays[k] = harness_block(sizes[k]);
             if (k < inputs && sizes[k] != 0 && fread(arrays[k], 1, sizes[k], stdin) != sizes[k]) {
                 exit(97);
             }
@@ -56,20 +60,20 @@ int main(void)
                 memset(arrays[k], 0xA5, sizes[k]);
             }
         }
-        size_t bytes = table[entry].workspace(integers);
+        size_t bytes = harness_table[entry].workspace(integers);
         int status = 100; /* does not fit */
         int short_status = 6;
         if (bytes <= ((size_t)1 << 32)) {
-            void *workspace = block(bytes);
+            void *workspace = harness_block(bytes);
             if (bytes != 0) {
                 memset(workspace, 0xA5, bytes);
-                short_status = table[entry].call(integers, reals, arrays, workspace, bytes - 1);
+                short_status = harness_table[entry].call(integers, reals, arrays, workspace, bytes - 1);
             }
-            status = table[entry].call(integers, reals, arrays, workspace, bytes);
+            status = harness_table[entry].call(integers, reals, arrays, workspace, bytes);
             free(workspace);
         }
-        put(status);
-        put(short_status);
+        harness_put(status);
+        harness_put(short_status);
         for (int64_t k = 0; k < inputs + outputs; ++k) {
             if (k >= inputs && sizes[k] != 0) {
                 fwrite(arrays[k], 1, sizes[k], stdout);
