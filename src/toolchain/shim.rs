@@ -51,7 +51,7 @@ impl Interface {
 
     /// C text with the functions `call` and `workspace`.
     pub fn shim(&self, call: &str, workspace: &str) -> String {
-        let mut args: Vec<String> = (0..self.sizes.len()).map(|at| format!("ints[{at}]")).collect();
+        let mut args: Vec<String> = (0..self.sizes.len()).map(|at| format!("smooth_ints[{at}]")).collect();
         let mut measures = args.clone();
         let (mut ints, mut doubles, mut arrays) = (self.sizes.len(), 0, 0);
         let next = |count: &mut usize| {
@@ -61,10 +61,10 @@ impl Interface {
         for (_, param) in self.passed() {
             for leaf in leaves(param.ty()) {
                 let arg = match leaf {
-                    Leaf::Double => format!("doubles[{}]", next(&mut doubles)),
-                    Leaf::Index => format!("ints[{}]", next(&mut ints)),
-                    Leaf::Bool => format!("ints[{}] != 0", next(&mut ints)),
-                    Leaf::Array(ty) => format!("(const {ty} *)arrays[{}]", next(&mut arrays)),
+                    Leaf::Double => format!("smooth_doubles[{}]", next(&mut doubles)),
+                    Leaf::Index => format!("smooth_ints[{}]", next(&mut ints)),
+                    Leaf::Bool => format!("smooth_ints[{}] != 0", next(&mut ints)),
+                    Leaf::Array(ty) => format!("(const {ty} *)smooth_arrays[{}]", next(&mut arrays)),
                 };
                 if matches!(leaf, Leaf::Index | Leaf::Bool) {
                     measures.push(arg.clone());
@@ -79,14 +79,14 @@ impl Interface {
                 Leaf::Bool => "bool",
                 Leaf::Array(ty) => ty,
             };
-            args.push(format!("({ty} *)arrays[{}]", next(&mut arrays)));
+            args.push(format!("({ty} *)smooth_arrays[{}]", next(&mut arrays)));
         }
         let (name, measure, args, measures) = (&self.name, &self.workspace, args.join(", "), measures.join(", "));
         let args = if args.is_empty() { args } else { args + ", " };
         format!(
-            "\nint {call}(const int64_t *ints, const double *doubles, void *const *arrays, void *workspace, size_t bytes)\n{{\n    \
-             (void)ints;\n    (void)doubles;\n    (void)arrays;\n    return (int){name}({args}workspace, bytes);\n}}\n\
-             \nsize_t {workspace}(const int64_t *ints)\n{{\n    (void)ints;\n    return {measure}({measures});\n}}\n"
+            "\nint {call}(const int64_t *smooth_ints, const double *smooth_doubles, void *const *smooth_arrays, void *smooth_work, size_t smooth_bytes)\n{{\n    \
+             (void)smooth_ints;\n    (void)smooth_doubles;\n    (void)smooth_arrays;\n    return (int){name}({args}smooth_work, smooth_bytes);\n}}\n\
+             \nsize_t {workspace}(const int64_t *smooth_ints)\n{{\n    (void)smooth_ints;\n    return {measure}({measures});\n}}\n"
         )
     }
 }
