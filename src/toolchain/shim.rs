@@ -51,7 +51,12 @@ impl Interface {
 
     /// C text with the functions `call` and `workspace`.
     pub fn shim(&self, call: &str, workspace: &str) -> String {
-        let mut args: Vec<String> = (0..self.sizes.len()).map(|at| format!("ints[{at}]")).collect();
+        // an entry may have the name of one of our parameters
+        let local = |name: &str| {
+            if [&self.name, &self.workspace].iter().any(|taken| *taken == name) { format!("{name}_") } else { name.to_string() }
+        };
+        let [ints_, doubles_, arrays_, room, bytes] = ["ints", "doubles", "arrays", "workspace", "bytes"].map(local);
+        let mut args: Vec<String> = (0..self.sizes.len()).map(|at| format!("{ints_}[{at}]")).collect();
         let mut measures = args.clone();
         let (mut ints, mut doubles, mut arrays) = (self.sizes.len(), 0, 0);
         let next = |count: &mut usize| {
@@ -61,10 +66,10 @@ impl Interface {
         for (_, param) in self.passed() {
             for leaf in leaves(param.ty()) {
                 let arg = match leaf {
-                    Leaf::Double => format!("doubles[{}]", next(&mut doubles)),
-                    Leaf::Index => format!("ints[{}]", next(&mut ints)),
-                    Leaf::Bool => format!("ints[{}] != 0", next(&mut ints)),
-                    Leaf::Array(ty) => format!("(const {ty} *)arrays[{}]", next(&mut arrays)),
+                    Leaf::Double => format!("{doubles_}[{}]", next(&mut doubles)),
+                    Leaf::Index => format!("{ints_}[{}]", next(&mut ints)),
+                    Leaf::Bool => format!("{ints_}[{}] != 0", next(&mut ints)),
+                    Leaf::Array(ty) => format!("(const {ty} *){arrays_}[{}]", next(&mut arrays)),
                 };
                 if matches!(leaf, Leaf::Index | Leaf::Bool) {
                     measures.push(arg.clone());
@@ -79,14 +84,14 @@ impl Interface {
                 Leaf::Bool => "bool",
                 Leaf::Array(ty) => ty,
             };
-            args.push(format!("({ty} *)arrays[{}]", next(&mut arrays)));
+            args.push(format!("({ty} *){arrays_}[{}]", next(&mut arrays)));
         }
         let (name, measure, args, measures) = (&self.name, &self.workspace, args.join(", "), measures.join(", "));
         let args = if args.is_empty() { args } else { args + ", " };
         format!(
-            "\nint {call}(const int64_t *ints, const double *doubles, void *const *arrays, void *workspace, size_t bytes)\n{{\n    \
-             (void)ints;\n    (void)doubles;\n    (void)arrays;\n    return (int){name}({args}workspace, bytes);\n}}\n\
-             \nsize_t {workspace}(const int64_t *ints)\n{{\n    (void)ints;\n    return {measure}({measures});\n}}\n"
+            "\nint {call}(const int64_t *{ints_}, const double *{doubles_}, void *const *{arrays_}, void *{room}, size_t {bytes})\n{{\n    \
+             (void){ints_};\n    (void){doubles_};\n    (void){arrays_};\n    return (int){name}({args}{room}, {bytes});\n}}\n\
+             \nsize_t {workspace}(const int64_t *{ints_})\n{{\n    (void){ints_};\n    return {measure}({measures});\n}}\n"
         )
     }
 }
