@@ -23,8 +23,12 @@ fn setting(name: &str, default: usize) -> usize {
 /// The text of a program with its arguments, and what is wrong with it.
 fn report(program: &Program, kind: &str) -> String {
     let mut counts = Counts::default();
-    let details: Vec<String> =
-        check_all(std::slice::from_ref(program), true, &mut counts).into_iter().filter(|(_, failure)| failure.kind == kind).map(|(_, failure)| failure.detail).take(1).collect();
+    let details: Vec<String> = check_all(std::slice::from_ref(program), true, &mut counts)
+        .into_iter()
+        .filter(|(_, failure)| failure.kind == kind)
+        .map(|(_, failure)| failure.detail)
+        .take(1)
+        .collect();
     let wild = if program.wild { " (wild: without group algebra)" } else { "" };
     format!("── {kind}{wild}\n{}\n{}\n", program.text(), details.join("\n"))
 }

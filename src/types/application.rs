@@ -6,7 +6,9 @@
 use std::rc::Rc;
 
 use super::builtin::{self, Builtin};
-use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, INLINE_DEPTH, Instance, Result, Scope, hole_name, type_mentions, without_bounds};
+use super::elaborate::{
+    Arg, Bind, Callable, Closure, Elaborator, INLINE_DEPTH, Instance, Result, Scope, hole_name, type_mentions, without_bounds,
+};
 use super::infer::pattern_name;
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;

@@ -89,7 +89,9 @@ impl Infer<'_> {
         for (at, (name, span)) in found.iter().enumerate() {
             if let Some((_, first)) = found[..at].iter().find(|(other, _)| other == name) {
                 self.report(
-                    Diagnostic::error("E0207", *span, format!("`{name}` is bound twice")).label(*first, "first bound here").help("rename one of them, or write `_` for the one that is not used"),
+                    Diagnostic::error("E0207", *span, format!("`{name}` is bound twice"))
+                        .label(*first, "first bound here")
+                        .help("rename one of them, or write `_` for the one that is not used"),
                 );
             }
         }

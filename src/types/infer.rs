@@ -167,7 +167,14 @@ impl Infer<'_> {
     }
 
     /// Infers a function or constant and generalises it.
-    pub(super) fn function(&mut self, params: &[Pattern], result: Option<&ast::TypeExpr>, body: &ast::Expr, scope: &Scope, top: bool) -> Scheme {
+    pub(super) fn function(
+        &mut self,
+        params: &[Pattern],
+        result: Option<&ast::TypeExpr>,
+        body: &ast::Expr,
+        scope: &Scope,
+        top: bool,
+    ) -> Scheme {
         let (params, body) = parameters(params, body);
         let outer_sizes = self.sizes.clone();
         let waiting = self.waiting.len();
@@ -312,7 +319,6 @@ impl Infer<'_> {
             }
         }
     }
-
 
     pub(super) fn fresh_type(&mut self) -> Ty {
         self.holes.fresh(Class::Any, self.level)

@@ -54,7 +54,8 @@ impl Grower {
             13 => self.jvp(ty, depth),
             _ => {
                 let other = self.ty(0);
-                let (template, parts) = if self.random.chance(50) { ("fst ({0}, {1})", [ty, &other]) } else { ("snd ({0}, {1})", [&other, ty]) };
+                let (template, parts) =
+                    if self.random.chance(50) { ("fst ({0}, {1})", [ty, &other]) } else { ("snd ({0}, {1})", [&other, ty]) };
                 self.many(ty, template, &parts, depth)
             }
         }
@@ -82,7 +83,9 @@ impl Grower {
     }
 
     fn let_function(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
-        let params: Vec<Ty> = (0..1 + self.random.below(2)).map(|_| [Ty::Double, Ty::Double, Ty::Index, Ty::vector(Len::number(3))][self.random.below(4)].clone()).collect();
+        let params: Vec<Ty> = (0..1 + self.random.below(2))
+            .map(|_| [Ty::Double, Ty::Double, Ty::Index, Ty::vector(Len::number(3))][self.random.below(4)].clone())
+            .collect();
         let result = if self.random.chance(60) { Ty::Double } else { self.ty(1) };
         let name = format!("g{}", self.name(&Ty::Tuple(vec![])));
         let mut binds: Vec<Binding> = Vec::new();
@@ -102,7 +105,11 @@ impl Grower {
     /// An array whose length is computed from an Index parameter.
     fn let_sized(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
         let k = self.variables(|ty| *ty == Ty::Index).into_iter().find(|binding| &*binding.name == "k" && self.sizes_from_k)?;
-        let count = Expr::of(Ty::Index, self.random.word(&["{0} % 4", "min 3 (max {0} 0)", "abs ({0} % 4)", "if {0} > 2 then 2 else 1"]), vec![Expr::var(&k)]);
+        let count = Expr::of(
+            Ty::Index,
+            self.random.word(&["{0} % 4", "min 3 (max {0} 0)", "abs ({0} % 4)", "if {0} > 2 then 2 else 1"]),
+            vec![Expr::var(&k)],
+        );
         let element = self.ty(0);
         let name = self.name(&Ty::Tuple(vec![]));
         let len = Len::named(&format!("?{name}"));
@@ -173,7 +180,14 @@ impl Grower {
 
     fn fold(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
         let (count, len) = match self.random.below(4) {
-            0 => (Expr::of(Ty::Index, self.random.word(&["abs {0} % 4", "min 3 (max 0 {0})", "abs ({0} % 3)"]), vec![self.expr(&Ty::Index, 1)]), Len::named("?")),
+            0 => (
+                Expr::of(
+                    Ty::Index,
+                    self.random.word(&["abs {0} % 4", "min 3 (max 0 {0})", "abs ({0} % 3)"]),
+                    vec![self.expr(&Ty::Index, 1)],
+                ),
+                Len::named("?"),
+            ),
             1 if self.random.chance(20) => (Expr::of(Ty::Index, "{0} % 4", vec![self.expr(&Ty::Index, 1)]), Len::named("?")),
             _ => {
                 let len = self.len();
@@ -199,7 +213,11 @@ impl Grower {
         binds.push(index);
         let step = self.looped(binds, ty, depth);
         let start = self.plain(ty, depth.min(2));
-        Some(form(ty, format!("ifold (fun {pattern} {name} -> {{0}}) {{1}} {{2}}"), vec![step, start, Child { binds: vec![], expr: count }]))
+        Some(form(
+            ty,
+            format!("ifold (fun {pattern} {name} -> {{0}}) {{1}} {{2}}"),
+            vec![step, start, Child { binds: vec![], expr: count }],
+        ))
     }
 
     fn double(&mut self, depth: usize) -> Option<Expr> {
@@ -285,7 +303,12 @@ impl Grower {
             4 => self.many(i, if self.wild { "{0} / {1} | {0} % {1}" } else { "{0} / (1 + abs ({1} % 5))" }, &[i, i], depth),
             5 => self.many(i, "min {0} {1} | max {0} {1}", &[i, i], depth),
             6 => self.many(i, "abs {0} | -{0}", &[i], depth),
-            7 => self.many(i, if self.wild { "index {0} | index (max -9.0 (min 9.0 {0}))" } else { "index (max -9.0 (min 9.0 {0}))" }, &[&Ty::Double], depth),
+            7 => self.many(
+                i,
+                if self.wild { "index {0} | index (max -9.0 (min 9.0 {0}))" } else { "index (max -9.0 (min 9.0 {0}))" },
+                &[&Ty::Double],
+                depth,
+            ),
             8 => self.element(i, depth),
             9 => {
                 let len = self.len();
@@ -303,8 +326,15 @@ impl Grower {
     fn boolean(&mut self, depth: usize) -> Option<Expr> {
         let b = &Ty::Bool;
         match self.random.below(9) {
-            0..=2 => self.many(b, "{0} < {1} | {0} <= {1} | {0} > {1} | {0} >= {1} | {0} <> {1}", &[&Ty::Double, &Ty::Double], depth.min(2)),
-            3 | 4 => self.many(b, "{0} = {1} | {0} < {1} | {0} <= {1} | {0} > {1} | {0} != {1} | {0} == {1}", &[&Ty::Index, &Ty::Index], depth.min(2)),
+            0..=2 => {
+                self.many(b, "{0} < {1} | {0} <= {1} | {0} > {1} | {0} >= {1} | {0} <> {1}", &[&Ty::Double, &Ty::Double], depth.min(2))
+            }
+            3 | 4 => self.many(
+                b,
+                "{0} = {1} | {0} < {1} | {0} <= {1} | {0} > {1} | {0} != {1} | {0} == {1}",
+                &[&Ty::Index, &Ty::Index],
+                depth.min(2),
+            ),
             5 => self.many(b, "{0} && {1} | {0} || {1}", &[b, b], depth),
             6 => self.many(b, "not {0}", &[b], depth),
             7 => self.many(b, "{0} = {1} | {0} <> {1}", &[b, b], depth.min(2)),
@@ -338,7 +368,12 @@ impl Grower {
         let d = &Ty::Double;
         if ty.is_vector() {
             return match self.random.below(12) {
-                0 | 1 => self.many(ty, "vectorAdd {0} {1} | vectorSub {0} {1} | vectorEMul {0} {1} | vectorMap2 {0} {1} min | vectorMap2 {0} {1} (+)", &[ty, ty], depth),
+                0 | 1 => self.many(
+                    ty,
+                    "vectorAdd {0} {1} | vectorSub {0} {1} | vectorEMul {0} {1} | vectorMap2 {0} {1} min | vectorMap2 {0} {1} (+)",
+                    &[ty, ty],
+                    depth,
+                ),
                 2 => self.many(ty, "vectorSMul {0} {1}", &[ty, d], depth),
                 3 => self.many(ty, "vectorMap {0} sin | vectorMap {0} abs | vectorMap {0} floor", &[ty], depth),
                 4 => self.mapped(ty, depth),
@@ -356,11 +391,13 @@ impl Grower {
                 }
                 8 | 9 => self.dual_form(ty, "gradient (fun {} -> {0}) {1}", ty, d, depth),
                 10 => self.mismatch(ty, len, depth),
-                _ => self.many(ty, "vectorSlice {0} 1 {1}", &[&Ty::vector(Len { off: len.off + 1, ..len.clone() })], depth).and_then(|mut expr| {
-                    let last = self.len_expr(len)?;
-                    expr.children.push(Child { binds: vec![], expr: last });
-                    Some(expr)
-                }),
+                _ => self.many(ty, "vectorSlice {0} 1 {1}", &[&Ty::vector(Len { off: len.off + 1, ..len.clone() })], depth).and_then(
+                    |mut expr| {
+                        let last = self.len_expr(len)?;
+                        expr.children.push(Child { binds: vec![], expr: last });
+                        Some(expr)
+                    },
+                ),
             };
         }
         if let (true, Ty::Array(_, cols)) = (ty.is_matrix(), element) {
@@ -416,7 +453,8 @@ impl Grower {
     /// Lengths that nobody can show equal or different: an error at run time, unless they are equal.
     fn mismatch(&mut self, ty: &Ty, len: &Len, depth: usize) -> Option<Expr> {
         let other = self.len();
-        let differ = other.name.is_none() && len.name.is_none() || other.name == len.name || other.off != 0 || len.off != 0 && len.name.is_some();
+        let differ =
+            other.name.is_none() && len.name.is_none() || other.name == len.name || other.off != 0 || len.off != 0 && len.name.is_some();
         if differ || !self.random.chance(30) {
             return None;
         }

@@ -125,7 +125,8 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, emitt
 }
 
 fn emit(program: &Core, schedule: &'static str) -> Result<Native, Failure> {
-    let names: Vec<Rc<str>> = program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
+    let names: Vec<Rc<str>> =
+        program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     let loops = guarded("lower", || {
         smoothc::lower::lower(program, &names, &Default::default()).map_err(|problems| Failure::of("lower", &problems, ""))
     })?;
@@ -270,7 +271,12 @@ fn warnings(said: &str, schedule: &str, entries: &[String], failures: &mut Vec<(
 /// The name of the entry that `--derive` added.
 fn derived_name(program: &Core, entry: &str) -> String {
     let start = format!("{entry}_jvp");
-    program.functions.keys().find(|name| ***name == *start || name.starts_with(&format!("{start}_"))).map(|name| name.to_string()).unwrap_or(start)
+    program
+        .functions
+        .keys()
+        .find(|name| ***name == *start || name.starts_with(&format!("{start}_")))
+        .map(|name| name.to_string())
+        .unwrap_or(start)
 }
 
 fn entry_number(native: &Native, typed: &Core, entry: &str) -> usize {
@@ -315,7 +321,8 @@ fn compare_interpreted(stages: &Stages, case: &Case, counts: &mut Counts, failur
         Ok(_) => counts.not_finite += 1,
     }
     for (engine, program, exact) in [("ad", &stages.differentiated, true), ("rewrite", &stages.optimised, false)] {
-        let mut report = |kind: &str, detail: String| failures.push((case.program, Failure::new(&format!("{engine} {kind}"), at(case, &detail))));
+        let mut report =
+            |kind: &str, detail: String| failures.push((case.program, Failure::new(&format!("{engine} {kind}"), at(case, &detail))));
         match (&case.meaning, interpret(program, &case.entry, &case.arguments)) {
             (_, Err(failure)) => report("eval", failure.detail),
             (Ok(expected), Ok(Ok(found))) => {
@@ -334,7 +341,9 @@ fn compare_interpreted(stages: &Stages, case: &Case, counts: &mut Counts, failur
 fn compare_native(stages: &Stages, native: &Native, flavour: &str, case: &Case, answer: Answer, failures: &mut Vec<(usize, Failure)>) {
     let exact = native.schedule == "none";
     let engine = format!("C {}", native.schedule);
-    let mut report = |kind: &str, detail: &str| failures.push((case.program, Failure::new(&format!("{engine} {kind}"), at(case, &format!("{flavour}: {detail}")))));
+    let mut report = |kind: &str, detail: &str| {
+        failures.push((case.program, Failure::new(&format!("{engine} {kind}"), at(case, &format!("{flavour}: {detail}")))))
+    };
     match (&case.meaning, answer) {
         (_, Answer::Crash(said)) => report("crash", &said),
         (Ok(expected), Answer::Columns(found)) => {
@@ -404,7 +413,10 @@ fn ill_conditioned(stages: &Stages, case: &Case, found: &[Column]) -> bool {
                 let moved = to_flat(&moved.value).columns;
                 let explained = expected.iter().zip(&moved).zip(found).all(|((a, b), c)| match (a, b, c) {
                     (Column::Double(a), Column::Double(b), Column::Double(c)) => {
-                        a.len() == b.len() && a.iter().zip(b).zip(c).all(|((a, b), c)| a == c || (a - c).abs() <= 1e-9 || (a - c).abs() <= 100.0 * (a - b).abs() || (a - b).is_nan())
+                        a.len() == b.len()
+                            && a.iter().zip(b).zip(c).all(|((a, b), c)| {
+                                a == c || (a - c).abs() <= 1e-9 || (a - c).abs() <= 100.0 * (a - b).abs() || (a - b).is_nan()
+                            })
                     }
                     (a, b, c) => a == c || b != a,
                 });
@@ -481,7 +493,10 @@ fn difference(typed: &Core, entry: &str, param: usize, case: &Case, counts: &mut
         let bend = (sides[3] - 3.0 * sides[2] + 3.0 * sides[1] - sides[0]).abs();
         counts.differences += 1;
         if (slope - central).abs() > 1e-4 * size * scale.sqrt() + 10.0 * bend {
-            failures.push((case.program, Failure::new("difference", at(case, &format!("slope {slope}, by differences {central} (number {k})")))));
+            failures.push((
+                case.program,
+                Failure::new("difference", at(case, &format!("slope {slope}, by differences {central} (number {k})"))),
+            ));
             return;
         }
     }

@@ -25,7 +25,8 @@ pub struct Grower {
 
 /// The program of a seed. `prefix` begins the names of its functions.
 pub fn program(seed: u64, prefix: &str, wild: bool) -> Program {
-    let mut grower = Grower { random: Random::new(seed), wild, env: Vec::new(), fuel: 0, duals: 0, sizes_from_k: false, loops: 0, fresh: 0 };
+    let mut grower =
+        Grower { random: Random::new(seed), wild, env: Vec::new(), fuel: 0, duals: 0, sizes_from_k: false, loops: 0, fresh: 0 };
     let mut functions: Vec<Function> = Vec::new();
     let mut globals: Vec<Binding> = Vec::new();
     for k in 0..grower.random.below(3) {
@@ -271,7 +272,9 @@ impl Grower {
                     build(ty, count, index, body)
                 }
                 // some name of this type was there when the type was chosen
-                None => self.variables(|other| other == ty).first().map(Expr::var).unwrap_or_else(|| Expr::atom(ty.clone(), "NO_SUCH_LENGTH")),
+                None => {
+                    self.variables(|other| other == ty).first().map(Expr::var).unwrap_or_else(|| Expr::atom(ty.clone(), "NO_SUCH_LENGTH"))
+                }
             },
         }
     }

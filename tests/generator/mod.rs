@@ -3,9 +3,9 @@
 //! [`grow::program`] makes one from a seed, [`shrink::shrink`] makes it smaller while it fails, [`program`] prints it.
 
 pub mod construct;
+pub mod engine;
 pub mod grow;
+pub mod native;
 pub mod program;
 pub mod random;
 pub mod shrink;
-pub mod engine;
-pub mod native;

@@ -11,8 +11,7 @@ use smoothc::cli::args::Arguments;
 use smoothc::toolchain::flat::Column;
 use smoothc::toolchain::shim::{Interface, Leaf, leaves};
 
-pub const SANITIZED: &[&str] =
-    &["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+pub const SANITIZED: &[&str] = &["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
 pub const PLAIN: &[&str] = &["-O2"];
 
 /// The other side of one call.
@@ -158,7 +157,9 @@ fn decode(columns: Vec<(Column, usize)>, bytes: &mut &[u8]) -> Option<Answer> {
     let mut filled = Vec::new();
     for (column, length) in columns {
         filled.push(match column {
-            Column::Double(_) => Column::Double((0..length).map(|_| number(bytes).map(|bits| f64::from_bits(bits as u64))).collect::<Option<_>>()?),
+            Column::Double(_) => {
+                Column::Double((0..length).map(|_| number(bytes).map(|bits| f64::from_bits(bits as u64))).collect::<Option<_>>()?)
+            }
             Column::Index(_) => Column::Index((0..length).map(|_| number(bytes)).collect::<Option<_>>()?),
             Column::Bool(_) => {
                 let (head, rest) = bytes.split_at_checked(length)?;

@@ -201,7 +201,11 @@ impl Expr {
             let end = rest.find('}').expect("a template closes what it opens");
             let child = &self.children[rest[at + 1..end].parse::<usize>().expect("a number")].expr;
             let inner = child.text();
-            if child.children.is_empty() && !inner.starts_with('-') && !inner.contains(' ') { text.push_str(&inner) } else { text.push_str(&format!("({inner})")) }
+            if child.children.is_empty() && !inner.starts_with('-') && !inner.contains(' ') {
+                text.push_str(&inner)
+            } else {
+                text.push_str(&format!("({inner})"))
+            }
             rest = &rest[end + 1..];
         }
         text.push_str(rest);

@@ -75,7 +75,8 @@ fn with_body(program: &Program, at: usize, body: Expr) -> Program {
 
 fn environment(program: &Program, function: &Function, at: usize) -> Vec<Binding> {
     // the types of functions matter nowhere here: names of global functions are never shadowed
-    let globals = program.functions[..at].iter().map(|global| Binding { name: global.name.clone(), kind: Kind::Function(vec![], Ty::Double) });
+    let globals =
+        program.functions[..at].iter().map(|global| Binding { name: global.name.clone(), kind: Kind::Function(vec![], Ty::Double) });
     globals.chain(function.params.iter().map(|(name, ty)| Binding::value(name, ty.clone()))).collect()
 }
 

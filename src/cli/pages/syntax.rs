@@ -129,7 +129,11 @@ pub const PAGES: &[Page] = &[
         "an option names no declaration",
         "`--entry` and `--derive` take names of declarations of the file given, not of the library or of opened files.",
     ),
-    page("E0207", "a name is bound twice", "The parameters of a function, and the names of one pattern, are all different. Write `_` for what is not used."),
+    page(
+        "E0207",
+        "a name is bound twice",
+        "The parameters of a function, and the names of one pattern, are all different. Write `_` for what is not used.",
+    ),
     page(
         "E0206",
         "a declaration that cannot be an entry",
