@@ -113,7 +113,10 @@ fn each_error_has_its_code_and_place() {
 fn independent_errors_are_reported_together() {
     let found = errors("let f (x: Double) = x + true\nlet g (x: Double) = deriv x\nlet h (v: Vector<2>) : Vector<3> = v\nlet k = unknown");
     let codes: Vec<&str> = found.iter().map(|error| error.0).collect();
-    assert_eq!(codes, ["E0301", "E0112", "E0401"], "a name that may not have parsed is not unknown: {found:?}");
+    assert_eq!(codes, ["E0301", "E0112", "E0401", "E0202"], "{found:?}");
+    let found = errors("let f (x: Double) = deriv x\nlet g (x: Double) = f x");
+    let codes: Vec<&str> = found.iter().map(|error| error.0).collect();
+    assert_eq!(codes, ["E0112"], "a name whose declaration did not parse is not unknown: {found:?}");
 }
 
 #[test]
