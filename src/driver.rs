@@ -75,6 +75,9 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "emit", what: "prints C", run: rooms::emit },
 ];
 
+/// The largest core program that is compiled.
+const NODE_LIMIT: usize = 200_000;
+
 /// The names that `--dump` takes.
 pub fn stage_names() -> Vec<&'static str> {
     PASSES.iter().map(|pass| pass.name).collect()
@@ -128,6 +131,7 @@ impl Session {
             self.times.push((pass.name, start.elapsed()));
             done?;
             self.check_program(pass.name)?;
+            self.check_size()?;
             if pass.name == "types" {
                 self.keep_only(stage)?;
             }
@@ -136,6 +140,17 @@ impl Session {
             }
         }
         Err(vec![internal(format!("there is no stage `{stage}`"))])
+    }
+
+    /// A program that would take minutes and give C that nobody reads is refused.
+    fn check_size(&self) -> Result<(), Diagnostics> {
+        let nodes: usize = self.program.functions.values().map(|function| function.body.node_count()).sum();
+        if nodes <= NODE_LIMIT {
+            return Ok(());
+        }
+        let message = format!("unsupported: the program has {nodes} nodes, more than {NODE_LIMIT}");
+        let help = "split it, or loop over an array instead of writing each element out";
+        Err(vec![Diagnostic::error("E0604", Span::NONE, message).help(help)])
     }
 
     /// The program after a stage that has run, as text.
@@ -221,7 +236,7 @@ impl Session {
         if !cfg!(debug_assertions) {
             return Ok(());
         }
-        rooms::check(&self.program).map_err(|problem| vec![internal(format!("`{pass}` gave a wrong program: {problem}"))])
+        rooms::check(&self.program, pass).map_err(|problem| vec![internal(format!("`{pass}` gave a wrong program: {problem}"))])
     }
 }
 

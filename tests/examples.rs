@@ -11,6 +11,7 @@ mod support {
     pub mod cases;
     pub mod engine;
     pub mod native;
+    pub mod sources;
     pub mod tools;
 }
 

@@ -94,6 +94,7 @@ pub fn print(session: &Session, stage: &str) -> String {
 }
 
 /// Whether a core program is well-formed.
-pub fn check(program: &Program) -> Result<(), String> {
-    ir::check::check(program)
+pub fn check(program: &Program, stage: &str) -> Result<(), String> {
+    ir::check::check(program)?;
+    if stage == "types" { Ok(()) } else { ir::check::check_no_dual(program) }
 }

@@ -137,7 +137,7 @@ f needs, 0 allows NULL, any alignment of 16 will do. Arrays are row-major and co
 one array for each component. Results overlap nothing else. A status other than SMOOTH_OK leaves them unspecified.";
 
 fn render(name: &str, template: &str, view: &impl Serialize) -> Result<String, Diagnostic> {
-    let problem = |error: tera::Error| Diagnostic::error("E0902", Span::NONE, format!("internal: the template {name} failed: {error}"));
+    let problem = |error: tera::Error| Diagnostic::error("E0901", Span::NONE, format!("internal: the template {name} failed: {error}"));
     let mut tera = tera::Tera::new();
     tera.autoescape_on(Vec::<&str>::new());
     tera.add_raw_template(name, template).map_err(problem)?;

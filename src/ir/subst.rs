@@ -30,7 +30,12 @@ pub fn freshen(expr: &Expr) -> Expr {
 pub fn freshen_function(function: &Function) -> Function {
     let mut renaming = Renaming { fresh: true, ..Renaming::default() };
     let sizes = function.sizes.iter().map(|size| renaming.binder(size)).collect();
-    let params = function.params.iter().map(|param| renaming.binder(param)).collect();
+    // a parameter's type may mention an Index parameter that comes after it
+    let mut params: Vec<(usize, Var)> = function.params.iter().cloned().enumerate().collect();
+    params.sort_by_key(|(_, param)| *param.ty() != Type::INDEX);
+    let mut params: Vec<(usize, Var)> = params.iter().map(|(at, param)| (*at, renaming.binder(param))).collect();
+    params.sort_by_key(|(at, _)| *at);
+    let params = params.into_iter().map(|(_, param)| param).collect();
     let result = renaming.ty(&function.result);
     let body = renaming.expr(&function.body);
     Function { sizes, params, result, body, ..function.clone() }

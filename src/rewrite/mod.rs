@@ -65,9 +65,6 @@ pub struct Options {
 /// Rewrites one program may take before its schedule is called endless.
 const STEP_LIMIT: usize = 1_000_000;
 
-/// A program with more nodes than this is not optimised further.
-pub const NODE_LIMIT: usize = 200_000;
-
 /// Applies a schedule to a program; with the derivation when the options ask for it.
 pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Result<(Program, Option<Derivation>), Diagnostic> {
     for name in &options.disabled {

@@ -60,6 +60,10 @@ fn compile_file(folder: &Path, file: &Path, mode: &[&str], output: &Path) -> Res
     let mut command = tool.to_command();
     command.args(FLAGS).arg("-fPIC").args(mode).arg("-o").arg(output).arg(file);
     if mode.contains(&"-shared") {
+        // an entry that libc also has, as `step`, is still called by its own library
+        if cfg!(target_os = "linux") {
+            command.arg("-Wl,-Bsymbolic");
+        }
         command.arg("-lm");
     }
     run(command, "C compiler", output)

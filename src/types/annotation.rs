@@ -102,13 +102,16 @@ impl Infer<'_> {
     }
 
     fn size(&mut self, size: &SizeExpr) -> Size {
+        let value = self.size_value(size);
+        if value.as_constant().is_some_and(|value| value < 0) {
+            self.report(Diagnostic::error("E0404", size.span, "a size cannot be negative").help("sizes count elements: 0 or more"));
+        }
+        value
+    }
+
+    fn size_value(&mut self, size: &SizeExpr) -> Size {
         match &size.kind {
-            SizeExprKind::Int(value) => {
-                if *value < 0 {
-                    self.report(Diagnostic::error("E0404", size.span, "a size cannot be negative").help("sizes count elements: 0 or more"));
-                }
-                Size::constant(*value)
-            }
+            SizeExprKind::Int(value) => Size::constant(*value),
             SizeExprKind::Name(name) => match self.sizes.get(name) {
                 Some(size) => size.clone(),
                 None => {
@@ -116,9 +119,9 @@ impl Infer<'_> {
                     self.holes.fresh_size()
                 }
             },
-            SizeExprKind::Add(a, b) => self.size(a).add(&self.size(b)),
-            SizeExprKind::Sub(a, b) => self.size(a).sub(&self.size(b)),
-            SizeExprKind::Mul(a, b) => self.size(a).mul(&self.size(b)),
+            SizeExprKind::Add(a, b) => self.size_value(a).add(&self.size_value(b)),
+            SizeExprKind::Sub(a, b) => self.size_value(a).sub(&self.size_value(b)),
+            SizeExprKind::Mul(a, b) => self.size_value(a).mul(&self.size_value(b)),
         }
     }
 

@@ -223,7 +223,7 @@ impl<'a> Elaborator<'a> {
         let fits = match derive.kind {
             Kind::Jvp => true,
             Kind::Vjp => {
-                let diagnostic = Diagnostic::error("E0602", span, "unsupported: vjp needs reverse mode")
+                let diagnostic = Diagnostic::error("E0603", span, "unsupported: vjp needs reverse mode")
                     .help("use jvp, gradient or jacobian, which forward mode computes");
                 return self.fail(diagnostic);
             }

@@ -125,7 +125,8 @@ impl Infer<'_> {
         let mut scheme = self.function(&decl.params, decl.result.as_ref(), &decl.body, &Env::default(), true);
         self.settle(true);
         for (span, ty, what) in std::mem::take(&mut self.first_order) {
-            if matches!(self.holes.head(&ty), Ty::Fun(..)) {
+            let reported = self.diagnostics[errors..].iter().any(|known| known.code == "E0310" && known.span.end == span.end);
+            if matches!(self.holes.head(&ty), Ty::Fun(..)) && !reported {
                 self.diagnostics.push(
                     Diagnostic::error("E0310", span, format!("a function cannot be {what}"))
                         .help("pass functions to functions, or bind them with `let`"),
@@ -179,7 +180,7 @@ impl Infer<'_> {
             self.no_function(body.span, &inferred.ty, "a result");
         }
         if let Some(declared) = &declared {
-            self.expect(body.span, declared, &inferred.ty, "the declared result");
+            self.expect(body.span, declared, &inferred.ty, "the body has the type that is declared for the result");
         }
         if top {
             for (at, pattern) in params.iter().enumerate() {
@@ -322,7 +323,7 @@ impl Infer<'_> {
             }
             ExprKind::If(condition, then, otherwise) => {
                 let found = self.expr(condition, scope);
-                self.expect(condition.span, &Ty::Bool, &found.ty, "the condition");
+                self.expect(condition.span, &Ty::Bool, &found.ty, "a condition is a Bool, such as a comparison");
                 let then_ty = self.expr(then, scope);
                 let else_ty = self.expr(otherwise, scope);
                 self.no_function(then.span, &then_ty.ty, "chosen by an `if`");
@@ -359,7 +360,7 @@ impl Infer<'_> {
                             .help("only arrays are indexed; take a tuple apart with `let (a, b) = …`"),
                     );
                 }
-                self.expect(index.span, &Ty::INDEX, &index_ty.ty, "an index");
+                self.expect(index.span, &Ty::INDEX, &index_ty.ty, "an array is indexed with an Index");
                 plain(element)
             }
             ExprKind::Tuple(parts) => {
@@ -455,7 +456,11 @@ impl Infer<'_> {
         let mut values = Vec::new();
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
-            let note = if at == 0 { "the operand" } else { "both operands must have one type" };
+            let note = if at == 0 {
+                "arithmetic is for numbers; `vectorAdd`, `vectorMap` and their like are for arrays"
+            } else {
+                "both operands must have one type"
+            };
             self.expect(arg.span, param, &typed.ty, note);
             values.push(typed.value);
         }
@@ -517,7 +522,7 @@ impl Infer<'_> {
             let typed = self.expr(arg, scope);
             match found {
                 Some(Builtin::Api(api)) => self.expect_form(api, arg.span, param, &typed.ty),
-                _ => self.expect(arg.span, param, &typed.ty, "the argument"),
+                _ => self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type"),
             }
             if let (Some(hole), Some(known)) = (holes_of_values.get(at), &typed.value) {
                 // a value that is wanted elsewhere as another size is the elaborator's to check
@@ -626,8 +631,14 @@ impl Infer<'_> {
             }
             Mismatch::Sizes(a, b) => {
                 let (a, b) = (self.holes.resolve_size(&a), self.holes.resolve_size(&b));
-                Diagnostic::error("E0401", span, format!("expected size {a}, found size {b}"))
-                    .help(format!("{note}: the lengths {a} and {b} can never be equal"))
+                if a.has_unknown() || b.has_unknown() {
+                    // such a length has no name, as that of an accumulator before a step and after it
+                    Diagnostic::error("E0401", span, "two lengths that must be equal never are")
+                        .help("an array keeps its length here, as the accumulator of an `ifold` does from one step to the next")
+                } else {
+                    Diagnostic::error("E0401", span, format!("expected size {a}, found size {b}"))
+                        .help(format!("{note}; the lengths {a} and {b} can never be equal"))
+                }
             }
             Mismatch::Infinite => Diagnostic::error("E0302", span, format!("{found_text} would have to contain itself"))
                 .help("check what the expression is applied to"),
@@ -656,7 +667,7 @@ impl Infer<'_> {
             }
             PatternKind::Typed(inner, annotation) => {
                 let declared = self.convert(annotation, own);
-                self.expect(pattern.span, &declared, ty, "the annotation");
+                self.expect(pattern.span, &declared, ty, "the value has the type of its annotation");
                 self.bind(inner, &declared, value, scope, own)
             }
         }

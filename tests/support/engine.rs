@@ -1,16 +1,16 @@
-//! Compiling a program in the test's own process, running its entries in the interpreter, and comparing values.
+//! Running entries in the interpreter, in the test's own process, and comparing values.
 //!
-//! In: source text and words of a command line. Out: values as flat columns with the largest magnitude met on the way,
+//! In: a compiled program and words of a command line. Out: values as flat columns with the largest magnitude met on the way,
 //! or what went wrong: `E0806` for arguments that do not fit, `BOUNDS` for a status.
 
-use std::path::Path;
-
 use smoothc::cli::json::Json;
-use smoothc::cli::{args, render, values};
+use smoothc::cli::{args, values};
 use smoothc::diagnostic::Diagnostics;
 use smoothc::driver::{Options, Schedule, Session};
 use smoothc::ir::{Status, eval};
 use smoothc::toolchain::flat::{Column, Flat, Step};
+
+use super::sources;
 
 /// A result with the largest magnitude that the interpreter met.
 pub struct Known {
@@ -22,22 +22,10 @@ pub struct Known {
 pub fn compile(path: &str, text: &str, schedule: &str, stage: &str) -> Result<Session, String> {
     let options = Options { schedule: Schedule::Named(schedule.into()), header: "program.h".into(), ..Options::default() };
     let mut session = Session::new(path, text, options);
-    match session.run_to(stage, &mut open) {
+    match session.run_to(stage, &mut sources::open) {
         Ok(()) => Ok(session),
-        Err(problems) => Err(drawn(&problems, &session)),
+        Err(problems) => Err(sources::drawn(&problems, &session)),
     }
-}
-
-/// Diagnostics as a person sees them.
-pub fn drawn(problems: &Diagnostics, session: &Session) -> String {
-    problems.iter().map(|problem| render::human(problem, &session.sources, false)).collect()
-}
-
-/// Opens a file next to the one that names it; paths are relative to the repository.
-pub fn open(path: &str, from: &str) -> Result<(String, String), String> {
-    let path = Path::new(from).parent().expect("a folder").join(path);
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path)).map_err(|error| error.to_string())?;
-    Ok((path.display().to_string(), text))
 }
 
 /// The arguments that words on a command line mean; otherwise the code of the first diagnostic.

@@ -13,6 +13,16 @@ pub const PAGES: &[Page] = &[
         "a schedule does not come to an end",
         "The strategy goes on rewriting for ever. Bound it, or leave out the rule that undoes another.",
     ),
+    page(
+        "E0603",
+        "unsupported: vjp needs reverse mode",
+        "`--derive vjp:f` asks for the transposed derivative, which forward mode does not give. Ask for gradient, jacobian or jvp.",
+    ),
+    page(
+        "E0604",
+        "unsupported: the program is too large",
+        "Above 200,000 nodes of the core language a program is refused: it would take minutes and give C that nobody reads.\nSplit it, or loop over an array instead of writing each element out.",
+    ),
     page("E0701", "an array was read out of bounds", "An index is negative, or not below the length. `smoothc eval` shows the place."),
     page(
         "E0702",

@@ -1,0 +1,466 @@
+//! One program, all engines: what disagrees.
+//!
+//! In: programs. Out: for each its failures, if any. The meaning is `ir::eval` of what `types` gives, where
+//! `dual` has a meaning of its own; compared with it are `eval` after `ad`, `eval` after `rewrite`, and C after
+//! the schedules `none` and `default`; and derivatives with differences of the meaning's own values.
+//! Values agree to 1e-9 · max(1, S), S the largest magnitude that the interpreter met. Where a disagreement
+//! stays within what a perturbation of the inputs in the last places does, the program is ill-conditioned there.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use smoothc::cli::args::{self, Arguments};
+use smoothc::cli::values::{from_flat, to_flat};
+use smoothc::diagnostic::{Diagnostic, Diagnostics};
+use smoothc::driver::{Options, Session};
+use smoothc::ir::eval::{self, ErrorKind, Outcome, RuntimeError};
+use smoothc::ir::{Program as Core, check};
+use smoothc::toolchain::flat::{Column, Flat};
+use smoothc::toolchain::shim::Interface;
+
+use super::native::{self, Answer, Call, PLAIN, SANITIZED};
+use super::program::{Program, Ty};
+use super::random::Random;
+
+/// What went wrong: the kind is what shrinking keeps.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub kind: String,
+    pub detail: String,
+}
+
+impl Failure {
+    fn new(kind: &str, detail: impl Into<String>) -> Failure {
+        Failure { kind: kind.into(), detail: detail.into() }
+    }
+
+    fn of(stage: &str, problems: &[Diagnostic], source: &str) -> Failure {
+        let kind = problems.first().map_or("", |problem| problem.code);
+        let said: Vec<String> = problems
+            .iter()
+            .map(|problem| {
+                let place = source.get(problem.span.start as usize..problem.span.end as usize).unwrap_or_default();
+                format!("{} {} at `{place}`", problem.code, problem.message)
+            })
+            .collect();
+        Failure::new(&format!("{stage} {kind}"), said.join("\n"))
+    }
+}
+
+/// How much was compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub values: usize,
+    pub errors: usize,
+    pub not_finite: usize,
+    pub differences: usize,
+    pub derived: usize,
+    pub ill_conditioned: usize,
+}
+
+impl Counts {
+    pub fn add(&mut self, other: &Counts) {
+        self.values += other.values;
+        self.errors += other.errors;
+        self.not_finite += other.not_finite;
+        self.differences += other.differences;
+        self.derived += other.derived;
+        self.ill_conditioned += other.ill_conditioned;
+    }
+}
+
+/// All stages of a source text.
+struct Stages {
+    typed: Core,
+    differentiated: Core,
+    optimised: Core,
+    native: Vec<Native>,
+}
+
+/// Emitted C under one schedule.
+struct Native {
+    schedule: &'static str,
+    source: String,
+    interfaces: Vec<Interface>,
+}
+
+fn guarded<T>(stage: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|said| said.to_string()));
+        Err(Failure::new(&format!("{stage} panic"), said.unwrap_or_default()))
+    })
+}
+
+fn well_formed(stage: &str, program: &Core) -> Result<(), Failure> {
+    check::check(program).map_err(|problem| Failure::new(&format!("{stage} check"), problem))
+}
+
+fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, emitted: bool) -> Result<Stages, Failure> {
+    let options = Options { entries: entries.to_vec(), derive: derive.to_vec(), ..Options::default() };
+    let mut session = Session::new("program.smooth", source, options);
+    let failed = |stage: &'static str| move |problems: Diagnostics| Failure::of(stage, &problems, source);
+    let one = |stage: &'static str| move |problem: Diagnostic| Failure::of(stage, &[problem], source);
+    guarded("types", || session.run_to("types", &mut |_, _| Err("no files".into())).map_err(failed("types")))?;
+    let typed = session.program.clone();
+    let differentiated = guarded("ad", || smoothc::ad::differentiate(&typed).map_err(one("ad")))?;
+    well_formed("ad", &differentiated)?;
+    // laws of real numbers promise nothing outside the domains
+    let disabled = if wild { vec!["algebra".to_string()] } else { Vec::new() };
+    let options = smoothc::rewrite::Options { disabled, ..smoothc::rewrite::Options::default() };
+    let mut native = Vec::new();
+    let mut optimised = differentiated.clone();
+    for schedule in ["none", "default"] {
+        let parsed = smoothc::rewrite::Schedule::builtin(schedule).ok_or_else(|| Failure::new("rewrite", "no schedule"))?;
+        let program = guarded("rewrite", || smoothc::rewrite::optimise(&differentiated, &parsed, &options).map_err(one("rewrite")))?.0;
+        well_formed("rewrite", &program)?;
+        if emitted {
+            native.push(emit(&program, schedule).map_err(|mut failure| {
+                failure.detail = format!("{}: {}", schedule, failure.detail);
+                failure
+            })?);
+        }
+        optimised = program;
+    }
+    Ok(Stages { typed, differentiated, optimised, native })
+}
+
+fn emit(program: &Core, schedule: &'static str) -> Result<Native, Failure> {
+    let names: Vec<Rc<str>> = program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
+    let loops = guarded("lower", || {
+        smoothc::lower::lower(program, &names, &Default::default()).map_err(|problems| Failure::of("lower", &problems, ""))
+    })?;
+    let options = smoothc::emit::COptions { prefix: String::new(), header_name: String::new(), source_name: String::new() };
+    let files = guarded("emit", || smoothc::emit::c(&loops, &options).map_err(|problem| Failure::of("emit", &[problem], "")))?;
+    let mut interfaces = Vec::new();
+    for name in names {
+        let entry = files.entries.iter().find(|entry| entry.source_name == *name).ok_or_else(|| Failure::new("emit entry", &*name))?;
+        let sizes = entry.parameters.iter().filter_map(|parameter| match &parameter.kind {
+            smoothc::emit::ParameterKind::Size(var) => Some(var.clone()),
+            _ => None,
+        });
+        interfaces.push(Interface::new(&entry.name, &entry.workspace, sizes.collect(), &program.functions[&name]));
+    }
+    Ok(Native { schedule, source: files.source, interfaces })
+}
+
+/// What the interpreter says about one call.
+type Meaning = Result<Outcome, RuntimeError>;
+
+struct Case {
+    /// Of the program in the batch, and the name of the entry.
+    program: usize,
+    entry: String,
+    words: Vec<String>,
+    arguments: Arguments,
+    meaning: Meaning,
+}
+
+/// Failures by program.
+pub fn check_all(programs: &[Program], counts: &mut Counts) -> Vec<(usize, Failure)> {
+    match batch(programs, counts) {
+        Ok(failures) => failures,
+        // someone's stage failed: find out whose
+        Err(failure) if programs.len() == 1 => vec![(0, failure)],
+        Err(failure) => {
+            let single = programs.iter().map(|program| batch(std::slice::from_ref(program), counts));
+            let mut failures = Vec::new();
+            for (at, result) in single.enumerate() {
+                match result {
+                    Ok(found) => failures.extend(found.into_iter().map(|(_, failure)| (at, failure))),
+                    Err(failure) => failures.push((at, failure)),
+                }
+            }
+            if failures.is_empty() {
+                failures.push((0, Failure::new("together", format!("only together: {} {}", failure.kind, failure.detail))));
+            }
+            failures
+        }
+    }
+}
+
+fn differentiable(program: &Program) -> Option<(usize, String)> {
+    let entry = program.entry();
+    fn of_doubles(ty: &Ty) -> bool {
+        match ty {
+            Ty::Double => true,
+            Ty::Array(element, _) => of_doubles(element),
+            Ty::Index | Ty::Bool | Ty::Tuple(_) => false,
+        }
+    }
+    let at = entry.params.iter().position(|(_, ty)| of_doubles(ty))?;
+    fn has_double(ty: &Ty) -> bool {
+        match ty {
+            Ty::Double => true,
+            Ty::Array(element, _) => has_double(element),
+            Ty::Tuple(parts) => parts.iter().all(has_double),
+            Ty::Index | Ty::Bool => false,
+        }
+    }
+    has_double(&entry.body.ty).then(|| (at, format!("jvp:{}:{}", entry.name, entry.params[at].0)))
+}
+
+fn batch(programs: &[Program], counts: &mut Counts) -> Result<Vec<(usize, Failure)>, Failure> {
+    let source: String = programs.iter().map(|program| program.text() + "\n").collect();
+    let entries: Vec<String> = programs.iter().map(|program| program.entry().name.to_string()).collect();
+    let derived: Vec<Option<(usize, String)>> = programs.iter().map(differentiable).collect();
+    let derive: Vec<String> = derived.iter().flatten().map(|(_, text)| text.clone()).collect();
+    let wild = programs.iter().any(|program| program.wild);
+    let stages = stages(&source, &entries, &derive, wild, true)?;
+    let mut failures = Vec::new();
+    let mut cases = Vec::new();
+    for (at, program) in programs.iter().enumerate() {
+        let entry = &entries[at];
+        for words in &program.inputs {
+            add_case(&stages, at, entry, words.clone(), &mut cases, &mut failures);
+        }
+        if let Some((param, _)) = &derived[at] {
+            let name = derived_name(&stages.typed, entry);
+            for words in &program.inputs {
+                let mut words = words.clone();
+                let tangent = direction(&words[*param]);
+                words.push(tangent);
+                let before = cases.len();
+                add_case(&stages, at, &name, words, &mut cases, &mut failures);
+                if let Some(case) = cases.get(before) {
+                    difference(&stages.typed, entry, *param, case, counts, &mut failures);
+                }
+            }
+        }
+    }
+    for case in &cases {
+        compare_interpreted(&stages, case, counts, &mut failures);
+    }
+    let folder = tempfile::tempdir().map_err(|error| Failure::new("folder", error.to_string()))?;
+    for native in &stages.native {
+        for (flavour, flags) in [("sanitized", SANITIZED), ("plain", PLAIN)] {
+            let name = format!("{}_{flavour}", native.schedule);
+            if let Err(said) = native::compile(folder.path(), &name, &native.source, &native.interfaces, flags) {
+                return Err(Failure::new(&format!("cc {}", native.schedule), said.lines().take(8).collect::<Vec<_>>().join("\n")));
+            }
+            let calls: Vec<Call> = cases
+                .iter()
+                .map(|case| Call { entry: entry_number(native, &stages.typed, &case.entry), arguments: &case.arguments })
+                .collect();
+            let answers = native::run(folder.path(), &name, &native.interfaces, &calls);
+            for (case, answer) in cases.iter().zip(answers) {
+                compare_native(&stages, native, flavour, case, answer, &mut failures);
+            }
+        }
+    }
+    Ok(failures)
+}
+
+/// The name of the entry that `--derive` added.
+fn derived_name(program: &Core, entry: &str) -> String {
+    let start = format!("{entry}_jvp");
+    program.functions.keys().find(|name| ***name == *start || name.starts_with(&format!("{start}_"))).map(|name| name.to_string()).unwrap_or(start)
+}
+
+fn entry_number(native: &Native, typed: &Core, entry: &str) -> usize {
+    let names = typed.functions.values().filter(|function| function.is_entry).map(|function| &function.name);
+    let at = names.enumerate().find(|(_, name)| ***name == *entry).map_or(0, |(at, _)| at);
+    at.min(native.interfaces.len() - 1)
+}
+
+fn add_case(stages: &Stages, program: usize, entry: &str, words: Vec<String>, cases: &mut Vec<Case>, failures: &mut Vec<(usize, Failure)>) {
+    let Some(function) = stages.typed.functions.get(entry) else {
+        failures.push((program, Failure::new("types entry", format!("no entry {entry}"))));
+        return;
+    };
+    let arguments = match args::read(function, &words) {
+        Ok(arguments) => arguments,
+        Err(problems) => {
+            failures.push((program, Failure::of("arguments", &problems, "")));
+            return;
+        }
+    };
+    match interpret(&stages.typed, entry, &arguments) {
+        Ok(meaning) => cases.push(Case { program, entry: entry.into(), words, arguments, meaning }),
+        Err(failure) => failures.push((program, failure)),
+    }
+}
+
+fn interpret(program: &Core, entry: &str, arguments: &Arguments) -> Result<Meaning, Failure> {
+    let values: Vec<_> = arguments.values.iter().map(from_flat).collect();
+    let result = guarded("eval", || Ok(eval::eval(program, entry, values)))?;
+    match result {
+        Err(error) if error.status().is_none() && error.kind != ErrorKind::TooLarge => {
+            Err(Failure::new("eval internal", format!("{:?} {}", error.kind, error.message)))
+        }
+        meaning => Ok(meaning),
+    }
+}
+
+fn compare_interpreted(stages: &Stages, case: &Case, counts: &mut Counts, failures: &mut Vec<(usize, Failure)>) {
+    match &case.meaning {
+        Err(_) => counts.errors += 1,
+        Ok(outcome) if outcome.value.doubles().iter().all(|value| value.is_finite()) => counts.values += 1,
+        Ok(_) => counts.not_finite += 1,
+    }
+    for (engine, program, exact) in [("ad", &stages.differentiated, true), ("rewrite", &stages.optimised, false)] {
+        let mut report = |kind: &str, detail: String| failures.push((case.program, Failure::new(&format!("{engine} {kind}"), at(case, &detail))));
+        match (&case.meaning, interpret(program, &case.entry, &case.arguments)) {
+            (_, Err(failure)) => report("eval", failure.detail),
+            (Ok(expected), Ok(Ok(found))) => {
+                let (expected_columns, found) = (to_flat(&expected.value).columns, to_flat(&found.value).columns);
+                if let Some(detail) = disagreement(&expected_columns, &found, tolerance(expected), exact) {
+                    if ill_conditioned(stages, case, &found) { counts.ill_conditioned += 1 } else { report("value", detail) }
+                }
+            }
+            (Ok(_), Ok(Err(error))) => report("error", error.message),
+            (Err(error), Ok(Ok(_))) if exact && error.status().is_some() => report("no error", error.message.clone()),
+            (Err(_), Ok(_)) => {}
+        }
+    }
+}
+
+fn compare_native(stages: &Stages, native: &Native, flavour: &str, case: &Case, answer: Answer, failures: &mut Vec<(usize, Failure)>) {
+    let exact = native.schedule == "none";
+    let engine = format!("C {}", native.schedule);
+    let mut report = |kind: &str, detail: &str| failures.push((case.program, Failure::new(&format!("{engine} {kind}"), at(case, &format!("{flavour}: {detail}")))));
+    match (&case.meaning, answer) {
+        (_, Answer::Crash(said)) => report("crash", &said),
+        (Ok(expected), Answer::Columns(found)) => {
+            let columns = to_flat(&expected.value).columns;
+            if let Some(detail) = disagreement(&columns, &found, tolerance(expected), exact)
+                && !ill_conditioned(stages, case, &found)
+            {
+                report("value", &detail);
+            }
+        }
+        (Ok(_), Answer::Status(status)) => report("error", &format!("status {status}")),
+        (Ok(_), Answer::Workspace(said)) => report("workspace", &said),
+        (Err(error), Answer::Columns(_)) if exact && error.status().is_some() => report("no error", &error.message),
+        (Err(_), _) => {}
+    }
+}
+
+fn at(case: &Case, detail: &str) -> String {
+    format!("{} {}\n{detail}", case.entry, case.words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "))
+}
+
+fn tolerance(expected: &Outcome) -> f64 {
+    1e-9 * expected.trace.largest.max(1.0)
+}
+
+/// Where two results differ. `exact` also compares infinities and NaN.
+fn disagreement(expected: &[Column], found: &[Column], tolerance: f64, exact: bool) -> Option<String> {
+    if expected.len() != found.len() {
+        return Some(format!("{} columns, expected {}", found.len(), expected.len()));
+    }
+    for (k, (expected, found)) in expected.iter().zip(found).enumerate() {
+        if expected.len() != found.len() {
+            return Some(format!("column {k} has {} items, expected {}", found.len(), expected.len()));
+        }
+        let differs = match (expected, found) {
+            (Column::Double(expected), Column::Double(found)) => expected.iter().zip(found).any(|(a, b)| {
+                let same = a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance;
+                !same && (a.is_finite() || exact)
+            }),
+            (expected, found) => expected != found && !(expected.is_empty() && found.is_empty()),
+        };
+        if differs {
+            return Some(format!("column {k} is {found:?}\nexpected {expected:?} within {tolerance:e}"));
+        }
+    }
+    None
+}
+
+/// Whether changes of the inputs in the last places, or of the values met, explain the difference.
+fn ill_conditioned(stages: &Stages, case: &Case, found: &[Column]) -> bool {
+    let Ok(expected) = &case.meaning else { return false };
+    let expected = to_flat(&expected.value).columns;
+    let mut random = Random::new(1);
+    // how far apart the two are, and how far perturbed inputs move the value
+    for _ in 0..12 {
+        let mut arguments = case.arguments.clone();
+        for value in &mut arguments.values {
+            each_double(value, &mut |number| *number *= 1.0 + (random.unit() - 0.5) * 1e-14);
+        }
+        match interpret(&stages.typed, &case.entry, &arguments) {
+            Ok(Ok(moved)) => {
+                let moved = to_flat(&moved.value).columns;
+                let explained = expected.iter().zip(&moved).zip(found).all(|((a, b), c)| match (a, b, c) {
+                    (Column::Double(a), Column::Double(b), Column::Double(c)) => {
+                        a.len() == b.len() && a.iter().zip(b).zip(c).all(|((a, b), c)| a == c || (a - c).abs() <= 1e-9 || (a - c).abs() <= 100.0 * (a - b).abs() || (a - b).is_nan())
+                    }
+                    (a, b, c) => a == c || b != a,
+                });
+                if explained {
+                    return true;
+                }
+            }
+            Ok(Err(_)) => return true,
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+fn each_double(value: &mut Flat, change: &mut dyn FnMut(&mut f64)) {
+    for column in &mut value.columns {
+        if let Column::Double(items) = column {
+            items.iter_mut().for_each(&mut *change);
+        }
+    }
+}
+
+/// A tangent of the shape of this JSON value: every number in it replaced.
+fn direction(word: &str) -> String {
+    let mut count = 0;
+    let mut text = String::new();
+    let mut in_number = false;
+    for c in word.chars() {
+        let part = !matches!(c, '[' | ']' | ',' | ' ');
+        if !part {
+            text.push(c);
+        } else if !in_number {
+            count += 1;
+            text.push_str(["0.75", "-0.5", "1.25", "0.25"][count % 4]);
+        }
+        in_number = part;
+    }
+    text
+}
+
+/// The derivative against differences of the interpreter's own values, where these say that it is smooth.
+fn difference(typed: &Core, entry: &str, param: usize, case: &Case, counts: &mut Counts, failures: &mut Vec<(usize, Failure)>) {
+    let Ok(slope) = &case.meaning else { return };
+    counts.derived += 1;
+    let mut arguments = case.arguments.clone();
+    let Some(tangent) = arguments.values.pop() else { return };
+    let Some(Column::Double(tangent)) = tangent.columns.into_iter().next() else { return };
+    let value = |h: f64| -> Option<(Vec<f64>, f64)> {
+        let mut arguments = arguments.clone();
+        let mut steps = tangent.iter();
+        each_double(&mut arguments.values[param], &mut |number| *number += h * steps.next().unwrap_or(&0.0));
+        let outcome = interpret(typed, entry, &arguments).ok()?.ok()?;
+        Some((outcome.value.doubles(), outcome.trace.largest))
+    };
+    let h = 1e-5;
+    let points: Option<Vec<_>> = [-2.0 * h, -h, 0.0, h, 2.0 * h].into_iter().map(value).collect();
+    let Some(points) = points else { return };
+    let slope_values = slope.value.doubles();
+    if points.iter().any(|(point, _)| point.len() != slope_values.len()) {
+        return;
+    }
+    let scale = points.iter().map(|(_, largest)| *largest).fold(slope.trace.largest.max(1.0), f64::max);
+    for (k, slope) in slope_values.iter().enumerate() {
+        let f: Vec<f64> = points.iter().map(|(point, _)| point[k]).collect();
+        let sides = [(f[1] - f[0]) / h, (f[2] - f[1]) / h, (f[3] - f[2]) / h, (f[4] - f[3]) / h];
+        let central = (f[3] - f[1]) / (2.0 * h);
+        let size = central.abs().max(1.0);
+        // bends by more than a smooth function does here, or is lost in rounding
+        let smooth = sides.iter().all(|side| (side - central).abs() <= 1e-2 * size) && scale < 1e4;
+        if !smooth || !slope.is_finite() {
+            continue;
+        }
+        // differences of the four slopes measure the curvature and what comes after it
+        let bend = (sides[3] - 3.0 * sides[2] + 3.0 * sides[1] - sides[0]).abs();
+        counts.differences += 1;
+        if (slope - central).abs() > 1e-4 * size * scale.sqrt() + 10.0 * bend {
+            failures.push((case.program, Failure::new("difference", at(case, &format!("slope {slope}, by differences {central} (number {k})")))));
+            return;
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Random programs: what the interpreter says of the program as written, every engine says.
+//!
+//! A thousand programs by default, fifty to a C file; `SMOOTHC_PROGRAMS=n` for another number,
+//! `SMOOTHC_SEED=n` for others. A failure is printed with the smallest program that shows it.
+
+mod generator;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use generator::engine::{Counts, check_all};
+use generator::grow;
+use generator::program::Program;
+use generator::shrink::shrink;
+
+const BATCH: usize = 50;
+
+fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// The text of a program with its arguments, and what is wrong with it.
+fn report(program: &Program, kind: &str) -> String {
+    let mut counts = Counts::default();
+    let details: Vec<String> =
+        check_all(std::slice::from_ref(program), &mut counts).into_iter().filter(|(_, failure)| failure.kind == kind).map(|(_, failure)| failure.detail).take(1).collect();
+    let wild = if program.wild { " (wild: without group algebra)" } else { "" };
+    format!("── {kind}{wild}\n{}\n{}\n", program.text(), details.join("\n"))
+}
+
+#[test]
+fn engines_agree_on_random_programs() {
+    let count = setting("SMOOTHC_PROGRAMS", 1000);
+    let first = setting("SMOOTHC_SEED", 1);
+    let budget = setting("SMOOTHC_SHRINK", 400);
+    let batches = count.div_ceil(BATCH);
+    let start = std::time::Instant::now();
+    let next = AtomicUsize::new(0);
+    let total = Mutex::new(Counts::default());
+    // the first failing program of each kind
+    let failing: Mutex<BTreeMap<String, Vec<(usize, Program)>>> = Mutex::new(BTreeMap::new());
+    std::panic::set_hook(Box::new(|_| {}));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                smoothc::stack::with_large_stack(|| {
+                    loop {
+                        let batch = next.fetch_add(1, Ordering::Relaxed);
+                        if batch >= batches {
+                            break;
+                        }
+                        let start = batch * BATCH;
+                        let programs: Vec<Program> = (start..(start + BATCH).min(count))
+                            .map(|k| grow::program((first + k) as u64, &format!("f{}", k - start), batch % 3 == 2))
+                            .collect();
+                        let mut counts = Counts::default();
+                        let failures = check_all(&programs, &mut counts);
+                        total.lock().expect("no panic").add(&counts);
+                        let mut failing = failing.lock().expect("no panic");
+                        for (at, failure) in failures {
+                            let programs_of = failing.entry(failure.kind).or_default();
+                            if programs_of.last().is_none_or(|(seed, _)| *seed != first + start + at) {
+                                programs_of.push((first + start + at, programs[at].clone()));
+                            }
+                        }
+                    }
+                })
+            });
+        }
+    });
+    let total = total.into_inner().expect("no panic");
+    println!("{count} programs in {:.0?}: {total:?}", start.elapsed());
+    let failing = failing.into_inner().expect("no panic");
+    let mut text = String::new();
+    for (kind, programs) in failing {
+        let seeds: Vec<String> = programs.iter().map(|(seed, _)| seed.to_string()).collect();
+        text.push_str(&format!("{kind}: {} programs, seeds {}\n", programs.len(), seeds.join(" ")));
+        let smallest = programs.into_iter().map(|(_, program)| program).min_by_key(Program::size);
+        let smallest = smallest.map(|program| {
+            smoothc::stack::with_large_stack(|| {
+                let text = program.text();
+                let small = shrink(program, budget, &mut |candidate| {
+                    check_all(std::slice::from_ref(candidate), &mut Counts::default()).iter().any(|(_, failure)| failure.kind == kind)
+                });
+                if std::env::var_os("SMOOTHC_FULL").is_some() { text + &report(&small, &kind) } else { report(&small, &kind) }
+            })
+        });
+        text.push_str(&smallest.unwrap_or_default());
+    }
+    let _ = std::panic::take_hook();
+    assert!(text.is_empty(), "\n{text}");
+}
