@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
+use super::alike::{has_array, same};
 use super::uses::Uses;
 
 /// One thing that holds in the current scope.
@@ -330,61 +331,4 @@ impl Fact {
 
 fn compares_indices(cond: &Expr) -> bool {
     matches!(cond.term(), Term::Prim(_, args) if args.len() == 2 && args.iter().all(|arg| matches!(arg.ty(), Type::Index(_))))
-}
-
-/// Whether some value of the type holds an array.
-pub fn has_array(ty: &Type) -> bool {
-    match ty {
-        Type::Array(..) => true,
-        Type::Tuple(parts) => parts.iter().any(has_array),
-        Type::Double | Type::Bool | Type::Index(_) => false,
-    }
-}
-
-/// Equality of terms up to the names of what they bind.
-pub fn same(a: &Expr, b: &Expr) -> bool {
-    same_with(a, b, &mut Vec::new())
-}
-
-fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>) -> bool {
-    if a.is_same(b) && bound.is_empty() {
-        return true;
-    }
-    let heads = match (a.term(), b.term()) {
-        (Term::Var(x), Term::Var(y)) => match bound.iter().rev().find(|(p, q)| p == x || q == y) {
-            Some((p, q)) => p == x && q == y,
-            None => x == y,
-        },
-        (Term::Double(x), Term::Double(y)) => x.to_bits() == y.to_bits(),
-        (Term::Index(x), Term::Index(y)) => x == y,
-        (Term::Bool(x), Term::Bool(y)) => x == y,
-        (Term::Prim(p, _), Term::Prim(q, _)) => p == q,
-        (Term::Dim(_, i), Term::Dim(_, j)) | (Term::Proj(_, i), Term::Proj(_, j)) => i == j,
-        (Term::Call(f, _), Term::Call(g, _)) => f == g,
-        (Term::Check { status: s, .. }, Term::Check { status: t, .. }) => s == t,
-        (Term::Array(_), Term::Array(_)) => a.ty() == b.ty(),
-        (x, y) => std::mem::discriminant(x) == std::mem::discriminant(y),
-    };
-    let (xs, ys) = (children(a), children(b));
-    if !heads || xs.len() != ys.len() {
-        return false;
-    }
-    // the body comes last; the binders scope over it alone
-    let last = xs.len().saturating_sub(1);
-    xs.iter().zip(&ys).enumerate().all(|(at, (x, y))| {
-        let mark = bound.len();
-        if at == last {
-            let pairs = a.term().binders().into_iter().cloned().zip(b.term().binders().into_iter().cloned());
-            bound.extend(pairs);
-        }
-        let same = same_with(x, y, bound);
-        bound.truncate(mark);
-        same
-    })
-}
-
-fn children(expr: &Expr) -> Vec<Expr> {
-    let mut children = Vec::new();
-    expr.term().each_child(&mut |child| children.push(child.clone()));
-    children
 }

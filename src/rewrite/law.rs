@@ -16,8 +16,12 @@ use crate::source::Span;
 use crate::syntax::ast::{self, BinOp, ExprKind, UnOp};
 use crate::syntax::parse_expr;
 
-use super::facts::{Facts, same};
+use super::alike::same;
+use super::facts::Facts;
 use super::rules::lambda::is_free;
+
+#[cfg(test)]
+mod instances;
 
 /// One or more equations, tried in order.
 #[derive(Clone, Debug)]
@@ -96,95 +100,6 @@ impl Law {
     /// The right side for a term that one of the left sides matches.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         self.equations.iter().find_map(|equation| equation.apply(expr, facts))
-    }
-}
-
-#[cfg(test)]
-impl Law {
-    pub fn is_empty(&self) -> bool {
-        self.equations.is_empty()
-    }
-
-    /// One of the left sides with random terms for its metavariables.
-    pub fn instance(&self, g: &mut super::generate::Generator) -> Option<Expr> {
-        let equation = self.equations.get(g.below(self.equations.len().max(1)))?;
-        let mut binding = Vec::new();
-        let ty = if equation.left.is_boolean() { Type::Bool } else { [Type::Double, Type::INDEX][g.below(2)].clone() };
-        let asks = |name: &str, wanted: Condition| equation.conditions.iter().any(|(condition, meta)| *condition == wanted && meta == name);
-        equation.left.fill(
-            &ty,
-            &mut |name, ty, g| match ty {
-                Type::Double if asks(name, Condition::Literal) || asks(name, Condition::NonZero) => Expr::double(g.below(4) as f64 - 1.5),
-                Type::Index(_) if asks(name, Condition::Literal) => Expr::index(g.below(4) as i64),
-                _ if asks(name, Condition::Atomic) => g.term(ty, 0),
-                _ => g.term(ty, 2),
-            },
-            &mut binding,
-            g,
-        );
-        equation.left.build(&binding, &ty, &mut Vec::new())
-    }
-}
-
-#[cfg(test)]
-impl Pattern {
-    fn is_boolean(&self) -> bool {
-        match self {
-            Pattern::Prim(prim, _) => {
-                matches!(prim.row().kind, crate::ir::prim::Kind::Bool | crate::ir::prim::Kind::Order | crate::ir::prim::Kind::Equality)
-            }
-            Pattern::If(parts) => parts[1..].iter().any(|part| matches!(part, Pattern::Bool(_))),
-            Pattern::Meta(_)
-            | Pattern::Number(_)
-            | Pattern::Double(_)
-            | Pattern::Bool(_)
-            | Pattern::Get(_)
-            | Pattern::Length(_)
-            | Pattern::Tuple(_) => false,
-        }
-    }
-
-    /// Chooses a term for every metavariable not yet chosen.
-    fn fill(
-        &self,
-        ty: &Type,
-        choose: &mut dyn FnMut(&str, &Type, &mut super::generate::Generator) -> Expr,
-        binding: &mut Binding,
-        g: &mut super::generate::Generator,
-    ) {
-        use crate::ir::prim::Kind;
-        match self {
-            Pattern::Meta(name) => {
-                if !binding.iter().any(|(other, _)| other == name) {
-                    let term = choose(name, ty, g);
-                    binding.push((name.clone(), term));
-                }
-            }
-            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => {}
-            Pattern::Prim(prim, parts) => {
-                let operand = match prim.row().kind {
-                    Kind::Number => ty.clone(),
-                    Kind::Double | Kind::DoubleToIndex | Kind::IndexDoubleToDouble => Type::Double,
-                    Kind::Index | Kind::IndexToDouble => Type::INDEX,
-                    Kind::Order | Kind::Equality => [Type::Double, Type::INDEX][g.below(2)].clone(),
-                    Kind::Bool => Type::Bool,
-                };
-                parts.iter().for_each(|part| part.fill(&operand, choose, binding, g));
-            }
-            Pattern::If(parts) => {
-                let [c, a, b] = &**parts;
-                c.fill(&Type::Bool, choose, binding, g);
-                a.fill(ty, choose, binding, g);
-                b.fill(ty, choose, binding, g);
-            }
-            Pattern::Get(parts) => {
-                let [array, index] = &**parts;
-                array.fill(&Type::array(Type::Double, crate::ir::Size::constant(1)), choose, binding, g);
-                index.fill(&Type::INDEX, choose, binding, g);
-            }
-            Pattern::Length(array) => array.fill(&Type::array(Type::Double, crate::ir::Size::constant(1)), choose, binding, g),
-            Pattern::Tuple(parts) => parts.iter().for_each(|part| part.fill(&Type::Double, choose, binding, g)),
-        }
     }
 }
 

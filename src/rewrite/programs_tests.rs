@@ -110,7 +110,7 @@ fn same_normal_forms(set: &str) {
         let run = |schedule: &Schedule| optimise(&before, schedule, &Options::default()).expect("ends").0;
         let (a, b) = (run(&engine), run(&textbook));
         let same = |name: &str| match (a.functions.get(name), b.functions.get(name)) {
-            (Some(a), Some(b)) => super::facts::same(&a.body, &b.body),
+            (Some(a), Some(b)) => super::alike::same(&a.body, &b.body),
             (a, b) => a.is_some() == b.is_some(),
         };
         if !same("f") {

@@ -5,7 +5,8 @@
 
 use crate::ir::subst::{mentions, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
-use crate::rewrite::facts::{Facts, same};
+use crate::rewrite::alike::same;
+use crate::rewrite::facts::Facts;
 
 use super::ring::is_number;
 use super::rules;

@@ -9,8 +9,9 @@
 
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::rewrite::alike::{has_array, same};
 use crate::rewrite::cost::Work;
-use crate::rewrite::facts::{Facts, has_array, same};
+use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
 use super::rules;

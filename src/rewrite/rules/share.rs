@@ -11,8 +11,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::ir::subst::{freshen, map_children, mentions};
 use crate::ir::{Expr, Term, Type, Var};
+use crate::rewrite::alike::{has_array, same};
 use crate::rewrite::cost::Work;
-use crate::rewrite::facts::{Facts, has_array, same};
+use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
 use super::rules;
