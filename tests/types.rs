@@ -160,6 +160,9 @@ fn index_bounds_may_mention_parameters_that_come_later() {
     let text = "let f (n: Index) (x: Double) (y: Double) = derivative (fun d -> derivative (fun b ->
     vectorSum (build n (fun j -> ifold (fun r k -> r) b (j % 4)))) x) y";
     assert_eq!(signature(text), "let f (n: Index) (x: Double) (y: Double) : Double");
+    let text = "let f (n: Index) (y: Double) = build 3 (fun i -> build n (fun j ->
+    derivative (fun a -> ifold (fun r k -> r) a (j % 3)) y))";
+    assert_eq!(signature(text), "let f (n: Index) (y: Double) : Matrix<3, n>");
 }
 
 #[test]
