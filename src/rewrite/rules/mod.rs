@@ -17,6 +17,7 @@ pub mod motion;
 pub mod ring;
 pub mod share;
 pub mod tuple;
+pub mod unroll;
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +26,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 10] = [
+    let parts: [&LazyLock<Vec<Rule>>; 11] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -36,6 +37,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
+        &unroll::RULES,
     ];
     parts.into_iter().flat_map(|part| part.iter())
 }
