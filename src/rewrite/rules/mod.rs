@@ -13,6 +13,7 @@ pub mod fission;
 pub mod fusion;
 pub mod lambda;
 pub mod loops;
+pub mod merge;
 pub mod motion;
 pub mod ring;
 pub mod share;
@@ -26,7 +27,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 11] = [
+    let parts: [&LazyLock<Vec<Rule>>; 12] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -38,6 +39,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &motion::RULES,
         &share::RULES,
         &unroll::RULES,
+        &merge::RULES,
     ];
     parts.into_iter().flat_map(|part| part.iter())
 }
