@@ -6,14 +6,18 @@
    and for a row g of the image's derivative in P
        g dP/dr = (-A g.Y + A' r.(Y x g) + B' (r.Y) (g.r)) r + A (Y x g) + B (g.r) Y + B (r.Y) g
        g dP/dX = c g + A (g x r) + B (g.r) r.
-   Without rotation A = 1 and B = A' = B' = 0, which is what the program's other branch computes. */
+   Without rotation A = 1 and B = 0, which is what the program's other branch computes; it needs no branch here. */
 #include <math.h>
 #include <stdint.h>
 #include <stddef.h>
 
+/* Under names of their own: gcc makes one call of sincos of sin and cos of the same number, which has no vector form. */
 #if defined(__GNUC__) && defined(__x86_64__) && defined(__GLIBC__)
-__attribute__((simd("notinbranch"), const)) double sin(double);
-__attribute__((simd("notinbranch"), const)) double cos(double);
+__attribute__((simd("notinbranch"), const)) double vector_sin(double) __asm__("sin");
+__attribute__((simd("notinbranch"), const)) double vector_cos(double) __asm__("cos");
+#else
+#define vector_sin sin
+#define vector_cos cos
 #endif
 
 enum { TILE = 64, INPUTS = 17, OUTPUTS = 20 };
@@ -30,8 +34,9 @@ static void compute(int64_t count, double (*restrict in)[TILE], double (*restric
     for (int64_t i = 0; i < count; ++i) {
         const double r0 = in[0][i], r1 = in[1][i], r2 = in[2][i];
         const double square = r0 * r0 + r1 * r1 + r2 * r2;
-        const double theta = sqrt(square), c = cos(theta), inverse = square == 0.0 ? 0.0 : 1.0 / square;
-        const double A = square == 0.0 ? 1.0 : sin(theta) * theta * inverse, B = (1.0 - c) * inverse;
+        const double none = square == 0.0 ? 1.0 : 0.0, inverse = 1.0 / (square + none);
+        const double theta = sqrt(square), c = vector_cos(theta);
+        const double A = vector_sin(theta) * theta * inverse + none, B = (1.0 - c) * inverse;
         const double dA = (c - A) * inverse, dB = (A - 2.0 * B) * inverse;
         const double Y0 = in[11][i] - in[3][i], Y1 = in[12][i] - in[4][i], Y2 = in[13][i] - in[5][i];
         const double rY = r0 * Y0 + r1 * Y1 + r2 * Y2, BrY = B * rY;
