@@ -1,7 +1,7 @@
 //! The numbers that the benchmarks run on: random within plausible ranges, the same in every run.
 //!
 //! In: the sizes of a workload. Out: [`Inputs`], the arguments in the order of the C interface, the length of the output, and
-//! how many bytes the derivative must move: each number that it needs read once, each of its result written once.
+//! how many bytes the derivative must read (each number that it needs, once) and write (each of its result, once).
 
 /// The arguments of a call.
 pub struct Inputs {
@@ -11,8 +11,15 @@ pub struct Inputs {
     pub arrays: Vec<Array>,
     /// How many doubles the result has.
     pub output: usize,
-    /// The bytes that must be read and written.
-    pub moved: usize,
+    /// The bytes that must be read.
+    pub read: usize,
+}
+
+impl Inputs {
+    /// The bytes that must be written.
+    pub fn written(&self) -> usize {
+        self.output * size_of::<f64>()
+    }
 }
 
 pub enum Array {
@@ -50,25 +57,25 @@ pub fn two_vectors(size: &[usize]) -> Inputs {
     let n = size[0];
     let mut random = Random(1);
     let arrays = vec![Array::Doubles(random.doubles(n, -1.0, 1.0)), Array::Doubles(random.doubles(n, -1.0, 1.0))];
-    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: n, moved: 16 * n }
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: n, read: 8 * n }
 }
 
 /// Two vectors for an n × n result that does not depend on them.
 pub fn square_result(size: &[usize]) -> Inputs {
     let n = size[0];
-    Inputs { output: n * n, moved: 8 * n * n, ..two_vectors(size) }
+    Inputs { output: n * n, read: 0, ..two_vectors(size) }
 }
 
 /// A vector that the result does not depend on.
 pub fn vector(size: &[usize]) -> Inputs {
     let n = size[0];
     let arrays = vec![Array::Doubles(Random(2).doubles(n, -1.0, 1.0))];
-    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: n, moved: 8 * n }
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: n, read: 0 }
 }
 
 /// A vector that is copied, and a scalar.
 pub fn scaled_vector(size: &[usize]) -> Inputs {
-    Inputs { scalars: vec![1.5], moved: 16 * size[0], ..vector(size) }
+    Inputs { scalars: vec![1.5], read: 8 * size[0], ..vector(size) }
 }
 
 /// An m × n matrix and a vector; the result has n numbers.
@@ -76,12 +83,12 @@ pub fn matrix_to_vector(size: &[usize]) -> Inputs {
     let (m, n) = (size[0], size[1]);
     let mut random = Random(3);
     let arrays = vec![Array::Doubles(random.doubles(m * n, -1.0, 1.0)), Array::Doubles(random.doubles(n, -1.0, 1.0))];
-    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output: n, moved: 8 * (m * n + n) }
+    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output: n, read: 8 * m * n }
 }
 
 /// The same; the result has m × n numbers and depends on the vector only.
 pub fn vector_to_matrix(size: &[usize]) -> Inputs {
-    Inputs { output: size[0] * size[1], ..matrix_to_vector(size) }
+    Inputs { output: size[0] * size[1], read: 8 * size[1], ..matrix_to_vector(size) }
 }
 
 /// A positive matrix with its factors; the result has `output` numbers.
@@ -93,7 +100,7 @@ fn factors(size: &[usize], output: usize) -> Inputs {
         Array::Doubles(random.doubles(m, 0.5, 1.5)),
         Array::Doubles(random.doubles(n, 0.5, 1.5)),
     ];
-    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output, moved: 8 * (m * n + m + n + output) }
+    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output, read: 8 * (m * n + m + n) }
 }
 
 pub fn factors_in_v(size: &[usize]) -> Inputs {
@@ -114,7 +121,7 @@ pub fn rotations(size: &[usize]) -> Inputs {
         quaternion.iter_mut().for_each(|x| *x /= length);
     }
     let arrays = vec![Array::Doubles(quaternions), Array::Doubles(random.doubles(3 * n, -2.0, 2.0))];
-    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: 21 * n, moved: 8 * n * (4 + 3 + 21) }
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: 21 * n, read: 8 * n * (4 + 3) }
 }
 
 /// A camera: rotation, centre, focal length, principal point, radial distortion.
@@ -137,7 +144,7 @@ pub fn one_camera(size: &[usize]) -> Inputs {
     let n = size[0];
     let mut random = Random(6);
     let arrays = vec![Array::Doubles(camera(&mut random)), Array::Doubles(points(&mut random, n))];
-    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: 22 * n, moved: 8 * (11 + n * (3 + 22)) }
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: 22 * n, read: 8 * (11 + n * 3) }
 }
 
 /// Cameras, points, and observations of a random point by a random camera, as many as in a problem of ADBench. The cameras and
@@ -156,5 +163,5 @@ pub fn observations(size: &[usize]) -> Inputs {
         Array::Doubles(random.doubles(2 * k, -100.0, 100.0)),
     ];
     let sizes = [c, p, k].map(|size| size as i64).to_vec();
-    Inputs { sizes, scalars: vec![], arrays, output: 30 * k, moved: 8 * (11 * c + 3 * p + k * (1 + 2 + 2 + 30)) }
+    Inputs { sizes, scalars: vec![], arrays, output: 30 * k, read: 8 * (11 * c + 3 * p + k * (1 + 2 + 2)) }
 }

@@ -56,7 +56,7 @@ fn measure(workload: &Workload, rows: &mut Vec<Row>, sizes: &mut Vec<Sizes>) -> 
     let program = Program::emit(workload)?;
     let emitted = Compiled::load(&program.source, &program.interface)?;
     let hand = Compiled::load(&workloads::hand_written(workload)?, &program.interface)?;
-    let copy = timing::Copy::load()?;
+    let memory = timing::Memory::load()?;
     sizes.push(Sizes {
         name: workload.name,
         lines: program.source.lines().count(),
@@ -66,23 +66,23 @@ fn measure(workload: &Workload, rows: &mut Vec<Row>, sizes: &mut Vec<Sizes>) -> 
     });
     for &size in workload.sizes {
         let inputs = (workload.inputs)(size);
-        let moved = inputs.moved;
+        let (read, written) = (inputs.read, inputs.written());
         let mut case = Case::new(inputs, [&emitted, &hand]);
         let results = [case.result(&emitted)?, case.result(&hand)?];
         let difference = largest_difference(&results[0], &results[1]);
-        // written so that a NaN fails
-        if !(difference <= TOLERANCE) {
+        if difference > TOLERANCE {
             return Err(format!("the results differ by {difference:.1e} at {size:?}"));
         }
-        let times = timing::in_turns(&mut case, &emitted, &hand, &copy, moved);
-        let row = Row { name: workload.name, size: (workload.label)(size), limit: workload.limit, moved, difference, times };
+        let times = timing::in_turns(&mut case, &emitted, &hand, &memory, read, written);
+        let row =
+            Row { name: workload.name, size: (workload.label)(size), limit: workload.limit, moved: read + written, difference, times };
         println!("{}", row.line());
         rows.push(row);
     }
     Ok(())
 }
 
-/// The measure that [`TOLERANCE`] bounds; infinite where only one of the two is NaN.
+/// The measure that [`TOLERANCE`] bounds; infinite where one of the two is NaN.
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     let mut largest = if a.len() == b.len() { 0.0 } else { f64::INFINITY };
     for (a, b) in a.iter().zip(b) {

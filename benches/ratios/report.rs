@@ -1,8 +1,8 @@
 //! The measured rows as text: one line each on the terminal, and the page `docs/benchmarks.md`.
 //!
 //! In: [`Row`]s and [`Sizes`]. Out: text. The bandwidth of a side is what the derivative must move divided by the side's time;
-//! the share is that of the copy loop's bandwidth that the hand-written version reaches, which is what says whether it is a
-//! worthy opponent. A ratio is the median over the rounds of emitted time / hand-written time in the same round.
+//! the share is that of the memory's bandwidth that the hand-written version reaches, which is what says whether it is a worthy
+//! opponent. A ratio is the median over the rounds of emitted time / hand-written time in the same round.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -39,8 +39,14 @@ impl Row {
         median(self.times.emitted.iter().zip(&self.times.hand).map(|(emitted, hand)| emitted / hand))
     }
 
+    /// Of the copy loop's bandwidth, or of the fill loop's where the result is only written.
     fn share(&self) -> f64 {
-        median(self.times.copy.iter().zip(&self.times.hand).map(|(copy, hand)| copy / hand)).0
+        let limit = self.times.fill.as_ref().unwrap_or(&self.times.copy);
+        median(limit.iter().zip(&self.times.hand).map(|(limit, hand)| limit / hand)).0
+    }
+
+    fn fill_bandwidth(&self) -> String {
+        self.times.fill.as_ref().map(|fill| format!("{:.1}", self.bandwidth(fill))).unwrap_or_default()
     }
 
     /// Gigabytes a second that must move.
@@ -77,20 +83,22 @@ pub fn page(rows: &[Row], sizes: &[Sizes]) -> String {
          process and timed in turns on one core, {PAIRS} rounds each, on the same memory. The ratio is emitted time / hand-written time:\n\
          the median of the rounds, and the interval that holds it with 95 % (order statistics). The goal is {GOAL}; {met} of {} rows\n\
          meet it. The results of both versions agree: the largest |a - b| / max(1, |a|, |b|) is {worst:.0e}, and more than {TOLERANCE:.0e}\n\
-         would have stopped the run.\n\n\
+         would have stopped the run. {}\n\n\
          ![ratios](benchmarks.svg)\n\n\
          GB/s are the bytes that the derivative must move (each number that it needs once, each of its result once) over the time.\n\
-         Copy is a copy loop that moves as many bytes, read and written, in the same rounds; the share is hand-written / copy, and beside\n\
-         it stands what is expected of the hand-written version. Above 1 are results that are only written, or only read.\n\n\
-         | workload | size | ratio | 95 % | emitted | by hand | emitted GB/s | by hand GB/s | copy GB/s | share | expected |\n\
-         | --- | --: | --: | --- | --: | --: | --: | --: | --: | --: | --: |\n",
-        rows.len()
+         Copy is a copy loop that moves as many bytes, read and written, in the same rounds; fill is a loop that only writes them, for\n\
+         results that need next to nothing read. The share is that of copy, or of fill where it stands, that the hand-written version\n\
+         reaches, and beside it is what is expected of it. What is only read can go faster than the copy.\n\n\
+         | workload | size | ratio | 95 % | emitted | by hand | emitted GB/s | by hand GB/s | copy GB/s | fill GB/s | share | expected |\n\
+         | --- | --: | --: | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+        rows.len(),
+        machine()
     );
     for row in rows {
         let (ratio, [low, high]) = row.ratio();
         let _ = writeln!(
             page,
-            "| {} | {} | {ratio:.2} | {low:.2} … {high:.2} | {} | {} | {:.1} | {:.1} | {:.1} | {:.2} | {:.2} |",
+            "| {} | {} | {ratio:.2} | {low:.2} … {high:.2} | {} | {} | {:.1} | {:.1} | {:.1} | {} | {:.2} | {:.2} |",
             row.name,
             row.size,
             seconds(&row.times.emitted),
@@ -98,6 +106,7 @@ pub fn page(rows: &[Row], sizes: &[Sizes]) -> String {
             row.bandwidth(&row.times.emitted),
             row.bandwidth(&row.times.hand),
             row.bandwidth(&row.times.copy),
+            row.fill_bandwidth(),
             row.share(),
             0.9 * row.limit,
         );
@@ -112,6 +121,13 @@ pub fn page(rows: &[Row], sizes: &[Sizes]) -> String {
         let _ = writeln!(page, "| {} | {} | {} | {smoothc:.0} ms | {compiler:.0} ms |", row.name, row.lines, row.object);
     }
     page
+}
+
+/// Where this was measured, as far as Linux tells.
+fn machine() -> String {
+    let known = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = known.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    name.map(|(_, name)| format!("Processor: {name}.")).unwrap_or_default()
 }
 
 /// The median, in the unit that suits it.

@@ -1,8 +1,9 @@
 //! Timing in turns, so that whatever else the machine does meets both sides alike.
 //!
-//! In: two functions on one case. Out: [`Times`], one sample of each side and of a copy loop for each of [`PAIRS`] rounds. A
+//! In: two functions on one case. Out: [`Times`], one sample of each side and of the memory's own loops ([`Memory`]) for each of
+//! [`PAIRS`] rounds. A
 //! sample is as many calls as fill [`SAMPLE`]. The clock is this thread's processor time where there is one, which does not
-//! run while others have the core. Who goes first changes from round to round.
+//! run while others have the core.
 
 use std::time::Duration;
 
@@ -21,30 +22,40 @@ const SAMPLE: Duration = Duration::from_millis(6);
 pub struct Times {
     pub emitted: Vec<f64>,
     pub hand: Vec<f64>,
+    /// A loop that copies: it reads and writes half of the bytes each.
     pub copy: Vec<f64>,
+    /// A loop that writes as many bytes, for results that need next to nothing read.
+    pub fill: Option<Vec<f64>>,
 }
 
 /// The samples of all rounds, after a warm-up.
-pub fn in_turns(case: &mut Case, emitted: &Compiled, hand: &Compiled, copy: &Copy, moved: usize) -> Times {
-    let (from, to) = (Block::new(moved / 2), Block::new(moved / 2));
+pub fn in_turns(case: &mut Case, emitted: &Compiled, hand: &Compiled, memory: &Memory, read: usize, written: usize) -> Times {
+    let moved = read + written;
+    let fills = read < written / 16;
+    let (from, to) = (Block::new(moved / 2), Block::new(moved));
     let mut run = |side: usize| match side {
         0 => drop(case.call(emitted)),
         1 => drop(case.call(hand)),
-        // SAFETY: both blocks have this many bytes, and they do not overlap.
-        _ => unsafe { (copy.function)(from.start.cast(), to.start.cast(), moved / 16) },
+        // SAFETY: both blocks have at least this many bytes, and they do not overlap.
+        2 => unsafe { (memory.copy)(from.start.cast(), to.start.cast(), moved / 16) },
+        // SAFETY: as above.
+        _ => unsafe { (memory.fill)(to.start.cast(), moved / 8) },
     };
-    let counts = [0, 1, 2].map(|side| calls_for_a_sample(&mut || run(side)));
-    let mut samples = [const { Vec::new() }; 3];
+    let sides = if fills { 4 } else { 3 };
+    let counts: Vec<usize> = (0..sides).map(|side| calls_for_a_sample(&mut || run(side))).collect();
+    let mut samples = vec![Vec::new(); sides];
     for round in 0..PAIRS {
-        let order = if round % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] };
-        for side in order {
+        // what ran before leaves its traces in the caches: the two sides take turns in following it and each other
+        for turn in 0..sides {
+            let side = if turn < 2 { (turn + round) % 2 } else { turn };
             // a first call that is not timed brings the side's data near
             run(side);
             samples[side].push(time(&mut || run(side), counts[side]) / counts[side] as f64);
         }
     }
-    let [emitted, hand, copy] = samples;
-    Times { emitted, hand, copy }
+    let fill = if fills { samples.pop() } else { None };
+    let [emitted, hand, copy] = [0, 1, 2].map(|side| std::mem::take(&mut samples[side]));
+    Times { emitted, hand, copy, fill }
 }
 
 fn calls_for_a_sample(run: &mut dyn FnMut()) -> usize {
@@ -107,30 +118,47 @@ pub fn stay_on_one_core() {
     }
 }
 
-/// The copy loop that says what this machine's memory can do, compiled with the same flags.
-pub struct Copy {
-    function: unsafe extern "C" fn(*const f64, *mut f64, usize),
+/// The loops that say what this machine's memory can do, compiled with the same flags.
+pub struct Memory {
+    copy: unsafe extern "C" fn(*const f64, *mut f64, usize),
+    fill: unsafe extern "C" fn(*mut f64, usize),
     _library: Library,
     _folder: tempfile::TempDir,
 }
 
-impl Copy {
-    pub fn load() -> Result<Copy, String> {
-        let source = "#include <stddef.h>\n\
-            void bench_copy(const double *restrict from, double *restrict to, size_t count)\n{\n    \
-            for (size_t i = 0; i < count; ++i) {\n        to[i] = from[i];\n    }\n}\n";
+impl Memory {
+    pub fn load() -> Result<Memory, String> {
         let folder = tempfile::tempdir().map_err(|problem| problem.to_string())?;
-        let path = folder.path().join(format!("copy{}", std::env::consts::DLL_SUFFIX));
-        compiler::compile(source, Artifact::SharedLibrary, &path).map_err(|problem| problem.message)?;
-        // SAFETY: the library was just made from this text, and the function has this type.
-        let (library, function) = unsafe {
+        let path = folder.path().join(format!("memory{}", std::env::consts::DLL_SUFFIX));
+        compiler::compile(MEMORY, Artifact::SharedLibrary, &path).map_err(|problem| problem.message)?;
+        // SAFETY: the library was just made from this text, and the functions have these types.
+        let (library, copy, fill) = unsafe {
             let library = Library::new(&path).map_err(|problem| problem.to_string())?;
-            let function = *library.get(b"bench_copy").map_err(|problem| problem.to_string())?;
-            (library, function)
+            let copy = *library.get(b"bench_copy").map_err(|problem| problem.to_string())?;
+            let fill = *library.get(b"bench_fill").map_err(|problem| problem.to_string())?;
+            (library, copy, fill)
         };
-        Ok(Copy { function, _library: library, _folder: folder })
+        Ok(Memory { copy, fill, _library: library, _folder: folder })
     }
 }
+
+const MEMORY: &str = "\
+#include <stddef.h>
+
+void bench_copy(const double *restrict from, double *restrict to, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        to[i] = from[i];
+    }
+}
+
+void bench_fill(double *to, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        to[i] = 1.0;
+    }
+}
+";
 
 /// The middle of the values, and the interval that holds the true median with a probability of 95 % whatever the distribution
 /// (from the order statistics: `values` are independent draws, and a draw is below the median with probability 1/2).

@@ -144,7 +144,7 @@ fn plain(size: &[usize]) -> String {
     let digits = size[0].to_string();
     let mut label = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             label.push(',');
         }
         label.push(digit);
