@@ -9,6 +9,7 @@ use super::rule::Rule;
 
 pub mod algebra;
 pub mod conditional;
+pub mod divide;
 pub mod fission;
 pub mod fusion;
 pub mod lambda;
@@ -27,7 +28,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 12] = [
+    let parts: [&LazyLock<Vec<Rule>>; 13] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -38,6 +39,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
+        &divide::RULES,
         &unroll::RULES,
         &merge::RULES,
     ];
