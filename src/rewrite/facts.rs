@@ -9,10 +9,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
+use crate::ir::subst::each_free_var;
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
-use super::alike::{has_array, same};
+use super::alike::{has_array, hash, same};
 use super::uses::Uses;
 
 /// One thing that holds in the current scope.
@@ -44,6 +46,13 @@ enum Question {
     AtMost,
 }
 
+/// Where a variable is bound.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: usize,
+    loops: usize,
+}
+
 /// A place in a scope stack, to go back to.
 #[derive(Clone, Copy)]
 pub struct Mark {
@@ -55,12 +64,19 @@ pub struct Mark {
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     facts: Vec<Fact>,
+    /// Where each variable is bound among the facts, and inside how many loops.
+    bound: HashMap<Var, Place>,
+    /// Let-bound variables by the hash of their values.
+    values: HashMap<u64, Vec<Var>>,
+    loops: usize,
     /// What is known of sizes, from the outermost scope to this one; one entry for each scope that adds to it.
     sizes: Vec<Known>,
     /// What is known of let-bound variables' occurrences.
     pub uses: Uses,
     /// All functions, for calls.
     pub program: Program,
+    /// How often each function is called in the program, before anything is inlined.
+    calls: HashMap<Rc<str>, usize>,
     /// The nodes of the function that is being rewritten, for the size budget.
     pub nodes: usize,
     /// Leave everything that may change rounding or the sign of a zero.
@@ -69,7 +85,16 @@ pub struct Facts {
 
 impl Facts {
     pub fn new(program: Program, strict_fp: bool) -> Facts {
-        Facts { program, strict_fp, ..Facts::default() }
+        let mut calls = HashMap::new();
+        for function in program.functions.values() {
+            count_calls(&function.body, &mut calls);
+        }
+        Facts { program, calls, strict_fp, ..Facts::default() }
+    }
+
+    /// How often the program calls a function.
+    pub fn calls(&self, name: &str) -> usize {
+        self.calls.get(name).copied().unwrap_or(0)
     }
 
     pub fn mark(&self) -> Mark {
@@ -77,8 +102,46 @@ impl Facts {
     }
 
     pub fn back_to(&mut self, mark: Mark) {
-        self.facts.truncate(mark.facts);
+        while self.facts.len() > mark.facts {
+            let Some(fact) = self.facts.pop() else { break };
+            match &fact {
+                Fact::Let(x, value) => {
+                    if let Some(alike) = self.values.get_mut(&hash(value)) {
+                        alike.pop();
+                    }
+                    self.bound.remove(x);
+                }
+                Fact::Loop(x) => {
+                    self.loops -= 1;
+                    self.bound.remove(x);
+                }
+                Fact::Bound(x) | Fact::Accumulator(x) => {
+                    self.bound.remove(x);
+                }
+                Fact::Is(..) => {}
+            }
+        }
         self.sizes.truncate(mark.sizes);
+    }
+
+    fn push(&mut self, fact: Fact) {
+        let inner = match &fact {
+            Fact::Loop(_) => {
+                self.loops += 1;
+                0
+            }
+            // entered before its loop
+            Fact::Accumulator(_) => 1,
+            Fact::Let(x, value) => {
+                self.values.entry(hash(value)).or_default().push(x.clone());
+                0
+            }
+            Fact::Bound(_) | Fact::Is(..) => 0,
+        };
+        if let Some(var) = fact.variable() {
+            self.bound.insert(var.clone(), Place { at: self.facts.len(), loops: self.loops + inner });
+        }
+        self.facts.push(fact);
     }
 
     fn learn(&mut self, f: impl FnOnce(&mut prove::Facts)) {
@@ -89,8 +152,9 @@ impl Facts {
 
     pub fn enter_function(&mut self, function: &Function) {
         self.sizes.push(Known { facts: prove::Facts::for_function(function), ..Known::default() });
-        let bound = function.sizes.iter().chain(&function.params).cloned().map(Fact::Bound);
-        self.facts.extend(bound);
+        for var in function.sizes.iter().chain(&function.params) {
+            self.push(Fact::Bound(var.clone()));
+        }
     }
 
     /// The condition holds (or does not) from here on.
@@ -109,10 +173,10 @@ impl Facts {
                         return self.assume(a, value);
                     }
                 }
-                self.facts.push(Fact::Is(cond.clone(), value));
+                self.push(Fact::Is(cond.clone(), value));
             }
             _ => {
-                self.facts.push(Fact::Is(cond.clone(), value));
+                self.push(Fact::Is(cond.clone(), value));
                 if compares_indices(cond) {
                     self.learn(|sizes| sizes.assume(cond, value));
                 }
@@ -121,7 +185,7 @@ impl Facts {
     }
 
     pub fn enter_let(&mut self, var: &Var, value: &Expr) {
-        self.facts.push(Fact::Let(var.clone(), value.clone()));
+        self.push(Fact::Let(var.clone(), value.clone()));
         if matches!(var.ty(), Type::Index(_)) {
             self.learn(|sizes| sizes.define(var, value));
         }
@@ -129,7 +193,7 @@ impl Facts {
 
     /// Inside the loop its variable is in range and the count is positive; so a disjunction may be decided.
     pub fn enter_loop(&mut self, i: &Var, n: &Expr) {
-        self.facts.push(Fact::Loop(i.clone()));
+        self.push(Fact::Loop(i.clone()));
         self.learn(|sizes| sizes.enter_loop(i, n));
         let pending: Vec<(Expr, bool)> = self.facts.iter().filter_map(Fact::disjunction).collect();
         for (cond, value) in pending {
@@ -142,20 +206,60 @@ impl Facts {
     }
 
     pub fn enter(&mut self, var: &Var) {
-        self.facts.push(Fact::Bound(var.clone()));
+        self.push(Fact::Bound(var.clone()));
     }
 
     pub fn enter_accumulator(&mut self, var: &Var) {
-        self.facts.push(Fact::Accumulator(var.clone()));
+        self.push(Fact::Accumulator(var.clone()));
     }
 
     pub fn is_accumulator(&self, var: &Var) -> bool {
-        self.facts.iter().any(|fact| matches!(fact, Fact::Accumulator(acc) if acc == var))
+        matches!(self.fact(var), Some(Fact::Accumulator(_)))
+    }
+
+    /// Whether the term is what a fold around here accumulates, or a component of it.
+    pub fn accumulates(&self, expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Var(var) => self.is_accumulator(var),
+            Term::Proj(tuple, _) => self.accumulates(tuple),
+            _ => false,
+        }
     }
 
     /// How deep a variable is bound, outermost first; `None` for one that is not bound around here.
     fn depth(&self, var: &Var) -> Option<usize> {
-        self.facts.iter().position(|fact| fact.binds(var))
+        self.bound.get(var).map(|place| place.at)
+    }
+
+    fn fact(&self, var: &Var) -> Option<&Fact> {
+        self.facts.get(self.bound.get(var)?.at)
+    }
+
+    /// The number of loops around this place.
+    pub fn loops(&self) -> usize {
+        self.loops
+    }
+
+    /// Inside how many of the loops around here the term must stand: those up to the innermost that one of its
+    /// variables is bound in.
+    pub fn level(&self, expr: &Expr) -> usize {
+        let mut level = 0;
+        each_free_var(expr, &mut |var| level = level.max(self.bound.get(var).map_or(0, |place| place.loops)));
+        level
+    }
+
+    /// The variable of the innermost loop around here, when that is a fold.
+    pub fn innermost_fold(&self) -> Option<&Var> {
+        let at = self.facts.iter().rposition(|fact| matches!(fact, Fact::Loop(_)))?;
+        match (self.facts.get(at.checked_sub(1)?)?, self.facts.get(at)?) {
+            (Fact::Accumulator(_), Fact::Loop(i)) => Some(i),
+            _ => None,
+        }
+    }
+
+    /// A place in the order in which variables are bound; one that is not bound around here comes last.
+    pub fn order(&self, var: &Var) -> (usize, u32) {
+        (self.depth(var).unwrap_or(usize::MAX), var.id())
     }
 
     /// Whether the first variable is bound further out than the second.
@@ -165,10 +269,10 @@ impl Facts {
 
     /// The value of a let-bound variable.
     pub fn value(&self, var: &Var) -> Option<&Expr> {
-        self.facts.iter().rev().find_map(|fact| match fact {
-            Fact::Let(x, value) if x == var => Some(value),
-            Fact::Let(..) | Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_) => None,
-        })
+        match self.fact(var) {
+            Some(Fact::Let(_, value)) => Some(value),
+            Some(Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_)) | None => None,
+        }
     }
 
     /// In the branch of `i = k`: the variable bound further in, and the atom to put for it.
@@ -189,10 +293,7 @@ impl Facts {
 
     /// The innermost variable that is bound to the same value.
     pub fn bound_to(&self, value: &Expr) -> Option<Var> {
-        self.facts.iter().rev().find_map(|fact| match fact {
-            Fact::Let(x, known) if known.ty().same_shape(value.ty()) && same(known, value) => Some(x.clone()),
-            Fact::Let(..) | Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_) => None,
-        })
+        self.values.get(&hash(value))?.iter().rev().find(|x| self.value(x).is_some_and(|known| same(known, value))).cloned()
     }
 
     fn prove(&self, question: Question, a: &Size, b: &Size) -> bool {
@@ -313,10 +414,10 @@ impl Facts {
 }
 
 impl Fact {
-    fn binds(&self, var: &Var) -> bool {
+    fn variable(&self) -> Option<&Var> {
         match self {
-            Fact::Let(x, _) | Fact::Loop(x) | Fact::Bound(x) | Fact::Accumulator(x) => x == var,
-            Fact::Is(..) => false,
+            Fact::Let(x, _) | Fact::Loop(x) | Fact::Bound(x) | Fact::Accumulator(x) => Some(x),
+            Fact::Is(..) => None,
         }
     }
 
@@ -327,6 +428,13 @@ impl Fact {
             _ => None,
         }
     }
+}
+
+fn count_calls(expr: &Expr, calls: &mut HashMap<Rc<str>, usize>) {
+    if let Term::Call(name, _) = expr.term() {
+        *calls.entry(name.clone()).or_default() += 1;
+    }
+    expr.term().each_child(&mut |child| count_calls(child, calls));
 }
 
 fn compares_indices(cond: &Expr) -> bool {

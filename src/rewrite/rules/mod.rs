@@ -8,10 +8,12 @@ use std::sync::LazyLock;
 use super::rule::Rule;
 
 pub mod algebra;
+pub mod arrays;
 pub mod conditional;
 pub mod fission;
 pub mod fusion;
 pub mod lambda;
+pub mod linear;
 pub mod loops;
 pub mod motion;
 pub mod ring;
@@ -25,7 +27,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 10] = [
+    let parts: [&LazyLock<Vec<Rule>>; 12] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -33,6 +35,8 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &conditional::RULES,
         &tuple::RULES,
         &loops::RULES,
+        &arrays::RULES,
+        &linear::RULES,
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
