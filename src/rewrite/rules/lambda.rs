@@ -88,7 +88,7 @@ fn fuses(value: &Expr, uses: Use) -> bool {
             let once = uses.indexed <= 1 && uses.fused == uses.indexed && uses.levels <= build_levels(value);
             copies_length && (once || element_is_cheap(value))
         }
-        Term::Array(items) => items.iter().all(is_free),
+        Term::Array(items) => items.iter().all(is_free) && super::small::is_named_away(uses, items.len()),
         Term::Var(_)
         | Term::Double(_)
         | Term::Index(_)

@@ -18,6 +18,7 @@ pub mod loops;
 pub mod motion;
 pub mod ring;
 pub mod share;
+pub mod small;
 pub mod tuple;
 
 #[cfg(test)]
@@ -27,7 +28,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 12] = [
+    let parts: [&LazyLock<Vec<Rule>>; 13] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -35,6 +36,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &conditional::RULES,
         &tuple::RULES,
         &loops::RULES,
+        &small::RULES,
         &arrays::RULES,
         &linear::RULES,
         &fission::RULES,

@@ -350,6 +350,26 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 Expr::let_(x, array, body)
             })
         }
+        "build-unroll" | "array-names" => {
+            let length = 1 + g.below(3);
+            let array = if rule == "build-unroll" {
+                g.build(Expr::index(length as i64), |g| g.double(2))
+            } else {
+                Expr::array(Type::Double, (0..length).map(|_| g.double(2)).collect())
+            };
+            let (x, body) = g.bound("r", array.ty().clone(), |g, r| {
+                let r = Expr::var(r);
+                let read =
+                    |g: &mut Generator| Expr::get(r.clone(), if g.below(4) == 0 { g.index(0) } else { Expr::index(g.below(3) as i64) });
+                let (a, b) = (read(g), read(g));
+                prim(Prim::Sub, a, prim(Prim::Mul, b, Expr::prim(Prim::ToDouble, vec![Expr::dim(r.clone(), 0)])))
+            });
+            Expr::let_(x, array, body)
+        }
+        "get-select" => {
+            let (a, b) = (g.double(0), g.double(0));
+            g.build(Expr::index(2), |g| Expr::get(Expr::array(Type::Double, vec![a, b]), g.index(0)))
+        }
         "beta" => g.call(),
         "if-assume" => Expr::if_(g.boolean(1), Expr::if_(g.boolean(0), g.double(1), g.double(1)), g.double(1)),
         "if-float" => match g.below(3) {
