@@ -7,11 +7,12 @@
 //!
 //! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use crate::ir::subst::each_free_var;
+use crate::ir::subst::{each_free_var, mentions};
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
 use super::alike::{has_array, hash, same};
@@ -32,11 +33,23 @@ enum Fact {
     Accumulator(Var),
 }
 
-/// What is known of sizes in one scope, with the questions that were asked there.
-#[derive(Clone, Debug, Default)]
+/// What one scope adds to what is known of sizes, with the questions that were asked there. Most scopes are left
+/// without a question, so what follows from a lesson is worked out at the first.
+#[derive(Clone, Debug)]
 struct Known {
-    facts: prove::Facts,
-    answers: RefCell<HashMap<(Question, Size, Size), bool>>,
+    lesson: Lesson,
+    facts: OnceCell<prove::Facts>,
+    answers: RefCell<HashMap<Asked, bool>>,
+}
+
+type Asked = (Question, Size, Size);
+
+#[derive(Clone, Debug)]
+enum Lesson {
+    Function(prove::Facts),
+    Assume(Expr, bool),
+    Define(Var, Expr),
+    Loop(Var, Expr),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +84,8 @@ pub struct Facts {
     loops: usize,
     /// What is known of sizes, from the outermost scope to this one; one entry for each scope that adds to it.
     sizes: Vec<Known>,
+    /// Questions without a proof, with what was known of their variables: they are not asked again in other scopes.
+    refuted: RefCell<HashSet<(Asked, u64)>>,
     /// What is known of let-bound variables' occurrences.
     pub uses: Uses,
     /// All functions, for calls.
@@ -144,14 +159,27 @@ impl Facts {
         self.facts.push(fact);
     }
 
-    fn learn(&mut self, f: impl FnOnce(&mut prove::Facts)) {
-        let mut facts = self.sizes.last().map(|known| known.facts.clone()).unwrap_or_default();
-        f(&mut facts);
-        self.sizes.push(Known { facts, ..Known::default() });
+    fn learn(&mut self, lesson: Lesson) {
+        self.sizes.push(Known { lesson, facts: OnceCell::new(), answers: RefCell::default() });
+    }
+
+    /// What is known of sizes after so many lessons.
+    fn known(&self, lessons: usize) -> Option<&prove::Facts> {
+        let known = self.sizes.get(lessons.checked_sub(1)?)?;
+        Some(known.facts.get_or_init(|| {
+            let mut facts = self.known(lessons - 1).cloned().unwrap_or_default();
+            match &known.lesson {
+                Lesson::Function(given) => facts = given.clone(),
+                Lesson::Assume(cond, value) => facts.assume(cond, *value),
+                Lesson::Define(var, value) => facts.define(var, value),
+                Lesson::Loop(i, n) => facts.enter_loop(i, n),
+            }
+            facts
+        }))
     }
 
     pub fn enter_function(&mut self, function: &Function) {
-        self.sizes.push(Known { facts: prove::Facts::for_function(function), ..Known::default() });
+        self.learn(Lesson::Function(prove::Facts::for_function(function)));
         for var in function.sizes.iter().chain(&function.params) {
             self.push(Fact::Bound(var.clone()));
         }
@@ -178,7 +206,7 @@ impl Facts {
             _ => {
                 self.push(Fact::Is(cond.clone(), value));
                 if compares_indices(cond) {
-                    self.learn(|sizes| sizes.assume(cond, value));
+                    self.learn(Lesson::Assume(cond.clone(), value));
                 }
             }
         }
@@ -187,14 +215,14 @@ impl Facts {
     pub fn enter_let(&mut self, var: &Var, value: &Expr) {
         self.push(Fact::Let(var.clone(), value.clone()));
         if matches!(var.ty(), Type::Index(_)) {
-            self.learn(|sizes| sizes.define(var, value));
+            self.learn(Lesson::Define(var.clone(), value.clone()));
         }
     }
 
     /// Inside the loop its variable is in range and the count is positive; so a disjunction may be decided.
     pub fn enter_loop(&mut self, i: &Var, n: &Expr) {
         self.push(Fact::Loop(i.clone()));
-        self.learn(|sizes| sizes.enter_loop(i, n));
+        self.learn(Lesson::Loop(i.clone(), n.clone()));
         let pending: Vec<(Expr, bool)> = self.facts.iter().filter_map(Fact::disjunction).collect();
         for (cond, value) in pending {
             if let Term::Prim(_, args) = cond.term()
@@ -302,14 +330,43 @@ impl Facts {
             Question::Less => facts.less(a, b),
             Question::AtMost => facts.at_most(a, b),
         };
+        if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
+            return match question {
+                Question::Equal => a == b,
+                Question::Less => a < b,
+                Question::AtMost => a <= b,
+            };
+        }
         let Some(known) = self.sizes.last() else { return ask(&prove::Facts::default()) };
         let key = (question, a.clone(), b.clone());
         if let Some(answer) = known.answers.borrow().get(&key) {
             return *answer;
         }
-        let answer = ask(&known.facts);
+        let asked = (key.clone(), self.about(a, b));
+        let answer = !self.refuted.borrow().contains(&asked) && self.known(self.sizes.len()).is_some_and(ask);
+        if !answer {
+            self.refuted.borrow_mut().insert(asked);
+        }
         known.answers.borrow_mut().insert(key, answer);
         answer
+    }
+
+    /// A fingerprint of the lessons that mention what two sizes mention.
+    fn about(&self, a: &Size, b: &Size) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let mut vars = Vec::new();
+        a.each_var(&mut |var| vars.push(var.clone()));
+        b.each_var(&mut |var| vars.push(var.clone()));
+        for known in &self.sizes {
+            match &known.lesson {
+                Lesson::Assume(cond, value) if vars.iter().any(|var| mentions(cond, var)) => (hash(cond), *value).hash(&mut hasher),
+                Lesson::Define(var, value) if vars.iter().any(|other| other == var || mentions(value, other)) => {
+                    (hash(value), var).hash(&mut hasher)
+                }
+                Lesson::Assume(..) | Lesson::Define(..) | Lesson::Function(_) | Lesson::Loop(..) => {}
+            }
+        }
+        hasher.finish()
     }
 
     pub fn same_size(&self, a: &Size, b: &Size) -> bool {
@@ -361,8 +418,30 @@ impl Facts {
                 (Some(false), Some(false)) => Some(false),
                 (None | Some(false), None) | (None, Some(false)) => None,
             },
+            (Prim::Eq | Prim::Ne, [a, b]) if self.may_agree(a, b) || self.may_agree(b, a) => None,
             (_, [a, b]) if compares_indices(cond) => self.compare(*prim, &Size::try_of_expr(a)?, &Size::try_of_expr(b)?),
             _ => None,
+        }
+    }
+
+    /// Whether the first is a loop's variable of which nothing more is known, and the second such a variable or a number
+    /// in its range: no proof will tell them apart.
+    fn may_agree(&self, i: &Expr, other: &Expr) -> bool {
+        let free_bound = |e: &Expr| {
+            let (Term::Var(var), Type::Index(bound)) = (e.term(), e.ty()) else { return None };
+            let known = self.sizes.iter().any(|known| match &known.lesson {
+                Lesson::Assume(cond, _) => mentions(cond, var),
+                Lesson::Define(x, value) => x == var || mentions(value, var),
+                Lesson::Function(_) | Lesson::Loop(..) => false,
+            });
+            (!known && matches!(self.fact(var), Some(Fact::Loop(_)))).then(|| bound.clone())
+        };
+        let Some(bound) = free_bound(i) else { return false };
+        match (other.term(), bound.and_then(|bound| bound.as_constant())) {
+            (Term::Index(k), Some(n)) => (0..n).contains(k),
+            (Term::Index(k), None) => *k == 0,
+            (Term::Var(j), _) => !matches!(i.term(), Term::Var(i) if i == j) && free_bound(other).is_some(),
+            _ => false,
         }
     }
 

@@ -366,6 +366,15 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             });
             Expr::let_(x, array, body)
         }
+        "build-cases" => {
+            let n = Expr::index(2 + g.below(4) as i64);
+            g.build(n.clone(), |g| {
+                let (k, l) = (Expr::index(g.below(4) as i64), Expr::index(1));
+                let i = Expr::var(g.innermost());
+                let case = Expr::if_(prim(Prim::Eq, i.clone(), k), g.double(1), g.double(1));
+                prim(Prim::Add, case, Expr::if_(prim(Prim::Lt, i, l), g.double(1), g.double(1)))
+            })
+        }
         "get-select" => {
             let (a, b) = (g.double(0), g.double(0));
             g.build(Expr::index(2), |g| Expr::get(Expr::array(Type::Double, vec![a, b]), g.index(0)))
