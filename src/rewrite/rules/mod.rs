@@ -8,16 +8,19 @@ use std::sync::LazyLock;
 use super::rule::Rule;
 
 pub mod algebra;
+pub mod arrays;
 pub mod conditional;
 pub mod divide;
 pub mod fission;
 pub mod fusion;
 pub mod lambda;
+pub mod linear;
 pub mod loops;
 pub mod merge;
 pub mod motion;
 pub mod ring;
 pub mod share;
+pub mod small;
 pub mod tuple;
 pub mod unroll;
 
@@ -28,7 +31,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 13] = [
+    let parts: [&LazyLock<Vec<Rule>>; 16] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -36,6 +39,9 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &conditional::RULES,
         &tuple::RULES,
         &loops::RULES,
+        &small::RULES,
+        &arrays::RULES,
+        &linear::RULES,
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
