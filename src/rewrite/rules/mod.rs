@@ -13,13 +13,15 @@ pub mod conditional;
 pub mod fission;
 pub mod fusion;
 pub mod lambda;
+pub mod last;
 pub mod linear;
 pub mod loops;
+pub mod merge;
 pub mod motion;
 pub mod ring;
 pub mod share;
-pub mod small;
 pub mod tuple;
+pub mod unroll;
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +30,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 13] = [
+    let parts: [&LazyLock<Vec<Rule>>; 15] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -36,12 +38,14 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &conditional::RULES,
         &tuple::RULES,
         &loops::RULES,
-        &small::RULES,
         &arrays::RULES,
         &linear::RULES,
+        &last::RULES,
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
+        &unroll::RULES,
+        &merge::RULES,
     ];
     parts.into_iter().flat_map(|part| part.iter())
 }

@@ -218,6 +218,59 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let (x, body) = g.bound("t", tuple.ty().clone(), |g, _| g.double(2));
             Expr::let_(x, tuple, body)
         }
+        "build-unroll" => {
+            let count = Expr::index(1 + g.below(6) as i64);
+            let array = g.build(count, |g| {
+                if g.below(3) > 0 { g.double(2) } else { Expr::if_(prim(Prim::Lt, g.index(0), g.index(0)), g.double(1), g.double(1)) }
+            });
+            Expr::get(array, g.index(0))
+        }
+        "array-to-tuple" => {
+            let items = |g: &mut Generator| Expr::array(Type::Double, vec![g.double(1), g.double(1), g.double(1)]);
+            let value = match g.below(3) {
+                0 => items(g),
+                1 => Expr::if_(g.boolean(1), items(g), items(g)),
+                _ => {
+                    let init = items(g);
+                    let n = g.count();
+                    let at = |state: &Expr, k| Expr::get(state.clone(), Expr::index(k));
+                    Expr::fold(n, "s", "i", init, |s, _| {
+                        Expr::array(Type::Double, vec![at(&s, 1), at(&s, 2), prim(Prim::Add, at(&s, 0), g.double(1))])
+                    })
+                }
+            };
+            let ty = value.ty().clone();
+            let k = g.below(3) as i64;
+            let (x, body) = g.bound("t", ty, |g, x| prim(Prim::Mul, Expr::get(Expr::var(x), Expr::index(k)), g.double(1)));
+            Expr::let_(x, value, body)
+        }
+        "if-merge" => {
+            let cond = g.boolean(1);
+            let part = |g: &mut Generator| Expr::if_(cond.clone(), g.double(1), g.double(1));
+            let first = part(g);
+            let (x, rest) = g.bound("a", Type::Double, |g, _| {
+                let between = g.double(1);
+                let (m, rest) = g.bound("m", Type::Double, |g, _| {
+                    let second = part(g);
+                    let (y, body) = g.bound("b", Type::Double, |g, _| g.double(2));
+                    Expr::let_(y, second, body)
+                });
+                Expr::let_(m, between, rest)
+            });
+            Expr::let_(x, first, rest)
+        }
+        "if-components" => {
+            let (a, b) = (g.double(1), g.double(1));
+            let branch =
+                |g: &mut Generator| Expr::bind("s", g.double(1), |s| Expr::tuple(vec![Expr::tuple(vec![s.clone(), g.double(1)]), s]));
+            let value = Expr::if_(prim(Prim::Lt, a, b), branch(g), branch(g));
+            let (ty, k) = (value.ty().clone(), g.below(2));
+            let (x, body) = g.bound("t", ty, |g, x| {
+                let pair = Expr::proj(Expr::var(x), 0);
+                prim(Prim::Mul, prim(Prim::Add, Expr::proj(pair, k), Expr::proj(Expr::var(x), 1)), g.double(1))
+            });
+            Expr::let_(x, value, body)
+        }
         "let-merge" => {
             let value = g.double(1);
             let (x, (y, body)) = g.bound("a", Type::Double, |g, _| g.bound("b", Type::Double, |g, _| g.double(2)));
@@ -278,6 +331,33 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 })
             });
             Expr::fold_with(n, s, i, body, double(0.0))
+        }
+        "sum-swap" | "fold-last" => {
+            let (n, m) = (g.size(0), g.size(1));
+            let element = |g: &Generator, i: &Expr, j: &Expr| Expr::get(Expr::get(g.param("M"), i.clone()), j.clone());
+            g.build(Expr::index(2), |g| {
+                let k = Expr::var(g.innermost());
+                let around = Expr::prim(Prim::ToDouble, vec![k.clone()]);
+                if rule == "sum-swap" {
+                    let other = g.double(0);
+                    return Expr::fold(n, "s", "i", g.double(0), |s, i| {
+                        let inner = Expr::fold(m, "t", "j", double(0.0), |t, j| {
+                            let term = prim(Prim::Mul, element(g, &i, &j), prim(Prim::Mul, around, Expr::get(g.param("u"), j)));
+                            prim(Prim::Add, t, term)
+                        });
+                        prim(Prim::Add, s, prim(Prim::Mul, prim(Prim::Mul, other, Expr::get(g.param("w"), i)), inner))
+                    });
+                }
+                let init = Expr::tuple(vec![g.double(0), g.double(1)]);
+                let fold = Expr::fold(n, "s", "i", init, |s, i| {
+                    let (first, second, x) = (Expr::proj(s.clone(), 0), Expr::proj(s, 1), Expr::get(g.param("v"), i.clone()));
+                    let cond = prim([Prim::Lt, Prim::Ge][g.below(2)], first.clone(), x.clone());
+                    let chosen = prim(Prim::Mul, around, if g.below(2) == 0 { x.clone() } else { Expr::prim(Prim::ToDouble, vec![i]) });
+                    let kept = if g.below(2) == 0 { Expr::if_(cond, second, chosen) } else { Expr::if_(cond, chosen, second) };
+                    Expr::tuple(vec![prim(Prim::Max, first, x), kept])
+                });
+                Expr::proj(fold, 1)
+            })
         }
         "sum-linear" => {
             let n = g.count();
@@ -348,31 +428,6 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     loop_of(g, steps, |g| Expr::get(r, g.index(0)))
                 });
                 Expr::let_(x, array, body)
-            })
-        }
-        "build-unroll" | "array-names" => {
-            let length = 1 + g.below(3);
-            let array = if rule == "build-unroll" {
-                g.build(Expr::index(length as i64), |g| g.double(2))
-            } else {
-                Expr::array(Type::Double, (0..length).map(|_| g.double(2)).collect())
-            };
-            let (x, body) = g.bound("r", array.ty().clone(), |g, r| {
-                let r = Expr::var(r);
-                let read =
-                    |g: &mut Generator| Expr::get(r.clone(), if g.below(4) == 0 { g.index(0) } else { Expr::index(g.below(3) as i64) });
-                let (a, b) = (read(g), read(g));
-                prim(Prim::Sub, a, prim(Prim::Mul, b, Expr::prim(Prim::ToDouble, vec![Expr::dim(r.clone(), 0)])))
-            });
-            Expr::let_(x, array, body)
-        }
-        "build-cases" => {
-            let n = Expr::index(2 + g.below(4) as i64);
-            g.build(n.clone(), |g| {
-                let (k, l) = (Expr::index(g.below(4) as i64), Expr::index(1));
-                let i = Expr::var(g.innermost());
-                let case = Expr::if_(prim(Prim::Eq, i.clone(), k), g.double(1), g.double(1));
-                prim(Prim::Add, case, Expr::if_(prim(Prim::Lt, i, l), g.double(1), g.double(1)))
             })
         }
         "get-select" => {
