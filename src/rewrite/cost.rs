@@ -74,6 +74,8 @@ impl Work {
 fn operations(expr: &Expr) -> Option<u32> {
     let own = match expr.term() {
         Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Dual { .. } | Term::Array(_) | Term::Let(..) => return None,
+        // a row is no read
+        Term::Get(..) if matches!(expr.ty(), Type::Array(..)) => 0,
         Term::Prim(..) | Term::Get(..) | Term::Check { .. } => 1,
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => 0,
         Term::If(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => 0,

@@ -276,6 +276,31 @@ impl Facts {
         level
     }
 
+    /// Whether the term depends on every loop around here, through the values of lets too.
+    pub fn needs_all_loops(&self, expr: &Expr) -> bool {
+        let (mut loops, mut seen) = (HashSet::new(), HashSet::new());
+        self.loops_of(expr, &mut loops, &mut seen);
+        loops.len() == self.loops
+    }
+
+    fn loops_of(&self, expr: &Expr, loops: &mut HashSet<usize>, seen: &mut HashSet<Var>) {
+        let mut free = Vec::new();
+        each_free_var(expr, &mut |var| free.push(var.clone()));
+        for var in free {
+            if !seen.insert(var.clone()) {
+                continue;
+            }
+            let Some(place) = self.bound.get(&var) else { continue };
+            match self.facts.get(place.at) {
+                Some(Fact::Loop(_) | Fact::Accumulator(_)) => {
+                    loops.insert(place.loops);
+                }
+                Some(Fact::Let(_, value)) => self.loops_of(value, loops, seen),
+                Some(Fact::Is(..) | Fact::Bound(_)) | None => {}
+            }
+        }
+    }
+
     /// The variable of the innermost loop around here, when that is a fold.
     pub fn innermost_fold(&self) -> Option<&Var> {
         let at = self.facts.iter().rposition(|fact| matches!(fact, Fact::Loop(_)))?;

@@ -89,9 +89,9 @@ pub fn component(expr: &Expr, k: usize) -> Option<Expr> {
     })
 }
 
-/// Whether code motion can take the term out of the loop around.
+/// Whether code motion can take the term out of one of the loops around.
 pub fn leaves(expr: &Expr, facts: &Facts) -> bool {
-    facts.loops() > 0 && facts.level(expr) < facts.loops() && facts.is_total(expr)
+    facts.loops() > 0 && !facts.needs_all_loops(expr) && facts.is_total(expr)
 }
 
 fn fold_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -197,6 +197,12 @@ fn projections(expr: &Expr, x: &Var, used: &mut Components) -> bool {
             all
         }
     }
+}
+
+/// The components of x that a term uses; `None` where it uses x whole.
+pub fn projections_of(expr: &Expr, x: &Var) -> Option<BTreeSet<usize>> {
+    let mut used = Components::new();
+    projections(expr, x, &mut used).then_some(used)
 }
 
 /// The term with `x.k` replaced by the k-th part.

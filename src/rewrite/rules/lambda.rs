@@ -88,7 +88,8 @@ fn fuses(value: &Expr, uses: Use) -> bool {
             let once = uses.indexed <= 1 && uses.fused == uses.indexed && uses.levels <= build_levels(value);
             copies_length && (once || element_is_cheap(value))
         }
-        Term::Array(items) => items.iter().all(is_free) && super::small::is_named_away(uses, items.len()),
+        // an element read at an index that is not literal would make the array each time
+        Term::Array(items) => items.iter().all(is_free) && (items.len() <= 2 || uses.count == uses.literal.saturating_add(uses.measured)),
         Term::Var(_)
         | Term::Double(_)
         | Term::Index(_)

@@ -19,6 +19,7 @@ use super::rules;
 
 rules! {
     "sum-linear" Loop Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d) if s and i are not in c, d, both total" => sum_linear;
+    "sum-swap" Loop Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j) if b depends on the loop around and c, a do not" => sum_swap;
 }
 
 /// Sums with more terms than this are left alone.
@@ -160,4 +161,60 @@ fn needed_lets<'a>(lets: &[(&'a Var, &'a Expr)], body: &Expr) -> Vec<(&'a Var, &
     }
     needed.reverse();
     needed
+}
+
+/// The inner sum of a product with a sum, where it then leaves the loop around.
+fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let outer = Sum::of(expr, facts)?;
+    let (at, inner) = outer.product.factors.iter().enumerate().find_map(|(at, (factor, power))| match Sum::of(factor, facts) {
+        Some(inner) if *power == 1 && is_number(inner.init, 0.0) => Some((at, inner)),
+        Some(_) | None => None,
+    })?;
+    let here = facts.loops();
+    let counts = |n: &Expr| !mentions(n, outer.i) && facts.level(n) < here && Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    if here == 0 || !counts(outer.n) || !counts(inner.n) {
+        return None;
+    }
+    let (steps, around): (Vec<_>, Vec<_>) = inner.product.factors.iter().cloned().partition(|(factor, _)| mentions(factor, outer.i));
+    let (mut steps, mut around) = (Product { factors: steps, ..Product::ONE }, Product { factors: around, ..Product::ONE });
+    (around.numerator, around.denominator) =
+        (outer.product.numerator * inner.product.numerator, outer.product.denominator * inner.product.denominator);
+    for (k, (factor, power)) in outer.product.factors.iter().enumerate() {
+        if k != at {
+            steps.raise(factor, *power);
+        }
+    }
+    let leaves = steps.factors.iter().all(|(factor, _)| facts.level(factor) < here && facts.is_total(factor));
+    let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
+    if !leaves || !stays || steps.factors.is_empty() {
+        return None;
+    }
+    let sum = |acc: &Var, term: Expr| Expr::prim(Prim::Add, vec![Expr::var(acc), term]);
+    let column =
+        Expr::fold_with(outer.n.clone(), outer.acc.clone(), outer.i.clone(), sum(outer.acc, steps.to_expr(facts)), Expr::double(0.0));
+    around.raise(&column, 1);
+    let body = sum(inner.acc, around.to_expr(facts));
+    Some(freshen(&Expr::fold_with(inner.n.clone(), inner.acc.clone(), inner.i.clone(), body, outer.init.clone())))
+}
+
+/// `ifold (fun s i -> s + product) init n`.
+struct Sum<'a> {
+    n: &'a Expr,
+    acc: &'a Var,
+    i: &'a Var,
+    init: &'a Expr,
+    product: Product,
+}
+
+impl<'a> Sum<'a> {
+    fn of(expr: &'a Expr, facts: &Facts) -> Option<Sum<'a>> {
+        let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+        let Term::Prim(Prim::Add, args) = body.term() else { return None };
+        let [s, term] = args.as_slice() else { return None };
+        if !matches!(s.term(), Term::Var(var) if var == acc) || mentions(term, acc) || expr.ty() != &Type::Double {
+            return None;
+        }
+        let product = Product::of(term, facts);
+        (!product.is_large()).then_some(Sum { n, acc, i, init, product })
+    }
 }

@@ -14,13 +14,13 @@ pub mod divide;
 pub mod fission;
 pub mod fusion;
 pub mod lambda;
+pub mod last;
 pub mod linear;
 pub mod loops;
 pub mod merge;
 pub mod motion;
 pub mod ring;
 pub mod share;
-pub mod small;
 pub mod tuple;
 pub mod unroll;
 
@@ -39,9 +39,9 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &conditional::RULES,
         &tuple::RULES,
         &loops::RULES,
-        &small::RULES,
         &arrays::RULES,
         &linear::RULES,
+        &last::RULES,
         &fission::RULES,
         &motion::RULES,
         &share::RULES,

@@ -218,7 +218,7 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let (x, body) = g.bound("t", tuple.ty().clone(), |g, _| g.double(2));
             Expr::let_(x, tuple, body)
         }
-        "build-literal" => {
+        "build-unroll" => {
             let count = Expr::index(1 + g.below(6) as i64);
             let array = g.build(count, |g| {
                 if g.below(3) > 0 { g.double(2) } else { Expr::if_(prim(Prim::Lt, g.index(0), g.index(0)), g.double(1), g.double(1)) }
@@ -345,6 +345,33 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             });
             Expr::fold_with(n, s, i, body, double(0.0))
         }
+        "sum-swap" | "fold-last" => {
+            let (n, m) = (g.size(0), g.size(1));
+            let element = |g: &Generator, i: &Expr, j: &Expr| Expr::get(Expr::get(g.param("M"), i.clone()), j.clone());
+            g.build(Expr::index(2), |g| {
+                let k = Expr::var(g.innermost());
+                let around = Expr::prim(Prim::ToDouble, vec![k.clone()]);
+                if rule == "sum-swap" {
+                    let other = g.double(0);
+                    return Expr::fold(n, "s", "i", g.double(0), |s, i| {
+                        let inner = Expr::fold(m, "t", "j", double(0.0), |t, j| {
+                            let term = prim(Prim::Mul, element(g, &i, &j), prim(Prim::Mul, around, Expr::get(g.param("u"), j)));
+                            prim(Prim::Add, t, term)
+                        });
+                        prim(Prim::Add, s, prim(Prim::Mul, prim(Prim::Mul, other, Expr::get(g.param("w"), i)), inner))
+                    });
+                }
+                let init = Expr::tuple(vec![g.double(0), g.double(1)]);
+                let fold = Expr::fold(n, "s", "i", init, |s, i| {
+                    let (first, second, x) = (Expr::proj(s.clone(), 0), Expr::proj(s, 1), Expr::get(g.param("v"), i.clone()));
+                    let cond = prim([Prim::Lt, Prim::Ge][g.below(2)], first.clone(), x.clone());
+                    let chosen = prim(Prim::Mul, around, if g.below(2) == 0 { x.clone() } else { Expr::prim(Prim::ToDouble, vec![i]) });
+                    let kept = if g.below(2) == 0 { Expr::if_(cond, second, chosen) } else { Expr::if_(cond, chosen, second) };
+                    Expr::tuple(vec![prim(Prim::Max, first, x), kept])
+                });
+                Expr::proj(fold, 1)
+            })
+        }
         "sum-linear" => {
             let n = g.count();
             let (init, fixed) = (g.double(0), g.double(1));
@@ -414,31 +441,6 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     loop_of(g, steps, |g| Expr::get(r, g.index(0)))
                 });
                 Expr::let_(x, array, body)
-            })
-        }
-        "build-unroll" | "array-names" => {
-            let length = 1 + g.below(3);
-            let array = if rule == "build-unroll" {
-                g.build(Expr::index(length as i64), |g| g.double(2))
-            } else {
-                Expr::array(Type::Double, (0..length).map(|_| g.double(2)).collect())
-            };
-            let (x, body) = g.bound("r", array.ty().clone(), |g, r| {
-                let r = Expr::var(r);
-                let read =
-                    |g: &mut Generator| Expr::get(r.clone(), if g.below(4) == 0 { g.index(0) } else { Expr::index(g.below(3) as i64) });
-                let (a, b) = (read(g), read(g));
-                prim(Prim::Sub, a, prim(Prim::Mul, b, Expr::prim(Prim::ToDouble, vec![Expr::dim(r.clone(), 0)])))
-            });
-            Expr::let_(x, array, body)
-        }
-        "build-cases" => {
-            let n = Expr::index(2 + g.below(4) as i64);
-            g.build(n.clone(), |g| {
-                let (k, l) = (Expr::index(g.below(4) as i64), Expr::index(1));
-                let i = Expr::var(g.innermost());
-                let case = Expr::if_(prim(Prim::Eq, i.clone(), k), g.double(1), g.double(1));
-                prim(Prim::Add, case, Expr::if_(prim(Prim::Lt, i, l), g.double(1), g.double(1)))
             })
         }
         "get-select" => {

@@ -15,7 +15,7 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "build-literal" Loop Normalisation @ Build: "build n f -> [f 0, f 1, …] if n is a small literal" => build_literal;
+    "build-unroll" Loop Normalisation @ Build: "build n f -> [f 0, f 1, …] if n is a small literal" => build_unroll;
     "array-to-tuple" Tuple @ Let: "let x = [a, b] in c -> let x = (a, b) in c[x.k/x[k]] if x is only indexed by literals" => array_to_tuple;
 }
 
@@ -28,7 +28,7 @@ const UNROLLED_NODES: usize = 12_000;
 /// Nothing is written out in a function that has grown to more nodes than this.
 const FUNCTION_NODES: usize = 40_000;
 
-fn build_literal(expr: &Expr, facts: &Facts) -> Option<Expr> {
+fn build_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = expr.term() else { return None };
     let Term::Index(count) = n.term() else { return None };
     let small = (1..=FEW).contains(count) || (1..=SEVERAL).contains(count) && looks_at(body, i, facts);
