@@ -33,6 +33,8 @@ pub enum Command {
     Build(BuildCommand),
     /// Print the page of a diagnostic code
     Explain(ExplainCommand),
+    /// Apply a strategy to one expression and print the result on one line; exit 1 when it does not apply
+    Rewrite(RewriteCommand),
 }
 
 /// How messages look; may stand anywhere.
@@ -168,6 +170,18 @@ pub struct BuildCommand {
 pub struct ExplainCommand {
     /// A code such as E0101
     pub code: String,
+}
+
+#[derive(Args)]
+pub struct RewriteCommand {
+    /// A strategy such as `topdown mul-one`, the text of a strategy file, or the path of one
+    pub strategy: String,
+    /// An expression such as `x * 1.0`
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: String,
+    /// Leave out a rule or a group of rules (repeatable)
+    #[arg(long, value_name = "RULE")]
+    pub disable: Vec<String>,
 }
 
 /// Puts a space before words that are negative numbers, so that they are no options.

@@ -12,11 +12,11 @@
 use std::collections::HashMap;
 
 use crate::ir::subst::{freshen, map_children};
-use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 
 use super::derivation::Log;
 use super::facts::Facts;
-use super::rule::{Head, Rule};
+use super::rule::{Figure, Head, Rule};
 use super::rules::lambda::is_free;
 use super::uses::Uses;
 
@@ -29,6 +29,35 @@ pub struct Budget {
     pub step_limit: usize,
     /// Nodes that the engine looked at.
     pub visited: usize,
+    /// Nodes by which rules of the user's own made the program larger.
+    pub grown: usize,
+}
+
+/// Rewrites that any program may take before its schedule is called endless,
+const STEPS: usize = 50_000;
+/// and more for each of its nodes.
+const STEPS_FOR_A_NODE: usize = 50;
+
+/// Rules of the user's own may make a program larger by so many nodes.
+const GROWTH: usize = 200_000;
+
+impl Budget {
+    pub fn for_nodes(nodes: usize) -> Budget {
+        Budget { steps: 0, step_limit: STEPS + STEPS_FOR_A_NODE * nodes, visited: 0, grown: 0 }
+    }
+
+    pub fn for_program(program: &Program) -> Budget {
+        Budget::for_nodes(program.functions.values().map(|function| function.body.node_count()).sum())
+    }
+
+    /// Notes a step; an error when it is one too many.
+    pub fn step(&mut self, rule: &Rule, before: &Expr, after: &Expr) -> Result<(), OutOfSteps> {
+        self.steps += 1;
+        if rule.figure == Figure::Own {
+            self.grown += after.node_count().saturating_sub(before.node_count());
+        }
+        if self.steps > self.step_limit || self.grown > GROWTH { Err(OutOfSteps) } else { Ok(()) }
+    }
 }
 
 /// The step limit was reached.
@@ -44,7 +73,9 @@ const PASSES: usize = 60;
 /// The normal form of a term under a set of rules.
 pub fn innermost(rules: &[&'static Rule], expr: &Expr, facts: &mut Facts, budget: &mut Budget, log: &mut Log) -> Result<Expr, OutOfSteps> {
     let mut expr = expr.clone();
+    let refusals = facts.refusals();
     for _ in 0..PASSES {
+        facts.forget_refusals(refusals);
         facts.uses = Uses::of(&expr);
         facts.nodes = expr.node_count();
         let mut pass = Pass::new(rules, facts, budget, log);
@@ -218,7 +249,9 @@ impl<'a> Pass<'a> {
                 continue;
             }
             if let Some(after) = rule.apply(&expr, self.facts) {
-                self.step(rule.name, &expr, || after.clone());
+                self.stopped |= self.budget.step(rule, &expr, &after).is_err();
+                self.changed = true;
+                self.log.step(rule.name, &expr, || after.clone());
                 if rule.head == Head::Call {
                     self.facts.nodes += after.node_count();
                 }

@@ -397,6 +397,7 @@ fn function_key(functions: &[(usize, Callable)]) -> String {
             Callable::Builtin(builtin) => format!("{at}:{builtin:?};"),
             Callable::Global { index, instance } => format!("{at}:g{index}{instance:?};"),
             Callable::Closure(closure) => format!("{at}:c{}{:?};", closure.id, closure.instance),
+            Callable::Free { name, .. } => format!("{at}:f{name};"),
         };
     }
     key
