@@ -35,6 +35,8 @@ mod generate;
 mod programs_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod textbook_tests;
 
 pub use derivation::Derivation;
 use derivation::Log;

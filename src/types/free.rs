@@ -157,6 +157,12 @@ impl Names<'_> {
     }
 }
 
+/// For `let (_, x, _) = e in x`, the place of x: so the components of long tuples are written.
+fn component(pattern: &Pattern, body: &ast::Expr) -> Option<usize> {
+    let (PatternKind::Tuple(parts), ExprKind::Var(name)) = (&pattern.kind, &body.kind) else { return None };
+    parts.iter().position(|part| matches!(&part.kind, PatternKind::Var(other) if other == name))
+}
+
 impl<'a> Elaborator<'a> {
     /// The function that an expression with free names is.
     fn free_entry(&mut self, index: usize, instance: &super::elaborate::Instance) -> Result<Rc<str>> {
@@ -221,6 +227,9 @@ impl<'a> Elaborator<'a> {
             }
             PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) => (value, pattern, scope.clone()),
         };
+        if let Some(at) = component(pattern, body) {
+            return Ok(Expr::proj(value, at).at(span));
+        }
         let name: &str = match &pattern.kind {
             PatternKind::Var(name) => name,
             PatternKind::Wildcard => "_",
