@@ -75,7 +75,7 @@ fn dispatch(command: Command, display: &Display) -> u8 {
         Command::Eval(command) => eval::run(&command, &mut sources, display),
         Command::Run(command) => run::run(&command, &mut sources, display),
         Command::Build(command) => build::run(&command, &mut sources, display),
-        Command::Explain(command) => explain::run(&command),
+        Command::Explain(command) => explain::run(&command, &mut sources, display),
         Command::Rewrite(command) => rewrite::run(&command, &mut sources, display),
     };
     match done {
