@@ -292,6 +292,16 @@ fn what_is_wrong_is_said_with_its_place() {
     assert_eq!(place("let a = id\nlet b = (a ; c)"), "c");
 }
 
+#[test]
+fn a_strategy_that_doubles_itself_is_refused() {
+    let lets: String = (1..60).map(|at| format!("let a{at} = a{} ; a{}\n", at - 1, at - 1)).collect();
+    let problems = rewritten(&format!("let a0 = id\n{lets}"), "x").expect_err("too long");
+    assert_eq!(problems.first().map(|problem| problem.code), Some("E0128"));
+    let nested = format!("{}fail{}", "topdown (".repeat(9), ")".repeat(9));
+    let problems = rewritten(&nested, "vectorMap v (fun x -> sin (cos (x + x * (x + y * (x + y))))) ");
+    assert!(problems.is_ok() || problems.is_err_and(|problems| problems.iter().all(|problem| problem.code == "E0602")));
+}
+
 fn smoothc(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_smoothc")).args(args).stdin(Stdio::null()).output().expect("runs")
 }

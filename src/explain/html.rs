@@ -186,13 +186,20 @@ fn coloured(text: &str) -> String {
 
 /// Words in their colours; those that are not kept are marked.
 fn marked(words: &[(super::highlight::Class, &str)], kept: &[bool], class: &str) -> String {
-    let mut out = String::new();
+    let (mut out, mut open) = (String::new(), false);
     for (at, (kind, word)) in words.iter().enumerate() {
-        let text = match kind.style() {
+        let mark = kept.get(at) == Some(&false);
+        if mark != open {
+            out += &if mark { format!("<mark class=\"{class}\">") } else { "</mark>".into() };
+            open = mark;
+        }
+        out += &match kind.style() {
             Some(style) => format!("<span class=\"{style}\">{}</span>", escaped(word)),
             None => escaped(word),
         };
-        out += &if kept.get(at) == Some(&false) { format!("<mark class=\"{class}\">{text}</mark>") } else { text };
+    }
+    if open {
+        out += "</mark>";
     }
     out
 }

@@ -15,9 +15,9 @@ pub mod text;
 
 use std::rc::Rc;
 
-use crate::ir::{Program, print};
+use crate::ir::{Program, Term, print};
 use crate::rewrite::derivation::{Phase, Step};
-use crate::rewrite::facts::Refusal;
+use crate::rewrite::refusals::Refusal;
 use crate::rewrite::{Derivation, rules};
 use crate::source::{SourceMap, Span};
 use cost::Cost;
@@ -132,11 +132,16 @@ fn step_view(source: &Source, step: &Step) -> StepView {
 }
 
 fn almost_view(source: &Source, function: &Rc<str>, refusal: &Refusal) -> AlmostView {
-    let terms: Vec<_> = [&refusal.term].into_iter().chain(&refusal.looked_at).collect();
+    // of a let its value says enough
+    let (head, term, tail) = match refusal.term.term() {
+        Term::Let(x, value, _) => (format!("let {} = ", x.name()), value, " in …"),
+        _ => (String::new(), &refusal.term, ""),
+    };
+    let terms: Vec<_> = [term].into_iter().chain(&refusal.looked_at).collect();
     let mut lines = print::brief(&terms, WIDTH).into_iter();
-    let term = lines.next().unwrap_or_default();
+    let term = format!("{head}{}{tail}", lines.next().unwrap_or_default());
     let why = match lines.next() {
-        Some(looked_at) => format!("{} of {looked_at}", refusal.why),
+        Some(looked_at) => format!("{}: {looked_at}", refusal.why),
         None => refusal.why.clone(),
     };
     AlmostView { rule: refusal.rule.clone(), place: place(source, function, refusal.term.span()), term, why }

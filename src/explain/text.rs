@@ -88,7 +88,7 @@ fn almost(almost: &[AlmostView], all: bool) -> String {
         if at == 0 {
             text += "\n  These almost fired:\n";
         }
-        text += &format!("  {} did not fire on {} (in {}):\n      {}\n", view.rule, view.term, view.place, view.why);
+        text += &format!("  {} did not fire on {}\n      in {}: {}\n", view.rule, view.term, view.place, view.why);
     }
     if almost.len() > shown {
         text += &format!("  … and {} more, which --all names\n", almost.len() - shown);

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::alike::same;
-use super::facts::Refusal;
+use super::refusals::Refusal;
 use crate::ir::{Expr, Program};
 
 /// One applied rule.

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::subst::{freshen, map_children};
+use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 
 use super::derivation::Log;
@@ -73,9 +73,9 @@ const PASSES: usize = 60;
 /// The normal form of a term under a set of rules.
 pub fn innermost(rules: &[&'static Rule], expr: &Expr, facts: &mut Facts, budget: &mut Budget, log: &mut Log) -> Result<Expr, OutOfSteps> {
     let mut expr = expr.clone();
-    let refusals = facts.refusals();
+    let refusals = facts.refusals.count();
     for _ in 0..PASSES {
-        facts.forget_refusals(refusals);
+        facts.refusals.forget(refusals);
         facts.uses = Uses::of(&expr);
         facts.nodes = expr.node_count();
         let mut pass = Pass::new(rules, facts, budget, log);
@@ -267,10 +267,14 @@ impl<'a> Pass<'a> {
     }
 
     fn step(&mut self, rule: &'static str, before: &Expr, after: impl FnOnce() -> Expr) {
+        self.count();
+        self.log.step(rule, before, after);
+    }
+
+    fn count(&mut self) {
         self.changed = true;
         self.budget.steps += 1;
         self.stopped |= self.budget.steps > self.budget.step_limit;
-        self.log.step(rule, before, after);
     }
 
     fn occurrence(&mut self, var: &Var, expr: &Expr) -> Expr {
@@ -302,14 +306,15 @@ impl<'a> Pass<'a> {
         let equation = if self.lets.assume && self.frozen == 0 { self.facts.equality(&c) } else { None };
         let a = match equation {
             Some((i, k)) => {
-                let outside = self.table.insert(i.clone(), (k, 0));
+                let outside = self.table.insert(i.clone(), (k.clone(), 0));
+                let branch = a;
                 let a = self.visit(a, true);
                 let inside = match outside {
-                    Some(outside) => self.table.insert(i, outside),
+                    Some(outside) => self.table.insert(i.clone(), outside),
                     None => self.table.remove(&i),
                 };
                 if inside.is_some_and(|(_, used)| used > 0) {
-                    self.step("if-assume", expr, || expr.clone());
+                    self.step("if-assume", expr, || Expr::if_(c.clone(), substitute(branch, &[(i, k)]), b.clone()));
                 }
                 a
             }

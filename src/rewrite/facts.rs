@@ -9,11 +9,11 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
 use super::alike::{has_array, same};
+use super::refusals::Refusals;
 use super::uses::Uses;
 
 /// One thing that holds in the current scope.
@@ -52,23 +52,9 @@ pub struct Mark {
     sizes: usize,
 }
 
-/// A rule whose left side matched and that did not fire.
-#[derive(Clone, Debug)]
-pub struct Refusal {
-    pub rule: Rc<str>,
-    /// What its left side matched.
-    pub term: Expr,
-    /// The condition that does not hold, in a few words.
-    pub why: String,
-    /// What the condition looked at.
-    pub looked_at: Option<Expr>,
-}
-
 /// The context of a term.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Where refusals are noted; nowhere unless asked for.
-    refusals: Option<RefCell<Vec<Refusal>>>,
     facts: Vec<Fact>,
     /// What is known of sizes, from the outermost scope to this one; one entry for each scope that adds to it.
     sizes: Vec<Known>,
@@ -80,54 +66,13 @@ pub struct Facts {
     pub nodes: usize,
     /// Leave everything that may change rounding or the sign of a zero.
     pub strict_fp: bool,
+    /// Which rules almost fired.
+    pub refusals: Refusals,
 }
 
 impl Facts {
     pub fn new(program: Program, strict_fp: bool) -> Facts {
         Facts { program, strict_fp, ..Facts::default() }
-    }
-
-    /// Notes from here on which rules almost fired.
-    pub fn note_refusals(&mut self) {
-        self.refusals = Some(RefCell::default());
-    }
-
-    /// A rule says why it does not fire on a term that its left side matches.
-    pub fn refuse(&self, reason: impl FnOnce() -> (String, Option<Expr>)) {
-        if let Some(refusals) = &self.refusals {
-            let (why, looked_at) = reason();
-            refusals.borrow_mut().push(Refusal { rule: "".into(), term: Expr::bool(false), why, looked_at });
-        }
-    }
-
-    /// The number of refusals so far.
-    pub fn refusals(&self) -> usize {
-        self.refusals.as_ref().map_or(0, |refusals| refusals.borrow().len())
-    }
-
-    /// What was noted since `mark` is of this rule and term; nothing when another equation of it fired.
-    pub fn settle_refusals(&self, mark: usize, rule: &str, term: &Expr, fired: bool) {
-        let Some(refusals) = &self.refusals else { return };
-        let mut refusals = refusals.borrow_mut();
-        if fired {
-            return refusals.truncate(mark);
-        }
-        for refusal in refusals.iter_mut().skip(mark) {
-            refusal.rule = rule.into();
-            refusal.term = term.clone();
-        }
-    }
-
-    /// Forgets what was noted since `mark`: the terms are looked at again.
-    pub fn forget_refusals(&self, mark: usize) {
-        if let Some(refusals) = &self.refusals {
-            refusals.borrow_mut().truncate(mark);
-        }
-    }
-
-    /// All refusals, in order.
-    pub fn take_refusals(&mut self) -> Vec<Refusal> {
-        self.refusals.as_ref().map(|refusals| std::mem::take(&mut *refusals.borrow_mut())).unwrap_or_default()
     }
 
     pub fn mark(&self) -> Mark {

@@ -72,20 +72,26 @@ enum Condition {
     Loose,
 }
 
-const CONDITIONS: [(&str, Condition); 8] = [
-    ("compound", Condition::Compound),
-    ("loose", Condition::Loose),
-    ("atomic", Condition::Atomic),
-    ("literal", Condition::Literal),
-    ("total", Condition::Total),
-    ("double", Condition::Double),
-    ("exact", Condition::Exact),
-    ("nonzero", Condition::NonZero),
+/// The conditions by name, each with what it asks of a term.
+const CONDITIONS: [(&str, Condition, &str); 8] = [
+    ("atomic", Condition::Atomic, "is a variable, a literal, or a component of a variable: copying it costs nothing"),
+    ("literal", Condition::Literal, "is a literal number"),
+    ("compound", Condition::Compound, "is no literal"),
+    ("total", Condition::Total, "cannot fail where it stands"),
+    ("double", Condition::Double, "is a Double"),
+    ("exact", Condition::Exact, "is an Index or a Bool, where equality is identity"),
+    ("nonzero", Condition::NonZero, "is a literal that is not zero"),
+    ("loose", Condition::Loose, "is no Double under `--strict-fp`"),
 ];
+
+/// The conditions of laws and what they mean.
+pub fn conditions() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CONDITIONS.iter().map(|(name, _, meaning)| (*name, *meaning))
+}
 
 impl Condition {
     fn name(self) -> &'static str {
-        CONDITIONS.iter().find(|(_, condition)| *condition == self).map_or("", |(name, _)| name)
+        CONDITIONS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
     }
 }
 
@@ -157,7 +163,7 @@ impl Equation {
         }
         let conditions = conditions.split("&&").filter(|text| !text.trim().is_empty()).map(|text| {
             let (name, meta) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-            let Some((_, condition)) = CONDITIONS.iter().find(|(known, _)| *known == name) else {
+            let Some((_, condition, _)) = CONDITIONS.iter().find(|row| row.0 == name) else {
                 let known = CONDITIONS.iter().map(|row| row.0);
                 let help = match nearest(name, known.clone()) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -194,7 +200,10 @@ impl Equation {
         };
         if let Some((condition, meta)) = self.conditions.iter().find(|condition| !holds(condition)) {
             let (name, term) = (condition.name(), binding.iter().find(|(name, _)| name == meta).map(|(_, term)| term.clone()));
-            facts.refuse(|| (format!("`{name} {meta}` does not hold"), term));
+            // the form of a literal belongs to the left side
+            if !matches!(condition, Condition::Literal | Condition::Compound) {
+                facts.refuse(|| (format!("`{name} {meta}` does not hold"), term));
+            }
             return None;
         }
         let mut used = Vec::new();

@@ -22,6 +22,7 @@ pub mod engine;
 pub mod facts;
 pub mod interpret;
 pub mod law;
+pub mod refusals;
 pub mod rule;
 pub mod rules;
 pub mod strategy;
@@ -43,6 +44,7 @@ use derivation::Log;
 use engine::Budget;
 use facts::Facts;
 use interpret::Interpreter;
+use refusals::Refusals;
 use rule::{Group, Rule};
 use strategy::Strategy;
 
@@ -166,7 +168,7 @@ fn run(
 ) -> Result<Program, Diagnostic> {
     let mut facts = Facts::new(program.clone(), options.strict_fp);
     if log.is_recording() {
-        facts.note_refusals();
+        facts.refusals = Refusals::kept();
     }
     for (name, function) in &program.functions {
         log.enter(name);
@@ -175,7 +177,7 @@ fn run(
         let mut interpreter = Interpreter { facts: &mut facts, budget, log, enabled };
         let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(&format!("`{name}`"), function.span))?;
         facts.back_to(mark);
-        log.refused(facts.take_refusals());
+        log.refused(facts.refusals.take());
         if let Some(body) = body {
             facts.program.functions.insert(name.clone(), Function { body, ..function.clone() });
         }

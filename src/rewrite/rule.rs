@@ -66,12 +66,12 @@ pub enum Apply {
 impl Rule {
     /// The new term, or `None` where the rule does not apply.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
-        let mark = facts.refusals();
+        let mark = facts.refusals.count();
         let new = match &self.apply {
             Apply::Law(law) => law.apply(expr, facts),
             Apply::Function(function) => function(expr, facts),
         };
-        facts.settle_refusals(mark, self.name, expr, new.is_some());
+        facts.refusals.settle(mark, self.name, expr, new.is_some());
         new
     }
 }

@@ -221,7 +221,7 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let function = facts.program.functions.get(name)?;
     let nodes = function.body.node_count();
     if nodes > INLINE_NODES || facts.nodes + nodes > CALLER_NODES {
-        return None;
+        return facts.refused("the function or its caller is too large", expr);
     }
     let function = freshen_function(function);
     let mut sizes: Vec<(Var, Size)> = Vec::new();

@@ -55,7 +55,13 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let mut search = Search::out_of(&binders);
     let runs = runs(n, facts);
-    search.strict(body, &mut |term, place| is_worth_moving(term, place.named) && (runs || facts.is_total(term)));
+    search.strict(body, &mut |term, place| {
+        let safe = runs || facts.is_total(term);
+        if is_worth_moving(term, place.named) && !safe {
+            facts.refuse(|| ("it may fail, and the loop may not run".into(), Some(term.clone())));
+        }
+        is_worth_moving(term, place.named) && safe
+    });
     let (term, _) = search.found?;
     let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
     let new = replace(body, &term.written, &Expr::var(&t));
@@ -88,8 +94,11 @@ fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     let Term::Check { cond, status, body } = body.term() else { return None };
     let free = |cond: &Expr| !binders.iter().any(|var| crate::ir::subst::mentions(cond, var));
-    if !free(cond) || !facts.is_total(cond) || !(n.is_atom() || matches!(n.term(), Term::Dim(..))) {
+    if !free(cond) || !(n.is_atom() || matches!(n.term(), Term::Dim(..))) {
         return None;
+    }
+    if !facts.is_total(cond) {
+        return facts.refused("it may fail", cond);
     }
     let cond = if runs(n, facts) {
         cond.clone()
