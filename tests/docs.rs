@@ -34,7 +34,9 @@ const PARTS: [(Figure, &str); 7] = [
 /// What a law demands beside its left side; none for several equations, each of which shows its own.
 fn condition(law: &str) -> (&str, &str) {
     match law.rsplit_once(" if ") {
-        Some((equation, condition)) if !law.contains("; ") && equation.contains("->") && !condition.contains(" then ") => (equation, condition),
+        Some((equation, condition)) if !law.contains("; ") && equation.contains("->") && !condition.contains(" then ") => {
+            (equation, condition)
+        }
         _ => (law, ""),
     }
 }
@@ -84,7 +86,11 @@ fn the_ablation_study_counts_what_the_program_does() {
         for example in &ablation::EXAMPLES {
             for left_out in ablation::sets() {
                 let row = ablation::cells(&ablation::row(example, left_out));
-                assert!(document.contains(&row), "{}: {row} is not in docs/ablation.md; cargo run --example ablation writes it", example.name);
+                assert!(
+                    document.contains(&row),
+                    "{}: {row} is not in docs/ablation.md; cargo run --example ablation writes it",
+                    example.name
+                );
             }
         }
     });

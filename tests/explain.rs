@@ -15,7 +15,8 @@ use std::process::{Command, Output, Stdio};
 use smoothc::driver::{Options, Schedule, Session};
 use smoothc::explain::{self, Explanation, Source, cost, html, text};
 use smoothc::ir::eval::{Counts, Value, eval};
-use smoothc::ir::{Program, Size, Type};
+use smoothc::ir::{Program, Size, Type, print};
+use smoothc::rewrite::alike::same;
 use smoothc::stack::with_large_stack;
 use support::{cases, engine, sources};
 
@@ -58,6 +59,26 @@ fn derivations_are_as_in_the_snapshots() {
             settings.set_omit_expression(true);
             settings.bind(|| insta::assert_snapshot!(name, text::text(&explanation, all)));
         }
+    });
+}
+
+#[test]
+fn every_step_changes_something_and_keeps_the_type() {
+    with_large_stack(|| {
+        let mut steps = 0;
+        for example in cases::all() {
+            let options = Options { record: true, ..Options::default() };
+            let mut session = Session::new(&example.path, &example.text, options);
+            session.run_to("rewrite", &mut sources::open).unwrap_or_else(|problems| panic!("{problems:?}"));
+            let (_, derivation) = session.derivation.as_ref().expect("recorded");
+            for step in derivation.phases.iter().flat_map(|phase| &phase.steps) {
+                let (before, after) = (print::expr(&step.before), print::expr(&step.after));
+                assert!(!same(&step.before, &step.after), "{}: {} leaves {before}", example.path, step.rule);
+                assert!(step.before.ty().same_shape(step.after.ty()), "{}: {} makes {after} of {before}", example.path, step.rule);
+                steps += 1;
+            }
+        }
+        assert!(steps > 1000, "{steps} steps");
     });
 }
 
@@ -134,7 +155,8 @@ fn costs_of_the_examples_are_bounds() {
         let mut compared = 0;
         for example in cases::all() {
             for schedule in ["none", "default"] {
-                let session = engine::compile(&example.path, &example.text, schedule, "rewrite").unwrap_or_else(|problem| panic!("{problem}"));
+                let session =
+                    engine::compile(&example.path, &example.text, schedule, "rewrite").unwrap_or_else(|problem| panic!("{problem}"));
                 for case in &example.cases {
                     let Some(function) = session.program.functions.get(case.entry.as_str()) else { continue };
                     let cost = cost::of_entry(&session.program, &case.entry);
@@ -278,7 +300,10 @@ fn every_command_takes_a_strategy_file() {
     std::fs::write(path("mine.strategy"), "rule double : a + a -> 2 * a\nlet main = innermost (mul-one <+ double)\n").expect("writes");
     let (file, mine) = (path("f.smooth"), path("mine.strategy"));
     let printed = |args: &[&str]| String::from_utf8(smoothc(&[args, &["--schedule", &mine]].concat()).stdout).expect("text");
-    assert_eq!(printed(&["eval", &file, "f", "3", "--count"]), "6.0\n{\"arithmetic\": 1, \"comparisons\": 0, \"reads\": 0, \"writes\": 0}\n");
+    assert_eq!(
+        printed(&["eval", &file, "f", "3", "--count"]),
+        "6.0\n{\"arithmetic\": 1, \"comparisons\": 0, \"reads\": 0, \"writes\": 0}\n"
+    );
     assert_eq!(printed(&["run", &file, "f", "3"]), "6.0\n");
     assert!(printed(&["emit", &file]).contains("2.0 * x"));
     assert!(printed(&["emit", &file, "--dump", "rewrite"]).contains("2.0 * x"));

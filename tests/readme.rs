@@ -193,8 +193,9 @@ fn paths_in_the_documents_exist() {
     let pages = pages.iter().filter_map(|path| path.strip_prefix(ROOT).ok()?.to_str());
     for document in ["README.md", "ARCHITECTURE.md"].into_iter().chain(pages) {
         for path in quoted(&read(document)) {
-            let is_path =
-                ["src/", "examples/", "tests/", "runtime/", "templates/", "snapshots/", "docs/", ".ci/"].iter().any(|root| path.starts_with(root));
+            let is_path = ["src/", "examples/", "tests/", "runtime/", "templates/", "snapshots/", "docs/", ".ci/"]
+                .iter()
+                .any(|root| path.starts_with(root));
             assert!(!is_path || Path::new(ROOT).join(&path).exists(), "{document} names {path}");
         }
     }

@@ -195,9 +195,7 @@ impl Model<'_> {
     /// The elements that storing an item writes.
     fn written(&self, item: &Expr, copied: bool) -> Cost {
         let writes = match item.ty() {
-            Type::Array(..) if copied => {
-                item.ty().dims().iter().fold(Size::constant(1), |product, size| product.mul(&self.normal(size)))
-            }
+            Type::Array(..) if copied => item.ty().dims().iter().fold(Size::constant(1), |product, size| product.mul(&self.normal(size))),
             Type::Array(..) => Size::constant(0),
             Type::Double | Type::Index(_) | Type::Bool | Type::Tuple(_) => Size::constant(1),
         };

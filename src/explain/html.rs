@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::highlight::words;
-use super::polynomial::value;
+use super::polynomial::{leading, value};
 use super::{Explanation, Stage, State, diff, rule_page};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -92,6 +92,8 @@ struct PointView {
     label_y: String,
     label: String,
     cost: String,
+    /// The cost's first term.
+    leading: String,
 }
 
 /// The page.
@@ -164,11 +166,7 @@ fn rule(name: &str, count: usize) -> RuleView {
 }
 
 fn state(state: &State, kept: &[bool], class: &str) -> StateView {
-    StateView {
-        program: program(&state.program, kept, class),
-        cost: escaped(&state.cost.text()),
-        short: escaped(&state.cost.short()),
-    }
+    StateView { program: program(&state.program, kept, class), cost: escaped(&state.cost.text()), short: escaped(&state.cost.short()) }
 }
 
 /// The lines of a program; those that are not kept have this class.
@@ -249,6 +247,7 @@ fn chart(explanation: &Explanation) -> ChartView {
         label_y: number(y - 14.0),
         label: escaped(name),
         cost: escaped(&state.cost.short()),
+        leading: escaped(&leading(&state.cost.total())),
     });
     ChartView { width: WIDTH, height: HEIGHT, line, area, points: points.collect(), size: SIZE as usize }
 }

@@ -48,6 +48,15 @@ pub fn value(size: &Size, each: f64) -> f64 {
     size.terms().map(|(monomial, coefficient)| coefficient as f64 * each.powi(monomial.len() as i32)).sum()
 }
 
+/// The first term of the text, and whether there are more.
+pub fn leading(size: &Size) -> String {
+    let text = text(size);
+    match text.split_once(" + ") {
+        Some((first, _)) => format!("{first} + …"),
+        None => text,
+    }
+}
+
 /// The polynomial as a person writes it, the highest powers first.
 pub fn text(size: &Size) -> String {
     let mut terms: Vec<(usize, String, i64)> = size
@@ -110,7 +119,7 @@ mod tests {
         let a = at_n.mul(&at_n).add(&Size::constant(3));
         let b = at_n.add(&at_n).sub(&Size::constant(1));
         assert_eq!(text(&maximum(&a, &b)), "n² + 2 n + 3");
-        assert_eq!(text(&b), "2 n - 1");
+        assert_eq!((text(&b).as_str(), leading(&a).as_str()), ("2 n - 1", "n² + …"));
         assert_eq!(text(&Size::constant(0)), "0");
         // n * i + n - i for i up to n - 1
         let mixed = at_n.mul(&at_i).add(&at_n).sub(&at_i);

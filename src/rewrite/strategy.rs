@@ -181,7 +181,8 @@ fn declared_rules(text: &str, file: u32) -> Result<(String, Vec<&'static Rule>),
             continue;
         }
         let mut declared = without_comment(line);
-        let goes_on = |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty() && !starts(line, "rule") && !starts(line, "let");
+        let goes_on =
+            |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty() && !starts(line, "rule") && !starts(line, "let");
         while let Some(more) = lines.next_if(goes_on) {
             declared.push_str(&without_comment(more));
             at += more.len();
@@ -331,8 +332,12 @@ impl Parser<'_> {
         self.at += 1;
         self.atoms.set(self.atoms.get() + 1);
         if self.atoms.get() > ATOMS {
-            return Err(Diagnostic::error("E0128", token.span, format!("the strategy has more than {ATOMS} parts when its definitions are written out"))
-                .help("`repeat` and the traversals say in one word what is to be done often"));
+            return Err(Diagnostic::error(
+                "E0128",
+                token.span,
+                format!("the strategy has more than {ATOMS} parts when its definitions are written out"),
+            )
+            .help("`repeat` and the traversals say in one word what is to be done often"));
         }
         if token.text == "(" {
             let inner = self.choice()?;

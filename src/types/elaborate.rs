@@ -51,7 +51,10 @@ pub struct Scope<'a> {
 #[derive(Clone)]
 pub enum Callable<'a> {
     Builtin(Builtin),
-    Global { index: usize, instance: Instance },
+    Global {
+        index: usize,
+        instance: Instance,
+    },
     Closure(Rc<Closure<'a>>),
     /// A free function of an expression: nothing is known of it but its type.
     Free {

@@ -58,8 +58,9 @@ pub struct Row {
 
 /// Every set of groups, the smaller ones first.
 pub fn sets() -> Vec<Vec<String>> {
-    let mut sets: Vec<Vec<String>> =
-        (0..1usize << GROUPS.len()).map(|set| (0..GROUPS.len()).filter(|at| set >> at & 1 == 1).map(|at| GROUPS[at].to_string()).collect()).collect();
+    let mut sets: Vec<Vec<String>> = (0..1usize << GROUPS.len())
+        .map(|set| (0..GROUPS.len()).filter(|at| set >> at & 1 == 1).map(|at| GROUPS[at].to_string()).collect())
+        .collect();
     sets.sort_by_key(Vec::len);
     sets
 }

@@ -31,17 +31,13 @@ impl Pass<'_> {
                 Term::Let(y, a, b) => {
                     self.facts.enter_let(y, a);
                     prefixes.push(Prefix::Let(y.clone(), a.clone()));
-                    self.step_between("let-flatten", || {
-                        (let_of(x, &value, body), Expr::let_(y.clone(), a.clone(), let_of(x, b, body)))
-                    });
+                    self.step_between("let-flatten", || (let_of(x, &value, body), Expr::let_(y.clone(), a.clone(), let_of(x, b, body))));
                     b.clone()
                 }
                 Term::Check { cond, status, body: b } => {
                     self.facts.assume(cond, true);
                     prefixes.push(Prefix::Check(cond.clone(), *status));
-                    self.step_between("let-flatten", || {
-                        (let_of(x, &value, body), Expr::check(cond.clone(), *status, let_of(x, b, body)))
-                    });
+                    self.step_between("let-flatten", || (let_of(x, &value, body), Expr::check(cond.clone(), *status, let_of(x, b, body))));
                     b.clone()
                 }
                 _ => break,
