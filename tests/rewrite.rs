@@ -175,6 +175,14 @@ const COMBINATORS: &[(&str, &str, &str)] = &[
     ("let twice (s) = s ; s\nlet main = twice mul-one", "x * 1.0 * 1.0", "x"),
     ("let a = mul-one\nlet b = topdown a", "sin (x * 1.0)", "sin x"),
     ("let main = mul-one\nlet other = add-zero", "x * 1.0", "x"),
+    // functions that were made for their arguments are written out
+    ("id", "vectorMap v f", "build (length v) (fun i -> f v[i])"),
+    (
+        "id",
+        "vectorMap (vectorAdd v w) (fun a -> a * s)",
+        "let v_1 = vectorAdd v w in build (length v_1) (fun i -> let a = v_1[i] in a * s)",
+    ),
+    ("id", "let f x = x * 2.0 in f y + f 1.0", "y * 2.0 + 1.0 * 2.0"),
     // the definitions of the schedules that are built in
     ("innermost simplify", "(x + 0.0) * (if true then 1.0 else y)", "x"),
     ("innermost fuse", "length (build (length v) (fun i -> (build (length v) (fun j -> v[j]))[i]))", "length v"),
@@ -222,6 +230,9 @@ const ERRORS: &[(&str, &str, &str, &str)] = &[
     ("rule swap : a + b -> b + a\nrepeat swap", "x + y", "E0602", ""),
     ("rule swap : a + b -> b + a\ninnermost swap", "x + y", "E0602", ""),
     ("rule grow : a -> a + a\nrepeat grow", "x", "E0602", ""),
+    ("rule grow : a -> a + 1\nrepeat grow", "x", "E0602", ""),
+    ("rule grow : a -> sin a\ninnermost grow", "x", "E0602", ""),
+    ("rule grow : a + b -> a + b + a\ninnermost grow", "sin (x * y) + z", "E0602", ""),
 ];
 
 /// What is printed; `Ok(None)` where the strategy does not apply.
@@ -297,6 +308,13 @@ fn a_strategy_that_doubles_itself_is_refused() {
     let lets: String = (1..60).map(|at| format!("let a{at} = a{} ; a{}\n", at - 1, at - 1)).collect();
     let problems = rewritten(&format!("let a0 = id\n{lets}"), "x").expect_err("too long");
     assert_eq!(problems.first().map(|problem| problem.code), Some("E0128"));
+    let lets = |body: &str, inner: &str, depth| {
+        format!("let f (s) = {body}\n{}{inner}{}", "let main = ".to_string() + &"f (".repeat(depth), ")".repeat(depth))
+    };
+    for strategy in [lets("s ; s", "id", 60), lets("s <+ s", "mul-one", 60), lets("innermost (s <+ s)", "mul-one", 60)] {
+        let problems = rewritten(&strategy, "x").expect_err("too long");
+        assert_eq!(problems.first().map(|problem| problem.code), Some("E0128"));
+    }
     let nested = format!("{}fail{}", "topdown (".repeat(9), ")".repeat(9));
     let problems = rewritten(&nested, "vectorMap v (fun x -> sin (cos (x + x * (x + y * (x + y))))) ");
     assert!(problems.is_ok() || problems.is_err_and(|problems| problems.iter().all(|problem| problem.code == "E0602")));

@@ -29,7 +29,7 @@ pub struct Budget {
     pub step_limit: usize,
     /// Nodes that the engine looked at.
     pub visited: usize,
-    /// Nodes by which rules of the user's own made the program larger.
+    /// Nodes that rules of the user's own made.
     pub grown: usize,
 }
 
@@ -38,8 +38,8 @@ const STEPS: usize = 50_000;
 /// and more for each of its nodes.
 const STEPS_FOR_A_NODE: usize = 50;
 
-/// Rules of the user's own may make a program larger by so many nodes.
-const GROWTH: usize = 200_000;
+/// Rules of the user's own may make so many nodes for each step that is allowed.
+const GROWTH: usize = 8;
 
 impl Budget {
     pub fn for_nodes(nodes: usize) -> Budget {
@@ -51,12 +51,13 @@ impl Budget {
     }
 
     /// Notes a step; an error when it is one too many.
-    pub fn step(&mut self, rule: &Rule, before: &Expr, after: &Expr) -> Result<(), OutOfSteps> {
+    pub fn step(&mut self, rule: &Rule, facts: &Facts) -> Result<(), OutOfSteps> {
         self.steps += 1;
+        let grown = facts.take_grown();
         if rule.figure == Figure::Own {
-            self.grown += after.node_count().saturating_sub(before.node_count());
+            self.grown += grown;
         }
-        if self.steps > self.step_limit || self.grown > GROWTH { Err(OutOfSteps) } else { Ok(()) }
+        if self.steps > self.step_limit || self.grown > GROWTH * self.step_limit { Err(OutOfSteps) } else { Ok(()) }
     }
 }
 
@@ -239,7 +240,7 @@ impl<'a> Pass<'a> {
 
     /// Rules at the root of a term whose subterms are normal.
     fn try_rules(&mut self, expr: Expr) -> Expr {
-        if self.frozen > 0 {
+        if self.frozen > 0 || self.stopped {
             return expr;
         }
         let head = Head::of(&expr);
@@ -249,7 +250,7 @@ impl<'a> Pass<'a> {
                 continue;
             }
             if let Some(after) = rule.apply(&expr, self.facts) {
-                self.stopped |= self.budget.step(rule, &expr, &after).is_err();
+                self.stopped |= self.budget.step(rule, self.facts).is_err();
                 self.changed = true;
                 self.log.step(rule.name, &expr, || after.clone());
                 if rule.head == Head::Call {

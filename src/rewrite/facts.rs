@@ -7,7 +7,7 @@
 //!
 //! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
@@ -68,11 +68,23 @@ pub struct Facts {
     pub strict_fp: bool,
     /// Which rules almost fired.
     pub refusals: Refusals,
+    /// The nodes that laws have made.
+    grown: Cell<usize>,
 }
 
 impl Facts {
     pub fn new(program: Program, strict_fp: bool) -> Facts {
         Facts { program, strict_fp, ..Facts::default() }
+    }
+
+    /// Notes that a law made so many nodes.
+    pub fn grow(&self, nodes: usize) {
+        self.grown.set(self.grown.get().saturating_add(nodes));
+    }
+
+    /// The nodes that laws made since the last call.
+    pub fn take_grown(&self) -> usize {
+        self.grown.take()
     }
 
     pub fn mark(&self) -> Mark {

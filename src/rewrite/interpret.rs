@@ -19,7 +19,7 @@ use super::strategy::{Combinator, Strategy};
 /// `Ok(None)` when the strategy fails.
 type Outcome = Result<Option<Expr>, OutOfSteps>;
 
-/// More rules tried, or terms gone into, than this are no progress.
+/// More strategies tried, or terms gone into, than this are no progress.
 const LOOKS: usize = 20_000_000;
 
 /// Everything that applying a strategy needs.
@@ -33,6 +33,7 @@ pub struct Interpreter<'a> {
 
 impl Interpreter<'_> {
     pub fn apply(&mut self, strategy: &Strategy, expr: &Expr) -> Outcome {
+        self.look()?;
         match strategy {
             Strategy::Id => Ok(Some(expr.clone())),
             Strategy::Fail => Ok(None),
@@ -51,17 +52,16 @@ impl Interpreter<'_> {
     }
 
     fn rule(&mut self, rule: &'static Rule, expr: &Expr) -> Outcome {
-        self.look()?;
         if !(self.enabled)(rule) || !rule.head.fits(expr) {
             return Ok(None);
         }
         let Some(after) = rule.apply(expr, self.facts) else { return Ok(None) };
-        self.budget.step(rule, expr, &after)?;
+        self.budget.step(rule, self.facts)?;
         self.log.step(rule.name, expr, || after.clone());
         Ok(Some(after))
     }
 
-    /// Notes that a rule is tried or a term gone into.
+    /// Notes that a strategy is tried or a term gone into.
     fn look(&mut self) -> Result<(), OutOfSteps> {
         self.budget.visited += 1;
         if self.budget.visited > LOOKS { Err(OutOfSteps) } else { Ok(()) }

@@ -9,6 +9,8 @@
 //! Limits: operators, primitive functions, `if`, `a[i]`, `length a`, tuples and literals; laws that bind
 //! variables are functions in `rules/`.
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Term, Type};
@@ -34,6 +36,10 @@ struct Equation {
     left: Pattern,
     right: Pattern,
     conditions: Vec<(Condition, String)>,
+    /// Names that the right side uses more often, with how much more often.
+    copied: Vec<(String, usize)>,
+    /// The nodes that the right side itself has.
+    nodes: usize,
 }
 
 /// A side of an equation.
@@ -177,7 +183,12 @@ impl Equation {
             Ok((*condition, meta.trim().to_string()))
         });
         let conditions = conditions.collect::<Result<_, _>>()?;
-        Ok(Equation { left: left_pattern, right: right_pattern, conditions })
+        let mut on_right: BTreeMap<String, usize> = BTreeMap::new();
+        right_pattern.each_meta(&mut |name| *on_right.entry(name.to_string()).or_default() += 1);
+        let times = |name: &str| bound.iter().filter(|other| *other == name).count();
+        let copied = on_right.iter().map(|(name, count)| (name.clone(), count.saturating_sub(times(name)))).filter(|(_, more)| *more > 0);
+        let nodes = right_pattern.nodes();
+        Ok(Equation { left: left_pattern, copied: copied.collect(), right: right_pattern, conditions, nodes })
     }
 
     fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -208,12 +219,27 @@ impl Equation {
         }
         let mut used = Vec::new();
         let new = self.right.build(&binding, expr.ty(), &mut used)?;
+        let size = |name: &str| binding.iter().find(|(other, _)| other == name).map_or(0, |(_, term)| term.node_count());
+        facts.grow(self.nodes + self.copied.iter().map(|(name, times)| size(name) * times).sum::<usize>());
         // a law of the user's own may not be one
         new.ty().same_shape(expr.ty()).then_some(new)
     }
 }
 
 impl Pattern {
+    /// Nodes beside those that metavariables stand for.
+    fn nodes(&self) -> usize {
+        let all = |patterns: &[Pattern]| 1 + patterns.iter().map(Pattern::nodes).sum::<usize>();
+        match self {
+            Pattern::Meta(_) => 0,
+            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => 1,
+            Pattern::Prim(_, items) | Pattern::Tuple(items) => all(items),
+            Pattern::If(items) => all(&items[..]),
+            Pattern::Get(items) => all(&items[..]),
+            Pattern::Length(array) => 1 + array.nodes(),
+        }
+    }
+
     fn each_meta(&self, f: &mut dyn FnMut(&str)) {
         match self {
             Pattern::Meta(name) => f(name),

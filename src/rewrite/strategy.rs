@@ -285,7 +285,8 @@ struct Parser<'a> {
     /// What may be used: the definitions before this one.
     definitions: &'a [Definition],
     given: &'a [&'static Rule],
-    argument: Option<(&'a str, Rc<Strategy>)>,
+    /// What the definition's parameter stands for, and of how many atoms.
+    argument: Option<(&'a str, Rc<Strategy>, usize)>,
     tokens: &'a [Token],
     at: usize,
     end: Span,
@@ -330,7 +331,8 @@ impl Parser<'_> {
             return Err(Diagnostic::error("E0125", self.end, "expected a strategy, found the end of the file"));
         };
         self.at += 1;
-        self.atoms.set(self.atoms.get() + 1);
+        let of_argument = self.argument.as_ref().filter(|(name, ..)| *name == token.text);
+        self.atoms.set(self.atoms.get() + of_argument.map_or(1, |(.., atoms)| *atoms));
         if self.atoms.get() > ATOMS {
             return Err(Diagnostic::error(
                 "E0128",
@@ -346,9 +348,7 @@ impl Parser<'_> {
             }
             return Ok(inner);
         }
-        if let Some((name, argument)) = &self.argument
-            && *name == token.text
-        {
+        if let Some((_, argument, _)) = of_argument {
             return Ok((**argument).clone());
         }
         if let Some(at) = self.definitions.iter().rposition(|definition| definition.name == token.text) {
@@ -380,7 +380,11 @@ impl Parser<'_> {
     fn used(&mut self, at: usize) -> Result<Strategy, Diagnostic> {
         let (before, definition) = (&self.definitions[..at], &self.definitions[at]);
         let argument = match &definition.parameter {
-            Some(parameter) => Some((parameter.as_str(), Rc::new(self.atom()?))),
+            Some(parameter) => {
+                let before = self.atoms.get();
+                let argument = Rc::new(self.atom()?);
+                Some((parameter.as_str(), argument, self.atoms.get() - before))
+            }
             None => None,
         };
         let body = Parser { definitions: before, argument, tokens: &definition.body, at: 0, ..*self }.all()?;

@@ -100,6 +100,8 @@ pub struct Elaborator<'a> {
     pub(super) inlining: u32,
     /// The declaration whose lets stay as they are written.
     pub(super) verbatim: Option<usize>,
+    /// Functions that are called as they are declared: no argument is a function.
+    pub(super) plain: HashSet<Rc<str>>,
 }
 
 /// What belongs to the core function that is being made.
@@ -127,6 +129,7 @@ impl<'a> Elaborator<'a> {
             local: Local::default(),
             inlining: 0,
             verbatim: None,
+            plain: HashSet::new(),
         }
     }
 

@@ -7,6 +7,7 @@
 //!
 //!     let s = v[i] in s * s + g s   →   expression (v: Vector<v_n>) (i: Index) = let s = v[i] in s * s + g s
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::elaborate::{Arg, Bind, Callable, Elaborator, Result, Scope};
@@ -25,6 +26,8 @@ pub const NAME: &str = "the expression";
 #[derive(Debug)]
 pub struct Free {
     pub program: Program,
+    /// Functions of the program whose calls can be written as they stand.
+    pub plain: HashSet<Rc<str>>,
     pub warnings: Diagnostics,
 }
 
@@ -57,7 +60,7 @@ pub fn expression(sources: &mut SourceMap, tree: ast::Expr) -> std::result::Resu
     match program {
         Some(program) if !failed => {
             diagnostics.extend(found.iter().filter(|free| free.applied).filter_map(|free| suspicious(free, &library)));
-            Ok(Free { program, warnings: diagnostics })
+            Ok(Free { program, plain: std::mem::take(&mut elaborator.plain), warnings: diagnostics })
         }
         Some(_) | None => Err(diagnostics),
     }
