@@ -167,7 +167,7 @@ fn index_bounds_may_mention_parameters_that_come_later() {
 
 #[test]
 fn built_in_names_are_functions() {
-    for function in ["not", "(not)", "fun b -> not b"] {
+    for function in ["not", "(not)", "(fun b -> not b)"] {
         let text = format!("let f (v: Array<Bool, n>) = vectorMap v {function}");
         assert_eq!(signature(&text), "let f (v: Array<Bool, n>) : Array<Bool, n>");
     }

@@ -48,6 +48,7 @@ pub fn lower_function(program: &Program, done: &[LoopFunction], function: &Funct
     let body = lowerer.blocks.pop().unwrap_or_default();
     let kept = params.iter().map(|param| param.id).collect();
     let mut body = clean(body, &kept);
+    super::lanes::find(&mut body);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()
         .filter_map(|param| {

@@ -15,9 +15,11 @@ mod clean;
 mod context;
 mod fold;
 mod function;
+mod lanes;
 mod moves;
 pub mod program;
 mod scalar;
+mod sweep;
 mod view;
 mod workspace;
 

@@ -118,6 +118,8 @@ struct Pass<'a> {
     normal: HashMap<usize, Expr>,
     /// Inside a `dual`.
     frozen: usize,
+    /// Some rule is the user's own: its left side may be an atom.
+    atoms: bool,
     /// Rewrites whose results are being visited.
     nested: usize,
     changed: bool,
@@ -137,6 +139,7 @@ impl<'a> Pass<'a> {
             known: has("if-true") && has("if-false"),
             fuse: has("get-build"),
         };
+        let atoms = rules.iter().any(|rule| rule.figure == Figure::Own);
         let own = ["let-inline", "let-dead", "let-flatten", "let-split", "let-merge"];
         let rules = rules.iter().filter(|rule| !own.contains(&rule.name)).map(|rule| (rule.head, *rule)).collect();
         Pass {
@@ -148,6 +151,7 @@ impl<'a> Pass<'a> {
             table: HashMap::new(),
             normal: HashMap::new(),
             frozen: 0,
+            atoms,
             nested: 0,
             changed: false,
             stopped: false,
@@ -163,7 +167,8 @@ impl<'a> Pass<'a> {
         }
         self.budget.visited += 1;
         let new = match expr.term() {
-            Term::Var(var) => return self.occurrence(var, expr),
+            Term::Var(var) => return self.at_atom(var.clone(), expr),
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) if self.atoms => return self.try_rules(expr.clone()),
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => return expr.clone(),
             Term::Let(x, value, body) if self.frozen == 0 => return self.visit_let(expr, x, value, body, fresh),
             Term::Let(x, value, body) => {
@@ -276,6 +281,11 @@ impl<'a> Pass<'a> {
         self.changed = true;
         self.budget.steps += 1;
         self.stopped |= self.budget.steps > self.budget.step_limit;
+    }
+
+    fn at_atom(&mut self, var: Var, expr: &Expr) -> Expr {
+        let value = self.occurrence(&var, expr);
+        if self.atoms && value.is_same(expr) { self.try_rules(value) } else { value }
     }
 
     fn occurrence(&mut self, var: &Var, expr: &Expr) -> Expr {

@@ -13,10 +13,12 @@ pub mod fission;
 pub mod fusion;
 pub mod lambda;
 pub mod loops;
+pub mod merge;
 pub mod motion;
 pub mod ring;
 pub mod share;
 pub mod tuple;
+pub mod unroll;
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +27,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 10] = [
+    let parts: [&LazyLock<Vec<Rule>>; 12] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -36,6 +38,8 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
+        &unroll::RULES,
+        &merge::RULES,
     ];
     parts.into_iter().flat_map(|part| part.iter())
 }
