@@ -105,11 +105,24 @@ const RULES: &[(&str, &str, &str)] = &[
         "build (length v) (fun i -> check 0 <= i && i < length w else BOUNDS in 1.0)",
     ),
     ("topdown get-build ; topdown check-true", "if 0 <= k && k < 3 then (build 3 (fun j -> x))[k] else y", ""),
+    (
+        "if-merge",
+        "let a = (if x < y then p else q) in let b = (if x < y then r else s) in a * b",
+        "let a_2 = if x < y then let a = p in (a, r) else let a_1 = q in (a_1, s) in fst a_2 * snd a_2",
+    ),
+    (
+        "if-components",
+        "let p = (if x < y then ((a, b), b) else ((c, d), d)) in fst (fst p) * snd p",
+        "let p = if x < y then (a, b) else (c, d) in fst p * snd p",
+    ),
     // 8e
+    ("array-to-tuple", "let a = [sin x, cos x] in a[0] * a[1]", "let a = (sin x, cos x) in fst a * snd a"),
     ("project", "snd (a, b)", "b"),
     ("let-inline ; topdown project", "let (a, b, c) = (x, y, z) in a * c", "x * (let (_, _, part) = (x, y, z) in part)"),
     ("topdown tuple-eta", "let p = (a, b) in (fst p, snd p)", "let p = (a, b) in p"),
     // 8f
+    ("build-unroll", "build 3 (fun i -> v[i] * 2.0)", "[v[0] * 2.0, v[1] * 2.0, v[2] * 2.0]"),
+    ("build-unroll", "build n (fun i -> v[i] * 2.0)", ""),
     ("fold-zero", "ifold (fun s i -> s + v[i]) z 0", "z"),
     ("fold-unroll", "ifold (fun s i -> s * x) z 2", "let s_1 = ifold (fun s i -> s * x) z 1 in s_1 * x"),
     ("fold-unroll", "ifold (fun s i -> s * x) z 200", ""),
