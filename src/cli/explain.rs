@@ -13,7 +13,7 @@ use crate::rewrite::rules;
 use crate::source::{SourceMap, Span};
 
 /// Steps of each phase that a page holds.
-const PAGE_STEPS: usize = 400;
+const PAGE_STEPS: usize = 200;
 
 pub fn run(command: &ExplainCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     match &command.entry_name {
