@@ -7,7 +7,7 @@
 //!
 //! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -16,6 +16,7 @@ use crate::ir::subst::{each_free_var, mentions};
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
 use super::alike::{has_array, hash, same};
+use super::refusals::Refusals;
 use super::uses::Uses;
 
 /// One thing that holds in the current scope.
@@ -96,6 +97,10 @@ pub struct Facts {
     pub nodes: usize,
     /// Leave everything that may change rounding or the sign of a zero.
     pub strict_fp: bool,
+    /// Which rules almost fired.
+    pub refusals: Refusals,
+    /// The nodes that laws have made.
+    grown: Cell<usize>,
 }
 
 impl Facts {
@@ -110,6 +115,16 @@ impl Facts {
     /// How often the program calls a function.
     pub fn calls(&self, name: &str) -> usize {
         self.calls.get(name).copied().unwrap_or(0)
+    }
+
+    /// Notes that a law made so many nodes.
+    pub fn grow(&self, nodes: usize) {
+        self.grown.set(self.grown.get().saturating_add(nodes));
+    }
+
+    /// The nodes that laws made since the last call.
+    pub fn take_grown(&self) -> usize {
+        self.grown.take()
     }
 
     pub fn mark(&self) -> Mark {
