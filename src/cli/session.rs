@@ -34,6 +34,8 @@ pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display
         derive: source.derive.clone(),
         schedule: schedule(source)?,
         disabled: source.disable.clone(),
+        strict_fp: source.strict_fp,
+        unchecked: source.unchecked,
         only: wanted.only.map(str::to_string),
         prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
         header: wanted.output.map(header_of).unwrap_or_default(),

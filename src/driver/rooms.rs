@@ -16,30 +16,12 @@ pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> 
 }
 
 pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    let derives = session.options.derive.iter().map(|text| derive(text)).collect::<Result<_, _>>().map_err(|problem| vec![problem])?;
-    let options = typing::Options { entries: session.options.entries.clone(), derives };
+    let options = typing::Options { entries: session.options.entries.clone(), derives: session.options.derive.clone() };
     let elaborated = typing::elaborate(&mut session.sources, session.main, load, &options)?;
     session.program = elaborated.program;
     session.warnings = elaborated.warnings;
     session.signatures = elaborated.signatures.into_iter().map(|signature| signature.text).collect();
     Ok(())
-}
-
-/// `KIND:FUNCTION[:PARAMETER]`.
-fn derive(text: &str) -> Result<typing::Derive, Diagnostic> {
-    let parts: Vec<&str> = text.split(':').collect();
-    let kind = |name: &str| typing::Kind::ALL.iter().find(|row| row.0 == name).map(|row| row.1);
-    match parts.as_slice() {
-        [name, function, parameter @ ..] if parameter.len() <= 1 => match kind(name) {
-            Some(kind) => {
-                Ok(typing::Derive { kind, function: function.to_string(), parameter: parameter.first().map(|name| name.to_string()) })
-            }
-            None => Err(Diagnostic::error("E0814", Span::NONE, format!("`--derive` knows no kind `{name}`"))
-                .help("the kinds are jvp, vjp, gradient, jacobian and hessian")),
-        },
-        _ => Err(Diagnostic::error("E0814", Span::NONE, format!("`--derive {text}` is not KIND:FUNCTION or KIND:FUNCTION:PARAMETER"))
-            .help("for example `--derive gradient:loss:weights`")),
-    }
 }
 
 pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -59,7 +41,8 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
             optimiser::Schedule::parse(name, text, file).map_err(one)?
         }
     };
-    let options = optimiser::Options { disabled: session.options.disabled.clone(), ..optimiser::Options::default() };
+    let (disabled, strict_fp) = (session.options.disabled.clone(), session.options.strict_fp);
+    let options = optimiser::Options { disabled, strict_fp, ..optimiser::Options::default() };
     (session.program, _) = optimiser::optimise(&session.program, &schedule, &options).map_err(one)?;
     Ok(())
 }
@@ -67,7 +50,7 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
 pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let entries: Vec<_> =
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
-    session.loops = lowering::lower(&session.program, &entries, &lowering::LowerOptions::default())?;
+    session.loops = lowering::lower(&session.program, &entries, &lowering::LowerOptions { unchecked: session.options.unchecked })?;
     Ok(())
 }
 

@@ -30,6 +30,8 @@ pub struct Lowerer<'a> {
     /// What is known where the next statement goes.
     pub facts: Facts,
     pub blocks: Vec<Block>,
+    /// Whether run-time checks are left out, but that of a divisor.
+    pub unchecked: bool,
 }
 
 /// The whole range of Index.
@@ -47,6 +49,7 @@ impl<'a> Lowerer<'a> {
             bounds: HashMap::new(),
             facts: Facts::default(),
             blocks: vec![Vec::new()],
+            unchecked: false,
         }
     }
 
@@ -102,6 +105,7 @@ impl<'a> Lowerer<'a> {
     pub fn fail(&mut self, cond: Value, status: Status) {
         match cond {
             Value::Bool(false) => {}
+            _ if self.unchecked && status != Status::DivZero => {}
             cond => self.emit(Stmt::Fail { cond, status }),
         }
     }

@@ -10,6 +10,7 @@ use crate::ir::prove::Facts;
 use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
 
+use super::LowerOptions;
 use super::clean::clean;
 use super::context::{Lowerer, Result};
 use super::program::*;
@@ -17,7 +18,13 @@ use super::view::{ArrayView, Dest, Leaf, Target, View, elem, leaves};
 use super::workspace::{measure, room_bytes};
 
 /// Lowers a function whose callees are done.
-pub fn lower_function(program: &Program, done: &[LoopFunction], function: &Function, checked: bool) -> Result<LoopFunction> {
+pub fn lower_function(
+    program: &Program,
+    done: &[LoopFunction],
+    function: &Function,
+    checked: bool,
+    options: &LowerOptions,
+) -> Result<LoopFunction> {
     let mut lowerer = Lowerer::new(program, done);
     lowerer.facts = Facts::for_function(function);
     let mut params = Vec::new();
@@ -38,6 +45,7 @@ pub fn lower_function(program: &Program, done: &[LoopFunction], function: &Funct
     if checked {
         lowerer.entry_checks(function, &params, &size_names)?;
     }
+    lowerer.unchecked = options.unchecked;
     // what entry has checked is known from here on
     for param in &params {
         if let (Role::Scalar, Some(var)) = (&param.role, scalar_param(function, &lowerer, param.id)) {

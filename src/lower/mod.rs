@@ -34,10 +34,13 @@ pub use program::LoopProgram;
 
 /// How to lower.
 #[derive(Clone, Debug, Default)]
-pub struct LowerOptions {}
+pub struct LowerOptions {
+    /// No run-time checks but those at entry.
+    pub unchecked: bool,
+}
 
 /// Lowers the entries and what they call.
-pub fn lower(program: &Program, entries: &[Rc<str>], _options: &LowerOptions) -> Result<LoopProgram, Vec<Diagnostic>> {
+pub fn lower(program: &Program, entries: &[Rc<str>], options: &LowerOptions) -> Result<LoopProgram, Vec<Diagnostic>> {
     let mut wanted: BTreeSet<Rc<str>> = entries.iter().cloned().collect();
     for function in program.functions.values().rev() {
         if wanted.contains(&function.name) {
@@ -57,7 +60,7 @@ pub fn lower(program: &Program, entries: &[Rc<str>], _options: &LowerOptions) ->
             continue;
         }
         let is_entry = entries.contains(&function.name);
-        match function::lower_function(program, &functions, function, is_entry) {
+        match function::lower_function(program, &functions, function, is_entry, options) {
             Ok(mut lowered) => {
                 lowered.is_entry = is_entry;
                 functions.push(lowered);

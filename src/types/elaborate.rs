@@ -88,6 +88,8 @@ pub struct Elaborator<'a> {
     pub diagnostics: Diagnostics,
     pub(super) memo: HashMap<String, Rc<super::special::Special>>,
     pub(super) taken: HashSet<Rc<str>>,
+    /// The names of the entries that `--derive` adds.
+    pub(super) promised: Vec<String>,
     pub(super) local: Local,
     pub(super) inlining: u32,
 }
@@ -114,6 +116,7 @@ impl<'a> Elaborator<'a> {
             diagnostics: Vec::new(),
             memo: HashMap::new(),
             taken: HashSet::new(),
+            promised: Vec::new(),
             local: Local::default(),
             inlining: 0,
         }

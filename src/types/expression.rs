@@ -47,7 +47,7 @@ impl Infer<'_> {
                 let mut types = Vec::new();
                 for (at, pattern) in params.iter().enumerate() {
                     let ty = self.holes.fresh(Class::Any, self.level);
-                    scope = self.bind(pattern, &ty, Some(Size::var(&values[at])), &scope, None);
+                    scope = self.bind(pattern, &ty, Some(Size::var(&values[at])), &scope);
                     types.push(ty);
                 }
                 let result = self.expr(body, &scope);
@@ -67,7 +67,7 @@ impl Infer<'_> {
                             self.no_function(value.span, &inferred.ty, "taken apart or annotated here");
                         }
                         self.no_repeats(std::slice::from_ref(pattern));
-                        self.bind(pattern, &inferred.ty, inferred.value, scope, None)
+                        self.bind(pattern, &inferred.ty, inferred.value, scope)
                     }
                 };
                 self.expr(body, &scope)
@@ -190,13 +190,13 @@ impl Infer<'_> {
                 .help("move the declaration up"),
             None => {
                 let candidates = self.modules.visible(self.at);
-                let builtins = builtin::names();
-                let near = candidates
-                    .iter()
-                    .map(|name| &**name)
-                    .chain(builtins)
-                    .filter(|other| distance(name, other) <= 2)
-                    .min_by_key(|other| distance(name, other));
+                let all = || candidates.iter().map(|name| &**name).chain(builtin::names());
+                // a declaration of this very name is in a file that is not open here
+                let near = if all().any(|other| other == name) {
+                    None
+                } else {
+                    all().filter(|other| is_near(name, other)).min_by_key(|other| distance(name, other))
+                };
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "declare it above, or open the file that does".into(),
@@ -273,13 +273,15 @@ impl Infer<'_> {
             args.iter().for_each(|arg| drop(self.expr(arg, scope)));
             return Typed { ty: result, value: None };
         }
+        if let Some(Builtin::Api(api)) = found {
+            let args: Vec<(Span, Ty)> = args.iter().map(|arg| (arg.span, self.expr(arg, scope).ty)).collect();
+            self.expect_form(api, &args, &params);
+            return Typed { ty: result, value: None };
+        }
         let mut value = None;
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
-            match found {
-                Some(Builtin::Api(api)) => self.expect_form(api, arg.span, param, &typed.ty),
-                _ => self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type"),
-            }
+            self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type");
             if let (Some(hole), Some(known)) = (holes_of_values.get(at), &typed.value) {
                 // a value that is wanted elsewhere as another size is the elaborator's to check
                 let _ = self.holes.unify_size(hole, known);
@@ -306,6 +308,11 @@ impl Infer<'_> {
                 .help("only functions take arguments; is an operator missing?"),
         );
     }
+}
+
+/// Whether two names differ in no more than about a third of their letters.
+fn is_near(a: &str, b: &str) -> bool {
+    distance(a, b) <= (a.len().max(b.len()) + 1) / 3
 }
 
 /// Edit distance, for suggestions; names that differ much in length are far.

@@ -78,11 +78,6 @@ pub const PAGES: &[Page] = &[
     ),
     page("E0812", "an unknown schedule", "`--schedule` takes `none`, `paper`, `default`, or the path of a .strategy file."),
     page("E0813", "an unknown rule", "`--disable` takes the name of a rule or of a group: fusion, normalisation, motion, algebra."),
-    page(
-        "E0814",
-        "a --derive that is not understood",
-        "Write KIND:FUNCTION or KIND:FUNCTION:PARAMETER, KIND one of jvp, vjp, gradient, jacobian, hessian:\n\n    --derive gradient:loss:weights",
-    ),
     page("E0901", "an error in smoothc itself", "This is a bug. Please report it with the program and the command line."),
     page(
         "E0902",
