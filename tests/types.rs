@@ -120,6 +120,9 @@ fn independent_errors_are_reported_together() {
     let found = errors("let f (x: Double) = deriv x\nlet g (x: Double) = f x");
     let codes: Vec<&str> = found.iter().map(|error| error.0).collect();
     assert_eq!(codes, ["E0112"], "a name whose declaration did not parse is not unknown: {found:?}");
+    let found = errors("let f (x: Double) = deriv x\nlet f (x: Double) = x\nlet f (x: Double) = deriv x");
+    let codes: Vec<&str> = found.iter().map(|error| error.0).collect();
+    assert_eq!(codes, ["E0112", "E0201", "E0201", "E0112"], "a declaration that did not parse has a name: {found:?}");
 }
 
 #[test]

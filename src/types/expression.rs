@@ -129,12 +129,17 @@ impl Infer<'_> {
                 plain(Ty::tuple(types))
             }
             ExprKind::Array(items) => {
-                let element = self.holes.fresh(Class::Any, self.level);
+                let mut element = None;
                 for item in items {
                     let typed = self.expr(item, scope);
                     self.no_function(item.span, &typed.ty, "stored in an array");
-                    self.expect(item.span, &element, &typed.ty, "every element of an array has the type of the first");
+                    match &element {
+                        // no hole for it: literals nest deep, and what a hole becomes is looked through
+                        None => element = Some(self.holes.head(&typed.ty).without_bounds()),
+                        Some(element) => self.expect(item.span, element, &typed.ty, "every element of an array has the type of the first"),
+                    }
                 }
+                let element = element.unwrap_or_else(|| self.holes.fresh(Class::Any, self.level));
                 if items.is_empty() {
                     self.notes.empties.insert(expr.span, element.clone());
                 }
