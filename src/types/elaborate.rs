@@ -392,7 +392,16 @@ pub fn hole_name(id: u32) -> Rc<str> {
 
 /// The type with every index bound dropped.
 pub fn without_bounds(ty: &Type) -> Type {
+    fn has_bounds(ty: &Type) -> bool {
+        match ty {
+            Type::Index(bound) => bound.is_some(),
+            Type::Array(element, _) => has_bounds(element),
+            Type::Tuple(parts) => parts.iter().any(has_bounds),
+            Type::Double | Type::Bool => false,
+        }
+    }
     match ty {
+        _ if !has_bounds(ty) => ty.clone(),
         Type::Index(_) => Type::INDEX,
         Type::Array(element, size) => Type::array(without_bounds(element), size.clone()),
         Type::Tuple(parts) => Type::tuple(parts.iter().map(without_bounds).collect()),
