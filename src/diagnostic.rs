@@ -49,9 +49,11 @@ impl Diagnostic {
 /// Several independent diagnostics, at least one of them an error.
 pub type Diagnostics = Vec<Diagnostic>;
 
-/// The name that was probably meant: the first of the nearest ones, when it differs in two letters at most.
+/// The name that was probably meant: the first of the nearest ones, when it differs in two letters at most and in no more than
+/// about a third of them.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known.filter(|other| distance(name, other) <= 2).min_by_key(|other| distance(name, other))
+    let is_near = |other: &&str| distance(name, other) <= 2.min((name.len().max(other.len()) + 1) / 3);
+    known.filter(is_near).min_by_key(|other| distance(name, other))
 }
 
 /// Edit distance; names that differ much in length are far.

@@ -23,6 +23,7 @@ use crate::rewrite::Derivation;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Module;
 use crate::toolchain::shim::Interface;
+use crate::types::Derive;
 
 /// What a compilation may be told.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +31,16 @@ pub struct Options {
     /// `--entry`: only these declarations are entries; none means all that can be.
     pub entries: Vec<String>,
     /// `--derive KIND:FUNCTION[:PARAMETER]`.
-    pub derive: Vec<String>,
+    pub derive: Vec<Derive>,
     pub schedule: Schedule,
     /// `--disable`: rules and groups of rules that do not apply.
     pub disabled: Vec<String>,
     /// Keep the derivation: every rewrite, for `explain`.
     pub record: bool,
+    /// `--strict-fp`: rounding as in the program as written.
+    pub strict_fp: bool,
+    /// `--unchecked`: emitted code has no run-time checks but those at entry.
+    pub unchecked: bool,
     /// Keep this entry and what it calls.
     pub only: Option<String>,
     /// Put before public C names.

@@ -49,6 +49,11 @@ fn wrong_usage_is_status_2() {
         &["check", "--colour", "f.smooth"],
         &["explain"],
         &["bench", "f.smooth", "f"],
+        &["emit", "--prefix", "1a", "f.smooth"],
+        &["emit", "--prefix", "a-b", "f.smooth"],
+        &["emit", "--derive", "slope:f", "f.smooth"],
+        &["emit", "--derive", "gradient", "f.smooth"],
+        &["emit", "--derive", "gradient:f:x:y", "f.smooth"],
     ] {
         assert_eq!(status(&smoothc(args)), 2, "{args:?}");
     }
@@ -206,4 +211,101 @@ fn sizes_of_emitted_functions_come_in_the_order_of_the_text() {
         let c = String::from_utf8_lossy(&emitted.stdout).into_owned();
         assert!(c.contains(&format!("smooth_status f({sizes}")), "{text}:\n{c}\n{}", errors(&emitted));
     }
+}
+
+/// Compiles C and C++ without warnings.
+fn is_accepted(folder: &std::path::Path, text: &str) {
+    std::fs::write(folder.join("unit.c"), text).expect("writes");
+    for compiler in ["gcc -std=c99", "g++ -x c++"] {
+        let command = format!("{compiler} -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fsyntax-only unit.c");
+        let done = Command::new("sh").arg("-c").arg(&command).current_dir(folder).output().expect("a shell");
+        assert!(done.status.success(), "{command}: {}", errors(&done));
+    }
+}
+
+#[test]
+fn names_of_the_runtime_may_be_shadowed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (text, prefix) in [
+        ("let f (smooth_x: Double) = let smooth_x = sin smooth_x in smooth_x * smooth_x", ""),
+        ("let f (SMOOTH_Z: Vector<n>) (q: Index) = ifold (fun SMOOTH_Z i -> vectorAdd SMOOTH_Z SMOOTH_Z) SMOOTH_Z q", ""),
+        ("let f (v: Vector<smooth_n>) = let smooth_v = vectorMap v sin in let smooth_v = vectorMap smooth_v cos in smooth_v", ""),
+        ("let f (v: Vector) = let _V = vectorMap v sin in let _V = vectorMap _V cos in let __V = vectorMap _V sin in __V", ""),
+        ("let n x = sin x", "si"),
+    ] {
+        let emitted = with_input(&["emit", "--schedule", "none", "--prefix", prefix, "-"], text);
+        assert_eq!(status(&emitted), 0, "{text}: {}", errors(&emitted));
+        is_accepted(folder.path(), &String::from_utf8_lossy(&emitted.stdout));
+    }
+}
+
+#[test]
+fn two_emitted_files_go_into_one_translation_unit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |name: &str| {
+        let source = format!(
+            "let _twice (v: Vector<n>) = vectorMap (vectorMap v (fun x -> x + x)) sin\nlet {name} (v: Vector<n>) = vectorDot (_twice v) (_twice (_twice v))"
+        );
+        let emitted = with_input(&["emit", "--schedule", "none", "-"], &source);
+        String::from_utf8_lossy(&emitted.stdout).into_owned()
+    };
+    assert!(text("f").contains("static void f__twice("), "{}", text("f"));
+    is_accepted(folder.path(), &(text("f") + &text("g")));
+}
+
+#[test]
+fn a_derived_entry_has_the_name_that_was_promised() {
+    let text = "let sc (x: Double) (d_x: Double) = let sc_jvp (a: Double) = a * x in sc_jvp d_x * sc_jvp x";
+    let checked = with_input(&["check", "--derive", "jvp:sc", "--derive", "jvp:sc", "-"], text);
+    let printed = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(printed.ends_with("\nlet sc_jvp (x: Double) (d_x: Double) (d_x_: Double) : Double\n"), "{printed}{}", errors(&checked));
+    assert_eq!(printed.matches("sc_jvp").count(), 1);
+    let taken = with_input(&["check", "--derive", "jvp:sc", "-"], &format!("{text}\nlet sc_jvp (x: Double) = x"));
+    assert_eq!(status(&taken), 1);
+    assert!(errors(&taken).contains("error[E0201]") && errors(&taken).contains("<stdin>:2:5"), "{}", errors(&taken));
+    let higher = with_input(&["check", "--derive", "jvp:hof", "-"], "let hof (f: Double => Double) (x: Double) = f x");
+    assert!(errors(&higher).contains("a function is among its parameters"), "{}", errors(&higher));
+}
+
+#[test]
+fn a_size_named_after_a_parameter_is_that_parameters() {
+    let text = "let f (y: Vector<x_n>) (x: Vector) = y\nlet l (a_n: Vector<a_n>) (a: Vector) = vectorAdd a_n a\n";
+    let (_folder, path) = file("p.smooth", text.as_bytes());
+    let path = path.to_str().expect("text");
+    for command in ["eval", "run"] {
+        for (entry, argument) in [("f", "argument 1 (`y`)"), ("l", "argument 2 (`a`)")] {
+            let output = smoothc(&[command, path, entry, "[1]", "[1, 2]"]);
+            assert!(errors(&output).contains("error[E0806]: argument"), "{entry} {argument}: {}", errors(&output));
+            assert_eq!(status(&smoothc(&[command, path, entry, "[1, 2]", "[1, 2]"])), 0);
+        }
+    }
+}
+
+#[test]
+fn numbers_stay_as_written_and_checks_go_when_asked() {
+    let text = "let f (v: Vector) (i: Index) (k: Index) = v[i] * 3.0 + v[k / i] * 3.0";
+    let emit = |text: &str, options: &[&str]| {
+        let emitted = with_input(&[&["emit", "-"], options].concat(), text);
+        assert_eq!(status(&emitted), 0, "{}", errors(&emitted));
+        String::from_utf8_lossy(&emitted.stdout).into_owned()
+    };
+    let zero = "let f (x: Double) (y: Double) = y + 0.0 * x";
+    assert!(!emit(zero, &[]).contains("0.0 * x") && emit(zero, &["--strict-fp"]).contains("0.0 * x"));
+    let (plain, unchecked) = (emit(text, &[]), emit(text, &["--unchecked"]));
+    assert!(plain.contains("return SMOOTH_BOUNDS") && !unchecked.contains("return SMOOTH_BOUNDS"), "{unchecked}");
+    assert!(unchecked.contains("return SMOOTH_DIV_ZERO") && unchecked.contains("return SMOOTH_NEGATIVE"), "{unchecked}");
+    let (_folder, path) = file("p.smooth", text.as_bytes());
+    let path = path.to_str().expect("text");
+    for option in ["--strict-fp", "--unchecked"] {
+        let output = smoothc(&["run", option, path, "f", "[1, 2]", "1", "0"]);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "9.0\n", "{}", errors(&output));
+    }
+}
+
+#[test]
+fn a_range_check_says_which_index_is_out_of_range() {
+    let text = "let f (v: Vector<n>) (k: Index) : Array<Index<n>, k> = build k (fun i -> i * 2)";
+    let output = with_input(&["eval", "-", "f", "[1, 2, 3]", "3"], text);
+    assert!(errors(&output).starts_with("error[E0705]: 4 is not an index below 3\n"), "{}", errors(&output));
+    assert!(errors(&output).contains("help: "));
 }

@@ -66,6 +66,9 @@ fn signatures_show_inferred_types_and_sizes() {
         ("let twice f x = f (f x)", "let twice (f: 'a => 'a) (x: 'a) : 'a    // no entry: it takes a function"),
         ("let f (v: Vector<n>) = let k = length v in vectorAdd v (build k (fun i -> 1.0))", "let f (v: Vector<n>) : Vector<n>"),
         ("open \"other.smooth\"\nlet f (i: Index) = twice i", "let f (i: Index) : Index"),
+        ("let g (y: Vector<x_n>) (x: Vector) = (y, x)", "let g (y: Vector<x_n>) (x: Vector<x_n>) : Vector<x_n> * Vector<x_n>"),
+        ("let f (x: Matrix) (y: Vector<2 * x_n1>) = y", "let f (x: Matrix<x_n0, x_n1>) (y: Vector<2 * x_n1>) : Vector<2 * x_n1>"),
+        ("let f x (y: Vector<x_n>) = (vectorSum x, y)", "let f (x: Vector<x_n>) (y: Vector<x_n>) : Double * Vector<x_n>"),
     ];
     for (text, wanted) in cases {
         assert_eq!(signature(text), wanted, "{text}");
@@ -117,6 +120,9 @@ fn independent_errors_are_reported_together() {
     let found = errors("let f (x: Double) = deriv x\nlet g (x: Double) = f x");
     let codes: Vec<&str> = found.iter().map(|error| error.0).collect();
     assert_eq!(codes, ["E0112"], "a name whose declaration did not parse is not unknown: {found:?}");
+    let found = errors("let f (x: Double) = deriv x\nlet f (x: Double) = x\nlet f (x: Double) = deriv x");
+    let codes: Vec<&str> = found.iter().map(|error| error.0).collect();
+    assert_eq!(codes, ["E0112", "E0201", "E0201", "E0112"], "a declaration that did not parse has a name: {found:?}");
 }
 
 #[test]
@@ -171,4 +177,41 @@ fn built_in_names_are_functions() {
         let text = format!("let f (v: Array<Bool, n>) = vectorMap v {function}");
         assert_eq!(signature(&text), "let f (v: Array<Bool, n>) : Array<Bool, n>");
     }
+}
+
+#[test]
+fn a_form_that_does_not_fit_names_the_one_that_does() {
+    for (text, place, form) in [
+        ("let f (v: Vector) = derivative vectorSum v", "1:32", "gradient"),
+        ("let f (v: Matrix) = mgrad vectorSum v[0]", "1:27", "grad"),
+        ("let f (v: Vector) = gradient (fun v -> v) v", "1:30", "jacobian"),
+        ("let f (m: Matrix) = jacobian (fun m -> m[0]) m", "1:30", "jvp"),
+    ] {
+        let help = with_large_stack(|| {
+            let mut sources = SourceMap::default();
+            let main = sources.add("test.smooth", text);
+            let errors = elaborate(&mut sources, main, &mut |_, _| Err(String::new()), &Options::default()).expect_err(text);
+            (errors[0].code, sources.line_column(errors[0].span).map(|(line, column)| format!("{line}:{column}")), errors[0].help.clone())
+        });
+        assert_eq!(help, ("E0501", Some(place.to_string()), Some(format!("`{form}` is the form for such a function"))), "{text}");
+    }
+}
+
+#[test]
+fn only_near_names_are_suggested() {
+    let help = |text: &str| {
+        with_large_stack(|| {
+            let mut sources = SourceMap::default();
+            let main = sources.add("test.smooth", text);
+            let mut load = |path: &str, _: &str| match path {
+                "a.smooth" => Ok((path.to_string(), "open \"b.smooth\"\n".to_string())),
+                _ => Ok((path.to_string(), "let q (x: Double) = x\n".to_string())),
+            };
+            let errors = elaborate(&mut sources, main, &mut load, &Options::default()).expect_err(text);
+            errors[0].help.clone().unwrap_or_default()
+        })
+    };
+    assert_eq!(help("let g (x: Double) = x\nlet f (x: Double) = zz x"), "declare it above, or open the file that does");
+    assert_eq!(help("open \"a.smooth\"\nlet f (x: Double) = q x"), "declare it above, or open the file that does");
+    assert_eq!(help("let f (v: Vector) = vectorSm v"), "did you mean `vectorSum`?");
 }

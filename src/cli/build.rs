@@ -5,7 +5,7 @@ use super::session;
 use super::session::Wanted;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{SourceMap, Span};
-use crate::toolchain::compiler::{self, Artifact};
+use crate::toolchain::compiler::{self, Arithmetic, Artifact};
 
 pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     let path = &command.output;
@@ -23,5 +23,6 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
     let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
         return Ok(());
     };
-    compiler::compile(&session.emitted()?.source, artifact, path).map_err(|problem| vec![problem])
+    let arithmetic = Arithmetic::of(command.source.strict_fp);
+    compiler::compile_as(&session.emitted()?.source, artifact, arithmetic, path).map_err(|problem| vec![problem])
 }

@@ -22,7 +22,7 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
     let inputs = arguments.values.iter().map(values::from_flat).collect();
     let outcome = eval::eval(&session.program, &call.entry_name, inputs).map_err(|error| {
         let problem = match error.kind {
-            ErrorKind::Status(kind) => Diagnostic::error(status::error(kind).0, error.span, error.message),
+            ErrorKind::Status(kind) => Diagnostic::error(status::error(kind).0, error.span, error.message).help(status::help(kind)),
             ErrorKind::Argument => Diagnostic::error("E0805", error.span, error.message),
             ErrorKind::TooLarge => Diagnostic::error("E0706", error.span, error.message).help("call it with smaller sizes"),
             ErrorKind::Internal => Diagnostic::error("E0901", error.span, format!("internal error: {}", error.message))

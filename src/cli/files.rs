@@ -21,7 +21,8 @@ pub fn read_source(path: &Path) -> Result<String, Diagnostic> {
         let problem = Diagnostic::error("E0001", Span::NONE, format!("cannot read `{name}`: {}", reason(&error)));
         match error.kind() {
             io::ErrorKind::NotFound => problem.help("check the path; `-` reads from standard input"),
-            _ => problem,
+            io::ErrorKind::IsADirectory => problem.help("name a file in it"),
+            _ => problem.help("check that it is a file that you may read"),
         }
     })?;
     String::from_utf8(bytes).map_err(|error| {
@@ -38,6 +39,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
 
 pub fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`: {}", path.display(), reason(error)))
+        .help("check that the folder is there and that you may write to it")
 }
 
 /// An error of the operating system in a few words.

@@ -30,7 +30,7 @@ pub fn read(bytes: &[u8]) -> Result<Npy, String> {
     if count * header.element.bytes() != data.len() {
         return Err(format!("the header promises {} bytes of data, found {}", count * header.element.bytes(), data.len()));
     }
-    let mut column = header.element.decode(data)?;
+    let mut column = header.element.decode(data);
     if header.fortran_order && header.dims.len() > 1 {
         column = to_c_order(&column, &header.dims);
     }
@@ -115,7 +115,7 @@ impl Element {
         self.size
     }
 
-    fn decode(&self, data: &[u8]) -> Result<Column, String> {
+    fn decode(&self, data: &[u8]) -> Column {
         // the bits of one element, as an unsigned number
         let bits = |chunk: &[u8]| {
             let add = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
@@ -123,16 +123,17 @@ impl Element {
         };
         let elements = data.chunks_exact(self.size).map(bits);
         let unused = 64 - 8 * self.size as u32;
-        Ok(match self.kind {
+        match self.kind {
             b'f' if self.size == 8 => Column::Double(elements.map(f64::from_bits).collect()),
             b'f' => Column::Double(elements.map(|bits| f64::from(f32::from_bits(bits as u32))).collect()),
             b'i' => Column::Index(elements.map(|bits| (bits << unused) as i64 >> unused).collect()),
-            b'u' => {
-                let items: Result<Vec<i64>, _> = elements.map(i64::try_from).collect();
-                Column::Index(items.map_err(|_| "an element does not fit in 64 signed bits")?)
-            }
+            // what is no Index is still a number
+            b'u' => match elements.clone().map(i64::try_from).collect::<Result<Vec<i64>, _>>() {
+                Ok(items) => Column::Index(items),
+                Err(_) => Column::Double(elements.map(|bits| bits as f64).collect()),
+            },
             _ => Column::Bool(elements.map(|bits| bits != 0).collect()),
-        })
+        }
     }
 }
 
@@ -281,6 +282,7 @@ mod tests {
         assert_eq!(one("<i8", &i64::MIN.to_le_bytes()), Column::Index(vec![i64::MIN]));
         assert_eq!(one("|i1", &[0xff]), Column::Index(vec![-1]));
         assert_eq!(one("|u1", &[0xff]), Column::Index(vec![255]));
+        assert_eq!(one("<u8", &u64::MAX.to_le_bytes()), Column::Double(vec![u64::MAX as f64]));
         assert_eq!(one("|b1", &[1]), Column::Bool(vec![true]));
     }
 

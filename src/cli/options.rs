@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::types::Derive;
+
 /// Differentiates numerical array programs written in F-smooth and emits C.
 #[derive(Parser)]
 #[command(name = "smoothc", version, max_term_width = 100, arg_required_else_help = true)]
@@ -78,14 +80,21 @@ pub struct Source {
     #[arg(long, value_name = "NAME")]
     pub entry: Vec<String>,
     /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, jacobian or hessian (repeatable)
-    #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER]")]
-    pub derive: Vec<String>,
+    #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER]", value_parser = Derive::parse)]
+    pub derive: Vec<Derive>,
     /// The optimisation schedule: none, paper, default, or a strategy file
     #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,
     /// Leave out a rule or a group of rules (repeatable)
     #[arg(long, value_name = "RULE")]
     pub disable: Vec<String>,
+    /// Round as the program is written: no rule or compiler flag that may change a result's last digits
+    #[arg(long)]
+    pub strict_fp: bool,
+    /// Leave out the checks of bounds, shapes, ranges and counts inside emitted functions; what they would refuse is
+    /// undefined then. Arguments and the workspace are still checked at entry
+    #[arg(long)]
+    pub unchecked: bool,
     /// Print the program after this stage and stop
     #[arg(long, value_name = "STAGE", value_parser = crate::driver::stage_names())]
     pub dump: Option<String>,
@@ -100,7 +109,7 @@ pub struct Emission {
     #[arg(long, value_enum, default_value_t = Target::C)]
     pub target: Target,
     /// Put before public names
-    #[arg(long, value_name = "NAME", default_value = "")]
+    #[arg(long, value_name = "NAME", default_value = "", value_parser = identifier)]
     pub prefix: String,
 }
 
@@ -191,6 +200,15 @@ pub struct RewriteCommand {
     /// Leave out a rule or a group of rules (repeatable)
     #[arg(long, value_name = "RULE")]
     pub disable: Vec<String>,
+}
+
+/// The start of a C name.
+fn identifier(text: &str) -> Result<String, String> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match text.starts_with(|c: char| c.is_ascii_digit()) || !text.chars().all(legal) {
+        true => Err("a C name has letters, digits and `_`, and begins with no digit".into()),
+        false => Ok(text.to_string()),
+    }
 }
 
 /// Puts a space before words that are negative numbers, so that they are no options.

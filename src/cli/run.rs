@@ -6,6 +6,7 @@ use super::{args, output, session};
 use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;
 use crate::toolchain::call;
+use crate::toolchain::compiler::Arithmetic;
 
 pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     let call = &command.call;
@@ -21,7 +22,8 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
     let arguments = args::read(entry, &call.args)?;
     let interface = session.interface(&call.entry_name)?;
     let one = |problem| vec![problem];
-    let loaded = call::load(&session.emitted()?.source, interface, entry.span).map_err(one)?;
+    let arithmetic = Arithmetic::of(command.source.strict_fp);
+    let loaded = call::load_as(&session.emitted()?.source, arithmetic, interface, entry.span).map_err(one)?;
     let result = loaded.call(&arguments.values, &arguments.bindings).map_err(one)?;
     output::value(&result, call.output.as_deref())
 }

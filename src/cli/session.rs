@@ -37,6 +37,8 @@ pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display
         schedule: schedule(source)?,
         disabled: source.disable.clone(),
         record: wanted.record,
+        strict_fp: source.strict_fp,
+        unchecked: source.unchecked,
         only: wanted.only.map(str::to_string),
         prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
         header: wanted.output.map(header_of).unwrap_or_default(),

@@ -16,30 +16,12 @@ pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> 
 }
 
 pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    let derives = session.options.derive.iter().map(|text| derive(text)).collect::<Result<_, _>>().map_err(|problem| vec![problem])?;
-    let options = typing::Options { entries: session.options.entries.clone(), derives };
+    let options = typing::Options { entries: session.options.entries.clone(), derives: session.options.derive.clone() };
     let elaborated = typing::elaborate(&mut session.sources, session.main, load, &options)?;
     session.program = elaborated.program;
     session.warnings = elaborated.warnings;
     session.signatures = elaborated.signatures.into_iter().map(|signature| signature.text).collect();
     Ok(())
-}
-
-/// `KIND:FUNCTION[:PARAMETER]`.
-fn derive(text: &str) -> Result<typing::Derive, Diagnostic> {
-    let parts: Vec<&str> = text.split(':').collect();
-    let kind = |name: &str| typing::Kind::ALL.iter().find(|row| row.0 == name).map(|row| row.1);
-    match parts.as_slice() {
-        [name, function, parameter @ ..] if parameter.len() <= 1 => match kind(name) {
-            Some(kind) => {
-                Ok(typing::Derive { kind, function: function.to_string(), parameter: parameter.first().map(|name| name.to_string()) })
-            }
-            None => Err(Diagnostic::error("E0814", Span::NONE, format!("`--derive` knows no kind `{name}`"))
-                .help("the kinds are jvp, vjp, gradient, jacobian and hessian")),
-        },
-        _ => Err(Diagnostic::error("E0814", Span::NONE, format!("`--derive {text}` is not KIND:FUNCTION or KIND:FUNCTION:PARAMETER"))
-            .help("for example `--derive gradient:loss:weights`")),
-    }
 }
 
 pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -49,8 +31,8 @@ pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
 
 pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let schedule = schedule(&session.options.schedule, &mut session.sources)?;
-    let (disabled, record) = (session.options.disabled.clone(), session.options.record);
-    let options = optimiser::Options { disabled, record, ..optimiser::Options::default() };
+    let given = &session.options;
+    let options = optimiser::Options { strict_fp: given.strict_fp, disabled: given.disabled.clone(), record: given.record };
     let optimised = optimiser::optimise(&session.program, &schedule, &options).map_err(|problem| vec![problem])?;
     let before = std::mem::replace(&mut session.program, optimised.0);
     session.derivation = optimised.1.map(|derivation| (before, derivation));
@@ -79,9 +61,11 @@ pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let entries: Vec<_> =
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     // what the default schedule may do to quotients, lowering may
-    let is_default = matches!(&session.options.schedule, super::Schedule::Named(name) if name == "default");
-    let reciprocals = is_default && !session.options.disabled.iter().any(|name| name == "algebra");
-    session.loops = lowering::lower(&session.program, &entries, &lowering::LowerOptions { reciprocals })?;
+    let options = &session.options;
+    let is_default = matches!(&options.schedule, super::Schedule::Named(name) if name == "default");
+    let reciprocals = is_default && !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra");
+    let options = lowering::LowerOptions { reciprocals, unchecked: options.unchecked };
+    session.loops = lowering::lower(&session.program, &entries, &options)?;
     Ok(())
 }
 

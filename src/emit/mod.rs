@@ -9,6 +9,7 @@
 
 mod expr;
 mod names;
+mod reserved;
 mod runtime;
 mod signature;
 mod stmt;
@@ -157,8 +158,7 @@ fn file_names(program: &LoopProgram, options: &COptions, names: &mut Names) -> F
     let mut file = FileNames::default();
     let entries = || program.functions.iter().filter(|function| function.is_entry);
     for function in entries() {
-        let name = format!("{}{}", options.prefix, names.public(&function.name));
-        names.take(&name);
+        let name = names.prefixed(&options.prefix, &function.name);
         file.bodies.insert(function.name.clone(), name);
     }
     for function in entries() {
@@ -166,8 +166,10 @@ fn file_names(program: &LoopProgram, options: &COptions, names: &mut Names) -> F
         let name = names.public(&wanted);
         file.workspaces.insert(function.name.clone(), name);
     }
+    // two emitted files may go into one translation unit: what is static there needs a name of this file's own
+    let first = entries().next().map(|function| file.bodies[&function.name].clone()).unwrap_or_default();
     for function in program.functions.iter().filter(|function| !function.is_entry) {
-        let name = names.public(&function.name);
+        let name = names.public(&format!("{first}_{}", function.name));
         let workspace = names.public(&format!("{name}_workspace"));
         file.bodies.insert(function.name.clone(), name);
         file.workspaces.insert(function.name.clone(), workspace);

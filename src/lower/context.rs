@@ -32,6 +32,8 @@ pub struct Lowerer<'a> {
     pub blocks: Vec<Block>,
     /// As in [`super::LowerOptions`].
     pub reciprocals: bool,
+    /// Whether run-time checks are left out, but that of a divisor.
+    pub unchecked: bool,
 }
 
 /// The whole range of Index.
@@ -50,6 +52,7 @@ impl<'a> Lowerer<'a> {
             facts: Facts::default(),
             blocks: vec![Vec::new()],
             reciprocals: false,
+            unchecked: false,
         }
     }
 
@@ -105,6 +108,7 @@ impl<'a> Lowerer<'a> {
     pub fn fail(&mut self, cond: Value, status: Status) {
         match cond {
             Value::Bool(false) => {}
+            _ if self.unchecked && status != Status::DivZero => {}
             cond => self.emit(Stmt::Fail { cond, status }),
         }
     }

@@ -46,6 +46,7 @@ pub fn lower_function(
     if checked {
         lowerer.entry_checks(function, &params, &size_names)?;
     }
+    lowerer.unchecked = options.unchecked;
     // what entry has checked is known from here on
     for param in &params {
         if let (Role::Scalar, Some(var)) = (&param.role, scalar_param(function, &lowerer, param.id)) {

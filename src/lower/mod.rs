@@ -39,6 +39,8 @@ pub use program::LoopProgram;
 pub struct LowerOptions {
     /// Divide a whole row by its own number by way of the reciprocal, as group `algebra` does.
     pub reciprocals: bool,
+    /// No run-time checks but those at entry.
+    pub unchecked: bool,
 }
 
 /// Lowers the entries and what they call.

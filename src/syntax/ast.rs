@@ -9,6 +9,8 @@ use crate::source::Span;
 pub struct Module {
     pub opens: Vec<Open>,
     pub decls: Vec<Decl>,
+    /// The names of the declarations that did not parse.
+    pub broken: Vec<Name>,
 }
 
 /// `open linalg` or `open "geometry.smooth"`.

@@ -58,6 +58,7 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
         // Where a word is wrong, what the grammar says would only repeat it.
         let end = pieces.peek().and_then(|next| next.first()).map_or(text.len(), |next| next.start);
         if words.iter().any(|start| (first.start..end).contains(start)) {
+            module.broken.extend(declared_name(piece, file));
             continue;
         }
         if found.len() >= MAX_ERRORS {
@@ -68,7 +69,10 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
             "open" if is_start(first) => open(text, piece, file).map(|open| module.opens.push(open)),
             _ => Err(errors::no_declaration(first, file)),
         };
-        found.extend(built.err());
+        if let Err(problem) = built {
+            module.broken.extend(declared_name(piece, file));
+            found.push(problem);
+        }
     }
     found.sort_by_key(|error| error.span.start);
     (module, found)
@@ -96,6 +100,14 @@ fn check_size(text: &str, file: u32) -> Result<(), Vec<Diagnostic>> {
         return Ok(());
     }
     Err(vec![Diagnostic::error("E0109", Span::new(file, 0, 0), "file larger than 1 GiB").help("split the file")])
+}
+
+/// The name after the `let` of a piece.
+fn declared_name(piece: &[Token], file: u32) -> Option<Name> {
+    let [first, name, ..] = piece else { return None };
+    let is_name = name.text.starts_with(|c: char| c.is_ascii_alphabetic()) && !super::RESERVED.contains(&name.text);
+    (first.text == "let" && is_start(first) && is_name)
+        .then(|| Name { text: name.text.into(), span: Span::new(file, name.start, name.end()) })
 }
 
 fn is_start(token: &Token) -> bool {

@@ -9,7 +9,7 @@ use std::os::raw::c_int;
 
 use libloading::{Library, Symbol};
 
-use super::compiler::{self, Artifact};
+use super::compiler::{self, Arithmetic, Artifact};
 use super::flat::{Column, Flat};
 use super::shim::Interface;
 use super::sizes::Bindings;
@@ -32,6 +32,11 @@ pub struct Loaded {
 
 /// Compiles emitted C and loads one of its entries; `span` is the entry's place for diagnostics.
 pub fn load(source: &str, interface: Interface, span: Span) -> Result<Loaded, Diagnostic> {
+    load_as(source, Arithmetic::Fast, interface, span)
+}
+
+/// The same, compiled for this arithmetic.
+pub fn load_as(source: &str, arithmetic: Arithmetic, interface: Interface, span: Span) -> Result<Loaded, Diagnostic> {
     let names = ["smoothc_call", "smoothc_workspace"].map(|name| {
         let mut name = name.to_string();
         while source.contains(&name) {
@@ -43,7 +48,7 @@ pub fn load(source: &str, interface: Interface, span: Span) -> Result<Loaded, Di
     let cannot = |what: String| Diagnostic::error("E0904", Span::NONE, what);
     let folder = tempfile::tempdir().map_err(|error| cannot(format!("cannot make a temporary folder: {error}")))?;
     let path = folder.path().join(format!("program{}", std::env::consts::DLL_SUFFIX));
-    compiler::compile(&text, Artifact::SharedLibrary, &path)?;
+    compiler::compile_as(&text, Artifact::SharedLibrary, arithmetic, &path)?;
     // SAFETY: the library is the one just made from our own C, which has no initialisers.
     let library = unsafe { Library::new(&path) }.map_err(|error| {
         cannot(format!("cannot load the compiled program: {error}"))

@@ -13,8 +13,28 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// What `run`, `build` and `bench` compile with.
-const FLAGS: &[&str] =
-    &["-std=c99", "-O3", "-march=native", "-fopenmp-simd", "-DSMOOTH_SIMD", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"];
+const FLAGS: &[&str] = &["-std=c99", "-O3", "-march=native", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"];
+
+/// Whether results may differ in their last digits from the program as written: `--strict-fp` says that they may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    #[default]
+    Fast,
+    Strict,
+}
+
+impl Arithmetic {
+    pub fn of(strict_fp: bool) -> Arithmetic {
+        if strict_fp { Arithmetic::Strict } else { Arithmetic::Fast }
+    }
+
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Arithmetic::Fast => &["-DSMOOTH_SIMD", "-ffp-contract=fast"],
+            Arithmetic::Strict => &["-ffp-contract=off"],
+        }
+    }
+}
 
 /// What to make of a C file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,27 +58,32 @@ impl Artifact {
 
 /// Compiles C text to `output`.
 pub fn compile(source: &str, artifact: Artifact, output: &Path) -> Result<(), Diagnostic> {
+    compile_as(source, artifact, Arithmetic::Fast, output)
+}
+
+/// Compiles C text to `output` with the flags for this arithmetic.
+pub fn compile_as(source: &str, artifact: Artifact, arithmetic: Arithmetic, output: &Path) -> Result<(), Diagnostic> {
     let folder = tempfile::tempdir().map_err(|error| no_folder(&error))?;
     let file = folder.path().join("program.c");
     std::fs::write(&file, source).map_err(|error| no_folder(&error))?;
     // an absolute path never looks like an option
     let output = std::path::absolute(output).unwrap_or_else(|_| output.to_path_buf());
     match artifact {
-        Artifact::SharedLibrary => compile_file(folder.path(), &file, &["-shared"], &output),
-        Artifact::Object => compile_file(folder.path(), &file, &["-c"], &output),
+        Artifact::SharedLibrary => compile_file(folder.path(), &file, arithmetic, &["-shared"], &output),
+        Artifact::Object => compile_file(folder.path(), &file, arithmetic, &["-c"], &output),
         Artifact::StaticLibrary => {
             let stem = output.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned());
             let object = folder.path().join(format!("{stem}.o"));
-            compile_file(folder.path(), &file, &["-c"], &object)?;
+            compile_file(folder.path(), &file, arithmetic, &["-c"], &object)?;
             archive(folder.path(), &object, &output)
         }
     }
 }
 
-fn compile_file(folder: &Path, file: &Path, mode: &[&str], output: &Path) -> Result<(), Diagnostic> {
+fn compile_file(folder: &Path, file: &Path, arithmetic: Arithmetic, mode: &[&str], output: &Path) -> Result<(), Diagnostic> {
     let tool = builder(folder).try_get_compiler().map_err(|_| missing("a C compiler", "cc"))?;
     let mut command = tool.to_command();
-    command.args(FLAGS).arg("-fPIC").args(mode).arg("-o").arg(output).arg(file);
+    command.args(FLAGS).args(arithmetic.flags()).arg("-fPIC").args(mode).arg("-o").arg(output).arg(file);
     if mode.contains(&"-shared") {
         // an entry that libc also has, as `step`, is still called by its own library
         if cfg!(target_os = "linux") {
@@ -75,7 +100,8 @@ fn archive(folder: &Path, object: &Path, output: &Path) -> Result<(), Diagnostic
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => {
-            return Err(Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`: {error}", output.display())));
+            let problem = Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`: {error}", output.display()));
+            return Err(problem.help("check that it is no folder and that you may write there"));
         }
     }
     let mut command = builder(folder).try_get_archiver().map_err(|_| missing("an archiver", "ar"))?;
@@ -119,10 +145,11 @@ fn run(mut command: Command, what: &str, output: &Path) -> Result<(), Diagnostic
     let said = String::from_utf8_lossy(&done.stderr);
     if let Some(folder) = output.parent().filter(|folder| !folder.is_dir()) {
         let message = format!("cannot write `{}`: there is no folder `{}`", output.display(), folder.display());
-        return Err(Diagnostic::error("E0011", Span::NONE, message));
+        return Err(Diagnostic::error("E0011", Span::NONE, message).help("make the folder, or name another"));
     }
     if output.is_dir() || said.contains("cannot open output file") {
-        return Err(Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`", output.display())));
+        let problem = Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`", output.display()));
+        return Err(problem.help("check that it is no folder and that you may write there"));
     }
     let said: Vec<&str> = said.lines().take(8).collect();
     let message = format!("the {what} `{}` failed:\n{}", program.display(), said.join("\n"));
@@ -140,6 +167,7 @@ fn missing(what: &str, program: &str) -> Diagnostic {
 
 fn no_folder(error: &io::Error) -> Diagnostic {
     Diagnostic::error("E0011", Span::NONE, format!("cannot write to a temporary folder: {error}"))
+        .help("set TMPDIR to a folder that you may write to")
 }
 
 #[cfg(test)]

@@ -30,3 +30,14 @@ pub fn error(status: Status) -> (&'static str, &'static str) {
         Status::Range => ("E0705", "a number does not fit in an Index or its range"),
     }
 }
+
+/// The next step after a run-time error.
+pub fn help(status: Status) -> &'static str {
+    match status {
+        Status::Bounds => "an index is at least 0 and less than the length",
+        Status::Shape => "arrays that meet here must have one length: check the arguments, or declare one size for both",
+        Status::Negative => "a count is 0 or more",
+        Status::DivZero => "test the divisor first: only the branch of an `if` that is taken is computed",
+        Status::Range => "an Index<n> is at least 0 and less than n; `index x` takes what fits in 64 bits",
+    }
+}

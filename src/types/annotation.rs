@@ -2,9 +2,10 @@
 //!
 //! In: a type as a user wrote it, and the size names in scope. Out: a [`Ty`]. A size name is declared by
 //! standing alone as a length in some parameter, or by a preceding parameter `(n: Index)`; a length that a
-//! top-level parameter leaves out is a size of its own, named `<param>_n`, or `<param>_n0`, `<param>_n1`.
-//! Anywhere else a length that is left out is a hole.
+//! top-level parameter leaves out is a size named `<param>_n`, or `<param>_n0`, `<param>_n1`, which other parameters
+//! may name too. Anywhere else a length that is left out is a hole.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::infer::{Infer, pattern_name};
@@ -22,22 +23,23 @@ impl Infer<'_> {
         for (at, pattern) in params.iter().enumerate() {
             let name = pattern_name(pattern, at);
             let value = Var::fresh(&name, Type::INDEX);
-            for annotation in annotations(pattern) {
+            let annotations = annotations(pattern);
+            for annotation in &annotations {
                 match &annotation.kind {
                     TypeExprKind::Index(_) if !own.contains(&name) => {
                         self.sizes = self.sizes.with(&name, Size::var(&value));
                         own.push(name.clone());
                     }
-                    _ => {
-                        for size in lone_sizes(annotation) {
-                            if own.contains(&size) || (!top && self.sizes.get(&size).is_some()) {
-                                continue;
-                            }
-                            let fresh = if top { Size::var(&Var::fresh(&size, Type::INDEX)) } else { self.holes.fresh_size() };
-                            self.sizes = self.sizes.with(&size, fresh);
-                            own.push(size);
-                        }
-                    }
+                    _ => lone_sizes(annotation).into_iter().for_each(|size| self.declare_size(size, &mut own, top)),
+                }
+            }
+            if top {
+                let left_out: usize = annotations.iter().map(|annotation| lengths_left_out(annotation)).sum();
+                let mut names = own_names(&name, left_out).into_iter();
+                for annotation in annotations {
+                    let mine: Vec<Rc<str>> = names.by_ref().take(lengths_left_out(annotation)).collect();
+                    mine.iter().for_each(|size| self.declare_size(size.clone(), &mut own, top));
+                    self.left_out.insert(annotation.span, mine.iter().filter_map(|size| self.sizes.get(size).cloned()).collect());
                 }
             }
             values.push(value);
@@ -45,36 +47,40 @@ impl Infer<'_> {
         values
     }
 
-    /// The type that an annotation says; `own` is the top-level parameter it stands at.
-    pub(super) fn convert(&mut self, annotation: &TypeExpr, own: Option<&str>) -> Ty {
+    /// A size name of these parameters; one that is there already is the same size.
+    fn declare_size(&mut self, size: Rc<str>, own: &mut Vec<Rc<str>>, top: bool) {
+        if !own.contains(&size) && (top || self.sizes.get(&size).is_none()) {
+            let fresh = if top { Size::var(&Var::fresh(&size, Type::INDEX)) } else { self.holes.fresh_size() };
+            self.sizes = self.sizes.with(&size, fresh);
+            own.push(size);
+        }
+    }
+
+    /// The type that an annotation says.
+    pub(super) fn convert(&mut self, annotation: &TypeExpr) -> Ty {
         if let Some(known) = self.annotations.get(&annotation.span) {
             return known.clone();
         }
-        let mut own_sizes = Vec::new();
-        let ty = self.written(annotation, &mut own_sizes);
-        if let Some(own) = own {
-            for (at, hole) in own_sizes.iter().enumerate() {
-                let name = if own_sizes.len() == 1 { format!("{own}_n") } else { format!("{own}_n{at}") };
-                if let Some(id) = self.holes.open_size(hole) {
-                    self.holes.solve_size(id, Size::var(&Var::fresh(&name, Type::INDEX)));
-                }
-            }
-        }
+        let mut own = self.left_out.remove(&annotation.span).unwrap_or_default().into();
+        let ty = self.written(annotation, &mut own);
         self.annotations.insert(annotation.span, ty.clone());
         ty
     }
 
-    /// Names the lengths of a parameter's inferred type that nothing has decided.
-    pub(super) fn name_sizes(&mut self, param: &str, ty: &Ty) {
+    /// Names the lengths of a parameter's inferred type that nothing has decided; a name that parameters declare is
+    /// that size, unless it is the value of one that comes `later`.
+    pub(super) fn name_sizes(&mut self, param: &str, ty: &Ty, later: &[Var]) {
         let mut open: Vec<u32> = Vec::new();
         collect_open(self, &self.holes.resolve(ty), &mut open);
-        for (at, id) in open.iter().enumerate() {
-            let name = if open.len() == 1 { format!("{param}_n") } else { format!("{param}_n{at}") };
-            self.holes.solve_size(*id, Size::var(&Var::fresh(&name, Type::INDEX)));
+        for (id, name) in open.iter().zip(own_names(param, open.len())) {
+            let declared = self.sizes.get(&name).filter(|size| size.as_var().is_none_or(|var| !later.contains(var)));
+            let size = declared.cloned().unwrap_or_else(|| Size::var(&Var::fresh(&name, Type::INDEX)));
+            self.holes.solve_size(*id, size);
         }
     }
 
-    fn written(&mut self, annotation: &TypeExpr, own_sizes: &mut Vec<Size>) -> Ty {
+    /// `own` are the sizes for the lengths that are left out; beyond them such a length is a hole.
+    fn written(&mut self, annotation: &TypeExpr, own: &mut VecDeque<Size>) -> Ty {
         match &annotation.kind {
             TypeExprKind::Double => Ty::Double,
             TypeExprKind::Bool => Ty::Bool,
@@ -83,20 +89,16 @@ impl Infer<'_> {
             TypeExprKind::Array(element, size) => {
                 let size = match size {
                     Some(size) => self.size(size),
-                    None => {
-                        let hole = self.holes.fresh_size();
-                        own_sizes.push(hole.clone());
-                        hole
-                    }
+                    None => own.pop_front().unwrap_or_else(|| self.holes.fresh_size()),
                 };
-                Ty::array(self.written(element, own_sizes), size)
+                Ty::array(self.written(element, own), size)
             }
-            TypeExprKind::Tuple(parts) => Ty::tuple(parts.iter().map(|part| self.written(part, own_sizes)).collect()),
+            TypeExprKind::Tuple(parts) => Ty::tuple(parts.iter().map(|part| self.written(part, own)).collect()),
             TypeExprKind::Fun(params, result) => {
                 // a function parameter's own lengths may differ at each of its uses
-                let mut ignored = Vec::new();
-                let params = params.iter().map(|param| self.written(param, &mut ignored)).collect();
-                Ty::fun(params, self.written(result, &mut ignored))
+                let mut none = VecDeque::new();
+                let params = params.iter().map(|param| self.written(param, &mut none)).collect();
+                Ty::fun(params, self.written(result, &mut none))
             }
         }
     }
@@ -138,6 +140,20 @@ fn annotations(pattern: &Pattern) -> Vec<&TypeExpr> {
         PatternKind::Var(_) | PatternKind::Wildcard => Vec::new(),
         PatternKind::Tuple(parts) => parts.iter().flat_map(annotations).collect(),
         PatternKind::Typed(inner, annotation) => annotations(inner).into_iter().chain([annotation]).collect(),
+    }
+}
+
+/// The names of the lengths that a parameter leaves out.
+fn own_names(param: &str, count: usize) -> Vec<Rc<str>> {
+    if count == 1 { vec![format!("{param}_n").into()] } else { (0..count).map(|at| format!("{param}_n{at}").into()).collect() }
+}
+
+/// How many lengths an annotation leaves out, function types aside.
+fn lengths_left_out(annotation: &TypeExpr) -> usize {
+    match &annotation.kind {
+        TypeExprKind::Array(element, size) => usize::from(size.is_none()) + lengths_left_out(element),
+        TypeExprKind::Tuple(parts) => parts.iter().map(lengths_left_out).sum(),
+        TypeExprKind::Double | TypeExprKind::Bool | TypeExprKind::Any | TypeExprKind::Index(_) | TypeExprKind::Fun(..) => 0,
     }
 }
 

@@ -35,6 +35,26 @@ pub enum Kind {
     Hessian,
 }
 
+impl Derive {
+    /// `KIND:FUNCTION[:PARAMETER]`.
+    pub fn parse(text: &str) -> std::result::Result<Derive, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [name, function, parameter @ ..] = parts.as_slice() else { return Err("KIND:FUNCTION is missing its `:`".into()) };
+        let kind = Kind::ALL.iter().find(|row| row.0 == *name).map(|row| row.1);
+        let kind = kind.ok_or("the kinds are jvp, vjp, gradient, jacobian and hessian")?;
+        if parameter.len() > 1 {
+            return Err("there is more than KIND:FUNCTION:PARAMETER".into());
+        }
+        Ok(Derive { kind, function: function.to_string(), parameter: parameter.first().map(|name| name.to_string()) })
+    }
+
+    /// The name of the entry that it adds.
+    pub fn entry(&self) -> String {
+        let name = format!("{}_{}", self.function, self.kind.name());
+        self.parameter.iter().fold(name, |name, parameter| format!("{name}_{parameter}"))
+    }
+}
+
 impl Kind {
     pub const ALL: [(&'static str, Kind); 5] =
         [("jvp", Kind::Jvp), ("vjp", Kind::Vjp), ("gradient", Kind::Gradient), ("jacobian", Kind::Jacobian), ("hessian", Kind::Hessian)];
@@ -238,12 +258,18 @@ impl<'a> Elaborator<'a> {
         }
         let mut params = function.params.clone();
         if derive.kind == Kind::Jvp {
-            params.push(Var::fresh(&format!("d_{}", param.name()), param.ty().clone()));
+            let mut tangent = format!("d_{}", param.name());
+            while params.iter().any(|other| **other.name() == *tangent) {
+                tangent.push('_');
+            }
+            params.push(Var::fresh(&tangent, param.ty().clone()));
         }
-        let name = match &derive.parameter {
-            Some(parameter) => format!("{}_{}_{parameter}", derive.function, derive.kind.name()),
-            None => format!("{}_{}", derive.function, derive.kind.name()),
-        };
+        let name = derive.entry();
+        if let Some(other) = self.modules.main_globals().find(|other| *self.modules.globals[*other].decl.name.text == *name) {
+            let other = self.modules.globals[other].decl.name.span;
+            let message = format!("`--derive` makes an entry `{name}`, which the file declares already");
+            return self.fail(Diagnostic::error("E0201", other, message).label(span, "derived from this").help("rename the declaration"));
+        }
         let doc = format!("The {} of `{}` with respect to `{}`.", describe(derive.kind), derive.function, param.name());
         let callee = function.clone();
         let special = self.make((&name, true), params, Some(doc), span, |this, params| {

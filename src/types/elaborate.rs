@@ -96,6 +96,8 @@ pub struct Elaborator<'a> {
     pub diagnostics: Diagnostics,
     pub(super) memo: HashMap<String, Rc<super::special::Special>>,
     pub(super) taken: HashSet<Rc<str>>,
+    /// The names of the entries that `--derive` adds.
+    pub(super) promised: Vec<String>,
     pub(super) local: Local,
     pub(super) inlining: u32,
     /// The declaration whose lets stay as they are written.
@@ -126,6 +128,7 @@ impl<'a> Elaborator<'a> {
             diagnostics: Vec::new(),
             memo: HashMap::new(),
             taken: HashSet::new(),
+            promised: Vec::new(),
             local: Local::default(),
             inlining: 0,
             verbatim: None,
@@ -409,7 +412,16 @@ pub fn hole_name(id: u32) -> Rc<str> {
 
 /// The type with every index bound dropped.
 pub fn without_bounds(ty: &Type) -> Type {
+    fn has_bounds(ty: &Type) -> bool {
+        match ty {
+            Type::Index(bound) => bound.is_some(),
+            Type::Array(element, _) => has_bounds(element),
+            Type::Tuple(parts) => parts.iter().any(has_bounds),
+            Type::Double | Type::Bool => false,
+        }
+    }
     match ty {
+        _ if !has_bounds(ty) => ty.clone(),
         Type::Index(_) => Type::INDEX,
         Type::Array(element, size) => Type::array(without_bounds(element), size.clone()),
         Type::Tuple(parts) => Type::tuple(parts.iter().map(without_bounds).collect()),

@@ -26,13 +26,41 @@ impl Infer<'_> {
         }
     }
 
-    pub(super) fn expect_form(&mut self, api: Api, span: Span, wanted: &Ty, found: &Ty) {
-        if self.holes.unify(wanted, found).is_err() {
-            let (name, takes) = (api.name(), api.takes());
-            let found_text = self.text(found);
-            let help = super::forms::suggestion(&self.holes, api, found);
-            self.diagnostics
-                .push(Diagnostic::error("E0501", span, format!("`{name}` takes {takes} and its point, found {found_text}")).help(help));
+    /// The arguments of a differentiation form: the point is one of the function's, and both are what the form takes.
+    pub(super) fn expect_form(&mut self, api: Api, args: &[(Span, Ty)], params: &[Ty]) {
+        let ([(place, function), (point_place, point), rest @ ..], [wanted, ..]) = (args, params) else { return };
+        if let Ty::Fun(takes, _) = self.holes.head(function)
+            && let [takes] = &takes[..]
+        {
+            match self.holes.unify(takes, point) {
+                Ok(()) => {}
+                Err(Mismatch::Types | Mismatch::Infinite) => {
+                    let message = format!("`{}` takes {} and its point, found {}", api.name(), api.takes(), self.text(point));
+                    let wanted = match self.holes.head(takes) {
+                        Ty::Hole(_) => "a number".to_string(),
+                        _ => self.text(takes),
+                    };
+                    let help = format!("the function takes {wanted}, and the point is what it takes");
+                    return self.report(Diagnostic::error("E0501", *point_place, message).help(help));
+                }
+                Err(sizes) => return self.mismatch(*point_place, takes, point, sizes, "the point is what the function takes", None),
+            }
+        }
+        if self.holes.unify(wanted, function).is_err() {
+            for id in self.holes.open(function) {
+                if self.holes.class(id) == Class::Number {
+                    self.holes.solve(id, Ty::Double);
+                }
+            }
+            let (name, takes, found) = (api.name(), api.takes(), self.text(function));
+            let help = super::forms::suggestion(&self.holes, api, function);
+            self.report(Diagnostic::error("E0501", *place, format!("`{name}` takes {takes} and its point, found {found}")).help(help));
+            return;
+        }
+        for ((place, found), wanted) in
+            [(*point_place, point)].into_iter().chain(rest.iter().map(|(place, ty)| (*place, ty))).zip(&params[1..])
+        {
+            self.expect(place, wanted, found, "the point and its tangent have the type of the function's parameter");
         }
     }
 
@@ -101,7 +129,7 @@ impl Infer<'_> {
     }
 
     /// Binds the names of a pattern.
-    pub(super) fn bind(&mut self, pattern: &Pattern, ty: &Ty, value: Option<Size>, scope: &Scope, own: Option<&str>) -> Scope {
+    pub(super) fn bind(&mut self, pattern: &Pattern, ty: &Ty, value: Option<Size>, scope: &Scope) -> Scope {
         match &pattern.kind {
             PatternKind::Var(name) => scope.with(name, Bound::Mono(ty.clone(), value)),
             PatternKind::Wildcard => scope.clone(),
@@ -114,20 +142,20 @@ impl Infer<'_> {
                             .help("a pattern must have as many components as the value"),
                     );
                 }
-                parts.iter().zip(&types).fold(scope.clone(), |scope, (part, ty)| self.bind(part, ty, None, &scope, own))
+                parts.iter().zip(&types).fold(scope.clone(), |scope, (part, ty)| self.bind(part, ty, None, &scope))
             }
             PatternKind::Typed(inner, annotation) => {
-                let declared = self.convert(annotation, own);
+                let declared = self.convert(annotation);
                 self.expect(pattern.span, &declared, ty, "the value has the type of its annotation");
-                self.bind(inner, &declared, value, scope, own)
+                self.bind(inner, &declared, value, scope)
             }
         }
     }
 
     /// The declared type of a parameter, bounds included.
-    pub(super) fn annotation(&mut self, pattern: &Pattern, own: Option<&str>) -> Option<Ty> {
+    pub(super) fn annotation(&mut self, pattern: &Pattern) -> Option<Ty> {
         match &pattern.kind {
-            PatternKind::Typed(_, annotation) => Some(self.convert(annotation, own)),
+            PatternKind::Typed(_, annotation) => Some(self.convert(annotation)),
             PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) => None,
         }
     }

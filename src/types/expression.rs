@@ -47,7 +47,7 @@ impl Infer<'_> {
                 let mut types = Vec::new();
                 for (at, pattern) in params.iter().enumerate() {
                     let ty = self.holes.fresh(Class::Any, self.level);
-                    scope = self.bind(pattern, &ty, Some(Size::var(&values[at])), &scope, None);
+                    scope = self.bind(pattern, &ty, Some(Size::var(&values[at])), &scope);
                     types.push(ty);
                 }
                 let result = self.expr(body, &scope);
@@ -67,7 +67,7 @@ impl Infer<'_> {
                             self.no_function(value.span, &inferred.ty, "taken apart or annotated here");
                         }
                         self.no_repeats(std::slice::from_ref(pattern));
-                        self.bind(pattern, &inferred.ty, inferred.value, scope, None)
+                        self.bind(pattern, &inferred.ty, inferred.value, scope)
                     }
                 };
                 self.expr(body, &scope)
@@ -129,12 +129,17 @@ impl Infer<'_> {
                 plain(Ty::tuple(types))
             }
             ExprKind::Array(items) => {
-                let element = self.holes.fresh(Class::Any, self.level);
+                let mut element = None;
                 for item in items {
                     let typed = self.expr(item, scope);
                     self.no_function(item.span, &typed.ty, "stored in an array");
-                    self.expect(item.span, &element, &typed.ty, "every element of an array has the type of the first");
+                    match &element {
+                        // no hole for it: literals nest deep, and what a hole becomes is looked through
+                        None => element = Some(self.holes.head(&typed.ty).without_bounds()),
+                        Some(element) => self.expect(item.span, element, &typed.ty, "every element of an array has the type of the first"),
+                    }
                 }
+                let element = element.unwrap_or_else(|| self.holes.fresh(Class::Any, self.level));
                 if items.is_empty() {
                     self.notes.empties.insert(expr.span, element.clone());
                 }
@@ -190,8 +195,10 @@ impl Infer<'_> {
                 .help("move the declaration up"),
             None => {
                 let candidates = self.modules.visible(self.at);
-                let builtins = builtin::names();
-                let help = match nearest(name, candidates.iter().map(|name| &**name).chain(builtins)) {
+                let all = || candidates.iter().map(|name| &**name).chain(builtin::names());
+                // a declaration of this very name is in a file that is not open here
+                let near = if all().any(|other| other == name) { None } else { nearest(name, all()) };
+                let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "declare it above, or open the file that does".into(),
                 };
@@ -267,13 +274,15 @@ impl Infer<'_> {
             args.iter().for_each(|arg| drop(self.expr(arg, scope)));
             return Typed { ty: result, value: None };
         }
+        if let Some(Builtin::Api(api)) = found {
+            let args: Vec<(Span, Ty)> = args.iter().map(|arg| (arg.span, self.expr(arg, scope).ty)).collect();
+            self.expect_form(api, &args, &params);
+            return Typed { ty: result, value: None };
+        }
         let mut value = None;
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
-            match found {
-                Some(Builtin::Api(api)) => self.expect_form(api, arg.span, param, &typed.ty),
-                _ => self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type"),
-            }
+            self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type");
             if let (Some(hole), Some(known)) = (holes_of_values.get(at), &typed.value) {
                 // a value that is wanted elsewhere as another size is the elaborator's to check
                 let _ = self.holes.unify_size(hole, known);

@@ -85,6 +85,8 @@ pub struct Infer<'a> {
     pub(super) sizes: Env<Size>,
     /// Annotations that were read already, so that each own size is made once.
     pub(super) annotations: HashMap<Span, Ty>,
+    /// The sizes that stand for the lengths that a top-level parameter's annotation leaves out.
+    pub(super) left_out: HashMap<Span, Vec<Size>>,
 }
 
 /// Infers every declaration in order.
@@ -101,6 +103,7 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         first_order: Vec::new(),
         sizes: Env::default(),
         annotations: HashMap::new(),
+        left_out: HashMap::new(),
     };
     for index in 0..modules.globals.len() {
         infer.at = index;
@@ -153,7 +156,7 @@ impl Infer<'_> {
             scheme.result = (*result).clone();
             scheme.sizes.clear();
             for (at, param) in scheme.params.iter().enumerate() {
-                self.name_sizes(&format!("arg{}", at + 1), param);
+                self.name_sizes(&format!("arg{}", at + 1), param, &[]);
                 self.holes.resolve(param).map(
                     &mut |size| {
                         scheme.sizes.extend(size.as_atom().filter(|atom| !scheme.sizes.contains(atom)).cloned());
@@ -185,16 +188,14 @@ impl Infer<'_> {
         let (mut types, mut values) = (Vec::new(), Vec::new());
         self.no_repeats(params);
         for (at, pattern) in params.iter().enumerate() {
-            let name = pattern_name(pattern, at);
             let value = index_params[at].clone();
             let ty = self.holes.fresh(Class::Any, self.level);
-            let own = top.then_some(&*name);
-            scope = self.bind(pattern, &ty, Some(Size::var(&value)), &scope, own);
-            let annotated = self.annotation(pattern, own);
+            scope = self.bind(pattern, &ty, Some(Size::var(&value)), &scope);
+            let annotated = self.annotation(pattern);
             types.push(annotated.unwrap_or(ty));
             values.push(value);
         }
-        let declared = result.map(|result| self.convert(result, None));
+        let declared = result.map(|result| self.convert(result));
         let inferred = self.expr(body, &scope);
         if !params.is_empty() {
             self.no_function(body.span, &inferred.ty, "a result");
@@ -204,7 +205,7 @@ impl Infer<'_> {
         }
         if top {
             for (at, pattern) in params.iter().enumerate() {
-                self.name_sizes(&pattern_name(pattern, at), &types[at].clone());
+                self.name_sizes(&pattern_name(pattern, at), &types[at].clone(), &values[at..]);
             }
         }
         self.level -= 1;

@@ -66,6 +66,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let (modules, mut diagnostics) = modules::load(sources, main, load);
     let infer = infer::infer(&modules);
     let mut elaborator = Elaborator::new(&infer, &modules);
+    elaborator.promised = options.derives.iter().map(Derive::entry).collect();
     let mut entries: Vec<(usize, Rc<str>)> = Vec::new();
     let mut signatures = Vec::new();
     for index in modules.main_globals() {
@@ -81,7 +82,10 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
             entries.push((index, function));
         }
     }
-    for derive in &options.derives {
+    for (at, derive) in options.derives.iter().enumerate() {
+        if options.derives[..at].contains(derive) {
+            continue;
+        }
         let Some(index) = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == *derive.function) else {
             diagnostics.push(unknown_entry(&modules, &derive.function, "--derive"));
             continue;
@@ -93,28 +97,17 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
                     entries.push((index, name));
                 }
             }
-            _ => diagnostics.push(
-                Diagnostic::error(
-                    "E0206",
-                    modules.globals[index].decl.name.span,
-                    format!("`{}` cannot be derived: its type is open", derive.function),
-                )
-                .help("annotate its parameters"),
-            ),
+            _ if infer.schemes[index].broken => {}
+            _ => diagnostics.push(not_closed(&infer, &modules, index, "derived")),
         }
     }
     for entry in &options.entries {
         let known = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == **entry);
         match known {
             None => diagnostics.push(unknown_entry(&modules, entry, "--entry")),
-            Some(index) if !infer.schemes[index].broken && closed(&infer, index).is_none() => diagnostics.push(
-                Diagnostic::error(
-                    "E0206",
-                    modules.globals[index].decl.name.span,
-                    format!("`{entry}` cannot be an entry: its type is open or has a function in it"),
-                )
-                .help("annotate its parameters"),
-            ),
+            Some(index) if !infer.schemes[index].broken && closed(&infer, index).is_none() => {
+                diagnostics.push(not_closed(&infer, &modules, index, "an entry"));
+            }
             Some(_) => {}
         }
     }
@@ -159,6 +152,17 @@ fn closed(infer: &infer::Infer, index: usize) -> Option<Instance> {
         instance.push((id, Ty::Double));
     }
     Some(Rc::new(instance))
+}
+
+/// Why a declaration is no entry and has no derived one.
+fn not_closed(infer: &infer::Infer, modules: &modules::Modules, index: usize, what: &str) -> Diagnostic {
+    let (name, scheme) = (&modules.globals[index].decl.name, &infer.schemes[index]);
+    let takes_function = scheme.params.iter().chain([&scheme.result]).any(|ty| contains_function(&infer.holes.resolve(ty)));
+    let (why, help) = match takes_function {
+        true => ("a function is among its parameters", "declare a function that passes it one: `let g x = f sin x`"),
+        false => ("its type is open", "annotate its parameters"),
+    };
+    Diagnostic::error("E0206", name.span, format!("`{}` cannot be {what}: {why}", name.text)).help(help)
 }
 
 fn contains_function(ty: &Ty) -> bool {

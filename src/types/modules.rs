@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
-use crate::syntax::ast::{Decl, OpenWhat};
+use crate::syntax::ast::{Decl, Module, Name, OpenWhat};
 
 /// The M-tilde library of Figure 4 and what the paper's programs use beside it.
 const LINALG: &str = include_str!("linalg.smooth");
@@ -127,6 +127,7 @@ impl Loading<'_, '_> {
         }
         self.modules.opens.push(opens);
         self.modules.names.push(HashMap::new());
+        self.no_repeats(&module);
         for decl in module.decls {
             self.declare(decl, file);
         }
@@ -162,15 +163,26 @@ impl Loading<'_, '_> {
         Some(file)
     }
 
+    /// Reports the names that a file declares twice, also where a declaration did not parse.
+    fn no_repeats(&mut self, module: &Module) {
+        let mut names: Vec<&Name> = module.decls.iter().map(|decl| &decl.name).chain(&module.broken).collect();
+        names.sort_by_key(|name| name.span.start);
+        let mut first: HashMap<&str, Span> = HashMap::new();
+        for name in names {
+            let known = *first.entry(&name.text).or_insert(name.span);
+            if known != name.span {
+                self.diagnostics.push(
+                    Diagnostic::error("E0201", name.span, format!("`{}` is declared twice", name.text))
+                        .label(known, "first declared here")
+                        .help("rename one of them"),
+                );
+            }
+        }
+    }
+
     fn declare(&mut self, decl: Decl, file: usize) {
         let name = decl.name.text.clone();
-        if let Some(first) = self.modules.names[file].get(&name) {
-            let first = self.modules.globals[*first].decl.name.span;
-            self.diagnostics.push(
-                Diagnostic::error("E0201", decl.name.span, format!("`{name}` is declared twice"))
-                    .label(first, "first declared here")
-                    .help("rename one of them"),
-            );
+        if self.modules.names[file].contains_key(&name) {
             return;
         }
         if file != 0 && self.modules.names[0].contains_key(&name) {

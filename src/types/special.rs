@@ -381,7 +381,7 @@ impl<'a> Elaborator<'a> {
         let mut count = 1;
         let reserved = |name: &str| {
             let mut main = self.modules.main_globals();
-            main.any(|index| *self.modules.globals[index].decl.name.text == *name)
+            main.any(|index| *self.modules.globals[index].decl.name.text == *name) || self.promised.iter().any(|promised| promised == name)
         };
         while self.taken.contains(&name) || ((count > 1 || !of_main) && reserved(&name)) {
             count += 1;

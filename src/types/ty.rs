@@ -87,9 +87,19 @@ impl Ty {
         }
     }
 
-    /// The same with every index bound dropped: what a hole may be solved to.
-    fn without_bounds(&self) -> Ty {
+    fn has_bounds(&self) -> bool {
         match self {
+            Ty::Index(bound) => bound.is_some(),
+            Ty::Array(element, _) => element.has_bounds(),
+            Ty::Tuple(parts) => parts.iter().any(Ty::has_bounds),
+            Ty::Double | Ty::Bool | Ty::Fun(..) | Ty::Hole(_) => false,
+        }
+    }
+
+    /// The same with every index bound dropped: what a hole may be solved to.
+    pub(super) fn without_bounds(&self) -> Ty {
+        match self {
+            _ if !self.has_bounds() => self.clone(),
             Ty::Index(_) => Ty::INDEX,
             Ty::Array(element, size) => Ty::array(element.without_bounds(), size.clone()),
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(Ty::without_bounds).collect()),

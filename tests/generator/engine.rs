@@ -99,7 +99,8 @@ fn well_formed(stage: &str, program: &Core) -> Result<(), Failure> {
 }
 
 fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, emitted: bool) -> Result<Stages, Failure> {
-    let options = Options { entries: entries.to_vec(), derive: derive.to_vec(), ..Options::default() };
+    let derives = derive.iter().map(|text| smoothc::types::Derive::parse(text).expect("a derivative")).collect();
+    let options = Options { entries: entries.to_vec(), derive: derives, ..Options::default() };
     let mut session = Session::new("program.smooth", source, options);
     let failed = |stage: &'static str| move |problems: Diagnostics| Failure::of(stage, &problems, source);
     let one = |stage: &'static str| move |problem: Diagnostic| Failure::of(stage, &[problem], source);

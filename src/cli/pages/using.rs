@@ -79,11 +79,6 @@ pub const PAGES: &[Page] = &[
     page("E0812", "an unknown schedule", "`--schedule` takes `none`, `paper`, `default`, or the path of a .strategy file."),
     page("E0813", "an unknown rule", "`--disable` takes the name of a rule or of a group: fusion, normalisation, motion, algebra."),
     page(
-        "E0814",
-        "a --derive that is not understood",
-        "Write KIND:FUNCTION or KIND:FUNCTION:PARAMETER, KIND one of jvp, vjp, gradient, jacobian, hessian:\n\n    --derive gradient:loss:weights",
-    ),
-    page(
         "E0815",
         "a strategy does not apply",
         "`smoothc rewrite STRATEGY EXPR` found no place where the strategy succeeds: a rule by itself is tried at the whole\nexpression only. `topdown s` looks for a place inside, `try s` succeeds in any case.",

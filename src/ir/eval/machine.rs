@@ -96,10 +96,14 @@ impl<'c> Machine<'c> {
                 self.call(*instance, args)
             }
             Code::Check { cond, status, body, source } => {
-                if !self.condition(cond)? {
-                    return fail(*status, source.span(), format!("`{}` does not hold", print::expr(source)));
+                if self.condition(cond)? {
+                    return self.run(body);
                 }
-                self.run(body)
+                let message = match self.out_of_range(cond).filter(|_| *status == Status::Range) {
+                    Some((index, bound)) => format!("{index} is not an index below {bound}"),
+                    None => format!("`{}` does not hold", print::expr(source)),
+                };
+                fail(*status, source.span(), message)
             }
             Code::Dual { tag, slot, parts, span } => {
                 let (at, tangent) = (self.run(&parts.0)?, self.run(&parts.1)?);
@@ -129,6 +133,28 @@ impl<'c> Machine<'c> {
         self.base = outer;
         self.stack.truncate(base);
         value
+    }
+
+    /// The first index that a range check refuses, and its bound; a check goes through arrays and tuples.
+    fn out_of_range(&mut self, check: &Code) -> Option<(i64, i64)> {
+        match check {
+            Code::Prim(Prim::Lt, args, _) => {
+                let [index, bound] = args.as_slice() else { return None };
+                let (index, bound) = (self.index(index).ok()?, self.index(bound).ok()?);
+                (index < 0 || index >= bound).then_some((index, bound))
+            }
+            Code::Prim(_, args, _) => args.iter().find_map(|arg| self.out_of_range(arg)),
+            Code::Let(slot, parts) => {
+                let value = self.run(&parts.0).ok()?;
+                self.set(*slot, value);
+                self.out_of_range(&parts.1)
+            }
+            Code::Fold(fold) => (0..self.index(&fold.n).ok()?).find_map(|i| {
+                self.set(fold.i, Value::Index(i));
+                self.out_of_range(&fold.body)
+            }),
+            _ => None,
+        }
     }
 
     fn condition(&mut self, code: &Code) -> Run<bool> {
