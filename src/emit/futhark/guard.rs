@@ -1,0 +1,106 @@
+//! Run-time errors: `check` as `assert`, with the status as the first word of what the message shows.
+//!
+//! In: a condition, the status that it guards, and what it guards. Out: an expression that fails with the condition
+//! before it uses anything that the condition speaks of: an assertion whose value nobody uses would be dropped.
+//!
+//!     check length v = n else SHAPE in e   →   let v = assert (shape (v_n == n)) v in e
+
+use std::collections::BTreeSet;
+
+use super::context::{Emitter, Place};
+use super::syntax::{Binding, Fut, Pattern};
+use super::term::is_total;
+use super::types::Shape;
+use crate::ir::subst::each_free_var;
+use crate::ir::{Expr, Prim, Status, Var};
+
+/// The helper that names a status in messages.
+pub fn helper(status: Status) -> &'static str {
+    match status {
+        Status::Bounds => "bounds",
+        Status::Shape => "shape",
+        Status::Negative => "negative",
+        Status::DivZero => "div_zero",
+        Status::Range => "range",
+    }
+}
+
+impl Emitter<'_> {
+    pub fn check(&mut self, cond: &Expr, status: Status, body: &Expr) -> (Fut, Shape) {
+        let mut bindings = Vec::new();
+        let (test, _) = self.operand(cond, &mut bindings);
+        let guarded = self.guarded_vars(cond, body);
+        if is_total(body) || guarded.is_empty() {
+            let before = self.facts.clone();
+            self.facts.assume(cond, true);
+            let (value, shape) = self.operand(body, &mut bindings);
+            self.facts = before;
+            return (Fut::let_in(bindings, Fut::assert(helper(status), test, value)), shape);
+        }
+        let exp = self.scope(|this| {
+            this.guard(test, status, &guarded, &mut bindings);
+            this.facts.assume(cond, true);
+            this.exp(body)
+        });
+        (Fut::let_in(bindings, exp.0), exp.1)
+    }
+
+    /// Binds variables anew, so that what uses them comes after the assertion.
+    pub fn guard(&mut self, test: Fut, status: Status, vars: &[Var], bindings: &mut Vec<Binding>) {
+        for var in vars {
+            let Some(Place::One(old, _)) = self.place(var).cloned() else { continue };
+            let name = self.local(var.name());
+            let value = Fut::assert(helper(status), test.clone(), old);
+            bindings.push(Binding { pattern: Pattern::Name(name.clone()), value });
+            self.rename(var, &name);
+        }
+    }
+
+    /// The variables of the body that the condition speaks of; any one of the body where there is none.
+    fn guarded_vars(&self, cond: &Expr, body: &Expr) -> Vec<Var> {
+        let has_name = |var: &Var| matches!(self.place(var), Some(Place::One(Fut::Atom(_), _)));
+        let (mut spoken, mut used) = (BTreeSet::new(), BTreeSet::new());
+        each_free_var(cond, &mut |var| {
+            spoken.insert(var.clone());
+        });
+        each_free_var(body, &mut |var| {
+            if has_name(var) {
+                used.insert(var.clone());
+            }
+        });
+        let both: Vec<Var> = spoken.intersection(&used).cloned().collect();
+        if both.is_empty() { used.into_iter().take(1).collect() } else { both }
+    }
+
+    /// A count that fails where it is negative.
+    pub fn count(&mut self, n: &Expr, bindings: &mut Vec<Binding>) -> Fut {
+        let known = self.is_count(n);
+        let (count, _) = self.operand(n, bindings);
+        if known {
+            return count;
+        }
+        let count = match count {
+            Fut::Atom(_) | Fut::Int(_) => count,
+            long => {
+                let name = self.local("n");
+                bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: long });
+                Fut::atom(name)
+            }
+        };
+        Fut::assert(helper(Status::Negative), Fut::infix("<=", Fut::Int(0), count.clone()), count)
+    }
+
+    /// The test that an Index, or every one in an array, is in range.
+    pub fn range_test(&mut self, value: Fut, rank: usize, bound: &Expr) -> Fut {
+        if rank == 0 {
+            let (bound, _) = self.exp(bound);
+            let low = Fut::infix("<=", Fut::Int(0), value.clone());
+            return Fut::infix("&&", low, Fut::infix(Prim::Lt.row().name, value, bound));
+        }
+        let (name, inner) = self.scope(|this| {
+            let name = this.local("i");
+            (name.clone(), this.range_test(Fut::atom(name), rank - 1, bound))
+        });
+        Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name(name)], inner), value])
+    }
+}
