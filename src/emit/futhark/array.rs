@@ -19,7 +19,15 @@ const MAPPED: usize = 5;
 impl Emitter<'_> {
     pub fn build(&mut self, expr: &Expr, n: &Expr, i: &Var, body: &Expr) -> (Fut, Shape) {
         let mut bindings = Vec::new();
-        let (count, length) = self.build_count(expr, n, &mut bindings);
+        let (mut count, mut length) = self.build_count(expr, n, &mut bindings);
+        // a count is Futhark's to check only where there is something to do for each element
+        if occurrences(i, body) == 0 && !self.is_count(n) {
+            let asserted = self.asserted_count(count, &mut bindings);
+            let name = self.local("n");
+            bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: asserted });
+            length = Some(name.clone());
+            count = Fut::atom(name);
+        }
         let (exp, element) = self.elements(expr, n, i, body, count, &length, &mut bindings);
         (Fut::let_in(bindings, exp), Shape::array(element, length))
     }
@@ -62,8 +70,7 @@ impl Emitter<'_> {
             return self.map(n, i, body, &arrays, &wanted);
         }
         let reads = occurrences(i, body);
-        // a negative count is an error of `tabulate`, but not of `replicate`
-        if reads == 0 && is_total(body) && self.is_count(n) {
+        if reads == 0 && is_total(body) {
             let (value, shape) = self.operand(body, bindings);
             let (value, shape) = self.settle(value, shape, &wanted);
             return (Fut::apply("replicate", vec![count, typed_literals(value)]), shape);

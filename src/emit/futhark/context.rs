@@ -258,17 +258,6 @@ impl<'a> Emitter<'a> {
         self.name_lengths(name, element, inner, sizes);
     }
 
-    /// Gives a variable another name for its value; in sizes it keeps the one that types mention.
-    pub fn rename(&mut self, var: &Var, name: &str) {
-        let Some(Place::One(old, shape)) = self.places.get(var).cloned() else { return };
-        if matches!(var.ty(), Type::Index(_)) && !self.defined.contains_key(var) {
-            let original = var.renewed(Type::INDEX);
-            self.put(&original, Place::One(old, Shape::Index));
-            self.defined.insert(var.clone(), Size::var(&original));
-        }
-        self.put(var, Place::One(Fut::atom(name), shape));
-    }
-
     /// That a length that depends on data is the value of this variable.
     pub fn name_size(&mut self, size: &Size, var: &Var) {
         if let Some(Atom::Unknown(id)) = size.as_atom() {

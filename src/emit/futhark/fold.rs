@@ -79,8 +79,11 @@ impl Emitter<'_> {
         };
         let elements = self.steps(n, i, element).without_lets(&mut bindings);
         let (left, right, sum) = self.scope(|this| {
-            let mut names = |letter: &str| -> Vec<String> { shapes.iter().map(|_| this.local(letter)).collect() };
-            let (a, b) = (names("a"), names("b"));
+            let letters: Vec<String> = ('a'..='z').map(String::from).collect();
+            let mut names = |from: usize| -> Vec<String> {
+                (from..from + shapes.len()).map(|at| this.local(letters.get(at).map_or("z", |letter| letter))).collect()
+            };
+            let (a, b) = (names(0), names(shapes.len()));
             let sum = a.iter().zip(&b).map(|(a, b)| Fut::infix("+", Fut::atom(a), Fut::atom(b))).collect();
             let pattern = |names: Vec<String>| Pattern::Tuple(names.into_iter().map(Pattern::Name).collect());
             (pattern(a), pattern(b), Fut::Tuple(sum))

@@ -104,10 +104,10 @@ pub fn define(
             }
         }
     }
-    let (body, found) = emitter.exp(&function.body);
     let wanted = emitter.shape(&function.result);
-    let (body, found) = emitter.settle(body, found, &wanted);
-    let result = wanted.or(&found);
+    let (body, found) = emitter.exp(&function.body);
+    let (body, _) = emitter.settle(body, found, &wanted);
+    let result = wanted.clone();
     let mut body = if keyword == Keyword::Entry { boundary::result(&mut emitter, body, &result) } else { body };
     for (status, test) in promises {
         body = Fut::assert(guard::helper(status), test, body);

@@ -37,22 +37,28 @@ impl Emitter<'_> {
             self.facts = before;
             return (Fut::let_in(bindings, Fut::assert(helper(status), test, value)), shape);
         }
-        let exp = self.scope(|this| {
-            this.guard(test, status, &guarded, &mut bindings);
-            this.facts.assume(cond, true);
-            this.exp(body)
-        });
-        (Fut::let_in(bindings, exp.0), exp.1)
+        let before = self.facts.clone();
+        let places: Vec<(Var, Option<Place>)> = guarded.iter().map(|var| (var.clone(), self.place(var).cloned())).collect();
+        self.guard(test, status, &guarded, &mut bindings);
+        self.facts.assume(cond, true);
+        let (exp, shape) = self.exp(body);
+        self.facts = before;
+        for (var, place) in places {
+            if let Some(place) = place {
+                self.put(&var, place);
+            }
+        }
+        (Fut::let_in(bindings, exp), shape)
     }
 
     /// Binds variables anew, so that what uses them comes after the assertion.
     pub fn guard(&mut self, test: Fut, status: Status, vars: &[Var], bindings: &mut Vec<Binding>) {
         for var in vars {
-            let Some(Place::One(old, _)) = self.place(var).cloned() else { continue };
+            let Some(Place::One(old, shape)) = self.place(var).cloned() else { continue };
             let name = self.local(var.name());
             let value = Fut::assert(helper(status), test.clone(), old);
             bindings.push(Binding { pattern: Pattern::Name(name.clone()), value });
-            self.rename(var, &name);
+            self.put(var, Place::One(Fut::atom(name), shape));
         }
     }
 
@@ -76,9 +82,11 @@ impl Emitter<'_> {
     pub fn count(&mut self, n: &Expr, bindings: &mut Vec<Binding>) -> Fut {
         let known = self.is_count(n);
         let (count, _) = self.operand(n, bindings);
-        if known {
-            return count;
-        }
+        if known { count } else { self.asserted_count(count, bindings) }
+    }
+
+    /// A count behind an assertion that it is not negative.
+    pub fn asserted_count(&mut self, count: Fut, bindings: &mut Vec<Binding>) -> Fut {
         let count = match count {
             Fut::Atom(_) | Fut::Int(_) => count,
             long => {

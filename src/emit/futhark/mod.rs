@@ -32,7 +32,8 @@ use serde::Serialize;
 use super::names::Names;
 use super::render;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Function, Program, Term};
+use crate::ir::{Expr, Function, Program, Term, Type};
+use crate::source::Span;
 use function::{Definition, Keyword, define, needs_boundary};
 
 /// How the file is called.
@@ -67,6 +68,9 @@ struct FileView {
 
 /// Prints a core program as Futhark.
 pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFile, Diagnostic> {
+    if let Some(function) = program.functions.values().find(|function| function.is_entry && depends_on_data(&function.result)) {
+        return Err(data_size(function.span));
+    }
     let program = split::split(program);
     let mut names = Names::without(RESERVED);
     helpers::names().iter().for_each(|name| names.take(name));
@@ -121,6 +125,18 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
     };
     let view = FileView { title, helpers, definitions };
     Ok(FutharkFile { source: render("futhark.tera", include_str!("../../../templates/futhark.tera"), &view)?, entries })
+}
+
+fn depends_on_data(ty: &Type) -> bool {
+    let mut found = false;
+    ty.each_size(&mut |size| found |= size.has_unknown());
+    found
+}
+
+/// The error for a length that no type can show.
+fn data_size(span: Span) -> Diagnostic {
+    Diagnostic::error("E0601", span, "unsupported: size depends on data")
+        .help("a size must be computed from size names and Index and Bool parameters; pass it as an Index parameter")
 }
 
 /// Reserved words, and what the prelude or our helpers define.
