@@ -45,6 +45,9 @@ def div_zero (holds: bool) : bool = holds
 -- | What holds where numbers are in their range.
 def range (holds: bool) : bool = holds
 
+-- | A number of elements or steps, which must not be negative.
+def count (n: i64) : i64 = assert (negative (0 <= n)) n
+
 -- | The integer part of a number, which must fit.
 def to_index (x: f64) : i64 =
   i64.f64 (assert (range (x >= -9223372036854775808.0 && x < 9223372036854775808.0)) x)

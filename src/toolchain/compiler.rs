@@ -45,13 +45,7 @@ pub fn compile(source: &str, artifact: Artifact, output: &Path) -> Result<(), Di
 }
 
 /// Compiles C that another compiler wrote, in its own dialect, with the libraries that it needs.
-pub fn compile_generated(
-    folder: &Path,
-    file: &Path,
-    artifact: Artifact,
-    output: &Path,
-    libraries: &[&str],
-) -> Result<(), Diagnostic> {
+pub fn compile_generated(folder: &Path, file: &Path, artifact: Artifact, output: &Path, libraries: &[&str]) -> Result<(), Diagnostic> {
     let flags = &["-O3", "-march=native", "-fno-math-errno", "-w"];
     make(&Job { folder, file, flags, libraries }, artifact, output)
 }

@@ -20,13 +20,10 @@ impl Emitter<'_> {
     pub fn build(&mut self, expr: &Expr, n: &Expr, i: &Var, body: &Expr) -> (Fut, Shape) {
         let mut bindings = Vec::new();
         let (mut count, mut length) = self.build_count(expr, n, &mut bindings);
-        // a count is Futhark's to check only where there is something to do for each element
-        if occurrences(i, body) == 0 && !self.is_count(n) {
-            let asserted = self.asserted_count(count, &mut bindings);
-            let name = self.local("n");
-            bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: asserted });
-            length = Some(name.clone());
-            count = Fut::atom(name);
+        // Futhark checks a count too late: it may have allocated by then
+        if !self.is_count(n) {
+            count = Fut::apply("count", vec![count]);
+            length = super::layout::flat(&count);
         }
         let (exp, element) = self.elements(expr, n, i, body, count, &length, &mut bindings);
         (Fut::let_in(bindings, exp), Shape::array(element, length))

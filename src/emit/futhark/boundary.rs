@@ -25,13 +25,7 @@ pub fn parameters(emitter: &mut Emitter, param: &Var, shape: &Shape, bindings: &
     made
 }
 
-fn components(
-    emitter: &mut Emitter,
-    name: &str,
-    shape: &Shape,
-    made: &mut Vec<(Pattern, Shape)>,
-    bindings: &mut Vec<Binding>,
-) -> Place {
+fn components(emitter: &mut Emitter, name: &str, shape: &Shape, made: &mut Vec<(Pattern, Shape)>, bindings: &mut Vec<Binding>) -> Place {
     match shape {
         Shape::Tuple(parts) => {
             let parts = parts.iter().enumerate();

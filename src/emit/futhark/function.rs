@@ -123,8 +123,7 @@ pub fn define(
     let lines = lines(keyword, name, &sizes, &params, &shown, &body);
     names.close();
     let doc: Vec<String> = function.doc.iter().flat_map(|doc| doc.lines()).map(|line| line.trim().to_string()).collect();
-    let signature =
-        Signature { name: name.to_string(), sizes, params: params_of(function, &params, keyword), result: wanted };
+    let signature = Signature { name: name.to_string(), sizes, params: params_of(function, &params, keyword), result: wanted };
     (Definition { doc, lines }, signature)
 }
 
@@ -163,12 +162,7 @@ fn standing_alone(shape: &Shape, sizes: &[(String, Option<usize>)]) -> Shape {
 }
 
 /// Parameters that nobody reads: an entry keeps their names, and says that it does not use them.
-fn with_all_read(
-    params: Vec<(Pattern, Shape)>,
-    body: Fut,
-    keyword: Keyword,
-    read: &BTreeSet<String>,
-) -> (Vec<(Pattern, Shape)>, Fut) {
+fn with_all_read(params: Vec<(Pattern, Shape)>, body: Fut, keyword: Keyword, read: &BTreeSet<String>) -> (Vec<(Pattern, Shape)>, Fut) {
     let mut unused = Vec::new();
     let mut shown = Vec::new();
     let is_size = |name: &str| params.iter().any(|(_, shape)| shape.text().contains(&format!("[{name}]")));

@@ -12,7 +12,7 @@ use super::syntax::{Binding, Fut, Pattern};
 use super::term::is_total;
 use super::types::Shape;
 use crate::ir::subst::each_free_var;
-use crate::ir::{Expr, Prim, Status, Var};
+use crate::ir::{Expr, Prim, Status, Term, Var};
 
 /// The helper that names a status in messages.
 pub fn helper(status: Status) -> &'static str {
@@ -27,6 +27,9 @@ pub fn helper(status: Status) -> &'static str {
 
 impl Emitter<'_> {
     pub fn check(&mut self, cond: &Expr, status: Status, body: &Expr) -> (Fut, Shape) {
+        if status == Status::Negative && is_count_of(cond, body) {
+            return self.exp(body);
+        }
         let mut bindings = Vec::new();
         let (test, _) = self.operand(cond, &mut bindings);
         let guarded = self.guarded_vars(cond, body);
@@ -82,20 +85,7 @@ impl Emitter<'_> {
     pub fn count(&mut self, n: &Expr, bindings: &mut Vec<Binding>) -> Fut {
         let known = self.is_count(n);
         let (count, _) = self.operand(n, bindings);
-        if known { count } else { self.asserted_count(count, bindings) }
-    }
-
-    /// A count behind an assertion that it is not negative.
-    pub fn asserted_count(&mut self, count: Fut, bindings: &mut Vec<Binding>) -> Fut {
-        let count = match count {
-            Fut::Atom(_) | Fut::Int(_) => count,
-            long => {
-                let name = self.local("n");
-                bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: long });
-                Fut::atom(name)
-            }
-        };
-        Fut::assert(helper(Status::Negative), Fut::infix("<=", Fut::Int(0), count.clone()), count)
+        if known { count } else { Fut::apply("count", vec![count]) }
     }
 
     /// The test that an Index, or every one in an array, is in range.
@@ -110,5 +100,16 @@ impl Emitter<'_> {
             (name.clone(), this.range_test(Fut::atom(name), rank - 1, bound))
         });
         Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name(name)], inner), value])
+    }
+}
+
+/// Whether the condition is that the body's own count is not negative, which the body asserts itself.
+fn is_count_of(cond: &Expr, body: &Expr) -> bool {
+    match (cond.term(), body.term()) {
+        (Term::Prim(Prim::Le, args), Term::Build { n, .. } | Term::Fold { n, .. }) => {
+            let same = |a: &Expr| matches!((a.term(), n.term()), (Term::Var(x), Term::Var(y)) if x == y);
+            matches!(args.as_slice(), [low, high] if matches!(low.term(), Term::Index(0)) && same(high))
+        }
+        _ => false,
     }
 }

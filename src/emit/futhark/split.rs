@@ -82,8 +82,7 @@ impl Parts<'_> {
         let shown = |size: &Var| free.iter().any(|var| var.ty().dims().iter().any(|dim| dim.as_var() == Some(size)));
         let (sizes, passed): (Vec<Var>, Vec<Var>) = mentioned.into_iter().partition(|var| shown(var));
         // a parameter whose type mentions an Index comes after it
-        let (indices, others): (Vec<Var>, Vec<Var>) =
-            passed.into_iter().chain(free).partition(|var| matches!(var.ty(), Type::Index(_)));
+        let (indices, others): (Vec<Var>, Vec<Var>) = passed.into_iter().chain(free).partition(|var| matches!(var.ty(), Type::Index(_)));
         let params: Vec<Var> = indices.into_iter().chain(others).collect();
         let mut number = self.made.len() + 1;
         let name = loop {

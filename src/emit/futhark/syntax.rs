@@ -52,7 +52,11 @@ pub enum Pattern {
     Name(String),
     Tuple(Vec<Pattern>),
     /// `[k] (t: [k]f64)`: gives a name to a length that only the value knows.
-    Sized { sizes: Vec<String>, name: String, ty: String },
+    Sized {
+        sizes: Vec<String>,
+        name: String,
+        ty: String,
+    },
     Wild,
 }
 

@@ -88,9 +88,7 @@ impl Shape {
     pub fn leaves(&self) -> Vec<Shape> {
         match self {
             Shape::Double | Shape::Index | Shape::Bool => vec![self.clone()],
-            Shape::Array(element, length) => {
-                element.leaves().into_iter().map(|leaf| Shape::array(leaf, length.clone())).collect()
-            }
+            Shape::Array(element, length) => element.leaves().into_iter().map(|leaf| Shape::array(leaf, length.clone())).collect(),
             Shape::Tuple(parts) => parts.iter().flat_map(Shape::leaves).collect(),
         }
     }

@@ -23,15 +23,8 @@ use crate::toolchain::status;
 type Open = unsafe extern "C" fn(*mut *mut c_char) -> *mut c_void;
 type Close = unsafe extern "C" fn(*mut c_void);
 type Free = unsafe extern "C" fn(*mut c_char);
-type Call = unsafe extern "C" fn(
-    *mut c_void,
-    i64,
-    *const *const c_void,
-    *const i64,
-    *const *mut c_void,
-    *const i64,
-    *mut *mut c_char,
-) -> c_int;
+type Call =
+    unsafe extern "C" fn(*mut c_void, i64, *const *const c_void, *const i64, *const *mut c_void, *const i64, *mut *mut c_char) -> c_int;
 
 /// Why a call has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,8 +86,9 @@ impl Loaded {
         let name = self.interfaces.get(entry).map_or("the entry", |interface| interface.name.as_str());
         self.try_call(entry, args, bindings).map_err(|failure| match failure {
             Failure::Status(kind) => status::diagnostic(kind as i32, name, span),
-            Failure::TooLarge => Diagnostic::error("E0706", span, format!("`{name}` needs more memory than there is"))
-                .help("call it with smaller sizes"),
+            Failure::TooLarge => {
+                Diagnostic::error("E0706", span, format!("`{name}` needs more memory than there is")).help("call it with smaller sizes")
+            }
             Failure::Other(what) => {
                 Diagnostic::error("E0901", span, format!("internal error: `{name}` stopped: {what}")).help("please report it")
             }
