@@ -253,7 +253,8 @@ fn generated_programs_agree_with_the_interpreter() {
         }
         Ok(())
     });
-    println!("{count} programs: {:?}", total.lock().expect("no panic"));
+    let total = total.into_inner().expect("no panic");
+    println!("{count} programs: {total:?}");
     let mut text = String::new();
     for (kind, programs) in failing.into_inner().expect("no panic") {
         let with = if kind.starts_with("futhark") { With::Futhark("c") } else { With::Interpreter };
@@ -268,4 +269,57 @@ fn generated_programs_agree_with_the_interpreter() {
         text.push_str(&format!("── {kind}: {} programs\n{}\n{detail}\n", programs.len(), small.text()));
     }
     assert!(text.is_empty(), "\n{text}");
+    // both schedules count each error once
+    assert!(total.vanished <= total.errors, "half of the errors are gone: {total:?}");
+}
+
+#[test]
+fn the_command_runs_and_builds_futhark() {
+    if !compiler_is_there() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let command = |words: &[&str]| {
+        let root = env!("CARGO_MANIFEST_DIR");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smoothc"));
+        let output = command.args(words).current_dir(root).output().expect("runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (status, out, said) = command(&["run", "--target", "futhark", "examples/tour.smooth", "sideways", "[1, [2, true]]"]);
+    assert_eq!((status, out.as_str()), (Some(0), "[2.0, true, 1.0]\n"), "{said}");
+    let (status, _, said) = command(&["run", "--target", "futhark", "examples/tour.smooth", "clock", "[1, 2, 3]", "3"]);
+    assert_eq!(status, Some(1));
+    assert!(said.starts_with("error[E0701]: "), "{said}");
+    for name in ["sum.so", "sum.a", "sum.o"] {
+        let path = folder.path().join(name);
+        let (status, _, said) = command(&["build", "--target", "futhark", "examples/vector_sum.smooth", "-o", &path.to_string_lossy()]);
+        assert_eq!(status, Some(0), "{said}");
+        assert!(path.is_file() && std::fs::read_to_string(path.with_extension("h")).expect("a header").contains("futhark_entry_total"));
+    }
+}
+
+#[test]
+fn long_functions_compile_within_the_limits() {
+    if !compiler_is_there() {
+        return;
+    }
+    let mut source = String::from("let chain (x: Double) : Double =\n");
+    for k in 0..400 {
+        let before = if k == 0 { "x".to_string() } else { format!("y{}", k - 1) };
+        source.push_str(&format!("  let y{k} = sin {before} * 0.5 + {k}.0\n"));
+    }
+    source.push_str("  y399 + y3\n");
+    smoothc::stack::with_large_stack(|| {
+        let known = engine::compile("chain.smooth", &source, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+        for schedule in ["none", "default"] {
+            let session = engine::compile_for(Target::Futhark, "chain.smooth", &source, schedule, "emit").expect("is emitted");
+            let loaded = load(self::source(&session), &session, "c", Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
+            let arguments = engine::arguments(&session, "chain", &["0.3".into()]).expect("fits");
+            let inputs = engine::arguments(&known, "chain", &["0.3".into()]).expect("fits");
+            let wanted = engine::interpret(&known, "chain", &inputs.values).expect("a value");
+            let found = loaded.try_call(0, &arguments.values, &arguments.bindings).expect("a value");
+            assert_eq!(engine::difference(&wanted, &found), None, "{schedule}");
+        }
+    });
 }

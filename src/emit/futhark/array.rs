@@ -26,6 +26,9 @@ impl Emitter<'_> {
             length = super::layout::flat(&count);
         }
         let (exp, element) = self.elements(expr, n, i, body, count, &length, &mut bindings);
+        if !element.is_known() {
+            self.irregular = Some(expr.span());
+        }
         (Fut::let_in(bindings, exp), Shape::array(element, length))
     }
 

@@ -47,6 +47,7 @@ pub fn clean(exp: Fut, read: &mut BTreeSet<String>) -> Fut {
                 bound.iter().for_each(|name| {
                     inner.remove(name);
                 });
+                types(&pattern, &bound, &mut inner);
                 let value = clean(value, &mut inner);
                 kept.push(Binding { pattern, value });
             }
@@ -65,6 +66,7 @@ pub fn clean(exp: Fut, read: &mut BTreeSet<String>) -> Fut {
             bound.iter().for_each(|name| {
                 inner.remove(name);
             });
+            types(&shown, &bound, &mut inner);
             let (init, n) = (clean(init, &mut inner), clean(n, &mut inner));
             read.extend(inner);
             Fut::Loop(Box::new(Loop { pattern: shown, init, i, n, body }))
@@ -103,13 +105,26 @@ fn names(pattern: &Pattern, bound: &mut Vec<String>) {
     }
 }
 
+/// What the types in a pattern read, beside the sizes that it binds itself.
+fn types(pattern: &Pattern, bound: &[String], read: &mut BTreeSet<String>) {
+    match pattern {
+        Pattern::Sized { ty, .. } => {
+            let mut found = BTreeSet::new();
+            words(ty, &mut found);
+            read.extend(found.into_iter().filter(|name| !bound.contains(name)));
+        }
+        Pattern::Tuple(parts) => parts.iter().for_each(|part| types(part, bound, read)),
+        Pattern::Name(_) | Pattern::Wild => {}
+    }
+}
+
 /// The pattern with `_` before names that are not read.
 pub fn only_read(pattern: Pattern, read: &BTreeSet<String>) -> Pattern {
     match pattern {
         Pattern::Name(name) if !read.contains(&name) => Pattern::Name(format!("_{name}")),
         Pattern::Tuple(parts) => Pattern::Tuple(parts.into_iter().map(|part| only_read(part, read)).collect()),
         Pattern::Sized { sizes, name, ty } => {
-            if sizes.iter().any(|size| read.contains(size)) {
+            if sizes.is_empty() || sizes.iter().any(|size| read.contains(size)) {
                 let name = if read.contains(&name) { name } else { format!("_{name}") };
                 Pattern::Sized { sizes, name, ty }
             } else {

@@ -17,6 +17,7 @@ use crate::emit::names::Names;
 use crate::ir::prove::Facts;
 use crate::ir::size::Atom;
 use crate::ir::{Expr, Size, Type, Var};
+use crate::source::Span;
 
 /// Where a variable's value is.
 #[derive(Clone, Debug)]
@@ -46,6 +47,8 @@ pub struct Emitter<'a> {
     pub signatures: &'a HashMap<Rc<str>, Signature>,
     pub names: &'a mut Names,
     pub facts: Facts,
+    /// The place of an array whose elements have lengths that only data decides: Futhark has no type for it.
+    pub irregular: Option<Span>,
     places: HashMap<Var, Place>,
     /// What let-bound Index variables are, where that is a polynomial.
     defined: HashMap<Var, Size>,
@@ -61,6 +64,7 @@ impl<'a> Emitter<'a> {
             signatures,
             names,
             facts,
+            irregular: None,
             places: HashMap::new(),
             defined: HashMap::new(),
             named: HashMap::new(),

@@ -123,13 +123,24 @@ impl Emitter<'_> {
         let mut origins = self.origins(init);
         origins.extend(self.origins(body));
         let repeat = self.scope(|this| {
-            let pattern = this.declare(acc, &shape);
+            let pattern = with_types(this.declare(acc, &shape), &shape);
             this.comes_from(acc, origins);
             let name = this.index(i, n);
             let (exp, _) = this.inside(body, &shape);
             Loop { pattern, init: start, i: name, n: count, body: typed_literals(exp) }
         });
         (Fut::let_in(bindings, Fut::Loop(Box::new(repeat))), shape)
+    }
+}
+
+/// The pattern with the types of its arrays: Futhark would let their lengths change from one step to the next.
+fn with_types(pattern: Pattern, shape: &Shape) -> Pattern {
+    match (pattern, shape) {
+        (Pattern::Name(name), Shape::Array(..)) if shape.is_known() => Pattern::Sized { sizes: Vec::new(), name, ty: shape.text() },
+        (Pattern::Tuple(parts), Shape::Tuple(shapes)) => {
+            Pattern::Tuple(parts.into_iter().zip(shapes).map(|(part, shape)| with_types(part, shape)).collect())
+        }
+        (pattern, _) => pattern,
     }
 }
 

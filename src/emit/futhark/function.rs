@@ -17,10 +17,12 @@ use super::layout;
 use super::syntax::{Binding, Fut, Pattern};
 use super::term::typed_literals;
 use super::types::Shape;
+use crate::diagnostic::Diagnostic;
 use crate::emit::names::Names;
 use crate::ir::prove::Facts;
 use crate::ir::subst::mentions;
 use crate::ir::{Function, Type, Var};
+use crate::source::Span;
 
 /// What a caller of a function must know; lengths are in the function's own names.
 #[derive(Clone, Debug)]
@@ -42,6 +44,7 @@ pub enum Keyword {
 /// One definition: its documentation and its lines.
 #[derive(Clone, Debug)]
 pub struct Definition {
+    pub name: String,
     pub doc: Vec<String>,
     pub lines: Vec<String>,
 }
@@ -54,7 +57,7 @@ pub fn define(
     is_called: bool,
     signatures: &HashMap<Rc<str>, Signature>,
     names: &mut Names,
-) -> (Definition, Signature) {
+) -> Result<(Definition, Signature), Diagnostic> {
     names.open();
     let mut emitter = Emitter::new(signatures, names, Facts::for_function(function));
     let mut sizes = Vec::new();
@@ -107,6 +110,9 @@ pub fn define(
     let wanted = emitter.shape(&function.result);
     let (body, found) = emitter.exp(&function.body);
     let (body, _) = emitter.settle(body, found, &wanted);
+    if let Some(span) = emitter.irregular {
+        return Err(depends_on_data(if span.is_none() { function.span } else { span }));
+    }
     let result = wanted.clone();
     let mut body = if keyword == Keyword::Entry { boundary::result(&mut emitter, body, &result) } else { body };
     for (status, test) in promises {
@@ -124,7 +130,7 @@ pub fn define(
     names.close();
     let doc: Vec<String> = function.doc.iter().flat_map(|doc| doc.lines()).map(|line| line.trim().to_string()).collect();
     let signature = Signature { name: name.to_string(), sizes, params: params_of(function, &params, keyword), result: wanted };
-    (Definition { doc, lines }, signature)
+    Ok((Definition { name: name.to_string(), doc, lines }, signature))
 }
 
 /// Literals inside a result are of the type that the definition declares.
@@ -275,4 +281,10 @@ pub fn needs_boundary(function: &Function) -> bool {
         other => has_tuple(other),
     };
     result || function.params.iter().any(|param: &Var| has_tuple(param.ty()))
+}
+
+/// The error for a length that no type can show.
+pub fn depends_on_data(span: Span) -> Diagnostic {
+    Diagnostic::error("E0601", span, "unsupported: size depends on data")
+        .help("emitted code stores only arrays whose lengths follow from sizes and Index and Bool parameters; `smoothc eval` runs it")
 }

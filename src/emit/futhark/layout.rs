@@ -268,7 +268,14 @@ fn names(params: &[Pattern]) -> String {
 pub fn pattern(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Name(name) => name.clone(),
-        Pattern::Tuple(parts) => format!("({})", parts.iter().map(self::pattern).collect::<Vec<_>>().join(", ")),
+        Pattern::Tuple(parts) => {
+            let parts = parts.iter().map(|part| match part {
+                Pattern::Sized { sizes, name, ty } if sizes.is_empty() => format!("{name}: {ty}"),
+                other => self::pattern(other),
+            });
+            format!("({})", parts.collect::<Vec<_>>().join(", "))
+        }
+        Pattern::Sized { sizes, name, ty } if sizes.is_empty() => format!("({name}: {ty})"),
         Pattern::Sized { sizes, name, ty } => {
             let sizes: String = sizes.iter().map(|size| format!("[{size}]")).collect();
             format!("{sizes} ({name}: {ty})")

@@ -95,7 +95,7 @@ impl Parts<'_> {
         let args: Vec<Expr> = params.iter().map(Expr::var).collect();
         let function = Function {
             name: name.into(),
-            doc: None,
+            doc: Some(format!("The end of {}.", self.of.name)),
             sizes,
             params,
             result: expr.ty().clone(),

@@ -51,7 +51,7 @@ pub struct Binding {
 pub enum Pattern {
     Name(String),
     Tuple(Vec<Pattern>),
-    /// `[k] (t: [k]f64)`: gives a name to a length that only the value knows.
+    /// `[k] (t: [k]f64)`: gives a name to a length that only the value knows; without sizes, just a type.
     Sized {
         sizes: Vec<String>,
         name: String,
