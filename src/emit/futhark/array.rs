@@ -157,6 +157,15 @@ impl Emitter<'_> {
             let (value, shape) = this.inside(&body, wanted);
             (params, typed_literals(value), shape)
         });
+        // pairs of what is read are a `zip`
+        if params.len() > 1
+            && let Fut::Tuple(parts) = &value
+            && parts.len() == params.len()
+            && params.iter().zip(parts).all(|(param, part)| param.is_exp(part))
+        {
+            let name = if arrays.len() == 2 { "zip".to_string() } else { format!("zip{}", arrays.len()) };
+            return (Fut::apply(name, exps), shape);
+        }
         let function = if arrays.len() == 1 { "map".to_string() } else { format!("map{}", arrays.len()) };
         let args = std::iter::once(Fut::lambda(params, value)).chain(exps).collect();
         (Fut::apply(function, args), shape)

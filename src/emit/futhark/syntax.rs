@@ -5,7 +5,7 @@
 //!
 //!     let a = (let b = x in b + 1) in a * 2   →   let b = x let a = b + 1 in a * 2
 //!     map (\x -> f64.sin x) v                 →   map f64.sin v
-//!     (a, b).1                                →   b
+//!     (a, b).1, let x = b in x                →   b
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,13 @@ impl Fut {
             let value = value.without_lets(&mut chain);
             chain.push(Binding { pattern, value });
         }
-        let body = body.without_lets(&mut chain);
+        let mut body = body.without_lets(&mut chain);
+        // `let x = e in x`
+        if chain.last().is_some_and(|last| last.pattern.is_exp(&body))
+            && let Some(last) = chain.pop()
+        {
+            body = last.value;
+        }
         if chain.is_empty() { body } else { Fut::Let(chain, Box::new(body)) }
     }
 
@@ -178,6 +184,19 @@ impl Fut {
             Fut::Atom(text) => text.clone(),
             Fut::Int(value) => value.to_string(),
             _ => String::new(),
+        }
+    }
+}
+
+impl Pattern {
+    /// Whether the expression is just what the pattern took apart.
+    pub fn is_exp(&self, exp: &Fut) -> bool {
+        match (self, exp) {
+            (Pattern::Name(name), Fut::Atom(text)) => name == text,
+            (Pattern::Tuple(patterns), Fut::Tuple(parts)) => {
+                patterns.len() == parts.len() && patterns.iter().zip(parts).all(|(pattern, part)| pattern.is_exp(part))
+            }
+            _ => false,
         }
     }
 }
