@@ -209,3 +209,17 @@ fn futhark_has_its_own_compiler_and_its_own_words() {
         assert!(errors(&output).starts_with("error[E0903]: a Futhark compiler is needed"), "{}", errors(&output));
     }
 }
+
+#[test]
+fn sizes_of_emitted_functions_come_in_the_order_of_the_text() {
+    for (text, sizes) in [
+        ("let f (at: Array<Index<n>, k>) (v: Vector<n>) = v[at[0]]", "int64_t n, int64_t k,"),
+        ("let f (a: Array<Matrix<n, m>, k>) = a[0][0][0]", "int64_t n, int64_t m, int64_t k,"),
+        ("let f (m: Matrix<r, c>) (n: Index) (v: Vector<n + r>) = v[0] + m[0][0]", "int64_t r, int64_t c, int64_t n,"),
+        ("let f (n: Index) (v: Vector<m>) (w: Vector<n>) = v[0] + w[0]", "int64_t n, int64_t m,"),
+    ] {
+        let emitted = with_input(&["emit", "--target", "c", "-"], text);
+        let c = String::from_utf8_lossy(&emitted.stdout).into_owned();
+        assert!(c.contains(&format!("smooth_status f({sizes}")), "{text}:\n{c}\n{}", errors(&emitted));
+    }
+}

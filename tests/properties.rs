@@ -1,7 +1,8 @@
 //! Random programs: what the interpreter says of the program as written, every engine says.
 //!
-//! Fifty programs by default, fifty to a C file; `SMOOTHC_PROGRAMS=n` for another number,
-//! `SMOOTHC_SEED=n` for others, `SMOOTHC_SHRINK=n` for more steps towards a small one. A failure is printed with the smallest program that shows it.
+//! A thousand programs by default, fifty to a C file; `SMOOTHC_PROGRAMS=n` for another number,
+//! `SMOOTHC_SEED=n` for others, `SMOOTHC_SHRINK=n` for more steps towards a small one. A failure is printed
+//! with the smallest program that shows it.
 
 mod generator;
 
@@ -35,7 +36,7 @@ fn report(program: &Program, kind: &str) -> String {
 
 #[test]
 fn engines_agree_on_random_programs() {
-    let count = setting("SMOOTHC_PROGRAMS", 50);
+    let count = setting("SMOOTHC_PROGRAMS", 1000);
     let first = setting("SMOOTHC_SEED", 0);
     let budget = setting("SMOOTHC_SHRINK", 400);
     let batches = count.div_ceil(BATCH);

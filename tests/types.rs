@@ -154,3 +154,21 @@ fn functions_are_shared_between_equal_uses() {
         with_large_stack(|| typed(library).map(|typed| typed.program.functions.keys().map(|name| name.to_string()).collect::<Vec<_>>()));
     assert_eq!(functions.ok(), Some(vec!["vectorMap2".into(), "vectorEMul".into(), "vectorSum".into(), "vectorDot".into(), "f".into()]));
 }
+
+#[test]
+fn index_bounds_may_mention_parameters_that_come_later() {
+    let text = "let f (n: Index) (x: Double) (y: Double) = derivative (fun d -> derivative (fun b ->
+    vectorSum (build n (fun j -> ifold (fun r k -> r) b (j % 4)))) x) y";
+    assert_eq!(signature(text), "let f (n: Index) (x: Double) (y: Double) : Double");
+    let text = "let f (n: Index) (y: Double) = build 3 (fun i -> build n (fun j ->
+    derivative (fun a -> ifold (fun r k -> r) a (j % 3)) y))";
+    assert_eq!(signature(text), "let f (n: Index) (y: Double) : Matrix<3, n>");
+}
+
+#[test]
+fn built_in_names_are_functions() {
+    for function in ["not", "(not)", "(fun b -> not b)"] {
+        let text = format!("let f (v: Array<Bool, n>) = vectorMap v {function}");
+        assert_eq!(signature(&text), "let f (v: Array<Bool, n>) : Array<Bool, n>");
+    }
+}

@@ -112,6 +112,7 @@ impl Printer<'_> {
                 let text = if op == "-" && text.starts_with('-') { format!("({text})") } else { text };
                 (format!("{op}{text}"), UNARY)
             }
+            (Spelling::Call(name @ ("sin" | "cos")), _) if self.in_lanes => (format!("smooth_{name}({})", self.list(args)), PRIMARY),
             (Spelling::Call(name), _) => (format!("{name}({})", self.list(args)), PRIMARY),
             (Spelling::Infix(name) | Spelling::Prefix(name), _) => (format!("{name}({})", self.list(args)), PRIMARY),
         }

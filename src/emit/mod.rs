@@ -123,7 +123,8 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
     let notes: Vec<String> = NOTES.lines().map(|line| format!(" * {line}").trim_end().to_string()).collect();
     let parts = vec![runtime::STATUS.to_string(), runtime::RESTRICT.to_string()];
     let helpers = runtime::helpers(&text);
-    let source = SourceView { title: title.clone(), notes: notes.clone(), parts: parts.clone(), helpers, prototypes, functions };
+    let source_parts = parts.iter().cloned().chain(runtime::loop_parts(&text)).collect();
+    let source = SourceView { title: title.clone(), notes: notes.clone(), parts: source_parts, helpers, prototypes, functions };
     let header = HeaderView { title, notes, guard: guard(&options.header_name), parts, entries: entry_views };
     Ok(CFiles {
         source: render("c.tera", include_str!("../../templates/c.tera"), &source)?,
@@ -197,6 +198,7 @@ fn body_function(
         named,
         names,
         room: room.then(|| signature.workspace.clone()),
+        in_lanes: false,
         lines: Vec::new(),
         depth: 0,
     };
@@ -229,7 +231,8 @@ fn workspace_function(
         named[*id] = Some(name.clone());
         names.take(name);
     }
-    let mut printer = Printer { file, locals: &workspace.locals, entries: shape, named, names, room: None, lines: Vec::new(), depth: 0 };
+    let mut printer =
+        Printer { file, locals: &workspace.locals, entries: shape, named, names, room: None, in_lanes: false, lines: Vec::new(), depth: 0 };
     printer.block(&workspace.body);
     let body = std::mem::take(&mut printer.lines);
     let unused = signature.measured.iter().filter(|name| !mentions(&body, name));

@@ -12,6 +12,23 @@ pub const STATUS: &str = include_str!("../../runtime/status.h");
 /// The macro for `restrict`, for the C file and the header.
 pub const RESTRICT: &str = include_str!("../../runtime/restrict.h");
 
+/// The macros before loops whose iterations may run at once, for the C file.
+const LANES: &str = include_str!("../../runtime/lanes.h");
+/// Vector functions for such loops, for the C file.
+const VECTOR_MATH: &str = include_str!("../../runtime/vector_math.h");
+
+/// The parts of a C file that only some loops need.
+pub fn loop_parts(text: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    if text.contains("SMOOTH_LANES") {
+        parts.push(LANES.to_string());
+        if ["exp(", "log(", "pow(", "smooth_sin(", "smooth_cos("].iter().any(|call| text.contains(call)) {
+            parts.push(VECTOR_MATH.to_string());
+        }
+    }
+    parts
+}
+
 const FILES: [&str; 3] =
     [include_str!("../../runtime/index.h"), include_str!("../../runtime/size.h"), include_str!("../../runtime/real.h")];
 

@@ -25,6 +25,8 @@ pub struct Printer<'a> {
     pub names: &'a mut Names,
     /// The pointer to free workspace.
     pub room: Option<String>,
+    /// Inside a loop whose iterations may run at once.
+    pub in_lanes: bool,
     pub lines: Vec<String>,
     pub depth: usize,
 }
@@ -116,12 +118,22 @@ impl Printer<'_> {
                 let text = self.assignment(place, value);
                 self.line(text);
             }
-            Stmt::For { i, count, body, .. } => {
+            Stmt::For { i, count, body, lanes, .. } => {
                 let count = self.bound(count);
+                match lanes {
+                    Lanes::One => {}
+                    Lanes::Any => self.line("SMOOTH_LANES"),
+                    Lanes::Sum(sums) => {
+                        let sums: Vec<String> = sums.iter().map(|id| self.name(*id)).collect();
+                        self.line(format!("SMOOTH_LANES_SUM({})", sums.join(", ")));
+                    }
+                }
+                let outer = std::mem::replace(&mut self.in_lanes, *lanes != Lanes::One);
                 self.names.open();
                 let name = self.declare(*i);
                 self.inner(format!("for (int64_t {name} = 0; {name} < {count}; ++{name}) "), body, "}");
                 self.names.close();
+                self.in_lanes = outer;
             }
             Stmt::If { cond, then, otherwise } => {
                 let head = format!("if ({}) ", self.expr(cond));

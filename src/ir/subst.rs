@@ -30,15 +30,27 @@ pub fn freshen(expr: &Expr) -> Expr {
 pub fn freshen_function(function: &Function) -> Function {
     let mut renaming = Renaming { fresh: true, ..Renaming::default() };
     let sizes = function.sizes.iter().map(|size| renaming.binder(size)).collect();
+    let params = function.params.clone();
+    let mut renamed: Vec<Option<Var>> = vec![None; params.len()];
     // a parameter's type may mention an Index parameter that comes after it
-    let mut params: Vec<(usize, Var)> = function.params.iter().cloned().enumerate().collect();
-    params.sort_by_key(|(_, param)| *param.ty() != Type::INDEX);
-    let mut params: Vec<(usize, Var)> = params.iter().map(|(at, param)| (*at, renaming.binder(param))).collect();
-    params.sort_by_key(|(at, _)| *at);
-    let params = params.into_iter().map(|(_, param)| param).collect();
+    while let Some(at) = next_binder(&params, &renamed) {
+        renamed[at] = Some(renaming.binder(&params[at]));
+    }
+    let params = renamed.into_iter().flatten().collect();
     let result = renaming.ty(&function.result);
     let body = renaming.expr(&function.body);
     Function { sizes, params, result, body, ..function.clone() }
+}
+
+/// The first parameter left whose type mentions no parameter that is left; the first of all in a circle.
+fn next_binder(params: &[Var], renamed: &[Option<Var>]) -> Option<usize> {
+    let left: Vec<usize> = (0..params.len()).filter(|at| renamed[*at].is_none()).collect();
+    let depends = |at: usize| {
+        let mut found = false;
+        params[at].ty().each_size(&mut |size| found |= left.iter().any(|other| *other != at && size.mentions(&params[*other])));
+        found
+    };
+    left.iter().copied().find(|at| !depends(*at)).or(left.first().copied())
 }
 
 /// Applies `f` to each direct subterm and rebuilds the node around the results; the node itself when

@@ -73,12 +73,37 @@ impl Type {
         }
     }
 
-    /// Calls `f` on every size, outermost first.
+    /// Calls `f` on every size in the order in which the type is written: `Vector<n>`, `Matrix<rows, columns>`,
+    /// `Array<Index<bound>, n>`.
     pub fn each_size(&self, f: &mut dyn FnMut(&Size)) {
-        self.map_sizes(&mut |size| {
-            f(size);
-            size.clone()
+        self.walk_sizes(&mut |size, _| f(size));
+    }
+
+    /// The same without index bounds.
+    pub fn each_length(&self, f: &mut dyn FnMut(&Size)) {
+        self.walk_sizes(&mut |size, is_length| {
+            if is_length {
+                f(size);
+            }
         });
+    }
+
+    fn walk_sizes(&self, f: &mut dyn FnMut(&Size, bool)) {
+        match self {
+            Type::Double | Type::Bool | Type::Index(None) => {}
+            Type::Index(Some(bound)) => f(bound, false),
+            Type::Array(element, size) => match element.as_ref() {
+                Type::Array(inner, columns) if **inner == Type::Double => {
+                    f(size, true);
+                    f(columns, true);
+                }
+                _ => {
+                    element.walk_sizes(f);
+                    f(size, true);
+                }
+            },
+            Type::Tuple(parts) => parts.iter().for_each(|part| part.walk_sizes(f)),
+        }
     }
 
     /// The lengths of the array's dimensions, outermost first; empty for a type that is no array.

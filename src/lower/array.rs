@@ -13,6 +13,7 @@ use crate::ir::{Expr, Size, Status, Term, Type, Var};
 use super::context::{Lowerer, Result, mismatch};
 use super::program::*;
 use super::scalar::negate;
+use super::sweep::ColumnSum;
 use super::view::{ArrayView, Dest, Leaf, View, has_array};
 
 impl Lowerer<'_> {
@@ -110,6 +111,9 @@ impl Lowerer<'_> {
             }
             (Term::Build { n, i, body }, Dest::Array(array)) => {
                 let count = self.count(n, Some(&array.length()))?;
+                if let Some(sum) = ColumnSum::find(n, i, body) {
+                    return self.sweep(n, i, &count, &sum, array);
+                }
                 self.enter(i, n, &count, Some(array.length()), |this, index| {
                     let place = this.element_dest(array, index, expr.span())?;
                     this.write(body, &place)
@@ -163,7 +167,7 @@ impl Lowerer<'_> {
             this.facts.enter_loop(var, n);
             f(this, &Value::Local(i))
         })?;
-        self.emit(Stmt::For { i, var: Some(var.clone()), count: count.clone(), size, body });
+        self.emit(Stmt::For { i, var: Some(var.clone()), count: count.clone(), size, body, lanes: Lanes::One });
         Ok(())
     }
 

@@ -173,7 +173,9 @@ fn sweep(block: Block, live: &HashSet<Id>) -> Block {
     }
     for stmt in rest {
         match stmt {
-            Stmt::For { i, var, count, size, body } => out.push(Stmt::For { i, var, count, size, body: sweep(body, live) }),
+            Stmt::For { i, var, count, size, body, lanes } => {
+                out.push(Stmt::For { i, var, count, size, body: sweep(body, live), lanes });
+            }
             Stmt::If { cond, then, otherwise } => {
                 let (then, otherwise) = (sweep(then, live), sweep(otherwise, live));
                 if then.is_empty() {

@@ -48,6 +48,7 @@ pub fn lower_function(program: &Program, done: &[LoopFunction], function: &Funct
     let body = lowerer.blocks.pop().unwrap_or_default();
     let kept = params.iter().map(|param| param.id).collect();
     let mut body = clean(body, &kept);
+    super::lanes::find(&mut body);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()
         .filter_map(|param| {
@@ -78,18 +79,23 @@ pub fn lower_function(program: &Program, done: &[LoopFunction], function: &Funct
     })
 }
 
-/// Sizes in order of first appearance in the signature, as parameters.
+/// Sizes in order of first appearance in the signature, as parameters. A size that is an Index parameter
+/// appears where that parameter stands.
 fn declare_sizes(lowerer: &mut Lowerer, function: &Function, params: &mut Vec<Param>) -> Vec<(Var, Id)> {
-    let mut order: Vec<Var> = Vec::new();
     let known = |var: &Var| function.sizes.contains(var) || function.params.contains(var) && matches!(var.ty(), Type::Index(_));
-    for ty in function.params.iter().map(Var::ty).chain([&function.result]) {
-        ty.each_size(&mut |size| {
-            size.each_var(&mut |var| {
-                if known(var) && !order.contains(var) {
-                    order.push(var.clone());
-                }
-            });
-        });
+    let sizes_of = |ty: &Type| {
+        let mut found = Vec::new();
+        ty.each_size(&mut |size| size.each_var(&mut |var| found.extend(known(var).then(|| var.clone()))));
+        found
+    };
+    let types = || function.params.iter().map(Var::ty).chain([&function.result]);
+    let used: Vec<Var> = types().flat_map(sizes_of).collect();
+    let appearing = function.params.iter().flat_map(|param| std::iter::once(param.clone()).chain(sizes_of(param.ty())));
+    let mut order: Vec<Var> = Vec::new();
+    for var in appearing.chain(sizes_of(&function.result)) {
+        if used.contains(&var) && !order.contains(&var) {
+            order.push(var);
+        }
     }
     for size in &function.sizes {
         if !order.contains(size) {

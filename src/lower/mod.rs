@@ -15,9 +15,11 @@ mod clean;
 mod context;
 mod fold;
 mod function;
+mod lanes;
 mod moves;
 pub mod program;
 mod scalar;
+mod sweep;
 mod view;
 mod workspace;
 
@@ -26,6 +28,7 @@ use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::Program;
+use crate::source::Span;
 
 pub use call::can_fail;
 pub use function::bytes_of;
@@ -61,8 +64,12 @@ pub fn lower(program: &Program, entries: &[Rc<str>], _options: &LowerOptions) ->
                 lowered.is_entry = is_entry;
                 functions.push(lowered);
             }
-            Err(problem) => {
+            Err(mut problem) => {
                 failed.insert(function.name.clone());
+                // a term that the optimiser made has no place of its own
+                if problem.span == Span::NONE {
+                    problem.span = function.span;
+                }
                 problems.push(problem);
             }
         }

@@ -165,6 +165,7 @@ pub enum Stmt {
         count: Value,
         size: Option<Size>,
         body: Block,
+        lanes: Lanes,
     },
     If {
         cond: Value,
@@ -186,6 +187,17 @@ pub enum Stmt {
     Rotate(Vec<Id>),
     Scope(Block),
     Return(Value),
+}
+
+/// Whether several iterations of a loop may run at once, in the lanes of a vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// One after the other.
+    One,
+    /// In any order: no iteration reads what another writes.
+    Any,
+    /// In any order but for these locals, which collect a sum.
+    Sum(Vec<Id>),
 }
 
 /// What a pointer is set to.

@@ -221,7 +221,7 @@ impl Counter<'_> {
         let i = self.lowerer.counter(var.name(), &count);
         self.lowerer.env.insert(var.clone(), View::Scalar(Value::Local(i)));
         let (inner, ()) = self.nested(|this| this.walk(body, used))?;
-        self.lowerer.emit(Stmt::For { i, var: None, count, size: None, body: inner });
+        self.lowerer.emit(Stmt::For { i, var: None, count, size: None, body: inner, lanes: Lanes::One });
         Ok(())
     }
 

@@ -154,6 +154,7 @@ fn starts_expression(rule: Rule) -> bool {
             | Rule::boolean
             | Rule::minus
             | Rule::kw_not
+            | Rule::bare_not
             | Rule::kw_if
             | Rule::kw_fun
             | Rule::kw_deriv
@@ -207,7 +208,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         }
         Rule::block | Rule::expr | Rule::operand | Rule::function | Rule::condition | Rule::deriv => return None,
         Rule::application | Rule::postfix | Rule::atom | Rule::round | Rule::section | Rule::square => return None,
-        Rule::square_bar | Rule::elements | Rule::number | Rule::boolean | Rule::minus => {
+        Rule::square_bar | Rule::elements | Rule::element | Rule::bare_not | Rule::number | Rule::boolean | Rule::minus => {
             return None;
         }
         Rule::kw_fun | Rule::kw_if | Rule::kw_not | Rule::kw_deriv => return None,

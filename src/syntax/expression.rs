@@ -212,9 +212,12 @@ impl<'a> Builder<'a> {
         Ok(Expr { kind: ExprKind::App(function, arguments), span })
     }
 
-    /// `-x` as an argument, or an atom with its indices.
+    /// `-x` or `not` as an argument, or an atom with its indices.
     fn argument(self, pair: Pair<'a, Rule>) -> Built<Expr> {
         let span = self.span(&pair);
+        if pair.as_rule() == Rule::bare_not {
+            return Ok(Expr { kind: negation(span), span });
+        }
         let negative = pair.as_rule() == Rule::negative;
         let mut parts = pair.into_inner();
         let first = self.next(&mut parts)?;
@@ -251,13 +254,26 @@ impl<'a> Builder<'a> {
         } else if rule == Rule::round {
             self.round(pair, span)?
         } else {
-            let mut elements = Vec::new();
-            for part in pair.into_inner().filter(|part| part.as_rule() == Rule::expr) {
-                elements.push(self.expr(part)?);
-            }
-            ExprKind::Array(elements)
+            ExprKind::Array(self.elements(pair)?)
         };
         Ok(Expr { kind, span })
+    }
+
+    /// `[a, b]` and `[a; b]` have two elements; beside a `;`, commas make tuples: `[a, b; c, d]`.
+    fn elements(self, pair: Pair<'a, Rule>) -> Built<Vec<Expr>> {
+        let (mut elements, mut separated) = (Vec::new(), false);
+        for part in pair.into_inner() {
+            separated |= part.as_rule() == Rule::semicolon;
+            if part.as_rule() == Rule::element {
+                let parts = part.into_inner().filter(|part| part.as_rule() == Rule::expr);
+                elements.push(parts.map(|part| self.expr(part)).collect::<Built<Vec<Expr>>>()?);
+            }
+        }
+        if separated {
+            elements.into_iter().map(|parts| self.one_or_tuple(parts)).collect()
+        } else {
+            Ok(elements.into_iter().flatten().collect())
+        }
     }
 
     /// `(e)`, `(a, b)`, `(+)`. The span keeps the parentheses, so that what is built around it covers them.
@@ -277,7 +293,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// `(not)`: `fun x -> not x`.
+/// `not` as a function: `fun x -> not x`.
 fn negation(span: Span) -> ExprKind {
     let x = Expr { kind: ExprKind::Var("x".into()), span };
     let body = Expr { kind: ExprKind::Unary(UnOp::Not, Box::new(x)), span };

@@ -204,24 +204,9 @@ impl Needed {
     }
 }
 
+/// Calls `f` on every variable that is a length by itself, in the order in which the type is written.
 pub(super) fn lone(ty: &Type, f: &mut dyn FnMut(&Var)) {
-    match ty {
-        Type::Array(element, size) => {
-            // as it is written: a Matrix has its rows first, an Array its element
-            let matrix = matches!(**element, Type::Array(..) | Type::Double);
-            if !matrix {
-                lone(element, f);
-            }
-            if let Some(var) = size.as_var() {
-                f(var);
-            }
-            if matrix {
-                lone(element, f);
-            }
-        }
-        Type::Tuple(parts) => parts.iter().for_each(|part| lone(part, f)),
-        Type::Double | Type::Bool | Type::Index(_) => {}
-    }
+    ty.each_length(&mut |size| size.as_var().into_iter().for_each(&mut *f));
 }
 
 pub(super) fn has_unknown(ty: &Type) -> bool {

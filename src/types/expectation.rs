@@ -47,6 +47,9 @@ impl Infer<'_> {
                 };
                 let help = match (self.holes.head(wanted), self.holes.head(found)) {
                     (Ty::Double, Ty::Index(_)) => "convert an Index with `double`".to_string(),
+                    (Ty::Index(_), Ty::Double) if self.notes.literals.contains_key(&span) => {
+                        "no Index is larger than 9223372036854775807: the literal can only be a Double".to_string()
+                    }
                     (Ty::Index(_), Ty::Double) => "convert a Double with `index`, or write the literal without a point".to_string(),
                     (Ty::Fun(..), _) => "a function is wanted here".to_string(),
                     (_, Ty::Fun(..)) => "apply the function to all its arguments".to_string(),

@@ -287,6 +287,9 @@ impl<'a> Elaborator<'a> {
         needed.expr(&body);
         needed.ty(body.ty());
         let mut extra: Vec<Var> = needed.free.iter().filter(|var| !params.contains(var) && !needed.bound.contains(var)).cloned().collect();
+        let mut of_params = Needed::default();
+        params.iter().for_each(|param| of_params.ty(param.ty()));
+        extra.extend(of_params.free.into_iter().filter(|var| !extra.contains(var) && !params.contains(var)).collect::<Vec<_>>());
         // the types of captured variables may need more sizes
         let mut at = 0;
         while let Some(var) = extra.get(at).cloned() {
@@ -295,9 +298,6 @@ impl<'a> Elaborator<'a> {
             extra.extend(types.free.into_iter().filter(|var| !extra.contains(var) && !params.contains(var)).collect::<Vec<_>>());
             at += 1;
         }
-        let mut of_params = Needed::default();
-        params.iter().for_each(|param| of_params.ty(param.ty()));
-        extra.extend(of_params.free.into_iter().filter(|var| !extra.contains(var) && !params.contains(var)).collect::<Vec<_>>());
         // what stands alone as a length of some parameter is read off its shape
         let mut sizes: Vec<Var> = Vec::new();
         for ty in params.iter().chain(&extra).map(|var| var.ty()) {

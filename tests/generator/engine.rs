@@ -355,7 +355,7 @@ fn compare_interpreted(stages: &Stages, case: &Case, counts: &mut Counts, failur
             (Ok(expected), Ok(Ok(found))) => {
                 let (expected_columns, found) = (to_flat(&expected.value).columns, to_flat(&found.value).columns);
                 if let Some(detail) = disagreement(&expected_columns, &found, tolerance(expected), exact) {
-                    if ill_conditioned(stages, case, &found) { counts.ill_conditioned += 1 } else { report("value", detail) }
+                    if explained(stages, case, &found) { counts.ill_conditioned += 1 } else { report("value", detail) }
                 }
             }
             (Ok(_), Ok(Err(error))) => report("error", error.message),
@@ -397,7 +397,9 @@ fn futhark(
             Err(futhark::call::Failure::Other(said)) => Answer::Crash(said),
         };
         if case.meaning.is_err() && matches!(answer, Answer::Columns(_)) {
-            counts.vanished += 1;
+            let still_fails = matches!(interpret(program, &case.entry, &case.arguments), Ok(Err(_)));
+            if still_fails && std::env::var_os("SMOOTHC_DEBUG").is_some() { eprintln!("VANISHED {engine} {} {:?}\n{}", case.entry, case.meaning, file.source); }
+            counts.vanished += usize::from(still_fails);
             continue;
         }
         compare_native(stages, &engine, backend, case, answer, failures);
@@ -416,7 +418,7 @@ fn compare_native(stages: &Stages, engine: &str, flavour: &str, case: &Case, ans
         (Ok(expected), Answer::Columns(found)) => {
             let columns = to_flat(&expected.value).columns;
             if let Some(detail) = disagreement(&columns, &found, tolerance(expected), exact)
-                && !ill_conditioned(stages, case, &found)
+                && !explained(stages, case, &found)
             {
                 report("value", &detail);
             }
@@ -462,6 +464,21 @@ fn disagreement(expected: &[Column], found: &[Column], tolerance: f64, exact: bo
         }
     }
     None
+}
+
+fn explained(stages: &Stages, case: &Case, found: &[Column]) -> bool {
+    of_nothing(case, found) || ill_conditioned(stages, case, found)
+}
+
+/// Whether the difference is a zero tangent that met an infinite slope, of a variable without elements: the
+/// interpreter sees that nothing reaches the place, `ad` that something may.
+fn of_nothing(case: &Case, found: &[Column]) -> bool {
+    let Ok(expected) = &case.meaning else { return false };
+    case.words.iter().any(|word| word.contains("[]"))
+        && to_flat(&expected.value).columns.iter().zip(found).all(|pair| match pair {
+            (Column::Double(expected), Column::Double(found)) => expected.iter().zip(found).all(|(a, b)| a == b || b.is_nan()),
+            (expected, found) => expected == found,
+        })
 }
 
 /// Whether changes of the inputs in the last places, or of the values met, explain the difference.
@@ -538,6 +555,12 @@ fn difference(typed: &Core, entry: &str, param: usize, case: &Case, counts: &mut
         let outcome = interpret(typed, entry, &arguments).ok()?.ok()?;
         Some((outcome.value.doubles(), outcome.trace.largest))
     };
+    let slope_at = |h: f64| -> Option<Vec<f64>> {
+        let mut arguments = case.arguments.clone();
+        let mut steps = tangent.iter();
+        each_double(&mut arguments.values[param], &mut |number| *number += h * steps.next().unwrap_or(&0.0));
+        Some(interpret(typed, &case.entry, &arguments).ok()?.ok()?.value.doubles())
+    };
     let h = 1e-5;
     let points: Option<Vec<_>> = [-2.0 * h, -h, 0.0, h, 2.0 * h].into_iter().map(value).collect();
     let Some(points) = points else { return };
@@ -560,6 +583,11 @@ fn difference(typed: &Core, entry: &str, param: usize, case: &Case, counts: &mut
         let bend = (sides[3] - 3.0 * sides[2] + 3.0 * sides[1] - sides[0]).abs();
         counts.differences += 1;
         if (slope - central).abs() > 1e-4 * size * scale.sqrt() + 10.0 * bend {
+            let near = |slope: f64| (slope - central).abs() <= 1e-3 * size;
+            if [-h, h].into_iter().all(|h| slope_at(h).is_some_and(|slopes| slopes.get(k).copied().is_some_and(near))) {
+                // a branch that is taken at this point only has a slope of its own
+                continue;
+            }
             failures.push((
                 case.program,
                 Failure::new("difference", at(case, &format!("slope {slope}, by differences {central} (number {k})"))),

@@ -9,14 +9,17 @@ use super::rule::Rule;
 
 pub mod algebra;
 pub mod conditional;
+pub mod divide;
 pub mod fission;
 pub mod fusion;
 pub mod lambda;
 pub mod loops;
+pub mod merge;
 pub mod motion;
 pub mod ring;
 pub mod share;
 pub mod tuple;
+pub mod unroll;
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +28,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 10] = [
+    let parts: [&LazyLock<Vec<Rule>>; 13] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -36,6 +39,9 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
+        &divide::RULES,
+        &unroll::RULES,
+        &merge::RULES,
     ];
     parts.into_iter().flat_map(|part| part.iter())
 }

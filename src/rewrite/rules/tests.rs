@@ -218,6 +218,72 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let (x, body) = g.bound("t", tuple.ty().clone(), |g, _| g.double(2));
             Expr::let_(x, tuple, body)
         }
+        "build-unroll" => {
+            let count = Expr::index(1 + g.below(6) as i64);
+            let array = g.build(count, |g| {
+                if g.below(3) > 0 { g.double(2) } else { Expr::if_(prim(Prim::Lt, g.index(0), g.index(0)), g.double(1), g.double(1)) }
+            });
+            Expr::get(array, g.index(0))
+        }
+        "array-to-tuple" => {
+            let items = |g: &mut Generator| Expr::array(Type::Double, vec![g.double(1), g.double(1), g.double(1)]);
+            let value = match g.below(3) {
+                0 => items(g),
+                1 => Expr::if_(g.boolean(1), items(g), items(g)),
+                _ => {
+                    let init = items(g);
+                    let n = g.count();
+                    let at = |state: &Expr, k| Expr::get(state.clone(), Expr::index(k));
+                    Expr::fold(n, "s", "i", init, |s, _| {
+                        Expr::array(Type::Double, vec![at(&s, 1), at(&s, 2), prim(Prim::Add, at(&s, 0), g.double(1))])
+                    })
+                }
+            };
+            let ty = value.ty().clone();
+            let k = g.below(3) as i64;
+            let (x, body) = g.bound("t", ty, |g, x| prim(Prim::Mul, Expr::get(Expr::var(x), Expr::index(k)), g.double(1)));
+            Expr::let_(x, value, body)
+        }
+        "if-merge" => {
+            let cond = g.boolean(1);
+            let part = |g: &mut Generator| Expr::if_(cond.clone(), g.double(1), g.double(1));
+            let first = part(g);
+            let (x, rest) = g.bound("a", Type::Double, |g, _| {
+                let between = g.double(1);
+                let (m, rest) = g.bound("m", Type::Double, |g, _| {
+                    let second = part(g);
+                    let (y, body) = g.bound("b", Type::Double, |g, _| g.double(2));
+                    Expr::let_(y, second, body)
+                });
+                Expr::let_(m, between, rest)
+            });
+            Expr::let_(x, first, rest)
+        }
+        "div-known" | "reciprocal" => {
+            let value = g.double(1);
+            let (z, body) = g.bound("z", Type::Double, |g, z| {
+                let z = Expr::var(z);
+                let quotient = |g: &mut Generator, z: &Expr| prim(Prim::Div, g.double(1), z.clone());
+                if rule == "reciprocal" {
+                    let parts: Vec<Expr> = (0..5).map(|_| quotient(g, &z)).collect();
+                    return parts.into_iter().reduce(|a, b| prim(Prim::Add, a, b)).unwrap_or(z);
+                }
+                Expr::bind("r", prim(Prim::Div, double(1.0), z.clone()), |r| prim(Prim::Add, quotient(g, &z), r))
+            });
+            Expr::let_(z, value, body)
+        }
+        "if-components" => {
+            let (a, b) = (g.double(1), g.double(1));
+            let branch =
+                |g: &mut Generator| Expr::bind("s", g.double(1), |s| Expr::tuple(vec![Expr::tuple(vec![s.clone(), g.double(1)]), s]));
+            let value = Expr::if_(prim(Prim::Lt, a, b), branch(g), branch(g));
+            let (ty, k) = (value.ty().clone(), g.below(2));
+            let (x, body) = g.bound("t", ty, |g, x| {
+                let pair = Expr::proj(Expr::var(x), 0);
+                prim(Prim::Mul, prim(Prim::Add, Expr::proj(pair, k), Expr::proj(Expr::var(x), 1)), g.double(1))
+            });
+            Expr::let_(x, value, body)
+        }
         "let-merge" => {
             let value = g.double(1);
             let (x, (y, body)) = g.bound("a", Type::Double, |g, _| g.bound("b", Type::Double, |g, _| g.double(2)));

@@ -1,0 +1,167 @@
+//! The numbers that the benchmarks run on: random within plausible ranges, the same in every run.
+//!
+//! In: the sizes of a workload. Out: [`Inputs`], the arguments in the order of the C interface, the length of the output, and
+//! how many bytes the derivative must read (each number that it needs, once) and write (each of its result, once).
+
+/// The arguments of a call.
+pub struct Inputs {
+    /// Sizes in the order of the C interface.
+    pub sizes: Vec<i64>,
+    pub scalars: Vec<f64>,
+    pub arrays: Vec<Array>,
+    /// How many doubles the result has.
+    pub output: usize,
+    /// The bytes that must be read.
+    pub read: usize,
+}
+
+impl Inputs {
+    /// The bytes that must be written.
+    pub fn written(&self) -> usize {
+        self.output * size_of::<f64>()
+    }
+}
+
+pub enum Array {
+    Doubles(Vec<f64>),
+    Indexes(Vec<i64>),
+}
+
+/// Sebastiano Vigna's splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * ((self.bits() >> 11) as f64 / (1u64 << 53) as f64)
+    }
+
+    fn doubles(&mut self, count: usize, low: f64, high: f64) -> Vec<f64> {
+        (0..count).map(|_| self.between(low, high)).collect()
+    }
+
+    fn below(&mut self, bound: usize) -> i64 {
+        (self.bits() % bound as u64) as i64
+    }
+}
+
+/// Two vectors, of which the result needs one.
+pub fn two_vectors(size: &[usize]) -> Inputs {
+    let n = size[0];
+    let mut random = Random(1);
+    let arrays = vec![Array::Doubles(random.doubles(n, -1.0, 1.0)), Array::Doubles(random.doubles(n, -1.0, 1.0))];
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: n, read: 8 * n }
+}
+
+/// Two vectors for an n × n result that does not depend on them.
+pub fn square_result(size: &[usize]) -> Inputs {
+    let n = size[0];
+    Inputs { output: n * n, read: 0, ..two_vectors(size) }
+}
+
+/// A vector that the result does not depend on.
+pub fn vector(size: &[usize]) -> Inputs {
+    let n = size[0];
+    let arrays = vec![Array::Doubles(Random(2).doubles(n, -1.0, 1.0))];
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: n, read: 0 }
+}
+
+/// A vector that is copied, and a scalar.
+pub fn scaled_vector(size: &[usize]) -> Inputs {
+    Inputs { scalars: vec![1.5], read: 8 * size[0], ..vector(size) }
+}
+
+/// An m × n matrix and a vector; the result has n numbers.
+pub fn matrix_to_vector(size: &[usize]) -> Inputs {
+    let (m, n) = (size[0], size[1]);
+    let mut random = Random(3);
+    let arrays = vec![Array::Doubles(random.doubles(m * n, -1.0, 1.0)), Array::Doubles(random.doubles(n, -1.0, 1.0))];
+    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output: n, read: 8 * m * n }
+}
+
+/// The same; the result has m × n numbers and depends on the vector only.
+pub fn vector_to_matrix(size: &[usize]) -> Inputs {
+    Inputs { output: size[0] * size[1], read: 8 * size[1], ..matrix_to_vector(size) }
+}
+
+/// A positive matrix with its factors; the result has `output` numbers.
+fn factors(size: &[usize], output: usize) -> Inputs {
+    let (m, n) = (size[0], size[1]);
+    let mut random = Random(4);
+    let arrays = vec![
+        Array::Doubles(random.doubles(m * n, 0.1, 2.0)),
+        Array::Doubles(random.doubles(m, 0.5, 1.5)),
+        Array::Doubles(random.doubles(n, 0.5, 1.5)),
+    ];
+    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output, read: 8 * (m * n + m + n) }
+}
+
+pub fn factors_in_v(size: &[usize]) -> Inputs {
+    factors(size, size[1])
+}
+
+pub fn factors_in_u(size: &[usize]) -> Inputs {
+    factors(size, size[0])
+}
+
+/// Quaternions of length one, and points.
+pub fn rotations(size: &[usize]) -> Inputs {
+    let n = size[0];
+    let mut random = Random(5);
+    let mut quaternions = random.doubles(4 * n, 0.1, 1.0);
+    for quaternion in quaternions.chunks_exact_mut(4) {
+        let length = quaternion.iter().map(|x| x * x).sum::<f64>().sqrt();
+        quaternion.iter_mut().for_each(|x| *x /= length);
+    }
+    let arrays = vec![Array::Doubles(quaternions), Array::Doubles(random.doubles(3 * n, -2.0, 2.0))];
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: 21 * n, read: 8 * n * (4 + 3) }
+}
+
+/// A camera: rotation, centre, focal length, principal point, radial distortion.
+fn camera(random: &mut Random) -> Vec<f64> {
+    let mut camera = random.doubles(3, -0.4, 0.4);
+    camera.extend(random.doubles(3, -1.0, 1.0));
+    camera.push(random.between(400.0, 600.0));
+    camera.extend(random.doubles(2, -5.0, 5.0));
+    camera.extend(random.doubles(2, -0.05, 0.05));
+    camera
+}
+
+/// Points in front of cameras that look along the third axis.
+fn points(random: &mut Random, count: usize) -> Vec<f64> {
+    (0..count).flat_map(|_| [random.between(-2.0, 2.0), random.between(-2.0, 2.0), random.between(6.0, 12.0)]).collect()
+}
+
+/// One camera and many points.
+pub fn one_camera(size: &[usize]) -> Inputs {
+    let n = size[0];
+    let mut random = Random(6);
+    let arrays = vec![Array::Doubles(camera(&mut random)), Array::Doubles(points(&mut random, n))];
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: 22 * n, read: 8 * (11 + n * 3) }
+}
+
+/// Cameras, points, and observations of a random point by a random camera, as many as in a problem of ADBench. The cameras and
+/// points are counted once.
+pub fn observations(size: &[usize]) -> Inputs {
+    let (c, p, k) = (size[0], size[1], size[2]);
+    let mut random = Random(7);
+    let cameras = (0..c).flat_map(|_| camera(&mut random)).collect();
+    let points = points(&mut random, p);
+    let arrays = vec![
+        Array::Doubles(cameras),
+        Array::Doubles(points),
+        Array::Doubles(random.doubles(k, 0.5, 1.5)),
+        Array::Indexes((0..k).map(|_| random.below(c)).collect()),
+        Array::Indexes((0..k).map(|_| random.below(p)).collect()),
+        Array::Doubles(random.doubles(2 * k, -100.0, 100.0)),
+    ];
+    let sizes = [c, p, k].map(|size| size as i64).to_vec();
+    Inputs { sizes, scalars: vec![], arrays, output: 30 * k, read: 8 * (11 * c + 3 * p + k * (1 + 2 + 2)) }
+}

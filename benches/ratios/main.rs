@@ -1,0 +1,93 @@
+//! `cargo bench --bench ratios [-- NAME…]`: emitted C against C written by hand for the same derivative.
+//!
+//! In: `benches/*.smooth`, with the hand-written functions of the same names and signatures in `benches/*.c`. Both are compiled
+//! with the flags of `smoothc run` and loaded into this process; their results are compared first; then they are timed in turns,
+//! on the same inputs, outputs and workspace, beside a copy loop that moves as many bytes as the derivative must. Out: one line
+//! a row on standard output, and without a NAME also `docs/benchmarks.md` and `docs/benchmarks.svg`. A NAME selects the
+//! workloads whose name contains it. The exit status is 1 when results differ by more than [`TOLERANCE`] or something fails.
+
+mod compiled;
+mod inputs;
+mod plot;
+mod report;
+mod timing;
+mod workloads;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use compiled::{Case, Compiled, Program};
+use report::{Row, Sizes};
+use workloads::{WORKLOADS, Workload};
+
+/// The largest |a - b| / max(1, |a|, |b|) over the elements of the two results.
+const TOLERANCE: f64 = 1e-9;
+
+fn main() -> ExitCode {
+    let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let wanted = |workload: &&Workload| names.is_empty() || names.iter().any(|name| workload.name.contains(name.as_str()));
+    timing::stay_on_one_core();
+    let mut rows = Vec::new();
+    let mut sizes = Vec::new();
+    for workload in WORKLOADS.iter().filter(wanted) {
+        if let Err(problem) = smoothc::stack::with_large_stack(|| measure(workload, &mut rows, &mut sizes)) {
+            eprintln!("{}: {problem}", workload.name);
+            return ExitCode::FAILURE;
+        }
+    }
+    if !names.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let written = std::fs::create_dir_all(&docs)
+        .and_then(|()| std::fs::write(docs.join("benchmarks.md"), report::page(&rows, &sizes)))
+        .and_then(|()| std::fs::write(docs.join("benchmarks.svg"), plot::svg(&rows)));
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("cannot write to {}: {problem}", docs.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// All sizes of one workload.
+fn measure(workload: &Workload, rows: &mut Vec<Row>, sizes: &mut Vec<Sizes>) -> Result<(), String> {
+    let program = Program::emit(workload)?;
+    let emitted = Compiled::load(&program.source, &program.interface)?;
+    let hand = Compiled::load(&workloads::hand_written(workload)?, &program.interface)?;
+    let memory = timing::Memory::load()?;
+    sizes.push(Sizes {
+        name: workload.name,
+        lines: program.source.lines().count(),
+        object: emitted.object_bytes,
+        smoothc: program.time,
+        compiler: emitted.time,
+    });
+    for &size in workload.sizes {
+        let inputs = (workload.inputs)(size);
+        let (read, written) = (inputs.read, inputs.written());
+        let mut case = Case::new(inputs, [&emitted, &hand]);
+        let results = [case.result(&emitted)?, case.result(&hand)?];
+        let difference = largest_difference(&results[0], &results[1]);
+        if difference > TOLERANCE {
+            return Err(format!("the results differ by {difference:.1e} at {size:?}"));
+        }
+        let times = timing::in_turns(&mut case, &emitted, &hand, &memory, read, written);
+        let row =
+            Row { name: workload.name, size: (workload.label)(size), limit: workload.limit, moved: read + written, difference, times };
+        println!("{}", row.line());
+        rows.push(row);
+    }
+    Ok(())
+}
+
+/// The measure that [`TOLERANCE`] bounds; infinite where one of the two is NaN.
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    let mut largest = if a.len() == b.len() { 0.0 } else { f64::INFINITY };
+    for (a, b) in a.iter().zip(b) {
+        let difference = (a - b).abs() / a.abs().max(b.abs()).max(1.0);
+        largest = f64::max(largest, if difference.is_nan() { f64::INFINITY } else { difference });
+    }
+    largest
+}

@@ -1,0 +1,15 @@
+/* exp, log, pow and the two below run in vector lanes, where libmvec is; one name for both sin and cos of an
+   argument keeps the compiler from computing them together, which it does for one number at a time only. */
+#ifndef SMOOTH_VECTOR_MATH
+#define SMOOTH_VECTOR_MATH
+#if defined(SMOOTH_SIMD) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__cplusplus)
+__attribute__((simd("notinbranch"), const)) double exp(double);
+__attribute__((simd("notinbranch"), const)) double log(double);
+__attribute__((simd("notinbranch"), const)) double pow(double, double);
+__attribute__((simd("notinbranch"), const)) double smooth_sin(double) __asm__("sin");
+__attribute__((simd("notinbranch"), const)) double smooth_cos(double) __asm__("cos");
+#else
+#define smooth_sin sin
+#define smooth_cos cos
+#endif
+#endif

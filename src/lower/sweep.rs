@@ -1,0 +1,185 @@
+//! Sums over columns, row by row: the order in which memory is read decides how fast a matrix is summed.
+//!
+//! In: a `build` whose elements hold a sum that walks down a column. Out: loops that clear the destination,
+//! add one row after the other to it, and finish each element.
+//!
+//!     build(n, j. f(fold(m, s, i. s + A[i][j], 0)))   →   for j: out[j] = 0
+//!                                                         for i: for j: out[j] += A[i][j]
+//!                                                         for j: out[j] = f(out[j])
+//!
+//! Each element's sum adds the same numbers in the same order. Few columns of literal number stay as they are.
+
+use crate::ir::subst::{map_children, mentions};
+use crate::ir::{Expr, Prim, Term, Type, Var};
+
+use super::context::{Lowerer, Result};
+use super::program::{Elem, Place, Value};
+use super::view::{ArrayView, Dest, View};
+
+/// A sum down a column, taken out of the element that it is part of.
+pub struct ColumnSum {
+    count: Expr,
+    row: Var,
+    /// What the sum's body names before it adds.
+    lets: Vec<(Var, Expr)>,
+    op: Prim,
+    term: Expr,
+    init: Expr,
+    /// The element, over `total` in the place of the sum.
+    finish: Expr,
+    total: Var,
+}
+
+/// A literal number of columns up to this is no sweep.
+const FEW_COLUMNS: i64 = 16;
+
+impl ColumnSum {
+    /// Finds one in the element of `build(n, column. element)`.
+    pub fn find(n: &Expr, column: &Var, element: &Expr) -> Option<ColumnSum> {
+        if element.ty() != &Type::Double || matches!(n.term(), Term::Index(n) if *n <= FEW_COLUMNS) {
+            return None;
+        }
+        let mut named = Vec::new();
+        let fold = find_fold(element, column, &mut named)?;
+        let Term::Fold { n: count, acc, i: row, body, init } = fold.term() else { return None };
+        let mut lets = Vec::new();
+        let mut body = body;
+        while let Term::Let(var, value, rest) = body.term() {
+            lets.push((var.clone(), value.clone()));
+            body = rest;
+        }
+        let (op, term) = added(body, acc)?;
+        let total = Var::fresh(acc.name(), Type::Double);
+        let finish = replace(element, &fold, &Expr::var(&total));
+        Some(ColumnSum { count: count.clone(), row: row.clone(), lets, op, term, init: init.clone(), finish, total })
+    }
+}
+
+/// The first sum down a column that is always evaluated; `named` are the lets around it.
+fn find_fold(expr: &Expr, column: &Var, named: &mut Vec<Var>) -> Option<Expr> {
+    match expr.term() {
+        Term::Fold { n, acc, body, i: row, init } => {
+            let alone = !mentions(n, column) && !named.iter().any(|var| mentions(expr, var));
+            let sums = expr.ty() == &Type::Double && !has_loop(init) && is_sum(body, acc);
+            (alone && sums && walks_columns(body, row, column)).then(|| expr.clone())
+        }
+        Term::Prim(Prim::And | Prim::Or, _) | Term::If(..) | Term::Build { .. } | Term::Check { .. } | Term::Dual { .. } => None,
+        Term::Let(var, value, body) => find_fold(value, column, named).or_else(|| {
+            named.push(var.clone());
+            find_fold(body, column, named)
+        }),
+        term => {
+            let mut found = None;
+            term.each_child(&mut |child| found = found.take().or_else(|| find_fold(child, column, named)));
+            found
+        }
+    }
+}
+
+fn is_sum(body: &Expr, acc: &Var) -> bool {
+    match body.term() {
+        Term::Let(_, value, rest) => !mentions(value, acc) && !has_loop(value) && is_sum(rest, acc),
+        _ => added(body, acc).is_some_and(|(_, term)| !has_loop(&term)),
+    }
+}
+
+/// `acc + e`, `e + acc`, `acc - e`.
+fn added(body: &Expr, acc: &Var) -> Option<(Prim, Expr)> {
+    let Term::Prim(op @ (Prim::Add | Prim::Sub), args) = body.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let is_acc = |expr: &Expr| matches!(expr.term(), Term::Var(var) if var == acc);
+    let term = if is_acc(a) {
+        b
+    } else if is_acc(b) && *op == Prim::Add {
+        a
+    } else {
+        return None;
+    };
+    (!mentions(term, acc)).then(|| (*op, term.clone()))
+}
+
+fn has_loop(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Array(_) => true,
+        term => {
+            let mut found = false;
+            term.each_child(&mut |child| found = found || has_loop(child));
+            found
+        }
+    }
+}
+
+/// Whether more is read along rows by the outer loop's index than by the inner one's.
+fn walks_columns(body: &Expr, row: &Var, column: &Var) -> bool {
+    let (mut down, mut along) = (0, 0);
+    each_get(body, &mut |outer, last| {
+        if mentions(outer, row) && mentions(last, column) && !mentions(last, row) {
+            down += 1;
+        }
+        if mentions(outer, column) && mentions(last, row) && !mentions(last, column) {
+            along += 1;
+        }
+    });
+    down > along
+}
+
+/// Calls `f` on the array and the last index of every access to a matrix.
+fn each_get(expr: &Expr, f: &mut dyn FnMut(&Expr, &Expr)) {
+    if let Term::Get(array, index) = expr.term()
+        && matches!(array.term(), Term::Get(..))
+    {
+        f(array, index);
+    }
+    expr.term().each_child(&mut |child| each_get(child, f));
+}
+
+fn replace(expr: &Expr, from: &Expr, to: &Expr) -> Expr {
+    if expr.is_same(from) { to.clone() } else { map_children(expr, &mut |child| replace(child, from, to)) }
+}
+
+impl Lowerer<'_> {
+    /// Writes `build(n, column. …)` with its column sums row by row.
+    pub fn sweep(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, dest: &ArrayView) -> Result<()> {
+        let span = sum.term.span();
+        self.enter(column, n, count, Some(dest.length()), |this, at| {
+            let place = this.element_dest(dest, at, span)?;
+            this.write(&sum.init, &place)
+        })?;
+        let rows = self.count(&sum.count, None)?;
+        let size = crate::ir::Size::try_of_expr(&sum.count).map(|size| self.canonical(&size));
+        self.enter(&sum.row, &sum.count, &rows, size, |this, _| {
+            // what is the same for the whole row is named before it
+            let mut ours = vec![column.clone()];
+            let mut later = Vec::new();
+            for (var, value) in &sum.lets {
+                if ours.iter().any(|var| mentions(value, var)) {
+                    ours.push(var.clone());
+                    later.push((var, value));
+                } else {
+                    this.bind(var, value)?;
+                }
+            }
+            this.enter(column, n, count, Some(dest.length()), |this, at| {
+                for (var, value) in later {
+                    this.bind(var, value)?;
+                }
+                let value = this.scalar(&sum.term)?;
+                let place = this.element_dest(dest, at, span)?;
+                let (View::Scalar(old), Dest::Scalar(target)) = (this.view_of(&place), place) else { return Ok(()) };
+                let place: Place = target.place(|leaf| this.offset(leaf));
+                this.assign(place, Value::Prim { prim: sum.op, elem: Elem::Double, plain: true, args: vec![old, value] });
+                Ok(())
+            })
+        })?;
+        if matches!(sum.finish.term(), Term::Var(var) if *var == sum.total) {
+            return Ok(());
+        }
+        self.enter(column, n, count, Some(dest.length()), |this, at| {
+            let place = this.element_dest(dest, at, span)?;
+            let view = this.view_of(&place);
+            let view = this.settle(view, sum.total.name());
+            this.env.insert(sum.total.clone(), view);
+            this.write(&sum.finish, &place)
+        })
+    }
+}

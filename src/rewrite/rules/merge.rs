@@ -1,0 +1,183 @@
+//! One condition for many values: where straight-line code asks the same thing again and again, it is asked
+//! once, and the branches share what they have in common.
+//!
+//!     let x = (if c then a else b) in            let t = if c then (a, d) else (b, e) in
+//!     let y = (if c then d else e) in f     →    f[t.0/x, t.1/y]
+//!
+//! Unrolled loops are full of such code. The components of the tuple that come are flat, each once, and only
+//! those that are used.
+
+use crate::ir::subst::{map_children, mentions, substitute};
+use crate::ir::{Expr, Term, Type, Var};
+use crate::rewrite::alike::{has_array, same};
+use crate::rewrite::facts::Facts;
+
+use super::rules;
+
+rules! {
+    "if-merge" Conditional @ Let: "let x = (if c then a else b) in let y = (if c then d else e) in f -> let (x, y) = if c then (a, d) else (b, e) in f" => if_merge;
+    "if-components" Conditional @ Let: "let x = (if c then ((a, b), b) else ((d, e), e)) in f -> let (y, z) = (if c then (a, b) else (d, e)) in f[y/x.0.0, z/x.0.1, z/x.1]" => if_components;
+}
+
+/// How many lets `if-merge` looks across.
+const MERGE_DISTANCE: usize = 64;
+
+fn if_merge(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let Term::If(c, a, b) = value.term() else { return None };
+    if has_array(value.ty()) || mentions_index(value) {
+        return None;
+    }
+    // the lets between, which the second condition's branches must not need
+    let mut between: Vec<(Var, Expr)> = Vec::new();
+    let mut rest = body;
+    while let Term::Let(y, other, body) = rest.term() {
+        if let Term::If(again, d, e) = other.term()
+            && same(c, again)
+            && !has_array(other.ty())
+            && !mentions_index(other)
+            && !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var))
+        {
+            let second = Var::fresh(x.name(), x.ty().clone());
+            let then = Expr::let_(x.clone(), a.clone(), Expr::tuple(vec![Expr::var(x), d.clone()]));
+            let e = substitute(e, &[(x.clone(), Expr::var(&second))]);
+            let otherwise = Expr::let_(second.clone(), b.clone(), Expr::tuple(vec![Expr::var(&second), e]));
+            let both = Expr::if_(c.clone(), then, otherwise);
+            let pair = Var::fresh(x.name(), both.ty().clone());
+            let parts = [(x.clone(), Expr::proj(Expr::var(&pair), 0)), (y.clone(), Expr::proj(Expr::var(&pair), 1))];
+            let body = between.into_iter().rev().fold(body.clone(), |body, (var, value)| Expr::let_(var, value, body));
+            return Some(Expr::let_(pair, both, substitute(&body, &parts)));
+        }
+        if between.len() == MERGE_DISTANCE {
+            return None;
+        }
+        between.push((y.clone(), other.clone()));
+        rest = body;
+    }
+    None
+}
+
+/// Sizes are over Index variables: one that becomes a component is none.
+fn mentions_index(value: &Expr) -> bool {
+    match value.ty() {
+        Type::Index(_) => true,
+        Type::Tuple(parts) => parts.iter().any(|part| matches!(part, Type::Index(_))),
+        Type::Double | Type::Bool | Type::Array(..) => false,
+    }
+}
+
+/// Drops components of a conditional tuple that nobody asks for or that another component is, and flattens it.
+fn if_components(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    if !matches!(value.term(), Term::If(..)) || !matches!(value.ty(), Type::Tuple(_)) {
+        return None;
+    }
+    let mut used: Vec<Vec<usize>> = Vec::new();
+    if !used_paths(body, x, &mut used) || used.is_empty() {
+        return None;
+    }
+    let mut rows: Vec<Vec<Expr>> = Vec::new();
+    each_tail(value, &mut |tail| rows.push(used.iter().filter_map(|path| component(tail, path)).collect()));
+    if rows.iter().any(|row| row.len() != used.len()) {
+        return None;
+    }
+    // the first component that is the same in every branch stands for the others
+    let alike = |j: usize, k: usize| rows.iter().all(|row| row[j].is_atom() && same(&row[j], &row[k]));
+    let first: Vec<usize> = (0..used.len()).map(|k| (0..k).find(|j| alike(*j, k)).unwrap_or(k)).collect();
+    let kept: Vec<usize> = (0..used.len()).filter(|k| first[*k] == *k).collect();
+    let flat = used.iter().all(|path| path.len() == 1);
+    if flat && kept.len() == leaves(value.ty()) {
+        return None;
+    }
+    let mut row = 0;
+    let value = with_tails(value, &mut |_| {
+        row += 1;
+        let mut parts: Vec<Expr> = kept.iter().map(|k| rows[row - 1][*k].clone()).collect();
+        if parts.len() == 1 { parts.swap_remove(0) } else { Expr::tuple(parts) }
+    });
+    let var = Var::fresh(x.name(), value.ty().clone());
+    let read = |path: &[usize]| {
+        let at = used.iter().position(|other| other == path)?;
+        let at = kept.iter().position(|k| *k == first[at])?;
+        Some(if kept.len() == 1 { Expr::var(&var) } else { Expr::proj(Expr::var(&var), at) })
+    };
+    let body = with_paths(body, x, &read);
+    Some(Expr::let_(var, value, body))
+}
+
+/// How many scalars a nested tuple holds.
+fn leaves(ty: &Type) -> usize {
+    match ty {
+        Type::Tuple(parts) => parts.iter().map(leaves).sum(),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => 1,
+    }
+}
+
+/// The component at the end of the path, where the tuples on the way are written out.
+fn component(expr: &Expr, path: &[usize]) -> Option<Expr> {
+    match (path.split_first(), expr.term()) {
+        (None, _) => Some(expr.clone()),
+        (Some((k, rest)), Term::Tuple(parts)) => component(parts.get(*k)?, rest),
+        (Some(_), _) => None,
+    }
+}
+
+/// The projections that lead from x.
+fn path_from(expr: &Expr, x: &Var) -> Option<Vec<usize>> {
+    match expr.term() {
+        Term::Var(var) if var == x => Some(Vec::new()),
+        Term::Proj(inner, k) => {
+            let mut path = path_from(inner, x)?;
+            path.push(*k);
+            Some(path)
+        }
+        _ => None,
+    }
+}
+
+/// Notes which components of x are used; whether x is used in no other way.
+fn used_paths(expr: &Expr, x: &Var, used: &mut Vec<Vec<usize>>) -> bool {
+    if let Some(path) = path_from(expr, x) {
+        if matches!(expr.ty(), Type::Tuple(_)) {
+            return false;
+        }
+        if !used.contains(&path) {
+            used.push(path);
+        }
+        return true;
+    }
+    let mut all = true;
+    expr.term().each_child(&mut |child| all = all && used_paths(child, x, used));
+    all
+}
+
+fn with_paths(expr: &Expr, x: &Var, read: &dyn Fn(&[usize]) -> Option<Expr>) -> Expr {
+    match path_from(expr, x).and_then(|path| read(&path)) {
+        Some(component) => component,
+        None => map_children(expr, &mut |child| with_paths(child, x, read)),
+    }
+}
+
+/// What a conditional ends in, branch by branch.
+fn each_tail(expr: &Expr, f: &mut dyn FnMut(&Expr)) {
+    match expr.term() {
+        Term::Let(_, _, body) | Term::Check { body, .. } => each_tail(body, f),
+        Term::If(_, a, b) => {
+            each_tail(a, f);
+            each_tail(b, f);
+        }
+        _ => f(expr),
+    }
+}
+
+fn with_tails(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
+    match expr.term() {
+        Term::Let(x, a, b) => Expr::let_(x.clone(), a.clone(), with_tails(b, f)),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, with_tails(body, f)),
+        Term::If(c, a, b) => {
+            let (a, b) = (with_tails(a, f), with_tails(b, f));
+            Expr::if_(c.clone(), a, b)
+        }
+        _ => f(expr),
+    }
+}
