@@ -269,8 +269,7 @@ fn generated_programs_agree_with_the_interpreter() {
         text.push_str(&format!("── {kind}: {} programs\n{}\n{detail}\n", programs.len(), small.text()));
     }
     assert!(text.is_empty(), "\n{text}");
-    // both schedules count each error once
-    assert!(total.vanished <= total.errors, "half of the errors are gone: {total:?}");
+    assert!(total.vanished * 10 <= total.errors.max(30), "too many errors are gone: {total:?}");
 }
 
 #[test]
