@@ -16,12 +16,14 @@ use std::time::{Duration, Instant};
 pub use expression::{Rewritten, rewrite_expression};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::emit::futhark::FutharkFile;
 use crate::emit::{CFiles, ParameterKind};
 use crate::ir::{Function, Program};
 use crate::lower::LoopProgram;
 use crate::rewrite::Derivation;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Module;
+use crate::toolchain::futhark;
 use crate::toolchain::shim::Interface;
 use crate::types::Derive;
 
@@ -47,6 +49,15 @@ pub struct Options {
     pub prefix: String,
     /// The name of the header that goes with emitted C, if any.
     pub header: String,
+    pub target: Target,
+}
+
+/// The language that is emitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    #[default]
+    C,
+    Futhark,
 }
 
 /// What says how a program is optimised.
@@ -83,7 +94,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "ad", what: "removes `dual`: derivatives become ordinary code", run: rooms::ad },
     Pass { name: "rewrite", what: "optimises by the rules of the schedule", run: rooms::rewrite },
     Pass { name: "lower", what: "gives loops in destination-passing style", run: rooms::lower },
-    Pass { name: "emit", what: "prints C", run: rooms::emit },
+    Pass { name: "emit", what: "prints C, or Futhark from the core", run: rooms::emit },
 ];
 
 /// The largest core program that is compiled.
@@ -110,6 +121,7 @@ pub struct Session {
     pub derivation: Option<(Program, Derivation)>,
     pub loops: LoopProgram,
     pub files: Option<CFiles>,
+    pub futhark: Option<FutharkFile>,
     /// How long each stage took.
     pub times: Vec<(&'static str, Duration)>,
 }
@@ -129,6 +141,7 @@ impl Session {
             derivation: None,
             loops: LoopProgram::default(),
             files: None,
+            futhark: None,
             times: Vec::new(),
         }
     }
@@ -138,6 +151,10 @@ impl Session {
         for pass in PASSES {
             // `types` parses the main file too, and goes on after its errors to report those of the rest
             if pass.name == "syntax" && stage != "syntax" {
+                continue;
+            }
+            // Futhark is emitted from the core
+            if pass.name == "lower" && stage != "lower" && self.options.target == Target::Futhark {
                 continue;
             }
             let start = Instant::now();
@@ -185,6 +202,11 @@ impl Session {
         self.files.as_ref().ok_or_else(|| vec![internal("nothing was emitted".into())])
     }
 
+    /// The emitted Futhark, once that stage has run.
+    pub fn emitted_futhark(&self) -> Result<&FutharkFile, Diagnostics> {
+        self.futhark.as_ref().ok_or_else(|| vec![internal("nothing was emitted".into())])
+    }
+
     /// How C calls an entry.
     pub fn interface(&self, name: &str) -> Result<Interface, Diagnostics> {
         let function = self.entry(name)?;
@@ -195,6 +217,14 @@ impl Session {
             ParameterKind::Scalar(_) | ParameterKind::Array(_) | ParameterKind::OutScalar | ParameterKind::OutArray(_) => None,
         });
         Ok(Interface::new(&entry.name, &entry.workspace, sizes.collect(), function))
+    }
+
+    /// How Futhark calls an entry.
+    pub fn futhark_interface(&self, name: &str) -> Result<futhark::shim::Interface, Diagnostics> {
+        let function = self.entry(name)?;
+        let entry = self.emitted_futhark()?.entries.iter().find(|(source, _)| **source == *name);
+        let (_, emitted) = entry.ok_or_else(|| vec![internal(format!("`{name}` was not emitted"))])?;
+        Ok(futhark::shim::Interface::new(emitted, function))
     }
 
     fn entry_names(&self) -> Vec<&str> {

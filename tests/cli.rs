@@ -200,6 +200,22 @@ fn results_and_libraries_go_to_files() {
 }
 
 #[test]
+fn futhark_has_its_own_compiler_and_its_own_words() {
+    let (_folder, path) = file("sum.smooth", b"/// The sum.\nlet total (v: Vector<n>) : Double = vectorSum v\n");
+    let path = path.to_str().expect("text");
+    let output = smoothc(&["emit", "--target", "futhark", path]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.ends_with("-- | The sum.\nentry total [n] (v: [n]f64) : f64 =\n  f64.sum v\n"), "{text}");
+    assert_eq!(status(&smoothc(&["run", "--target", "futhark", "--futhark-backend", "abacus", path, "total", "[1]"])), 2);
+    for words in [&["run", "--target", "futhark", path, "total", "[1]"][..], &["build", "--target", "futhark", path, "-o", "total.so"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smoothc"));
+        let output = command.args(words).env("FUTHARK", "/nowhere/futhark").stdin(Stdio::null()).output().expect("runs");
+        assert_eq!(status(&output), 3, "{words:?}");
+        assert!(errors(&output).starts_with("error[E0903]: a Futhark compiler is needed"), "{}", errors(&output));
+    }
+}
+
+#[test]
 fn sizes_of_emitted_functions_come_in_the_order_of_the_text() {
     for (text, sizes) in [
         ("let f (at: Array<Index<n>, k>) (v: Vector<n>) = v[at[0]]", "int64_t n, int64_t k,"),

@@ -18,7 +18,7 @@ mod support {
 use std::path::Path;
 use std::process::Command;
 
-use smoothc::driver::Session;
+use smoothc::driver::{Session, Target};
 use smoothc::source::Span;
 use support::cases::{Case, Example, Wanted};
 use support::native::Call;
@@ -209,8 +209,11 @@ fn no_data_and_no_allocation(object: &Path) -> Result<(), String> {
 fn the_stages_are_as_in_the_snapshots() {
     smoothc::stack::with_large_stack(|| {
         for example in cases::all() {
-            for (stage, ending) in [("types", "types"), ("ad", "ad"), ("emit", "c")] {
-                let session = engine::compile(&example.path, &example.text, "default", stage).unwrap_or_else(|problem| panic!("{problem}"));
+            for (target, stage, ending) in
+                [(Target::C, "types", "types"), (Target::C, "ad", "ad"), (Target::C, "emit", "c"), (Target::Futhark, "emit", "fut")]
+            {
+                let session = engine::compile_for(target, &example.path, &example.text, "default", stage);
+                let session = session.unwrap_or_else(|problem| panic!("{problem}"));
                 let mut settings = insta::Settings::clone_current();
                 settings.set_snapshot_path("../snapshots/examples");
                 settings.set_prepend_module_to_snapshot(false);

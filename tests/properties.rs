@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use generator::engine::{Counts, check_all};
+use generator::engine::{Counts, With, check_all};
 use generator::grow;
 use generator::program::Program;
 use generator::shrink::shrink;
@@ -24,7 +24,7 @@ fn setting(name: &str, default: usize) -> usize {
 /// The text of a program with its arguments, and what is wrong with it.
 fn report(program: &Program, kind: &str) -> String {
     let mut counts = Counts::default();
-    let details: Vec<String> = check_all(std::slice::from_ref(program), true, &mut counts)
+    let details: Vec<String> = check_all(std::slice::from_ref(program), With::C, &mut counts)
         .into_iter()
         .filter(|(_, failure)| failure.kind == kind)
         .map(|(_, failure)| failure.detail)
@@ -60,7 +60,7 @@ fn engines_agree_on_random_programs() {
                             .map(|k| grow::program((first + k) as u64, &format!("f{}", k - start), (first + k) / BATCH % 3 == 2))
                             .collect();
                         let mut counts = Counts::default();
-                        let failures = check_all(&programs, true, &mut counts);
+                        let failures = check_all(&programs, With::C, &mut counts);
                         total.lock().expect("no panic").add(&counts);
                         let mut failing = failing.lock().expect("no panic");
                         for (at, failure) in failures {
@@ -85,9 +85,9 @@ fn engines_agree_on_random_programs() {
         let smallest = smallest.map(|program| {
             smoothc::stack::with_large_stack(|| {
                 let text = program.text();
-                let in_c = kind.starts_with("C ") || kind.starts_with("cc ");
+                let with = if kind.starts_with("C ") || kind.starts_with("cc ") { With::C } else { With::Interpreter };
                 let small = shrink(program, budget, &mut |candidate| {
-                    check_all(std::slice::from_ref(candidate), in_c, &mut Counts::default()).iter().any(|(_, failure)| failure.kind == kind)
+                    check_all(std::slice::from_ref(candidate), with, &mut Counts::default()).iter().any(|(_, failure)| failure.kind == kind)
                 });
                 if std::env::var_os("SMOOTHC_FULL").is_some() { text + &report(&small, &kind) } else { report(&small, &kind) }
             })

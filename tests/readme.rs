@@ -3,8 +3,8 @@
 //! A fenced block of README.md or of a page in `docs/` with a file name after its language is that file, and in a folder with these
 //! files and `examples/` every command of a `console` block runs, with `smoothc` (or `cargo run --release --`)
 //! as the command under test; what it prints is what the README shows after it. A block `c ENTRY of FILE` is the
-//! C of one entry. Blocks in `sh` are not run. `UPDATE_README=1 cargo test --test readme` writes what is true
-//! into the pages.
+//! C of one entry, `futhark ENTRY of FILE` its Futhark. Blocks in `sh` are not run. `UPDATE_README=1 cargo test --test readme`
+//! writes what is true into the pages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -95,6 +95,13 @@ fn definition(folder: &Path, entry: &str, file: &str) -> String {
     c.get(comment..start + end + 3).expect("a definition").into()
 }
 
+/// The Futhark of one entry with its comment.
+fn futhark_definition(folder: &Path, entry: &str, file: &str) -> String {
+    let text = output(folder, &format!("smoothc emit --target futhark {file}"));
+    let definition = text.split("\n\n").find(|part| part.lines().any(|line| line.starts_with(&format!("entry {entry} "))));
+    format!("{}\n", definition.unwrap_or_else(|| panic!("no {entry} in\n{text}")).trim_end())
+}
+
 /// The document with its blocks as they are in truth.
 fn truth(document: &str) -> String {
     let parts = parts(document);
@@ -105,6 +112,7 @@ fn truth(document: &str) -> String {
             Part::Text(text) => out.push_str(text),
             Part::Block { info, body } => {
                 let body = match info.split_once(' ').and_then(|(_, what)| what.split_once(" of ")) {
+                    Some((entry, file)) if info.starts_with("futhark ") => futhark_definition(folder.path(), entry, file),
                     Some((entry, file)) => definition(folder.path(), entry, file),
                     None if info == "console" => body
                         .lines()
@@ -193,9 +201,8 @@ fn paths_in_the_documents_exist() {
     let pages = pages.iter().filter_map(|path| path.strip_prefix(ROOT).ok()?.to_str());
     for document in ["README.md", "ARCHITECTURE.md"].into_iter().chain(pages) {
         for path in quoted(&read(document)) {
-            let is_path = ["src/", "examples/", "tests/", "runtime/", "templates/", "snapshots/", "docs/", ".ci/"]
-                .iter()
-                .any(|root| path.starts_with(root));
+            let roots = "src/ examples/ tests/ runtime/ templates/ snapshots/ scripts/ docs/ benches/ .ci/";
+            let is_path = roots.split(' ').any(|root| path.starts_with(root));
             assert!(!is_path || Path::new(ROOT).join(&path).exists(), "{document} names {path}");
         }
     }

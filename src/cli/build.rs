@@ -1,4 +1,5 @@
-//! `smoothc build FILE -o PATH`: a shared library, a static library or an object, by PATH's ending.
+//! `smoothc build FILE -o PATH`: a shared library, a static library or an object, by PATH's ending; from Futhark, with
+//! the header of Futhark's interface beside it.
 
 use super::options::{BuildCommand, Display, Target};
 use super::session;
@@ -6,6 +7,7 @@ use super::session::Wanted;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{SourceMap, Span};
 use crate::toolchain::compiler::{self, Arithmetic, Artifact};
+use crate::toolchain::futhark;
 
 pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     let path = &command.output;
@@ -16,13 +18,16 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
                 .help("a shared library ends in .so, .dylib or .dll, a static one in .a, an object in .o"),
         ]
     })?;
-    let stage = match command.emission.target {
-        Target::C => "emit",
-    };
-    let wanted = Wanted { stage, emission: Some(&command.emission), ..Wanted::default() };
+    let wanted = Wanted { stage: "emit", emission: Some(&command.emission), ..Wanted::default() };
     let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
         return Ok(());
     };
-    let arithmetic = Arithmetic::of(command.source.strict_fp);
-    compiler::compile_as(&session.emitted()?.source, artifact, arithmetic, path).map_err(|problem| vec![problem])
+    let built = match command.emission.target {
+        Target::C => compiler::compile_as(&session.emitted()?.source, artifact, Arithmetic::of(command.source.strict_fp), path),
+        Target::Futhark => {
+            let source = &session.emitted_futhark()?.source;
+            futhark::compiler::build(source, &command.emission.futhark_backend, artifact, path)
+        }
+    };
+    built.map_err(|problem| vec![problem])
 }

@@ -1,4 +1,4 @@
-//! `smoothc emit FILE`: C on standard output, or `-o x.c` with the header `x.h` beside it.
+//! `smoothc emit FILE`: C or Futhark on standard output, or in a file; `-o x.c` has the header `x.h` beside it.
 
 use super::options::{Display, EmitCommand, Target};
 use super::session::Wanted;
@@ -7,18 +7,23 @@ use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;
 
 pub fn run(command: &EmitCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
-    let stage = match command.emission.target {
-        Target::C => "emit",
-    };
-    let wanted = Wanted { stage, emission: Some(&command.emission), output: command.output.as_deref(), ..Wanted::default() };
+    let wanted = Wanted { stage: "emit", emission: Some(&command.emission), output: command.output.as_deref(), ..Wanted::default() };
     let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
         return Ok(());
     };
-    let files = session.emitted()?;
-    let Some(path) = &command.output else { return output::text(&files.source) };
-    files::write(path, files.source.as_bytes()).map_err(|problem| vec![problem])?;
-    if path.extension().is_some_and(|ending| ending == "c") {
-        files::write(&path.with_extension("h"), files.header.as_bytes()).map_err(|problem| vec![problem])?;
+    let (text, header) = match command.emission.target {
+        Target::C => {
+            let files = session.emitted()?;
+            (&files.source, Some(&files.header))
+        }
+        Target::Futhark => (&session.emitted_futhark()?.source, None),
+    };
+    let Some(path) = &command.output else { return output::text(text) };
+    files::write(path, text.as_bytes()).map_err(|problem| vec![problem])?;
+    if let Some(header) = header
+        && path.extension().is_some_and(|ending| ending == "c")
+    {
+        files::write(&path.with_extension("h"), header.as_bytes()).map_err(|problem| vec![problem])?;
     }
     Ok(())
 }

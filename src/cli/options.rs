@@ -23,7 +23,7 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Emit C, on standard output without -o; `-o x.c` also writes the header `x.h`
+    /// Emit C or Futhark, on standard output without -o; `-o x.c` also writes the header `x.h`
     Emit(EmitCommand),
     /// Type-check; print each declaration's inferred signature, sizes included
     Check(FileCommand),
@@ -69,6 +69,16 @@ pub enum Color {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Target {
     C,
+    Futhark,
+}
+
+impl From<Target> for crate::driver::Target {
+    fn from(target: Target) -> crate::driver::Target {
+        match target {
+            Target::C => crate::driver::Target::C,
+            Target::Futhark => crate::driver::Target::Futhark,
+        }
+    }
 }
 
 /// What to compile and how.
@@ -103,11 +113,15 @@ pub struct Source {
     pub time_passes: bool,
 }
 
-/// How C is written.
+/// What is written.
 #[derive(Args)]
 pub struct Emission {
+    /// The language that is emitted
     #[arg(long, value_enum, default_value_t = Target::C)]
     pub target: Target,
+    /// What the Futhark compiler makes: c, multicore, opencl, cuda or hip
+    #[arg(long, value_name = "NAME", default_value = "c", value_parser = crate::toolchain::futhark::BACKENDS)]
+    pub futhark_backend: String,
     /// Put before public names
     #[arg(long, value_name = "NAME", default_value = "", value_parser = identifier)]
     pub prefix: String,
@@ -125,7 +139,7 @@ pub struct EmitCommand {
     pub source: Source,
     #[command(flatten)]
     pub emission: Emission,
-    /// Where the C goes
+    /// Where the text goes
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }

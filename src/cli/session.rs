@@ -42,6 +42,7 @@ pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display
         only: wanted.only.map(str::to_string),
         prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
         header: wanted.output.map(header_of).unwrap_or_default(),
+        target: wanted.emission.map(|emission| emission.target.into()).unwrap_or_default(),
     };
     let mut session = Session::new(&name, &text, options);
     let stage = source.dump.as_deref().unwrap_or(wanted.stage);

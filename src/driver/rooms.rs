@@ -3,7 +3,7 @@
 //! In: the [`Session`] after the stages before. Out: the session with one thing more, or diagnostics. What a
 //! room takes and gives is adapted here and nowhere else.
 
-use super::{Loader, Session};
+use super::{Loader, Session, Target};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::ir::Program;
 use crate::source::{SourceMap, Span};
@@ -71,13 +71,20 @@ pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
 
 pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let main = session.sources.files.get(session.main as usize).map(|file| file.name.to_string()).unwrap_or_default();
-    let options = emission::COptions {
-        prefix: session.options.prefix.clone(),
-        header_name: session.options.header.clone(),
-        // the folder is this machine's business
-        source_name: main.rsplit(['/', '\\']).next().unwrap_or_default().to_string(),
-    };
-    session.files = Some(emission::c(&session.loops, &options).map_err(|problem| vec![problem])?);
+    // the folder is this machine's business
+    let source_name = main.rsplit(['/', '\\']).next().unwrap_or_default().to_string();
+    let prefix = session.options.prefix.clone();
+    let one = |problem| vec![problem];
+    match session.options.target {
+        Target::C => {
+            let options = emission::COptions { prefix, header_name: session.options.header.clone(), source_name };
+            session.files = Some(emission::c(&session.loops, &options).map_err(one)?);
+        }
+        Target::Futhark => {
+            let options = emission::futhark::FutharkOptions { prefix, source_name };
+            session.futhark = Some(emission::futhark::futhark(&session.program, &options).map_err(one)?);
+        }
+    }
     Ok(())
 }
 
@@ -86,7 +93,11 @@ pub fn print(session: &Session, stage: &str) -> String {
     match stage {
         "syntax" => format!("{:#?}\n", session.module),
         "lower" => format!("{:#?}\n", session.loops),
-        "emit" => session.files.as_ref().map(|files| files.source.clone()).unwrap_or_default(),
+        "emit" => match (&session.files, &session.futhark) {
+            (Some(files), _) => files.source.clone(),
+            (None, Some(file)) => file.source.clone(),
+            (None, None) => String::new(),
+        },
         _ => ir::print::program(&session.program),
     }
 }

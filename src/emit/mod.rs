@@ -8,6 +8,7 @@
 //!                                    }
 
 mod expr;
+pub mod futhark;
 mod names;
 mod reserved;
 mod runtime;

@@ -1,4 +1,4 @@
-//! Names in C: from the source, made valid and unique.
+//! Names in a target, C unless it says otherwise: from the source, made valid and unique.
 //!
 //! `'` becomes `_prime`; a keyword of C or C++, a name of libc, libm or our runtime, `main`, or a name that is
 //! taken gets a `_` appended (a number, for locals). No local hides another or a function.
@@ -18,8 +18,18 @@ pub struct Names {
 }
 
 impl Names {
+    /// For C, without any name taken.
     pub fn new() -> Names {
-        Names { reserved: Reserved::new(), scopes: vec![BTreeSet::new()], numbers: vec![BTreeMap::new()] }
+        Names::over(Reserved::new())
+    }
+
+    /// For a target with these names of its own.
+    pub fn without(reserved: &'static str) -> Names {
+        Names::over(Reserved::of(reserved))
+    }
+
+    fn over(reserved: Reserved) -> Names {
+        Names { reserved, scopes: vec![BTreeSet::new()], numbers: vec![BTreeMap::new()] }
     }
 
     pub fn open(&mut self) {

@@ -87,16 +87,25 @@ const OTHER: &str = "
     WINT_WIDTH SIG_ATOMIC_MAX SIG_ATOMIC_MIN SIG_ATOMIC_WIDTH";
 
 /// All names that no entry, parameter or local gets.
-pub struct Reserved(BTreeSet<&'static str>);
+pub struct Reserved {
+    names: BTreeSet<&'static str>,
+    /// Whether `<math.h>` is one of the libraries.
+    math: bool,
+}
 
 impl Reserved {
     pub fn new() -> Reserved {
-        Reserved(words().collect())
+        Reserved { names: words().collect(), math: true }
+    }
+
+    /// These words alone, for another target than C.
+    pub fn of(words: &'static str) -> Reserved {
+        Reserved { names: words.split_whitespace().collect(), math: false }
     }
 
     pub fn has(&self, name: &str) -> bool {
         let math = |base: &str| MATH.split_whitespace().any(|word| word == base);
-        self.0.contains(name) || SUFFIXES.iter().filter_map(|suffix| name.strip_suffix(suffix)).any(math)
+        self.names.contains(name) || self.math && SUFFIXES.iter().filter_map(|suffix| name.strip_suffix(suffix)).any(math)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A row gives the name in the source language, the argument and result kinds, how the derivative goes
 //! (laws in our own syntax over `x`, `y`, their tangents `dx`, `dy`; Figure 7 with LANGUAGE.md's
-//! corrections), and the spelling in C. `eval` holds the meaning; a test walks the table, so nothing can
+//! corrections), and the spellings in C and Futhark. `eval` holds the meaning; a test walks the table, so nothing can
 //! be half added.
 
 use super::types::Type;
@@ -84,12 +84,12 @@ pub enum Derivative {
     Binary { x: &'static str, y: &'static str, both: &'static str },
 }
 
-/// How a primitive is written in C.
+/// How a primitive is written in a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
     Infix(&'static str),
     Prefix(&'static str),
-    /// A function of libm or of `runtime/`.
+    /// A function of the target's library or of `runtime/`.
     Call(&'static str),
 }
 
@@ -106,76 +106,90 @@ pub struct Row {
     pub c: Spelling,
     /// The spelling in C on Index, where it differs: arithmetic that wraps, checked division.
     pub c_index: Option<Spelling>,
+    /// The spelling in Futhark on Doubles (on Bools where those are the only operands).
+    pub futhark: Spelling,
+    /// The spelling in Futhark on Index, where it differs.
+    pub futhark_index: Option<Spelling>,
 }
 
 use Derivative::{Binary, Unary, Zero};
 use Spelling::{Call, Infix, Prefix};
 
 macro_rules! rows {
-    ($( $prim:ident $name:literal $arity:literal $kind:ident, $derivative:expr, $c:expr, $c_index:expr; )*) => {
+    ($( $prim:ident $name:literal $arity:literal $kind:ident, $derivative:expr, $c:expr, $c_index:expr, $futhark:expr, $futhark_index:expr; )*) => {
         /// All primitives, in the order of [`Prim`].
         pub const ROWS: &[Row] = &[$(
-            Row { prim: Prim::$prim, name: $name, arity: $arity, kind: Kind::$kind, derivative: $derivative, c: $c, c_index: $c_index },
+            Row {
+                prim: Prim::$prim,
+                name: $name,
+                arity: $arity,
+                kind: Kind::$kind,
+                derivative: $derivative,
+                c: $c,
+                c_index: $c_index,
+                futhark: $futhark,
+                futhark_index: $futhark_index,
+            },
         )*];
     };
 }
 
 rows! {
-    Add "+" 2 Number, Binary { x: "dx", y: "dy", both: "dx + dy" }, Infix("+"), Some(Call("smooth_add"));
-    Sub "-" 2 Number, Binary { x: "dx", y: "-dy", both: "dx - dy" }, Infix("-"), Some(Call("smooth_sub"));
-    Mul "*" 2 Number, Binary { x: "dx * y", y: "x * dy", both: "dx * y + x * dy" }, Infix("*"), Some(Call("smooth_mul"));
-    Div "/" 2 Number, Binary { x: "dx / y", y: "-(r * dy) / y", both: "(dx - r * dy) / y" }, Infix("/"), Some(Call("smooth_div"));
-    Rem "%" 2 Index, Zero, Infix("%"), Some(Call("smooth_rem"));
+    Add "+" 2 Number, Binary { x: "dx", y: "dy", both: "dx + dy" }, Infix("+"), Some(Call("smooth_add")), Infix("+"), None;
+    Sub "-" 2 Number, Binary { x: "dx", y: "-dy", both: "dx - dy" }, Infix("-"), Some(Call("smooth_sub")), Infix("-"), None;
+    Mul "*" 2 Number, Binary { x: "dx * y", y: "x * dy", both: "dx * y + x * dy" }, Infix("*"), Some(Call("smooth_mul")), Infix("*"), None;
+    Div "/" 2 Number, Binary { x: "dx / y", y: "-(r * dy) / y", both: "(dx - r * dy) / y" }, Infix("/"), Some(Call("smooth_div")), Infix("/"), Some(Call("quot"));
+    Rem "%" 2 Index, Zero, Infix("%"), Some(Call("smooth_rem")), Infix("%%"), Some(Call("rem"));
     Pow "**" 2 Double, Binary {
         x: "if y = 0.0 then 0.0 else y * x ** (y - 1.0) * dx",
         y: "if x = 0.0 && y > 0.0 then 0.0 else log x * r * dy",
         both: "y * x ** (y - 1.0) * dx + (if x = 0.0 && y > 0.0 then 0.0 else log x * r * dy)",
-    }, Call("pow"), None;
-    Neg "-" 1 Number, Unary("-dx"), Prefix("-"), Some(Call("smooth_neg"));
+    }, Call("pow"), None, Infix("**"), None;
+    Neg "-" 1 Number, Unary("-dx"), Prefix("-"), Some(Call("smooth_neg")), Prefix("-"), None;
     Min "min" 2 Number, Binary {
         x: "if x <= y || x <> x then dx else 0.0",
         y: "if x <= y || x <> x then 0.0 else dy",
         both: "if x <= y || x <> x then dx else dy",
-    }, Call("smooth_fmin"), Some(Call("smooth_imin"));
+    }, Call("smooth_fmin"), Some(Call("smooth_imin")), Call("fmin"), Some(Call("i64.min"));
     Max "max" 2 Number, Binary {
         x: "if x >= y || x <> x then dx else 0.0",
         y: "if x >= y || x <> x then 0.0 else dy",
         both: "if x >= y || x <> x then dx else dy",
-    }, Call("smooth_fmax"), Some(Call("smooth_imax"));
-    Abs "abs" 1 Number, Unary("sign x * dx"), Call("fabs"), Some(Call("smooth_iabs"));
-    Sin "sin" 1 Double, Unary("cos x * dx"), Call("sin"), None;
-    Cos "cos" 1 Double, Unary("-(sin x) * dx"), Call("cos"), None;
-    Tan "tan" 1 Double, Unary("(1.0 + r * r) * dx"), Call("tan"), None;
-    Asin "asin" 1 Double, Unary("dx / sqrt (1.0 - x * x)"), Call("asin"), None;
-    Acos "acos" 1 Double, Unary("-dx / sqrt (1.0 - x * x)"), Call("acos"), None;
-    Atan "atan" 1 Double, Unary("dx / (1.0 + x * x)"), Call("atan"), None;
-    Sinh "sinh" 1 Double, Unary("cosh x * dx"), Call("sinh"), None;
-    Cosh "cosh" 1 Double, Unary("sinh x * dx"), Call("cosh"), None;
-    Tanh "tanh" 1 Double, Unary("(1.0 - r * r) * dx"), Call("tanh"), None;
-    Log "log" 1 Double, Unary("dx / x"), Call("log"), None;
-    Exp "exp" 1 Double, Unary("r * dx"), Call("exp"), None;
-    Sqrt "sqrt" 1 Double, Unary("dx / (2.0 * r)"), Call("sqrt"), None;
+    }, Call("smooth_fmax"), Some(Call("smooth_imax")), Call("fmax"), Some(Call("i64.max"));
+    Abs "abs" 1 Number, Unary("sign x * dx"), Call("fabs"), Some(Call("smooth_iabs")), Call("f64.abs"), Some(Call("i64.abs"));
+    Sin "sin" 1 Double, Unary("cos x * dx"), Call("sin"), None, Call("f64.sin"), None;
+    Cos "cos" 1 Double, Unary("-(sin x) * dx"), Call("cos"), None, Call("f64.cos"), None;
+    Tan "tan" 1 Double, Unary("(1.0 + r * r) * dx"), Call("tan"), None, Call("f64.tan"), None;
+    Asin "asin" 1 Double, Unary("dx / sqrt (1.0 - x * x)"), Call("asin"), None, Call("f64.asin"), None;
+    Acos "acos" 1 Double, Unary("-dx / sqrt (1.0 - x * x)"), Call("acos"), None, Call("f64.acos"), None;
+    Atan "atan" 1 Double, Unary("dx / (1.0 + x * x)"), Call("atan"), None, Call("f64.atan"), None;
+    Sinh "sinh" 1 Double, Unary("cosh x * dx"), Call("sinh"), None, Call("f64.sinh"), None;
+    Cosh "cosh" 1 Double, Unary("sinh x * dx"), Call("cosh"), None, Call("f64.cosh"), None;
+    Tanh "tanh" 1 Double, Unary("(1.0 - r * r) * dx"), Call("tanh"), None, Call("f64.tanh"), None;
+    Log "log" 1 Double, Unary("dx / x"), Call("log"), None, Call("f64.log"), None;
+    Exp "exp" 1 Double, Unary("r * dx"), Call("exp"), None, Call("f64.exp"), None;
+    Sqrt "sqrt" 1 Double, Unary("dx / (2.0 * r)"), Call("sqrt"), None, Call("f64.sqrt"), None;
     Atan2 "atan2" 2 Double, Binary {
         x: "y * dx / (x * x + y * y)",
         y: "-(x * dy) / (x * x + y * y)",
         both: "(y * dx - x * dy) / (x * x + y * y)",
-    }, Call("atan2"), None;
-    Erf "erf" 1 Double, Unary("1.1283791670955126 * exp (-(x * x)) * dx"), Call("erf"), None;
-    Lgamma "lgamma" 1 Double, Unary("polygamma 0 x * dx"), Call("smooth_lgamma"), None;
-    Polygamma "polygamma" 2 IndexDoubleToDouble, Unary("polygamma (k + 1) x * dx"), Call("smooth_polygamma"), None;
-    Sign "sign" 1 Double, Zero, Call("smooth_sign"), None;
-    Floor "floor" 1 Double, Zero, Call("floor"), None;
-    Eq "=" 2 Equality, Zero, Infix("=="), None;
-    Ne "<>" 2 Equality, Zero, Infix("!="), None;
-    Lt "<" 2 Order, Zero, Infix("<"), None;
-    Le "<=" 2 Order, Zero, Infix("<="), None;
-    Gt ">" 2 Order, Zero, Infix(">"), None;
-    Ge ">=" 2 Order, Zero, Infix(">="), None;
-    And "&&" 2 Bool, Zero, Infix("&&"), None;
-    Or "||" 2 Bool, Zero, Infix("||"), None;
-    Not "not" 1 Bool, Zero, Prefix("!"), None;
-    ToDouble "double" 1 IndexToDouble, Zero, Prefix("(double)"), None;
-    ToIndex "index" 1 DoubleToIndex, Zero, Call("smooth_index"), None;
+    }, Call("atan2"), None, Call("f64.atan2"), None;
+    Erf "erf" 1 Double, Unary("1.1283791670955126 * exp (-(x * x)) * dx"), Call("erf"), None, Call("f64.erf"), None;
+    Lgamma "lgamma" 1 Double, Unary("polygamma 0 x * dx"), Call("smooth_lgamma"), None, Call("f64.lgamma"), None;
+    Polygamma "polygamma" 2 IndexDoubleToDouble, Unary("polygamma (k + 1) x * dx"), Call("smooth_polygamma"), None, Call("polygamma"), None;
+    Sign "sign" 1 Double, Zero, Call("smooth_sign"), None, Call("sign"), None;
+    Floor "floor" 1 Double, Zero, Call("floor"), None, Call("f64.floor"), None;
+    Eq "=" 2 Equality, Zero, Infix("=="), None, Infix("=="), None;
+    Ne "<>" 2 Equality, Zero, Infix("!="), None, Infix("!="), None;
+    Lt "<" 2 Order, Zero, Infix("<"), None, Infix("<"), None;
+    Le "<=" 2 Order, Zero, Infix("<="), None, Infix("<="), None;
+    Gt ">" 2 Order, Zero, Infix(">"), None, Infix(">"), None;
+    Ge ">=" 2 Order, Zero, Infix(">="), None, Infix(">="), None;
+    And "&&" 2 Bool, Zero, Infix("&&"), None, Infix("&&"), None;
+    Or "||" 2 Bool, Zero, Infix("||"), None, Infix("||"), None;
+    Not "not" 1 Bool, Zero, Prefix("!"), None, Prefix("!"), None;
+    ToDouble "double" 1 IndexToDouble, Zero, Prefix("(double)"), None, Call("f64.i64"), None;
+    ToIndex "index" 1 DoubleToIndex, Zero, Call("smooth_index"), None, Call("to_index"), None;
 }
 
 impl Prim {

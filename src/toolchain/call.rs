@@ -88,7 +88,7 @@ impl Loaded {
         let shape = bindings.shape(&self.interface.result).ok_or_else(|| internal("the result's size is not known"))?;
         let mut columns = Vec::new();
         for (column, length) in shape.columns().ok_or_else(|| self.too_large("the result"))? {
-            columns.push(allocated(column, length).ok_or_else(|| self.too_large("the result"))?);
+            columns.push(column.zeros(length).ok_or_else(|| self.too_large("the result"))?);
         }
         // SAFETY: the shim has this type; see `shim`.
         let call = unsafe { self.library.get::<Call>(self.names[0].as_bytes()) }.map_err(|_| internal("the program has no entry"))?;
@@ -165,21 +165,6 @@ fn target(column: &mut Column) -> *mut c_void {
         Column::Index(items) => items.as_mut_ptr().cast(),
         Column::Bool(items) => items.as_mut_ptr().cast(),
     }
-}
-
-/// The column with this many zeros; `None` when there is no memory for them.
-fn allocated(column: Column, length: usize) -> Option<Column> {
-    fn zeros<T: Clone>(zero: T, length: usize) -> Option<Vec<T>> {
-        let mut items = Vec::new();
-        items.try_reserve_exact(length).ok()?;
-        items.resize(length, zero);
-        Some(items)
-    }
-    Some(match column {
-        Column::Double(_) => Column::Double(zeros(0.0, length)?),
-        Column::Index(_) => Column::Index(zeros(0, length)?),
-        Column::Bool(_) => Column::Bool(zeros(false, length)?),
-    })
 }
 
 #[cfg(test)]

@@ -66,30 +66,49 @@ pub fn compile_as(source: &str, artifact: Artifact, arithmetic: Arithmetic, outp
     let folder = tempfile::tempdir().map_err(|error| no_folder(&error))?;
     let file = folder.path().join("program.c");
     std::fs::write(&file, source).map_err(|error| no_folder(&error))?;
+    let flags: Vec<&str> = FLAGS.iter().chain(arithmetic.flags()).copied().collect();
+    make(&Job { folder: folder.path(), file: &file, flags: &flags, libraries: &["-lm"] }, artifact, output)
+}
+
+/// Compiles C that another compiler wrote, in its own dialect, with the libraries that it needs.
+pub fn compile_generated(folder: &Path, file: &Path, artifact: Artifact, output: &Path, libraries: &[&str]) -> Result<(), Diagnostic> {
+    let flags = &["-O3", "-march=native", "-fno-math-errno", "-w"];
+    make(&Job { folder, file, flags, libraries }, artifact, output)
+}
+
+/// One C file and how it is compiled.
+struct Job<'a> {
+    folder: &'a Path,
+    file: &'a Path,
+    flags: &'a [&'a str],
+    libraries: &'a [&'a str],
+}
+
+fn make(job: &Job, artifact: Artifact, output: &Path) -> Result<(), Diagnostic> {
     // an absolute path never looks like an option
     let output = std::path::absolute(output).unwrap_or_else(|_| output.to_path_buf());
     match artifact {
-        Artifact::SharedLibrary => compile_file(folder.path(), &file, arithmetic, &["-shared"], &output),
-        Artifact::Object => compile_file(folder.path(), &file, arithmetic, &["-c"], &output),
+        Artifact::SharedLibrary => compile_file(job, &["-shared"], &output),
+        Artifact::Object => compile_file(job, &["-c"], &output),
         Artifact::StaticLibrary => {
             let stem = output.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned());
-            let object = folder.path().join(format!("{stem}.o"));
-            compile_file(folder.path(), &file, arithmetic, &["-c"], &object)?;
-            archive(folder.path(), &object, &output)
+            let object = job.folder.join(format!("{stem}.o"));
+            compile_file(job, &["-c"], &object)?;
+            archive(job.folder, &object, &output)
         }
     }
 }
 
-fn compile_file(folder: &Path, file: &Path, arithmetic: Arithmetic, mode: &[&str], output: &Path) -> Result<(), Diagnostic> {
-    let tool = builder(folder).try_get_compiler().map_err(|_| missing("a C compiler", "cc"))?;
+fn compile_file(job: &Job, mode: &[&str], output: &Path) -> Result<(), Diagnostic> {
+    let tool = builder(job.folder).try_get_compiler().map_err(|_| missing("a C compiler", "cc"))?;
     let mut command = tool.to_command();
-    command.args(FLAGS).args(arithmetic.flags()).arg("-fPIC").args(mode).arg("-o").arg(output).arg(file);
+    command.args(job.flags).arg("-fPIC").args(mode).arg("-o").arg(output).arg(job.file);
     if mode.contains(&"-shared") {
         // an entry that libc also has, as `step`, is still called by its own library
         if cfg!(target_os = "linux") {
             command.arg("-Wl,-Bsymbolic");
         }
-        command.arg("-lm");
+        command.args(job.libraries);
     }
     run(command, "C compiler", output)
 }

@@ -136,6 +136,21 @@ impl Column {
         self.len() == 0
     }
 
+    /// A column of the same kind with this many zeros; `None` when there is no memory for them.
+    pub fn zeros(&self, length: usize) -> Option<Column> {
+        fn zeros<T: Clone>(zero: T, length: usize) -> Option<Vec<T>> {
+            let mut items = Vec::new();
+            items.try_reserve_exact(length).ok()?;
+            items.resize(length, zero);
+            Some(items)
+        }
+        Some(match self {
+            Column::Double(_) => Column::Double(zeros(0.0, length)?),
+            Column::Index(_) => Column::Index(zeros(0, length)?),
+            Column::Bool(_) => Column::Bool(zeros(false, length)?),
+        })
+    }
+
     /// Bytes of one element in C.
     pub fn element_bytes(&self) -> usize {
         match self {

@@ -16,6 +16,7 @@ use smoothc::driver::{Options, Session};
 use smoothc::ir::eval::{self, ErrorKind, Outcome, RuntimeError};
 use smoothc::ir::{Program as Core, check};
 use smoothc::toolchain::flat::{Column, Flat};
+use smoothc::toolchain::futhark;
 use smoothc::toolchain::shim::Interface;
 
 use super::native::{self, Answer, Call, PLAIN, SANITIZED};
@@ -47,6 +48,15 @@ impl Failure {
     }
 }
 
+/// What runs a program beside the interpreter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum With {
+    Interpreter,
+    C,
+    /// Through this backend of the Futhark compiler.
+    Futhark(&'static str),
+}
+
 /// How much was compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
@@ -56,6 +66,8 @@ pub struct Counts {
     pub differences: usize,
     pub derived: usize,
     pub ill_conditioned: usize,
+    /// Errors of optimised programs that Futhark's own optimiser drops with the values that carry them: `0 * (1 / 0)`.
+    pub vanished: usize,
     /// Programs that lowering refuses with E0601.
     pub unsupported: usize,
 }
@@ -68,6 +80,7 @@ impl Counts {
         self.differences += other.differences;
         self.derived += other.derived;
         self.ill_conditioned += other.ill_conditioned;
+        self.vanished += other.vanished;
         self.unsupported += other.unsupported;
     }
 }
@@ -160,10 +173,10 @@ struct Case {
     meaning: Meaning,
 }
 
-/// Failures by program; `in_c` also compiles and runs.
-pub fn check_all(programs: &[Program], in_c: bool, counts: &mut Counts) -> Vec<(usize, Failure)> {
+/// Failures by program; `with` also compiles and runs.
+pub fn check_all(programs: &[Program], with: With, counts: &mut Counts) -> Vec<(usize, Failure)> {
     let mut failures = Vec::new();
-    match batch(programs, in_c, counts) {
+    match batch(programs, with, counts) {
         Ok(found) => failures = found,
         // a size that may depend on data
         Err(failure) if programs.len() == 1 && failure.kind == "lower E0601" => counts.unsupported += 1,
@@ -172,7 +185,7 @@ pub fn check_all(programs: &[Program], in_c: bool, counts: &mut Counts) -> Vec<(
         Err(failure) => {
             let unsupported = counts.unsupported;
             for (at, program) in programs.iter().enumerate() {
-                let found = check_all(std::slice::from_ref(program), in_c, counts);
+                let found = check_all(std::slice::from_ref(program), with, counts);
                 failures.extend(found.into_iter().map(|(_, failure)| (at, failure)));
             }
             if failures.is_empty() && counts.unsupported == unsupported {
@@ -204,7 +217,7 @@ fn differentiable(program: &Program) -> Option<(usize, String)> {
     has_double(&entry.body.ty).then(|| (at, format!("jvp:{}:{}", entry.name, entry.params[at].0)))
 }
 
-fn batch(programs: &[Program], in_c: bool, counts: &mut Counts) -> Result<Vec<(usize, Failure)>, Failure> {
+fn batch(programs: &[Program], with: With, counts: &mut Counts) -> Result<Vec<(usize, Failure)>, Failure> {
     let source: String = programs.iter().map(|program| program.text() + "\n").collect();
     let entries: Vec<String> = programs.iter().map(|program| program.entry().name.to_string()).collect();
     let derived: Vec<Option<(usize, String)>> = programs.iter().map(differentiable).collect();
@@ -235,8 +248,15 @@ fn batch(programs: &[Program], in_c: bool, counts: &mut Counts) -> Result<Vec<(u
     for case in &cases {
         compare_interpreted(&stages, case, counts, &mut failures);
     }
-    if !in_c {
-        return Ok(failures);
+    match with {
+        With::Interpreter => return Ok(failures),
+        With::Futhark(backend) => {
+            for schedule in ["none", "default"] {
+                futhark(&stages, backend, schedule, &cases, counts, &mut failures)?;
+            }
+            return Ok(failures);
+        }
+        With::C => {}
     }
     let folder = tempfile::tempdir().map_err(|error| Failure::new("folder", error.to_string()))?;
     for native in &stages.native {
@@ -256,7 +276,7 @@ fn batch(programs: &[Program], in_c: bool, counts: &mut Counts) -> Result<Vec<(u
                 .collect();
             let answers = native::run(folder.path(), &name, &native.interfaces, &calls);
             for (case, answer) in cases.iter().zip(answers) {
-                compare_native(&stages, native, flavour, case, answer, &mut failures);
+                compare_native(&stages, &format!("C {}", native.schedule), flavour, case, answer, &mut failures);
             }
         }
     }
@@ -346,9 +366,51 @@ fn compare_interpreted(stages: &Stages, case: &Case, counts: &mut Counts, failur
     }
 }
 
-fn compare_native(stages: &Stages, native: &Native, flavour: &str, case: &Case, answer: Answer, failures: &mut Vec<(usize, Failure)>) {
-    let exact = native.schedule == "none";
-    let engine = format!("C {}", native.schedule);
+/// One Futhark library of all programs, and every call of it.
+fn futhark(
+    stages: &Stages,
+    backend: &str,
+    schedule: &str,
+    cases: &[Case],
+    counts: &mut Counts,
+    failures: &mut Vec<(usize, Failure)>,
+) -> Result<(), Failure> {
+    let program = if schedule == "none" { &stages.differentiated } else { &stages.optimised };
+    let options = smoothc::emit::futhark::FutharkOptions::default();
+    let file = guarded("emit futhark", || {
+        smoothc::emit::futhark::futhark(program, &options).map_err(|problem| Failure::of("futhark", &[problem], ""))
+    })?;
+    let interfaces = file.entries.iter().map(|(source, name)| futhark::shim::Interface::new(name, &program.functions[source])).collect();
+    let limits = futhark::compiler::Limits { seconds: 120, megabytes: 2048 };
+    let engine = format!("futhark {schedule}");
+    let loaded = futhark::call::load(&file.source, backend, interfaces, limits)
+        .map_err(|problem| Failure::new(&format!("{engine} {}", problem.code), format!("{}\n{}", problem.message, file.source)))?;
+    for case in cases {
+        // what does not fit in the interpreter's memory ends a Futhark program
+        if matches!(&case.meaning, Err(error) if error.kind == ErrorKind::TooLarge) {
+            continue;
+        }
+        let at = file.entries.iter().position(|(source, _)| **source == *case.entry).unwrap_or(0);
+        let answer = match loaded.try_call(at, &case.arguments.values, &case.arguments.bindings) {
+            Ok(flat) => Answer::Columns(flat.columns),
+            Err(futhark::call::Failure::Status(status)) => Answer::Status(status as i64),
+            Err(futhark::call::Failure::TooLarge) => Answer::Status(100),
+            Err(futhark::call::Failure::Other(said)) => Answer::Crash(said),
+        };
+        if case.meaning.is_err() && matches!(answer, Answer::Columns(_)) {
+            // without optimisation our own emitter drops lets that nobody reads
+            let is_needed = schedule != "none" && matches!(interpret(program, &case.entry, &case.arguments), Ok(Err(_)));
+            counts.vanished += usize::from(is_needed);
+            continue;
+        }
+        compare_native(stages, &engine, backend, case, answer, failures);
+    }
+    Ok(())
+}
+
+/// Compares what compiled code gave; `engine` ends in the schedule.
+fn compare_native(stages: &Stages, engine: &str, flavour: &str, case: &Case, answer: Answer, failures: &mut Vec<(usize, Failure)>) {
+    let exact = engine.ends_with("none");
     let mut report = |kind: &str, detail: &str| {
         failures.push((case.program, Failure::new(&format!("{engine} {kind}"), at(case, &format!("{flavour}: {detail}")))))
     };

@@ -2,6 +2,9 @@
 //!
 //! [`grow::program`] makes one from a seed, [`shrink::shrink`] makes it smaller while it fails, [`program`] prints it.
 
+// each test uses a part
+#![allow(dead_code)]
+
 pub mod construct;
 pub mod engine;
 pub mod grow;

@@ -6,7 +6,7 @@
 use smoothc::cli::json::Json;
 use smoothc::cli::{args, values};
 use smoothc::diagnostic::Diagnostics;
-use smoothc::driver::{Options, Schedule, Session};
+use smoothc::driver::{Options, Schedule, Session, Target};
 use smoothc::ir::{Status, eval};
 use smoothc::toolchain::flat::{Column, Flat, Step};
 
@@ -20,7 +20,12 @@ pub struct Known {
 
 /// The session after a stage; the diagnostics drawn when it fails.
 pub fn compile(path: &str, text: &str, schedule: &str, stage: &str) -> Result<Session, String> {
-    let options = Options { schedule: Schedule::Named(schedule.into()), header: "program.h".into(), ..Options::default() };
+    compile_for(Target::C, path, text, schedule, stage)
+}
+
+/// The same for a target.
+pub fn compile_for(target: Target, path: &str, text: &str, schedule: &str, stage: &str) -> Result<Session, String> {
+    let options = Options { schedule: Schedule::Named(schedule.into()), header: "program.h".into(), target, ..Options::default() };
     let mut session = Session::new(path, text, options);
     match session.run_to(stage, &mut sources::open) {
         Ok(()) => Ok(session),

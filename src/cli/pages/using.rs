@@ -86,13 +86,22 @@ pub const PAGES: &[Page] = &[
     page("E0901", "an error in smoothc itself", "This is a bug. Please report it with the program and the command line."),
     page(
         "E0902",
-        "emitted C does not compile",
-        "This is a bug, unless CC or CFLAGS are set to something unusual. Please report it with the program.",
+        "emitted code does not compile",
+        "This is a bug, unless CC or CFLAGS are set to something unusual. Please report it with the program. A GPU backend of\nFuthark also needs the libraries of its platform.",
     ),
-    page("E0903", "a tool is missing", "`run` and `build` need a C compiler: install gcc, or set CC. A static library needs `ar`."),
+    page(
+        "E0903",
+        "a tool is missing",
+        "`run` and `build` need a C compiler: install gcc, or set CC. A static library needs `ar`. `--target futhark` also needs\nthe Futhark compiler, which `FUTHARK` or the path names.",
+    ),
     page(
         "E0904",
         "compiled code cannot be loaded",
         "The folder for temporary files forbids it (set TMPDIR), or CC compiles for another machine.",
+    ),
+    page(
+        "E0905",
+        "a compiler takes too long",
+        "The Futhark compiler gets ten minutes and four gigabytes. Its time grows faster than the length of a function: split the\nprogram, or leave out `--schedule none`.",
     ),
 ];

@@ -1,0 +1,271 @@
+//! What emission knows at a place: names, types as Futhark infers them, sizes, and facts for the prover.
+//!
+//! In: core variables and sizes. Out: Futhark names and types. A tuple variable is a name for each component, since
+//! all that is done with a tuple is taking it apart. A let-bound Index that is a polynomial is written out in sizes,
+//! so that no size ends with the scope of a let.
+//!
+//!     let k = n + 1 in build k (fun i -> …)   →   tabulate (n + 1) (\i -> …)
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::function::Signature;
+use super::layout;
+use super::syntax::{Binding, Fut, Pattern};
+use super::types::Shape;
+use crate::emit::names::Names;
+use crate::ir::prove::Facts;
+use crate::ir::size::Atom;
+use crate::ir::{Expr, Size, Type, Var};
+use crate::source::Span;
+
+/// Where a variable's value is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    One(Fut, Shape),
+    Parts(Vec<Place>),
+}
+
+impl Place {
+    pub fn exp(&self) -> Fut {
+        match self {
+            Place::One(exp, _) => exp.clone(),
+            Place::Parts(parts) => Fut::Tuple(parts.iter().map(Place::exp).collect()),
+        }
+    }
+
+    pub fn shape(&self) -> Shape {
+        match self {
+            Place::One(_, shape) => shape.clone(),
+            Place::Parts(parts) => Shape::Tuple(parts.iter().map(Place::shape).collect()),
+        }
+    }
+}
+
+/// Emits one function.
+pub struct Emitter<'a> {
+    pub signatures: &'a HashMap<Rc<str>, Signature>,
+    pub names: &'a mut Names,
+    pub facts: Facts,
+    /// The place of an array whose elements have lengths that only data decides: Futhark has no type for it.
+    pub irregular: Option<Span>,
+    places: HashMap<Var, Place>,
+    /// What let-bound Index variables are, where that is a polynomial.
+    defined: HashMap<Var, Size>,
+    /// Lengths that depend on data, once something has named them.
+    named: HashMap<u32, Size>,
+    /// The parameters that a variable's value comes from.
+    origins: HashMap<Var, BTreeSet<u32>>,
+}
+
+impl<'a> Emitter<'a> {
+    pub fn new(signatures: &'a HashMap<Rc<str>, Signature>, names: &'a mut Names, facts: Facts) -> Emitter<'a> {
+        Emitter {
+            signatures,
+            names,
+            facts,
+            irregular: None,
+            places: HashMap::new(),
+            defined: HashMap::new(),
+            named: HashMap::new(),
+            origins: HashMap::new(),
+        }
+    }
+
+    /// Does the work with names and facts of its own.
+    pub fn scope<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.names.open();
+        let facts = self.facts.clone();
+        let done = work(self);
+        self.facts = facts;
+        self.names.close();
+        done
+    }
+
+    pub fn place(&self, var: &Var) -> Option<&Place> {
+        self.places.get(var)
+    }
+
+    pub fn put(&mut self, var: &Var, place: Place) {
+        self.places.insert(var.clone(), place);
+    }
+
+    /// A name for a variable, or one for each component of a tuple.
+    pub fn declare(&mut self, var: &Var, shape: &Shape) -> Pattern {
+        let (pattern, place) = self.declare_as(var.name(), shape);
+        self.put(var, place);
+        pattern
+    }
+
+    fn declare_as(&mut self, name: &str, shape: &Shape) -> (Pattern, Place) {
+        match shape {
+            Shape::Tuple(shapes) => {
+                let parts = shapes.iter().enumerate().map(|(at, shape)| self.declare_as(&format!("{name}_{at}"), shape));
+                let (patterns, places) = parts.unzip();
+                (Pattern::Tuple(patterns), Place::Parts(places))
+            }
+            Shape::Double | Shape::Index | Shape::Bool | Shape::Array(..) => {
+                let name = self.local(name);
+                (Pattern::Name(name.clone()), Place::One(Fut::Atom(name), shape.clone()))
+            }
+        }
+    }
+
+    /// A local name; one that begins with `_` could not be read.
+    pub fn local(&mut self, name: &str) -> String {
+        let name = name.trim_start_matches('_');
+        self.names.local(if name.is_empty() { "unused" } else { name })
+    }
+
+    /// Notes what a let-bound variable is and comes from.
+    pub fn define(&mut self, var: &Var, value: &Expr) {
+        self.facts.define(var, value);
+        if matches!(var.ty(), Type::Index(_))
+            && let Some(size) = Size::try_of_expr(value)
+        {
+            let size = self.expand(&size);
+            self.defined.insert(var.clone(), size);
+        }
+        let origins = self.origins(value);
+        self.origins.insert(var.clone(), origins);
+    }
+
+    pub fn comes_from(&mut self, var: &Var, origins: BTreeSet<u32>) {
+        self.origins.insert(var.clone(), origins);
+    }
+
+    /// The parameters that a term's value comes from.
+    pub fn origins(&self, expr: &Expr) -> BTreeSet<u32> {
+        fn collect(this: &Emitter, expr: &Expr, found: &mut BTreeSet<u32>) {
+            if let crate::ir::Term::Var(var) = expr.term() {
+                match this.origins.get(var) {
+                    Some(origins) => found.extend(origins),
+                    None => {
+                        found.insert(var.id());
+                    }
+                }
+            }
+            expr.term().each_child(&mut |child| collect(this, child, found));
+        }
+        let mut found = BTreeSet::new();
+        collect(self, expr, &mut found);
+        found
+    }
+
+    /// The size over what the function is given, its loops count and data decide.
+    fn expand(&self, size: &Size) -> Size {
+        size.substitute(&mut |atom| match atom {
+            Atom::Var(var) => self.defined.get(var).cloned(),
+            Atom::Unknown(id) => self.named.get(id).cloned(),
+            Atom::Term(_) => None,
+        })
+    }
+
+    /// The term that computes a size, in the one form that all equal sizes have; `None` where it depends on data
+    /// that has no name here.
+    pub fn size_term(&self, size: &Size) -> Option<Expr> {
+        let expanded = self.expand(size);
+        let mut in_scope = true;
+        expanded.each_var(&mut |var| in_scope &= self.places.contains_key(var));
+        if in_scope { expanded.to_expr() } else { None }
+    }
+
+    /// A length as Futhark compares it.
+    pub fn length(&mut self, size: &Size) -> Option<String> {
+        let term = self.size_term(size)?;
+        let exp = self.exp(&term).0;
+        layout::flat(&exp)
+    }
+
+    /// The type with its lengths as Futhark compares them.
+    pub fn shape(&mut self, ty: &Type) -> Shape {
+        match ty {
+            Type::Double => Shape::Double,
+            Type::Index(_) => Shape::Index,
+            Type::Bool => Shape::Bool,
+            Type::Array(element, size) => {
+                let element = self.shape(element);
+                let length = self.length(size);
+                Shape::array(element, length)
+            }
+            Type::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| self.shape(part)).collect()),
+        }
+    }
+
+    /// The expression with a type that fits the wanted one: coerced where Futhark sees other lengths.
+    pub fn settle(&mut self, exp: Fut, found: Shape, wanted: &Shape) -> (Fut, Shape) {
+        if found.fits(wanted) {
+            return (exp, found);
+        }
+        match (exp, &found, wanted) {
+            (Fut::Let(bindings, body), _, _) => {
+                let (body, shape) = self.settle(*body, found, wanted);
+                (Fut::let_in(bindings, body), shape)
+            }
+            (Fut::Tuple(parts), Shape::Tuple(shapes), Shape::Tuple(all)) => {
+                let parts = parts.into_iter().zip(shapes).zip(all);
+                let settled = parts.map(|((part, shape), wanted)| self.settle(part, shape.clone(), wanted));
+                let (parts, shapes) = settled.unzip();
+                (Fut::Tuple(parts), Shape::Tuple(shapes))
+            }
+            (exp, _, _) => {
+                let shape = wanted.or(&found);
+                (Fut::Typed(Box::new(exp), ":>", shape.text()), shape)
+            }
+        }
+    }
+
+    /// Binds a value of this core type to names: lengths that Futhark does not see are coerced where the program
+    /// knows them, and get names where only the value does.
+    pub fn bind(&mut self, var: &Var, value: Fut, found: Shape, bindings: &mut Vec<Binding>) {
+        let value = value.without_lets(bindings);
+        if let (Fut::Atom(_), true) = (&value, found.is_known()) {
+            self.put(var, Place::One(value, found));
+            return;
+        }
+        if let (Fut::Tuple(parts), Type::Tuple(types), Shape::Tuple(shapes)) = (&value, var.ty(), &found) {
+            let mut places = Vec::new();
+            for (at, ((part, ty), shape)) in parts.iter().zip(types.iter()).zip(shapes).enumerate() {
+                let var = Var::fresh(&format!("{}_{at}", var.name()), ty.clone());
+                self.bind(&var, part.clone(), shape.clone(), bindings);
+                places.extend(self.places.get(&var).cloned());
+            }
+            self.put(var, Place::Parts(places));
+            return;
+        }
+        let known = self.shape(var.ty());
+        let (value, mut shape) = if found.is_known() { (value, found) } else { self.settle(value, found, &known) };
+        let mut sizes = Vec::new();
+        if !matches!(shape, Shape::Tuple(_)) {
+            self.name_lengths(var.name(), var.ty(), &mut shape, &mut sizes);
+        }
+        let pattern = match self.declare(var, &shape) {
+            Pattern::Name(name) if !sizes.is_empty() => Pattern::Sized { sizes, name, ty: shape.text() },
+            pattern => pattern,
+        };
+        bindings.push(Binding { pattern, value });
+    }
+
+    /// Names for the lengths that are not known.
+    fn name_lengths(&mut self, name: &str, ty: &Type, shape: &mut Shape, sizes: &mut Vec<String>) {
+        let (Type::Array(element, size), Shape::Array(inner, length)) = (ty, shape) else { return };
+        if length.is_none() {
+            let var = Var::fresh(&format!("{name}_n"), Type::INDEX);
+            let text = self.local(var.name());
+            self.put(&var, Place::One(Fut::atom(&text), Shape::Index));
+            if let Some(Atom::Unknown(id)) = size.as_atom() {
+                self.named.insert(*id, Size::var(&var));
+            }
+            sizes.push(text.clone());
+            *length = Some(text);
+        }
+        self.name_lengths(name, element, inner, sizes);
+    }
+
+    /// That a length that depends on data is the value of this variable.
+    pub fn name_size(&mut self, size: &Size, var: &Var) {
+        if let Some(Atom::Unknown(id)) = size.as_atom() {
+            self.named.insert(*id, Size::var(var));
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Functions and entry points: names, sizes, parameters, results, and what an entry's own signature promises.
+//!
+//! In: a core function. Out: its definition, and its signature for those who call it. A parameter or result of an entry
+//! that is a tuple becomes its components, an array of tuples one array for each component; other functions have the
+//! types that the core has.
+//!
+//!     f (p: Double * Index) : Array<Double * Double, 3>   →   entry f (p_0: f64) (p_1: i64) : ([3]f64, [3]f64)
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::boundary;
+use super::clean::clean;
+use super::context::{Emitter, Place};
+use super::guard;
+use super::layout;
+use super::syntax::{Binding, Fut, Pattern};
+use super::term::typed_literals;
+use super::types::Shape;
+use crate::diagnostic::Diagnostic;
+use crate::emit::names::Names;
+use crate::ir::prove::Facts;
+use crate::ir::subst::mentions;
+use crate::ir::{Function, Type, Var};
+use crate::source::Span;
+
+/// What a caller of a function must know; lengths are in the function's own names.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    pub name: String,
+    /// Names of sizes and of Index parameters, the latter with their position.
+    pub sizes: Vec<(String, Option<usize>)>,
+    pub params: Vec<Shape>,
+    pub result: Shape,
+}
+
+/// How a definition begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keyword {
+    Def,
+    Entry,
+}
+
+/// One definition: its documentation and its lines.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub name: String,
+    pub doc: Vec<String>,
+    pub lines: Vec<String>,
+}
+
+/// Emits one function under a name; also what its callers must know.
+pub fn define(
+    function: &Function,
+    keyword: Keyword,
+    name: &str,
+    is_called: bool,
+    signatures: &HashMap<Rc<str>, Signature>,
+    names: &mut Names,
+) -> Result<(Definition, Signature), Diagnostic> {
+    names.open();
+    let mut emitter = Emitter::new(signatures, names, Facts::for_function(function));
+    let mut sizes = Vec::new();
+    for size in &function.sizes {
+        if let Pattern::Name(text) = emitter.declare(size, &Shape::Index) {
+            sizes.push((text, None));
+        }
+    }
+    let mut bindings = Vec::new();
+    let mut params: Vec<(Pattern, Shape)> = Vec::new();
+    for (at, param) in function.params.iter().enumerate() {
+        let wanted = emitter.shape(param.ty());
+        let shape = standing_alone(&wanted, &sizes);
+        if keyword == Keyword::Entry {
+            params.extend(boundary::parameters(&mut emitter, param, &shape, &mut bindings));
+        } else {
+            params.push((emitter.declare(param, &shape), shape.clone()));
+        }
+        if let (Type::Index(_), Some(Place::One(Fut::Atom(text), _))) = (param.ty(), emitter.place(param)) {
+            sizes.push((text.clone(), Some(at)));
+        }
+        if keyword == Keyword::Def || is_called {
+            // two arguments may be one value
+            emitter.comes_from(param, BTreeSet::from([u32::MAX]));
+        }
+    }
+    // lengths that are no names of their own, or names of later parameters
+    for param in &function.params {
+        let wanted = emitter.shape(param.ty());
+        if let Some(Place::One(value, shape)) = emitter.place(param).cloned()
+            && !shape.is_known()
+        {
+            let (value, shape) = emitter.settle(value, shape, &wanted);
+            let text = emitter.local(param.name());
+            bindings.push(Binding { pattern: Pattern::Name(text.clone()), value });
+            emitter.put(param, Place::One(Fut::atom(text), shape));
+        }
+    }
+    let mut promises = Vec::new();
+    if keyword == Keyword::Entry {
+        for param in &function.params {
+            let Some((status, test)) = emitter.declared_range(param) else { continue };
+            if mentions(&function.body, param) {
+                emitter.guard(test, status, std::slice::from_ref(param), &mut bindings);
+            } else {
+                promises.push((status, test));
+            }
+        }
+    }
+    let wanted = emitter.shape(&function.result);
+    let (body, found) = emitter.exp(&function.body);
+    let (body, _) = emitter.settle(body, found, &wanted);
+    if let Some(span) = emitter.irregular {
+        return Err(depends_on_data(if span.is_none() { function.span } else { span }));
+    }
+    let result = wanted.clone();
+    let mut body = if keyword == Keyword::Entry { boundary::result(&mut emitter, body, &result) } else { body };
+    for (status, test) in promises {
+        body = Fut::assert(guard::helper(status), test, body);
+    }
+    let body = match body {
+        Fut::Int(_) => body,
+        other => typed_result(other),
+    };
+    let shown = if keyword == Keyword::Entry && result.has_tuple() { flat_tuple(&result) } else { result.clone() };
+    let mut read = BTreeSet::new();
+    let body = clean(Fut::let_in(bindings, body), &mut read);
+    let (params, body) = with_all_read(params, body, keyword, &read);
+    let lines = lines(keyword, name, &sizes, &params, &shown, &body);
+    names.close();
+    let doc: Vec<String> = function.doc.iter().flat_map(|doc| doc.lines()).map(|line| line.trim().to_string()).collect();
+    let signature = Signature { name: name.to_string(), sizes, params: params_of(function, &params, keyword), result: wanted };
+    Ok((Definition { name: name.to_string(), doc, lines }, signature))
+}
+
+/// Literals inside a result are of the type that the definition declares.
+fn typed_result(exp: Fut) -> Fut {
+    match exp {
+        Fut::If(c, a, b) => Fut::If(c, Box::new(typed_literals(*a)), Box::new(typed_literals(*b))),
+        other => other,
+    }
+}
+
+/// The shapes of parameters as a caller passes them.
+fn params_of(function: &Function, params: &[(Pattern, Shape)], keyword: Keyword) -> Vec<Shape> {
+    if keyword == Keyword::Def || params.len() == function.params.len() {
+        params.iter().map(|(_, shape)| shape.clone()).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+fn flat_tuple(shape: &Shape) -> Shape {
+    let mut leaves = shape.leaves();
+    if leaves.len() == 1 { leaves.remove(0) } else { Shape::Tuple(leaves) }
+}
+
+/// The shape with only those lengths that are numbers or names of sizes and earlier parameters.
+fn standing_alone(shape: &Shape, sizes: &[(String, Option<usize>)]) -> Shape {
+    match shape {
+        Shape::Array(element, length) => {
+            let alone = |text: &String| text.parse::<i64>().is_ok() || sizes.iter().any(|(name, _)| name == text);
+            Shape::array(standing_alone(element, sizes), length.clone().filter(alone))
+        }
+        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| standing_alone(part, sizes)).collect()),
+        Shape::Double | Shape::Index | Shape::Bool => shape.clone(),
+    }
+}
+
+/// Parameters that nobody reads: an entry keeps their names, and says that it does not use them.
+fn with_all_read(params: Vec<(Pattern, Shape)>, body: Fut, keyword: Keyword, read: &BTreeSet<String>) -> (Vec<(Pattern, Shape)>, Fut) {
+    let mut unused = Vec::new();
+    let mut shown = Vec::new();
+    let is_size = |name: &str| params.iter().any(|(_, shape)| shape.text().contains(&format!("[{name}]")));
+    for (pattern, shape) in &params {
+        let pattern = match pattern {
+            Pattern::Name(name) if !read.contains(name) && !is_size(name) => match keyword {
+                Keyword::Entry => {
+                    unused.push(Binding { pattern: Pattern::Wild, value: Fut::atom(name) });
+                    pattern.clone()
+                }
+                Keyword::Def => Pattern::Name(format!("_{name}")),
+            },
+            Pattern::Tuple(_) => super::clean::only_read(pattern.clone(), read),
+            Pattern::Name(_) | Pattern::Sized { .. } | Pattern::Wild => pattern.clone(),
+        };
+        shown.push((pattern, shape.clone()));
+    }
+    (shown, Fut::let_in(unused, body))
+}
+
+fn lines(
+    keyword: Keyword,
+    name: &str,
+    sizes: &[(String, Option<usize>)],
+    params: &[(Pattern, Shape)],
+    result: &Shape,
+    body: &Fut,
+) -> Vec<String> {
+    let head = format!("{} {name}", if keyword == Keyword::Entry { "entry" } else { "def" });
+    let sizes: Vec<String> = sizes.iter().filter(|(_, param)| param.is_none()).map(|(size, _)| format!("[{size}]")).collect();
+    let params: Vec<String> = params.iter().map(|(pattern, shape)| format!("({}: {})", layout::pattern(pattern), shape.text())).collect();
+    let result = format!(" : {} =", result.text());
+    let one: Vec<String> = std::iter::once(head.clone()).chain(sizes.iter().cloned()).chain(params.iter().cloned()).collect();
+    let one = format!("{}{result}", one.join(" "));
+    let mut lines = Vec::new();
+    if one.chars().count() <= layout::WIDTH || params.is_empty() {
+        lines.push(one);
+    } else {
+        let blank = " ".repeat(head.chars().count() + 1);
+        let mut rows = params;
+        if !sizes.is_empty() {
+            rows.insert(0, sizes.join(" "));
+        }
+        for (at, row) in rows.iter().enumerate() {
+            lines.push(if at == 0 { format!("{head} {row}") } else { format!("{blank}{row}") });
+        }
+        if let Some(last) = lines.last_mut() {
+            last.push_str(&result);
+        }
+    }
+    lines.extend(layout::block(body, 2).into_iter().map(|line| format!("  {line}")));
+    lines
+}
+
+/// What the function's size names are in a call.
+pub fn lengths(signature: &Signature, args: &[(Fut, Shape)]) -> Vec<(String, Option<String>)> {
+    let mut found: Vec<(String, Option<String>)> = Vec::new();
+    for (name, param) in &signature.sizes {
+        let text = match param {
+            Some(at) => args.get(*at).and_then(|(exp, _)| match exp {
+                Fut::Atom(_) | Fut::Int(_) => layout::flat(exp),
+                _ => None,
+            }),
+            None => signature.params.iter().zip(args).find_map(|(param, (_, arg))| match_length(name, param, arg)),
+        };
+        found.push((name.clone(), text));
+    }
+    found
+}
+
+fn match_length(name: &str, param: &Shape, arg: &Shape) -> Option<String> {
+    match (param, arg) {
+        (Shape::Array(p, length), Shape::Array(a, found)) => {
+            if length.as_deref() == Some(name) {
+                return found.clone();
+            }
+            match_length(name, p, a)
+        }
+        (Shape::Tuple(p), Shape::Tuple(a)) => p.iter().zip(a).find_map(|(p, a)| match_length(name, p, a)),
+        _ => None,
+    }
+}
+
+/// The shape in a call: numbers stay, names are replaced, and Futhark's form of anything else is not guessed.
+pub fn with_lengths(shape: &Shape, lengths: &[(String, Option<String>)]) -> Shape {
+    match shape {
+        Shape::Array(element, length) => {
+            let length = length.as_ref().and_then(|text| match lengths.iter().find(|(name, _)| name == text) {
+                Some((_, found)) => found.clone(),
+                None => text.parse::<i64>().is_ok().then(|| text.clone()),
+            });
+            Shape::array(with_lengths(element, lengths), length)
+        }
+        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| with_lengths(part, lengths)).collect()),
+        Shape::Double | Shape::Index | Shape::Bool => shape.clone(),
+    }
+}
+
+/// Whether an entry's own types are not those of an entry point.
+pub fn needs_boundary(function: &Function) -> bool {
+    fn has_tuple(ty: &Type) -> bool {
+        match ty {
+            Type::Double | Type::Bool | Type::Index(_) => false,
+            Type::Array(element, _) => has_tuple(element),
+            Type::Tuple(_) => true,
+        }
+    }
+    let result = match &function.result {
+        Type::Tuple(parts) => parts.iter().any(has_tuple),
+        other => has_tuple(other),
+    };
+    result || function.params.iter().any(|param: &Var| has_tuple(param.ty()))
+}
+
+/// The error for a length that no type can show.
+pub fn depends_on_data(span: Span) -> Diagnostic {
+    Diagnostic::error("E0601", span, "unsupported: size depends on data")
+        .help("emitted code stores only arrays whose lengths follow from sizes and Index and Bool parameters; `smoothc eval` runs it")
+}

@@ -1,0 +1,202 @@
+//! Futhark's syntax as far as we write it.
+//!
+//! In: what `term` and its neighbours decide. Out: small trees that `clean` rids of what nobody reads and `layout`
+//! prints. The constructors hold the few equations that make text shorter and change no meaning:
+//!
+//!     let a = (let b = x in b + 1) in a * 2   →   let b = x let a = b + 1 in a * 2
+//!     map (\x -> f64.sin x) v                 →   map f64.sin v
+//!     (a, b).1, let x = b in x                →   b
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fut {
+    /// A name or a literal.
+    Atom(String),
+    /// An i64 literal; its type is written where nothing around it says so.
+    Int(i64),
+    Apply(String, Vec<Fut>),
+    Infix(&'static str, Box<Fut>, Box<Fut>),
+    Prefix(char, Box<Fut>),
+    Index(Box<Fut>, Vec<Fut>),
+    Project(Box<Fut>, usize),
+    Tuple(Vec<Fut>),
+    Array(Vec<Fut>),
+    If(Box<Fut>, Box<Fut>, Box<Fut>),
+    Let(Vec<Binding>, Box<Fut>),
+    Loop(Box<Loop>),
+    Lambda(Vec<Pattern>, Box<Fut>),
+    /// `e :> T`; `e : T` for an empty array, which has no size to lose.
+    Typed(Box<Fut>, &'static str, String),
+}
+
+/// `loop pattern = init for i < n do body`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    pub pattern: Pattern,
+    pub init: Fut,
+    pub i: String,
+    pub n: Fut,
+    pub body: Fut,
+}
+
+/// `let pattern = value`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binding {
+    pub pattern: Pattern,
+    pub value: Fut,
+}
+
+/// What binds names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    Name(String),
+    Tuple(Vec<Pattern>),
+    /// `[k] (t: [k]f64)`: gives a name to a length that only the value knows; without sizes, just a type.
+    Sized {
+        sizes: Vec<String>,
+        name: String,
+        ty: String,
+    },
+    Wild,
+}
+
+impl Fut {
+    pub fn atom(text: impl Into<String>) -> Fut {
+        Fut::Atom(text.into())
+    }
+
+    pub fn apply(function: impl Into<String>, args: Vec<Fut>) -> Fut {
+        Fut::Apply(function.into(), args)
+    }
+
+    pub fn infix(op: &'static str, a: Fut, b: Fut) -> Fut {
+        Fut::Infix(op, Box::new(a), Box::new(b))
+    }
+
+    pub fn if_(cond: Fut, then: Fut, otherwise: Fut) -> Fut {
+        Fut::If(Box::new(cond), Box::new(then), Box::new(otherwise))
+    }
+
+    /// `condition` guards `value`; `status` is what the message begins with.
+    pub fn assert(status: &str, condition: Fut, value: Fut) -> Fut {
+        Fut::apply("assert", vec![Fut::apply(status, vec![condition]), value])
+    }
+
+    /// One chain, also where the values or the body are chains.
+    pub fn let_in(bindings: Vec<Binding>, body: Fut) -> Fut {
+        let mut chain = Vec::new();
+        for Binding { pattern, value } in bindings {
+            let value = value.without_lets(&mut chain);
+            chain.push(Binding { pattern, value });
+        }
+        let mut body = body.without_lets(&mut chain);
+        // `let x = e in x`
+        if chain.last().is_some_and(|last| last.pattern.is_exp(&body))
+            && let Some(last) = chain.pop()
+        {
+            body = last.value;
+        }
+        if chain.is_empty() { body } else { Fut::Let(chain, Box::new(body)) }
+    }
+
+    /// Moves the lets around the value into `bindings`.
+    pub fn without_lets(self, bindings: &mut Vec<Binding>) -> Fut {
+        match self {
+            Fut::Let(chain, body) => {
+                bindings.extend(chain);
+                *body
+            }
+            other => other,
+        }
+    }
+
+    pub fn project(self, at: usize) -> Fut {
+        match self {
+            Fut::Tuple(mut parts) if at < parts.len() => parts.swap_remove(at),
+            Fut::Let(chain, body) => Fut::Let(chain, Box::new(body.project(at))),
+            other => Fut::Project(Box::new(other), at),
+        }
+    }
+
+    /// `a[i][j]` as `a[i, j]`.
+    pub fn index(self, at: Fut) -> Fut {
+        match self {
+            Fut::Index(array, mut places) => {
+                places.push(at);
+                Fut::Index(array, places)
+            }
+            other => Fut::Index(Box::new(other), vec![at]),
+        }
+    }
+
+    /// A function, in the shortest way to write it.
+    pub fn lambda(params: Vec<Pattern>, body: Fut) -> Fut {
+        let names: Vec<&str> = params.iter().map(|param| if let Pattern::Name(name) = param { name } else { "" }).collect();
+        let is = |arg: &Fut, name: &str| matches!(arg, Fut::Atom(text) if text == name);
+        match (&body, names.as_slice()) {
+            (Fut::Apply(function, args), [..]) if args.len() == names.len() && args.iter().zip(&names).all(|(arg, name)| is(arg, name)) => {
+                Fut::Atom(function.clone())
+            }
+            (Fut::Infix(op, a, b), [x, y]) if is(a, x) && is(b, y) => Fut::Atom(format!("({op})")),
+            (Fut::Apply(function, args), [x])
+                if let Some((last, others)) = args.split_last()
+                    && is(last, x)
+                    && !others.iter().any(|arg| arg.mentions(x)) =>
+            {
+                Fut::Apply(function.clone(), others.to_vec())
+            }
+            (Fut::Project(..), [x]) if let Some(path) = body.path_from(x) => Fut::Atom(format!("({path})")),
+            // `(- a)` would be a negation
+            (Fut::Infix(op, a, b), [x]) if is(a, x) && b.is_simple_without(x) && *op != "-" => Fut::Atom(format!("({op} {})", b.simple())),
+            (Fut::Infix(op, a, b), [x]) if is(b, x) && a.is_simple_without(x) => Fut::Atom(format!("({} {op})", a.simple())),
+            _ => Fut::Lambda(params, Box::new(body)),
+        }
+    }
+
+    /// `.1.0` for `x.1.0`.
+    fn path_from(&self, name: &str) -> Option<String> {
+        match self {
+            Fut::Project(inner, at) => match &**inner {
+                Fut::Atom(text) if text == name => Some(format!(".{at}")),
+                inner => Some(format!("{}.{at}", inner.path_from(name)?)),
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether a name occurs; what binds it inside counts too.
+    fn mentions(&self, name: &str) -> bool {
+        let mut read = std::collections::BTreeSet::new();
+        super::clean::clean(self.clone(), &mut read);
+        read.contains(name)
+    }
+
+    fn is_simple_without(&self, name: &str) -> bool {
+        match self {
+            Fut::Atom(text) => text != name && !text.starts_with('-'),
+            Fut::Int(value) => *value >= 0,
+            _ => false,
+        }
+    }
+
+    fn simple(&self) -> String {
+        match self {
+            Fut::Atom(text) => text.clone(),
+            Fut::Int(value) => value.to_string(),
+            _ => String::new(),
+        }
+    }
+}
+
+impl Pattern {
+    /// Whether the expression is just what the pattern took apart.
+    pub fn is_exp(&self, exp: &Fut) -> bool {
+        match (self, exp) {
+            (Pattern::Name(name), Fut::Atom(text)) => name == text,
+            (Pattern::Tuple(patterns), Fut::Tuple(parts)) => {
+                patterns.len() == parts.len() && patterns.iter().zip(parts).all(|(pattern, part)| pattern.is_exp(part))
+            }
+            _ => false,
+        }
+    }
+}

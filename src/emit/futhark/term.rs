@@ -1,0 +1,207 @@
+//! Terms: from core to Futhark, construct by construct.
+//!
+//! In: a core term whose variables have places. Out: an expression and its type as Futhark infers it. Values of
+//! operands that are lets move in front of the whole, where names are unique; what may not be evaluated (a branch, the
+//! right side of `&&`, the body of a loop) keeps its lets.
+//!
+//!     (let y = x * x in y + 1) * 2   →   let y = x * x in (y + 1) * 2
+
+use super::context::Emitter;
+use super::function;
+use super::syntax::{Binding, Fut};
+use super::types::Shape;
+use crate::ir::{Expr, Size, Term, Type};
+
+impl Emitter<'_> {
+    /// A term where any expression fits.
+    pub fn exp(&mut self, expr: &Expr) -> (Fut, Shape) {
+        match expr.term() {
+            Term::Var(var) => match self.place(var) {
+                Some(place) => (place.exp(), place.shape()),
+                // a well-formed program has none
+                None => (Fut::atom(var.name().to_string()), Shape::Double),
+            },
+            Term::Double(value) => (Fut::atom(double_literal(*value)), Shape::Double),
+            Term::Index(value) => (Fut::Int(*value), Shape::Index),
+            Term::Bool(value) => (Fut::atom(value.to_string()), Shape::Bool),
+            Term::Prim(prim, args) => self.prim(*prim, args),
+            Term::Let(var, value, body) => {
+                let mut bindings = Vec::new();
+                let (value_exp, shape) = self.exp(value);
+                let value_exp = typed_literals(value_exp);
+                self.bind(var, value_exp, shape, &mut bindings);
+                self.define(var, value);
+                let (body, shape) = self.exp(body);
+                (Fut::let_in(bindings, body), shape)
+            }
+            Term::If(cond, then, otherwise) => self.branches(expr, cond, then, otherwise),
+            Term::Build { n, i, body } => self.build(expr, n, i, body),
+            Term::Fold { n, acc, i, body, init } => self.fold(n, acc, i, body, init),
+            Term::Get(array, index) => {
+                let mut bindings = Vec::new();
+                let (array, shape) = self.operand(array, &mut bindings);
+                let (index, _) = self.operand(index, &mut bindings);
+                (Fut::let_in(bindings, array.index(index)), shape.element())
+            }
+            Term::Dim(array, axis) => self.dimension(expr, array, *axis),
+            Term::Tuple(parts) => {
+                let mut bindings = Vec::new();
+                let (parts, shapes) = parts.iter().map(|part| self.operand(part, &mut bindings)).unzip();
+                (Fut::let_in(bindings, Fut::Tuple(parts)), Shape::Tuple(shapes))
+            }
+            Term::Proj(tuple, at) => {
+                let mut bindings = Vec::new();
+                let (tuple, shape) = self.operand(tuple, &mut bindings);
+                (Fut::let_in(bindings, tuple.project(*at)), shape.part(*at))
+            }
+            Term::Array(items) => self.literal(expr, items),
+            Term::Call(name, args) => self.call(expr, name, args),
+            Term::Check { cond, status, body } => self.check(cond, *status, body),
+            // `ad` leaves none
+            Term::Dual { body, .. } => self.exp(body),
+        }
+    }
+
+    /// A term that is evaluated where it stands: the lets around its value go to `bindings`, a loop gets a name.
+    pub fn operand(&mut self, expr: &Expr, bindings: &mut Vec<Binding>) -> (Fut, Shape) {
+        let (exp, shape) = self.exp(expr);
+        let exp = exp.without_lets(bindings);
+        let Fut::Loop(repeat) = exp else { return (exp, shape) };
+        let hint = match expr.term() {
+            Term::Fold { acc, .. } => acc.name().to_string(),
+            _ => "t".to_string(),
+        };
+        let var = crate::ir::Var::fresh(&hint, expr.ty().clone());
+        self.bind(&var, Fut::Loop(repeat), shape, bindings);
+        match self.place(&var) {
+            Some(place) => (place.exp(), place.shape()),
+            None => (Fut::atom(hint), Shape::Double),
+        }
+    }
+
+    /// A term in a scope of its own, with a type that fits the wanted one.
+    pub fn inside(&mut self, expr: &Expr, wanted: &Shape) -> (Fut, Shape) {
+        let (exp, shape) = self.exp(expr);
+        self.settle(exp, shape, wanted)
+    }
+
+    fn branches(&mut self, expr: &Expr, cond: &Expr, then: &Expr, otherwise: &Expr) -> (Fut, Shape) {
+        let mut bindings = Vec::new();
+        let (test, _) = self.operand(cond, &mut bindings);
+        let wanted = self.shape(expr.ty());
+        let mut branch = |truth: bool, branch: &Expr| {
+            self.scope(|this| {
+                this.facts.assume(cond, truth);
+                let exp = typed_literals(this.inside(branch, &wanted).0);
+                // a length that only data decides is left open in both branches
+                if wanted.is_known() { exp } else { Fut::Typed(Box::new(exp), ":>", wanted.text()) }
+            })
+        };
+        let (a, b) = (branch(true, then), branch(false, otherwise));
+        (Fut::let_in(bindings, Fut::if_(test, a, b)), wanted)
+    }
+
+    fn dimension(&mut self, expr: &Expr, array: &Expr, axis: usize) -> (Fut, Shape) {
+        if let Some(size) = Size::try_of_expr(expr)
+            && let Some(term) = self.size_term(&size)
+            && !matches!(term.term(), Term::Dim(..))
+        {
+            let (exp, _) = self.exp(&term);
+            return (exp, Shape::Index);
+        }
+        let mut bindings = Vec::new();
+        let (exp, shape) = self.operand(array, &mut bindings);
+        let mut inner = shape;
+        for _ in 0..axis {
+            inner = inner.element();
+        }
+        let length = match inner {
+            Shape::Array(_, Some(length)) => Fut::atom(length),
+            Shape::Array(..) | Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) => {
+                let rows = (0..axis).fold(exp, |rows, _| Fut::apply("head", vec![rows]));
+                Fut::apply("length", vec![rows])
+            }
+        };
+        (Fut::let_in(bindings, length), Shape::Index)
+    }
+
+    fn literal(&mut self, expr: &Expr, items: &[Expr]) -> (Fut, Shape) {
+        let shape = self.shape(expr.ty());
+        let wanted = shape.element();
+        let shape = Shape::array(wanted.clone(), Some(items.len().to_string()));
+        if items.is_empty() {
+            return (Fut::Typed(Box::new(Fut::Array(Vec::new())), ":", shape.text()), shape);
+        }
+        let mut bindings = Vec::new();
+        let parts = items.iter().map(|item| {
+            let (part, found) = self.operand(item, &mut bindings);
+            self.settle(part, found, &wanted).0
+        });
+        let parts = parts.collect();
+        (Fut::let_in(bindings, typed_literals(Fut::Array(parts))), shape)
+    }
+
+    fn call(&mut self, expr: &Expr, name: &str, args: &[Expr]) -> (Fut, Shape) {
+        let mut bindings = Vec::new();
+        let args: Vec<(Fut, Shape)> = args.iter().map(|arg| self.operand(arg, &mut bindings)).collect();
+        let Some(signature) = self.signatures.get(name) else { return (Fut::atom(name), Shape::Double) };
+        let lengths = function::lengths(signature, &args);
+        let mut passed = Vec::new();
+        for ((exp, found), param) in args.into_iter().zip(&signature.params) {
+            let wanted = function::with_lengths(param, &lengths);
+            passed.push(self.settle(exp, found, &wanted).0);
+        }
+        let result = function::with_lengths(&signature.result, &lengths);
+        let exp = if passed.is_empty() { Fut::atom(&signature.name) } else { Fut::apply(&signature.name, passed) };
+        let known = self.shape(expr.ty());
+        let (exp, shape) = if result.is_known() { (exp, result) } else { self.settle(exp, result, &known) };
+        (Fut::let_in(bindings, exp), shape)
+    }
+}
+
+/// Index literals with their type, where nothing else would say it.
+pub fn typed_literals(exp: Fut) -> Fut {
+    match exp {
+        Fut::Int(value) if value == i64::MIN => Fut::Int(value),
+        Fut::Int(value) => Fut::Atom(format!("{value}i64")),
+        Fut::Tuple(parts) => Fut::Tuple(parts.into_iter().map(typed_literals).collect()),
+        Fut::Array(parts) => Fut::Array(parts.into_iter().map(typed_literals).collect()),
+        Fut::Let(bindings, body) => Fut::Let(bindings, Box::new(typed_literals(*body))),
+        other => other,
+    }
+}
+
+/// A double in shortest form that reads back exactly.
+fn double_literal(value: f64) -> String {
+    if value.is_nan() {
+        "f64.nan".to_string()
+    } else if value.is_infinite() {
+        if value > 0.0 { "f64.inf".to_string() } else { "-f64.inf".to_string() }
+    } else {
+        format!("{value:?}")
+    }
+}
+
+/// Whether evaluation can neither fail nor cost more than a few operations.
+pub fn is_total(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => true,
+        Term::Prim(prim, args) => {
+            use crate::ir::Prim;
+            let divides = matches!(prim, Prim::Div | Prim::Rem) && matches!(expr.ty(), Type::Index(_));
+            !divides && *prim != Prim::ToIndex && args.iter().all(is_total)
+        }
+        Term::Proj(tuple, _) => is_total(tuple),
+        Term::Tuple(parts) => parts.iter().all(is_total),
+        Term::Dim(array, _) => is_total(array),
+        Term::If(c, a, b) => is_total(c) && is_total(a) && is_total(b),
+        Term::Let(..)
+        | Term::Build { .. }
+        | Term::Fold { .. }
+        | Term::Get(..)
+        | Term::Array(_)
+        | Term::Call(..)
+        | Term::Check { .. }
+        | Term::Dual { .. } => false,
+    }
+}

@@ -1,0 +1,119 @@
+//! What is written, for programs of a line; `tests/futhark.rs` has it compiled and run.
+
+use crate::driver::{Options, Schedule, Session, Target};
+
+fn emitted(source: &str, schedule: &str) -> Result<String, &'static str> {
+    let options = Options { schedule: Schedule::Named(schedule.into()), target: Target::Futhark, ..Options::default() };
+    let mut session = Session::new("f.smooth", source, options);
+    match session.run_to("emit", &mut |_, _| Err("no files".into())) {
+        Ok(()) => Ok(session.emitted_futhark().expect("it was emitted").source.clone()),
+        Err(problems) => Err(problems.first().map_or("no code", |problem| problem.code)),
+    }
+}
+
+/// The lines of one entry's definition.
+fn entry(source: &str, name: &str) -> String {
+    let text = emitted(source, "default").expect("is emitted");
+    let found = text.split("\n\n").find(|part| part.contains(&format!("entry {name} ")));
+    let found = found.unwrap_or_else(|| panic!("no {name} in\n{text}")).trim_end();
+    found.lines().filter(|line| !line.starts_with("-- |")).collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn is(source: &str, wanted: &str) {
+    assert_eq!(entry(source, "f"), wanted, "\n{source}");
+}
+
+#[test]
+fn builds_are_maps_where_the_index_only_reads() {
+    is("let f (v: Vector<n>) (s: Double) = vectorSMul v s", "entry f [n] (v: [n]f64) (s: f64) : [n]f64 =\n  map (* s) v");
+    is("let f (v: Vector<n>) = vectorMap v (fun x -> sin x)", "entry f [n] (v: [n]f64) : [n]f64 =\n  map f64.sin v");
+    is("let f (v: Vector<n>) (w: Vector<n>) = vectorAdd v w", "entry f [n] (v: [n]f64) (w: [n]f64) : [n]f64 =\n  map2 (+) v w");
+    is(
+        "let f (v: Vector<n>) = build (length v) (fun i -> v[length v - 1 - i])",
+        "entry f [n] (v: [n]f64) : [n]f64 =\n  tabulate n (\\i -> v[n - 1 - i])",
+    );
+    is(
+        "let f (v: Vector<n>) (w: Vector<m>) = build (length v) (fun i -> build (length w) (fun j -> v[i] + double j))",
+        "entry f [n] [m] (v: [n]f64) (w: [m]f64) : [n][m]f64 =\n  let _ = w\n  in map (\\x -> tabulate m (\\j -> x + f64.i64 j)) v",
+    );
+}
+
+#[test]
+fn associative_folds_are_reductions() {
+    is("let f (v: Vector<n>) (w: Vector<n>) = vectorDot v w", "entry f [n] (v: [n]f64) (w: [n]f64) : f64 =\n  f64.sum (map2 (*) v w)");
+    is("let f (v: Vector<n>) = vectorMax v", "entry f [n] (v: [n]f64) : f64 =\n  fmax v[0] (reduce fmax (-f64.inf) v)");
+    is(
+        "let f (v: Array<Index, n>) (k: Index) = ifold (fun s i -> s * v[i]) k (length v)",
+        "entry f [n] (v: [n]i64) (k: i64) : i64 =\n  k * i64.product v",
+    );
+    is(
+        "let f (v: Vector<3>) (n: Index) = ifold (fun w i -> build 3 (fun j -> w[j] * w[0])) v n",
+        "entry f (v: [3]f64) (n: i64) : [3]f64 =\n  loop (w: [3]f64) = v\n  for _i < count n do\n    map (\\x -> x * w[0]) w",
+    );
+    is(
+        "let f (v: Vector<n>) (x: Double) = ifold (fun s i -> s * x + v[i]) 0.0 (length v)",
+        "entry f [n] (v: [n]f64) (x: f64) : f64 =\n  loop s = 0.0\n  for i < n do\n    s * x + v[i]",
+    );
+}
+
+#[test]
+fn what_futhark_does_not_check_is_asserted() {
+    let counted = "let f (n: Index) (x: Double) = build n (fun i -> x * double i)";
+    is(counted, "entry f (n: i64) (x: f64) : [n]f64 =\n  tabulate (count n) (\\i -> x * f64.i64 i) :> [n]f64");
+    let text = emitted(counted, "default").expect("is emitted");
+    assert!(text.contains("\ndef count (n: i64) : i64 = assert (negative (0 <= n)) n\n") && text.contains("\ndef negative "), "{text}");
+    is("let f (x: Double) = index x", "entry f (x: f64) : i64 =\n  to_index x");
+    is(
+        "let f (v: Vector<n>) (k: Index<n>) = v[k]",
+        "entry f [n] (v: [n]f64) (k: i64) : f64 =\n  let k_2 = assert (range (0 <= k && k < n)) k\n  in v[k_2]",
+    );
+    is("let f (a: Index) (b: Index) = a / b + a % 3", "entry f (a: i64) (b: i64) : i64 =\n  quot a b + a %% 3");
+}
+
+#[test]
+fn a_nan_is_not_equal_to_itself() {
+    is("let f (x: Double) = x = x", "entry f (x: f64) : bool =\n  !(f64.isnan x)");
+    is("let f (x: Double) (y: Double) = x <= y", "entry f (x: f64) (y: f64) : bool =\n  x <= y");
+    is("let f (v: Vector<9>) = v[1] >= v[2]", "entry f (v: [9]f64) : bool =\n  ge v[1] v[2]");
+}
+
+#[test]
+fn entry_points_have_no_tuples_inside() {
+    is(
+        "let f (p: Array<Double * Index, n>) (q: Double * Bool) = (build (length p) (fun i -> (fst p[i], fst q)), snd q)",
+        "entry f [n] (p_0: [n]f64) (p_1: [n]i64) (q_0: f64) (q_1: bool) : ([n]f64, [n]f64, bool) =\n  \
+         let p = zip p_0 p_1\n  let result = map (\\(x_0, _x_1) -> (x_0, q_0)) p\n  in (map (.0) result, map (.1) result, q_1)",
+    );
+    let called = "let f (x: Double) = ((x, x), x)\nlet g (x: Double) = (f x, 1.0)";
+    let text = emitted(called, "none").expect("is emitted");
+    assert!(text.contains("def f_ (x: f64) : ((f64, f64), f64) =\n"), "{text}");
+    assert!(text.contains("entry f (x: f64) : (f64, f64, f64) =\n"), "{text}");
+}
+
+#[test]
+fn names_are_readable_and_free() {
+    let source = "let _twice (x': Double) : Double = x' * 2.0\nlet reduce (map: Double) = _twice map\nlet f (entry: Double) = reduce entry";
+    let text = emitted(source, "none").expect("is emitted");
+    for line in ["def twice (x_prime: f64) : f64 =", "entry reduce_ (map_: f64) : f64 =", "entry f (entry_: f64) : f64 ="] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn no_function_has_more_lets_than_futhark_can_take() {
+    let mut source = String::from("let f (v: Vector<n>) =\n  let y0 = v\n");
+    for k in 1..90 {
+        source.push_str(&format!("  let y{k} = build (length v) (fun i -> y{}[i] * y{}[0])\n", k - 1, k - 1));
+    }
+    source.push_str("  y89\n");
+    let text = emitted(&source, "none").expect("is emitted");
+    let definitions: Vec<&str> = text.split("\n\n").collect();
+    assert!(definitions.len() >= 4, "{text}");
+    assert!(definitions.iter().all(|definition| definition.matches(" let ").count() <= 25), "{text}");
+}
+
+#[test]
+fn a_size_that_depends_on_data_is_refused() {
+    assert_eq!(emitted("let f (x: Double) = build (index x) (fun i -> 1.0)", "default"), Err("E0601"));
+}

@@ -1,0 +1,135 @@
+//! The Futhark compiler: `FUTHARK` or `futhark` on the path, run under a time and a memory limit.
+//!
+//! In: emitted Futhark, a backend, and where the result goes. Out: C with its header in a folder; or a library, an
+//! object or a static library made of it; or a diagnostic: E0903 when there is no compiler, with how to get one, E0902
+//! when it rejects the text, which is a bug of smoothc, E0905 when it takes too long.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::toolchain::compiler::{self, Artifact};
+
+/// What a compilation may take: the type checker is superlinear in the lets of one function.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub seconds: u64,
+    pub megabytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { seconds: 600, megabytes: 4096 }
+    }
+}
+
+/// What to call: `FUTHARK` from the environment, or `futhark`.
+pub fn command_name() -> PathBuf {
+    std::env::var_os("FUTHARK").filter(|name| !name.is_empty()).map_or_else(|| "futhark".into(), PathBuf::from)
+}
+
+/// Whether there is a Futhark compiler that answers.
+pub fn is_there() -> bool {
+    Command::new(command_name()).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Writes the program to `folder/program.fut` and runs the compiler on it; gives what it said.
+pub fn run(source: &str, words: &[&str], folder: &Path, limits: Limits) -> Result<String, Diagnostic> {
+    let file = folder.join("program.fut");
+    std::fs::write(&file, source).map_err(|error| cannot_write(&error))?;
+    let mut command = Command::new(command_name());
+    command.args(words).arg(&file).args(["+RTS", &format!("-M{}m", limits.megabytes), "-RTS"]);
+    limited(command, limits)
+}
+
+/// C and its header as `folder/program.c` and `folder/program.h`.
+pub fn generate(source: &str, backend: &str, folder: &Path, limits: Limits) -> Result<(), Diagnostic> {
+    let output = folder.join("program");
+    run(source, &[backend, "--library", "-o", &output.to_string_lossy()], folder, limits).map(drop)
+}
+
+/// A library, an object or a static library at `output`; a header goes beside it.
+pub fn build(source: &str, backend: &str, artifact: Artifact, output: &Path) -> Result<(), Diagnostic> {
+    let folder = tempfile::tempdir().map_err(|error| cannot_write(&error))?;
+    generate(source, backend, folder.path(), Limits::default())?;
+    compile(folder.path(), backend, artifact, output)?;
+    let header = output.with_extension("h");
+    std::fs::copy(folder.path().join("program.h"), &header)
+        .map(drop)
+        .map_err(|error| Diagnostic::error("E0011", Span::NONE, format!("cannot write `{}`: {error}", header.display())))
+}
+
+/// Compiles `folder/program.c`.
+pub fn compile(folder: &Path, backend: &str, artifact: Artifact, output: &Path) -> Result<(), Diagnostic> {
+    let libraries: &[&str] = match backend {
+        "multicore" => &["-lpthread", "-lm"],
+        "opencl" => &["-lOpenCL", "-lm"],
+        "cuda" => &["-lcuda", "-lcudart", "-lnvrtc", "-lm"],
+        "hip" => &["-lamdhip64", "-lhiprtc", "-lm"],
+        _ => &["-lm"],
+    };
+    compiler::compile_generated(folder, &folder.join("program.c"), artifact, output, libraries)
+}
+
+/// Runs a command that may take neither more time nor more memory than allowed.
+fn limited(mut command: Command, limits: Limits) -> Result<String, Diagnostic> {
+    let program = PathBuf::from(command.get_program());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => missing(&program),
+        _ => Diagnostic::error("E0903", Span::NONE, format!("cannot run `{}`: {error}", program.display())),
+    })?;
+    // what it says is read while it runs, so that no full pipe stops it
+    let readers = [child.stdout.take().map(reader), child.stderr.take().map(reader)];
+    let end = Instant::now() + Duration::from_secs(limits.seconds);
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+            Ok(None) | Err(_) => {
+                // it may have ended by itself just now
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+        }
+    };
+    let said: String = readers.into_iter().flatten().filter_map(|thread| thread.join().ok()).collect();
+    let too_much = |what: String| {
+        Diagnostic::error("E0905", Span::NONE, what)
+            .help("split the program, or leave out `--schedule none`; `--target c` has no such limit")
+    };
+    match status {
+        None => Err(too_much(format!("`{}` took more than {} seconds", program.display(), limits.seconds))),
+        Some(status) if status.success() => Ok(said),
+        Some(_) if said.contains("heap") && said.contains("exhausted") => {
+            Err(too_much(format!("`{}` took more than {} MB of memory", program.display(), limits.megabytes)))
+        }
+        Some(_) => {
+            let lines: Vec<&str> = said.lines().take(30).collect();
+            let message = format!("the Futhark compiler `{}` failed:\n{}", program.display(), lines.join("\n"));
+            Err(Diagnostic::error("E0902", Span::NONE, message).help("this is a bug in smoothc: please report it with the program"))
+        }
+    }
+}
+
+fn reader(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // what was read before an error is still worth showing
+        let _ = from.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn missing(program: &Path) -> Diagnostic {
+    Diagnostic::error("E0903", Span::NONE, format!("a Futhark compiler is needed, and `{}` was not found", program.display()))
+        .help("install it (`apt install futhark` on Debian 13, `brew install futhark`, or futhark-lang.org), or set FUTHARK to it")
+}
+
+fn cannot_write(error: &io::Error) -> Diagnostic {
+    Diagnostic::error("E0011", Span::NONE, format!("cannot write to a temporary folder: {error}"))
+}

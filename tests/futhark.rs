@@ -1,0 +1,324 @@
+//! Emitted Futhark against the interpreter, through the real compiler.
+//!
+//! Every example, in the schedules `none` and `default`, is accepted without a warning, is laid out as the formatter lays it
+//! out, and has the interpreter's values and errors when it is compiled by `futhark c` and `futhark multicore`; its
+//! derivatives are those that Futhark itself takes of the emitted primal. So are generated programs, ten to a file:
+//! two hundred by default, `SMOOTHC_FUTHARK_PROGRAMS=n` for another number, `SMOOTHC_SEED=n` for others.
+//!
+//! The compiler is `FUTHARK` or `futhark` on the path; without one these tests say that they were skipped.
+
+mod generator;
+#[allow(dead_code)] // other tests use the rest
+mod support {
+    pub mod cases;
+    pub mod engine;
+    pub mod sources;
+    pub mod tools;
+}
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::Mutex;
+
+use generator::engine::{Counts, With, check_all};
+use generator::grow;
+use generator::program::Program;
+use generator::shrink::shrink;
+use smoothc::driver::{Session, Target};
+use smoothc::ir::{Type, Var};
+use smoothc::toolchain::flat::{Column, Flat};
+use smoothc::toolchain::futhark::call::{self, Failure, Loaded};
+use smoothc::toolchain::futhark::compiler::{self, Limits};
+use smoothc::toolchain::futhark::shim::Interface;
+use support::cases::{Example, Wanted};
+use support::{cases, engine, tools};
+
+const LIMITS: Limits = Limits { seconds: 120, megabytes: 2048 };
+
+/// Whether there is a compiler; says so once for each test when there is none.
+fn compiler_is_there() -> bool {
+    let there = compiler::is_there();
+    assert!(there || std::env::var_os("FUTHARK").is_none(), "FUTHARK names no compiler that runs");
+    if !there {
+        eprintln!("skipped: there is no Futhark compiler (FUTHARK, or `futhark` on the path)");
+    }
+    there
+}
+
+fn emitted(example: &Example, schedule: &str) -> Result<Session, String> {
+    engine::compile_for(Target::Futhark, &example.path, &example.text, schedule, "emit")
+}
+
+fn source(session: &Session) -> &str {
+    &session.emitted_futhark().expect("it was emitted").source
+}
+
+fn load(source: &str, session: &Session, backend: &str, more: Vec<Interface>) -> Result<Loaded, String> {
+    let entries = &session.emitted_futhark().map_err(|_| "nothing was emitted")?.entries;
+    let own = entries.iter().map(|(source, name)| Interface::new(name, &session.program.functions[source]));
+    call::load(source, backend, own.chain(more).collect(), LIMITS).map_err(|problem| problem.message)
+}
+
+#[test]
+fn the_compiler_accepts_every_example_without_a_warning() {
+    if !compiler_is_there() {
+        return;
+    }
+    let formats = Command::new(compiler::command_name()).args(["fmt", "--help"]).output().is_ok_and(|output| output.status.success());
+    tools::each(&cases::all(), |example| {
+        for schedule in ["none", "default"] {
+            let session = emitted(example, schedule)?;
+            let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let named = |problem: String| format!("{}, schedule {schedule}: {problem}", example.path);
+            let said =
+                compiler::run(source(&session), &["check", "--Werror"], folder.path(), LIMITS).map_err(|problem| named(problem.message))?;
+            if !said.is_empty() {
+                return Err(named(said));
+            }
+            if formats {
+                compiler::run(source(&session), &["fmt"], folder.path(), LIMITS).map_err(|problem| named(problem.message))?;
+                let kept = std::fs::read_to_string(folder.path().join("program.fut")).map_err(|error| error.to_string())?;
+                let differs = source(&session).lines().zip(kept.lines()).find(|(ours, theirs)| ours != theirs);
+                if kept != source(&session) {
+                    return Err(named(format!("the formatter writes it otherwise: {differs:?}")));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn every_example_agrees_with_the_interpreter() {
+    if !compiler_is_there() {
+        return;
+    }
+    tools::each(&cases::all(), |example| {
+        let known = engine::compile(&example.path, &example.text, "none", "types")?;
+        for (schedule, backend) in [("none", "c"), ("default", "c"), ("default", "multicore")] {
+            let named = |problem: String| format!("{}, schedule {schedule}, {backend}: {problem}", example.path);
+            let session = emitted(example, schedule)?;
+            let loaded = load(source(&session), &session, backend, Vec::new()).map_err(named)?;
+            for case in &example.cases {
+                // arguments that do not fit never reach an entry
+                let Ok(arguments) = engine::arguments(&session, &case.entry, &case.words) else { continue };
+                let inputs = engine::arguments(&known, &case.entry, &case.words)?;
+                let wanted = engine::interpret(&known, &case.entry, &inputs.values);
+                let found = loaded.try_call(number(&session, &case.entry), &arguments.values, &arguments.bindings);
+                let problem = match (wanted, found) {
+                    (Ok(known), Ok(found)) => engine::difference(&known, &found),
+                    (Err(wanted), Err(Failure::Status(found))) if wanted == engine::status_name(found as i32) => None,
+                    (Err(wanted), Err(found)) => Some(format!("fails with {found:?}, not {wanted}")),
+                    (Err(wanted), Ok(_)) => Some(format!("has a value, and should fail with {wanted}")),
+                    (Ok(_), Err(found)) => Some(format!("fails with {found:?}")),
+                };
+                if let Some(problem) = problem {
+                    return Err(named(format!("{}: {problem}", case.line)));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// The place of an entry in the file.
+fn number(session: &Session, entry: &str) -> usize {
+    let entries = &session.emitted_futhark().expect("it was emitted").entries;
+    entries.iter().position(|(source, _)| **source == *entry).expect("an entry")
+}
+
+#[test]
+fn derivatives_are_those_that_futhark_takes_of_the_primal() {
+    if !compiler_is_there() {
+        return;
+    }
+    tools::each(&cases::all(), |example| {
+        let session = emitted(example, "default")?;
+        let mut text = source(&session).to_string();
+        let (mut more, mut compared) = (Vec::new(), Vec::new());
+        for case in &example.cases {
+            let Wanted::Differences { of, parameter } = &case.wanted else { continue };
+            let function = session.entry(of).map_err(|_| "no entry")?;
+            let at = function.params.iter().position(|param| **param.name() == **parameter).ok_or("no parameter")?;
+            let forward = format!("forward_{}", compared.len());
+            let tangent = Var::fresh("tangent", function.params[at].ty().clone());
+            text.push_str(&own_derivative(&text, of, at, &forward, "jvp"));
+            let params = function.params.iter().cloned().chain([tangent]).collect();
+            more.push(Interface { name: forward, params, result: function.result.clone() });
+            let has_reverse = function.result == Type::Double;
+            if has_reverse {
+                let reverse = format!("reverse_{}", compared.len());
+                text.push_str(&own_derivative(&text, of, at, &reverse, "vjp"));
+                more.push(Interface { name: reverse, params: function.params.clone(), result: function.params[at].ty().clone() });
+            }
+            compared.push((case, at, has_reverse));
+        }
+        if compared.is_empty() {
+            return Ok(());
+        }
+        let named = |problem: String| format!("{}: {problem}", example.path);
+        let loaded = load(&text, &session, "c", more).map_err(named)?;
+        let mut next = session.emitted_futhark().map_err(|_| "nothing was emitted")?.entries.len();
+        let known = engine::compile(&example.path, &example.text, "none", "types")?;
+        for (case, at, has_reverse) in compared {
+            let inputs = engine::arguments(&known, &case.entry, &case.words)?;
+            let largest = engine::interpret(&known, &case.entry, &inputs.values)?.largest;
+            let arguments = engine::arguments(&session, &case.entry, &case.words)?;
+            let ours = loaded.try_call(number(&session, &case.entry), &arguments.values, &arguments.bindings);
+            let ours = engine::doubles(&ours.map_err(|failure| named(format!("{failure:?}")))?);
+            // sizes of the primal have its own names
+            let Wanted::Differences { of, .. } = &case.wanted else { continue };
+            let arguments = engine::arguments(&session, of, &case.words)?;
+            let theirs =
+                own_values(&loaded, next, &arguments.values, at, &arguments.bindings).map_err(|failure| named(format!("{failure:?}")))?;
+            next += 1;
+            let mut all = vec![("jvp", theirs)];
+            if has_reverse {
+                let found = loaded.try_call(next, &arguments.values, &arguments.bindings);
+                all.push(("vjp", engine::doubles(&found.map_err(|failure| named(format!("{failure:?}")))?)));
+                next += 1;
+            }
+            for (how, theirs) in all {
+                let agree = ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| engine::close(*a, *b, 1e-9, largest));
+                if !agree {
+                    return Err(named(format!("{}: {ours:?}, and by {how} {theirs:?}", case.line)));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// An entry that takes Futhark's own derivative of an emitted one in a parameter.
+fn own_derivative(text: &str, of: &str, at: usize, name: &str, how: &str) -> String {
+    let start = text.find(&format!("entry {of} ")).expect("the primal is emitted");
+    let head = &text[start + "entry ".len() + of.len()..];
+    let head: String = head[..head.find(" =\n").expect("a head")].split_whitespace().collect::<Vec<_>>().join(" ");
+    let (params, result) = head.rsplit_once(" : ").expect("a result");
+    let names: Vec<&str> = params.split('(').skip(1).map(|param| param.split(':').next().expect("a name")).collect();
+    let types: Vec<&str> =
+        params.split('(').skip(1).map(|param| param.split(": ").nth(1).expect("a type").trim_end_matches([')', ' '])).collect();
+    let mut passed: Vec<&str> = names.clone();
+    passed[at] = "point";
+    let function = format!("(\\point -> {of} {})", passed.join(" "));
+    match how {
+        "jvp" => format!("\nentry {name}{params} (tangent: {}) : {result} =\n  jvp {function} {} tangent\n", types[at], names[at]),
+        _ => format!("\nentry {name}{params} : {} =\n  vjp {function} {} 1.0\n", types[at], names[at]),
+    }
+}
+
+/// The derivatives of each element of the result in each element of the parameter, by one tangent at a time.
+fn own_values(
+    loaded: &Loaded,
+    entry: usize,
+    arguments: &[Flat],
+    at: usize,
+    bindings: &smoothc::toolchain::sizes::Bindings,
+) -> Result<Vec<f64>, Failure> {
+    let count = arguments[at].columns[0].len();
+    let mut columns = Vec::new();
+    for i in 0..count {
+        let hot = Column::Double((0..count).map(|j| if i == j { 1.0 } else { 0.0 }).collect());
+        let tangent = Flat { shape: arguments[at].shape.clone(), columns: vec![hot] };
+        let arguments: Vec<Flat> = arguments.iter().cloned().chain([tangent]).collect();
+        columns.push(engine::doubles(&loaded.try_call(entry, &arguments, bindings)?));
+    }
+    let rows = columns.first().map_or(0, Vec::len);
+    Ok((0..rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect())
+}
+
+const BATCH: usize = 10;
+
+#[test]
+fn generated_programs_agree_with_the_interpreter() {
+    if !compiler_is_there() {
+        return;
+    }
+    let setting = |name: &str, default: usize| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let (count, first) = (setting("SMOOTHC_FUTHARK_PROGRAMS", 200), setting("SMOOTHC_SEED", 0));
+    let total = Mutex::new(Counts::default());
+    let failing: Mutex<BTreeMap<String, Vec<Program>>> = Mutex::new(BTreeMap::new());
+    let batches: Vec<usize> = (0..count.div_ceil(BATCH)).collect();
+    tools::each(&batches, |batch| {
+        let start = batch * BATCH;
+        let programs: Vec<Program> = (start..(start + BATCH).min(count))
+            .map(|k| grow::program((first + k) as u64, &format!("f{}", k - start), batch % 3 == 2))
+            .collect();
+        let backend = if batch % 4 == 3 { "multicore" } else { "c" };
+        let mut counts = Counts::default();
+        let failures = check_all(&programs, With::Futhark(backend), &mut counts);
+        total.lock().expect("no panic").add(&counts);
+        for (at, failure) in failures {
+            failing.lock().expect("no panic").entry(failure.kind).or_default().push(programs[at].clone());
+        }
+        Ok(())
+    });
+    let total = total.into_inner().expect("no panic");
+    println!("{count} programs: {total:?}");
+    let mut text = String::new();
+    for (kind, programs) in failing.into_inner().expect("no panic") {
+        let with = if kind.starts_with("futhark") { With::Futhark("c") } else { With::Interpreter };
+        let of_kind = |program: &Program| {
+            let found = check_all(std::slice::from_ref(program), with, &mut Counts::default());
+            found.into_iter().find(|(_, failure)| failure.kind == kind).map(|(_, failure)| failure.detail)
+        };
+        let smallest = programs.iter().min_by_key(|program| program.size()).expect("one at least");
+        let steps = setting("SMOOTHC_SHRINK", 30);
+        let small = smoothc::stack::with_large_stack(|| shrink(smallest.clone(), steps, &mut |candidate| of_kind(candidate).is_some()));
+        let detail = smoothc::stack::with_large_stack(|| of_kind(&small)).unwrap_or_default();
+        text.push_str(&format!("── {kind}: {} programs\n{}\n{detail}\n", programs.len(), small.text()));
+    }
+    assert!(text.is_empty(), "\n{text}");
+    assert!(total.vanished * 10 <= total.errors.max(30), "too many errors are gone: {total:?}");
+}
+
+#[test]
+fn the_command_runs_and_builds_futhark() {
+    if !compiler_is_there() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let command = |words: &[&str]| {
+        let root = env!("CARGO_MANIFEST_DIR");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smoothc"));
+        let output = command.args(words).current_dir(root).output().expect("runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (status, out, said) = command(&["run", "--target", "futhark", "examples/tour.smooth", "sideways", "[1, [2, true]]"]);
+    assert_eq!((status, out.as_str()), (Some(0), "[2.0, true, 1.0]\n"), "{said}");
+    let (status, _, said) = command(&["run", "--target", "futhark", "examples/tour.smooth", "clock", "[1, 2, 3]", "3"]);
+    assert_eq!(status, Some(1));
+    assert!(said.starts_with("error[E0701]: "), "{said}");
+    for name in ["sum.so", "sum.a", "sum.o"] {
+        let path = folder.path().join(name);
+        let (status, _, said) = command(&["build", "--target", "futhark", "examples/vector_sum.smooth", "-o", &path.to_string_lossy()]);
+        assert_eq!(status, Some(0), "{said}");
+        assert!(path.is_file() && std::fs::read_to_string(path.with_extension("h")).expect("a header").contains("futhark_entry_total"));
+    }
+}
+
+#[test]
+fn long_functions_compile_within_the_limits() {
+    if !compiler_is_there() {
+        return;
+    }
+    let mut source = String::from("let chain (x: Double) : Double =\n");
+    for k in 0..400 {
+        let before = if k == 0 { "x".to_string() } else { format!("y{}", k - 1) };
+        source.push_str(&format!("  let y{k} = sin {before} * 0.5 + {k}.0\n"));
+    }
+    source.push_str("  y399 + y3\n");
+    smoothc::stack::with_large_stack(|| {
+        let known = engine::compile("chain.smooth", &source, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+        for schedule in ["none", "default"] {
+            let session = engine::compile_for(Target::Futhark, "chain.smooth", &source, schedule, "emit").expect("is emitted");
+            let loaded = load(self::source(&session), &session, "c", Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
+            let arguments = engine::arguments(&session, "chain", &["0.3".into()]).expect("fits");
+            let inputs = engine::arguments(&known, "chain", &["0.3".into()]).expect("fits");
+            let wanted = engine::interpret(&known, "chain", &inputs.values).expect("a value");
+            let found = loaded.try_call(0, &arguments.values, &arguments.bindings).expect("a value");
+            assert_eq!(engine::difference(&wanted, &found), None, "{schedule}");
+        }
+    });
+}
