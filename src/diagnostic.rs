@@ -48,3 +48,27 @@ impl Diagnostic {
 
 /// Several independent diagnostics, at least one of them an error.
 pub type Diagnostics = Vec<Diagnostic>;
+
+/// The name that was probably meant: the first of the nearest ones, when it differs in two letters at most.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known.filter(|other| distance(name, other) <= 2).min_by_key(|other| distance(name, other))
+}
+
+/// Edit distance; names that differ much in length are far.
+fn distance(a: &str, b: &str) -> usize {
+    if a.len().abs_diff(b.len()) > 2 || a.len() > 64 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = next;
+        }
+    }
+    row[b.len()]
+}

@@ -8,14 +8,18 @@
 //!     let mut session = Session::new("f.smooth", text, Options::default());
 //!     session.run_to("emit", &mut |path, from| …)?;
 
+mod expression;
 mod rooms;
 
 use std::time::{Duration, Instant};
+
+pub use expression::{Rewritten, rewrite_expression};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::emit::{CFiles, ParameterKind};
 use crate::ir::{Function, Program};
 use crate::lower::LoopProgram;
+use crate::rewrite::Derivation;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Module;
 use crate::toolchain::shim::Interface;
@@ -30,6 +34,8 @@ pub struct Options {
     pub schedule: Schedule,
     /// `--disable`: rules and groups of rules that do not apply.
     pub disabled: Vec<String>,
+    /// Keep the derivation: every rewrite, for `explain`.
+    pub record: bool,
     /// Keep this entry and what it calls.
     pub only: Option<String>,
     /// Put before public C names.
@@ -95,6 +101,8 @@ pub struct Session {
     /// One line for each declaration, as `check` prints it.
     pub signatures: Vec<String>,
     pub warnings: Diagnostics,
+    /// The program before `rewrite` and what was done to it, when the options ask for it.
+    pub derivation: Option<(Program, Derivation)>,
     pub loops: LoopProgram,
     pub files: Option<CFiles>,
     /// How long each stage took.
@@ -113,6 +121,7 @@ impl Session {
             program: Program::default(),
             signatures: Vec::new(),
             warnings: Vec::new(),
+            derivation: None,
             loops: LoopProgram::default(),
             files: None,
             times: Vec::new(),

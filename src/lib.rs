@@ -22,6 +22,7 @@
 //! | `lower` | core → loop program in destination-passing style |
 //! | `emit` | loop program → C, through `templates/` and `runtime/` |
 //! | `toolchain` | runs the C compiler and calls what it made |
+//! | `explain` | a recorded derivation → text, or a page of HTML |
 //! | `driver` | the list of passes; sees all rooms |
 //! | `cli` | one file a subcommand; the only place that reads files, prints and exits |
 //! | `source` | files and places in them |
@@ -46,6 +47,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod driver;
 pub mod emit;
+pub mod explain;
 pub mod ir;
 pub mod lower;
 pub mod rewrite;

@@ -1,10 +1,10 @@
-//! What the documents say is true: README.md, ARCHITECTURE.md and the heads of the source files.
+//! What the documents say is true: README.md, `docs/`, ARCHITECTURE.md and the heads of the source files.
 //!
-//! A fenced block of README.md with a file name after its language is that file, and in a folder with these
+//! A fenced block of README.md or of a page in `docs/` with a file name after its language is that file, and in a folder with these
 //! files and `examples/` every command of a `console` block runs, with `smoothc` (or `cargo run --release --`)
 //! as the command under test; what it prints is what the README shows after it. A block `c ENTRY of FILE` is the
 //! C of one entry. Blocks in `sh` are not run. `UPDATE_README=1 cargo test --test readme` writes what is true
-//! into README.md.
+//! into the pages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -55,6 +55,7 @@ fn folder(parts: &[Part]) -> tempfile::TempDir {
         std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
         std::fs::copy(&path, to).expect("copies");
     }
+    std::fs::copy(Path::new(ROOT).join("src/rewrite/schedules/default.strategy"), folder.path().join("default.strategy")).expect("copies");
     for part in parts {
         let Part::Block { info, body } = part else { continue };
         let Some((_, name)) = info.split_once(' ') else { continue };
@@ -122,19 +123,32 @@ fn truth(document: &str) -> String {
 #[test]
 #[cfg(unix)]
 fn the_readme_is_true() {
-    let readme = read("README.md");
-    let truth = truth(&readme);
+    is_true("README.md");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_pages_are_true() {
+    for path in files("docs", "md") {
+        is_true(path.strip_prefix(ROOT).expect("inside").to_str().expect("text"));
+    }
+}
+
+/// That the blocks of a document are what the commands print.
+fn is_true(name: &str) {
+    let document = read(name);
+    let truth = truth(&document);
     if std::env::var_os("UPDATE_README").is_some() {
-        std::fs::write(Path::new(ROOT).join("README.md"), truth).expect("writes");
+        std::fs::write(Path::new(ROOT).join(name), truth).expect("writes");
         return;
     }
-    let differing = readme.lines().zip(truth.lines()).position(|(a, b)| a != b);
-    let line = differing.unwrap_or_else(|| readme.lines().count().min(truth.lines().count()));
+    let differing = document.lines().zip(truth.lines()).position(|(a, b)| a != b);
+    let line = differing.unwrap_or_else(|| document.lines().count().min(truth.lines().count()));
     assert!(
-        readme == truth,
-        "README.md:{}: it says\n    {}\nand the truth is\n    {}\nUPDATE_README=1 cargo test --test readme writes it",
+        document == truth,
+        "{name}:{}: it says\n    {}\nand the truth is\n    {}\nUPDATE_README=1 cargo test --test readme writes it",
         line + 1,
-        readme.lines().nth(line).unwrap_or_default(),
+        document.lines().nth(line).unwrap_or_default(),
         truth.lines().nth(line).unwrap_or_default(),
     );
 }
@@ -175,10 +189,13 @@ fn quoted(document: &str) -> Vec<String> {
 
 #[test]
 fn paths_in_the_documents_exist() {
-    for document in ["README.md", "ARCHITECTURE.md"] {
+    let pages = files("docs", "md");
+    let pages = pages.iter().filter_map(|path| path.strip_prefix(ROOT).ok()?.to_str());
+    for document in ["README.md", "ARCHITECTURE.md"].into_iter().chain(pages) {
         for path in quoted(&read(document)) {
-            let is_path =
-                ["src/", "examples/", "tests/", "runtime/", "templates/", "snapshots/", ".ci/"].iter().any(|root| path.starts_with(root));
+            let is_path = ["src/", "examples/", "tests/", "runtime/", "templates/", "snapshots/", "docs/", ".ci/"]
+                .iter()
+                .any(|root| path.starts_with(root));
             assert!(!is_path || Path::new(ROOT).join(&path).exists(), "{document} names {path}");
         }
     }

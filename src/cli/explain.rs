@@ -1,17 +1,78 @@
-//! `smoothc explain CODE`: the page of a diagnostic code.
+//! `smoothc explain FILE ENTRY`: the derivation of an entry, as text or with `--html` as a page;
+//! `smoothc explain CODE`: the page of a diagnostic code; `smoothc explain rules` and `explain RULE`: the rules.
 
-use super::options::ExplainCommand;
-use super::{output, pages};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::Span;
+use std::path::Path;
 
-pub fn run(command: &ExplainCommand) -> Result<(), Diagnostics> {
-    let code = command.code.to_ascii_uppercase();
-    match pages::find(&code) {
-        Some(page) => output::text(&format!("{}: {}\n\n{}\n", page.code, page.title, page.text.trim())),
-        None => {
-            let problem = Diagnostic::error("E0013", Span::NONE, format!("there is no diagnostic `{}`", command.code));
-            Err(vec![problem.help("codes look like E0101; every diagnostic begins with its own")])
+use super::options::{Display, ExplainCommand};
+use super::session::Wanted;
+use super::{files, output, pages, session};
+use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
+use crate::explain::{self, Source, html, text};
+use crate::rewrite::rule::Rule;
+use crate::rewrite::rules;
+use crate::source::{SourceMap, Span};
+
+/// Steps of each phase that a page holds.
+const PAGE_STEPS: usize = 200;
+
+pub fn run(command: &ExplainCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
+    match &command.entry_name {
+        Some(entry) => derivation(command, entry, sources, display),
+        None => page(&command.source.file.to_string_lossy()),
+    }
+}
+
+/// The page of a code or a rule.
+fn page(subject: &str) -> Result<(), Diagnostics> {
+    let code = subject.to_ascii_uppercase();
+    if let Some(page) = pages::find(&code) {
+        return output::text(&format!("{}: {}\n\n{}\n", page.code, page.title, page.text.trim()));
+    }
+    if subject == "rules" {
+        let width = rules::all().map(|rule| rule.name.len()).max().unwrap_or_default();
+        let line = |rule: &Rule| format!("{:width$}  {}  {}\n", rule.name, rule.figure.label(), rule.law);
+        return output::text(&rules::all().map(line).collect::<String>());
+    }
+    if let Some(rule) = rules::named(subject) {
+        let group = rule.group.map(|group| format!(", group {}", group.name())).unwrap_or_default();
+        return output::text(&format!("{}: Figure {}{group}\n\n    {}\n", rule.name, rule.figure.label(), rule.law));
+    }
+    let problem = Diagnostic::error("E0013", Span::NONE, format!("there is no diagnostic and no rule `{subject}`"));
+    let help = match nearest(subject, rules::all().map(|rule| rule.name)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if Path::new(subject).exists() => format!("name an entry of the file too: `smoothc explain {subject} ENTRY`"),
+        None => "codes look like E0101; every diagnostic begins with its own; `smoothc explain rules` lists the rules".into(),
+    };
+    Err(vec![problem.help(help)])
+}
+
+fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
+    let wanted = Wanted { stage: "rewrite", only: Some(entry), record: true, ..Wanted::default() };
+    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
+        return Ok(());
+    };
+    let Some((before, derivation)) = &session.derivation else {
+        return Err(vec![Diagnostic::error("E0901", Span::NONE, "internal error: no derivation was recorded")]);
+    };
+    let explanation = explain::explain(&Source {
+        entry,
+        schedule: command.source.schedule.as_deref().unwrap_or("default"),
+        before,
+        derivation,
+        sources: &session.sources,
+        main: session.main,
+        steps: match (command.all, &command.html) {
+            (true, _) => usize::MAX,
+            (false, Some(_)) => PAGE_STEPS,
+            (false, None) => 0,
+        },
+    });
+    if let Some(path) = &command.html {
+        let page = html::html(&explanation).map_err(|problem| vec![problem])?;
+        files::write(path, page.as_bytes()).map_err(|problem| vec![problem])?;
+        if !command.all {
+            return Ok(());
         }
     }
+    output::text(&text::text(&explanation, command.all))
 }

@@ -21,6 +21,7 @@ mod options;
 mod output;
 pub mod pages;
 pub mod render;
+mod rewrite;
 mod run;
 mod session;
 pub mod values;
@@ -74,7 +75,8 @@ fn dispatch(command: Command, display: &Display) -> u8 {
         Command::Eval(command) => eval::run(&command, &mut sources, display),
         Command::Run(command) => run::run(&command, &mut sources, display),
         Command::Build(command) => build::run(&command, &mut sources, display),
-        Command::Explain(command) => explain::run(&command),
+        Command::Explain(command) => explain::run(&command, &mut sources, display),
+        Command::Rewrite(command) => rewrite::run(&command, &mut sources, display),
     };
     match done {
         Ok(()) => 0,

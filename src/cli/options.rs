@@ -31,8 +31,10 @@ pub enum Command {
     Run(RunCommand),
     /// Compile to a shared library (.so, .dylib, .dll), a static library (.a) or an object (.o)
     Build(BuildCommand),
-    /// Print the page of a diagnostic code
+    /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code
     Explain(ExplainCommand),
+    /// Apply a strategy to one expression and print the result on one line; exit 1 when it does not apply
+    Rewrite(RewriteCommand),
 }
 
 /// How messages look; may stand anywhere.
@@ -165,9 +167,30 @@ pub struct BuildCommand {
 }
 
 #[derive(Args)]
+#[command(override_usage = "smoothc explain [OPTIONS] FILE ENTRY\n       smoothc explain CODE|RULE|rules")]
 pub struct ExplainCommand {
-    /// A code such as E0101
-    pub code: String,
+    #[command(flatten)]
+    pub source: Source,
+    /// The entry whose derivation is shown; without it FILE is a code such as E0101, a rule, or `rules`
+    pub entry_name: Option<String>,
+    /// Print each step, and every rule that almost fired
+    #[arg(long)]
+    pub all: bool,
+    /// Write one self-contained page instead
+    #[arg(long, value_name = "PATH")]
+    pub html: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct RewriteCommand {
+    /// A strategy such as `topdown mul-one`, the text of a strategy file, or the path of one
+    pub strategy: String,
+    /// An expression such as `x * 1.0`
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: String,
+    /// Leave out a rule or a group of rules (repeatable)
+    #[arg(long, value_name = "RULE")]
+    pub disable: Vec<String>,
 }
 
 /// Puts a space before words that are negative numbers, so that they are no options.

@@ -22,6 +22,8 @@ pub struct Wanted<'a> {
     pub emission: Option<&'a Emission>,
     /// The path of the C file, whose header has the same name.
     pub output: Option<&'a Path>,
+    /// Keep the derivation.
+    pub record: bool,
 }
 
 /// The session after the wanted stage, or `None` when `--dump` printed another one instead. `sources` gets the
@@ -34,6 +36,7 @@ pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display
         derive: source.derive.clone(),
         schedule: schedule(source)?,
         disabled: source.disable.clone(),
+        record: wanted.record,
         only: wanted.only.map(str::to_string),
         prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
         header: wanted.output.map(header_of).unwrap_or_default(),

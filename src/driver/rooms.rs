@@ -4,9 +4,9 @@
 //! room takes and gives is adapted here and nowhere else.
 
 use super::{Loader, Session};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::ir::Program;
-use crate::source::Span;
+use crate::source::{SourceMap, Span};
 use crate::{ad as differentiation, emit as emission, ir, lower as lowering, rewrite as optimiser, syntax as parser, types as typing};
 
 pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -48,26 +48,40 @@ pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
 }
 
 pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    let one = |problem| vec![problem];
-    let schedule = match &session.options.schedule {
+    let schedule = schedule(&session.options.schedule, &mut session.sources)?;
+    let (disabled, record) = (session.options.disabled.clone(), session.options.record);
+    let options = optimiser::Options { disabled, record, ..optimiser::Options::default() };
+    let optimised = optimiser::optimise(&session.program, &schedule, &options).map_err(|problem| vec![problem])?;
+    let before = std::mem::replace(&mut session.program, optimised.0);
+    session.derivation = optimised.1.map(|derivation| (before, derivation));
+    Ok(())
+}
+
+/// The schedule that options name or give the text of.
+pub fn schedule(wanted: &super::Schedule, sources: &mut SourceMap) -> Result<optimiser::Schedule, Diagnostics> {
+    match wanted {
         super::Schedule::Named(name) => optimiser::Schedule::builtin(name).ok_or_else(|| {
             let problem = Diagnostic::error("E0812", Span::NONE, format!("there is no schedule `{name}`"));
-            vec![problem.help("the schedules are none, paper and default; a path names a strategy file")]
-        })?,
+            let help = match nearest(name, ["none", "paper", "default"].into_iter()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "the schedules are none, paper and default; a path names a strategy file".into(),
+            };
+            vec![problem.help(help)]
+        }),
         super::Schedule::Text { name, text } => {
-            let file = session.sources.add(name, text);
-            optimiser::Schedule::parse(name, text, file).map_err(one)?
+            let file = sources.add(name, text);
+            optimiser::Schedule::parse(name, text, file).map_err(|problem| vec![problem])
         }
-    };
-    let options = optimiser::Options { disabled: session.options.disabled.clone(), ..optimiser::Options::default() };
-    (session.program, _) = optimiser::optimise(&session.program, &schedule, &options).map_err(one)?;
-    Ok(())
+    }
 }
 
 pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let entries: Vec<_> =
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
-    session.loops = lowering::lower(&session.program, &entries, &lowering::LowerOptions::default())?;
+    // what the default schedule may do to quotients, lowering may
+    let is_default = matches!(&session.options.schedule, super::Schedule::Named(name) if name == "default");
+    let reciprocals = is_default && !session.options.disabled.iter().any(|name| name == "algebra");
+    session.loops = lowering::lower(&session.program, &entries, &lowering::LowerOptions { reciprocals })?;
     Ok(())
 }
 

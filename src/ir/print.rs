@@ -28,7 +28,7 @@ pub fn function(function: &Function) -> String {
         names.name(size);
     }
     let mut name = |var: &Var| names.name(var);
-    let mut printer = Printer { name: &mut name };
+    let mut printer = Printer::new(&mut name);
     let mut text = format!("let {}", function.name);
     for param in &function.params {
         text += &format!(" ({}: {})", (printer.name)(param), printer.ty(param.ty(), false));
@@ -43,23 +43,47 @@ pub fn function(function: &Function) -> String {
 pub fn expr(expr: &Expr) -> String {
     let mut names = Names::default();
     let mut text = String::new();
-    Printer { name: &mut |var| names.name(var) }.block(expr, 0, &mut text);
+    Printer::new(&mut |var| names.name(var)).block(expr, 0, &mut text);
     text
+}
+
+/// A term on one line, in the source language wherever it has a form for it. `free` are variables that keep
+/// their names.
+pub fn line(expr: &Expr, free: &[Var]) -> String {
+    let mut names = Names::default();
+    for var in free {
+        names.name(var);
+    }
+    Printer { source: true, ..Printer::new(&mut |var| names.name(var)) }.flat(expr, OPEN)
+}
+
+/// Terms on one line each, with one name for each variable of them all; what is nested so deep that the longest
+/// would have more characters than `width` is printed as `…`.
+pub fn brief(exprs: &[&Expr], width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for depth in [24, 16, 12, 9, 7, 6, 5, 4, 3] {
+        let mut names = Names::default();
+        lines = exprs.iter().map(|expr| Printer { depth, ..Printer::new(&mut |var| names.name(var)) }.flat(expr, OPEN)).collect();
+        if lines.iter().all(|line| line.chars().count() <= width) {
+            break;
+        }
+    }
+    lines
 }
 
 /// A text that is equal for equal terms: variables appear with their numbers. For terms without binders.
 pub fn key(expr: &Expr) -> String {
-    Printer { name: &mut |var| format!("{}#{}", var.name(), var.id()) }.flat(expr, OPEN)
+    Printer::new(&mut |var| format!("{}#{}", var.name(), var.id())).flat(expr, OPEN)
 }
 
 /// An Index term as a person writes it.
 pub fn size_text(expr: &Expr) -> String {
-    Printer { name: &mut |var| var.name().to_string() }.flat(expr, OPEN)
+    Printer::new(&mut |var| var.name().to_string()).flat(expr, OPEN)
 }
 
 impl std::fmt::Display for Type {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", Printer { name: &mut |var| var.name().to_string() }.ty(self, false))
+        write!(f, "{}", Printer::new(&mut |var| var.name().to_string()).ty(self, false))
     }
 }
 
@@ -131,10 +155,20 @@ const LINE: usize = 40;
 
 struct Printer<'a> {
     name: &'a mut dyn FnMut(&Var) -> String,
+    /// In the source language's own forms, where it has them.
+    source: bool,
+    /// How many levels of a term on one line are printed.
+    depth: usize,
 }
 
 fn parens(text: String, needed: bool) -> String {
     if needed { format!("({text})") } else { text }
+}
+
+impl<'a> Printer<'a> {
+    fn new(name: &'a mut dyn FnMut(&Var) -> String) -> Printer<'a> {
+        Printer { name, source: false, depth: usize::MAX }
+    }
 }
 
 impl Printer<'_> {
@@ -168,6 +202,16 @@ impl Printer<'_> {
 
     /// The term on one line, in parentheses where its place needs a tighter level.
     fn flat(&mut self, expr: &Expr, level: u8) -> String {
+        if self.depth == 0 && !expr.is_atom() {
+            return "…".to_string();
+        }
+        self.depth = self.depth.saturating_sub(1);
+        let text = self.whole(expr, level);
+        self.depth = self.depth.saturating_add(1);
+        text
+    }
+
+    fn whole(&mut self, expr: &Expr, level: u8) -> String {
         match expr.term() {
             Term::Var(var) => (self.name)(var),
             Term::Double(value) if value.is_nan() => "(0.0 / 0.0)".to_string(),
@@ -201,8 +245,10 @@ impl Printer<'_> {
                 format!("{array}[{}]", self.flat(index, OPEN))
             }
             Term::Dim(array, 0) => parens(format!("length {}", self.flat(array, ATOM)), level > APPLY),
+            Term::Dim(array, 1) if self.source => parens(format!("matrixCols {}", self.flat(array, ATOM)), level > APPLY),
             Term::Dim(array, axis) => parens(format!("dim {} {axis}", self.flat(array, ATOM)), level > APPLY),
             Term::Tuple(parts) => format!("({})", self.items(parts, OPEN, ", ")),
+            Term::Proj(tuple, index) if self.source => self.component(tuple, *index, level),
             Term::Proj(tuple, index) => format!("{}.{index}", self.flat(tuple, ATOM)),
             Term::Array(items) => format!("[{}]", self.items(items, OPEN, ", ")),
             Term::Call(name, args) if args.is_empty() => name.to_string(),
@@ -216,6 +262,17 @@ impl Printer<'_> {
                 parens(format!("{head} {}", self.flat(body, OPEN)), level > OPEN)
             }
         }
+    }
+
+    /// A component in the source language: `fst` and `snd` of pairs, a pattern for longer tuples.
+    fn component(&mut self, tuple: &Expr, index: usize, level: u8) -> String {
+        let width = if let Type::Tuple(parts) = tuple.ty() { parts.len() } else { 0 };
+        if width == 2 {
+            let function = if index == 0 { "fst" } else { "snd" };
+            return parens(format!("{function} {}", self.flat(tuple, ATOM)), level > APPLY);
+        }
+        let pattern = (0..width).map(|at| if at == index { "part" } else { "_" }).collect::<Vec<_>>().join(", ");
+        parens(format!("let ({pattern}) = {} in part", self.flat(tuple, OPEN)), level > OPEN)
     }
 
     fn dual_head(&mut self, x: &Var, at: &Expr, tangent: &Expr) -> String {

@@ -1,10 +1,12 @@
-//! The record of a derivation: every applied step, in order, phase by phase.
+//! The record of a derivation: every applied step, in order, phase by phase, and the rules that almost fired.
 //!
-//! In: the steps as they happen. Out: [`Derivation`], what `smoothc explain` prints: the program after each
+//! In: the steps as they happen. Out: [`Derivation`], what `smoothc explain` shows: the program after each
 //! phase and the rules that led there. Nothing is kept when nobody asked.
 
 use std::rc::Rc;
 
+use super::alike::same;
+use super::refusals::Refusal;
 use crate::ir::{Expr, Program};
 
 /// One applied rule.
@@ -22,6 +24,8 @@ pub struct Step {
 pub struct Phase {
     pub name: Rc<str>,
     pub steps: Vec<Step>,
+    /// The rules that almost fired on what is left, with the function that it is in; each once.
+    pub refusals: Vec<(Rc<str>, Refusal)>,
     pub program: Program,
 }
 
@@ -37,11 +41,12 @@ pub struct Log {
     recording: bool,
     function: Rc<str>,
     steps: Vec<Step>,
+    refusals: Vec<(Rc<str>, Refusal)>,
 }
 
 impl Log {
     pub fn new(recording: bool) -> Log {
-        Log { recording, function: "".into(), steps: Vec::new() }
+        Log { recording, ..Log::default() }
     }
 
     /// The steps that follow happen in this function.
@@ -56,9 +61,22 @@ impl Log {
         }
     }
 
-    /// The steps since the last call.
-    pub fn take(&mut self) -> Vec<Step> {
-        std::mem::take(&mut self.steps)
+    /// Rules that almost fired in the present function.
+    pub fn refused(&mut self, refusals: Vec<Refusal>) {
+        for refusal in refusals {
+            let is_known = |(function, known): &(Rc<str>, Refusal)| {
+                *function == self.function && known.rule == refusal.rule && known.why == refusal.why && same(&known.term, &refusal.term)
+            };
+            if !self.refusals.iter().any(is_known) {
+                self.refusals.push((self.function.clone(), refusal));
+            }
+        }
+    }
+
+    /// The steps and refusals since the last call, as those of a phase.
+    pub fn phase(&mut self, name: Rc<str>, program: &Program) -> Phase {
+        let (steps, refusals) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.refusals));
+        Phase { name, steps, refusals, program: program.clone() }
     }
 
     pub fn is_recording(&self) -> bool {
@@ -67,14 +85,12 @@ impl Log {
 }
 
 impl Phase {
-    /// The rules that were applied, each with how often, most used first.
+    /// The rules that were applied, each with how often, in the order in which they first were.
     pub fn rules(&self) -> Vec<(Rc<str>, usize)> {
         let mut counts: indexmap::IndexMap<Rc<str>, usize> = indexmap::IndexMap::new();
         for step in &self.steps {
             *counts.entry(step.rule.clone()).or_default() += 1;
         }
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        counts
+        counts.into_iter().collect()
     }
 }

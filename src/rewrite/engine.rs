@@ -11,12 +11,12 @@
 
 use std::collections::HashMap;
 
-use crate::ir::subst::{freshen, map_children};
-use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
+use crate::ir::subst::{freshen, map_children, substitute};
+use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 
 use super::derivation::Log;
 use super::facts::Facts;
-use super::rule::{Head, Rule};
+use super::rule::{Figure, Head, Rule};
 use super::rules::lambda::is_free;
 use super::uses::Uses;
 
@@ -29,6 +29,36 @@ pub struct Budget {
     pub step_limit: usize,
     /// Nodes that the engine looked at.
     pub visited: usize,
+    /// Nodes that rules of the user's own made.
+    pub grown: usize,
+}
+
+/// Rewrites that any program may take before its schedule is called endless,
+const STEPS: usize = 50_000;
+/// and more for each of its nodes.
+const STEPS_FOR_A_NODE: usize = 50;
+
+/// Rules of the user's own may make so many nodes for each step that is allowed.
+const GROWTH: usize = 8;
+
+impl Budget {
+    pub fn for_nodes(nodes: usize) -> Budget {
+        Budget { steps: 0, step_limit: STEPS + STEPS_FOR_A_NODE * nodes, visited: 0, grown: 0 }
+    }
+
+    pub fn for_program(program: &Program) -> Budget {
+        Budget::for_nodes(program.functions.values().map(|function| function.body.node_count()).sum())
+    }
+
+    /// Notes a step; an error when it is one too many.
+    pub fn step(&mut self, rule: &Rule, facts: &Facts) -> Result<(), OutOfSteps> {
+        self.steps += 1;
+        let grown = facts.take_grown();
+        if rule.figure == Figure::Own {
+            self.grown += grown;
+        }
+        if self.steps > self.step_limit || self.grown > GROWTH * self.step_limit { Err(OutOfSteps) } else { Ok(()) }
+    }
 }
 
 /// The step limit was reached.
@@ -44,7 +74,9 @@ const PASSES: usize = 60;
 /// The normal form of a term under a set of rules.
 pub fn innermost(rules: &[&'static Rule], expr: &Expr, facts: &mut Facts, budget: &mut Budget, log: &mut Log) -> Result<Expr, OutOfSteps> {
     let mut expr = expr.clone();
+    let refusals = facts.refusals.count();
     for _ in 0..PASSES {
+        facts.refusals.forget(refusals);
         facts.uses = Uses::of(&expr);
         facts.nodes = expr.node_count();
         let mut pass = Pass::new(rules, facts, budget, log);
@@ -86,6 +118,8 @@ struct Pass<'a> {
     normal: HashMap<usize, Expr>,
     /// Inside a `dual`.
     frozen: usize,
+    /// Some rule is the user's own: its left side may be an atom.
+    atoms: bool,
     /// Rewrites whose results are being visited.
     nested: usize,
     changed: bool,
@@ -105,6 +139,7 @@ impl<'a> Pass<'a> {
             known: has("if-true") && has("if-false"),
             fuse: has("get-build"),
         };
+        let atoms = rules.iter().any(|rule| rule.figure == Figure::Own);
         let own = ["let-inline", "let-dead", "let-flatten", "let-split", "let-merge"];
         let rules = rules.iter().filter(|rule| !own.contains(&rule.name)).map(|rule| (rule.head, *rule)).collect();
         Pass {
@@ -116,6 +151,7 @@ impl<'a> Pass<'a> {
             table: HashMap::new(),
             normal: HashMap::new(),
             frozen: 0,
+            atoms,
             nested: 0,
             changed: false,
             stopped: false,
@@ -131,7 +167,8 @@ impl<'a> Pass<'a> {
         }
         self.budget.visited += 1;
         let new = match expr.term() {
-            Term::Var(var) => return self.occurrence(var, expr),
+            Term::Var(var) => return self.at_atom(var.clone(), expr),
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) if self.atoms => return self.try_rules(expr.clone()),
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => return expr.clone(),
             Term::Let(x, value, body) if self.frozen == 0 => return self.visit_let(expr, x, value, body, fresh),
             Term::Let(x, value, body) => {
@@ -208,7 +245,7 @@ impl<'a> Pass<'a> {
 
     /// Rules at the root of a term whose subterms are normal.
     fn try_rules(&mut self, expr: Expr) -> Expr {
-        if self.frozen > 0 {
+        if self.frozen > 0 || self.stopped {
             return expr;
         }
         let head = Head::of(&expr);
@@ -218,7 +255,9 @@ impl<'a> Pass<'a> {
                 continue;
             }
             if let Some(after) = rule.apply(&expr, self.facts) {
-                self.step(rule.name, &expr, || after.clone());
+                self.stopped |= self.budget.step(rule, self.facts).is_err();
+                self.changed = true;
+                self.log.step(rule.name, &expr, || after.clone());
                 if rule.head == Head::Call {
                     self.facts.nodes += after.node_count();
                 }
@@ -234,10 +273,19 @@ impl<'a> Pass<'a> {
     }
 
     fn step(&mut self, rule: &'static str, before: &Expr, after: impl FnOnce() -> Expr) {
+        self.count();
+        self.log.step(rule, before, after);
+    }
+
+    fn count(&mut self) {
         self.changed = true;
         self.budget.steps += 1;
         self.stopped |= self.budget.steps > self.budget.step_limit;
-        self.log.step(rule, before, after);
+    }
+
+    fn at_atom(&mut self, var: Var, expr: &Expr) -> Expr {
+        let value = self.occurrence(&var, expr);
+        if self.atoms && value.is_same(expr) { self.try_rules(value) } else { value }
     }
 
     fn occurrence(&mut self, var: &Var, expr: &Expr) -> Expr {
@@ -269,14 +317,15 @@ impl<'a> Pass<'a> {
         let equation = if self.lets.assume && self.frozen == 0 { self.facts.equality(&c) } else { None };
         let a = match equation {
             Some((i, k)) => {
-                let outside = self.table.insert(i.clone(), (k, 0));
+                let outside = self.table.insert(i.clone(), (k.clone(), 0));
+                let branch = a;
                 let a = self.visit(a, true);
                 let inside = match outside {
-                    Some(outside) => self.table.insert(i, outside),
+                    Some(outside) => self.table.insert(i.clone(), outside),
                     None => self.table.remove(&i),
                 };
                 if inside.is_some_and(|(_, used)| used > 0) {
-                    self.step("if-assume", expr, || expr.clone());
+                    self.step("if-assume", expr, || Expr::if_(c.clone(), substitute(branch, &[(i, k)]), b.clone()));
                 }
                 a
             }

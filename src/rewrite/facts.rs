@@ -7,7 +7,7 @@
 //!
 //! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -15,6 +15,7 @@ use crate::ir::subst::each_free_var;
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
 use super::alike::{has_array, hash, same};
+use super::refusals::Refusals;
 use super::uses::Uses;
 use sizes::{Asked, Known, Lesson};
 
@@ -72,6 +73,10 @@ pub struct Facts {
     pub nodes: usize,
     /// Leave everything that may change rounding or the sign of a zero.
     pub strict_fp: bool,
+    /// Which rules almost fired.
+    pub refusals: Refusals,
+    /// The nodes that laws have made.
+    grown: Cell<usize>,
     /// What tests make it believe without a proof.
     #[cfg(test)]
     pub gullible: Option<Gullible>,
@@ -99,6 +104,16 @@ impl Facts {
     /// How often the program calls a function.
     pub fn calls(&self, name: &str) -> usize {
         self.calls.get(name).copied().unwrap_or(0)
+    }
+
+    /// Notes that a law made so many nodes.
+    pub fn grow(&self, nodes: usize) {
+        self.grown.set(self.grown.get().saturating_add(nodes));
+    }
+
+    /// The nodes that laws made since the last call.
+    pub fn take_grown(&self) -> usize {
+        self.grown.take()
     }
 
     pub fn mark(&self) -> Mark {

@@ -19,6 +19,9 @@ use super::strategy::{Combinator, Strategy};
 /// `Ok(None)` when the strategy fails.
 type Outcome = Result<Option<Expr>, OutOfSteps>;
 
+/// More strategies tried, or terms gone into, than this are no progress.
+const LOOKS: usize = 20_000_000;
+
 /// Everything that applying a strategy needs.
 pub struct Interpreter<'a> {
     pub facts: &'a mut Facts,
@@ -30,6 +33,7 @@ pub struct Interpreter<'a> {
 
 impl Interpreter<'_> {
     pub fn apply(&mut self, strategy: &Strategy, expr: &Expr) -> Outcome {
+        self.look()?;
         match strategy {
             Strategy::Id => Ok(Some(expr.clone())),
             Strategy::Fail => Ok(None),
@@ -48,17 +52,25 @@ impl Interpreter<'_> {
     }
 
     fn rule(&mut self, rule: &'static Rule, expr: &Expr) -> Outcome {
-        self.budget.visited += 1;
         if !(self.enabled)(rule) || !rule.head.fits(expr) {
             return Ok(None);
         }
         let Some(after) = rule.apply(expr, self.facts) else { return Ok(None) };
-        self.budget.steps += 1;
-        if self.budget.steps > self.budget.step_limit {
-            return Err(OutOfSteps);
-        }
+        self.budget.step(rule, self.facts)?;
         self.log.step(rule.name, expr, || after.clone());
         Ok(Some(after))
+    }
+
+    /// Notes that a strategy is tried or a term gone into.
+    fn look(&mut self) -> Result<(), OutOfSteps> {
+        self.budget.visited += 1;
+        if self.budget.visited > LOOKS { Err(OutOfSteps) } else { Ok(()) }
+    }
+
+    /// Notes a round of a strategy that goes on until it fails.
+    fn again(&mut self) -> Result<(), OutOfSteps> {
+        self.budget.steps += 1;
+        if self.budget.steps > self.budget.step_limit { Err(OutOfSteps) } else { Ok(()) }
     }
 
     fn with(&mut self, combinator: Combinator, inner: &Strategy, expr: &Expr) -> Outcome {
@@ -68,10 +80,7 @@ impl Interpreter<'_> {
                 let mut expr = expr.clone();
                 while let Some(new) = self.apply(inner, &expr)? {
                     expr = new;
-                    self.budget.steps += 1;
-                    if self.budget.steps > self.budget.step_limit {
-                        return Err(OutOfSteps);
-                    }
+                    self.again()?;
                 }
                 Ok(Some(expr))
             }
@@ -91,6 +100,7 @@ impl Interpreter<'_> {
                 let mut expr = expr.clone();
                 while let Some(new) = self.topdown(inner, &expr)? {
                     expr = new;
+                    self.again()?;
                 }
                 Ok(Some(expr))
             }
@@ -114,13 +124,17 @@ impl Interpreter<'_> {
     fn innermost(&mut self, inner: &Strategy, expr: &Expr) -> Outcome {
         let Some(new) = self.children(expr, Wanted::All, &mut |this, child| this.innermost(inner, child))? else { return Ok(None) };
         match self.apply(inner, &new)? {
-            Some(after) => self.innermost(inner, &after),
+            Some(after) => {
+                self.again()?;
+                self.innermost(inner, &after)
+            }
             None => Ok(Some(new)),
         }
     }
 
     /// Applies `f` to the direct subterms, each in its scope.
     fn children(&mut self, expr: &Expr, wanted: Wanted, f: &mut dyn FnMut(&mut Self, &Expr) -> Outcome) -> Outcome {
+        self.look()?;
         let (mut at, mut succeeded, mut failed, mut stopped) = (0, 0, 0, None);
         let new = map_children(expr, &mut |child| {
             at += 1;

@@ -9,7 +9,9 @@
 //! Limits: operators, primitive functions, `if`, `a[i]`, `length a`, tuples and literals; laws that bind
 //! variables are functions in `rules/`.
 
-use crate::diagnostic::Diagnostic;
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Term, Type};
 use crate::source::Span;
@@ -34,6 +36,10 @@ struct Equation {
     left: Pattern,
     right: Pattern,
     conditions: Vec<(Condition, String)>,
+    /// Names that the right side uses more often, with how much more often.
+    copied: Vec<(String, usize)>,
+    /// The nodes that the right side itself has.
+    nodes: usize,
 }
 
 /// A side of an equation.
@@ -72,29 +78,51 @@ enum Condition {
     Loose,
 }
 
-const CONDITIONS: [(&str, Condition); 8] = [
-    ("compound", Condition::Compound),
-    ("loose", Condition::Loose),
-    ("atomic", Condition::Atomic),
-    ("literal", Condition::Literal),
-    ("total", Condition::Total),
-    ("double", Condition::Double),
-    ("exact", Condition::Exact),
-    ("nonzero", Condition::NonZero),
+/// The conditions by name, each with what it asks of a term.
+const CONDITIONS: [(&str, Condition, &str); 8] = [
+    ("atomic", Condition::Atomic, "is a variable, a literal, or a component of a variable: copying it costs nothing"),
+    ("literal", Condition::Literal, "is a literal number"),
+    ("compound", Condition::Compound, "is no literal"),
+    ("total", Condition::Total, "cannot fail where it stands"),
+    ("double", Condition::Double, "is a Double"),
+    ("exact", Condition::Exact, "is an Index or a Bool, where equality is identity"),
+    ("nonzero", Condition::NonZero, "is a literal that is not zero"),
+    ("loose", Condition::Loose, "is no Double under `--strict-fp`"),
 ];
+
+/// The conditions of laws and what they mean.
+pub fn conditions() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CONDITIONS.iter().map(|(name, _, meaning)| (*name, *meaning))
+}
+
+impl Condition {
+    fn name(self) -> &'static str {
+        CONDITIONS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
+    }
+}
+
+/// How a law is written.
+const SHAPE: &str = "write `left -> right if condition`, for example `a + a -> 2 * a if atomic a`";
+
+/// Where a part of a text begins in it.
+fn offset(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
 
 /// What the metavariables stand for.
 type Binding = Vec<(String, Expr)>;
 
 impl Law {
-    pub fn parse(text: &str, file: u32) -> Result<Law, Diagnostic> {
-        let equations = text.split(';').map(|equation| Equation::parse(equation, file)).collect::<Result<Vec<_>, _>>()?;
+    /// Reads a law that stands at this place of a file.
+    pub fn parse(text: &str, file: u32, at: usize) -> Result<Law, Diagnostic> {
+        let place = |part: &str| at + offset(text, part);
+        let equations = text.split(';').map(|equation| Equation::parse(equation, file, place(equation))).collect::<Result<Vec<_>, _>>()?;
         Ok(Law { equations })
     }
 
     /// A law of the tables, whose texts a test parses: text that is no law has no equations.
     pub fn builtin(text: &str) -> Law {
-        Law::parse(text, Span::NONE.file).unwrap_or(Law { equations: Vec::new() })
+        Law::parse(text, Span::NONE.file, 0).unwrap_or(Law { equations: Vec::new() })
     }
 
     /// The right side for a term that one of the left sides matches.
@@ -104,41 +132,63 @@ impl Law {
 }
 
 impl Equation {
-    fn parse(text: &str, file: u32) -> Result<Equation, Diagnostic> {
-        let malformed =
-            |message: String| Diagnostic::error("E0118", Span::new(file, 0, 0), message).help("write `left -> right if condition`");
-        let (left, rest) = text.split_once("->").ok_or_else(|| malformed(format!("expected `->` in the law `{}`", text.trim())))?;
+    fn parse(text: &str, file: u32, at: usize) -> Result<Equation, Diagnostic> {
+        let place = |part: &str| {
+            let start = at + offset(text, part);
+            Span::new(file, start, start + part.len())
+        };
+        let malformed = |part: &str, message: String| Diagnostic::error("E0118", place(part.trim()), message).help(SHAPE);
+        let (left, rest) = text.split_once("->").ok_or_else(|| malformed(text, format!("expected `->` in the law `{}`", text.trim())))?;
         let (right, conditions) = match rest.rsplit_once(" if ") {
             Some((right, conditions)) if !conditions.contains(" then ") => (right, conditions),
             _ => (rest, ""),
         };
-        let side = |text: &str| {
-            let tree = parse_expr(text.trim(), file)
-                .map_err(|errors| errors.into_iter().next().unwrap_or_else(|| malformed("expected an expression".into())))?;
-            pattern(&tree)
+        let side = |part: &str| {
+            let trimmed = part.trim();
+            let moved = |span: Span| Span { start: span.start + place(trimmed).start, end: span.end + place(trimmed).start, ..span };
+            let error = match parse_expr(trimmed, file) {
+                Ok(tree) => match pattern(&tree) {
+                    Ok(pattern) => return Ok(pattern),
+                    Err(error) => error,
+                },
+                Err(errors) => errors.into_iter().next().unwrap_or_else(|| malformed(trimmed, "expected an expression".into())),
+            };
+            Err(Diagnostic { span: moved(error.span), ..error })
         };
-        let (left, right) = (side(left)?, side(right)?);
+        let (left_pattern, right_pattern) = (side(left)?, side(right)?);
         let mut bound = Vec::new();
-        left.each_meta(&mut |name| bound.push(name.to_string()));
+        left_pattern.each_meta(&mut |name| bound.push(name.to_string()));
         let mut unbound = None;
-        right.each_meta(&mut |name| {
+        right_pattern.each_meta(&mut |name| {
             if !bound.iter().any(|other| other == name) {
                 unbound = Some(name.to_string());
             }
         });
         if let Some(name) = unbound {
-            return Err(malformed(format!("`{name}` is on the right of the law but not on its left")));
+            return Err(malformed(right, format!("`{name}` is on the right of the law but not on its left")));
         }
-        let conditions = conditions.split("&&").map(str::trim).filter(|text| !text.is_empty()).map(|text| {
-            let (name, meta) = text.split_once(' ').unwrap_or((text, ""));
-            match CONDITIONS.iter().find(|(known, _)| *known == name) {
-                Some((_, condition)) if bound.iter().any(|other| other == meta) => Ok((*condition, meta.to_string())),
-                _ => Err(malformed(format!(
-                    "no condition `{text}`: expected atomic, literal, compound, total, double, exact, nonzero or loose, and a name of the left side"
-                ))),
+        let conditions = conditions.split("&&").filter(|text| !text.trim().is_empty()).map(|text| {
+            let (name, meta) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+            let Some((_, condition, _)) = CONDITIONS.iter().find(|row| row.0 == name) else {
+                let known = CONDITIONS.iter().map(|row| row.0);
+                let help = match nearest(name, known.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the conditions are {}", known.collect::<Vec<_>>().join(", ")),
+                };
+                return Err(malformed(text, format!("no condition is called `{name}`")).help(help));
+            };
+            if !bound.iter().any(|other| other == meta.trim()) {
+                return Err(malformed(text, format!("`{name}` wants a name of the left side")).help(SHAPE));
             }
+            Ok((*condition, meta.trim().to_string()))
         });
-        Ok(Equation { left, right, conditions: conditions.collect::<Result<_, _>>()? })
+        let conditions = conditions.collect::<Result<_, _>>()?;
+        let mut on_right: BTreeMap<String, usize> = BTreeMap::new();
+        right_pattern.each_meta(&mut |name| *on_right.entry(name.to_string()).or_default() += 1);
+        let times = |name: &str| bound.iter().filter(|other| *other == name).count();
+        let copied = on_right.iter().map(|(name, count)| (name.clone(), count.saturating_sub(times(name)))).filter(|(_, more)| *more > 0);
+        let nodes = right_pattern.nodes();
+        Ok(Equation { left: left_pattern, copied: copied.collect(), right: right_pattern, conditions, nodes })
     }
 
     fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -159,15 +209,37 @@ impl Equation {
                 Condition::NonZero => matches!(term.term(), Term::Double(x) if *x != 0.0),
             }
         };
-        if !self.conditions.iter().all(holds) {
+        if let Some((condition, meta)) = self.conditions.iter().find(|condition| !holds(condition)) {
+            let (name, term) = (condition.name(), binding.iter().find(|(name, _)| name == meta).map(|(_, term)| term.clone()));
+            // the form of a literal belongs to the left side
+            if !matches!(condition, Condition::Literal | Condition::Compound) {
+                facts.refuse(|| (format!("`{name} {meta}` does not hold"), term));
+            }
             return None;
         }
         let mut used = Vec::new();
-        self.right.build(&binding, expr.ty(), &mut used)
+        let new = self.right.build(&binding, expr.ty(), &mut used)?;
+        let size = |name: &str| binding.iter().find(|(other, _)| other == name).map_or(0, |(_, term)| term.node_count());
+        facts.grow(self.nodes + self.copied.iter().map(|(name, times)| size(name) * times).sum::<usize>());
+        // a law of the user's own may not be one
+        new.ty().same_shape(expr.ty()).then_some(new)
     }
 }
 
 impl Pattern {
+    /// Nodes beside those that metavariables stand for.
+    fn nodes(&self) -> usize {
+        let all = |patterns: &[Pattern]| 1 + patterns.iter().map(Pattern::nodes).sum::<usize>();
+        match self {
+            Pattern::Meta(_) => 0,
+            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => 1,
+            Pattern::Prim(_, items) | Pattern::Tuple(items) => all(items),
+            Pattern::If(items) => all(&items[..]),
+            Pattern::Get(items) => all(&items[..]),
+            Pattern::Length(array) => 1 + array.nodes(),
+        }
+    }
+
     fn each_meta(&self, f: &mut dyn FnMut(&str)) {
         match self {
             Pattern::Meta(name) => f(name),
@@ -233,20 +305,34 @@ impl Pattern {
             Pattern::Bool(value) => Expr::bool(*value),
             Pattern::Prim(prim, patterns) => {
                 let operand = operand_type(patterns, binding).unwrap_or_else(|| ty.clone());
-                Expr::prim(*prim, patterns.iter().map(|pattern| pattern.build(binding, &operand, used)).collect::<Option<_>>()?)
+                let args = patterns.iter().map(|pattern| pattern.build(binding, &operand, used)).collect::<Option<Vec<_>>>()?;
+                prim.result(&args.iter().map(|arg| arg.ty().clone()).collect::<Vec<_>>())?;
+                Expr::prim(*prim, args)
             }
             Pattern::If(patterns) => {
                 let [c, a, b] = &**patterns;
                 let c = c.build(binding, &Type::Bool, used)?;
                 let a = a.build(binding, ty, used)?;
-                Expr::if_(c, a, b.build(binding, ty, used)?)
+                let b = b.build(binding, ty, used)?;
+                if c.ty() != &Type::Bool || !a.ty().same_shape(b.ty()) {
+                    return None;
+                }
+                Expr::if_(c, a, b)
             }
             Pattern::Get(patterns) => {
                 let [array, index] = &**patterns;
                 let array = array.build(binding, ty, used)?;
-                Expr::get(array, index.build(binding, &Type::INDEX, used)?)
+                let index = index.build(binding, &Type::INDEX, used)?;
+                if array.ty().element().is_none() || !matches!(index.ty(), Type::Index(_)) {
+                    return None;
+                }
+                Expr::get(array, index)
             }
-            Pattern::Length(array) => Expr::dim(array.build(binding, ty, used)?, 0),
+            Pattern::Length(array) => {
+                let array = array.build(binding, ty, used)?;
+                array.ty().element()?;
+                Expr::dim(array, 0)
+            }
             Pattern::Tuple(patterns) => {
                 let Type::Tuple(types) = ty else { return None };
                 Expr::tuple(patterns.iter().zip(types.iter()).map(|(pattern, ty)| pattern.build(binding, ty, used)).collect::<Option<_>>()?)

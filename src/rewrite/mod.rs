@@ -11,7 +11,7 @@
 
 use std::rc::Rc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::{Expr, Function, Program, Term};
 use crate::source::Span;
 
@@ -23,6 +23,7 @@ pub mod facts;
 pub mod interpret;
 pub mod law;
 pub mod product;
+pub mod refusals;
 pub mod rule;
 pub mod rules;
 pub mod strategy;
@@ -37,12 +38,15 @@ mod generate;
 mod programs_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod textbook_tests;
 
 pub use derivation::Derivation;
-use derivation::{Log, Phase};
+use derivation::Log;
 use engine::Budget;
 use facts::Facts;
 use interpret::Interpreter;
+use refusals::Refusals;
 use rule::{Group, Rule};
 use strategy::Strategy;
 
@@ -64,38 +68,35 @@ pub struct Options {
     pub record: bool,
 }
 
-/// Rewrites one program may take before its schedule is called endless.
-const STEP_LIMIT: usize = 1_000_000;
-
 /// Applies a schedule to a program; with the derivation when the options ask for it.
 pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Result<(Program, Option<Derivation>), Diagnostic> {
     for name in &options.disabled {
-        if !is_rule_or_group(name) {
-            return Err(Diagnostic::error("E0813", Span::NONE, format!("no rule or group of rules is called `{name}`"))
-                .help("groups are fusion, normalisation, motion and algebra"));
-        }
+        check_name(name)?;
     }
     let enabled = enabled(options);
     let mut program = program.clone();
     let mut log = Log::new(options.record);
     let mut derivation = Derivation::default();
     for (name, strategy) in phases(&schedule.strategy) {
-        let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+        let mut budget = Budget::for_program(&program);
         program = run(&program, strategy, &enabled, options, &mut log, &mut budget)?;
         if options.record {
-            derivation.phases.push(Phase { name, steps: log.take(), program: program.clone() });
+            derivation.phases.push(log.phase(name, &program));
         }
     }
     Ok((program, options.record.then_some(derivation)))
 }
 
-/// Applies a schedule to one expression whose free variables nothing is known of; `None` where it does not apply.
-pub fn apply(schedule: &Schedule, expr: &Expr, options: &Options) -> Result<Option<Expr>, Diagnostic> {
-    let mut facts = Facts::new(Program::default(), options.strict_fp);
-    let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+/// Applies a schedule to the body of one function as it stands; `None` where it does not apply.
+pub fn apply(schedule: &Schedule, program: &Program, function: &Function, options: &Options) -> Result<Option<Expr>, Diagnostic> {
+    options.disabled.iter().try_for_each(|name| check_name(name))?;
+    let mut facts = Facts::new(program.clone(), options.strict_fp);
+    facts.enter_function(function);
+    facts.nodes = function.body.node_count();
+    let mut budget = Budget::for_nodes(facts.nodes);
     let (mut log, enabled) = (Log::new(false), enabled(options));
     let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &enabled };
-    interpreter.apply(&schedule.strategy, expr).map_err(|_| endless("the expression", expr.span()))
+    interpreter.apply(&schedule.strategy, &function.body).map_err(|_| endless("the expression", function.body.span()))
 }
 
 /// How many nodes the rewriter looks at on the way through a schedule: what tests bound instead of time.
@@ -103,7 +104,7 @@ pub fn apply(schedule: &Schedule, expr: &Expr, options: &Options) -> Result<Opti
 fn visited(program: &Program, schedule: &Schedule) -> Result<usize, Diagnostic> {
     let (options, mut program, mut visited) = (Options::default(), program.clone(), 0);
     for (_, strategy) in phases(&schedule.strategy) {
-        let mut budget = Budget { steps: 0, step_limit: STEP_LIMIT, visited: 0 };
+        let mut budget = Budget::for_program(&program);
         program = run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget)?;
         visited += budget.visited;
     }
@@ -123,15 +124,22 @@ pub fn is_rule_or_group(name: &str) -> bool {
     rules::named(name).is_some() || Group::named(name).is_some()
 }
 
+fn check_name(name: &str) -> Result<(), Diagnostic> {
+    if is_rule_or_group(name) {
+        return Ok(());
+    }
+    let groups = Group::ALL.iter().map(|group| group.name());
+    let help = match nearest(name, groups.chain(rules::all().map(|rule| rule.name))) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "the groups are fusion, normalisation, motion and algebra; `smoothc explain rules` lists the rules".into(),
+    };
+    Err(Diagnostic::error("E0813", Span::NONE, format!("no rule or group of rules is called `{name}`")).help(help))
+}
+
 impl Schedule {
     /// `none`, `paper` or `default`.
     pub fn builtin(name: &str) -> Option<Schedule> {
-        let text = match name {
-            "none" => include_str!("schedules/none.strategy"),
-            "paper" => include_str!("schedules/paper.strategy"),
-            "default" => include_str!("schedules/default.strategy"),
-            _ => return None,
-        };
+        let (_, text) = strategy::BUILTIN.iter().find(|(known, _)| *known == name)?;
         Schedule::parse(name, text, Span::NONE.file).ok()
     }
 
@@ -161,6 +169,9 @@ fn run(
     budget: &mut Budget,
 ) -> Result<Program, Diagnostic> {
     let mut facts = Facts::new(program.clone(), options.strict_fp);
+    if log.is_recording() {
+        facts.refusals = Refusals::kept();
+    }
     for (name, function) in &program.functions {
         log.enter(name);
         let mark = facts.mark();
@@ -168,6 +179,7 @@ fn run(
         let mut interpreter = Interpreter { facts: &mut facts, budget, log, enabled };
         let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(&format!("`{name}`"), function.span))?;
         facts.back_to(mark);
+        log.refused(facts.refusals.take());
         if let Some(body) = body {
             facts.program.functions.insert(name.clone(), Function { body, ..function.clone() });
         }
@@ -177,7 +189,7 @@ fn run(
 
 fn endless(place: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0602", span, format!("the schedule does not come to an end in {place}"))
-        .help("two of its rules may undo each other; try it with `--schedule default`")
+        .help("two of its rules may undo each other, or one makes the term larger each time; `--schedule default` ends")
 }
 
 /// The program without functions that no entry calls; all of it when it has no entry.

@@ -27,6 +27,8 @@ pub enum Figure {
     Loop,
     /// 8g, the loop fission rule.
     Fission,
+    /// None: declared in a strategy file.
+    Own,
 }
 
 /// A set of rules that `--disable` can name as a whole.
@@ -64,10 +66,13 @@ pub enum Apply {
 impl Rule {
     /// The new term, or `None` where the rule does not apply.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
-        match &self.apply {
+        let mark = facts.refusals.count();
+        let new = match &self.apply {
             Apply::Law(law) => law.apply(expr, facts),
             Apply::Function(function) => function(expr, facts),
-        }
+        };
+        facts.refusals.settle(mark, self.name, expr, new.is_some());
+        new
     }
 }
 
@@ -113,6 +118,8 @@ impl Head {
 }
 
 impl Group {
+    pub const ALL: [Group; 4] = [Group::Fusion, Group::Normalisation, Group::Motion, Group::Algebra];
+
     pub fn name(self) -> &'static str {
         match self {
             Group::Fusion => "fusion",
@@ -124,7 +131,7 @@ impl Group {
 
     /// The group of `--disable NAME`.
     pub fn named(name: &str) -> Option<Group> {
-        [Group::Fusion, Group::Normalisation, Group::Motion, Group::Algebra].into_iter().find(|group| group.name() == name)
+        Group::ALL.into_iter().find(|group| group.name() == name)
     }
 }
 
@@ -138,6 +145,7 @@ impl Figure {
             Figure::Tuple => "8e",
             Figure::Loop => "8f",
             Figure::Fission => "8g",
+            Figure::Own => "own",
         }
     }
 }

@@ -10,14 +10,22 @@
 //! it is used, so strategies do not recurse: `repeat` and the traversals do. After Visser's Stratego and
 //! ELEVATE.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::Span;
 
 use super::law::Law;
 use super::rule::{Apply, Figure, Head, Rule};
 use super::rules;
+
+/// The schedules that are built in; strategies may use their definitions, those of the last by preference.
+pub const BUILTIN: [(&str, &str); 3] = [
+    ("none", include_str!("schedules/none.strategy")),
+    ("paper", include_str!("schedules/paper.strategy")),
+    ("default", include_str!("schedules/default.strategy")),
+];
 
 /// A resolved strategy.
 #[derive(Clone)]
@@ -98,6 +106,11 @@ struct Token {
 
 /// Parses a strategy file, or one strategy. The result is `main`, or the last definition.
 pub fn parse(text: &str, file: u32) -> Result<Strategy, Diagnostic> {
+    parse_with(text, file, false)
+}
+
+/// `is_builtin`: the text is one of the schedules that are built in, which use their own names only.
+fn parse_with(text: &str, file: u32, is_builtin: bool) -> Result<Strategy, Diagnostic> {
     let (text, given) = declared_rules(text, file)?;
     let tokens = tokens(&text, file)?;
     let definitions = definitions(tokens)?;
@@ -118,39 +131,92 @@ pub fn parse(text: &str, file: u32) -> Result<Strategy, Diagnostic> {
         tokens: &definitions[main].body,
         at: 0,
         end: Span::new(file, text.len(), text.len()),
+        atoms: &Cell::new(0),
+        builtin: is_builtin,
     }
     .all()
+}
+
+/// A strategy of more atoms than this, written out, is refused.
+const ATOMS: usize = 100_000;
+
+/// What a schedule that is built in has under this name; `none`, `paper` and `default` are the schedules.
+fn builtin(name: &str) -> Option<Strategy> {
+    let whole = BUILTIN.iter().find(|(schedule, _)| *schedule == name).map(|(_, text)| text.to_string());
+    let text = whole.or_else(|| {
+        // the definitions before it, and itself in the last place
+        let (_, text) = BUILTIN.iter().rev().find(|(_, text)| text.contains(&format!("let {name} =")))?;
+        let start = text.find(&format!("let {name} ="))?;
+        let rest = text.get(start + 4..)?;
+        let end = rest.find("\nlet ").map_or(text.len(), |end| start + 4 + end);
+        text.get(..end).map(str::to_string)
+    })?;
+    let strategy = parse_with(&text, Span::NONE.file, true).ok()?;
+    Some(Strategy::Named(name.into(), strategy.into()))
+}
+
+/// All names that a strategy may use, for suggestions.
+fn known_names(definitions: &[Definition], given: &[&'static Rule]) -> Vec<String> {
+    let mut names: Vec<String> = definitions.iter().map(|definition| definition.name.clone()).collect();
+    names.extend(given.iter().map(|rule| rule.name.to_string()));
+    names.extend(rules::all().map(|rule| rule.name.to_string()));
+    names.extend(["id", "fail", "try", "repeat", "one", "some", "all", "topdown", "bottomup", "innermost", "normalize"].map(String::from));
+    for (schedule, text) in BUILTIN {
+        names.push(schedule.to_string());
+        names.extend(text.lines().filter_map(|line| Some(line.strip_prefix("let ")?.split(' ').next()?.to_string())));
+    }
+    names
 }
 
 /// The file's own rules, and its text without them, every other character at its place.
 fn declared_rules(text: &str, file: u32) -> Result<(String, Vec<&'static Rule>), Diagnostic> {
     let (mut rest, mut given, mut at) = (String::new(), Vec::new(), 0);
     let mut lines = text.split_inclusive('\n').peekable();
+    let starts = |line: &str, word: &str| line.trim_start().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t']));
     while let Some(line) = lines.next() {
         let start = at;
         at += line.len();
-        let Some(declared) = line.strip_prefix("rule ") else {
+        if !starts(line, "rule") {
             rest.push_str(line);
             continue;
-        };
-        let mut declared = declared.to_string();
-        while let Some(more) = lines.next_if(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty()) {
-            declared.push_str(more);
+        }
+        let mut declared = without_comment(line);
+        let goes_on =
+            |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty() && !starts(line, "rule") && !starts(line, "let");
+        while let Some(more) = lines.next_if(goes_on) {
+            declared.push_str(&without_comment(more));
             at += more.len();
         }
-        let span = Span::new(file, start, at);
-        let (name, law) = declared.split_once(':').ok_or_else(|| {
-            Diagnostic::error("E0120", span, "expected `:` after the rule's name").help("write `rule name : left -> right if condition`")
-        })?;
-        let law = law.trim();
-        let parsed = Law::parse(law, file).map_err(|error| Diagnostic { span, ..error })?;
-        // a schedule lives as long as the compiler runs
-        let (name, law): (&'static str, &'static str) = (name.trim().to_string().leak(), law.to_string().leak());
-        let rule = Rule { name, figure: Figure::Ring, group: None, law, head: Head::Any, apply: Apply::Law(parsed) };
-        given.push(&*Box::leak(Box::new(rule)));
+        given.push(declared_rule(&declared, file, start)?);
         rest.extend(std::iter::repeat_n(' ', at - start - 1).chain(['\n']));
     }
     Ok((rest, given))
+}
+
+/// The line with spaces for the comment at its end.
+fn without_comment(line: &str) -> String {
+    match line.split_once("//") {
+        Some((code, comment)) => format!("{code}{}", " ".repeat(comment.len() + 2)),
+        None => line.to_string(),
+    }
+}
+
+/// `rule name : law`, which stands at this place of the file.
+fn declared_rule(text: &str, file: u32, at: usize) -> Result<&'static Rule, Diagnostic> {
+    let (head, law) = text.split_once(':').ok_or_else(|| {
+        Diagnostic::error("E0120", Span::new(file, at, at + text.trim_end().len()), "expected `:` after the rule's name")
+            .help("write `rule name : left -> right if condition`")
+    })?;
+    let name = head.trim().trim_start_matches("rule").trim();
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
+        return Err(Diagnostic::error("E0120", Span::new(file, at, at + head.len()), format!("`{name}` is no name of a rule"))
+            .help("names are made of letters, digits, `-` and `_`"));
+    }
+    let parsed = Law::parse(law, file, at + head.len() + 1)?;
+    let law = law.split_whitespace().collect::<Vec<_>>().join(" ");
+    // a schedule lives as long as the compiler runs
+    let (name, law): (&'static str, &'static str) = (name.to_string().leak(), law.leak());
+    Ok(Box::leak(Box::new(Rule { name, figure: Figure::Own, group: None, law, head: Head::Any, apply: Apply::Law(parsed) })))
 }
 
 fn tokens(text: &str, file: u32) -> Result<Vec<Token>, Diagnostic> {
@@ -219,10 +285,14 @@ struct Parser<'a> {
     /// What may be used: the definitions before this one.
     definitions: &'a [Definition],
     given: &'a [&'static Rule],
-    argument: Option<(&'a str, Rc<Strategy>)>,
+    /// What the definition's parameter stands for, and of how many atoms.
+    argument: Option<(&'a str, Rc<Strategy>, usize)>,
     tokens: &'a [Token],
     at: usize,
     end: Span,
+    /// Atoms so far, those of used definitions included.
+    atoms: &'a Cell<usize>,
+    builtin: bool,
 }
 
 impl Parser<'_> {
@@ -261,6 +331,16 @@ impl Parser<'_> {
             return Err(Diagnostic::error("E0125", self.end, "expected a strategy, found the end of the file"));
         };
         self.at += 1;
+        let of_argument = self.argument.as_ref().filter(|(name, ..)| *name == token.text);
+        self.atoms.set(self.atoms.get() + of_argument.map_or(1, |(.., atoms)| *atoms));
+        if self.atoms.get() > ATOMS {
+            return Err(Diagnostic::error(
+                "E0128",
+                token.span,
+                format!("the strategy has more than {ATOMS} parts when its definitions are written out"),
+            )
+            .help("`repeat` and the traversals say in one word what is to be done often"));
+        }
         if token.text == "(" {
             let inner = self.choice()?;
             if !self.take(")") {
@@ -268,9 +348,7 @@ impl Parser<'_> {
             }
             return Ok(inner);
         }
-        if let Some((name, argument)) = &self.argument
-            && *name == token.text
-        {
+        if let Some((_, argument, _)) = of_argument {
             return Ok((**argument).clone());
         }
         if let Some(at) = self.definitions.iter().rposition(|definition| definition.name == token.text) {
@@ -282,21 +360,34 @@ impl Parser<'_> {
         match token.text.as_str() {
             "id" => Ok(Strategy::Id),
             "fail" => Ok(Strategy::Fail),
-            name => match self.given.iter().find(|rule| rule.name == name).copied().or_else(|| rules::named(name)) {
-                Some(rule) => Ok(Strategy::Rule(rule)),
-                None => Err(Diagnostic::error("E0127", token.span, format!("no rule or strategy is called `{name}`"))
-                    .help("a strategy is used after its `let`; `smoothc explain rules` lists the rules")),
-            },
+            name => {
+                if let Some(rule) = self.given.iter().find(|rule| rule.name == name).copied().or_else(|| rules::named(name)) {
+                    return Ok(Strategy::Rule(rule));
+                }
+                if let Some(known) = (!self.builtin).then(|| builtin(name)).flatten() {
+                    return Ok(known);
+                }
+                let known = known_names(self.definitions, self.given);
+                let help = match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "a strategy is used after its `let`; `smoothc explain rules` lists the rules".into(),
+                };
+                Err(Diagnostic::error("E0127", token.span, format!("no rule or strategy is called `{name}`")).help(help))
+            }
         }
     }
 
     fn used(&mut self, at: usize) -> Result<Strategy, Diagnostic> {
         let (before, definition) = (&self.definitions[..at], &self.definitions[at]);
         let argument = match &definition.parameter {
-            Some(parameter) => Some((parameter.as_str(), Rc::new(self.atom()?))),
+            Some(parameter) => {
+                let before = self.atoms.get();
+                let argument = Rc::new(self.atom()?);
+                Some((parameter.as_str(), argument, self.atoms.get() - before))
+            }
             None => None,
         };
-        let body = Parser { definitions: before, given: self.given, argument, tokens: &definition.body, at: 0, end: self.end }.all()?;
+        let body = Parser { definitions: before, argument, tokens: &definition.body, at: 0, ..*self }.all()?;
         Ok(Strategy::Named(definition.name.as_str().into(), body.into()))
     }
 }

@@ -46,7 +46,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn is_constant(&self, callable: &Callable) -> bool {
         match callable {
             Callable::Global { index, .. } => self.infer.schemes[*index].params.is_empty(),
-            Callable::Builtin(_) | Callable::Closure(_) => false,
+            Callable::Builtin(_) | Callable::Closure(_) | Callable::Free { .. } => false,
         }
     }
 
@@ -119,6 +119,7 @@ impl<'a> Elaborator<'a> {
                 result
             }
             Callable::Closure(closure) => self.apply_closure(closure, args, span),
+            Callable::Free { name, result } => self.apply_free(name, result, args, span),
         }
     }
 
@@ -215,7 +216,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn parameter_name(&self, callable: &Callable<'a>, at: usize, otherwise: &str) -> Rc<str> {
         let pattern = match callable {
             Callable::Closure(closure) => closure.params.get(at),
-            Callable::Builtin(_) | Callable::Global { .. } => None,
+            Callable::Builtin(_) | Callable::Global { .. } | Callable::Free { .. } => None,
         };
         match pattern.map(|pattern| pattern_name(pattern, at)) {
             Some(name) if !name.starts_with("arg") => name,

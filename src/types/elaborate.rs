@@ -51,8 +51,16 @@ pub struct Scope<'a> {
 #[derive(Clone)]
 pub enum Callable<'a> {
     Builtin(Builtin),
-    Global { index: usize, instance: Instance },
+    Global {
+        index: usize,
+        instance: Instance,
+    },
     Closure(Rc<Closure<'a>>),
+    /// A free function of an expression: nothing is known of it but its type.
+    Free {
+        name: Rc<str>,
+        result: Ty,
+    },
 }
 
 /// A local function or a `fun`, with the scope it closes over.
@@ -90,6 +98,10 @@ pub struct Elaborator<'a> {
     pub(super) taken: HashSet<Rc<str>>,
     pub(super) local: Local,
     pub(super) inlining: u32,
+    /// The declaration whose lets stay as they are written.
+    pub(super) verbatim: Option<usize>,
+    /// Functions that are called as they are declared: no argument is a function.
+    pub(super) plain: HashSet<Rc<str>>,
 }
 
 /// What belongs to the core function that is being made.
@@ -116,6 +128,8 @@ impl<'a> Elaborator<'a> {
             taken: HashSet::new(),
             local: Local::default(),
             inlining: 0,
+            verbatim: None,
+            plain: HashSet::new(),
         }
     }
 
@@ -146,6 +160,7 @@ impl<'a> Elaborator<'a> {
                         let function = self.named_function(name, value, scope, span)?;
                         Scope { values: scope.values.with(name, Bind::Function(function)), ..scope.clone() }
                     }
+                    _ if self.verbatim == Some(scope.at) => return self.written_let(pattern, value, body, scope, span),
                     _ => {
                         let value = self.expr(value, scope)?;
                         self.bind(pattern, value, scope)?
@@ -268,15 +283,20 @@ impl<'a> Elaborator<'a> {
         }
         let ty = value.ty().map_sizes(&mut |size| self.normal(size));
         let var = Var::fresh(name, ty);
-        if let Some(size) = matches!(value.ty(), Type::Index(_)).then(|| Size::try_of_expr(&value)).flatten() {
-            let size = self.normal(&size);
-            self.local.known.insert(var.clone(), size);
-        }
-        self.note(&var);
+        self.knows(&var, &value);
         if let Some(scope) = self.local.pending.last_mut() {
             scope.push(Pending::Let(var.clone(), value));
         }
         Expr::var(&var)
+    }
+
+    /// Remembers what a variable of this value is as a size.
+    pub(super) fn knows(&mut self, var: &Var, value: &Expr) {
+        if let Some(size) = matches!(value.ty(), Type::Index(_)).then(|| Size::try_of_expr(value)).flatten() {
+            let size = self.normal(&size);
+            self.local.known.insert(var.clone(), size);
+        }
+        self.note(var);
     }
 
     pub(super) fn check(&mut self, condition: Expr, status: Status, span: Span) {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::builtin::{self, Builtin};
 use super::infer::{Bound, Deriv, Infer, Scope, Typed, smallest_index};
 use super::ty::{Class, Mismatch, Ty};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::{Prim, Size};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, PatternKind};
@@ -191,13 +191,7 @@ impl Infer<'_> {
             None => {
                 let candidates = self.modules.visible(self.at);
                 let builtins = builtin::names();
-                let near = candidates
-                    .iter()
-                    .map(|name| &**name)
-                    .chain(builtins)
-                    .filter(|other| distance(name, other) <= 2)
-                    .min_by_key(|other| distance(name, other));
-                let help = match near {
+                let help = match nearest(name, candidates.iter().map(|name| &**name).chain(builtins)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "declare it above, or open the file that does".into(),
                 };
@@ -306,23 +300,4 @@ impl Infer<'_> {
                 .help("only functions take arguments; is an operator missing?"),
         );
     }
-}
-
-/// Edit distance, for suggestions; names that differ much in length are far.
-fn distance(a: &str, b: &str) -> usize {
-    if a.len().abs_diff(b.len()) > 2 || a.len() > 64 {
-        return usize::MAX;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    row[b.len()]
 }

@@ -21,6 +21,7 @@ mod env;
 mod expectation;
 mod expression;
 mod forms;
+mod free;
 mod infer;
 pub mod modules;
 mod shapes;
@@ -35,6 +36,7 @@ use crate::ir::Program;
 use crate::source::{SourceMap, Span};
 
 pub use derive::{Derive, Kind};
+pub use free::{Free, NAME as EXPRESSION, expression};
 pub use modules::Loader;
 pub use signature::Signature;
 

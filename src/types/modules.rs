@@ -62,6 +62,26 @@ impl Modules {
     }
 }
 
+/// The library, and a main file of this one declaration.
+pub fn with_library(sources: &mut SourceMap, decl: Decl) -> (Modules, Diagnostics) {
+    let library = sources.add("linalg", LINALG);
+    let load = &mut |_: &str, _: &str| Err("an expression opens no file".to_string());
+    let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
+    loading.file(library, None);
+    let main = loading.modules.names.len();
+    loading.modules.opens.push(vec![0]);
+    loading.modules.names.push(HashMap::from([(decl.name.text.clone(), loading.modules.globals.len())]));
+    loading.modules.globals.push(Global { decl, file: main });
+    loading.modules.main = main;
+    (loading.modules, loading.diagnostics)
+}
+
+/// The names that the library declares.
+pub fn library_names() -> Vec<Rc<str>> {
+    let (module, _) = crate::syntax::parse_recovering(LINALG, Span::NONE.file);
+    module.decls.into_iter().map(|decl| decl.name.text).collect()
+}
+
 struct Loading<'a, 'l> {
     sources: &'a mut SourceMap,
     load: &'a mut Loader<'l>,

@@ -179,6 +179,9 @@ impl<'a> Elaborator<'a> {
                     let value = this.expr(body, &scope)?;
                     this.declared_result(value, decl.result.as_ref(), &scope, body.span)
                 })?;
+                if used.len() == patterns.len() && special.extra.is_empty() && special.name == base {
+                    self.plain.insert(base);
+                }
                 self.memo.insert(key, special.clone());
                 special
             }
@@ -397,6 +400,7 @@ fn function_key(functions: &[(usize, Callable)]) -> String {
             Callable::Builtin(builtin) => format!("{at}:{builtin:?};"),
             Callable::Global { index, instance } => format!("{at}:g{index}{instance:?};"),
             Callable::Closure(closure) => format!("{at}:c{}{:?};", closure.id, closure.instance),
+            Callable::Free { name, .. } => format!("{at}:f{name};"),
         };
     }
     key

@@ -61,6 +61,11 @@ pub const PAGES: &[Page] = &[
         "`deriv` gives value and derivative, so a `deriv` of a `deriv` gives four numbers, and so on. Take the part that is\nneeded before differentiating again: `snd (deriv (snd (deriv (f x) x)) x)`.",
     ),
     page(
+        "E0506",
+        "the derivative of an unknown function",
+        "An expression given to `smoothc rewrite` differentiates through a function that nothing declares. Write the function\nitself: `derivative (fun x -> sin x * x) y`.",
+    ),
+    page(
         "E0504",
         "a parameter that cannot be derived",
         "`--derive` wants a parameter that is a Double or an array of Doubles: name one, `--derive gradient:loss:weights`.",

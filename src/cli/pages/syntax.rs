@@ -115,7 +115,17 @@ pub const PAGES: &[Page] = &[
     page("E0125", "a strategy is missing", "The file ends where a strategy is wanted, as after `;`."),
     page("E0126", "a `(` is not closed", "Every `(` of a strategy needs its `)`."),
     page("E0127", "an unknown rule or strategy", "Rules have the paper's names; a strategy is defined before it is used."),
+    page(
+        "E0128",
+        "a strategy that is too long",
+        "Each use of a definition is written out, and the strategy then has more than 100,000 parts. `repeat s` applies s often.",
+    ),
     page("E0201", "a name is declared twice", "Two declarations of one file have one name. Rename one of them."),
+    page(
+        "W0208",
+        "a function of which nothing is known",
+        "An expression given to `smoothc rewrite` applies a name that neither it nor the library declares. That is allowed: its\ncalls stay as they are. The name is close to one of the library, and so it may be a slip.",
+    ),
     page(
         "W0202",
         "a name of the library is hidden",

@@ -83,6 +83,11 @@ pub const PAGES: &[Page] = &[
         "a --derive that is not understood",
         "Write KIND:FUNCTION or KIND:FUNCTION:PARAMETER, KIND one of jvp, vjp, gradient, jacobian, hessian:\n\n    --derive gradient:loss:weights",
     ),
+    page(
+        "E0815",
+        "a strategy does not apply",
+        "`smoothc rewrite STRATEGY EXPR` found no place where the strategy succeeds: a rule by itself is tried at the whole\nexpression only. `topdown s` looks for a place inside, `try s` succeeds in any case.",
+    ),
     page("E0901", "an error in smoothc itself", "This is a bug. Please report it with the program and the command line."),
     page(
         "E0902",

@@ -31,16 +31,17 @@ impl Pass<'_> {
                 Term::Let(y, a, b) => {
                     self.facts.enter_let(y, a);
                     prefixes.push(Prefix::Let(y.clone(), a.clone()));
+                    self.step_between("let-flatten", || (let_of(x, &value, body), Expr::let_(y.clone(), a.clone(), let_of(x, b, body))));
                     b.clone()
                 }
                 Term::Check { cond, status, body: b } => {
                     self.facts.assume(cond, true);
                     prefixes.push(Prefix::Check(cond.clone(), *status));
+                    self.step_between("let-flatten", || (let_of(x, &value, body), Expr::check(cond.clone(), *status, let_of(x, b, body))));
                     b.clone()
                 }
                 _ => break,
             };
-            self.step("let-flatten", whole, || whole.clone());
             value = inner;
         }
         if let Term::Tuple(parts) = value.term()
@@ -48,7 +49,11 @@ impl Pass<'_> {
             && !is_free(&value)
         {
             let (lets, tuple) = split_tuple(x, parts);
-            self.step("let-split", whole, || whole.clone());
+            self.step_between("let-split", || {
+                let inner = let_of(x, &tuple, body);
+                let after = lets.iter().rev().fold(inner, |inner, (var, part)| let_of(var, part, &inner));
+                (let_of(x, &value, body), after)
+            });
             for (var, part) in lets {
                 self.facts.enter_let(&var, &part);
                 prefixes.push(Prefix::Let(var, part));
@@ -57,7 +62,7 @@ impl Pass<'_> {
         }
         let uses = self.facts.uses.get(x);
         let inner = if self.lets.inline && (inlines(&value, uses, self.lets.fuse) || is_row(&value, self.facts)) {
-            self.step("let-inline", whole, || substitute(body, &[(x.clone(), value.clone())]));
+            self.step_between("let-inline", || (let_of(x, &value, body), substitute(body, &[(x.clone(), value.clone())])));
             match value.term() {
                 Term::Var(y) => self.facts.uses.renamed(x, y),
                 _ if uses.count != 1 => self.facts.uses.copied(&value),
@@ -66,13 +71,18 @@ impl Pass<'_> {
             self.table.insert(x.clone(), (value, 0));
             self.visit(body, true)
         } else if let Some(same) = self.merged(x, &value) {
-            self.step("let-merge", whole, || substitute(body, &[(x.clone(), Expr::var(&same))]));
+            self.step_between("let-merge", || (let_of(x, &value, body), substitute(body, &[(x.clone(), Expr::var(&same))])));
             self.facts.uses.renamed(x, &same);
             self.table.insert(x.clone(), (Expr::var(&same), 0));
             self.visit(body, true)
         } else {
             let (x, fresh) = self.bound(x, value.ty(), fresh);
             let outside = self.facts.mark();
+            if self.lets.inline && self.lets.fuse && matches!(value.term(), Term::Build { .. }) {
+                let mark = self.facts.refusals.count();
+                self.facts.refuse(|| ("its elements would be computed more than once".into(), None));
+                self.facts.refusals.settle(mark, "let-inline", &let_of(&x, &value, body), false);
+            }
             self.facts.enter_let(&x, &value);
             let new_body = self.visit(body, fresh);
             self.facts.back_to(outside);
@@ -91,10 +101,25 @@ impl Pass<'_> {
         })
     }
 
+    /// A step whose terms are made only when steps are recorded: the value of a `let` is in normal form before the
+    /// `let` itself is looked at.
+    fn step_between(&mut self, rule: &'static str, terms: impl FnOnce() -> (Expr, Expr)) {
+        if self.log.is_recording() {
+            let (before, after) = terms();
+            self.step(rule, &before, || after);
+        } else {
+            self.count();
+        }
+    }
+
     fn merged(&self, x: &Var, value: &Expr) -> Option<Var> {
         if !self.lets.merge || is_free(value) {
             return None;
         }
         self.facts.bound_to(value).filter(|same| same.ty() == x.ty())
     }
+}
+
+fn let_of(x: &Var, value: &Expr, body: &Expr) -> Expr {
+    Expr::let_(x.clone(), value.clone(), body.clone())
 }

@@ -17,6 +17,11 @@ impl Law {
 
     /// One of the left sides with random terms for its metavariables.
     pub fn instance(&self, g: &mut Generator) -> Option<Expr> {
+        // a type that is chosen for the whole may not fit the literals
+        (0..20).find_map(|_| self.try_instance(g))
+    }
+
+    fn try_instance(&self, g: &mut Generator) -> Option<Expr> {
         let equation = self.equations.get(g.below(self.equations.len().max(1)))?;
         let mut binding = Vec::new();
         let ty = if equation.left.is_boolean() { Type::Bool } else { [Type::Double, Type::INDEX][g.below(2)].clone() };

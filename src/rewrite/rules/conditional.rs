@@ -54,7 +54,11 @@ fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Check { cond, body, .. } = expr.term() else { return None };
-    (facts.decide(cond) == Some(true)).then(|| body.clone())
+    match facts.decide(cond) {
+        Some(true) => Some(body.clone()),
+        Some(false) => facts.refused("it never holds", cond),
+        None => facts.refused("the condition is not provable", cond),
+    }
 }
 
 /// An operation on a condition's value goes into its branches when it is copied for free (a projection, an

@@ -48,7 +48,7 @@ fn length_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
         // the size of an element is that of every element: it cannot depend on i
         let size = body.ty().dims().get(*axis - 1)?.clone();
         if size.has_unknown() || size.mentions(i) || !facts.non_negative(&size) {
-            return None;
+            return facts.refused("the length of an element is not known", body);
         }
         return size.to_expr();
     }
@@ -94,7 +94,7 @@ fn length_size(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Var(var) = head.term() else { return None };
     let size = array.ty().dims().get(*axis)?.clone();
     if size.has_unknown() || !facts.non_negative(&size) || size.mentions(var) {
-        return None;
+        return facts.refused("no size is known", array);
     }
     size.to_expr()
 }
@@ -103,11 +103,17 @@ fn build_eta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = expr.term() else { return None };
     let Term::Get(array, index) = body.term() else { return None };
     // of an empty build nothing is evaluated: what stands for it must not fail
-    if !matches!(index.term(), Term::Var(var) if var == i) || mentions(array, i) || !is_path(array) || !facts.is_total(array) {
+    if !matches!(index.term(), Term::Var(var) if var == i) || mentions(array, i) || !is_path(array) {
         return None;
     }
-    let (Type::Array(_, length), n) = (array.ty(), Size::try_of_expr(n)?) else { return None };
-    facts.same_size(length, &n).then(|| freshen(array))
+    if !facts.is_total(array) {
+        return facts.refused("of an empty `build` nothing is evaluated, and this may fail", array);
+    }
+    let (Type::Array(_, length), size) = (array.ty(), Size::try_of_expr(n)?) else { return None };
+    if !facts.same_size(length, &size) {
+        return facts.refused("the length of the array is not provably this count", n);
+    }
+    Some(freshen(array))
 }
 
 /// A variable, a component or an element of one: nothing is computed.

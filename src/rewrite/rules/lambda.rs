@@ -238,7 +238,7 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let nodes = function.body.node_count();
     let copies = if facts.calls(name) < 2 { 0 } else { nodes * facts.calls(name) };
     if nodes > SMALL_NODES && copies > COPIED_NODES || facts.nodes + nodes > CALLER_NODES {
-        return None;
+        return facts.refused("the function or its caller is too large", expr);
     }
     let function = freshen_function(function);
     let mut sizes: Vec<(Var, Size)> = Vec::new();

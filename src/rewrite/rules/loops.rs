@@ -67,11 +67,11 @@ fn fold_zero(expr: &Expr, _: &Facts) -> Option<Expr> {
     matches!(fold.n.term(), Term::Index(0)).then(|| fold.init.clone())
 }
 
-fn fold_unroll(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn fold_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
     let Term::Index(n) = fold.n.term() else { return None };
     if !(1..=UNROLLED_STEPS).contains(n) || fold.body.node_count() > UNROLLED_NODES {
-        return None;
+        return facts.refused("the loop is too long to be written out: its count or body", fold.n);
     }
     let last = Expr::index(n - 1);
     let before = freshen(&Expr::fold_with(last.clone(), fold.acc.clone(), fold.i.clone(), fold.body.clone(), fold.init.clone()));
@@ -94,8 +94,11 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let [a, b] = args.as_slice() else { return None };
     let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.i);
     let k = if is_i(a) { b } else { is_i(b).then_some(a)? };
-    if !fold.invariant(k) || !matches!(k.ty(), Type::Index(_)) || !(facts.is_total(k) || fold.runs(facts, true)) {
+    if !fold.invariant(k) || !matches!(k.ty(), Type::Index(_)) {
         return None;
+    }
+    if !(facts.is_total(k) || fold.runs(facts, true)) {
+        return facts.refused("it may fail, and the loop may not run", k);
     }
     let in_range = Size::try_of_expr(fold.n).is_some_and(|n| facts.in_range(k, &n));
     let at_k = |k: Expr| Expr::let_(fold.i.clone(), k, hot.clone());
@@ -113,8 +116,11 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
     let Term::If(cond, taken, kept) = fold.body.term() else { return None };
-    if !fold.invariant(cond) || !(facts.is_total(cond) || fold.runs(facts, true)) {
+    if !fold.invariant(cond) {
         return None;
+    }
+    if !(facts.is_total(cond) || fold.runs(facts, true)) {
+        return facts.refused("it may fail, and the loop may not run", cond);
     }
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.acc);
     let (step, when) = match (is_acc(taken), is_acc(kept)) {

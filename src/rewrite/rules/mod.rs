@@ -10,6 +10,7 @@ use super::rule::Rule;
 pub mod algebra;
 pub mod arrays;
 pub mod conditional;
+pub mod divide;
 pub mod fission;
 pub mod fusion;
 pub mod lambda;
@@ -30,7 +31,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 15] = [
+    let parts: [&LazyLock<Vec<Rule>>; 16] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -44,6 +45,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
+        &divide::RULES,
         &unroll::RULES,
         &merge::RULES,
     ];

@@ -57,7 +57,13 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let runs = runs(n, facts);
     // a loop of its own is worth a test of whether the outer one runs
     let guarded = |term: &Expr| Work::of(term).loops > 0 && zero(term.ty()).is_some() && (n.is_atom() || matches!(n.term(), Term::Dim(..)));
-    search.strict(body, &mut |term, place| is_worth_moving(term, place.named) && (runs || facts.is_total(term) || guarded(term)));
+    search.strict(body, &mut |term, place| {
+        let safe = runs || facts.is_total(term) || guarded(term);
+        if is_worth_moving(term, place.named) && !safe {
+            facts.refuse(|| ("it may fail, and the loop may not run".into(), Some(term.clone())));
+        }
+        is_worth_moving(term, place.named) && safe
+    });
     let (term, _) = search.found?;
     let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
     let new = replace(body, &term.written, &Expr::var(&t));
@@ -108,6 +114,9 @@ fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let free = |cond: &Expr| !binders.iter().any(|var| crate::ir::subst::mentions(cond, var));
     if !free(cond) || !(n.is_atom() || matches!(n.term(), Term::Dim(..))) {
         return None;
+    }
+    if !facts.is_total(cond) {
+        return facts.refused("it may fail", cond);
     }
     let cond = if runs(n, facts) {
         cond.clone()

@@ -33,7 +33,7 @@ fn every_law_parses() {
 }
 
 fn law_error(rule: &Rule) -> String {
-    crate::rewrite::law::Law::parse(rule.law, 0).err().map(|error| error.message).unwrap_or_default()
+    crate::rewrite::law::Law::parse(rule.law, 0, 0).err().map(|error| error.message).unwrap_or_default()
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn apply_once(rule: &'static Rule, program: &Program, body: &Expr, gullible: Opt
     facts.gullible = gullible;
     let function = program.functions.get("f")?;
     facts.enter_function(function);
-    let mut budget = Budget { steps: 0, step_limit: 1000, visited: 0 };
+    let mut budget = Budget { step_limit: 1000, ..Budget::for_nodes(0) };
     let mut log = Log::new(false);
     let strategy = Strategy::With(Combinator::Topdown, Strategy::Rule(rule).into());
     Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &|_| true }.apply(&strategy, body).ok()?

@@ -116,6 +116,19 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             });
             Expr::let_(x, first, rest)
         }
+        "div-known" | "reciprocal" => {
+            let value = g.double(1);
+            let (z, body) = g.bound("z", Type::Double, |g, z| {
+                let z = Expr::var(z);
+                let quotient = |g: &mut Generator, z: &Expr| prim(Prim::Div, g.double(1), z.clone());
+                if rule == "reciprocal" {
+                    let parts: Vec<Expr> = (0..5).map(|_| quotient(g, &z)).collect();
+                    return parts.into_iter().reduce(|a, b| prim(Prim::Add, a, b)).unwrap_or(z);
+                }
+                Expr::bind("r", prim(Prim::Div, double(1.0), z.clone()), |r| prim(Prim::Add, quotient(g, &z), r))
+            });
+            Expr::let_(z, value, body)
+        }
         "if-components" => {
             let (a, b) = (g.double(1), g.double(1));
             let branch =

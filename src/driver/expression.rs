@@ -1,0 +1,123 @@
+//! `smoothc rewrite`: a strategy applied to one expression.
+//!
+//! In: the texts of both, each under its name in the source map. Out: the rewritten expression on one line, or
+//! `None` where the strategy does not apply. Free names have inferred types and sizes of their own; a length
+//! that the result mentions is printed as `length v`, and a call of a function that the source cannot name as its
+//! body, so that the result can be read as an expression again. A derivative is worked out first: no rule looks
+//! into one.
+//!
+//!     innermost get-build,  (build (length v) (fun i -> v[i] * 2.0))[k]   →   check 0 <= k && k < length v …
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::{Schedule, rooms};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::subst::{freshen_function, map_children, substitute};
+use crate::ir::term::match_sizes;
+use crate::ir::{Expr, Function, Program, Term, Type, Var, print};
+use crate::source::{SourceMap, Span};
+use crate::{ad, rewrite, syntax, types};
+
+/// The rewritten expression, and warnings.
+#[derive(Debug)]
+pub struct Rewritten {
+    pub text: Option<String>,
+    pub warnings: Diagnostics,
+}
+
+/// Applies a strategy to an expression as written.
+pub fn rewrite_expression(
+    strategy: &Schedule,
+    expression: &str,
+    options: &rewrite::Options,
+    sources: &mut SourceMap,
+) -> Result<Rewritten, Diagnostics> {
+    let one = |problem| vec![problem];
+    let strategy = rooms::schedule(strategy, sources)?;
+    let file = sources.add("<expression>", expression);
+    let tree = syntax::parse_expr(expression, file)?;
+    let types::Free { mut program, plain, warnings } = types::expression(sources, tree)?;
+    if program.functions.values().any(|function| has_dual(&function.body)) {
+        known_calls(&program).map_err(one)?;
+        program = ad::differentiate(&program).map_err(one)?;
+    }
+    let Some(function) = program.functions.get(types::EXPRESSION) else {
+        return Err(one(Diagnostic::error("E0901", Span::NONE, "internal error: the expression was lost")));
+    };
+    let new = rewrite::apply(&strategy, &program, function, options).map_err(one)?;
+    let source = |new: Expr| substitute(&written_out(&new, &program, &plain), &lengths(function));
+    let text = new.map(|new| print::line(&source(new), &function.params));
+    Ok(Rewritten { text, warnings })
+}
+
+/// The term with the bodies of functions that the source cannot call: they were made for a function argument, or are
+/// local, or derivatives.
+fn written_out(expr: &Expr, program: &Program, plain: &HashSet<Rc<str>>) -> Expr {
+    let expr = map_children(expr, &mut |child| written_out(child, program, plain));
+    let Term::Call(name, args) = expr.term() else { return expr };
+    let Some(function) = program.functions.get(name).filter(|_| !plain.contains(name)) else { return expr };
+    let function = freshen_function(function);
+    let mut sizes = Vec::new();
+    for (param, arg) in function.params.iter().zip(args) {
+        match_sizes(param.ty(), arg.ty(), &mut sizes);
+    }
+    let mut map: Vec<(Var, Expr)> = sizes.into_iter().filter_map(|(size, value)| Some((size, value.to_expr()?))).collect();
+    let mut lets = Vec::new();
+    for (param, arg) in function.params.iter().zip(args) {
+        if arg.is_atom() {
+            map.push((param.clone(), arg.clone()));
+        } else {
+            let var = Var::fresh(param.name(), arg.ty().clone());
+            map.push((param.clone(), Expr::var(&var)));
+            lets.push((var, arg.clone()));
+        }
+    }
+    let body = written_out(&substitute(&function.body, &map), program, plain);
+    lets.into_iter().rev().fold(body, |body, (var, arg)| Expr::let_(var, arg, body))
+}
+
+fn has_dual(expr: &Expr) -> bool {
+    let mut found = matches!(expr.term(), Term::Dual { .. });
+    expr.term().each_child(&mut |child| found = found || has_dual(child));
+    found
+}
+
+/// That every function is known: another has no derivative.
+fn known_calls(program: &Program) -> Result<(), Diagnostic> {
+    fn find(expr: &Expr, program: &Program, found: &mut Option<Diagnostic>) {
+        if let Term::Call(name, _) = expr.term()
+            && !program.functions.contains_key(name)
+        {
+            let problem = Diagnostic::error("E0506", expr.span(), format!("nothing is known of `{name}`, and so not its derivative"));
+            *found = Some(problem.help("write the function itself, as `fun x -> …` or with `let`"));
+        }
+        expr.term().each_child(&mut |child| find(child, program, found));
+    }
+    let mut found = None;
+    program.functions.values().for_each(|function| find(&function.body, program, &mut found));
+    found.map_or(Ok(()), Err)
+}
+
+/// For each size of the function, the term that reads it off a parameter.
+fn lengths(function: &Function) -> Vec<(Var, Expr)> {
+    fn visit(value: Expr, ty: &Type, found: &mut Vec<(Var, Expr)>) {
+        match ty {
+            Type::Array(..) => {
+                for (axis, size) in ty.dims().iter().enumerate() {
+                    if let Some(var) = size.as_var()
+                        && !found.iter().any(|(known, _)| known == var)
+                    {
+                        found.push((var.clone(), Expr::dim(value.clone(), axis)));
+                    }
+                }
+            }
+            Type::Tuple(parts) => parts.iter().enumerate().for_each(|(at, part)| visit(Expr::proj(value.clone(), at), part, found)),
+            Type::Double | Type::Bool | Type::Index(_) => {}
+        }
+    }
+    let mut found = Vec::new();
+    function.params.iter().for_each(|param| visit(Expr::var(param), param.ty(), &mut found));
+    found.retain(|(var, _)| !function.params.contains(var));
+    found
+}

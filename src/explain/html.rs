@@ -1,0 +1,253 @@
+//! A derivation as one page of HTML that needs nothing but itself.
+//!
+//! In: an [`Explanation`]. Out: the page, from `templates/explain.tera`: a chart of the cost phase by phase, then
+//! for each phase its rules, the program with what is new marked, what was there before with what went, every
+//! step to unfold, and the rules that almost fired. Everything that is put into the template is escaped here.
+
+use serde::Serialize;
+
+use super::highlight::words;
+use super::polynomial::{leading, value};
+use super::{Explanation, Stage, State, diff, rule_page};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+#[derive(Serialize)]
+struct PageView {
+    title: String,
+    file: String,
+    schedule: String,
+    rewrites: usize,
+    start: StateView,
+    phases: Vec<PhaseView>,
+    chart: ChartView,
+}
+
+#[derive(Serialize)]
+struct StateView {
+    program: String,
+    cost: String,
+    short: String,
+}
+
+#[derive(Serialize)]
+struct PhaseView {
+    name: String,
+    number: usize,
+    rewrites: usize,
+    rules: Vec<RuleView>,
+    same: bool,
+    before: String,
+    state: StateView,
+    cost_before: String,
+    cheaper: bool,
+    steps: Vec<StepView>,
+    more: usize,
+    almost: Vec<AlmostView>,
+}
+
+#[derive(Serialize)]
+struct RuleView {
+    name: String,
+    count: usize,
+    figure: String,
+    law: String,
+}
+
+#[derive(Serialize)]
+struct StepView {
+    number: usize,
+    rule: String,
+    place: String,
+    before: String,
+    after: String,
+}
+
+#[derive(Serialize)]
+struct AlmostView {
+    rule: String,
+    place: String,
+    term: String,
+    why: String,
+}
+
+/// The cost phase by phase, on a logarithmic scale.
+#[derive(Serialize)]
+struct ChartView {
+    width: usize,
+    height: usize,
+    /// The corners of the falling line, and of the area below it.
+    line: String,
+    area: String,
+    points: Vec<PointView>,
+    /// What every size is here.
+    size: usize,
+}
+
+#[derive(Serialize)]
+struct PointView {
+    x: String,
+    y: String,
+    /// Where the label stands, above or below the point.
+    label_y: String,
+    label: String,
+    cost: String,
+    /// The cost's first term.
+    leading: String,
+}
+
+/// The page.
+pub fn html(explanation: &Explanation) -> Result<String, Diagnostic> {
+    let Explanation { entry, file, schedule, start, phases } = explanation;
+    let mut before = start;
+    let mut views = Vec::new();
+    for (at, stage) in phases.iter().enumerate() {
+        views.push(phase(stage, before, at + 1));
+        before = &stage.end;
+    }
+    let page = PageView {
+        title: escaped(entry),
+        file: escaped(file),
+        schedule: escaped(schedule),
+        rewrites: views.iter().map(|view| view.rewrites).sum(),
+        start: state(start, &start.program.lines().map(|_| true).collect::<Vec<_>>(), "new"),
+        phases: views,
+        chart: chart(explanation),
+    };
+    render(&page).map_err(|error| Diagnostic::error("E0901", Span::NONE, format!("internal error: the page's template: {error}")))
+}
+
+fn render(page: &PageView) -> tera::TeraResult<String> {
+    let mut tera = tera::Tera::new();
+    tera.autoescape_on(Vec::<&str>::new());
+    tera.add_raw_template("explain.tera", include_str!("../../templates/explain.tera"))?;
+    tera.render("explain.tera", &tera::Context::from_serialize(page)?)
+}
+
+fn phase(stage: &Stage, before: &State, number: usize) -> PhaseView {
+    let (kept_before, kept) = diff::lines(&before.program, &stage.end.program);
+    let steps = stage.steps.iter().enumerate().map(|(at, step)| {
+        let (old, new) = (words(&step.before), words(&step.after));
+        let text = |words: &[(super::highlight::Class, &str)]| words.iter().map(|(_, word)| word.to_string()).collect::<Vec<_>>();
+        let (kept_old, kept_new) = diff::common(&text(&old), &text(&new));
+        StepView {
+            number: at + 1,
+            rule: escaped(&step.rule),
+            place: escaped(&step.place),
+            before: marked(&old, &kept_old, "gone"),
+            after: marked(&new, &kept_new, "new"),
+        }
+    });
+    let almost = stage.almost.iter().map(|view| AlmostView {
+        rule: escaped(&view.rule),
+        place: escaped(&view.place),
+        term: coloured(&view.term),
+        why: escaped(&view.why),
+    });
+    PhaseView {
+        name: escaped(&stage.name),
+        number,
+        rewrites: stage.steps.len() + stage.more,
+        rules: stage.rules.iter().map(|(name, count)| rule(name, *count)).collect(),
+        same: before.program == stage.end.program,
+        before: program(&before.program, &kept_before, "gone"),
+        state: state(&stage.end, &kept, "new"),
+        cost_before: escaped(&before.cost.short()),
+        cheaper: value(&stage.end.cost.total(), SIZE) < value(&before.cost.total(), SIZE),
+        steps: steps.collect(),
+        more: stage.more,
+        almost: almost.collect(),
+    }
+}
+
+fn rule(name: &str, count: usize) -> RuleView {
+    let (figure, law) = rule_page(name).unwrap_or(("own", ""));
+    RuleView { name: escaped(name), count, figure: figure.to_string(), law: escaped(law) }
+}
+
+fn state(state: &State, kept: &[bool], class: &str) -> StateView {
+    StateView { program: program(&state.program, kept, class), cost: escaped(&state.cost.text()), short: escaped(&state.cost.short()) }
+}
+
+/// The lines of a program; those that are not kept have this class.
+fn program(text: &str, kept: &[bool], class: &str) -> String {
+    let line = |(at, line): (usize, &str)| match kept.get(at) {
+        Some(false) if !line.is_empty() => format!("<span class=\"{class}\">{}</span>\n", coloured(line)),
+        Some(_) | None => format!("{}\n", coloured(line)),
+    };
+    text.lines().enumerate().map(line).collect()
+}
+
+fn coloured(text: &str) -> String {
+    marked(&words(text), &[], "")
+}
+
+/// Words in their colours; those that are not kept are marked.
+fn marked(words: &[(super::highlight::Class, &str)], kept: &[bool], class: &str) -> String {
+    let (mut out, mut open) = (String::new(), false);
+    for (at, (kind, word)) in words.iter().enumerate() {
+        let mark = kept.get(at) == Some(&false);
+        if mark != open {
+            out += &if mark { format!("<mark class=\"{class}\">") } else { "</mark>".into() };
+            open = mark;
+        }
+        out += &match kind.style() {
+            Some(style) => format!("<span class=\"{style}\">{}</span>", escaped(word)),
+            None => escaped(word),
+        };
+    }
+    if open {
+        out += "</mark>";
+    }
+    out
+}
+
+fn escaped(text: &str) -> String {
+    text.chars().fold(String::new(), |mut out, c| {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            _ => out.push(c),
+        }
+        out
+    })
+}
+
+/// What every size is where costs are compared as numbers.
+const SIZE: f64 = 100.0;
+const WIDTH: usize = 960;
+const HEIGHT: usize = 220;
+/// Room for labels around the line.
+const MARGIN: f64 = 60.0;
+
+fn chart(explanation: &Explanation) -> ChartView {
+    let states: Vec<(String, &State)> = [("before".to_string(), &explanation.start)]
+        .into_iter()
+        .chain(explanation.phases.iter().map(|phase| (phase.name.to_string(), &phase.end)))
+        .collect();
+    let heights: Vec<f64> = states.iter().map(|(_, state)| value(&state.cost.total(), SIZE).max(1.0).log10()).collect();
+    let (low, high) = heights.iter().fold((f64::INFINITY, 0.0f64), |(low, high), y| (low.min(*y), high.max(*y)));
+    let span = if high - low < 0.1 { 0.1 } else { high - low };
+    let gap = (WIDTH as f64 - 2.0 * MARGIN) / (states.len().max(2) - 1) as f64;
+    let places: Vec<(f64, f64)> = heights
+        .iter()
+        .enumerate()
+        .map(|(at, y)| (MARGIN + gap * at as f64, MARGIN + (HEIGHT as f64 - 2.0 * MARGIN) * (high - y) / span))
+        .collect();
+    let number = |x: f64| format!("{x:.1}");
+    let line = places.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect::<Vec<_>>().join(" ");
+    let floor = number(HEIGHT as f64 - MARGIN / 2.0);
+    let (first, last) = (places.first().map_or(0.0, |place| place.0), places.last().map_or(0.0, |place| place.0));
+    let area = format!("{},{floor} {line} {},{floor}", number(first), number(last));
+    let points = states.iter().zip(&places).map(|((name, state), (x, y))| PointView {
+        x: number(*x),
+        y: number(*y),
+        label_y: number(y - 14.0),
+        label: escaped(name),
+        cost: escaped(&state.cost.short()),
+        leading: escaped(&leading(&state.cost.total())),
+    });
+    ChartView { width: WIDTH, height: HEIGHT, line, area, points: points.collect(), size: SIZE as usize }
+}

@@ -1,0 +1,160 @@
+//! Derivations to read: what `smoothc explain FILE ENTRY` shows.
+//!
+//! In: the program before `rewrite` and the recorded [`Derivation`]. Out: an [`Explanation`], the program after
+//! each phase with what changed, the rules that led there, its cost as a polynomial in the sizes, each step, and
+//! the rules that almost fired; and that as text ([`text`]) or as one page of HTML ([`html`]).
+//!
+//!     inline: beta ×2, let-inline ×3        14 n² + 7 n   →   8 n² + 3 n
+
+pub mod cost;
+pub mod diff;
+mod highlight;
+pub mod html;
+mod polynomial;
+pub mod text;
+
+use std::rc::Rc;
+
+use crate::ir::{Program, Term, print};
+use crate::rewrite::derivation::{Phase, Step};
+use crate::rewrite::refusals::Refusal;
+use crate::rewrite::{Derivation, rules};
+use crate::source::{SourceMap, Span};
+use cost::Cost;
+
+/// A derivation made ready to be shown.
+#[derive(Debug)]
+pub struct Explanation {
+    pub entry: String,
+    /// The file's name, without its folder.
+    pub file: String,
+    pub schedule: String,
+    /// The program before the first phase.
+    pub start: State,
+    pub phases: Vec<Stage>,
+}
+
+/// A program as text, with its cost.
+#[derive(Debug)]
+pub struct State {
+    pub program: String,
+    pub cost: Cost,
+}
+
+/// One phase.
+#[derive(Debug)]
+pub struct Stage {
+    pub name: Rc<str>,
+    /// Rules with how often they were applied, in the order in which they first were.
+    pub rules: Vec<(Rc<str>, usize)>,
+    pub steps: Vec<StepView>,
+    /// How many more steps there were than are kept.
+    pub more: usize,
+    pub almost: Vec<AlmostView>,
+    pub end: State,
+}
+
+/// One rewrite.
+#[derive(Debug)]
+pub struct StepView {
+    pub rule: Rc<str>,
+    /// The function, and the place of the term in the source where it has one.
+    pub place: String,
+    pub before: String,
+    pub after: String,
+}
+
+/// A rule that did not fire, and why.
+#[derive(Debug)]
+pub struct AlmostView {
+    pub rule: Rc<str>,
+    pub place: String,
+    pub term: String,
+    pub why: String,
+}
+
+/// How long the line of a step may be before its inner parts become `…`.
+const WIDTH: usize = 150;
+
+/// What an explanation is made of.
+pub struct Source<'a> {
+    pub entry: &'a str,
+    pub schedule: &'a str,
+    pub before: &'a Program,
+    pub derivation: &'a Derivation,
+    pub sources: &'a SourceMap,
+    /// The number of the file of the entry.
+    pub main: u32,
+    /// Steps that are kept of each phase.
+    pub steps: usize,
+}
+
+/// Prepares a derivation.
+pub fn explain(source: &Source) -> Explanation {
+    let file = source.sources.files.get(source.main as usize).map(|file| file.name.to_string()).unwrap_or_default();
+    Explanation {
+        entry: source.entry.to_string(),
+        file: base_name(&file).to_string(),
+        schedule: base_name(source.schedule).to_string(),
+        start: state(source, source.before),
+        phases: source.derivation.phases.iter().map(|phase| stage(source, phase)).collect(),
+    }
+}
+
+/// The folder is this machine's business.
+fn base_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
+fn state(source: &Source, program: &Program) -> State {
+    State { program: print::program(program), cost: cost::of_entry(program, source.entry) }
+}
+
+fn stage(source: &Source, phase: &Phase) -> Stage {
+    Stage {
+        name: phase.name.clone(),
+        rules: phase.rules(),
+        steps: phase.steps.iter().take(source.steps).map(|step| step_view(source, step)).collect(),
+        more: phase.steps.len().saturating_sub(source.steps),
+        almost: phase.refusals.iter().map(|(function, refusal)| almost_view(source, function, refusal)).collect(),
+        end: state(source, &phase.program),
+    }
+}
+
+fn step_view(source: &Source, step: &Step) -> StepView {
+    let mut lines = print::brief(&[&step.before, &step.after], WIDTH).into_iter();
+    StepView {
+        rule: step.rule.clone(),
+        place: place(source, &step.function, step.before.span()),
+        before: lines.next().unwrap_or_default(),
+        after: lines.next().unwrap_or_default(),
+    }
+}
+
+fn almost_view(source: &Source, function: &Rc<str>, refusal: &Refusal) -> AlmostView {
+    // of a let its value says enough
+    let (head, term, tail) = match refusal.term.term() {
+        Term::Let(x, value, _) => (format!("let {} = ", x.name()), value, " in …"),
+        _ => (String::new(), &refusal.term, ""),
+    };
+    let terms: Vec<_> = [term].into_iter().chain(&refusal.looked_at).collect();
+    let mut lines = print::brief(&terms, WIDTH).into_iter();
+    let term = format!("{head}{}{tail}", lines.next().unwrap_or_default());
+    let why = match lines.next() {
+        Some(looked_at) => format!("{}: {looked_at}", refusal.why),
+        None => refusal.why.clone(),
+    };
+    AlmostView { rule: refusal.rule.clone(), place: place(source, function, refusal.term.span()), term, why }
+}
+
+fn place(source: &Source, function: &str, span: Span) -> String {
+    match (source.sources.file(span), source.sources.line_column(span)) {
+        (Some(file), Some((line, column))) => format!("{function}, {}:{line}:{column}", base_name(&file.name)),
+        _ => function.to_string(),
+    }
+}
+
+/// The part of Figure 8 that a rule belongs to, and its law; of a rule of the user's own nothing is known here.
+pub fn rule_page(name: &str) -> Option<(&'static str, &'static str)> {
+    rules::named(name).map(|rule| (rule.figure.label(), rule.law))
+}

@@ -1,0 +1,129 @@
+//! Polynomials of costs: the larger of two, the largest value over a loop, and how they are read.
+//!
+//! In: sizes, whose atoms are never negative here. Out: bounds of them, their values, and text.
+//!
+//!     maximum (n + 3) (2 n)  →  2 n + 3        text  →  `2 n m + n² + 3`
+
+use std::collections::BTreeMap;
+
+use crate::ir::{Atom, Size, Var, print};
+
+/// At least as large as both: the larger coefficient of each monomial.
+pub fn maximum(a: &Size, b: &Size) -> Size {
+    if a == b {
+        return a.clone();
+    }
+    let mut coefficients: BTreeMap<Vec<Atom>, (i64, i64)> = BTreeMap::new();
+    for (monomial, coefficient) in a.terms() {
+        coefficients.entry(monomial.clone()).or_default().0 = coefficient;
+    }
+    for (monomial, coefficient) in b.terms() {
+        coefficients.entry(monomial.clone()).or_default().1 = coefficient;
+    }
+    coefficients.into_iter().fold(Size::constant(0), |sum, (monomial, (a, b))| sum.add(&product(&monomial, a.max(b))))
+}
+
+fn product(monomial: &[Atom], coefficient: i64) -> Size {
+    monomial.iter().fold(Size::constant(coefficient), |product, atom| product.mul(&Size::atom(atom.clone())))
+}
+
+/// At least as large as every value of the polynomial for the variable from 0 to `last`.
+pub fn largest(size: &Size, i: &Var, last: &Size) -> Size {
+    let at_i = Atom::Var(i.clone());
+    let mut sum = Size::constant(0);
+    for (monomial, coefficient) in size.terms() {
+        let single = product(monomial, coefficient);
+        if !single.mentions(i) {
+            sum = sum.add(&single);
+        } else if coefficient > 0 {
+            let value = single.substitute(&mut |atom| (*atom == at_i).then(|| last.clone()));
+            sum = sum.add(&value);
+        }
+    }
+    sum
+}
+
+/// The value when every atom is this number.
+pub fn value(size: &Size, each: f64) -> f64 {
+    size.terms().map(|(monomial, coefficient)| coefficient as f64 * each.powi(monomial.len() as i32)).sum()
+}
+
+/// The first term of the text, and whether there are more.
+pub fn leading(size: &Size) -> String {
+    let text = text(size);
+    match text.split_once(" + ") {
+        Some((first, _)) => format!("{first} + …"),
+        None => text,
+    }
+}
+
+/// The polynomial as a person writes it, the highest powers first.
+pub fn text(size: &Size) -> String {
+    let mut terms: Vec<(usize, String, i64)> = size
+        .terms()
+        .map(|(monomial, coefficient)| {
+            let mut powers: BTreeMap<String, usize> = BTreeMap::new();
+            monomial.iter().for_each(|atom| *powers.entry(name(atom)).or_default() += 1);
+            let factors: Vec<String> = powers.iter().map(|(name, power)| format!("{name}{}", superscript(*power))).collect();
+            (monomial.len(), factors.join(" "), coefficient)
+        })
+        .collect();
+    terms.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let mut text = String::new();
+    for (at, (_, factors, coefficient)) in terms.iter().enumerate() {
+        let sign = match (at, *coefficient < 0) {
+            (0, false) => "",
+            (0, true) => "-",
+            (_, false) => " + ",
+            (_, true) => " - ",
+        };
+        let magnitude = coefficient.unsigned_abs();
+        text += sign;
+        text += &match (factors.as_str(), magnitude) {
+            ("", _) => magnitude.to_string(),
+            (_, 1) => factors.clone(),
+            (_, _) => format!("{magnitude} {factors}"),
+        };
+    }
+    if text.is_empty() { "0".into() } else { text }
+}
+
+fn name(atom: &Atom) -> String {
+    match atom {
+        Atom::Var(var) => var.name().to_string(),
+        Atom::Term(_) => match Size::atom(atom.clone()).to_expr() {
+            Some(expr) => format!("({})", print::size_text(&expr)),
+            None => "?".into(),
+        },
+        Atom::Unknown(_) => "?".into(),
+    }
+}
+
+fn superscript(power: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    if power == 1 {
+        return String::new();
+    }
+    power.to_string().bytes().filter_map(|digit| DIGITS.get(usize::from(digit - b'0'))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Type;
+
+    #[test]
+    fn bounds_and_text() {
+        let (n, i) = (Var::fresh("n", Type::INDEX), Var::fresh("i", Type::INDEX));
+        let (at_n, at_i) = (Size::var(&n), Size::var(&i));
+        let a = at_n.mul(&at_n).add(&Size::constant(3));
+        let b = at_n.add(&at_n).sub(&Size::constant(1));
+        assert_eq!(text(&maximum(&a, &b)), "n² + 2 n + 3");
+        assert_eq!((text(&b).as_str(), leading(&a).as_str()), ("2 n - 1", "n² + …"));
+        assert_eq!(text(&Size::constant(0)), "0");
+        // n * i + n - i for i up to n - 1
+        let mixed = at_n.mul(&at_i).add(&at_n).sub(&at_i);
+        assert_eq!(text(&largest(&mixed, &i, &at_n.sub(&Size::constant(1)))), "n²");
+        assert_eq!(value(&a, 10.0), 103.0);
+    }
+}

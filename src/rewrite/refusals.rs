@@ -1,0 +1,84 @@
+//! Why rules do not fire: a note for each that almost did.
+//!
+//! In: what a rule says when its left side matches and a condition does not hold, or a cost is too high. Out:
+//! [`Refusal`]s, for `smoothc explain`. Nothing is kept, and no reason made, unless somebody asked.
+//!
+//!     check-true did not fire on check 0 <= k && k < n else BOUNDS in …: not provable, of 0 <= k && k < n
+//!
+//! A term that is looked at again is forgotten first, so that what remains is about the terms that remain.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::facts::Facts;
+use crate::ir::Expr;
+
+/// A rule whose left side matched and that did not fire.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub rule: Rc<str>,
+    /// What its left side matched.
+    pub term: Expr,
+    /// The condition that does not hold, in a few words.
+    pub why: String,
+    /// What the condition looked at.
+    pub looked_at: Option<Expr>,
+}
+
+/// Where refusals are noted; nowhere unless asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Refusals(Option<RefCell<Vec<Refusal>>>);
+
+impl Refusals {
+    /// A place to note them.
+    pub fn kept() -> Refusals {
+        Refusals(Some(RefCell::default()))
+    }
+
+    /// The number of refusals so far.
+    pub fn count(&self) -> usize {
+        self.0.as_ref().map_or(0, |noted| noted.borrow().len())
+    }
+
+    /// What was noted since `mark` is of this rule and term; nothing when the rule fired after all.
+    pub fn settle(&self, mark: usize, rule: &str, term: &Expr, fired: bool) {
+        let Some(noted) = &self.0 else { return };
+        let mut noted = noted.borrow_mut();
+        if fired {
+            return noted.truncate(mark);
+        }
+        for refusal in noted.iter_mut().skip(mark) {
+            refusal.rule = rule.into();
+            refusal.term = term.clone();
+        }
+    }
+
+    /// Forgets what was noted since `mark`: the terms are looked at again.
+    pub fn forget(&self, mark: usize) {
+        if let Some(noted) = &self.0 {
+            noted.borrow_mut().truncate(mark);
+        }
+    }
+
+    /// All refusals, in order.
+    pub fn take(&self) -> Vec<Refusal> {
+        self.0.as_ref().map(|noted| std::mem::take(&mut *noted.borrow_mut())).unwrap_or_default()
+    }
+}
+
+impl Facts {
+    /// A rule says why it does not fire on a term that its left side matches, and what its condition looked at.
+    pub fn refuse(&self, reason: impl FnOnce() -> (String, Option<Expr>)) {
+        if let Some(noted) = &self.refusals.0 {
+            let (why, looked_at) = reason();
+            // the rule and the term are those that `settle` gives
+            noted.borrow_mut().push(Refusal { rule: "".into(), term: Expr::bool(false), why, looked_at });
+        }
+    }
+
+    /// [`Facts::refuse`], for use where a rule gives up.
+    pub fn refused(&self, why: &str, looked_at: &Expr) -> Option<Expr> {
+        self.refuse(|| (why.to_string(), Some(looked_at.clone())));
+        None
+    }
+}

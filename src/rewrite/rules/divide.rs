@@ -1,0 +1,55 @@
+//! Division by multiplication, group `algebra`: a division takes several times as long as a product, so what
+//! is divided by often is inverted once.
+//!
+//!     let r = 1 / z in a / z + b              →  let r = 1 / z in a * r + b
+//!     let z = e in (a / z, b / z, c / z, …)   →  let z = e in let r = 1 / z in (a * r, b * r, c * r, …)
+
+use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::rewrite::facts::Facts;
+
+use super::ring::{binary, is_number};
+use super::rules;
+
+rules! {
+    "div-known" Ring Algebra @ Prim: "x / z -> x * r if r = 1 / z is known" => div_known;
+    "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r) if f divides by z often" => reciprocal;
+}
+
+/// Divisions by one number that are worth its reciprocal.
+const OFTEN: usize = 4;
+
+fn inverse(z: &Expr) -> Expr {
+    Expr::prim(Prim::Div, vec![Expr::double(1.0), z.clone()])
+}
+
+fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let (x, z) = binary(expr, Prim::Div)?;
+    if expr.ty() != &Type::Double || !matches!(z.term(), Term::Var(_)) || is_number(x, 1.0) {
+        return None;
+    }
+    let r = facts.bound_to(&inverse(z))?;
+    Some(Expr::prim(Prim::Mul, vec![x.clone(), Expr::var(&r)]))
+}
+
+fn reciprocal(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Let(z, value, body) = expr.term() else { return None };
+    if z.ty() != &Type::Double || divisions(body, z)? < OFTEN {
+        return None;
+    }
+    let inverted = Expr::bind("r", inverse(&Expr::var(z)), |_| body.clone());
+    Some(Expr::let_(z.clone(), value.clone(), inverted))
+}
+
+/// How often the term divides by z; `None` where it has the reciprocal already.
+fn divisions(expr: &Expr, z: &Var) -> Option<usize> {
+    let by_z =
+        |expr: &Expr| binary(expr, Prim::Div).filter(|(_, by)| matches!(by.term(), Term::Var(var) if var == z)).map(|(x, _)| x.clone());
+    let own = match by_z(expr) {
+        Some(x) if is_number(&x, 1.0) => return None,
+        Some(_) => 1,
+        None => 0,
+    };
+    let mut total = Some(own);
+    expr.term().each_child(&mut |child| total = total.and_then(|total| Some(total + divisions(child, z)?)));
+    total
+}

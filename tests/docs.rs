@@ -1,0 +1,97 @@
+//! The pages in `docs/` that follow from the program: the list of rules, and the tables of the ablation study.
+//!
+//! `UPDATE_DOCS=1 cargo test --test docs` writes the list of rules; `cargo run --release --example ablation` writes the
+//! tables, whose times nobody checks. What the pages say in blocks is run by `tests/readme.rs`.
+
+use smoothc::rewrite::rule::{Apply, Figure, Rule};
+use smoothc::rewrite::{law, rules, strategy};
+use smoothc::stack::with_large_stack;
+
+// the times are the command's business
+#[allow(dead_code)]
+mod support {
+    pub mod ablation;
+}
+use support::ablation;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(format!("{ROOT}/docs/{name}")).expect("a page")
+}
+
+/// The parts of the list, in the order of Figure 8.
+const PARTS: [(Figure, &str); 7] = [
+    (Figure::Lambda, "Figure 8a: lets, calls, code motion and sharing"),
+    (Figure::Ring, "Figure 8b: arithmetic"),
+    (Figure::Fusion, "Figure 8c: fusion"),
+    (Figure::Conditional, "Figure 8d: conditions"),
+    (Figure::Tuple, "Figure 8e: tuples"),
+    (Figure::Loop, "Figure 8f: loops"),
+    (Figure::Fission, "Figure 8g: loops over tuples"),
+];
+
+/// What a law demands beside its left side; none for several equations, each of which shows its own.
+fn condition(law: &str) -> (&str, &str) {
+    match law.rsplit_once(" if ") {
+        Some((equation, condition)) if !law.contains("; ") && equation.contains("->") && !condition.contains(" then ") => {
+            (equation, condition)
+        }
+        _ => (law, ""),
+    }
+}
+
+fn row(rule: &Rule) -> String {
+    let (equation, condition) = match &rule.apply {
+        Apply::Law(_) | Apply::Function(_) => condition(rule.law),
+    };
+    let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{}`", text.replace('|', "\\|")) };
+    let group = rule.group.map(|group| group.name()).unwrap_or_default();
+    let schedules: Vec<&str> = strategy::BUILTIN
+        .iter()
+        .filter(|(_, text)| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|word| word == rule.name))
+        .map(|(name, _)| *name)
+        .collect();
+    format!("| {} | {} | {} | {group} | {} |\n", rule.name, code(equation), condition.replace('|', "\\|"), schedules.join(", "))
+}
+
+fn list() -> String {
+    let mut text = String::from("<!-- from here on: UPDATE_DOCS=1 cargo test --test docs -->\n\n");
+    text += "A condition asks of a metavariable that its term …\n\n| | |\n| --- | --- |\n";
+    for (name, meaning) in law::conditions() {
+        text += &format!("| `{name}` | {meaning} |\n");
+    }
+    for (figure, title) in PARTS {
+        text += &format!("\n### {title}\n\n| rule | law | only if | group | schedules |\n| --- | --- | --- | --- | --- |\n");
+        text += &rules::all().filter(|rule| rule.figure == figure).map(row).collect::<String>();
+    }
+    text
+}
+
+#[test]
+fn the_list_of_rules_is_that_of_the_program() {
+    let document = page("rules.md");
+    let (head, _) = document.split_once("<!-- from here on").expect("the mark");
+    let truth = format!("{head}{}", list());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        return std::fs::write(format!("{ROOT}/docs/rules.md"), truth).expect("writes");
+    }
+    assert_eq!(document, truth, "UPDATE_DOCS=1 cargo test --test docs writes it");
+}
+
+#[test]
+fn the_ablation_study_counts_what_the_program_does() {
+    let document = page("ablation.md");
+    with_large_stack(move || {
+        for example in &ablation::EXAMPLES {
+            for left_out in ablation::sets() {
+                let row = ablation::cells(&ablation::row(example, left_out));
+                assert!(
+                    document.contains(&row),
+                    "{}: {row} is not in docs/ablation.md; cargo run --example ablation writes it",
+                    example.name
+                );
+            }
+        }
+    });
+}

@@ -1,0 +1,315 @@
+//! `smoothc explain FILE ENTRY`: the text of derivations in `snapshots/explain`, costs against counts, and the page.
+//!
+//!     INSTA_UPDATE=always cargo test --test explain
+
+// other tests use the rest
+#[allow(dead_code)]
+mod support {
+    pub mod cases;
+    pub mod engine;
+    pub mod sources;
+}
+
+use std::process::{Command, Output, Stdio};
+
+use smoothc::driver::{Options, Schedule, Session};
+use smoothc::explain::{self, Explanation, Source, cost, html, text};
+use smoothc::ir::eval::{Counts, Value, eval};
+use smoothc::ir::{Program, Size, Type, print};
+use smoothc::rewrite::alike::same;
+use smoothc::stack::with_large_stack;
+use support::{cases, engine, sources};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The derivation of an entry, with all steps.
+fn explanation(file: &str, program: &str, entry: &str, schedule: &str) -> Explanation {
+    let options = Options {
+        schedule: Schedule::Named(schedule.into()),
+        only: Some(entry.into()),
+        record: true,
+        derive: Vec::new(),
+        ..Options::default()
+    };
+    let mut session = Session::new(file, program, options);
+    session.run_to("rewrite", &mut sources::open).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let (before, derivation) = session.derivation.as_ref().expect("recorded");
+    let (sources, main) = (&session.sources, session.main);
+    explain::explain(&Source { entry, schedule, before, derivation, sources, main, steps: usize::MAX })
+}
+
+fn example(name: &str) -> String {
+    std::fs::read_to_string(format!("{ROOT}/examples/{name}.smooth")).expect("an example")
+}
+
+const DOT: &str = "/// The slope of a dot product.\nlet slope (v: Vector<n>) (w: Vector<n>) = gradient (fun x -> vectorDot x w) v\n";
+
+#[test]
+fn derivations_are_as_in_the_snapshots() {
+    with_large_stack(|| {
+        for (name, file, program, entry, schedule, all) in [
+            ("dot", "dot.smooth", DOT.to_string(), "slope", "default", true),
+            ("dot_paper", "dot.smooth", DOT.to_string(), "slope", "paper", false),
+            ("nnmf", "nnmf.smooth", example("nnmf"), "gradientU", "default", false),
+        ] {
+            let explanation = explanation(file, &program, entry, schedule);
+            let mut settings = insta::Settings::clone_current();
+            settings.set_snapshot_path("../snapshots/explain");
+            settings.set_prepend_module_to_snapshot(false);
+            settings.set_omit_expression(true);
+            settings.bind(|| insta::assert_snapshot!(name, text::text(&explanation, all)));
+        }
+    });
+}
+
+#[test]
+fn every_step_changes_something_and_keeps_the_type() {
+    with_large_stack(|| {
+        let mut steps = 0;
+        for example in cases::all() {
+            let options = Options { record: true, ..Options::default() };
+            let mut session = Session::new(&example.path, &example.text, options);
+            session.run_to("rewrite", &mut sources::open).unwrap_or_else(|problems| panic!("{problems:?}"));
+            let (_, derivation) = session.derivation.as_ref().expect("recorded");
+            for step in derivation.phases.iter().flat_map(|phase| &phase.steps) {
+                let (before, after) = (print::expr(&step.before), print::expr(&step.after));
+                assert!(!same(&step.before, &step.after), "{}: {} leaves {before}", example.path, step.rule);
+                assert!(step.before.ty().same_shape(step.after.ty()), "{}: {} makes {after} of {before}", example.path, step.rule);
+                steps += 1;
+            }
+        }
+        assert!(steps > 1000, "{steps} steps");
+    });
+}
+
+/// Programs and sizes: the polynomial against what the interpreter counts. `exact` ones have no branches.
+const COUNTED: &[(&str, bool)] = &[
+    ("let f (v: Vector<n>) (w: Vector<n>) = vectorDot v w", true),
+    ("let f (v: Vector<n>) (w: Vector<n>) = vectorMap2 v w (fun a b -> a * b + sin a)", true),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = matrixSum (matrixMul (matrixTranspose M) M)", true),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = vectorOutProd v (matrixVectorMul (matrixTranspose M) v)", true),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = build (2 * length v) (fun i -> M[i / 2])", true),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = ifold (fun (a, b) i -> (a + v[i], b - a)) (0.0, 1.0) (length v)", true),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = [v[0] ** 2.0, v[1] / v[0], 3.0]", true),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = let k = length v * 3 in build k (fun i -> build k (fun j -> 1.0))", true),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = gradient (fun x -> vectorSqNorm x) v", false),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = build (length v) (fun i -> ifold (fun s j -> s + v[j]) 0.0 i)", false),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = vectorMap v (fun x -> if x < 1.0 && x > 0.0 then sin x + x else x)", false),
+    ("let f (v: Vector<n>) (M: Matrix<n, m>) = vectorMax v", true),
+];
+
+fn vector(n: i64) -> Value {
+    use smoothc::ir::eval::{Array, Shape};
+    let items = (0..n).map(|i| Value::Double(0.5 + 0.25 * i as f64)).collect();
+    Value::Array(std::rc::Rc::new(Array { element: Shape::Double, items }))
+}
+
+fn matrix(n: i64, m: i64) -> Value {
+    use smoothc::ir::eval::{Array, Shape};
+    let items = (0..n).map(|_| vector(m)).collect();
+    Value::Array(std::rc::Rc::new(Array { element: Shape::array(Shape::Double, m as usize), items }))
+}
+
+fn arguments(program: &Program, n: i64, m: i64) -> Vec<Value> {
+    let params = &program.functions.get("f").expect("f").params;
+    params.iter().map(|param| if param.ty().dims().len() == 2 { matrix(n, m) } else { vector(n) }).collect()
+}
+
+/// The polynomial's value at these sizes, by name.
+fn at(size: &Size, n: i64, m: i64) -> i64 {
+    size.terms()
+        .map(|(monomial, coefficient)| {
+            let names = monomial.iter().map(|atom| Size::atom(atom.clone()).to_string());
+            names.fold(coefficient, |product, name| product * if name.contains('m') { m } else { n })
+        })
+        .sum()
+}
+
+#[test]
+fn costs_are_what_the_interpreter_counts() {
+    with_large_stack(|| {
+        for (program, exact) in COUNTED {
+            for schedule in ["none", "default"] {
+                let session = engine::compile("f.smooth", program, schedule, "rewrite").unwrap_or_else(|problem| panic!("{problem}"));
+                let cost = cost::of_entry(&session.program, "f");
+                for (n, m) in [(3, 2), (4, 7)] {
+                    let outcome = eval(&session.program, "f", arguments(&session.program, n, m));
+                    let Counts { arithmetic, comparisons, reads, writes } = outcome.expect("a value").trace.counts;
+                    let counted = [arithmetic, comparisons, reads, writes].map(|count| count as i64);
+                    let static_ = [&cost.arithmetic, &cost.comparisons, &cost.reads, &cost.writes].map(|size| at(size, n, m));
+                    if cost.is_bound {
+                        assert!(!*exact, "{program}, {schedule}: {} is a bound only", cost.text());
+                        assert!(counted.iter().zip(&static_).all(|(count, bound)| count <= bound), "{program}: {counted:?} {static_:?}");
+                    } else {
+                        assert_eq!(counted, static_, "{program}, {schedule}, n = {n}, m = {m}: {}", cost.text());
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn costs_of_the_examples_are_bounds() {
+    with_large_stack(|| {
+        let mut compared = 0;
+        for example in cases::all() {
+            for schedule in ["none", "default"] {
+                let session =
+                    engine::compile(&example.path, &example.text, schedule, "rewrite").unwrap_or_else(|problem| panic!("{problem}"));
+                for case in &example.cases {
+                    let Some(function) = session.program.functions.get(case.entry.as_str()) else { continue };
+                    let cost = cost::of_entry(&session.program, &case.entry);
+                    let Ok(read) = engine::arguments(&session, &case.entry, &case.words) else { continue };
+                    let values: Vec<Value> = read.values.iter().map(smoothc::cli::values::from_flat).collect();
+                    let Some(bound) = bound(&cost.total(), function, &values) else { continue };
+                    let Ok(outcome) = eval(&session.program, &case.entry, values) else { continue };
+                    let Counts { arithmetic, comparisons, reads, writes } = outcome.trace.counts;
+                    let total = (arithmetic + comparisons + reads + writes) as i64;
+                    assert!(total <= bound, "{}: {total} is more than {bound}, {}", case.line, cost.text());
+                    assert!(cost.is_bound || total == bound, "{}: {total} is not {bound}, {}", case.line, cost.text());
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 60, "only {compared} cases");
+    });
+}
+
+/// The value of a size for these arguments; `None` where it depends on more than lengths and Index parameters.
+fn bound(size: &Size, function: &smoothc::ir::Function, values: &[Value]) -> Option<i64> {
+    let mut known: Vec<(String, i64)> = Vec::new();
+    for (param, value) in function.params.iter().zip(values) {
+        if let (Type::Index(_), Value::Index(value)) = (param.ty(), value) {
+            known.push((param.name().to_string(), *value));
+        }
+        for (size, length) in param.ty().dims().iter().zip(value.shape().dims()) {
+            known.push((size.to_string(), length as i64));
+        }
+    }
+    size.terms()
+        .map(|(monomial, coefficient)| {
+            monomial.iter().try_fold(coefficient, |product, atom| {
+                let name = Size::atom(atom.clone()).to_string();
+                Some(product * known.iter().find(|(known, _)| *known == name)?.1)
+            })
+        })
+        .sum()
+}
+
+#[test]
+fn the_page_is_well_formed_and_needs_nothing_else() {
+    with_large_stack(|| {
+        for (name, entry) in [("nnmf", "gradientU"), ("project", "jacobianAll"), ("mlp", "gradientW1")] {
+            let program = example(name);
+            let explanation = explanation(&format!("{name}.smooth"), &program, entry, "default");
+            let page = html::html(&explanation).expect("a page");
+            well_formed(&page);
+            for outside in ["http", "src=", "href=", "@import", "url("] {
+                assert!(!page.contains(outside), "{name}: {outside}");
+            }
+            for phase in &explanation.phases {
+                assert!(page.contains(&format!(". {} <small>", phase.name)), "{name}: no {}", phase.name);
+            }
+            assert_eq!(page, html::html(&explanation).expect("a page"));
+        }
+    });
+}
+
+/// Every tag is closed, in order, and nothing is left to be escaped.
+fn well_formed(page: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = page.split_once("</style>").expect("a style").1;
+    open.extend(["html", "head"]);
+    while let Some((text, tail)) = rest.split_once('<') {
+        assert!(!text.contains('>'), "{text}");
+        for (at, _) in text.match_indices('&') {
+            assert!(["&amp;", "&lt;", "&gt;", "&quot;"].iter().any(|entity| text[at..].starts_with(entity)), "{text}");
+        }
+        let (tag, after) = tail.split_once('>').expect("an end");
+        let name = tag.split([' ', '\n']).next().unwrap_or_default();
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        match name.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name), "before {}", &after[..after.len().min(80)]),
+            None => open.push(name),
+        }
+        rest = after;
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+fn smoothc(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_smoothc")).args(args).stdin(Stdio::null()).output().expect("runs")
+}
+
+#[test]
+fn the_command_explains_entries_rules_and_codes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("text").to_string();
+    std::fs::write(path("dot.smooth"), format!("{DOT}let dot (v: Vector<n>) (w: Vector<n>) = vectorDot v w\n")).expect("writes");
+    std::fs::write(path("mine.strategy"), "let small = try (innermost (beta <+ let-inline))\nlet main = small ; small\n").expect("writes");
+    let (file, mine, page) = (path("dot.smooth"), path("mine.strategy"), path("page.html"));
+    let printed = |args: &[&str]| {
+        let output = smoothc(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let default = printed(&["explain", &file, "slope"]);
+    assert!(default.starts_with("slope of dot.smooth, by the schedule default\n") && default.contains("── inline ─"), "{default}");
+    assert!(!default.contains("→"), "{default}");
+    assert!(printed(&["explain", &file, "slope", "--all"]).contains("\n  1. "));
+    assert!(printed(&["explain", &file, "slope", "--schedule", &mine]).contains("by the schedule mine.strategy"));
+    assert!(!printed(&["explain", &file, "slope", "--disable", "get-build"]).contains("get-build"));
+    assert!(printed(&["explain", &file, "dot_gradient_w", "--derive", "gradient:dot:w"]).contains("── before ─"));
+    assert!(printed(&["explain", &file, "slope", "--schedule", "none"]).contains("cost: "));
+    assert_eq!(printed(&["explain", &file, "slope", "--html", &page]), "");
+    assert!(std::fs::read_to_string(&page).expect("a page").starts_with("<!DOCTYPE html>"));
+    assert!(printed(&["explain", "E0602"]).starts_with("E0602: "));
+    assert!(printed(&["explain", "get-build"]).starts_with("get-build: Figure 8c, group fusion\n"));
+    assert!(printed(&["explain", "rules"]).lines().count() > 40);
+    for (args, code) in [
+        (&["explain", &file, "nothing"][..], "E0810"),
+        (&["explain", &file], "E0013"),
+        (&["explain", "get-buil"], "did you mean `get-build`?"),
+        (&["explain", &file, "slope", "--disable", "get-biuld"], "did you mean `get-build`?"),
+        (&["explain", &file, "slope", "--schedule", "defualt"], "did you mean `default`?"),
+        (&["explain", &file, "slope", "--html", "/nowhere/page.html"], "E0011"),
+    ] {
+        let output = smoothc(args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn a_rule_that_almost_fired_says_why() {
+    with_large_stack(|| {
+        let program = "let f (v: Vector<n>) (k: Index) = (vectorMap v (fun x -> x * x))[k]\n";
+        let explanation = explanation("f.smooth", program, "f", "default");
+        let text = text::text(&explanation, false);
+        assert!(text.contains("check-true did not fire on check 0 <= k && k < n else BOUNDS in "), "{text}");
+        assert!(text.contains("the condition is not provable: 0 <= k && k < n"), "{text}");
+    });
+}
+
+#[test]
+fn every_command_takes_a_strategy_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("text").to_string();
+    std::fs::write(path("f.smooth"), "let f (x: Double) = x * 1.0 + x * 1.0\n").expect("writes");
+    std::fs::write(path("mine.strategy"), "rule double : a + a -> 2 * a\nlet main = innermost (mul-one <+ double)\n").expect("writes");
+    let (file, mine) = (path("f.smooth"), path("mine.strategy"));
+    let printed = |args: &[&str]| String::from_utf8(smoothc(&[args, &["--schedule", &mine]].concat()).stdout).expect("text");
+    assert_eq!(
+        printed(&["eval", &file, "f", "3", "--count"]),
+        "6.0\n{\"arithmetic\": 1, \"comparisons\": 0, \"reads\": 0, \"writes\": 0}\n"
+    );
+    assert_eq!(printed(&["run", &file, "f", "3"]), "6.0\n");
+    assert!(printed(&["emit", &file]).contains("2.0 * x"));
+    assert!(printed(&["emit", &file, "--dump", "rewrite"]).contains("2.0 * x"));
+    assert!(printed(&["explain", &file, "f"]).contains("mul-one ×2, double"));
+    assert_eq!(printed(&["check", &file]), "let f (x: Double) : Double\n");
+    let object = path("f.o");
+    printed(&["build", &file, "-o", &object]);
+    assert!(std::path::Path::new(&object).exists());
+}

@@ -1,0 +1,364 @@
+//! `smoothc rewrite`: every rule and every combinator on an expression, as a user writes and reads them.
+//!
+//! A row of the table is a strategy, an expression, and what is printed, or nothing where the strategy does not
+//! apply. What is printed is read again and printed the same, unless it holds a `check`, for which the source
+//! language has no form, or is an integer, which alone is read as a Double.
+
+use std::process::{Command, Output, Stdio};
+
+use smoothc::driver::{Schedule, rewrite_expression};
+use smoothc::rewrite::{Options, rules};
+use smoothc::source::SourceMap;
+use smoothc::stack::with_large_stack;
+
+const RULES: &[(&str, &str, &str)] = &[
+    // 8a
+    ("let-inline", "let x = y in x + x", "y + y"),
+    ("let-inline", "let x = sin y in x * 2.0", "sin y * 2.0"),
+    ("let-inline", "let x = sin y in x * x", ""),
+    ("let-inline", "let x = sin y in build n (fun i -> x)", ""),
+    ("let-dead", "let x = a * b in y", "y"),
+    ("let-dead", "let x = a * b in x", ""),
+    ("let-flatten", "let x = (let y = a * b in y + y) in x * x", "let y = a * b in let x = y + y in x * x"),
+    ("let-split", "let p = (sin a, b) in fst p * snd p", "let p_0 = sin a in fst (p_0, b) * snd (p_0, b)"),
+    ("let-float", "sin (let x = a * a in x + x)", "let x = a * a in sin (x + x)"),
+    ("let-float", "build n (fun i -> let x = v[i] in x * x)", ""),
+    ("topdown let-merge", "let x = a * b in let y = a * b in x + y", "let x = a * b in x + x"),
+    ("beta", "vectorSum v", "let v_1 = v in ifold (fun s i -> s + v_1[i]) 0.0 (length v_1)"),
+    ("beta", "f x", ""),
+    ("hoist", "build n (fun i -> exp c * v[i])", "let t = exp c in build n (fun i -> t * v[i])"),
+    ("hoist", "build n (fun i -> u[k] * v[i])", ""),
+    (
+        "hoist-array",
+        "build (length v) (fun k -> ifold (fun s i -> s + exp (sin (w[i] * w[i])) * v[k]) 0.0 (length w))",
+        "let t = build (length w) (fun i -> exp (sin (w[i] * w[i]))) in build (length v) (fun k -> ifold (fun s i_1 -> s + t[i_1] * v[k]) 0.0 (length w))",
+    ),
+    (
+        "topdown get-build ; hoist-check",
+        "build n (fun i -> (build 3 (fun j -> x))[k])",
+        "check n <= 0 || 0 <= k && k < 3 else BOUNDS in build n (fun i -> x)",
+    ),
+    ("common", "sin x * (if i = j then sin x else y)", "let t = sin x in t * (if i = j then t else y)"),
+    // 8b
+    ("add-zero", "x + 0.0", "x"),
+    ("add-zero", "0.0 + x", "x"),
+    ("add-zero", "x + 1.0", ""),
+    ("mul-one", "1.0 * x", "x"),
+    ("topdown const-fold ; mul-minus", "x * -1.0", "-x"),
+    ("div-one", "x / 1.0", "x"),
+    ("pow-one", "x ** 1.0", "x"),
+    ("pow-two", "x ** 2.0", "x * x"),
+    ("pow-two", "sin x ** 2.0", "let base = sin x in base * base"),
+    ("neg-neg", "-(-x)", "x"),
+    ("add-neg-sub", "x + -y", "x - y"),
+    ("mul-neg", "-x * -y", "x * y"),
+    ("mul-neg", "x * -(sin y)", "-(x * sin y)"),
+    ("div-neg", "-(sin x) / y", "-(sin x / y)"),
+    ("neg-literal", "-(2.0 * x)", "-2.0 * x"),
+    ("const-fold", "2.0 * 3.0", "6.0"),
+    ("innermost const-fold", "1 + 2 = 3", "true"),
+    ("mul-zero", "x * 0.0", "0.0"),
+    ("sub-self", "v[i] - v[i]", "0.0"),
+    ("add-neg", "sin x + -(sin x)", "0.0"),
+    ("zero-div", "0.0 / x", "0.0"),
+    ("zero-sub", "0.0 - x", "-x"),
+    ("neg-zero", "-0.0", "0.0"),
+    ("cancel", "a * b / a", "b"),
+    // 8c
+    ("get-build", "(build (length v) (fun i -> v[i] * 2.0))[k]", "check 0 <= k && k < length v else BOUNDS in v[k] * 2.0"),
+    ("get-build", "(build 5 (fun i -> double i))[3]", "double 3"),
+    ("get-build", "(build n f)[i]", "check 0 <= i && i < n else BOUNDS in f i"),
+    ("length-build", "length (build (length v) (fun i -> 1.0))", "length v"),
+    ("length-build", "length (build n f)", "check 0 <= n else NEGATIVE in n"),
+    ("get-array", "[a, b, c][1]", "b"),
+    ("get-array", "[a, b, c][k]", ""),
+    ("length-array", "length [a, b, c]", "3"),
+    ("length-size", "length v", "length v"),
+    ("build-eta", "build (length v) (fun i -> v[i])", "v"),
+    ("build-eta", "build n (fun i -> v[i])", ""),
+    // 8d
+    ("if-true", "if true then a else b", "a"),
+    ("if-false", "if false then a else b", "b"),
+    ("if-same", "if x < y then a else a", "a"),
+    ("if-not", "if not (x < y) then a else b", "if x < y then b else a"),
+    ("if-ne", "if i <> j then v[i] else v[j]", "if i = j then v[j] else v[i]"),
+    ("if-and", "if x < y && y < z then a else b", "if x < y then if y < z then a else b else b"),
+    ("if-bool", "if x < y then true else false", "x < y"),
+    ("topdown if-assume", "build n (fun i -> if i = 0 then v[i] else v[i] * 2.0)", "build n (fun i -> if i = 0 then v[0] else v[i] * 2.0)"),
+    ("topdown if-assume", "if x < y then (if x < y then a else b) else c", "if x < y then if true then a else b else c"),
+    (
+        "topdown eq-order",
+        "build n (fun i -> build n (fun j -> if j = i then 1.0 else 0.0))",
+        "build n (fun i -> build n (fun j -> if i = j then 1.0 else 0.0))",
+    ),
+    ("if-float", "(if x < y then 1.0 else 0.0) * a", "if x < y then 1.0 * a else 0.0 * a"),
+    ("if-float", "(if x < y then v else w)[i]", "if x < y then v[i] else w[i]"),
+    ("if-float", "(if x < y then a else b) * c", ""),
+    ("if-let", "let t = (if i = j then a else 0.0) in t * b", "if i = j then let t = a in t * b else 0.0"),
+    ("if-join", "(if x < y then a else b) + (if x < y then c else d)", "if x < y then a + c else b + d"),
+    ("and-true", "x < y && true", "x < y"),
+    ("or-false", "x < y || false", "x < y"),
+    ("not-not", "not (not (x < y))", "x < y"),
+    (
+        "topdown get-build ; all (try check-true)",
+        "build (length v) (fun i -> (build (length w) (fun j -> 1.0))[i])",
+        "build (length v) (fun i -> check 0 <= i && i < length w else BOUNDS in 1.0)",
+    ),
+    ("topdown get-build ; topdown check-true", "if 0 <= k && k < 3 then (build 3 (fun j -> x))[k] else y", ""),
+    (
+        "if-merge",
+        "let a = (if x < y then p else q) in let b = (if x < y then r else s) in a * b",
+        "let a_2 = if x < y then let a = p in (a, r) else let a_1 = q in (a_1, s) in fst a_2 * snd a_2",
+    ),
+    (
+        "if-components",
+        "let p = (if x < y then ((a, b), b) else ((c, d), d)) in fst (fst p) * snd p",
+        "let p = if x < y then (a, b) else (c, d) in fst p * snd p",
+    ),
+    // 8e
+    ("array-to-tuple", "let a = [sin x, cos x] in a[0] * a[1]", "let a = (sin x, cos x) in fst a * snd a"),
+    ("project", "snd (a, b)", "b"),
+    ("let-inline ; topdown project", "let (a, b, c) = (x, y, z) in a * c", "x * (let (_, _, part) = (x, y, z) in part)"),
+    ("topdown tuple-eta", "let p = (a, b) in (fst p, snd p)", "let p = (a, b) in p"),
+    // 8f
+    ("build-unroll", "build 3 (fun i -> v[i] * 2.0)", "[v[0] * 2.0, v[1] * 2.0, v[2] * 2.0]"),
+    ("build-unroll", "build n (fun i -> v[i] * 2.0)", ""),
+    ("fold-zero", "ifold (fun s i -> s + v[i]) z 0", "z"),
+    ("fold-unroll", "ifold (fun s i -> s * x) z 2", "let s_1 = ifold (fun s i -> s * x) z 1 in s_1 * x"),
+    ("fold-unroll", "ifold (fun s i -> s * x) z 200", ""),
+    ("fold-id", "ifold (fun s i -> s) z 5", "z"),
+    ("fold-id", "ifold (fun s i -> s) z n", "check 0 <= n else NEGATIVE in z"),
+    ("fold-one-hot", "ifold (fun s i -> if i = 2 then s + v[i] else s) z 5", "let s = z in let i = 2 in s + v[i]"),
+    (
+        "fold-one-hot",
+        "ifold (fun s i -> if i = k then s + v[i] else s) z (length v)",
+        "let s = z in if 0 <= k && k < length v then let i = k in s + v[i] else s",
+    ),
+    (
+        "fold-unswitch",
+        "ifold (fun s i -> if x < y then s + v[i] else s) z (length v)",
+        "let s = z in if x < y then ifold (fun s_1 i -> s_1 + v[i]) s (length v) else s",
+    ),
+    (
+        "sum-split",
+        "ifold (fun s i -> s + v[i] + (if i = k then x else 0.0)) 0.0 5",
+        "ifold (fun s i -> s + (if i = k then x else 0.0)) (ifold (fun s_1 i_1 -> s_1 + v[i_1]) 0.0 5) 5",
+    ),
+    ("let-sink", "let x = sin a in if i = j then x else b", "if i = j then let x = sin a in x else b"),
+    // 8g
+    (
+        "fold-project",
+        "snd (ifold (fun (s, t) i -> (s + v[i], t + w[i])) (0.0, 0.0) n)",
+        "ifold (fun acc i -> let t = acc in t + w[i]) 0.0 n",
+    ),
+    ("fold-project", "fst (ifold (fun (s, t) i -> (s + t, t + w[i])) (0.0, 0.0) n)", ""),
+    (
+        "fold-fission",
+        "let r = ifold (fun (s, t) i -> (s + v[i], t + w[i])) (0.0, 0.0) n in fst r * 2.0",
+        "let r = ifold (fun acc i -> let s = acc in s + v[i]) 0.0 n in r * 2.0",
+    ),
+];
+
+const COMBINATORS: &[(&str, &str, &str)] = &[
+    ("id", "x * 1.0", "x * 1.0"),
+    ("fail", "x * 1.0", ""),
+    ("mul-one ; add-zero", "(x + 0.0) * 1.0", "x"),
+    ("mul-one ; add-zero", "x * 1.0", ""),
+    ("add-zero <+ mul-one", "x * 1.0", "x"),
+    ("add-zero <+ fail", "x * 1.0", ""),
+    // `;` binds tighter
+    ("fail ; id <+ id", "x", "x"),
+    ("fail ; (id <+ id)", "x", ""),
+    ("try mul-one", "x", "x"),
+    ("repeat mul-one", "x * 1.0 * 1.0 * 1.0", "x"),
+    ("repeat mul-one", "x", "x"),
+    ("one mul-one", "x * 1.0 / (y * 1.0)", "x / (y * 1.0)"),
+    ("one mul-one", "x / y", ""),
+    ("some mul-one", "x / (y * 1.0)", "x / y"),
+    ("some mul-one", "x / y", ""),
+    ("all mul-one", "x * 1.0 / (y * 1.0)", "x / y"),
+    ("all mul-one", "x / (y * 1.0)", ""),
+    ("all fail", "x", "x"),
+    ("topdown mul-one", "sin (x * 1.0) + y * 1.0", "sin x + y * 1.0"),
+    ("topdown mul-one", "x", ""),
+    ("bottomup (try mul-one)", "sin (x * 1.0) * 1.0", "sin x"),
+    ("normalize (mul-one <+ add-zero)", "sin (x * 1.0 + 0.0) * 1.0", "sin x"),
+    ("innermost (mul-one <+ add-zero)", "sin (x * 1.0 + 0.0) * 1.0", "sin x"),
+    ("innermost (get-build <+ let-inline)", "(build 4 (fun i -> double i * 2.0))[3]", "double 3 * 2.0"),
+    ("let twice (s) = s ; s\nlet main = twice mul-one", "x * 1.0 * 1.0", "x"),
+    ("let a = mul-one\nlet b = topdown a", "sin (x * 1.0)", "sin x"),
+    ("let main = mul-one\nlet other = add-zero", "x * 1.0", "x"),
+    // functions that were made for their arguments are written out
+    ("id", "vectorMap v f", "build (length v) (fun i -> f v[i])"),
+    (
+        "id",
+        "vectorMap (vectorAdd v w) (fun a -> a * s)",
+        "let v_1 = vectorAdd v w in build (length v_1) (fun i -> let a = v_1[i] in a * s)",
+    ),
+    ("id", "let f x = x * 2.0 in f y + f 1.0", "y * 2.0 + 1.0 * 2.0"),
+    // the definitions of the schedules that are built in
+    ("innermost simplify", "(x + 0.0) * (if true then 1.0 else y)", "x"),
+    ("innermost fuse", "length (build (length v) (fun i -> (build (length v) (fun j -> v[j]))[i]))", "length v"),
+    ("none", "x * 1.0", "x * 1.0"),
+    ("default", "gradient (fun x -> vectorDot x w) v", "w"),
+    ("paper", "derivative (fun x -> sin x) y", "cos y"),
+    ("default", "matrixTranspose (matrixTranspose M)", "M"),
+];
+
+const OWN_RULES: &[(&str, &str, &str)] = &[
+    ("rule sq : a * a -> a ** 2\nlet main = topdown sq", "sin (y * y)", "sin (y ** 2.0)"),
+    ("rule sq : a * a -> a ** 2 // a square\ntopdown sq", "sin (y * y)", "sin (y ** 2.0)"),
+    ("  rule sq : a * a\n    -> a ** 2\n    if atomic a\n  let main = topdown sq", "sin y * sin y", ""),
+    ("rule pythagoras : sin a * sin a + cos a * cos a -> 1\npythagoras", "sin (x + y) * sin (x + y) + cos (x + y) * cos (x + y)", "1.0"),
+    ("rule both : a + a -> 2 * a; a - -a -> 2 * a\nall both", "(x + x) / (y - -y)", "2.0 * x / (2.0 * y)"),
+    ("rule swap : (if c then a else b) -> if not c then b else a\nswap", "if i = j then x else y", "if not (i = j) then y else x"),
+    ("rule first : (a, b) -> (b, a)\nfirst", "(x, y)", "(y, x)"),
+    ("rule last : v[length v - 1] -> v[0]\ntopdown last", "w[length w - 1] * 2.0", "w[0] * 2.0"),
+    // no law: the types of the sides differ, so nothing is rewritten
+    ("rule wrong : a < b -> a\ntopdown wrong", "if x < y then 1.0 else 2.0", ""),
+    ("rule wrong : a + b -> if a then b else a\nwrong", "x + y", ""),
+];
+
+const ERRORS: &[(&str, &str, &str, &str)] = &[
+    ("topdown mul-on", "x", "E0127", "did you mean `mul-one`?"),
+    ("topdwn mul-one", "x", "E0127", "did you mean `topdown`?"),
+    ("", "x", "E0120", "write `let main = id`"),
+    ("id )", "x", "E0124", ""),
+    ("(id", "x", "E0126", ""),
+    ("id ;", "x", "E0125", ""),
+    ("id + id", "x", "E0122", "strategies are made of names"),
+    ("rule r : a + a -> b\nr", "x", "E0118", ""),
+    ("rule r : a + a -> a if atomc a\nr", "x", "E0118", "did you mean `atomic`?"),
+    ("rule r : a + a\nr", "x", "E0118", "write `left -> right if condition`"),
+    ("rule r : a + -> a\nr", "x", "E0101", ""),
+    ("rule r : build n f -> 1\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r a + a -> a\nr", "x", "E0120", "write `rule name : left -> right if condition`"),
+    ("id", "x +", "E0101", ""),
+    ("id", "(x", "E0102", ""),
+    ("id", "double x + i[0] + (if i then 1 else 2)", "E0301", ""),
+    ("id", "derivative (fun x -> f x) y", "E0506", "write the function itself"),
+    ("repeat id", "x", "E0602", ""),
+    ("normalize id", "x", "E0602", ""),
+    ("innermost id", "x", "E0602", ""),
+    ("rule swap : a + b -> b + a\nrepeat swap", "x + y", "E0602", ""),
+    ("rule swap : a + b -> b + a\ninnermost swap", "x + y", "E0602", ""),
+    ("rule grow : a -> a + a\nrepeat grow", "x", "E0602", ""),
+    ("rule grow : a -> a + 1\nrepeat grow", "x", "E0602", ""),
+    ("rule grow : a -> sin a\ninnermost grow", "x", "E0602", ""),
+    ("rule grow : a + b -> a + b + a\ninnermost grow", "sin (x * y) + z", "E0602", ""),
+];
+
+/// What is printed; `Ok(None)` where the strategy does not apply.
+fn rewritten(strategy: &str, expression: &str) -> Result<Option<String>, Vec<smoothc::diagnostic::Diagnostic>> {
+    let (strategy, expression) = (strategy.to_string(), expression.to_string());
+    with_large_stack(move || {
+        let strategy = Schedule::Text { name: "<strategy>".into(), text: strategy };
+        let rewritten = rewrite_expression(&strategy, &expression, &Options::default(), &mut SourceMap::default())?;
+        assert!(rewritten.warnings.is_empty(), "{expression}: {:?}", rewritten.warnings);
+        Ok(rewritten.text)
+    })
+}
+
+fn holds(table: &[(&str, &str, &str)]) {
+    let mut wrong = Vec::new();
+    for (strategy, expression, wanted) in table {
+        let found = match rewritten(strategy, expression) {
+            Ok(found) => found.unwrap_or_default(),
+            Err(problems) => format!("{problems:?}"),
+        };
+        if found != *wanted {
+            wrong.push(format!("{strategy}\n    {expression}\nwanted {wanted}\nfound  {found}"));
+        } else if !found.is_empty() && !found.contains("check ") && found.parse::<i64>().is_err() {
+            let again = rewritten("id", &found).expect("can be read").unwrap_or_default();
+            if again != found {
+                wrong.push(format!("{found}\nis read as\n{again}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_rule_on_an_expression() {
+    holds(RULES);
+    for rule in rules::all() {
+        let is_tried = |(strategy, _, wanted): &(&str, &str, &str)| {
+            !wanted.is_empty() && strategy.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|word| word == rule.name)
+        };
+        assert!(RULES.iter().any(is_tried), "no row for `{}`", rule.name);
+    }
+}
+
+#[test]
+fn every_combinator_on_an_expression() {
+    holds(COMBINATORS);
+}
+
+#[test]
+fn rules_of_the_users_own() {
+    holds(OWN_RULES);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    for (strategy, expression, code, help) in ERRORS {
+        let problems = rewritten(strategy, expression).expect_err(strategy);
+        let problem = problems.iter().find(|problem| problem.code == *code).unwrap_or_else(|| panic!("{strategy}: {problems:?}"));
+        assert!(problem.help.as_deref().unwrap_or_default().contains(help), "{strategy}: {problem:?}");
+        assert!(problem.span.file <= 1, "{strategy}: no place in {problem:?}");
+    }
+    let place = |strategy: &str| {
+        let problem = rewritten(strategy, "x").expect_err(strategy).remove(0);
+        strategy[problem.span.start as usize..problem.span.end as usize].to_string()
+    };
+    assert_eq!(place("rule r : a + a -> a if atomc a\nr"), "atomc a");
+    assert_eq!(place("rule r : a + build 2 f -> a\nr"), "build 2 f");
+    assert_eq!(place("let a = id\nlet b = (a ; c)"), "c");
+}
+
+#[test]
+fn a_strategy_that_doubles_itself_is_refused() {
+    let lets: String = (1..60).map(|at| format!("let a{at} = a{} ; a{}\n", at - 1, at - 1)).collect();
+    let problems = rewritten(&format!("let a0 = id\n{lets}"), "x").expect_err("too long");
+    assert_eq!(problems.first().map(|problem| problem.code), Some("E0128"));
+    let lets = |body: &str, inner: &str, depth| {
+        format!("let f (s) = {body}\n{}{inner}{}", "let main = ".to_string() + &"f (".repeat(depth), ")".repeat(depth))
+    };
+    for strategy in [lets("s ; s", "id", 60), lets("s <+ s", "mul-one", 60), lets("innermost (s <+ s)", "mul-one", 60)] {
+        let problems = rewritten(&strategy, "x").expect_err("too long");
+        assert_eq!(problems.first().map(|problem| problem.code), Some("E0128"));
+    }
+    let nested = format!("{}fail{}", "topdown (".repeat(9), ")".repeat(9));
+    let problems = rewritten(&nested, "vectorMap v (fun x -> sin (cos (x + x * (x + y * (x + y))))) ");
+    assert!(problems.is_ok() || problems.is_err_and(|problems| problems.iter().all(|problem| problem.code == "E0602")));
+}
+
+fn smoothc(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_smoothc")).args(args).stdin(Stdio::null()).output().expect("runs")
+}
+
+#[test]
+fn the_command_prints_one_line_or_says_why_not() {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    for (args, status, printed) in [
+        (&["rewrite", "add-zero", "x + 0.0"][..], 0, "x\n"),
+        (&["rewrite", "neg-neg", "-(-x)"], 0, "x\n"),
+        (&["rewrite", "mul-one", "-1.5 * 1.0"], 0, "-1.5\n"),
+        (&["rewrite", "add-zero", "x + 1.0"], 1, ""),
+        (&["rewrite", "add-zro", "x + 1.0"], 1, ""),
+        (&["rewrite", "--disable", "mul-one", "mul-one", "x * 1.0"], 1, ""),
+        (&["rewrite", "try mul-one", "x * 1.0", "--disable", "mul-one"], 0, "x * 1.0\n"),
+        (&["rewrite", "id"], 2, ""),
+    ] {
+        let output = smoothc(args);
+        assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(status), printed), "{args:?}");
+        assert_eq!(output.stderr.is_empty(), status == 0, "{args:?}: {}", text(&output.stderr));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mine.strategy");
+    std::fs::write(&path, "rule double : a + a -> 2 * a\nlet main = topdown double\n").expect("writes");
+    let output = smoothc(&["rewrite", path.to_str().expect("text"), "sin (x + x)"]);
+    assert_eq!(text(&output.stdout), "sin (2.0 * x)\n");
+    let output = smoothc(&["rewrite", "vectorAd", "v"]);
+    assert_eq!(output.status.code(), Some(1));
+}
