@@ -133,6 +133,28 @@ fn long_chain() {
     assert!(budget.visited < 200 * nodes, "{} visits for {nodes} nodes", budget.visited);
 }
 
+#[test]
+fn two_thousand_sines_are_visited_in_linear_time() {
+    with_large_stack(|| {
+        let x = Var::fresh("x", Type::Double);
+        let mut vars = vec![x.clone()];
+        let mut lets = Vec::new();
+        for at in 1..2000 {
+            let var = Var::fresh(&format!("t{at}"), Type::Double);
+            let product = binary(Prim::Mul, Expr::var(&vars[at - 1]), Expr::var(&vars[at / 2]));
+            lets.push((var.clone(), Expr::prim(Prim::Sin, vec![product])));
+            vars.push(var);
+        }
+        let body = lets.into_iter().rev().fold(Expr::var(&vars[1999]), |body, (var, value)| Expr::let_(var, value, body));
+        let nodes = body.node_count();
+        let f = function("f", &[], &[&x], body);
+        let program = Program { functions: [(f.name.clone(), f)].into_iter().collect() };
+        let schedule = Schedule::builtin("default").expect("a built-in schedule");
+        let visited = visited(&program, &schedule).expect("ends");
+        assert!(visited < 200 * nodes, "{visited} visits for {nodes} nodes");
+    });
+}
+
 fn hot(i: &Expr, j: Expr) -> Expr {
     Expr::if_(binary(Prim::Eq, i.clone(), j), Expr::double(1.0), Expr::double(0.0))
 }

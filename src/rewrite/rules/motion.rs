@@ -19,7 +19,7 @@ use super::rules;
 rules! {
     "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t) if i is not in e, e total or 0 < n or behind that test" => hoist;
     "hoist-array" Lambda Motion @ Any: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n) if i and s are not in e, e total" => hoist_array;
-    "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e) if i is not in c, c total" => hoist_check;
+    "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e) if i is not in c" => hoist_check;
 }
 
 /// The count, the binders and the body of a loop.
