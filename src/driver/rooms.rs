@@ -67,7 +67,10 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
 pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let entries: Vec<_> =
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
-    session.loops = lowering::lower(&session.program, &entries, &lowering::LowerOptions::default())?;
+    // what the default schedule may do to quotients, lowering may
+    let is_default = matches!(&session.options.schedule, super::Schedule::Named(name) if name == "default");
+    let reciprocals = is_default && !session.options.disabled.iter().any(|name| name == "algebra");
+    session.loops = lowering::lower(&session.program, &entries, &lowering::LowerOptions { reciprocals })?;
     Ok(())
 }
 

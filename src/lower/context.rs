@@ -30,6 +30,8 @@ pub struct Lowerer<'a> {
     /// What is known where the next statement goes.
     pub facts: Facts,
     pub blocks: Vec<Block>,
+    /// As in [`super::LowerOptions`].
+    pub reciprocals: bool,
 }
 
 /// The whole range of Index.
@@ -47,6 +49,7 @@ impl<'a> Lowerer<'a> {
             bounds: HashMap::new(),
             facts: Facts::default(),
             blocks: vec![Vec::new()],
+            reciprocals: false,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::ir::prove::Facts;
 use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
 
+use super::LowerOptions;
 use super::clean::clean;
 use super::context::{Lowerer, Result};
 use super::program::*;
@@ -17,8 +18,15 @@ use super::view::{ArrayView, Dest, Leaf, Target, View, elem, leaves};
 use super::workspace::{measure, room_bytes};
 
 /// Lowers a function whose callees are done.
-pub fn lower_function(program: &Program, done: &[LoopFunction], function: &Function, checked: bool) -> Result<LoopFunction> {
+pub fn lower_function(
+    program: &Program,
+    done: &[LoopFunction],
+    function: &Function,
+    checked: bool,
+    options: &LowerOptions,
+) -> Result<LoopFunction> {
     let mut lowerer = Lowerer::new(program, done);
+    lowerer.reciprocals = options.reciprocals;
     lowerer.facts = Facts::for_function(function);
     let mut params = Vec::new();
     let size_names = declare_sizes(&mut lowerer, function, &mut params);

@@ -36,10 +36,13 @@ pub use program::LoopProgram;
 
 /// How to lower.
 #[derive(Clone, Debug, Default)]
-pub struct LowerOptions {}
+pub struct LowerOptions {
+    /// Divide a whole row by its own number by way of the reciprocal, as group `algebra` does.
+    pub reciprocals: bool,
+}
 
 /// Lowers the entries and what they call.
-pub fn lower(program: &Program, entries: &[Rc<str>], _options: &LowerOptions) -> Result<LoopProgram, Vec<Diagnostic>> {
+pub fn lower(program: &Program, entries: &[Rc<str>], options: &LowerOptions) -> Result<LoopProgram, Vec<Diagnostic>> {
     let mut wanted: BTreeSet<Rc<str>> = entries.iter().cloned().collect();
     for function in program.functions.values().rev() {
         if wanted.contains(&function.name) {
@@ -59,7 +62,7 @@ pub fn lower(program: &Program, entries: &[Rc<str>], _options: &LowerOptions) ->
             continue;
         }
         let is_entry = entries.contains(&function.name);
-        match function::lower_function(program, &functions, function, is_entry) {
+        match function::lower_function(program, &functions, function, is_entry, options) {
             Ok(mut lowered) => {
                 lowered.is_entry = is_entry;
                 functions.push(lowered);

@@ -138,6 +138,41 @@ fn replace(expr: &Expr, from: &Expr, to: &Expr) -> Expr {
 }
 
 impl Lowerer<'_> {
+    /// The term with products by reciprocals, named here, for quotients by what is the same for the whole row;
+    /// `ours` is what changes from column to column.
+    fn inverted(&mut self, expr: &Expr, ours: &[Var]) -> Result<Expr> {
+        if let Term::Prim(Prim::Div, args) = expr.term()
+            && let [x, z] = args.as_slice()
+            && expr.ty() == &Type::Double
+            && matches!(z.term(), Term::Var(_) | Term::Get(..))
+            && self.is_safe(z)
+            && !ours.iter().any(|var| mentions(z, var))
+        {
+            let x = self.inverted(x, ours)?;
+            let r = Var::fresh("r", Type::Double);
+            self.bind(&r, &Expr::prim(Prim::Div, vec![Expr::double(1.0), z.clone()]))?;
+            return Ok(Expr::prim(Prim::Mul, vec![x, Expr::var(&r)]));
+        }
+        let mut failed = None;
+        let expr = map_children(expr, &mut |child| match self.inverted(child, ours) {
+            Ok(child) => child,
+            Err(problem) => {
+                failed = Some(problem);
+                child.clone()
+            }
+        });
+        failed.map_or(Ok(expr), Err)
+    }
+
+    /// A variable, or an element that is known to be there: evaluating it cannot fail.
+    fn is_safe(&self, expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Var(_) => true,
+            Term::Get(array, index) => self.is_safe(array) && index.is_atom() && self.facts.get_is_safe(array, index),
+            _ => false,
+        }
+    }
+
     /// Writes `build(n, column. …)` with its column sums row by row.
     pub fn sweep(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, dest: &ArrayView) -> Result<()> {
         let span = sum.term.span();
@@ -159,11 +194,12 @@ impl Lowerer<'_> {
                     this.bind(var, value)?;
                 }
             }
+            let term = if this.reciprocals { this.inverted(&sum.term, &ours)? } else { sum.term.clone() };
             this.enter(column, n, count, Some(dest.length()), |this, at| {
                 for (var, value) in later {
                     this.bind(var, value)?;
                 }
-                let value = this.scalar(&sum.term)?;
+                let value = this.scalar(&term)?;
                 let place = this.element_dest(dest, at, span)?;
                 let (View::Scalar(old), Dest::Scalar(target)) = (this.view_of(&place), place) else { return Ok(()) };
                 let place: Place = target.place(|leaf| this.offset(leaf));

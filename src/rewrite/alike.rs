@@ -4,6 +4,8 @@
 //!
 //!     fun i -> v[i]   and   fun j -> v[j]   are alike
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::ir::{Expr, Term, Type, Var};
 
 /// Whether some value of the type holds an array.
@@ -55,6 +57,55 @@ fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>) -> bool {
         bound.truncate(mark);
         same
     })
+}
+
+/// Equal for terms that are the same. It looks at the upper part of a term only, so that asking for it at every
+/// node of a program takes linear time.
+pub fn hash(expr: &Expr) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hash_to(expr, &mut Vec::new(), HASHED_LEVELS, &mut hasher);
+    hasher.finish()
+}
+
+/// Terms that differ only further down have one hash.
+const HASHED_LEVELS: usize = 6;
+
+fn hash_to(expr: &Expr, bound: &mut Vec<Var>, levels: usize, hasher: &mut DefaultHasher) {
+    std::mem::discriminant(expr.term()).hash(hasher);
+    match expr.term() {
+        Term::Var(var) => match bound.iter().rev().position(|other| other == var) {
+            Some(at) => at.hash(hasher),
+            None => var.hash(hasher),
+        },
+        Term::Double(value) => value.to_bits().hash(hasher),
+        Term::Index(value) => value.hash(hasher),
+        Term::Bool(value) => value.hash(hasher),
+        Term::Prim(prim, _) => prim.hash(hasher),
+        Term::Dim(_, k) | Term::Proj(_, k) => k.hash(hasher),
+        Term::Call(name, _) => name.hash(hasher),
+        Term::Let(..)
+        | Term::If(..)
+        | Term::Build { .. }
+        | Term::Fold { .. }
+        | Term::Get(..)
+        | Term::Tuple(_)
+        | Term::Array(_)
+        | Term::Check { .. }
+        | Term::Dual { .. } => {}
+    }
+    if levels == 0 {
+        return;
+    }
+    let children = children(expr);
+    let last = children.len().saturating_sub(1);
+    for (at, child) in children.iter().enumerate() {
+        let mark = bound.len();
+        if at == last {
+            bound.extend(expr.term().binders().into_iter().cloned());
+        }
+        hash_to(child, bound, levels - 1, hasher);
+        bound.truncate(mark);
+    }
 }
 
 fn children(expr: &Expr) -> Vec<Expr> {

@@ -24,6 +24,8 @@ pub struct Work {
     pub loops: u32,
     /// Operations on Doubles outside of them.
     pub operations: u32,
+    /// Elements that are read outside of them.
+    pub reads: u32,
 }
 
 impl Work {
@@ -37,6 +39,7 @@ impl Work {
         match expr.term() {
             Term::Build { .. } | Term::Fold { .. } | Term::Call(..) => self.loops += 1,
             Term::Prim(..) if expr.ty() == &Type::Double => self.operations += 1,
+            Term::Get(..) if !matches!(expr.ty(), Type::Array(..)) => self.reads += 1,
             Term::Var(_)
             | Term::Double(_)
             | Term::Index(_)
@@ -63,7 +66,7 @@ impl Work {
     /// Worth an array: even with two rounds of the outer loop, writing and reading it costs less than
     /// computing it again.
     pub fn is_worth_an_array(self) -> bool {
-        self.loops > 0 || self.operations > 2
+        self.loops > 0 || self.operations > 2 || self.operations > 0 && self.operations + self.reads > 4
     }
 }
 
@@ -71,6 +74,8 @@ impl Work {
 fn operations(expr: &Expr) -> Option<u32> {
     let own = match expr.term() {
         Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Dual { .. } | Term::Array(_) | Term::Let(..) => return None,
+        // a row is no read
+        Term::Get(..) if matches!(expr.ty(), Type::Array(..)) => 0,
         Term::Prim(..) | Term::Get(..) | Term::Check { .. } => 1,
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => 0,
         Term::If(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => 0,

@@ -7,12 +7,15 @@
 //!
 //! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
+use crate::ir::subst::{each_free_var, mentions};
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
-use super::alike::{has_array, same};
+use super::alike::{has_array, hash, same};
 use super::uses::Uses;
 
 /// One thing that holds in the current scope.
@@ -30,11 +33,23 @@ enum Fact {
     Accumulator(Var),
 }
 
-/// What is known of sizes in one scope, with the questions that were asked there.
-#[derive(Clone, Debug, Default)]
+/// What one scope adds to what is known of sizes, with the questions that were asked there. Most scopes are left
+/// without a question, so what follows from a lesson is worked out at the first.
+#[derive(Clone, Debug)]
 struct Known {
-    facts: prove::Facts,
-    answers: RefCell<HashMap<(Question, Size, Size), bool>>,
+    lesson: Lesson,
+    facts: OnceCell<prove::Facts>,
+    answers: RefCell<HashMap<Asked, bool>>,
+}
+
+type Asked = (Question, Size, Size);
+
+#[derive(Clone, Debug)]
+enum Lesson {
+    Function(prove::Facts),
+    Assume(Expr, bool),
+    Define(Var, Expr),
+    Loop(Var, Expr),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +57,13 @@ enum Question {
     Equal,
     Less,
     AtMost,
+}
+
+/// Where a variable is bound.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: usize,
+    loops: usize,
 }
 
 /// A place in a scope stack, to go back to.
@@ -55,12 +77,21 @@ pub struct Mark {
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     facts: Vec<Fact>,
+    /// Where each variable is bound among the facts, and inside how many loops.
+    bound: HashMap<Var, Place>,
+    /// Let-bound variables by the hash of their values.
+    values: HashMap<u64, Vec<Var>>,
+    loops: usize,
     /// What is known of sizes, from the outermost scope to this one; one entry for each scope that adds to it.
     sizes: Vec<Known>,
+    /// Questions without a proof, with what was known of their variables: they are not asked again in other scopes.
+    refuted: RefCell<HashSet<(Asked, u64)>>,
     /// What is known of let-bound variables' occurrences.
     pub uses: Uses,
     /// All functions, for calls.
     pub program: Program,
+    /// How often each function is called in the program, before anything is inlined.
+    calls: HashMap<Rc<str>, usize>,
     /// The nodes of the function that is being rewritten, for the size budget.
     pub nodes: usize,
     /// Leave everything that may change rounding or the sign of a zero.
@@ -69,7 +100,16 @@ pub struct Facts {
 
 impl Facts {
     pub fn new(program: Program, strict_fp: bool) -> Facts {
-        Facts { program, strict_fp, ..Facts::default() }
+        let mut calls = HashMap::new();
+        for function in program.functions.values() {
+            count_calls(&function.body, &mut calls);
+        }
+        Facts { program, calls, strict_fp, ..Facts::default() }
+    }
+
+    /// How often the program calls a function.
+    pub fn calls(&self, name: &str) -> usize {
+        self.calls.get(name).copied().unwrap_or(0)
     }
 
     pub fn mark(&self) -> Mark {
@@ -77,20 +117,72 @@ impl Facts {
     }
 
     pub fn back_to(&mut self, mark: Mark) {
-        self.facts.truncate(mark.facts);
+        while self.facts.len() > mark.facts {
+            let Some(fact) = self.facts.pop() else { break };
+            match &fact {
+                Fact::Let(x, value) => {
+                    if let Some(alike) = self.values.get_mut(&hash(value)) {
+                        alike.pop();
+                    }
+                    self.bound.remove(x);
+                }
+                Fact::Loop(x) => {
+                    self.loops -= 1;
+                    self.bound.remove(x);
+                }
+                Fact::Bound(x) | Fact::Accumulator(x) => {
+                    self.bound.remove(x);
+                }
+                Fact::Is(..) => {}
+            }
+        }
         self.sizes.truncate(mark.sizes);
     }
 
-    fn learn(&mut self, f: impl FnOnce(&mut prove::Facts)) {
-        let mut facts = self.sizes.last().map(|known| known.facts.clone()).unwrap_or_default();
-        f(&mut facts);
-        self.sizes.push(Known { facts, ..Known::default() });
+    fn push(&mut self, fact: Fact) {
+        let inner = match &fact {
+            Fact::Loop(_) => {
+                self.loops += 1;
+                0
+            }
+            // entered before its loop
+            Fact::Accumulator(_) => 1,
+            Fact::Let(x, value) => {
+                self.values.entry(hash(value)).or_default().push(x.clone());
+                0
+            }
+            Fact::Bound(_) | Fact::Is(..) => 0,
+        };
+        if let Some(var) = fact.variable() {
+            self.bound.insert(var.clone(), Place { at: self.facts.len(), loops: self.loops + inner });
+        }
+        self.facts.push(fact);
+    }
+
+    fn learn(&mut self, lesson: Lesson) {
+        self.sizes.push(Known { lesson, facts: OnceCell::new(), answers: RefCell::default() });
+    }
+
+    /// What is known of sizes after so many lessons.
+    fn known(&self, lessons: usize) -> Option<&prove::Facts> {
+        let known = self.sizes.get(lessons.checked_sub(1)?)?;
+        Some(known.facts.get_or_init(|| {
+            let mut facts = self.known(lessons - 1).cloned().unwrap_or_default();
+            match &known.lesson {
+                Lesson::Function(given) => facts = given.clone(),
+                Lesson::Assume(cond, value) => facts.assume(cond, *value),
+                Lesson::Define(var, value) => facts.define(var, value),
+                Lesson::Loop(i, n) => facts.enter_loop(i, n),
+            }
+            facts
+        }))
     }
 
     pub fn enter_function(&mut self, function: &Function) {
-        self.sizes.push(Known { facts: prove::Facts::for_function(function), ..Known::default() });
-        let bound = function.sizes.iter().chain(&function.params).cloned().map(Fact::Bound);
-        self.facts.extend(bound);
+        self.learn(Lesson::Function(prove::Facts::for_function(function)));
+        for var in function.sizes.iter().chain(&function.params) {
+            self.push(Fact::Bound(var.clone()));
+        }
     }
 
     /// The condition holds (or does not) from here on.
@@ -109,28 +201,28 @@ impl Facts {
                         return self.assume(a, value);
                     }
                 }
-                self.facts.push(Fact::Is(cond.clone(), value));
+                self.push(Fact::Is(cond.clone(), value));
             }
             _ => {
-                self.facts.push(Fact::Is(cond.clone(), value));
+                self.push(Fact::Is(cond.clone(), value));
                 if compares_indices(cond) {
-                    self.learn(|sizes| sizes.assume(cond, value));
+                    self.learn(Lesson::Assume(cond.clone(), value));
                 }
             }
         }
     }
 
     pub fn enter_let(&mut self, var: &Var, value: &Expr) {
-        self.facts.push(Fact::Let(var.clone(), value.clone()));
+        self.push(Fact::Let(var.clone(), value.clone()));
         if matches!(var.ty(), Type::Index(_)) {
-            self.learn(|sizes| sizes.define(var, value));
+            self.learn(Lesson::Define(var.clone(), value.clone()));
         }
     }
 
     /// Inside the loop its variable is in range and the count is positive; so a disjunction may be decided.
     pub fn enter_loop(&mut self, i: &Var, n: &Expr) {
-        self.facts.push(Fact::Loop(i.clone()));
-        self.learn(|sizes| sizes.enter_loop(i, n));
+        self.push(Fact::Loop(i.clone()));
+        self.learn(Lesson::Loop(i.clone(), n.clone()));
         let pending: Vec<(Expr, bool)> = self.facts.iter().filter_map(Fact::disjunction).collect();
         for (cond, value) in pending {
             if let Term::Prim(_, args) = cond.term()
@@ -142,20 +234,85 @@ impl Facts {
     }
 
     pub fn enter(&mut self, var: &Var) {
-        self.facts.push(Fact::Bound(var.clone()));
+        self.push(Fact::Bound(var.clone()));
     }
 
     pub fn enter_accumulator(&mut self, var: &Var) {
-        self.facts.push(Fact::Accumulator(var.clone()));
+        self.push(Fact::Accumulator(var.clone()));
     }
 
     pub fn is_accumulator(&self, var: &Var) -> bool {
-        self.facts.iter().any(|fact| matches!(fact, Fact::Accumulator(acc) if acc == var))
+        matches!(self.fact(var), Some(Fact::Accumulator(_)))
+    }
+
+    /// Whether the term is what a fold around here accumulates, or a component of it.
+    pub fn accumulates(&self, expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Var(var) => self.is_accumulator(var),
+            Term::Proj(tuple, _) => self.accumulates(tuple),
+            _ => false,
+        }
     }
 
     /// How deep a variable is bound, outermost first; `None` for one that is not bound around here.
     fn depth(&self, var: &Var) -> Option<usize> {
-        self.facts.iter().position(|fact| fact.binds(var))
+        self.bound.get(var).map(|place| place.at)
+    }
+
+    fn fact(&self, var: &Var) -> Option<&Fact> {
+        self.facts.get(self.bound.get(var)?.at)
+    }
+
+    /// The number of loops around this place.
+    pub fn loops(&self) -> usize {
+        self.loops
+    }
+
+    /// Inside how many of the loops around here the term must stand: those up to the innermost that one of its
+    /// variables is bound in.
+    pub fn level(&self, expr: &Expr) -> usize {
+        let mut level = 0;
+        each_free_var(expr, &mut |var| level = level.max(self.bound.get(var).map_or(0, |place| place.loops)));
+        level
+    }
+
+    /// Whether the term depends on every loop around here, through the values of lets too.
+    pub fn needs_all_loops(&self, expr: &Expr) -> bool {
+        let (mut loops, mut seen) = (HashSet::new(), HashSet::new());
+        self.loops_of(expr, &mut loops, &mut seen);
+        loops.len() == self.loops
+    }
+
+    fn loops_of(&self, expr: &Expr, loops: &mut HashSet<usize>, seen: &mut HashSet<Var>) {
+        let mut free = Vec::new();
+        each_free_var(expr, &mut |var| free.push(var.clone()));
+        for var in free {
+            if !seen.insert(var.clone()) {
+                continue;
+            }
+            let Some(place) = self.bound.get(&var) else { continue };
+            match self.facts.get(place.at) {
+                Some(Fact::Loop(_) | Fact::Accumulator(_)) => {
+                    loops.insert(place.loops);
+                }
+                Some(Fact::Let(_, value)) => self.loops_of(value, loops, seen),
+                Some(Fact::Is(..) | Fact::Bound(_)) | None => {}
+            }
+        }
+    }
+
+    /// The variable of the innermost loop around here, when that is a fold.
+    pub fn innermost_fold(&self) -> Option<&Var> {
+        let at = self.facts.iter().rposition(|fact| matches!(fact, Fact::Loop(_)))?;
+        match (self.facts.get(at.checked_sub(1)?)?, self.facts.get(at)?) {
+            (Fact::Accumulator(_), Fact::Loop(i)) => Some(i),
+            _ => None,
+        }
+    }
+
+    /// A place in the order in which variables are bound; one that is not bound around here comes last.
+    pub fn order(&self, var: &Var) -> (usize, u32) {
+        (self.depth(var).unwrap_or(usize::MAX), var.id())
     }
 
     /// Whether the first variable is bound further out than the second.
@@ -165,10 +322,10 @@ impl Facts {
 
     /// The value of a let-bound variable.
     pub fn value(&self, var: &Var) -> Option<&Expr> {
-        self.facts.iter().rev().find_map(|fact| match fact {
-            Fact::Let(x, value) if x == var => Some(value),
-            Fact::Let(..) | Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_) => None,
-        })
+        match self.fact(var) {
+            Some(Fact::Let(_, value)) => Some(value),
+            Some(Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_)) | None => None,
+        }
     }
 
     /// In the branch of `i = k`: the variable bound further in, and the atom to put for it.
@@ -189,10 +346,7 @@ impl Facts {
 
     /// The innermost variable that is bound to the same value.
     pub fn bound_to(&self, value: &Expr) -> Option<Var> {
-        self.facts.iter().rev().find_map(|fact| match fact {
-            Fact::Let(x, known) if known.ty().same_shape(value.ty()) && same(known, value) => Some(x.clone()),
-            Fact::Let(..) | Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_) => None,
-        })
+        self.values.get(&hash(value))?.iter().rev().find(|x| self.value(x).is_some_and(|known| same(known, value))).cloned()
     }
 
     fn prove(&self, question: Question, a: &Size, b: &Size) -> bool {
@@ -201,14 +355,43 @@ impl Facts {
             Question::Less => facts.less(a, b),
             Question::AtMost => facts.at_most(a, b),
         };
+        if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
+            return match question {
+                Question::Equal => a == b,
+                Question::Less => a < b,
+                Question::AtMost => a <= b,
+            };
+        }
         let Some(known) = self.sizes.last() else { return ask(&prove::Facts::default()) };
         let key = (question, a.clone(), b.clone());
         if let Some(answer) = known.answers.borrow().get(&key) {
             return *answer;
         }
-        let answer = ask(&known.facts);
+        let asked = (key.clone(), self.about(a, b));
+        let answer = !self.refuted.borrow().contains(&asked) && self.known(self.sizes.len()).is_some_and(ask);
+        if !answer {
+            self.refuted.borrow_mut().insert(asked);
+        }
         known.answers.borrow_mut().insert(key, answer);
         answer
+    }
+
+    /// A fingerprint of the lessons that mention what two sizes mention.
+    fn about(&self, a: &Size, b: &Size) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let mut vars = Vec::new();
+        a.each_var(&mut |var| vars.push(var.clone()));
+        b.each_var(&mut |var| vars.push(var.clone()));
+        for known in &self.sizes {
+            match &known.lesson {
+                Lesson::Assume(cond, value) if vars.iter().any(|var| mentions(cond, var)) => (hash(cond), *value).hash(&mut hasher),
+                Lesson::Define(var, value) if vars.iter().any(|other| other == var || mentions(value, other)) => {
+                    (hash(value), var).hash(&mut hasher)
+                }
+                Lesson::Assume(..) | Lesson::Define(..) | Lesson::Function(_) | Lesson::Loop(..) => {}
+            }
+        }
+        hasher.finish()
     }
 
     pub fn same_size(&self, a: &Size, b: &Size) -> bool {
@@ -260,8 +443,30 @@ impl Facts {
                 (Some(false), Some(false)) => Some(false),
                 (None | Some(false), None) | (None, Some(false)) => None,
             },
+            (Prim::Eq | Prim::Ne, [a, b]) if self.may_agree(a, b) || self.may_agree(b, a) => None,
             (_, [a, b]) if compares_indices(cond) => self.compare(*prim, &Size::try_of_expr(a)?, &Size::try_of_expr(b)?),
             _ => None,
+        }
+    }
+
+    /// Whether the first is a loop's variable of which nothing more is known, and the second such a variable or a number
+    /// in its range: no proof will tell them apart.
+    fn may_agree(&self, i: &Expr, other: &Expr) -> bool {
+        let free_bound = |e: &Expr| {
+            let (Term::Var(var), Type::Index(bound)) = (e.term(), e.ty()) else { return None };
+            let known = self.sizes.iter().any(|known| match &known.lesson {
+                Lesson::Assume(cond, _) => mentions(cond, var),
+                Lesson::Define(x, value) => x == var || mentions(value, var),
+                Lesson::Function(_) | Lesson::Loop(..) => false,
+            });
+            (!known && matches!(self.fact(var), Some(Fact::Loop(_)))).then(|| bound.clone())
+        };
+        let Some(bound) = free_bound(i) else { return false };
+        match (other.term(), bound.and_then(|bound| bound.as_constant())) {
+            (Term::Index(k), Some(n)) => (0..n).contains(k),
+            (Term::Index(k), None) => *k == 0,
+            (Term::Var(j), _) => !matches!(i.term(), Term::Var(i) if i == j) && free_bound(other).is_some(),
+            _ => false,
         }
     }
 
@@ -313,10 +518,10 @@ impl Facts {
 }
 
 impl Fact {
-    fn binds(&self, var: &Var) -> bool {
+    fn variable(&self) -> Option<&Var> {
         match self {
-            Fact::Let(x, _) | Fact::Loop(x) | Fact::Bound(x) | Fact::Accumulator(x) => x == var,
-            Fact::Is(..) => false,
+            Fact::Let(x, _) | Fact::Loop(x) | Fact::Bound(x) | Fact::Accumulator(x) => Some(x),
+            Fact::Is(..) => None,
         }
     }
 
@@ -327,6 +532,13 @@ impl Fact {
             _ => None,
         }
     }
+}
+
+fn count_calls(expr: &Expr, calls: &mut HashMap<Rc<str>, usize>) {
+    if let Term::Call(name, _) = expr.term() {
+        *calls.entry(name.clone()).or_default() += 1;
+    }
+    expr.term().each_child(&mut |child| count_calls(child, calls));
 }
 
 fn compares_indices(cond: &Expr) -> bool {

@@ -109,6 +109,11 @@ impl Generator {
         (var, made)
     }
 
+    /// What was bound last.
+    pub fn innermost(&self) -> &Var {
+        self.scope.last().unwrap_or(&self.sizes[0])
+    }
+
     /// A variable in scope whose type passes.
     fn variable(&mut self, wanted: impl Fn(&Type) -> bool) -> Option<Expr> {
         let fitting: Vec<Var> = self.scope.iter().filter(|var| wanted(var.ty())).cloned().collect();

@@ -22,9 +22,11 @@ pub mod engine;
 pub mod facts;
 pub mod interpret;
 pub mod law;
+pub mod product;
 pub mod rule;
 pub mod rules;
 pub mod strategy;
+pub mod sum;
 pub mod uses;
 
 #[cfg(test)]

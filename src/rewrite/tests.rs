@@ -91,7 +91,7 @@ fn an_index_out_of_bounds_stays_an_error() {
     let doubled = Expr::build(Expr::dim(Expr::var(&v), 0), "i", |i| binary(Prim::Mul, Expr::get(Expr::var(&v), i), Expr::double(2.0)));
     let body = Expr::get(doubled, Expr::var(&k));
     let text = optimised(vec![function("f", &[&n], &[&v, &k], body)]);
-    assert_eq!(text, "check &&(<=(0, k), <(k, n)) else Bounds in *(v[k], 2.0)");
+    assert_eq!(text, "check &&(<=(0, k), <(k, n)) else Bounds in *(2.0, v[k])");
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub struct Use {
     pub measured: u32,
     /// Occurrences `x[i]`.
     pub indexed: u32,
+    /// Those of them whose index is a literal.
+    pub literal: u32,
     /// Those of them that read each element at most once.
     pub fused: u32,
     /// The number of leading indices that the fused ones need for it.
@@ -31,7 +33,7 @@ pub struct Use {
 
 impl Use {
     /// For a variable that nothing is known of.
-    pub const MANY: Use = Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, fused: 0, levels: 0 };
+    pub const MANY: Use = Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, literal: 0, fused: 0, levels: 0 };
 
     /// Only `x[i]` and `length x`.
     pub fn is_virtual(&self) -> bool {
@@ -78,6 +80,7 @@ impl Uses {
             repeated: true,
             measured: from.measured.saturating_add(to_use.measured),
             indexed: from.indexed.saturating_add(to_use.indexed),
+            literal: from.literal.saturating_add(to_use.literal),
             fused: 0,
             levels: 0,
         };
@@ -180,6 +183,7 @@ impl Walk {
         let position = |wanted: &Var| indices.iter().rev().position(|index| matches!(index.term(), Term::Var(i) if i == wanted));
         let positions: Option<Vec<usize>> = between.iter().map(|i| position(i.as_ref()?)).collect();
         entry.indexed += 1;
+        entry.literal += u32::from(indices.last().is_some_and(|index| matches!(index.term(), Term::Index(_))));
         if let Some(positions) = positions {
             entry.fused += 1;
             entry.levels = positions.into_iter().map(|at| at + 1).fold(entry.levels.max(1), usize::max);

@@ -9,7 +9,7 @@
 use super::{Pass, unchanged};
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Status, Term, Var};
-use crate::rewrite::rules::lambda::{inlines, is_free, split_tuple};
+use crate::rewrite::rules::lambda::{inlines, is_free, is_row, split_tuple};
 
 /// What stood in front of a let's value.
 enum Prefix {
@@ -56,7 +56,7 @@ impl Pass<'_> {
             value = tuple;
         }
         let uses = self.facts.uses.get(x);
-        let inner = if self.lets.inline && inlines(&value, uses, self.lets.fuse) {
+        let inner = if self.lets.inline && (inlines(&value, uses, self.lets.fuse) || is_row(&value, self.facts)) {
             self.step("let-inline", whole, || substitute(body, &[(x.clone(), value.clone())]));
             match value.term() {
                 Term::Var(y) => self.facts.uses.renamed(x, y),

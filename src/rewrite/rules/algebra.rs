@@ -1,8 +1,19 @@
 //! Figure 8b, group `algebra`: laws of the real numbers that doubles follow only where nothing overflows,
 //! underflows, or is infinite. `--strict-fp` switches them off.
 //!
-//!     e * 0  →  0        e - e  →  0        0 / e  →  0
+//!     e * 0  →  0        e - e  →  0        a * x + x * b  →  (a + b) * x        u / (u * v)  →  1 / v
+//!
+//! `cancel` and `factor` ask `sum` for a form that does less work in the innermost loop around; `distribute` undoes a
+//! product where a loop over one of the terms is then no loop.
 
+use crate::ir::subst::mentions;
+use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::rewrite::facts::Facts;
+use crate::rewrite::product::Product;
+use crate::rewrite::sum::{is_hot, simplified, terms};
+
+use super::lambda::copy;
+use super::ring::{binary, is_number};
 use super::rules;
 
 rules! {
@@ -12,5 +23,134 @@ rules! {
     "zero-div" Ring Algebra @ Prim: "0 / e -> 0 if double e";
     "zero-sub" Ring Algebra @ Prim: "0 - e -> -e";
     "neg-zero" Ring Algebra @ Prim: "-0 -> 0";
-    "cancel"   Ring Algebra @ Prim: "a * b / a -> b if double a; a * b / b -> a if double b; a / a -> 1 if nonzero a";
+    "cancel"   Ring Algebra @ Prim: "(a * b) / (a * c) -> b / c if that is less work in the innermost loop" => cancel;
+    "factor"   Ring Algebra @ Prim: "a * b + a * c -> a * (b + c) if that is less work in the innermost loop" => factor;
+    "distribute" Ring Algebra @ Prim: "(a + b) * c -> a * c + b * c if a is zero but for one step of the loop around, or by a condition that the loop does not change" => distribute;
+    "if-factor" Conditional Algebra @ If: "if c then a * b else a * d -> a * (if c then b else d)" => if_factor;
+}
+
+fn cancel(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    matches!(expr.term(), Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, _)).then(|| simplified(expr, facts))?
+}
+
+fn factor(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    matches!(expr.term(), Term::Prim(Prim::Add | Prim::Sub, _)).then(|| simplified(expr, facts))?
+}
+
+fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    if expr.ty() != &Type::Double {
+        return None;
+    }
+    let i = facts.innermost_fold()?;
+    let collapses = |term: &Expr| match term.term() {
+        Term::If(cond, ..) => is_hot(term) && decides_steps(cond, i),
+        _ => false,
+    };
+    let split = |sum: &Expr, f: &dyn Fn(Expr) -> Expr| {
+        if !matches!(sum.term(), Term::Prim(Prim::Add | Prim::Sub, _)) {
+            return None;
+        }
+        let mut list = Vec::new();
+        terms(sum, true, &mut list);
+        if !list.iter().any(|(term, _)| collapses(term)) {
+            return None;
+        }
+        let mut whole: Option<Expr> = None;
+        for (term, positive) in list {
+            let term = match term.term() {
+                Term::If(c, a, b) if collapses(&term) => {
+                    let part = |e: &Expr| if is_number(e, 0.0) { e.clone() } else { f(e.clone()) };
+                    Expr::if_(c.clone(), part(a), part(b))
+                }
+                _ => f(term.clone()),
+            };
+            whole = Some(match whole {
+                None if positive => term,
+                None => Expr::prim(Prim::Neg, vec![term]),
+                Some(before) => Expr::prim(if positive { Prim::Add } else { Prim::Sub }, vec![before, term]),
+            });
+        }
+        whole
+    };
+    if let Some((a, b)) = binary(expr, Prim::Mul) {
+        let right = |e: Expr| Expr::prim(Prim::Mul, vec![e, copy(b)]);
+        return split(a, &right).or_else(|| split(b, &|e: Expr| Expr::prim(Prim::Mul, vec![copy(a), e])));
+    }
+    let (a, b) = binary(expr, Prim::Div)?;
+    split(a, &|e: Expr| Expr::prim(Prim::Div, vec![e, copy(b)]))
+}
+
+/// Whether a condition holds in one step of the loop over i only, or in all or none.
+pub fn decides_steps(cond: &Expr, i: &Var) -> bool {
+    let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
+    match cond.term() {
+        Term::Prim(Prim::Eq, args) if args.iter().any(is_i) => args.iter().filter(|arg| mentions(arg, i)).count() == 1,
+        _ => !mentions(cond, i),
+    }
+}
+
+/// The factors that both branches have are evaluated in any case.
+fn if_factor(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::If(cond, then, otherwise) = expr.term() else { return None };
+    if expr.ty() != &Type::Double || is_hot(expr) || then.is_atom() || otherwise.is_atom() {
+        return None;
+    }
+    let (a, b) = (Branch::of(then, facts), Branch::of(otherwise, facts));
+    if a.product.is_large() || b.product.is_large() {
+        return None;
+    }
+    let common: Vec<(Expr, i32)> = a
+        .product
+        .factors
+        .iter()
+        .filter_map(|(factor, power)| {
+            let other = b.product.power(factor);
+            let least = if power.signum() == other.signum() { power.signum() * power.abs().min(other.abs()) } else { 0 };
+            (least != 0 && !a.binds(factor) && !b.binds(factor)).then(|| (factor.clone(), least))
+        })
+        .collect();
+    let both_negative = a.product.is_negative() && b.product.is_negative();
+    if common.is_empty() && !both_negative {
+        return None;
+    }
+    let rest = |branch: &Branch| {
+        let mut product = branch.product.without(&common);
+        product.numerator *= if both_negative { -1.0 } else { 1.0 };
+        branch.with(product.to_expr(facts))
+    };
+    let (x, y) = (rest(&a), rest(&b));
+    // a product moves back into a branch that is a literal
+    if x.is_atom() && !matches!(x.term(), Term::Var(_)) || y.is_atom() && !matches!(y.term(), Term::Var(_)) {
+        return None;
+    }
+    let chosen = Expr::if_(cond.clone(), x, y);
+    let mut whole = Product { factors: common, ..Product::ONE };
+    whole.numerator = if both_negative { -1.0 } else { 1.0 };
+    whole.raise(&chosen, 1);
+    Some(whole.to_expr(facts))
+}
+
+/// A branch as the product below its lets.
+struct Branch {
+    lets: Vec<(Var, Expr)>,
+    product: Product,
+}
+
+impl Branch {
+    fn of(expr: &Expr, facts: &Facts) -> Branch {
+        let (mut lets, mut body) = (Vec::new(), expr);
+        while let Term::Let(x, value, inner) = body.term() {
+            lets.push((x.clone(), value.clone()));
+            body = inner;
+        }
+        Branch { lets, product: Product::of(body, facts) }
+    }
+
+    fn binds(&self, factor: &Expr) -> bool {
+        self.lets.iter().any(|(x, _)| mentions(factor, x))
+    }
+
+    fn with(&self, body: Expr) -> Expr {
+        self.lets.iter().rev().fold(body, |body, (x, value)| Expr::let_(x.clone(), value.clone(), body))
+    }
 }

@@ -7,9 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::subst::{freshen, substitute};
+use crate::ir::subst::{freshen, mentions, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
+use crate::rewrite::product::is_cheap;
 
 use super::rules;
 
@@ -49,7 +50,51 @@ fn fold_project(expr: &Expr, _: &Facts) -> Option<Expr> {
     Some(if needed.len() == 1 { smaller } else { Expr::proj(smaller, position) })
 }
 
-fn fold_fission(expr: &Expr, _: &Facts) -> Option<Expr> {
+/// One component of a tuple-valued term, with only what it needs; `None` where it needs all the others.
+pub fn component(expr: &Expr, k: usize) -> Option<Expr> {
+    Some(match expr.term() {
+        Term::Let(x, a, b) => {
+            let b = component(b, k)?;
+            match b.term() {
+                Term::Var(y) if y == x => a.clone(),
+                _ if !mentions(&b, x) => b,
+                _ => Expr::let_(x.clone(), a.clone(), b),
+            }
+        }
+        Term::If(c, a, b) => Expr::if_(c.clone(), component(a, k)?, component(b, k)?),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, component(body, k)?),
+        Term::Tuple(parts) => parts.get(k)?.clone(),
+        Term::Fold { .. } => {
+            let fold = fold(expr)?;
+            let needed = fold.closure([k].into())?;
+            if needed.len() == fold.width {
+                return None;
+            }
+            let position = needed.iter().position(|j| *j == k)?;
+            let smaller = fold.only(&needed);
+            if needed.len() == 1 { smaller } else { Expr::proj(smaller, position) }
+        }
+        Term::Var(_) | Term::Proj(..) => Expr::proj(expr.clone(), k),
+        Term::Get(..) if is_cheap(expr) => Expr::proj(expr.clone(), k),
+        Term::Double(_)
+        | Term::Index(_)
+        | Term::Bool(_)
+        | Term::Prim(..)
+        | Term::Build { .. }
+        | Term::Get(..)
+        | Term::Dim(..)
+        | Term::Array(_)
+        | Term::Call(..)
+        | Term::Dual { .. } => return None,
+    })
+}
+
+/// Whether code motion can take the term out of one of the loops around.
+pub fn leaves(expr: &Expr, facts: &Facts) -> bool {
+    facts.loops() > 0 && !facts.needs_all_loops(expr) && facts.is_total(expr)
+}
+
+fn fold_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let fold = fold(value)?;
     let mut used = Components::new();
@@ -65,7 +110,7 @@ fn fold_fission(expr: &Expr, _: &Facts) -> Option<Expr> {
         needed.len() > 1
             && fold.closure(alone.clone()).is_some_and(|closure| closure == alone)
             && !fold.others_need(**j, &needed)
-            && is_simpler(&fold.only(&alone))
+            && (is_simpler(&fold.only(&alone)) || !leaves(value, facts) && leaves(&fold.only(&alone), facts))
     });
     let rest: Components = needed.iter().copied().filter(|j| Some(j) != apart).collect();
     if apart.is_none() && needed.len() == fold.width {
@@ -154,8 +199,14 @@ fn projections(expr: &Expr, x: &Var, used: &mut Components) -> bool {
     }
 }
 
+/// The components of x that a term uses; `None` where it uses x whole.
+pub fn projections_of(expr: &Expr, x: &Var) -> Option<BTreeSet<usize>> {
+    let mut used = Components::new();
+    projections(expr, x, &mut used).then_some(used)
+}
+
 /// The term with `x.k` replaced by the k-th part.
-fn project(expr: &Expr, x: &Var, parts: &[Expr]) -> Expr {
+pub fn project(expr: &Expr, x: &Var, parts: &[Expr]) -> Expr {
     match expr.term() {
         Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == x) => match parts.get(*k) {
             Some(part) => part.clone(),
@@ -194,7 +245,7 @@ fn without_dead_lets(expr: &Expr) -> Expr {
     match expr.term() {
         Term::Let(x, a, b) => {
             let b = without_dead_lets(b);
-            if crate::ir::subst::mentions(&b, x) { Expr::let_(x.clone(), a.clone(), b) } else { b }
+            if mentions(&b, x) { Expr::let_(x.clone(), a.clone(), b) } else { b }
         }
         Term::If(c, a, b) => Expr::if_(c.clone(), without_dead_lets(a), without_dead_lets(b)),
         Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, without_dead_lets(body)),
@@ -217,8 +268,8 @@ fn is_simpler(expr: &Expr) -> bool {
         Term::Var(var) => var == acc,
         Term::If(cond, _, cold) => {
             let one = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == i)));
-            let invariant = !crate::ir::subst::mentions(cond, i) && !crate::ir::subst::mentions(cond, acc);
-            is_acc(cold) && (one || invariant) && !local.iter().any(|x| crate::ir::subst::mentions(cond, x))
+            let invariant = !mentions(cond, i) && !mentions(cond, acc);
+            is_acc(cold) && (one || invariant) && !local.iter().any(|x| mentions(cond, x))
         }
         _ => false,
     }

@@ -7,12 +7,14 @@ use crate::ir::subst::{freshen, mentions, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type};
 use crate::rewrite::facts::Facts;
 
+use super::lambda::{copy, is_free};
 use super::rules;
 
 rules! {
     "get-build" Fusion Fusion @ Get: "(build n f)[i] -> f i if 0 <= i && i < n, else behind that check" => get_build;
     "length-build" Fusion Fusion @ Dim: "length (build n f) -> n if 0 <= n, else behind that check" => length_build;
     "get-array" Fusion Fusion @ Get: "[e0, e1][k] -> ek if k is a literal" => get_array;
+    "get-select" Fusion Fusion @ Get: "[a, b][i] -> if i = 0 then a else b if 0 <= i && i < 2" => get_select;
     "length-array" Fusion Fusion @ Dim: "length [e0, e1] -> 2" => length_array;
     "length-size" Fusion Fusion @ Dim: "length x -> n if x : Array<T, n> is a variable and 0 <= n" => length_size;
     "build-eta" Fusion Fusion @ Build: "build (length a) (fun i -> a[i]) -> a" => build_eta;
@@ -60,6 +62,17 @@ fn get_array(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Get(array, index) = expr.term() else { return None };
     let (Term::Array(items), Term::Index(k)) = (array.term(), index.term()) else { return None };
     items.get(usize::try_from(*k).ok()?).cloned()
+}
+
+fn get_select(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Get(array, index) = expr.term() else { return None };
+    let Term::Array(items) = array.term() else { return None };
+    let [a, b] = items.as_slice() else { return None };
+    if matches!(index.term(), Term::Index(_)) || !is_free(a) || !is_free(b) || !facts.in_range(index, &Size::constant(2)) {
+        return None;
+    }
+    let first = Expr::prim(Prim::Eq, vec![copy(index), Expr::index(0)]);
+    Some(Expr::if_(first, a.clone(), b.clone()))
 }
 
 fn length_array(expr: &Expr, _: &Facts) -> Option<Expr> {

@@ -18,7 +18,7 @@ use crate::rewrite::uses::{Use, Uses};
 use super::rules;
 
 rules! {
-    "let-inline" Lambda @ Let: "let x = a in b -> b[a/x] if a is atomic, or used once and not repeated, or a build that fuses" => let_inline;
+    "let-inline" Lambda @ Let: "let x = a in b -> b[a/x] if a is atomic, or used once and not repeated, or a build that fuses, or a row of a variable" => let_inline;
     "let-dead" Lambda @ Let: "let x = a in b -> b if x is not in b" => let_dead;
     "let-flatten" Lambda @ Let: "let x = (let y = a in b) in c -> let y = a in let x = b in c" => let_flatten;
     "let-split" Lambda @ Let: "let x = (a, b) in c -> let y = a in let z = b in c[(y, z)/x]" => let_split;
@@ -27,11 +27,14 @@ rules! {
     "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e, within the size budget" => beta;
 }
 
-/// A function with more nodes than this stays a call.
-const INLINE_NODES: usize = 4_000;
+/// A function of at most this many nodes replaces every call of it: what it is called with simplifies that much.
+const SMALL_NODES: usize = 60;
+
+/// A larger one that is called more than once stays a call when its copies together have more nodes than this.
+const COPIED_NODES: usize = 400;
 
 /// Calls stay in a function that has grown to more nodes than this.
-const CALLER_NODES: usize = 40_000;
+const CALLER_NODES: usize = 20_000;
 
 /// Free to write twice: atoms, components of variables, tuples of such.
 pub fn is_free(expr: &Expr) -> bool {
@@ -57,6 +60,18 @@ pub fn inlines(value: &Expr, uses: Use, fuse: bool) -> bool {
     fuse && uses.count > 0 && fuses(value, uses)
 }
 
+/// An array in a variable's array, known to be there: reading its elements through the variable costs nothing more.
+pub fn is_row(value: &Expr, facts: &Facts) -> bool {
+    let mut array = value;
+    while let Term::Get(inner, index) = array.term() {
+        if !is_free(index) {
+            return false;
+        }
+        array = inner;
+    }
+    matches!(value.ty(), Type::Array(..)) && matches!(value.term(), Term::Get(..)) && is_free(array) && facts.is_total(value)
+}
+
 fn is_array_form(value: &Expr) -> bool {
     matches!(value.term(), Term::Build { .. } | Term::Array(_))
 }
@@ -73,7 +88,8 @@ fn fuses(value: &Expr, uses: Use) -> bool {
             let once = uses.indexed <= 1 && uses.fused == uses.indexed && uses.levels <= build_levels(value);
             copies_length && (once || element_is_cheap(value))
         }
-        Term::Array(items) => items.iter().all(is_free),
+        // an element read at an index that is not literal would make the array each time
+        Term::Array(items) => items.iter().all(is_free) && (items.len() <= 2 || uses.count == uses.literal.saturating_add(uses.measured)),
         Term::Var(_)
         | Term::Double(_)
         | Term::Index(_)
@@ -103,7 +119,7 @@ fn build_levels(expr: &Expr) -> usize {
 fn let_inline(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let known = if facts.uses.knows(x) { facts.uses.get(x) } else { Uses::of(expr).get(x) };
-    inlines(value, known, true).then(|| substitute(body, &[(x.clone(), value.clone())]))
+    (inlines(value, known, true) || is_row(value, facts)).then(|| substitute(body, &[(x.clone(), value.clone())]))
 }
 
 fn let_dead(expr: &Expr, _: &Facts) -> Option<Expr> {
@@ -220,7 +236,8 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Call(name, args) = expr.term() else { return None };
     let function = facts.program.functions.get(name)?;
     let nodes = function.body.node_count();
-    if nodes > INLINE_NODES || facts.nodes + nodes > CALLER_NODES {
+    let copies = if facts.calls(name) < 2 { 0 } else { nodes * facts.calls(name) };
+    if nodes > SMALL_NODES && copies > COPIED_NODES || facts.nodes + nodes > CALLER_NODES {
         return None;
     }
     let function = freshen_function(function);

@@ -8,11 +8,14 @@ use std::sync::LazyLock;
 use super::rule::Rule;
 
 pub mod algebra;
+pub mod arrays;
 pub mod conditional;
 pub mod divide;
 pub mod fission;
 pub mod fusion;
 pub mod lambda;
+pub mod last;
+pub mod linear;
 pub mod loops;
 pub mod merge;
 pub mod motion;
@@ -28,7 +31,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 13] = [
+    let parts: [&LazyLock<Vec<Rule>>; 16] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -36,6 +39,9 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &conditional::RULES,
         &tuple::RULES,
         &loops::RULES,
+        &arrays::RULES,
+        &linear::RULES,
+        &last::RULES,
         &fission::RULES,
         &motion::RULES,
         &share::RULES,

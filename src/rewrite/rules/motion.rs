@@ -17,7 +17,7 @@ use super::lambda::strict_operands;
 use super::rules;
 
 rules! {
-    "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t) if i is not in e, e total or 0 < n" => hoist;
+    "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t) if i is not in e, e total or 0 < n or behind that test" => hoist;
     "hoist-array" Lambda Motion @ Any: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n) if i and s are not in e, e total" => hoist_array;
     "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e) if i is not in c, c total" => hoist_check;
 }
@@ -55,11 +55,29 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let mut search = Search::out_of(&binders);
     let runs = runs(n, facts);
-    search.strict(body, &mut |term, place| is_worth_moving(term, place.named) && (runs || facts.is_total(term)));
+    // a loop of its own is worth a test of whether the outer one runs
+    let guarded = |term: &Expr| Work::of(term).loops > 0 && zero(term.ty()).is_some() && (n.is_atom() || matches!(n.term(), Term::Dim(..)));
+    search.strict(body, &mut |term, place| is_worth_moving(term, place.named) && (runs || facts.is_total(term) || guarded(term)));
     let (term, _) = search.found?;
     let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
     let new = replace(body, &term.written, &Expr::var(&t));
-    Some(Expr::let_(t, freshen(&term.expanded), with_body(expr, new)))
+    let value = freshen(&term.expanded);
+    let value = match zero(value.ty()) {
+        Some(idle) if !runs && !facts.is_total(&value) => Expr::if_(Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]), value, idle),
+        Some(_) | None => value,
+    };
+    Some(Expr::let_(t, value, with_body(expr, new)))
+}
+
+/// A value of a type without arrays: for what is not used.
+fn zero(ty: &Type) -> Option<Expr> {
+    Some(match ty {
+        Type::Double => Expr::double(0.0),
+        Type::Index(_) => Expr::index(0),
+        Type::Bool => Expr::bool(false),
+        Type::Tuple(parts) => Expr::tuple(parts.iter().map(zero).collect::<Option<_>>()?),
+        Type::Array(..) => return None,
+    })
 }
 
 fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {

@@ -4,7 +4,7 @@
 //!
 //! Group `algebra`, in `algebra.rs`, has the laws of the reals that doubles only approximate.
 
-use crate::ir::{Expr, Prim, Term};
+use crate::ir::{Expr, Prim, Term, Type};
 use crate::rewrite::facts::Facts;
 
 use super::rules;
@@ -14,6 +14,7 @@ rules! {
     "mul-minus"   Ring @ Prim: "e * -1.0 -> -e; -1.0 * e -> -e";
     "div-one"     Ring @ Prim: "e / 1 -> e";
     "pow-one"     Ring @ Prim: "e ** 1 -> e";
+    "pow-zero"    Ring @ Prim: "e ** 0 -> 1";
     "pow-two"     Ring @ Prim: "e ** 2 -> let x = e in x * x" => pow_two;
     "add-zero"    Ring @ Prim: "e + 0 -> e if loose e; 0 + e -> e if loose e; e + -0.0 -> e; -0.0 + e -> e; e - 0 -> e";
     "neg-neg"     Ring @ Prim: "-(-e) -> e";
@@ -21,6 +22,8 @@ rules! {
     "mul-neg"     Ring @ Prim: "-a * -b -> a * b; a * -b -> -(a * b) if compound b; -a * b -> -(a * b) if compound a";
     "div-neg"     Ring @ Prim: "-a / b -> -(a / b) if compound a; a / -b -> -(a / b) if compound b";
     "neg-literal" Ring @ Prim: "-(a * b) -> -a * b if literal a; -(a * b) -> a * -b if literal b; -(a / b) -> -a / b if literal a; -(a / b) -> a / -b if literal b";
+    "double"      Ring @ Prim: "a + a -> 2 * a if double a";
+    "order"       Ring @ Prim: "b * a -> a * b; b + a -> a + b if a and b are variables or elements and a is bound first, or a is a literal factor" => order;
     "const-fold"  Ring @ Prim: "a literal operation -> its value" => const_fold;
 }
 
@@ -58,6 +61,54 @@ fn pow_two(expr: &Expr, _: &Facts) -> Option<Expr> {
         return None;
     }
     Some(Expr::bind("base", a.clone(), |a| Expr::prim(Prim::Mul, vec![a.clone(), a])))
+}
+
+/// One order for the operands of a product or a sum that are read as they stand, so that equal ones look it.
+fn order(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(prim @ (Prim::Mul | Prim::Add), args) = expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    if expr.ty() != &Type::Double {
+        return None;
+    }
+    let swapped = || Some(Expr::prim(*prim, vec![b.clone(), a.clone()]));
+    match (a.term(), b.term()) {
+        (Term::Double(_), _) => None,
+        (_, Term::Double(_)) if *prim == Prim::Mul => swapped(),
+        _ => {
+            let (mut x, mut y) = (Vec::new(), Vec::new());
+            let paths = path(a, facts, &mut x) && path(b, facts, &mut y);
+            // what a fold accumulates comes first
+            let accumulates = |e: &Expr| facts.accumulates(e);
+            if !paths || accumulates(a) || facts.level(a) < facts.level(b) && *prim == Prim::Add {
+                return None;
+            }
+            (accumulates(b) || y < x).then(swapped)?
+        }
+    }
+}
+
+/// The variables and components of a term that is read as it stands; whether it is one.
+fn path(expr: &Expr, facts: &Facts, found: &mut Vec<(usize, u32)>) -> bool {
+    match expr.term() {
+        Term::Var(var) if facts.value(var).is_none() => found.push(facts.order(var)),
+        Term::Proj(tuple, k) => {
+            let is_path = path(tuple, facts, found);
+            found.push((*k, 0));
+            return is_path;
+        }
+        Term::Get(array, index) => {
+            return path(array, facts, found)
+                && match index.term() {
+                    Term::Index(k) => {
+                        found.push((*k as usize, 0));
+                        true
+                    }
+                    _ => path(index, facts, found),
+                };
+        }
+        _ => return false,
+    }
+    true
 }
 
 fn const_fold(expr: &Expr, facts: &Facts) -> Option<Expr> {

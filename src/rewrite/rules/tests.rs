@@ -297,6 +297,156 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let branch = if g.below(2) == 0 { Expr::if_(cond, body, g.double(1)) } else { Expr::if_(cond, g.double(1), body) };
             Expr::let_(x, value, branch)
         }
+        "order" => {
+            let element = |g: &mut Generator| match g.below(4) {
+                0 => g.param("x"),
+                1 => g.param("y"),
+                _ => Expr::get(g.param("v"), g.index(0)),
+            };
+            let (a, b) = (element(g), element(g));
+            let literal = g.below(4) == 0;
+            prim([Prim::Mul, Prim::Add][g.below(2)], a, if literal { double(3.0) } else { b })
+        }
+        "cancel" | "factor" | "if-factor" => {
+            let pool = [g.double(1), g.param("x"), Expr::prim(Prim::Exp, vec![g.param("y")])];
+            match rule {
+                "cancel" => product(g, &pool, 4),
+                "factor" => {
+                    let (a, b) = (product(g, &pool, 2), product(g, &pool, 2));
+                    prim([Prim::Add, Prim::Sub][g.below(2)], a, b)
+                }
+                _ => {
+                    let then = product(g, &pool, 2);
+                    let other = product(g, &pool, 2);
+                    let then = if g.below(2) == 0 { Expr::prim(Prim::Neg, vec![then]) } else { then };
+                    let (x, body) = g.bound("t", Type::Double, |g, _| prim(Prim::Mul, other, g.double(1)));
+                    Expr::if_(g.boolean(1), then, Expr::let_(x, g.double(1), body))
+                }
+            }
+        }
+        "distribute" => {
+            let n = g.count();
+            let bound = Type::Index(Some(Size::of_expr(&n)));
+            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
+                let s = Expr::var(s);
+                g.bound("i", bound, |g, i| {
+                    let cond = if g.below(2) == 0 { prim(Prim::Eq, Expr::var(i), g.index(0)) } else { g.boolean(0) };
+                    let hot =
+                        if g.below(2) == 0 { Expr::if_(cond, g.double(1), double(0.0)) } else { Expr::if_(cond, double(0.0), g.double(1)) };
+                    let (rest, other) = (g.double(1), g.double(1));
+                    let sum = if g.below(2) == 0 { prim(Prim::Sub, rest, hot) } else { prim(Prim::Add, hot, rest) };
+                    let term = match g.below(3) {
+                        0 => prim(Prim::Mul, sum, other),
+                        1 => prim(Prim::Mul, other, sum),
+                        _ => prim(Prim::Div, sum, Expr::prim(Prim::Exp, vec![other])),
+                    };
+                    prim(Prim::Add, s, term)
+                })
+            });
+            Expr::fold_with(n, s, i, body, double(0.0))
+        }
+        "sum-swap" | "fold-last" => {
+            let (n, m) = (g.size(0), g.size(1));
+            let element = |g: &Generator, i: &Expr, j: &Expr| Expr::get(Expr::get(g.param("M"), i.clone()), j.clone());
+            g.build(Expr::index(2), |g| {
+                let k = Expr::var(g.innermost());
+                let around = Expr::prim(Prim::ToDouble, vec![k.clone()]);
+                if rule == "sum-swap" {
+                    let other = g.double(0);
+                    return Expr::fold(n, "s", "i", g.double(0), |s, i| {
+                        let inner = Expr::fold(m, "t", "j", double(0.0), |t, j| {
+                            let term = prim(Prim::Mul, element(g, &i, &j), prim(Prim::Mul, around, Expr::get(g.param("u"), j)));
+                            prim(Prim::Add, t, term)
+                        });
+                        prim(Prim::Add, s, prim(Prim::Mul, prim(Prim::Mul, other, Expr::get(g.param("w"), i)), inner))
+                    });
+                }
+                let init = Expr::tuple(vec![g.double(0), g.double(1)]);
+                let fold = Expr::fold(n, "s", "i", init, |s, i| {
+                    let (first, second, x) = (Expr::proj(s.clone(), 0), Expr::proj(s, 1), Expr::get(g.param("v"), i.clone()));
+                    let cond = prim([Prim::Lt, Prim::Ge][g.below(2)], first.clone(), x.clone());
+                    let chosen = prim(Prim::Mul, around, if g.below(2) == 0 { x.clone() } else { Expr::prim(Prim::ToDouble, vec![i]) });
+                    let kept = if g.below(2) == 0 { Expr::if_(cond, second, chosen) } else { Expr::if_(cond, chosen, second) };
+                    Expr::tuple(vec![prim(Prim::Max, first, x), kept])
+                });
+                Expr::proj(fold, 1)
+            })
+        }
+        "sum-linear" => {
+            let n = g.count();
+            let (init, fixed) = (g.double(0), g.double(1));
+            let bound = Type::Index(Some(Size::of_expr(&n)));
+            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
+                let s = Expr::var(s);
+                g.bound("i", bound, |g, i| {
+                    let step = if g.below(2) == 0 { g.double(1) } else { Expr::prim(Prim::ToDouble, vec![Expr::var(i)]) };
+                    let term = match g.below(4) {
+                        0 => fixed.clone(),
+                        1 => prim(Prim::Mul, step, fixed.clone()),
+                        2 => prim(Prim::Add, prim(Prim::Mul, step, fixed.clone()), g.param("x")),
+                        _ => Expr::prim(
+                            Prim::Neg,
+                            vec![prim(Prim::Sub, prim(Prim::Mul, fixed.clone(), g.param("y")), prim(Prim::Mul, step, g.param("x")))],
+                        ),
+                    };
+                    prim(Prim::Add, s, term)
+                })
+            });
+            Expr::fold_with(n, s, i, body, init)
+        }
+        "array-split" => {
+            let (n, m) = (g.count(), g.count());
+            let pairs = |g: &mut Generator| {
+                let value = g.double(1);
+                let (r, pair) =
+                    g.bound("r", Type::Double, |g, r| Expr::tuple(vec![Expr::var(r), prim(Prim::Mul, Expr::var(r), g.double(1))]));
+                let named = Expr::let_(r, value, pair);
+                match g.below(3) {
+                    0 => named,
+                    1 => Expr::tuple(vec![g.double(1), g.double(1)]),
+                    _ => Expr::if_(g.boolean(0), Expr::tuple(vec![g.double(1), g.double(1)]), named),
+                }
+            };
+            let deep = g.below(3) == 0;
+            let array = if deep { g.build(n.clone(), |g| g.build(m, pairs)) } else { g.build(n.clone(), pairs) };
+            let (x, body) = g.bound("r", array.ty().clone(), |g, r| {
+                let r = Expr::var(r);
+                loop_of(g, n, |g| {
+                    let row = Expr::get(r.clone(), g.index(0));
+                    let element = if deep { Expr::get(row, g.index(0)) } else { row };
+                    match g.below(3) {
+                        0 => Expr::proj(element, 1),
+                        1 => prim(Prim::Add, Expr::proj(element.clone(), 0), Expr::proj(element, 1)),
+                        _ => {
+                            let (t, body) = g.bound("t", element.ty().clone(), |g, t| {
+                                prim(Prim::Mul, Expr::proj(Expr::var(t), g.below(2)), g.double(1))
+                            });
+                            Expr::let_(t, element, body)
+                        }
+                    }
+                })
+            });
+            Expr::let_(x, array, body)
+        }
+        "build-one-hot" => {
+            let n = g.count();
+            let steps = n.clone();
+            g.build(n.clone(), |g| {
+                let k = g.index(0);
+                let bound = Type::Index(Some(Size::of_expr(&n)));
+                let (i, element) = g.bound("j", bound, |g, j| Expr::if_(prim(Prim::Eq, Expr::var(j), k), g.double(2), double(0.0)));
+                let array = Expr::build_with(n, i, element);
+                let (x, body) = g.bound("r", array.ty().clone(), |g, r| {
+                    let r = Expr::var(r);
+                    loop_of(g, steps, |g| Expr::get(r, g.index(0)))
+                });
+                Expr::let_(x, array, body)
+            })
+        }
+        "get-select" => {
+            let (a, b) = (g.double(0), g.double(0));
+            g.build(Expr::index(2), |g| Expr::get(Expr::array(Type::Double, vec![a, b]), g.index(0)))
+        }
         "beta" => g.call(),
         "if-assume" => Expr::if_(g.boolean(1), Expr::if_(g.boolean(0), g.double(1), g.double(1)), g.double(1)),
         "if-float" => match g.below(3) {
@@ -410,6 +560,17 @@ fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         _ => return None,
     })
+}
+
+/// A random product or quotient of terms of a pool.
+fn product(g: &mut Generator, pool: &[Expr], factors: usize) -> Expr {
+    let mut whole = crate::ir::subst::freshen(&pool[g.below(pool.len())]);
+    for _ in 0..factors {
+        let factor = crate::ir::subst::freshen(&pool[g.below(pool.len())]);
+        // what is divided by and cancelled is not zero
+        whole = if g.below(3) == 0 { prim(Prim::Div, whole, Expr::prim(Prim::Exp, vec![factor])) } else { prim(Prim::Mul, whole, factor) };
+    }
+    whole
 }
 
 fn loop_of(g: &mut Generator, n: Expr, f: impl FnOnce(&mut Generator) -> Expr) -> Expr {

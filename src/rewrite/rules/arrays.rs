@@ -1,0 +1,214 @@
+//! Arrays of tuples become arrays, and what only one element of an array holds gets a name.
+//!
+//!     let p = build n (fun i -> (a, b)) in … p[k].1 …     →  let q = build n (fun i -> b) in … q[k] …
+//!     let x = build n (fun i -> if i = k then e else 0)   →  let h = e at k in let x = build n (fun i -> if i = k then h else 0)
+//!
+//! Nothing is computed twice for it: what two components share must be one of them, or a component must leave the loop
+//! around, where code motion then finds the rest. After the second rule the array is cheaper to compute than to read.
+
+use crate::ir::subst::{freshen, map_children, mentions, substitute};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::rewrite::cost::Work;
+use crate::rewrite::facts::Facts;
+
+use super::fission::{component, leaves, project};
+use super::lambda::is_free;
+use super::ring::is_number;
+use super::rules;
+
+rules! {
+    "array-split" Tuple @ Let: "let p = build n (fun i -> (a, b)) in e -> let q = build n (fun i -> a) in let r = build n (fun i -> b) in e[(q[i], r[i])/p[i]] if no work is done twice" => array_split;
+    "build-one-hot" Fusion Fusion @ Let: "let x = build n (fun i -> if i = k then e else 0) in b -> let h = (let i = k in e) in let x = build n (fun i -> if i = k then h else 0) in b if 0 <= k && k < n" => build_one_hot;
+}
+
+fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let (mut loops, mut element) = (Vec::new(), value);
+    while let Term::Build { n, i, body } = element.term() {
+        loops.push((n, i));
+        element = body;
+    }
+    let Type::Tuple(parts) = element.ty() else { return None };
+    let (_, i) = loops.first()?;
+    if loops.iter().any(|(n, _)| !is_free(n)) {
+        return None;
+    }
+    let components: Vec<Expr> = (0..parts.len()).map(|k| component(element, k)).collect::<Option<_>>()?;
+    let arrays: Vec<Var> =
+        (0..parts.len()).map(|k| Var::fresh(&format!("{}_{k}", x.name()), array_of(&components[k], &loops).ty().clone())).collect();
+    let mut used = vec![false; parts.len()];
+    let body = elements(body, x, loops.len(), &arrays, &mut used)?;
+    // a component that is a name of the element's own lets is read, not computed again
+    let read = |k: usize| loops.iter().fold(Expr::var(&arrays[k]), |array, (_, i)| Expr::get(array, Expr::var(i)));
+    let named: Vec<(Var, usize)> = component_names(element).into_iter().filter(|(_, k)| used[*k]).collect();
+    let mut lets = Vec::new();
+    for (k, component) in components.iter().enumerate().filter(|(k, _)| used[*k]) {
+        let shared = with_values(component, &|y| named.iter().find(|(name, at)| name == y && *at < k).map(|(_, at)| read(*at)));
+        lets.push((k, shared));
+    }
+    if lets.len() > 1 && !is_worthwhile(element, &lets, facts, i) {
+        return None;
+    }
+    let lets = lets.into_iter().map(|(k, component)| (arrays[k].clone(), freshen(&array_of(&component, &loops))));
+    Some(lets.rev().fold(body, |body, (array, value)| Expr::let_(array, value, body)))
+}
+
+fn array_of(element: &Expr, loops: &[(&Expr, &Var)]) -> Expr {
+    loops.iter().rev().fold(element.clone(), |element, (n, i)| Expr::build_with((*n).clone(), (*i).clone(), element))
+}
+
+/// No more work in sum, or some of the arrays can be made outside of the loop around and others cannot.
+fn is_worthwhile(element: &Expr, components: &[(usize, Expr)], facts: &Facts, _: &Var) -> bool {
+    let whole = Work::of(element);
+    let (mut loops, mut operations) = (0, 0);
+    for (_, component) in components {
+        let work = Work::of(component);
+        loops += work.loops;
+        operations += work.operations;
+    }
+    let outer = components.iter().filter(|(_, component)| leaves(component, facts)).count();
+    loops <= whole.loops && operations <= whole.operations || 0 < outer && outer < components.len()
+}
+
+/// Names that the element's lets give to whole components.
+fn component_names(element: &Expr) -> Vec<(Var, usize)> {
+    let mut bound = Vec::new();
+    let mut body = element;
+    while let Term::Let(y, _, inner) = body.term() {
+        bound.push(y);
+        body = inner;
+    }
+    let Term::Tuple(parts) = body.term() else { return Vec::new() };
+    let named = parts.iter().enumerate().filter_map(|(k, part)| match part.term() {
+        Term::Var(var) if bound.contains(&var) => Some((var.clone(), k)),
+        _ => None,
+    });
+    named.collect()
+}
+
+/// The term with other values for some of the lets on its spine, without those that are then not used.
+fn with_values(expr: &Expr, value_of: &dyn Fn(&Var) -> Option<Expr>) -> Expr {
+    let Term::Let(y, value, body) = expr.term() else { return expr.clone() };
+    let body = with_values(body, value_of);
+    if !mentions(&body, y) {
+        return body;
+    }
+    Expr::let_(y.clone(), value_of(y).unwrap_or_else(|| value.clone()), body)
+}
+
+/// The term with the tuple of the arrays' elements for each element of x; `None` where x occurs otherwise.
+fn elements(expr: &Expr, x: &Var, depth: usize, arrays: &[Var], used: &mut [bool]) -> Option<Expr> {
+    let is_x = |e: &Expr| matches!(e.term(), Term::Var(var) if var == x);
+    match expr.term() {
+        Term::Var(var) => (var != x).then(|| expr.clone()),
+        Term::Dim(array, axis) if is_x(array) => Some(Expr::dim(Expr::var(arrays.first()?), *axis)),
+        Term::Proj(tuple, k) => {
+            let Some(indices) = indices_of(tuple, x, depth) else { return in_children(expr, x, depth, arrays, used) };
+            *used.get_mut(*k)? = true;
+            let indices: Vec<Expr> = indices.iter().map(|index| elements(index, x, depth, arrays, used)).collect::<Option<_>>()?;
+            Some(indices.into_iter().fold(Expr::var(&arrays[*k]), Expr::get))
+        }
+        Term::Get(..) => {
+            let Some(indices) = indices_of(expr, x, depth) else { return in_children(expr, x, depth, arrays, used) };
+            used.iter_mut().for_each(|used| *used = true);
+            if !indices.iter().all(|index| is_free(index)) {
+                return None;
+            }
+            let parts = arrays.iter().map(|array| indices.iter().fold(Expr::var(array), |array, index| Expr::get(array, (*index).clone())));
+            Some(Expr::tuple(parts.collect()))
+        }
+        // the components that a name stands for are read where it is used
+        Term::Let(y, value, body) if indices_of(value, x, depth).is_some_and(|indices| indices.iter().all(|index| is_free(index))) => {
+            let indices = indices_of(value, x, depth)?;
+            let mut parts = vec![false; used.len()];
+            let whole = !projections_only(body, y, &mut parts);
+            used.iter_mut().zip(&parts).for_each(|(used, part)| *used |= *part || whole);
+            let reads: Vec<Expr> = arrays
+                .iter()
+                .map(|array| indices.iter().fold(Expr::var(array), |array, index| Expr::get(array, (*index).clone())))
+                .collect();
+            let mut lets = Vec::new();
+            let named = reads.into_iter().enumerate().map(|(k, read)| {
+                let name = Var::fresh(&format!("{}_{k}", y.name()), read.ty().clone());
+                if parts[k] || whole {
+                    lets.push((name.clone(), read));
+                }
+                Expr::var(&name)
+            });
+            let named: Vec<Expr> = named.collect();
+            let body = project(&elements(body, x, depth, arrays, used)?, y, &named);
+            let body = if whole { substitute(&body, &[(y.clone(), Expr::tuple(named))]) } else { body };
+            Some(lets.into_iter().rev().fold(body, |body, (name, read)| Expr::let_(name, read, body)))
+        }
+        Term::Double(_)
+        | Term::Index(_)
+        | Term::Bool(_)
+        | Term::Prim(..)
+        | Term::Let(..)
+        | Term::If(..)
+        | Term::Build { .. }
+        | Term::Fold { .. }
+        | Term::Dim(..)
+        | Term::Tuple(_)
+        | Term::Array(_)
+        | Term::Call(..)
+        | Term::Check { .. }
+        | Term::Dual { .. } => in_children(expr, x, depth, arrays, used),
+    }
+}
+
+fn in_children(expr: &Expr, x: &Var, depth: usize, arrays: &[Var], used: &mut [bool]) -> Option<Expr> {
+    let mut all = true;
+    let new = map_children(expr, &mut |child| {
+        let new = if all { elements(child, x, depth, arrays, used) } else { None };
+        all &= new.is_some();
+        new.unwrap_or_else(|| child.clone())
+    });
+    all.then_some(new)
+}
+
+/// The indices of `x[i][j]…`, outermost first, when there are as many as x has levels.
+fn indices_of<'a>(expr: &'a Expr, x: &Var, depth: usize) -> Option<Vec<&'a Expr>> {
+    let (mut indices, mut head) = (Vec::new(), expr);
+    while let Term::Get(array, index) = head.term() {
+        indices.push(index);
+        head = array;
+    }
+    indices.reverse();
+    (indices.len() == depth && matches!(head.term(), Term::Var(var) if var == x)).then_some(indices)
+}
+
+/// Notes which components of y are used; `false` when it is used whole.
+fn projections_only(expr: &Expr, y: &Var, used: &mut [bool]) -> bool {
+    match expr.term() {
+        Term::Var(var) => var != y,
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == y) => used.get_mut(*k).map(|used| *used = true).is_some(),
+        _ => {
+            let mut all = true;
+            expr.term().each_child(&mut |child| all = all && projections_only(child, y, used));
+            all
+        }
+    }
+}
+
+fn build_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let Term::Build { n, i, body: element } = value.term() else { return None };
+    let Term::If(cond, hot, cold) = element.term() else { return None };
+    let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
+    let k = if is_i(a) { b } else { is_i(b).then_some(a)? };
+    // what is atomic stays; e is evaluated once as before, but in every case
+    if !is_number(cold, 0.0) || is_free(hot) || mentions(k, i) || !k.is_atom() {
+        return None;
+    }
+    if !Size::try_of_expr(n).is_some_and(|n| facts.in_range(k, &n)) {
+        return None;
+    }
+    let at_k = substitute(hot, &[(i.clone(), k.clone())]);
+    let h = Var::fresh(x.name(), hot.ty().clone());
+    let element = Expr::if_(cond.clone(), Expr::var(&h), cold.clone());
+    let array = Expr::build_with(n.clone(), i.clone(), element);
+    Some(Expr::let_(h, at_k, Expr::let_(x.clone(), array, body.clone())))
+}

@@ -1,0 +1,220 @@
+//! Sums by loops: what does not change from step to step is added up without a loop, or multiplied afterwards.
+//!
+//!     ifold (fun s i -> s + c * v[i]) 0 n      →  c * ifold (fun s i -> s + v[i]) 0 n
+//!     ifold (fun s i -> s + (c - v[i])) 0 n    →  double n * c - ifold (fun s i -> s + v[i]) 0 n
+//!
+//! A sum is taken apart where at most one of the loops that remain depends on the loop around: the others leave it.
+//! Limits: real-number laws of group `algebra`: a factor that is infinite meets the zero of an empty sum.
+
+use crate::ir::subst::{freshen, mentions};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::rewrite::facts::Facts;
+use crate::rewrite::product::Product;
+use crate::rewrite::sum::{collected, is_hot, terms};
+
+use super::fission::leaves;
+use super::lambda::is_free;
+use super::ring::is_number;
+use super::rules;
+
+rules! {
+    "sum-linear" Loop Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d) if s and i are not in c, d, both total" => sum_linear;
+    "sum-swap" Loop Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j) if b depends on the loop around and c, a do not" => sum_swap;
+}
+
+/// Sums with more terms than this are left alone.
+const TERMS: usize = 12;
+
+fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+    if expr.ty() != &Type::Double || !is_free(n) {
+        return None;
+    }
+    let mut lets = Vec::new();
+    let mut sum = body;
+    while let Term::Let(x, value, inner) = sum.term() {
+        lets.push((x, value));
+        sum = inner;
+    }
+    let mut list = Vec::new();
+    terms(sum, true, &mut list);
+    let at = list.iter().position(|(term, positive)| *positive && matches!(term.term(), Term::Var(var) if var == acc))?;
+    list.remove(at);
+    let changes = |e: &Expr| mentions(e, i) || mentions(e, acc) || lets.iter().any(|(x, _)| mentions(e, x));
+    if list.is_empty()
+        || list.len() > TERMS
+        || list.iter().any(|(term, _)| mentions(term, acc) || is_hot(term))
+        || lets.iter().any(|(_, value)| mentions(value, acc))
+    {
+        return None;
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for (term, positive) in &list {
+        let mut product = Product::of(term, facts);
+        if product.is_large() {
+            return None;
+        }
+        product.numerator *= if *positive { 1.0 } else { -1.0 };
+        let (varying, fixed) = product.factors.iter().cloned().partition(|(factor, _)| changes(factor));
+        let fixed: Vec<(Expr, i32)> = fixed;
+        let mut steps = Product { factors: varying, ..Product::ONE };
+        let mut fixed = Product { factors: fixed, ..Product::ONE };
+        let literal = if product.factors.iter().any(|(factor, _)| changes(factor)) && fixed.factors.is_empty() && list.len() > 1 {
+            &mut steps
+        } else {
+            &mut fixed
+        };
+        (literal.numerator, literal.denominator) = (product.numerator, product.denominator);
+        if fixed.factors.iter().any(|(factor, _)| !facts.is_total(factor)) {
+            return None;
+        }
+        match groups.iter_mut().find(|group| group.is_loop() != steps.factors.is_empty() && group.is_alike(&fixed)) {
+            Some(group) => {
+                steps.numerator *= group.sign(&fixed);
+                group.steps.push(steps);
+            }
+            None => groups.push(Group { fixed, steps: vec![steps] }),
+        }
+    }
+    if groups.iter().all(|group| group.is_loop() && group.is_plain()) {
+        return None;
+    }
+    // each loop by itself, but for those that stay inside the loop around
+    let step = |group: &Group| {
+        let (sum, negative) = collected(group.steps.clone(), facts);
+        let acc_now = Expr::var(acc);
+        let body = Expr::prim(if negative { Prim::Sub } else { Prim::Add }, vec![acc_now, sum]);
+        let needed = needed_lets(&lets, &body);
+        let body = needed.into_iter().rev().fold(body, |body, (x, value)| Expr::let_(x.clone(), value.clone(), body));
+        freshen(&Expr::fold_with(n.clone(), acc.clone(), i.clone(), body, Expr::double(0.0)))
+    };
+    let loops: Vec<Option<Expr>> = groups.iter().map(|group| group.is_loop().then(|| step(group))).collect();
+    let staying = loops.iter().flatten().filter(|e| !leaves(e, facts)).count();
+    if staying > 1 {
+        return None;
+    }
+    let times = Expr::prim(Prim::ToDouble, vec![n.clone()]);
+    let mut named: Vec<(Var, Expr)> = Vec::new();
+    let mut products = Vec::new();
+    for (group, sum) in groups.into_iter().zip(loops) {
+        let mut product = group.fixed;
+        match sum {
+            Some(sum) => product.raise(&sum, 1),
+            None => {
+                if !named.iter().any(|(_, value)| value.is_same(&times)) {
+                    named.push((Var::fresh("times", Type::Double), times.clone()));
+                }
+                if let Some((x, _)) = named.first() {
+                    product.raise(&Expr::var(x), 1);
+                }
+            }
+        }
+        products.push(product);
+    }
+    let (whole, negative) = collected(products, facts);
+    let whole = match (is_number(init, 0.0), negative) {
+        (true, false) => whole,
+        (true, true) => Expr::prim(Prim::Neg, vec![whole]),
+        (false, _) => Expr::prim(if negative { Prim::Sub } else { Prim::Add }, vec![init.clone(), whole]),
+    };
+    let whole = named.into_iter().fold(whole, |whole, (x, value)| Expr::let_(x, value, whole));
+    if Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n)) || matches!(whole.term(), Term::Fold { .. }) {
+        return Some(whole);
+    }
+    Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, whole))
+}
+
+/// Terms with the same factors outside of the loop.
+struct Group {
+    fixed: Product,
+    steps: Vec<Product>,
+}
+
+impl Group {
+    fn is_loop(&self) -> bool {
+        self.steps.iter().any(|step| !step.factors.is_empty())
+    }
+
+    /// Nothing to take out but a sign.
+    fn is_plain(&self) -> bool {
+        self.fixed.factors.is_empty() && self.fixed.numerator.abs() == 1.0 && self.fixed.denominator.abs() == 1.0
+    }
+
+    fn is_alike(&self, other: &Product) -> bool {
+        self.fixed.same_factors(other)
+            && self.fixed.numerator.abs() == other.numerator.abs()
+            && self.fixed.denominator.abs() == other.denominator.abs()
+    }
+
+    fn sign(&self, other: &Product) -> f64 {
+        if self.fixed.is_negative() == other.is_negative() { 1.0 } else { -1.0 }
+    }
+}
+
+/// The lets that a body needs, through one another.
+fn needed_lets<'a>(lets: &[(&'a Var, &'a Expr)], body: &Expr) -> Vec<(&'a Var, &'a Expr)> {
+    let mut needed: Vec<(&Var, &Expr)> = Vec::new();
+    for (x, value) in lets.iter().rev() {
+        if mentions(body, x) || needed.iter().any(|(_, value)| mentions(value, x)) {
+            needed.push((x, value));
+        }
+    }
+    needed.reverse();
+    needed
+}
+
+/// The inner sum of a product with a sum, where it then leaves the loop around.
+fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let outer = Sum::of(expr, facts)?;
+    let (at, inner) = outer.product.factors.iter().enumerate().find_map(|(at, (factor, power))| match Sum::of(factor, facts) {
+        Some(inner) if *power == 1 && is_number(inner.init, 0.0) => Some((at, inner)),
+        Some(_) | None => None,
+    })?;
+    let here = facts.loops();
+    let counts = |n: &Expr| !mentions(n, outer.i) && facts.level(n) < here && Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    if here == 0 || !counts(outer.n) || !counts(inner.n) {
+        return None;
+    }
+    let (steps, around): (Vec<_>, Vec<_>) = inner.product.factors.iter().cloned().partition(|(factor, _)| mentions(factor, outer.i));
+    let (mut steps, mut around) = (Product { factors: steps, ..Product::ONE }, Product { factors: around, ..Product::ONE });
+    (around.numerator, around.denominator) =
+        (outer.product.numerator * inner.product.numerator, outer.product.denominator * inner.product.denominator);
+    for (k, (factor, power)) in outer.product.factors.iter().enumerate() {
+        if k != at {
+            steps.raise(factor, *power);
+        }
+    }
+    let leaves = steps.factors.iter().all(|(factor, _)| facts.level(factor) < here && facts.is_total(factor));
+    let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
+    if !leaves || !stays || steps.factors.is_empty() {
+        return None;
+    }
+    let sum = |acc: &Var, term: Expr| Expr::prim(Prim::Add, vec![Expr::var(acc), term]);
+    let column =
+        Expr::fold_with(outer.n.clone(), outer.acc.clone(), outer.i.clone(), sum(outer.acc, steps.to_expr(facts)), Expr::double(0.0));
+    around.raise(&column, 1);
+    let body = sum(inner.acc, around.to_expr(facts));
+    Some(freshen(&Expr::fold_with(inner.n.clone(), inner.acc.clone(), inner.i.clone(), body, outer.init.clone())))
+}
+
+/// `ifold (fun s i -> s + product) init n`.
+struct Sum<'a> {
+    n: &'a Expr,
+    acc: &'a Var,
+    i: &'a Var,
+    init: &'a Expr,
+    product: Product,
+}
+
+impl<'a> Sum<'a> {
+    fn of(expr: &'a Expr, facts: &Facts) -> Option<Sum<'a>> {
+        let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+        let Term::Prim(Prim::Add, args) = body.term() else { return None };
+        let [s, term] = args.as_slice() else { return None };
+        if !matches!(s.term(), Term::Var(var) if var == acc) || mentions(term, acc) || expr.ty() != &Type::Double {
+            return None;
+        }
+        let product = Product::of(term, facts);
+        (!product.is_large()).then_some(Sum { n, acc, i, init, product })
+    }
+}

@@ -1,0 +1,236 @@
+//! Sums as lists of products: like terms, common factors, and what an arithmetic term costs.
+//!
+//! In: a term of `+`, `-`, `*`, `/`. Out: its [`simplified`] form, where that does less work in the innermost loop that it
+//! stands in.
+//!
+//!     x * y + y * x              →  2 * (x * y)
+//!     a * u / d - b * u / d      →  (a - b) * u / d
+//!
+//! What a fold accumulates stays at the front, and a term that is zero unless a condition holds stays by itself: other
+//! rules look for them there. Limits: real-number laws, so only for rules of group `algebra`.
+
+use crate::ir::{Expr, Prim, Term, Type};
+
+use super::facts::Facts;
+use super::product::Product;
+use super::rules::ring::is_number;
+
+/// Sums with more terms than this are left alone.
+const TERMS: usize = 24;
+
+/// The terms of a sum, each with its sign.
+pub fn terms(expr: &Expr, positive: bool, found: &mut Vec<(Expr, bool)>) {
+    match expr.term() {
+        Term::Prim(prim @ (Prim::Add | Prim::Sub), args) if args.len() == 2 => {
+            terms(&args[0], positive, found);
+            terms(&args[1], positive == (*prim == Prim::Add), found);
+        }
+        Term::Prim(Prim::Neg, args) if args.len() == 1 => terms(&args[0], !positive, found),
+        _ => found.push((expr.clone(), positive)),
+    }
+}
+
+/// A term that is zero unless a condition holds.
+pub fn is_hot(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::If(_, a, b) => is_number(a, 0.0) || is_number(b, 0.0),
+        Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, args) => args.iter().any(is_hot),
+        _ => false,
+    }
+}
+
+/// A cheaper form of an arithmetic term, if there is one.
+pub fn simplified(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    if expr.ty() != &Type::Double {
+        return None;
+    }
+    let mut list = Vec::new();
+    terms(expr, true, &mut list);
+    if list.len() > TERMS {
+        return None;
+    }
+    let is_kept = |term: &Expr| is_hot(term) || facts.accumulates(term);
+    let (kept, list): (Vec<_>, Vec<_>) = list.into_iter().partition(|(term, _)| is_kept(term));
+    if list.is_empty() || !kept.is_empty() && list.len() < 2 {
+        return None;
+    }
+    let mut products = Vec::new();
+    for (term, positive) in &list {
+        let mut product = Product::of(term, facts);
+        if product.is_large() {
+            return None;
+        }
+        product.numerator *= if *positive { 1.0 } else { -1.0 };
+        products.push(product);
+    }
+    let (sum, negative) = collected(products, facts);
+    let mut whole = None;
+    for (term, positive) in kept {
+        append(&mut whole, term, positive);
+    }
+    append(&mut whole, sum, !negative);
+    let whole = whole?;
+    (work(&whole, facts) < work(expr, facts)).then_some(whole)
+}
+
+fn append(sum: &mut Option<Expr>, term: Expr, positive: bool) {
+    *sum = Some(match sum.take() {
+        _ if is_number(&term, 0.0) && sum.is_some() => return,
+        None if positive => term,
+        None => Expr::prim(Prim::Neg, vec![term]),
+        Some(before) if is_number(&before, 0.0) && positive => term,
+        Some(before) => Expr::prim(if positive { Prim::Add } else { Prim::Sub }, vec![before, term]),
+    });
+}
+
+/// Like terms collected and common factors taken out; without its sign, and whether it has one.
+pub fn collected(products: Vec<Product>, facts: &Facts) -> (Expr, bool) {
+    let mut list: Vec<Product> = Vec::new();
+    for product in products {
+        match list.iter_mut().find(|other| other.same_factors(&product)) {
+            Some(other) => {
+                let (n, d) = (other.numerator, other.denominator);
+                other.numerator =
+                    if d == product.denominator { n + product.numerator } else { n * product.denominator + product.numerator * d };
+                other.denominator = if d == product.denominator { d } else { d * product.denominator };
+            }
+            None => list.push(product),
+        }
+    }
+    list.retain(|product| product.numerator != 0.0);
+    match list.as_slice() {
+        [] => return (Expr::double(0.0), false),
+        [single] => return single.to_signed(facts),
+        _ => {}
+    }
+    let common = common_factors(&list);
+    if !common.is_empty() {
+        return times(common, &list, facts);
+    }
+    let Some(shared) = most_shared(&list) else {
+        return in_order(list.iter().map(|product| product.to_signed(facts)).collect(), facts);
+    };
+    let has = |product: &Product| product.power(&shared.0) * shared.1 > 0;
+    let (with, without): (Vec<Product>, Vec<Product>) = list.iter().cloned().partition(has);
+    let first = list.first().is_some_and(has);
+    let together = times(common_factors(&with), &with, facts);
+    let rest = collected(without, facts);
+    let mut whole = None;
+    let (a, b) = if first { (together, rest) } else { (rest, together) };
+    if a.1 && !b.1 {
+        append(&mut whole, b.0, true);
+        append(&mut whole, a.0, false);
+        return (whole.unwrap_or_else(|| Expr::double(0.0)), false);
+    }
+    append(&mut whole, a.0, true);
+    append(&mut whole, b.0, a.1 == b.1);
+    (whole.unwrap_or_else(|| Expr::double(0.0)), a.1)
+}
+
+/// The common factors times what is left of each product.
+fn times(common: Vec<(Expr, i32)>, list: &[Product], facts: &Facts) -> (Expr, bool) {
+    let mut rest = Vec::new();
+    for product in list {
+        let product = product.without(&common);
+        match product.factors.as_slice() {
+            // a sum that stood as a factor joins the terms around it
+            [(factor, 1)] if matches!(factor.term(), Term::Prim(Prim::Add | Prim::Sub, _)) => {
+                let mut inner = Vec::new();
+                terms(factor, true, &mut inner);
+                for (term, positive) in inner {
+                    let mut part = Product::of(&term, facts);
+                    part.numerator *= product.numerator * if positive { 1.0 } else { -1.0 };
+                    part.denominator *= product.denominator;
+                    rest.push(part);
+                }
+            }
+            _ => rest.push(product),
+        }
+    }
+    let (sum, negative) = collected(rest, facts);
+    let mut whole = Product { factors: common, ..Product::ONE };
+    whole.multiply(&sum, 1, facts);
+    let (whole, other) = whole.to_signed(facts);
+    (whole, negative != other)
+}
+
+/// What all products have, with the smaller of their powers.
+fn common_factors(list: &[Product]) -> Vec<(Expr, i32)> {
+    let Some((first, others)) = list.split_first() else { return Vec::new() };
+    let common = first.factors.iter().filter_map(|(factor, power)| {
+        let powers = others.iter().map(|product| product.power(factor));
+        let least = powers.fold(
+            *power,
+            |least, power| {
+                if least.signum() != power.signum() { 0 } else { least.signum() * least.abs().min(power.abs()) }
+            },
+        );
+        (least != 0).then(|| (factor.clone(), least))
+    });
+    common.collect()
+}
+
+/// The factor, with the sign of its power, that most products have; of more than one.
+fn most_shared(list: &[Product]) -> Option<(Expr, i32)> {
+    let mut best: Option<(usize, Expr, i32)> = None;
+    for product in list {
+        for (factor, power) in &product.factors {
+            let count = list.iter().filter(|other| other.power(factor) * power > 0).count();
+            if count > 1 && best.as_ref().is_none_or(|(most, ..)| count > *most) {
+                best = Some((count, factor.clone(), power.signum()));
+            }
+        }
+    }
+    best.map(|(_, factor, sign)| (factor, sign))
+}
+
+/// The sum of terms, what depends on fewer loops first, and of those a positive one first if there is any.
+fn in_order(mut parts: Vec<(Expr, bool)>, facts: &Facts) -> (Expr, bool) {
+    parts.sort_by_key(|(part, _)| facts.level(part));
+    let outer = parts.first().map_or(0, |(part, _)| facts.level(part));
+    let leads = |(part, negative): &(Expr, bool)| !negative && facts.level(part) == outer;
+    if let Some(at) = parts.iter().position(leads).or_else(|| parts.iter().position(|(_, negative)| !negative)) {
+        let first = parts.remove(at);
+        parts.insert(0, first);
+    }
+    let negative = parts.first().is_some_and(|(_, negative)| *negative);
+    let mut whole = None;
+    for (part, sign) in parts {
+        append(&mut whole, part, sign == negative);
+    }
+    (whole.unwrap_or_else(|| Expr::double(0.0)), negative)
+}
+
+/// What the operations of an arithmetic term cost, from the innermost loop outwards: the first difference decides. A
+/// division counts as three operations. What is no arithmetic is not counted.
+pub fn work(expr: &Expr, facts: &Facts) -> Vec<u32> {
+    let mut levels = vec![0; facts.loops() + 2];
+    add_work(expr, facts, &mut levels);
+    // at last how much there is to read
+    levels.insert(0, leaves(expr));
+    levels.reverse();
+    levels
+}
+
+/// The operands of an arithmetic term, without literals.
+fn leaves(expr: &Expr) -> u32 {
+    match expr.term() {
+        Term::Double(_) => 0,
+        Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Neg, args) => args.iter().map(leaves).sum(),
+        _ => 1,
+    }
+}
+
+fn add_work(expr: &Expr, facts: &Facts, levels: &mut [u32]) -> usize {
+    let cost = match expr.term() {
+        Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg, _) if expr.ty() == &Type::Double => 1,
+        Term::Prim(Prim::Div, _) if expr.ty() == &Type::Double => 3,
+        _ => return facts.level(expr),
+    };
+    let mut level = 0;
+    expr.term().each_child(&mut |child| level = level.max(add_work(child, facts, levels)));
+    if let Some(count) = levels.get_mut(level) {
+        *count += cost;
+    }
+    level
+}

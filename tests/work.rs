@@ -1,0 +1,356 @@
+//! What derivatives cost after optimisation, by counting what the interpreter does: never by a clock.
+//!
+//! Each `tests/derivatives/*.smooth` holds a derivative as a user would ask for it (`automatic`) and the best that we could
+//! derive (`byHand`), with sizes to count at and a bound:
+//!
+//!     // sizes: n = 20; n = 40
+//!     // bound: 6 n                       operations, comparisons, reads and writes together
+//!     // bound: 3 by hand                 as a multiple of what `byHand` does
+//!     // bound: none by hand              forward mode is costlier here: only listed
+//!
+//! Both must agree in value. `docs/forward-mode-cost.md` lists the counts; after a change that is meant to change them:
+//!
+//!     UPDATE_DOCS=1 cargo test --test work
+
+mod support {
+    #[allow(dead_code, reason = "only compiling and comparing is used here")]
+    pub mod engine;
+    pub mod sources;
+}
+
+use std::path::Path;
+use std::rc::Rc;
+
+use smoothc::cli::values;
+use smoothc::driver::Session;
+use smoothc::ir::eval::{Array, Counts, Outcome, Shape, Value, eval};
+use smoothc::ir::{Function, Program, Type};
+use smoothc::stack::with_large_stack;
+use support::engine;
+
+type Sizes = Vec<(String, u64)>;
+
+struct Case {
+    name: String,
+    what: String,
+    text: String,
+    sizes: Vec<Sizes>,
+    bound: Bound,
+}
+
+enum Bound {
+    /// A number times a product of sizes.
+    Monomial(u64, Vec<String>),
+    /// A multiple of what the derivation by hand does.
+    ByHand(u64),
+    None,
+}
+
+/// What one program does at each of a case's sizes.
+struct Measured {
+    automatic: Vec<u64>,
+    by_hand: Vec<u64>,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn names(folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(root().join(folder)).expect("the folder is there");
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.expect("readable").file_name().into_string().ok()).collect();
+    names.retain(|name| name.ends_with(".smooth"));
+    names.sort();
+    names
+}
+
+fn cases() -> Vec<Case> {
+    names("tests/derivatives").iter().map(|name| case(name)).collect()
+}
+
+fn case(file: &str) -> Case {
+    let text = std::fs::read_to_string(root().join("tests/derivatives").join(file)).expect("readable");
+    let line = |start: &str| {
+        let found = text.lines().find_map(|line| line.strip_prefix(start));
+        found.unwrap_or_else(|| panic!("{file}: no line `{start}…`")).trim().to_string()
+    };
+    let size = |part: &str| {
+        let (name, value) = part.split_once('=').expect("`name = size`");
+        (name.trim().to_string(), value.trim().parse().expect("a number"))
+    };
+    let sizes: Vec<Sizes> = line("// sizes:").split(';').map(|at| at.split(',').map(size).collect()).collect();
+    assert!(sizes.len() > 1, "{file}: two sizes or more");
+    let bound = line("// bound:");
+    let bound = match bound.strip_suffix(" by hand") {
+        Some("none") => Bound::None,
+        Some(times) => Bound::ByHand(times.parse().expect("a number")),
+        None => {
+            let mut words = bound.split_whitespace();
+            let factor = words.next().and_then(|word| word.parse().ok()).expect("a number");
+            Bound::Monomial(factor, words.map(str::to_string).collect())
+        }
+    };
+    let doc = text.lines().take_while(|line| !line.starts_with("let automatic")).filter_map(|line| line.strip_prefix("/// ")).last();
+    Case { name: file.replace(".smooth", ""), what: doc.expect("documentation").to_string(), text, sizes, bound }
+}
+
+/// A value of the type with these sizes; numbers between 0.2 and 1.2, in no order.
+fn value(ty: &Type, sizes: &Sizes, next: &mut f64) -> Value {
+    match ty {
+        Type::Array(element, length) => {
+            let length = match length.as_constant() {
+                Some(length) => length as u64,
+                None => size(&length.to_string(), sizes),
+            };
+            let items: Vec<Value> = (0..length).map(|_| value(element, sizes, next)).collect();
+            Value::Array(Rc::new(Array { element: items.first().map_or(Shape::Double, Value::shape), items }))
+        }
+        Type::Double => {
+            *next += 1.7;
+            Value::Double(0.7 + next.sin() / 2.0)
+        }
+        Type::Bool | Type::Index(_) | Type::Tuple(_) => panic!("no value of this type"),
+    }
+}
+
+fn size(name: &str, sizes: &Sizes) -> u64 {
+    sizes.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("no size for `{name}`")).1
+}
+
+fn arguments(function: &Function, sizes: &Sizes) -> Vec<Value> {
+    let mut next = 0.3;
+    let argument = |param: &smoothc::ir::Var| match param.ty() {
+        Type::Index(_) => Value::Index(size(param.name(), sizes) as i64),
+        ty => value(ty, sizes, &mut next),
+    };
+    function.params.iter().map(argument).collect()
+}
+
+fn run(program: &Program, entry: &str, sizes: &Sizes) -> Outcome {
+    let function = program.functions.get(entry).unwrap_or_else(|| panic!("no `{entry}`"));
+    eval(program, entry, arguments(function, sizes)).unwrap_or_else(|error| panic!("`{entry}`: {}", error.message))
+}
+
+fn total(counts: Counts) -> u64 {
+    counts.arithmetic + counts.comparisons + counts.reads + counts.writes
+}
+
+fn compiled(path: &str, text: &str, schedule: &str) -> Session {
+    engine::compile(path, text, schedule, "rewrite").unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+fn measured(case: &Case) -> Measured {
+    let path = format!("tests/derivatives/{}.smooth", case.name);
+    let (plain, best) = (compiled(&path, &case.text, "none"), compiled(&path, &case.text, "default"));
+    let mut measured = Measured { automatic: Vec::new(), by_hand: Vec::new() };
+    for sizes in &case.sizes {
+        let automatic = run(&best.program, "automatic", sizes);
+        // the derivation by hand may be worse for being optimised: the better of the two counts
+        let hands = [run(&plain.program, "byHand", sizes), run(&best.program, "byHand", sizes)];
+        let known = engine::Known { value: values::to_flat(&hands[0].value), largest: hands[0].trace.largest };
+        for (name, found) in [("automatic", &automatic), ("byHand", &hands[1])] {
+            if let Some(problem) = engine::difference(&known, &values::to_flat(&found.value)) {
+                panic!("{path}, {name} at {sizes:?}: {problem}");
+            }
+        }
+        measured.automatic.push(total(automatic.trace.counts));
+        measured.by_hand.push(hands.iter().map(|outcome| total(outcome.trace.counts)).min().expect("two"));
+    }
+    measured
+}
+
+#[test]
+fn derivatives_cost_what_they_should() {
+    with_large_stack(|| {
+        let mut wrong = Vec::new();
+        for case in cases() {
+            let measured = measured(&case);
+            for (at, sizes) in case.sizes.iter().enumerate() {
+                let allowed = match &case.bound {
+                    Bound::Monomial(factor, names) => names.iter().fold(*factor, |product, name| product * size(name, sizes)),
+                    Bound::ByHand(times) => (times * measured.by_hand[at]).max(1),
+                    Bound::None => u64::MAX,
+                };
+                if measured.automatic[at] > allowed {
+                    wrong.push(format!("{} at {sizes:?}: {} of {allowed}", case.name, measured.automatic[at]));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    });
+}
+
+/// By how much the work grows from one size to the other, as a power of how much all sizes grow.
+fn growth(counts: &[u64], sizes: &[Sizes]) -> f64 {
+    let (Some(first), Some(last)) = (counts.first(), counts.last()) else { return 0.0 };
+    let scale = |sizes: &Sizes| sizes.iter().map(|(_, value)| *value as f64).product::<f64>().powf(1.0 / sizes.len() as f64);
+    (*last as f64 / (*first).max(1) as f64).ln() / (scale(&sizes[sizes.len() - 1]) / scale(&sizes[0])).ln()
+}
+
+fn table(cases: &[(Case, Measured)]) -> String {
+    let mut table =
+        String::from("| derivative | sizes | automatic | by hand | growth | by hand |\n| --- | --- | --- | --- | --- | --- |\n");
+    for (case, measured) in cases {
+        let list = |counts: &[u64]| counts.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let at = |sizes: &Sizes| sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ");
+        let sizes = case.sizes.iter().map(at).collect::<Vec<_>>().join("; ");
+        let power = |counts: &[u64]| {
+            if counts.iter().all(|count| *count == 0) { "0".into() } else { format!("{:.1}", growth(counts, &case.sizes)) }
+        };
+        let what = case.what.trim_end_matches('.');
+        let (a, b) = (&measured.automatic, &measured.by_hand);
+        table.push_str(&format!(
+            "| [{what}](../tests/derivatives/{}.smooth) | {sizes} | {} | {} | {} | {} |\n",
+            case.name,
+            list(a),
+            list(b),
+            power(a),
+            power(b)
+        ));
+    }
+    table
+}
+
+const INTRODUCTION: &str = "\
+# What forward mode costs
+
+Forward mode computes one derivative for each element of a gradient. The rules take most of that apart again: what does not
+depend on the element moves out of its loop, sums over a one-hot vector become single terms, and constant factors leave
+sums. These tables show how far that carries. Counts are operations on Doubles, comparisons, array reads and array writes
+of the optimised program together, as `smoothc eval --count --schedule default` prints them, beside those of a derivation
+by hand. Growth is the power of the size that the counts grow with. `cargo test --test work` checks every number.
+
+## As cheap as by hand, but for a constant
+
+";
+
+const COSTLIER: &str = "
+## Where forward mode stays costlier
+
+Here the work grows faster than that of a derivation by hand, which goes backwards from the result as reverse mode does.
+What the next step needs is a whole array that the rules cannot see through: a loop over a vector carries every tangent
+along, once for each element of the gradient.
+
+";
+
+fn document() -> String {
+    let measured: Vec<(Case, Measured)> = cases().into_iter().map(|case| (measured(&case), case)).map(|(m, c)| (c, m)).collect();
+    let costlier =
+        |(case, m): &(Case, Measured)| growth(&m.automatic, &case.sizes) > growth(&m.by_hand, &case.sizes) + 0.4 && m.automatic > m.by_hand;
+    let (above, below): (Vec<_>, Vec<_>) = measured.into_iter().partition(|row| !costlier(row));
+    for (case, _) in &below {
+        assert!(matches!(case.bound, Bound::None), "{} is costlier than by hand", case.name);
+    }
+    format!("{INTRODUCTION}{}{COSTLIER}{}", table(&above), table(&below))
+}
+
+#[test]
+fn the_table_of_costs_is_true() {
+    with_large_stack(|| {
+        let path = root().join("docs/forward-mode-cost.md");
+        let found = document();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::create_dir_all(root().join("docs")).expect("writable");
+            std::fs::write(&path, &found).expect("writable");
+        }
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(written == found, "docs/forward-mode-cost.md is not what `UPDATE_DOCS=1 cargo test --test work` writes");
+    });
+}
+
+/// Sizes at which examples are compared: those named in parameters, and Index parameters.
+fn example_arguments(function: &Function, length: u64) -> Option<Vec<Value>> {
+    let mut sizes: Sizes = function.sizes.iter().map(|var| (var.name().to_string(), length)).collect();
+    sizes.extend(
+        function.params.iter().filter(|param| matches!(param.ty(), Type::Index(_))).map(|param| (param.name().to_string(), length)),
+    );
+    let plain = |ty: &Type| {
+        let mut ty = ty;
+        while let Type::Array(element, _) = ty {
+            ty = element;
+        }
+        matches!(ty, Type::Double)
+    };
+    let fits = function.params.iter().all(|param| matches!(param.ty(), Type::Index(_)) || plain(param.ty()));
+    fits.then(|| arguments(function, &sizes))
+}
+
+#[test]
+fn no_example_does_more_work_for_being_optimised() {
+    with_large_stack(|| {
+        let (mut wrong, mut compared) = (Vec::new(), 0);
+        let folders = ["examples", "examples/papers", "tests/derivatives"];
+        let files = folders.iter().flat_map(|folder| names(folder).into_iter().map(move |name| format!("{folder}/{name}")));
+        for path in files {
+            let text = std::fs::read_to_string(root().join(&path)).expect("readable");
+            let (plain, best) = (compiled(&path, &text, "none"), compiled(&path, &text, "default"));
+            for function in plain.program.functions.values().filter(|function| function.is_entry) {
+                for length in [2, 3, 7] {
+                    let Some(arguments) = example_arguments(function, length) else { continue };
+                    let Ok(before) = eval(&plain.program, &function.name, arguments.clone()) else { continue };
+                    let after = eval(&best.program, &function.name, arguments).expect("a value as before");
+                    compared += 1;
+                    let (before, after) = (total(before.trace.counts), total(after.trace.counts));
+                    if after > before {
+                        wrong.push(format!("{path}, {} at {length}: {before} became {after}", function.name));
+                    }
+                }
+            }
+        }
+        assert!(compared > 200, "only {compared} comparisons");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    });
+}
+
+/// Functions that each call the one before twice, of scalars and of vectors, with a derivative of the last.
+fn chain(functions: usize, arrays: bool) -> String {
+    let mut text = String::new();
+    if arrays {
+        text.push_str("let _f0 (v: Vector<n>) : Vector<n> = vectorMap v (fun x -> sin x)\n");
+        for k in 1..=functions {
+            let before = k - 1;
+            text.push_str(&format!(
+                "let _f{k} (v: Vector<n>) : Vector<n> = vectorAdd (_f{before} (vectorSMul v 0.5)) (_f{before} (vectorEMul v v))\n"
+            ));
+        }
+        text.push_str(&format!("/// The last.\nlet last (v: Vector<n>) : Vector<n> = _f{functions} v\n"));
+    } else {
+        text.push_str("let _f0 (x: Double) : Double = sin x\n");
+        for k in 1..=functions {
+            let before = k - 1;
+            text.push_str(&format!("let _f{k} (x: Double) : Double = _f{before} (x * 0.5) * _f{before} (x + 1.0)\n"));
+        }
+        text.push_str(&format!("/// Its derivative.\nlet last (x: Double) : Double = derivative _f{functions} x\n"));
+    }
+    text
+}
+
+#[test]
+fn inlining_keeps_programs_linear() {
+    with_large_stack(|| {
+        for arrays in [false, true] {
+            let lines = |functions: usize| {
+                let session = engine::compile("chain.smooth", &chain(functions, arrays), "default", "emit")
+                    .unwrap_or_else(|problem| panic!("{problem}"));
+                session.emitted().unwrap_or_else(|_| panic!("C")).source.lines().count()
+            };
+            let (short, long) = (lines(15), lines(30));
+            assert!(long < 2 * short + 600 && long < 4_000, "{short} lines for 15 functions, {long} for 30");
+            // calls that stay are calls: the same value
+            let text = chain(6, arrays);
+            let (plain, best) = (compiled("chain.smooth", &text, "none"), compiled("chain.smooth", &text, "default"));
+            let arguments = || {
+                if arrays {
+                    vec![Value::Array(Rc::new(Array { element: Shape::Double, items: vec![Value::Double(0.3), Value::Double(0.8)] }))]
+                } else {
+                    vec![Value::Double(0.3)]
+                }
+            };
+            let run = |session: &Session| eval(&session.program, "last", arguments()).expect("a value");
+            let (before, after) = (run(&plain), run(&best));
+            let known = engine::Known { value: values::to_flat(&before.value), largest: before.trace.largest };
+            assert_eq!(engine::difference(&known, &values::to_flat(&after.value)), None);
+            assert!(total(after.trace.counts) <= total(before.trace.counts));
+        }
+    });
+}
