@@ -40,6 +40,14 @@ fn builds_are_maps_where_the_index_only_reads() {
 }
 
 #[test]
+fn an_empty_array_evaluates_no_element() {
+    is(
+        "let f (v: Vector<n>) = build (length v) (fun i -> v[length v - 1])",
+        "entry f [n] (v: [n]f64) : [n]f64 =\n  if 0 < n then replicate n v[n - 1] else replicate n 0.0",
+    );
+}
+
+#[test]
 fn associative_folds_are_reductions() {
     is("let f (v: Vector<n>) (w: Vector<n>) = vectorDot v w", "entry f [n] (v: [n]f64) (w: [n]f64) : f64 =\n  f64.sum (map2 (*) v w)");
     is("let f (v: Vector<n>) = vectorMax v", "entry f [n] (v: [n]f64) : f64 =\n  fmax v[0] (reduce fmax (-f64.inf) v)");
