@@ -157,6 +157,41 @@ const RULES: &[(&str, &str, &str)] = &[
         "let r = ifold (fun (s, t) i -> (s + v[i], t + w[i])) (0.0, 0.0) n in fst r * 2.0",
         "let r = ifold (fun acc i -> let s = acc in s + v[i]) 0.0 n in r * 2.0",
     ),
+    // collecting, sharing and moving what costs
+    ("pow-zero", "x ** 0.0", "1.0"),
+    ("double", "sin x + sin x", "2.0 * sin x"),
+    ("order", "sin x * 2.0", "2.0 * sin x"),
+    ("factor", "a * b + a * c", "a * (b + c)"),
+    ("if-factor", "if i = j then a * b else a * c", "a * (if i = j then b else c)"),
+    ("sum-linear", "ifold (fun s i -> s + c * v[i]) 0.0 n", "check 0 <= n else NEGATIVE in c * ifold (fun s i -> s + v[i]) 0.0 n"),
+    (
+        "topdown distribute",
+        "ifold (fun s i -> s + ((if i = 2 then a else 0.0) + b) * c[i]) 0.0 n",
+        "ifold (fun s i -> s + ((if i = 2 then a * c[i] else 0.0) + b * c[i])) 0.0 n",
+    ),
+    (
+        "array-split",
+        "let p = build n (fun i -> (v[i] * 2.0, w[i])) in build n (fun k -> fst p[k])",
+        "let p_0 = build n (fun i -> v[i] * 2.0) in build n (fun k -> p_0[k])",
+    ),
+    (
+        "topdown build-one-hot",
+        "let x = build 4 (fun i -> if i = 2 then sin (a * b) else 0.0) in build 4 (fun k -> x[k] * v[k])",
+        "let x = sin (a * b) in let x_1 = build 4 (fun i -> if i = 2 then x else 0.0) in build 4 (fun k -> x_1[k] * v[k])",
+    ),
+    ("topdown get-select", "build 2 (fun i -> [a, b][i])", "build 2 (fun i -> if i = 0 then a else b)"),
+    ("topdown div-known", "let r = 1.0 / z in a / z + r", "let r = 1.0 / z in a * r + r"),
+    ("reciprocal", "let z = sin x in a / z + b / z + c / z + d / z", "let z = sin x in let r = 1.0 / z in a / z + b / z + c / z + d / z"),
+    (
+        "topdown sum-swap",
+        "build 9 (fun k -> ifold (fun s i -> s + sin (double i) * ifold (fun t j -> t + exp (double i) * cos (double j) * double k) 0.0 9) 0.0 9)",
+        "build 9 (fun k -> ifold (fun t j -> t + cos (double j) * ifold (fun s i -> s + exp (double i) * sin (double i)) 0.0 9 * double k) 0.0 9)",
+    ),
+    (
+        "topdown fold-last",
+        "build 9 (fun k -> snd (ifold (fun s i -> (max (fst s) (sin (double i)), if fst s >= sin (double i) then snd s else double k * double i)) (0.0, 1.0) 9))",
+        "build 9 (fun k -> snd (let last = ifold (fun s i -> (max (fst s) (sin (double i)), if fst s >= sin (double i) then snd s else i)) (0.0, -1) 9 in (fst last, if snd last < 0 then 1.0 else let i_1 = snd last in double k * double i_1)))",
+    ),
 ];
 
 const COMBINATORS: &[(&str, &str, &str)] = &[

@@ -75,6 +75,16 @@ impl Emitter<'_> {
             let (value, shape) = self.settle(value, shape, &wanted);
             return (Fut::apply("replicate", vec![count, typed_literals(value)]), shape);
         }
+        // what is the same for all elements would be evaluated for an empty array too
+        if reads == 0 && wanted.is_known() {
+            let (value, shape) = self.scope(|this| {
+                this.facts.enter_loop(i, n);
+                this.inside(body, &wanted)
+            });
+            let filled = |value: Fut| Fut::apply("replicate", vec![count.clone(), typed_literals(value)]);
+            let some = Fut::infix("<", Fut::Int(0), count.clone());
+            return (Fut::if_(some, filled(value), filled(zero(&shape))), shape);
+        }
         if let Term::Build { n: columns, i: j, body: inner } = body.term()
             && let Some(columns_exp) = self.inner_count(i, columns)
             && self.mapped_arrays(j, inner, &self.length_text(&columns_exp)).is_none()
@@ -181,6 +191,17 @@ impl Emitter<'_> {
         let bound = self.size_term(bound)?;
         let Some(Place::One(value, _)) = self.place(param).cloned() else { return None };
         Some((Status::Range, self.range_test(value, rank, &bound)))
+    }
+}
+
+/// A value of a type, for a branch whose value has no elements.
+fn zero(shape: &Shape) -> Fut {
+    match shape {
+        Shape::Double => Fut::atom("0.0"),
+        Shape::Index => Fut::Int(0),
+        Shape::Bool => Fut::atom("false"),
+        Shape::Array(element, length) => Fut::apply("replicate", vec![Fut::atom(length.as_deref().unwrap_or("0")), zero(element)]),
+        Shape::Tuple(parts) => Fut::Tuple(parts.iter().map(zero).collect()),
     }
 }
 

