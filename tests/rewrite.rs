@@ -157,6 +157,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "let r = ifold (fun (s, t) i -> (s + v[i], t + w[i])) (0.0, 0.0) n in fst r * 2.0",
         "let r = ifold (fun acc i -> let s = acc in s + v[i]) 0.0 n in r * 2.0",
     ),
+    (
+        "topdown fold-merge",
+        "[ifold (fun s i -> s + v[i]) 0.0 n, ifold (fun s i -> s + v[i] * v[i]) 0.0 n]",
+        "let s_1 = ifold (fun s i -> (fst s + v[i], snd s + v[i] * v[i])) (0.0, 0.0) n in [fst s_1, snd s_1]",
+    ),
     // collecting, sharing and moving what costs
     ("pow-zero", "x ** 0.0", "1.0"),
     ("double", "sin x + sin x", "2.0 * sin x"),

@@ -200,7 +200,7 @@ fn zero(shape: &Shape) -> Fut {
         Shape::Double => Fut::atom("0.0"),
         Shape::Index => Fut::Int(0),
         Shape::Bool => Fut::atom("false"),
-        Shape::Array(element, length) => Fut::apply("replicate", vec![Fut::atom(length.as_deref().unwrap_or("0")), zero(element)]),
+        Shape::Array(element, length) => Fut::apply("replicate", vec![Fut::length(length.as_deref().unwrap_or("0")), zero(element)]),
         Shape::Tuple(parts) => Fut::Tuple(parts.iter().map(zero).collect()),
     }
 }

@@ -61,6 +61,11 @@ pub enum Pattern {
 }
 
 impl Fut {
+    /// A length as types write it: `n`, or a sum or product that stands in parentheses anywhere.
+    pub fn length(text: &str) -> Fut {
+        Fut::atom(if text.contains(' ') { format!("({text})") } else { text.to_string() })
+    }
+
     pub fn atom(text: impl Into<String>) -> Fut {
         Fut::Atom(text.into())
     }

@@ -116,7 +116,7 @@ impl Emitter<'_> {
             inner = inner.element();
         }
         let length = match inner {
-            Shape::Array(_, Some(length)) => Fut::atom(length),
+            Shape::Array(_, Some(length)) => Fut::length(&length),
             Shape::Array(..) | Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) => {
                 let rows = (0..axis).fold(exp, |rows, _| Fut::apply("head", vec![rows]));
                 Fut::apply("length", vec![rows])

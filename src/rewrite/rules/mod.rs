@@ -13,6 +13,7 @@ pub mod conditional;
 pub mod divide;
 pub mod fission;
 pub mod fusion;
+pub mod gather;
 pub mod lambda;
 pub mod last;
 pub mod linear;
@@ -31,7 +32,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 16] = [
+    let parts: [&LazyLock<Vec<Rule>>; 17] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -45,6 +46,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &fission::RULES,
         &motion::RULES,
         &share::RULES,
+        &gather::RULES,
         &divide::RULES,
         &unroll::RULES,
         &merge::RULES,

@@ -181,6 +181,15 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 }
             }
         }
+        "fold-merge" => {
+            let n = g.size(0);
+            let sum = |g: &mut Generator| {
+                let other = g.double(1);
+                Expr::fold(n.clone(), "s", "i", g.double(0), |s, i| prim(Prim::Add, s, prim(Prim::Mul, Expr::get(g.param("v"), i), other)))
+            };
+            let (a, b, c) = (sum(g), sum(g), g.double(1));
+            prim(Prim::Mul, prim(Prim::Add, a, c), b)
+        }
         "distribute" => {
             let n = g.count();
             let bound = Type::Index(Some(Size::of_expr(&n)));
