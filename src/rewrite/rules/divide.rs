@@ -31,9 +31,10 @@ fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::prim(Prim::Mul, vec![x.clone(), Expr::var(&r)]))
 }
 
-fn reciprocal(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(z, value, body) = expr.term() else { return None };
-    if z.ty() != &Type::Double || divisions(body, z)? < OFTEN {
+    let is_rare = facts.uses.knows(z) && (facts.uses.get(z).count as usize) < OFTEN;
+    if z.ty() != &Type::Double || is_rare || divisions(body, z)? < OFTEN {
         return None;
     }
     let inverted = Expr::bind("r", inverse(&Expr::var(z)), |_| body.clone());

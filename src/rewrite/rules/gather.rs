@@ -23,6 +23,14 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let mut folds = Vec::new();
+    if let Term::Let(_, value, _) = expr.term() {
+        // the first of them is here, or this is found at a let further in
+        strict_folds(value, &mut Vec::new(), &mut folds);
+        if folds.is_empty() {
+            return None;
+        }
+        folds.clear();
+    }
     strict_folds(expr, &mut Vec::new(), &mut folds);
     let group = folds.iter().enumerate().find_map(|(at, first)| {
         let mut group = vec![first.clone()];
