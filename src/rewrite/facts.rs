@@ -256,6 +256,9 @@ impl Facts {
     /// Inside how many of the loops around here the term must stand: those up to the innermost that one of its
     /// variables is bound in.
     pub fn level(&self, expr: &Expr) -> usize {
+        if self.loops == 0 {
+            return 0;
+        }
         let mut level = 0;
         each_free_var(expr, &mut |var| level = level.max(self.bound.get(var).map_or(0, |place| place.loops)));
         level
