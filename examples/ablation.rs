@@ -45,7 +45,7 @@ fn main() {
 fn table(example: &Example) -> String {
     let (counted, timed, sizes) = (example.counted, example.timed, example.sizes);
     let mut text = format!(
-        "\\n## {}\\n\\n`{}` of `{}`\\n\\n| left out | cost | counted, {sizes} = {counted} | time, {sizes} = {timed} | |\\n| --- | --- | ---: | ---: | ---: |\\n",
+        "\n## {}\n\n`{}` of `{}`\n\n| left out | cost | counted, {sizes} = {counted} | time, {sizes} = {timed} | |\n| --- | --- | ---: | ---: | ---: |\n",
         example.name, example.entry, example.path
     );
     let mut best = None;
@@ -54,7 +54,7 @@ fn table(example: &Example) -> String {
         let ratio = time.as_secs_f64() / best.get_or_insert(time).as_secs_f64();
         let row = ablation::row(example, left_out);
         println!("{} {time:?}", ablation::cells(&row));
-        text += &format!("{} {} | ×{ratio:.1} |\\n", ablation::cells(&row), shown(time));
+        text += &format!("{} {} | ×{ratio:.1} |\n", ablation::cells(&row), shown(time));
     }
     text
 }
