@@ -1,9 +1,10 @@
-//! smoothc compiles F-smooth, a small functional language of numbers and arrays, to C, derivatives included.
+//! smoothc compiles F-smooth, a small functional language of numbers and arrays, to C or Futhark, derivatives included.
 //!
 //! There is one way through, and each stage is a plain function from what it is given to what it makes:
 //!
 //! ```text
 //! text ─ syntax ─▶ tree ─ types ─▶ core ─ ad ─▶ core ─ rewrite ─▶ core ─ lower ─▶ loops ─ emit ─▶ C
+//!                                    │                              └─────────────── emit ─▶ Futhark
 //!                                    └─ ir::eval, the meaning of everything
 //! ```
 //!
@@ -20,8 +21,8 @@
 //! | `ad` | core → core without `dual` |
 //! | `rewrite` | core → core by named rules and a schedule |
 //! | `lower` | core → loop program in destination-passing style |
-//! | `emit` | loop program → C, through `templates/` and `runtime/` |
-//! | `toolchain` | runs the C compiler and calls what it made |
+//! | `emit` | loop program → C, core → Futhark, through `templates/` and `runtime/` |
+//! | `toolchain` | runs the C and Futhark compilers and calls what they made |
 //! | `explain` | a recorded derivation → text, or a page of HTML |
 //! | `driver` | the list of passes; sees all rooms |
 //! | `cli` | one file a subcommand; the only place that reads files, prints and exits |
@@ -32,7 +33,7 @@
 //! # Invariants
 //!
 //! 1. `ir::check` accepts the program after every pass (debug builds and tests); a failure names the pass.
-//! 2. `ir::eval` is the meaning. Rules, differentiation, lowering and C agree with it; tests compare with it.
+//! 2. `ir::eval` is the meaning. Rules, differentiation, lowering, C and Futhark agree with it; tests compare with it.
 //! 3. After `types` no user error is possible, only `unsupported` (E06xx) or `internal` (E09xx).
 //! 4. Rules are pure, and never make a program fail that did not, read out of bounds, or do asymptotically more
 //!    work.

@@ -25,7 +25,7 @@ const MERGE_DISTANCE: usize = 64;
 fn if_merge(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = value.term() else { return None };
-    if has_array(value.ty()) || mentions_index(value) {
+    if has_array(value.ty()) || holds_index(value.ty()) {
         return None;
     }
     // the lets between, which the second condition's branches must not need
@@ -35,7 +35,7 @@ fn if_merge(expr: &Expr, _: &Facts) -> Option<Expr> {
         if let Term::If(again, d, e) = other.term()
             && same(c, again)
             && !has_array(other.ty())
-            && !mentions_index(other)
+            && !holds_index(other.ty())
             && !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var))
         {
             let second = Var::fresh(x.name(), x.ty().clone());
@@ -58,8 +58,8 @@ fn if_merge(expr: &Expr, _: &Facts) -> Option<Expr> {
 }
 
 /// Sizes are over Index variables: one that becomes a component is none.
-fn mentions_index(value: &Expr) -> bool {
-    match value.ty() {
+fn holds_index(ty: &Type) -> bool {
+    match ty {
         Type::Index(_) => true,
         Type::Tuple(parts) => parts.iter().any(|part| matches!(part, Type::Index(_))),
         Type::Double | Type::Bool | Type::Array(..) => false,

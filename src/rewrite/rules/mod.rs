@@ -1,4 +1,8 @@
-//! All rules, one file per part of Figure 8.
+//! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
+//!
+//! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d), `tuple` (e), `loops` (f), `fission` (g). What is
+//! computed once: `motion` (out of loops), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse
+//! arrays: `unroll`, `arrays`. Sums: `linear`, `last` (the last step that counts). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
