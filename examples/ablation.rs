@@ -70,7 +70,8 @@ fn time(example: &Example, left_out: &[String]) -> Duration {
     let function = session.entry(example.entry).expect("an entry");
     let arguments = args::read(function, &(example.arguments)(example.timed)).expect("arguments");
     let interface = session.interface(example.entry).expect("an interface");
-    let loaded = call::load(&session.emitted().expect("C").source, interface, Span::NONE).expect("a C compiler");
+    let loaded = call::load(&session.emitted().expect("C").source, smoothc::toolchain::compiler::Arithmetic::Fast, interface, Span::NONE)
+        .expect("a C compiler");
     let (begin, mut best) = (Instant::now(), Duration::MAX);
     while begin.elapsed() < Duration::from_millis(200) || best == Duration::MAX {
         let start = Instant::now();

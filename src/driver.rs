@@ -376,7 +376,8 @@ mod tests {
             }
             let source = &session.emitted().expect("C").source;
             let interface = session.interface("f").expect("an interface");
-            let loaded = crate::toolchain::call::load(source, interface, Span::NONE).expect("compiles");
+            let loaded = crate::toolchain::call::load(source, crate::toolchain::compiler::Arithmetic::Fast, interface, Span::NONE)
+                .expect("compiles");
             let result = loaded.call(&arguments.values, &arguments.bindings).expect("runs");
             assert_eq!(result.columns, [crate::toolchain::flat::Column::Double(wanted)]);
         }

@@ -63,7 +63,9 @@ impl Entry {
         session.run_to("emit", &mut |_, _| Err(String::new())).expect("compiles");
         let interface = session.interface(name).expect("an interface");
         let sizes = session.entry(name).expect("an entry").sizes.clone();
-        let loaded = call::load(&session.emitted().expect("C").source, interface, Span::NONE).expect("compiles as C");
+        let loaded =
+            call::load(&session.emitted().expect("C").source, smoothc::toolchain::compiler::Arithmetic::Fast, interface, Span::NONE)
+                .expect("compiles as C");
         Entry { loaded, sizes }
     }
 

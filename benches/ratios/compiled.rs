@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use libloading::Library;
 use smoothc::diagnostic::Diagnostic;
 use smoothc::driver::{Options, Session};
-use smoothc::toolchain::compiler::{self, Artifact};
+use smoothc::toolchain::compiler::{self, Arithmetic, Artifact};
 use smoothc::toolchain::shim::Interface;
 
 use crate::inputs::{Array, Inputs};
@@ -68,12 +68,12 @@ impl Compiled {
         let folder = tempfile::tempdir().map_err(|problem| problem.to_string())?;
         let object = folder.path().join("program.o");
         let start = Instant::now();
-        compiler::compile(source, Artifact::Object, &object).map_err(|problem| problem.message)?;
+        compiler::compile(source, Artifact::Object, Arithmetic::Fast, &object).map_err(|problem| problem.message)?;
         let time = start.elapsed();
         let object_bytes = std::fs::metadata(&object).map_err(|problem| problem.to_string())?.len();
         let path = folder.path().join(format!("program{}", std::env::consts::DLL_SUFFIX));
         let text = format!("{source}{}", interface.shim("bench_call", "bench_workspace"));
-        compiler::compile(&text, Artifact::SharedLibrary, &path).map_err(|problem| problem.message)?;
+        compiler::compile(&text, Artifact::SharedLibrary, Arithmetic::Fast, &path).map_err(|problem| problem.message)?;
         // SAFETY: the library was just made from C without initialisers, and the two functions have these types (`shim`).
         let (library, call, measure) = unsafe {
             let library = Library::new(&path).map_err(|problem| problem.to_string())?;

@@ -130,7 +130,7 @@ impl Memory {
     pub fn load() -> Result<Memory, String> {
         let folder = tempfile::tempdir().map_err(|problem| problem.to_string())?;
         let path = folder.path().join(format!("memory{}", std::env::consts::DLL_SUFFIX));
-        compiler::compile(MEMORY, Artifact::SharedLibrary, &path).map_err(|problem| problem.message)?;
+        compiler::compile(MEMORY, Artifact::SharedLibrary, compiler::Arithmetic::Fast, &path).map_err(|problem| problem.message)?;
         // SAFETY: the library was just made from this text, and the functions have these types.
         let (library, copy, fill) = unsafe {
             let library = Library::new(&path).map_err(|problem| problem.to_string())?;

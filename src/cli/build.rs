@@ -23,7 +23,7 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
         return Ok(());
     };
     let built = match command.emission.target {
-        Target::C => compiler::compile_as(&session.emitted()?.source, artifact, Arithmetic::of(command.source.strict_fp), path),
+        Target::C => compiler::compile(&session.emitted()?.source, artifact, Arithmetic::of(command.source.strict_fp), path),
         Target::Futhark => {
             let source = &session.emitted_futhark()?.source;
             futhark::compiler::build(source, &command.emission.futhark_backend, artifact, path)

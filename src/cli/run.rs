@@ -22,7 +22,7 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
         Target::C => {
             let interface = session.interface(&call.entry_name)?;
             let arithmetic = Arithmetic::of(command.source.strict_fp);
-            let loaded = call::load_as(&session.emitted()?.source, arithmetic, interface, entry.span).map_err(one)?;
+            let loaded = call::load(&session.emitted()?.source, arithmetic, interface, entry.span).map_err(one)?;
             loaded.call(&arguments.values, &arguments.bindings).map_err(one)?
         }
         Target::Futhark => {

@@ -70,20 +70,18 @@ pub fn hash(expr: &Expr) -> u64 {
 /// Terms that differ only further down have one hash.
 const HASHED_LEVELS: usize = 6;
 
-fn hash_to(expr: &Expr, bound: &mut Vec<Var>, levels: usize, hasher: &mut DefaultHasher) {
+/// What two terms that are the same have in common before their children; a variable adds nothing.
+pub fn hash_head(expr: &Expr, hasher: &mut DefaultHasher) {
     std::mem::discriminant(expr.term()).hash(hasher);
     match expr.term() {
-        Term::Var(var) => match bound.iter().rev().position(|other| other == var) {
-            Some(at) => at.hash(hasher),
-            None => var.hash(hasher),
-        },
         Term::Double(value) => value.to_bits().hash(hasher),
         Term::Index(value) => value.hash(hasher),
         Term::Bool(value) => value.hash(hasher),
         Term::Prim(prim, _) => prim.hash(hasher),
         Term::Dim(_, k) | Term::Proj(_, k) => k.hash(hasher),
         Term::Call(name, _) => name.hash(hasher),
-        Term::Let(..)
+        Term::Var(_)
+        | Term::Let(..)
         | Term::If(..)
         | Term::Build { .. }
         | Term::Fold { .. }
@@ -92,6 +90,16 @@ fn hash_to(expr: &Expr, bound: &mut Vec<Var>, levels: usize, hasher: &mut Defaul
         | Term::Array(_)
         | Term::Check { .. }
         | Term::Dual { .. } => {}
+    }
+}
+
+fn hash_to(expr: &Expr, bound: &mut Vec<Var>, levels: usize, hasher: &mut DefaultHasher) {
+    hash_head(expr, hasher);
+    if let Term::Var(var) = expr.term() {
+        match bound.iter().rev().position(|other| other == var) {
+            Some(at) => at.hash(hasher),
+            None => var.hash(hasher),
+        }
     }
     if levels == 0 {
         return;

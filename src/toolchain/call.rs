@@ -30,13 +30,8 @@ pub struct Loaded {
     _folder: tempfile::TempDir,
 }
 
-/// Compiles emitted C and loads one of its entries; `span` is the entry's place for diagnostics.
-pub fn load(source: &str, interface: Interface, span: Span) -> Result<Loaded, Diagnostic> {
-    load_as(source, Arithmetic::Fast, interface, span)
-}
-
-/// The same, compiled for this arithmetic.
-pub fn load_as(source: &str, arithmetic: Arithmetic, interface: Interface, span: Span) -> Result<Loaded, Diagnostic> {
+/// Compiles emitted C for this arithmetic and loads one of its entries; `span` is the entry's place for diagnostics.
+pub fn load(source: &str, arithmetic: Arithmetic, interface: Interface, span: Span) -> Result<Loaded, Diagnostic> {
     let names = ["smoothc_call", "smoothc_workspace"].map(|name| {
         let mut name = name.to_string();
         while source.contains(&name) {
@@ -48,7 +43,7 @@ pub fn load_as(source: &str, arithmetic: Arithmetic, interface: Interface, span:
     let cannot = |what: String| Diagnostic::error("E0904", Span::NONE, what);
     let folder = tempfile::tempdir().map_err(|error| cannot(format!("cannot make a temporary folder: {error}")))?;
     let path = folder.path().join(format!("program{}", std::env::consts::DLL_SUFFIX));
-    compiler::compile_as(&text, Artifact::SharedLibrary, arithmetic, &path)?;
+    compiler::compile(&text, Artifact::SharedLibrary, arithmetic, &path)?;
     // SAFETY: the library is the one just made from our own C, which has no initialisers.
     let library = unsafe { Library::new(&path) }.map_err(|error| {
         cannot(format!("cannot load the compiled program: {error}"))

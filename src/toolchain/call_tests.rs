@@ -1,5 +1,6 @@
 //! Calls of hand-written C that has the shape of emitted C.
 
+use super::super::compiler::Arithmetic;
 use super::*;
 use crate::ir::{Expr, Function, Size, Type, Var};
 use crate::toolchain::flat::Shape;
@@ -29,7 +30,7 @@ fn columns_go_in_and_come_out() {
         /* smoothc_call */"
     );
     let interface = Interface::new("f", "f_workspace", vec![n.clone()], &function(params, result));
-    let loaded = load(&source, interface, Span::NONE).expect("compiles");
+    let loaded = load(&source, Arithmetic::Fast, interface, Span::NONE).expect("compiles");
     let mut bindings = Bindings::default();
     bindings.bind(&n, 2);
     let pair = Shape::Array(2, Box::new(Shape::Tuple(vec![Shape::Double, Shape::Bool])));
@@ -54,8 +55,13 @@ fn a_result_that_is_too_large_is_a_diagnostic() {
         "{HEAD}size_t f_workspace(int64_t n) {{ (void)n; return 0; }}
         smooth_status f(int64_t n, double *out, void *w, size_t b) {{ (void)n; (void)out; (void)w; (void)b; return OK; }}"
     );
-    let loaded = load(&source, Interface::new("f", "f_workspace", vec![n.clone()], &function(vec![n.clone()], result)), Span::NONE)
-        .expect("compiles");
+    let loaded = load(
+        &source,
+        Arithmetic::Fast,
+        Interface::new("f", "f_workspace", vec![n.clone()], &function(vec![n.clone()], result)),
+        Span::NONE,
+    )
+    .expect("compiles");
     for (size, fits) in [(0, true), (-1, true), (i64::MAX, false), (1 << 60, false)] {
         let mut bindings = Bindings::default();
         bindings.bind(&n, size);

@@ -28,11 +28,13 @@ impl Arithmetic {
         if strict_fp { Arithmetic::Strict } else { Arithmetic::Fast }
     }
 
-    fn flags(self) -> &'static [&'static str] {
-        match self {
+    /// The compiler's flags, of CLI.md, Emitted C.
+    pub fn flags(self) -> Vec<&'static str> {
+        let own: &[&str] = match self {
             Arithmetic::Fast => &["-DSMOOTH_SIMD", "-ffp-contract=fast"],
             Arithmetic::Strict => &["-ffp-contract=off"],
-        }
+        };
+        FLAGS.iter().chain(own).copied().collect()
     }
 }
 
@@ -56,18 +58,12 @@ impl Artifact {
     }
 }
 
-/// Compiles C text to `output`.
-pub fn compile(source: &str, artifact: Artifact, output: &Path) -> Result<(), Diagnostic> {
-    compile_as(source, artifact, Arithmetic::Fast, output)
-}
-
 /// Compiles C text to `output` with the flags for this arithmetic.
-pub fn compile_as(source: &str, artifact: Artifact, arithmetic: Arithmetic, output: &Path) -> Result<(), Diagnostic> {
+pub fn compile(source: &str, artifact: Artifact, arithmetic: Arithmetic, output: &Path) -> Result<(), Diagnostic> {
     let folder = tempfile::tempdir().map_err(|error| no_folder(&error))?;
     let file = folder.path().join("program.c");
     std::fs::write(&file, source).map_err(|error| no_folder(&error))?;
-    let flags: Vec<&str> = FLAGS.iter().chain(arithmetic.flags()).copied().collect();
-    make(&Job { folder: folder.path(), file: &file, flags: &flags, libraries: &["-lm"] }, artifact, output)
+    make(&Job { folder: folder.path(), file: &file, flags: &arithmetic.flags(), libraries: &["-lm"] }, artifact, output)
 }
 
 /// Compiles C that another compiler wrote, in its own dialect, with the libraries that it needs.
@@ -199,13 +195,14 @@ mod tests {
         for name in ["f.so", "f.a", "f.o", "-f.o"] {
             let path = folder.path().join(name);
             let artifact = Artifact::of_path(&path).expect("a known ending");
-            compile("int f(void) { return 1; }\n", artifact, &path).expect("compiles");
+            compile("int f(void) { return 1; }\n", artifact, Arithmetic::Fast, &path).expect("compiles");
             assert!(path.is_file(), "{name}");
         }
         assert_eq!(Artifact::of_path(Path::new("f.txt")), None);
-        let problem = compile("int f(", Artifact::Object, &folder.path().join("x.o")).expect_err("no C");
+        let problem = compile("int f(", Artifact::Object, Arithmetic::Fast, &folder.path().join("x.o")).expect_err("no C");
         assert_eq!(problem.code, "E0902");
-        let problem = compile("int f(void) { return 1; }\n", Artifact::Object, &folder.path().join("no/x.o")).expect_err("no folder");
+        let problem = compile("int f(void) { return 1; }\n", Artifact::Object, Arithmetic::Fast, &folder.path().join("no/x.o"))
+            .expect_err("no folder");
         assert_eq!(problem.code, "E0011");
     }
 }

@@ -172,7 +172,7 @@ fn integer(value: i64) -> String {
 /// Runs the calls with the flags of `run`, `build` and `bench`, in this process.
 pub fn optimised(text: &str, session: &Session, calls: &[Call], folder: &Path) -> Result<Vec<Outcome>, String> {
     let (library, output) = (folder.join(format!("cases{}", std::env::consts::DLL_SUFFIX)), folder.join("optimised.txt"));
-    compiler::compile(text, Artifact::SharedLibrary, &library).map_err(|problem| problem.message)?;
+    compiler::compile(text, Artifact::SharedLibrary, compiler::Arithmetic::Fast, &library).map_err(|problem| problem.message)?;
     // SAFETY: the library is the one just made, which has no initialisers, and the function has this type.
     let status = unsafe {
         let library = libloading::Library::new(&library).map_err(|error| error.to_string())?;

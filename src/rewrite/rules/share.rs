@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::ir::subst::{freshen, map_children, mentions};
 use crate::ir::{Expr, Term, Type, Var};
-use crate::rewrite::alike::{has_array, same};
+use crate::rewrite::alike::{has_array, hash_head, same};
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 
@@ -135,30 +135,13 @@ impl Candidates {
     /// Hash and node count of a term; notes it when it may be named here.
     fn visit(&mut self, expr: &Expr, always: bool) -> (u64, usize, bool) {
         let mut hasher = DefaultHasher::new();
-        std::mem::discriminant(expr.term()).hash(&mut hasher);
+        hash_head(expr, &mut hasher);
         let mut closed = true;
-        match expr.term() {
-            Term::Var(var) => {
-                closed = !self.inner.contains(var) || self.spine.contains(var);
-                if closed {
-                    var.hash(&mut hasher);
-                }
+        if let Term::Var(var) = expr.term() {
+            closed = !self.inner.contains(var) || self.spine.contains(var);
+            if closed {
+                var.hash(&mut hasher);
             }
-            Term::Double(value) => value.to_bits().hash(&mut hasher),
-            Term::Index(value) => value.hash(&mut hasher),
-            Term::Prim(prim, _) => prim.hash(&mut hasher),
-            Term::Dim(_, k) | Term::Proj(_, k) => k.hash(&mut hasher),
-            Term::Bool(_)
-            | Term::Let(..)
-            | Term::If(..)
-            | Term::Build { .. }
-            | Term::Fold { .. }
-            | Term::Get(..)
-            | Term::Tuple(_)
-            | Term::Array(_)
-            | Term::Call(..)
-            | Term::Check { .. }
-            | Term::Dual { .. } => {}
         }
         let strict = operands_on_spine(expr);
         let (mut at, mut nodes) = (0, 1);
