@@ -1,4 +1,5 @@
-//! The hot loops of the benchmarks run in vector lanes: the compiler's own report says so.
+//! Loops in vector lanes: they compute what the interpreter does, and the compiler's own report says that the hot
+//! loops of the benchmarks are among them.
 //!
 //! Programs of `benches/` are emitted and compiled as `smoothc run` does, with gcc's report of vectorised
 //! loops. Every loop that the text marks with `SMOOTH_LANES` must be in it. Left out are those with a branch
@@ -7,17 +8,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FLAGS: [&str; 9] = [
-    "-std=c99",
-    "-O3",
-    "-march=native",
-    "-fopenmp-simd",
-    "-DSMOOTH_SIMD",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-ffp-contract=fast",
-    "-fopt-info-vec-optimized",
-];
+use smoothc::toolchain::compiler::Arithmetic;
 
 /// The first and last line of each marked loop, counted from 1.
 fn marked(text: &str) -> Vec<(usize, usize)> {
@@ -42,7 +33,14 @@ fn marked_loops_are_vectorised() {
         let c = folder.path().join(format!("{program}.c"));
         let emitted = Command::new(env!("CARGO_BIN_EXE_smoothc")).args(["emit", "--target", "c"]).arg(source).arg("-o").arg(&c).status();
         assert!(emitted.is_ok_and(|status| status.success()), "{program}");
-        let compiled = Command::new("gcc").args(FLAGS).arg("-c").arg(&c).arg("-o").arg(folder.path().join("x.o")).output().expect("gcc");
+        let compiled = Command::new("gcc")
+            .args(Arithmetic::Fast.flags())
+            .args(["-fopt-info-vec-optimized", "-c"])
+            .arg(&c)
+            .arg("-o")
+            .arg(folder.path().join("x.o"))
+            .output()
+            .expect("gcc");
         let report = String::from_utf8_lossy(&compiled.stderr).into_owned();
         assert!(compiled.status.success(), "{program}: {report}");
         let text = std::fs::read_to_string(&c).expect("C");
@@ -57,4 +55,50 @@ fn marked_loops_are_vectorised() {
         }
     }
     assert!(count >= 3, "only {count} marked loops");
+}
+
+/// Entries over a vector, with whether one of their loops may run in lanes.
+const LOOPS: &[(&str, bool, &str)] = &[
+    ("total", true, "vectorSum (vectorMap v (fun x -> x * x))"),
+    ("scaled", true, "vectorMap v (fun x -> exp x * sin x)"),
+    ("pairs", true, "build (length v) (fun i -> [v[i] * 2.0, sqrt (v[i] * v[i] + 1.0)])"),
+    ("two", true, "[vectorSum v, vectorSum (vectorMap v (fun x -> x * x))]"),
+    ("columns", true, "let m = vectorOutProd v v in build (length v) (fun j -> log (ifold (fun s i -> s + exp m[i][j]) 0.0 (length v)))"),
+    ("product", false, "ifold (fun p i -> p * v[i]) 1.0 (length v)"),
+    ("recurrence", false, "ifold (fun s i -> s * 0.5 + v[i]) 0.0 (length v)"),
+    ("largest", false, "vectorMax v"),
+    ("doubled", false, "ifold (fun s i -> s + s * v[i]) 1.0 (length v)"),
+    ("sumAndLast", false, "ifold (fun (s, t) i -> (s + v[i], s - t)) (0.0, 0.0) (length v)"),
+    ("positive", false, "ifold (fun s i -> if v[i] > 0.0 then s + v[i] else s * 0.5) 0.0 (length v)"),
+    ("shifted", false, "ifold (fun s k -> build (length v) (fun i -> if i = 0 then v[k] else s[i - 1] + v[i])) v (length v)"),
+];
+
+#[test]
+fn lanes_change_nothing() {
+    let smoothc = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_smoothc")).args(args).output().expect("runs");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    // neither a multiple of a vector's length nor less than one
+    let numbers: Vec<f64> = (0..37).map(|k| f64::from(k * k % 23) / 23.0 - 0.3).collect();
+    let argument = format!("{numbers:?}");
+    for (name, in_lanes, body) in LOOPS {
+        let path = folder.path().join(format!("{name}.smooth"));
+        std::fs::write(&path, format!("let {name} (v: Vector<n>) = {body}")).expect("writes");
+        let path = path.to_str().expect("a path");
+        let c = smoothc(&["emit", "--target", "c", path]);
+        assert_eq!(!marked(&c).is_empty(), *in_lanes, "{name}: {c}");
+        let values = |text: String| -> Vec<f64> {
+            let numbers = text.split(['[', ']', ',']).map(str::trim).filter(|part| !part.is_empty());
+            numbers.map(|number| number.parse().expect("a number")).collect()
+        };
+        let wanted = values(smoothc(&["eval", path, name, &argument]));
+        let found = values(smoothc(&["run", path, name, &argument]));
+        assert_eq!(wanted.len(), found.len(), "{name}");
+        let largest = wanted.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+        let differ = wanted.iter().zip(&found).find(|(a, b)| (*a - *b).abs() > 1e-9 * largest);
+        assert_eq!(differ, None, "{name}: {c}");
+    }
 }
