@@ -1,5 +1,5 @@
-/* exp, log, pow and the two below run in vector lanes, where libmvec is; one name for both sin and cos of an
-   argument keeps the compiler from computing them together, which it does for one number at a time only. */
+/* exp, log, pow, sin and cos run in vector lanes where libmvec is. sin and cos have names of their own: of both
+   of one number the compiler would make one call, which has no vector form. */
 #ifndef SMOOTH_VECTOR_MATH
 #define SMOOTH_VECTOR_MATH
 #if defined(SMOOTH_SIMD) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__cplusplus)
