@@ -63,16 +63,18 @@ pub fn named(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
-/// The table: name, figure, group, the head that is looked at, the law; and the function, where the law
-/// alone is not enough.
+/// The table: name, figure, group, the head that is looked at, the law; and the side conditions and the function, where
+/// the law alone is not enough.
 macro_rules! rules {
-    ($( $name:literal $figure:ident $($group:ident)? @ $head:ident : $law:literal $(=> $apply:expr)?; )*) => {
+    ($( $name:literal $figure:ident $($group:ident)? @ $head:ident : $law:literal
+        $(if [$condition:literal $(, $more:literal)*])? $(=> $apply:expr)?; )*) => {
         pub static RULES: std::sync::LazyLock<Vec<$crate::rewrite::rule::Rule>> = std::sync::LazyLock::new(|| vec![$(
             $crate::rewrite::rule::Rule {
                 name: $name,
                 figure: $crate::rewrite::rule::Figure::$figure,
                 group: rules!(@group $($group)?),
-                law: $law,
+                law: concat!($law $(, " if ", $condition $(, "; ", $more)*)?),
+                conditions: &[$($condition $(, $more)*)?],
                 head: $crate::rewrite::rule::Head::$head,
                 apply: rules!(@apply $law $(, $apply)?),
             },

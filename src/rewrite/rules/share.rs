@@ -19,29 +19,29 @@ use super::lambda::strict_operands;
 use super::rules;
 
 rules! {
-    "common" Lambda @ Any: "f e e -> let t = e in f t t if one of them is always evaluated" => common;
+    "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is work or an element", "one of them is always evaluated"] => common;
 }
 
 /// More names than this in one body are not looked for.
 const ROUNDS: usize = 64;
 
-fn common(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let new = region(expr);
+fn common(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let new = region(expr, facts);
     (!new.is_same(expr)).then_some(new)
 }
 
 /// A body: what is common in it, then in the bodies inside.
-fn region(expr: &Expr) -> Expr {
+fn region(expr: &Expr, facts: &Facts) -> Expr {
     let mut expr = expr.clone();
     for _ in 0..ROUNDS {
-        let Some(term) = Candidates::of(&expr).best() else { break };
+        let Some(term) = Candidates::of(&expr, facts).best(facts) else { break };
         let t = Var::fresh("t", term.ty().clone());
         expr = name(&expr, &term, &t);
     }
-    inner_regions(&expr)
+    inner_regions(&expr, facts)
 }
 
-fn inner_regions(expr: &Expr) -> Expr {
+fn inner_regions(expr: &Expr, facts: &Facts) -> Expr {
     if expr.is_atom() {
         return expr.clone();
     }
@@ -49,7 +49,7 @@ fn inner_regions(expr: &Expr) -> Expr {
     let mut at = 0;
     map_children(expr, &mut |child| {
         at += 1;
-        if strict(at - 1) { inner_regions(child) } else { region(child) }
+        if strict(at - 1) { inner_regions(child, facts) } else { region(child, facts) }
     })
 }
 
@@ -99,7 +99,8 @@ fn replace(expr: &Expr, term: &Expr, by: &Expr) -> Expr {
 }
 
 /// The terms of a body that may be named, by hash.
-struct Candidates {
+struct Candidates<'a> {
+    facts: &'a Facts,
     /// Variables bound inside: equal terms may differ in them.
     inner: HashSet<Var>,
     /// Those that the body's own lets bind.
@@ -116,20 +117,22 @@ struct Candidate {
     order: usize,
 }
 
-impl Candidates {
-    fn of(body: &Expr) -> Candidates {
+impl Candidates<'_> {
+    fn of<'a>(body: &Expr, facts: &'a Facts) -> Candidates<'a> {
         let mut inner = HashSet::new();
         collect_binders(body, &mut inner);
         let spine = spine_variables(body).into_iter().collect();
-        let mut candidates = Candidates { inner, spine, found: HashMap::new(), noted: 0 };
+        let mut candidates = Candidates { facts, inner, spine, found: HashMap::new(), noted: 0 };
         candidates.visit(body, true);
         candidates
     }
 
     /// The largest term that occurs twice, once in any case.
-    fn best(self) -> Option<Expr> {
-        let twice = self.found.into_values().flatten().filter(|candidate| candidate.count > 1 && candidate.always);
-        twice.max_by_key(|candidate| (candidate.nodes, std::cmp::Reverse(candidate.order))).map(|candidate| candidate.term)
+    fn best(self, facts: &Facts) -> Option<Expr> {
+        let twice = self.found.into_values().flatten().filter(|candidate| candidate.count > 1);
+        let best = twice.max_by_key(|candidate| (candidate.always, candidate.nodes, std::cmp::Reverse(candidate.order)))?;
+        facts.require("one of them is always evaluated", best.always, &best.term)?;
+        Some(best.term)
     }
 
     /// Hash and node count of a term; notes it when it may be named here.
@@ -159,7 +162,7 @@ impl Candidates {
         let hash = hasher.finish();
         let named = matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_))
             && !matches!(expr.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. });
-        if closed && named && nodes > 1 && is_worth_a_name(expr) {
+        if closed && named && nodes > 1 && self.facts.grants("e is work or an element", is_worth_a_name(expr)) {
             self.note(hash, expr, nodes, always);
         }
         (hash, nodes, closed)
