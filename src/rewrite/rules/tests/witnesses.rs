@@ -96,6 +96,13 @@ pub const ROWS: &[Row] = &[
         "build (index (x * x)) (fun i -> (build 9 (fun j -> x))[k])",
     ),
     random("hoist-check", "0 < n, else behind that test", Wrong),
+    row(
+        "array-absorb",
+        "g needs nothing that f binds",
+        Scope,
+        "let a = build k (fun i -> exp (double i)) in let t = sin x in ifold (fun s i -> s + a[i] * t) (ifold (fun s i -> s + a[i] * t) 0.0 k) k",
+    ),
+    row("array-absorb", "a loop over all j evaluates g", Work, "let a = build 9 (fun i -> exp (double i)) in a[k] * 2.0 + a[l] * 2.0"),
     row("common", "e is work or an element", Idle, "fst p * snd p * fst p * snd p"),
     row(
         "common",
