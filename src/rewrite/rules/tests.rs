@@ -5,7 +5,7 @@
 //! the table fails without one. `conditions` leaves out each side condition once.
 
 use crate::ir::eval::{Value, eval};
-use crate::ir::{Expr, Program, Type};
+use crate::ir::{Expr, Prim, Program, Type};
 use crate::rewrite::derivation::Log;
 use crate::rewrite::engine::Budget;
 use crate::rewrite::facts::Facts;
@@ -92,6 +92,41 @@ fn check_rule(rule: &'static Rule, mutation: &Mutation, wanted: usize) -> Option
         }
     }
     Some(format!("{} fired only {fired} times in {TRIED} terms", rule.name))
+}
+
+/// `sum-linear` does not ask for 0 < n. A sum without terms is then c * 0, and that is another value only where c is inf or
+/// NaN: of such factors group `algebra` promises nothing.
+#[test]
+fn a_sum_without_terms_changes_only_by_a_factor_that_is_not_finite() {
+    let rule = super::named("sum-linear").expect("a rule");
+    let (mut fired, mut changed) = (0, 0);
+    for seed in 0..TRIED {
+        let mut g = Generator::new(seed + 1);
+        let (x, y) = (g.double(1), g.double(1));
+        let by = [Expr::prim(Prim::Log, vec![y.clone()]), Expr::prim(Prim::Exp, vec![y.clone()]), y][g.below(3)].clone();
+        let factor = Expr::prim([Prim::Div, Prim::Mul][g.below(2)], vec![x, by]);
+        let (n, init, other) = (g.count(), g.double(0), g.double(1));
+        let body = Expr::fold(n, "s", "i", init, |s, i| {
+            let step = Expr::prim(Prim::Add, vec![Expr::prim(Prim::ToDouble, vec![i]), other]);
+            let term = Expr::prim(Prim::Mul, vec![crate::ir::subst::freshen(&factor), step]);
+            Expr::prim(Prim::Add, vec![s, term])
+        });
+        let before = g.program(body.clone());
+        let Some(after) = apply_once(rule, &before, &body, &Mutation::default()) else { continue };
+        let (after, alone) = (g.program(after), g.program(factor));
+        fired += 1;
+        for _ in 0..6 {
+            let arguments = g.arguments();
+            let Some(difference) = compare(&before, &after, "f", &arguments) else { continue };
+            let is_finite = match eval(&alone, "f", arguments.clone()).map(|outcome| outcome.value) {
+                Ok(Value::Double(factor)) => factor.is_finite(),
+                Ok(_) | Err(_) => true,
+            };
+            assert!(!is_finite, "seed {seed}: {difference}\n{}{}for {arguments:?}", print(&before), print(&after));
+            changed += 1;
+        }
+    }
+    assert!(fired > 1000 && changed > 0, "{fired} sums, {changed} other values");
 }
 
 fn print(program: &Program) -> String {
