@@ -54,7 +54,7 @@ fn inner_regions(expr: &Expr, facts: &Facts) -> Expr {
 }
 
 /// Subterms that are evaluated whenever the term is, the bodies of lets and checks included.
-fn operands_on_spine(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
+pub fn operands_on_spine(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
     let all = matches!(expr.term(), Term::Let(..) | Term::Check { .. });
     let strict = strict_operands(expr);
     move |at| all || strict(at)
@@ -196,7 +196,8 @@ fn is_worth_a_name(expr: &Expr) -> bool {
     Work::of(expr).is_worth_a_name() || matches!(expr.term(), Term::Get(..)) && !has_array(expr.ty())
 }
 
-fn collect_binders(expr: &Expr, found: &mut HashSet<Var>) {
+/// Every variable that a term binds.
+pub fn collect_binders(expr: &Expr, found: &mut HashSet<Var>) {
     found.extend(expr.term().binders().into_iter().cloned());
     expr.term().each_child(&mut |child| collect_binders(child, found));
 }
