@@ -12,7 +12,8 @@ use super::context::Emitter;
 use super::syntax::{Fut, Loop, Pattern};
 use super::term::typed_literals;
 use super::types::Shape;
-use crate::ir::subst::{mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 impl Emitter<'_> {

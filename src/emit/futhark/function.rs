@@ -19,8 +19,8 @@ use super::term::typed_literals;
 use super::types::Shape;
 use crate::diagnostic::Diagnostic;
 use crate::emit::names::Names;
+use crate::ir::free::mentions;
 use crate::ir::prove::Facts;
-use crate::ir::subst::mentions;
 use crate::ir::{Function, Type, Var};
 use crate::source::Span;
 
