@@ -64,6 +64,8 @@ const LOOPS: &[(&str, bool, &str)] = &[
     ("pairs", true, "build (length v) (fun i -> [v[i] * 2.0, sqrt (v[i] * v[i] + 1.0)])"),
     ("two", true, "[vectorSum v, vectorSum (vectorMap v (fun x -> x * x))]"),
     ("columns", true, "let m = vectorOutProd v v in build (length v) (fun j -> log (ifold (fun s i -> s + exp m[i][j]) 0.0 (length v)))"),
+    ("quotients", true, "build (length v) (fun i -> ifold (fun s j -> s + sin (v[i] * v[j]) / (v[j] + 2.0)) 0.0 (length v))"),
+    ("nested", true, "ifold (fun t i -> t * 0.5 + ifold (fun s j -> s + sin (v[i] * v[j]) / (v[j] + 2.0)) 0.0 (length v)) 1.0 (length v)"),
     ("product", false, "ifold (fun p i -> p * v[i]) 1.0 (length v)"),
     ("recurrence", false, "ifold (fun s i -> s * 0.5 + v[i]) 0.0 (length v)"),
     ("largest", false, "vectorMax v"),

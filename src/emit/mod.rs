@@ -250,4 +250,6 @@ fn mentions(lines: &[String], name: &str) -> bool {
 }
 
 #[cfg(test)]
+mod loops_tests;
+#[cfg(test)]
 mod tests;

@@ -1,0 +1,69 @@
+//! Loops that are written for speed, compiled as C and as C++ with every warning an error and run under sanitizers
+//! with exactly the workspace that they ask for, against loops by hand.
+
+use super::tests::{emit_with, function, run, size, vector};
+use crate::ir::*;
+use crate::lower::LowerOptions;
+
+fn matrix(name: &str, rows: &Var, columns: &Var) -> Var {
+    let row = Type::array(Type::Double, Size::var(columns));
+    Var::fresh(name, Type::array(row, Size::var(rows)))
+}
+
+fn at(v: &Var, i: &Expr) -> Expr {
+    Expr::get(Expr::var(v), i.clone())
+}
+
+fn op(prim: Prim, a: Expr, b: Expr) -> Expr {
+    Expr::prim(prim, vec![a, b])
+}
+
+fn sum(n: &Var, f: impl Fn(Expr) -> Expr) -> Expr {
+    Expr::fold(Expr::var(n), "s", "j", Expr::double(0.0), |s, j| op(Prim::Add, s, f(j)))
+}
+
+/// `build(m, i. sum(n, j. A[i][j] / (v[j] + 1)) * sum(n, j. u[i] / (v[j] + 1)))`.
+fn quotients(name: &str) -> Function {
+    let (m, n) = (size("m"), size("n"));
+    let (a, u, v) = (matrix("A", &m, &n), vector("u", &m), vector("v", &n));
+    let divisor = |j: &Expr| op(Prim::Add, at(&v, j), Expr::double(1.0));
+    let body = Expr::build(Expr::var(&m), "i", |i| {
+        let row = at(&a, &i);
+        let first = sum(&n, |j| op(Prim::Div, Expr::get(row.clone(), j.clone()), divisor(&j)));
+        let second = sum(&n, |j| op(Prim::Div, at(&u, &i), divisor(&j)));
+        op(Prim::Mul, first, second)
+    });
+    function(name, &[&m, &n], &[&a, &u, &v], body)
+}
+
+#[test]
+fn reciprocals_are_computed_once() {
+    let files = emit_with(vec![quotients("rows")], &[], &LowerOptions { reciprocals: true, ..LowerOptions::default() });
+    assert_eq!(files.source.matches(" / (v[").count(), 1, "{}", files.source);
+    assert_eq!(files.source.matches("double *inverse = ").count(), 1, "{}", files.source);
+    let exact = emit_with(vec![quotients("rows")], &[], &LowerOptions::default());
+    assert!(!exact.source.contains("inverse"), "{}", exact.source);
+    run(
+        &files,
+        r#"
+int main(void) {
+    for (int64_t m = 0; m < 4; ++m) {
+        for (int64_t n = 0; n < 12; ++n) {
+            double a[48], u[4], v[12], out[4];
+            for (int k = 0; k < 48; ++k) { a[k] = k * 0.3 - 2.0; }
+            for (int k = 0; k < 4; ++k) { u[k] = k + 0.5; }
+            for (int k = 0; k < 12; ++k) { v[k] = k * 0.1; }
+            void *room = malloc(rows_workspace(m, n));
+            CHECK(rows(m, n, a, u, v, out, room, rows_workspace(m, n)) == SMOOTH_OK);
+            free(room);
+            for (int64_t i = 0; i < m; ++i) {
+                double x = 0.0, y = 0.0;
+                for (int64_t j = 0; j < n; ++j) { x += a[i * n + j] / (v[j] + 1.0); y += u[i] / (v[j] + 1.0); }
+                NEAR(out[i], x * y);
+            }
+        }
+    }
+    return failed;
+}"#,
+    );
+}
