@@ -67,3 +67,54 @@ int main(void) {
 }"#,
     );
 }
+
+/// Rows of ten numbers in a batch of batches: `x^(k+1) + k * y` of each `x = A[b][i]`, `y = A[b][i + ahead]`.
+fn powers(name: &str) -> Function {
+    let (m, n) = (size("m"), size("n"));
+    let (a, v) = (matrix("A", &m, &n), vector("v", &n));
+    let body = Expr::build(Expr::var(&m), "b", |b| {
+        let row = at(&a, &b);
+        Expr::build(Expr::var(&n), "i", |i| {
+            let x = Expr::get(row.clone(), i.clone());
+            let items = (0..10).map(|k| {
+                let power = (0..k).fold(x.clone(), |power, _| op(Prim::Mul, power, x.clone()));
+                op(Prim::Add, power, op(Prim::Mul, Expr::double(f64::from(k)), at(&v, &i)))
+            });
+            Expr::array(Type::Double, items.collect())
+        })
+    });
+    function(name, &[&m, &n], &[&a, &v], body)
+}
+
+#[test]
+fn rows_are_written_by_tiles() {
+    let files = emit_with(vec![powers("rows")], &[], &LowerOptions::default());
+    assert_eq!(files.source.matches("double tile[10][8];").count(), 1, "{}", files.source);
+    run(
+        &files,
+        r#"
+int main(void) {
+    for (int64_t m = 0; m < 3; ++m) {
+        for (int64_t n = 0; n < 20; ++n) {
+            double a[40], v[20];
+            const size_t bytes = (size_t)(m * n) * 10 * sizeof(double);
+            double *out = (double *)malloc(bytes);
+            for (int k = 0; k < 40; ++k) { a[k] = k * 0.04 - 0.6; }
+            for (int k = 0; k < 20; ++k) { v[k] = k + 0.5; }
+            CHECK(rows(m, n, a, v, out, NULL, 0) == SMOOTH_OK);
+            for (int64_t b = 0; b < m; ++b) {
+                for (int64_t i = 0; i < n; ++i) {
+                    double x = a[b * n + i], power = x;
+                    for (int64_t k = 0; k < 10; ++k) {
+                        NEAR(out[(b * n + i) * 10 + k], power + (double)k * v[i]);
+                        power *= x;
+                    }
+                }
+            }
+            free(out);
+        }
+    }
+    return failed;
+}"#,
+    );
+}

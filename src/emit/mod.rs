@@ -14,6 +14,7 @@ mod reserved;
 mod runtime;
 mod signature;
 mod stmt;
+mod tile;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -21,6 +21,7 @@ pub mod program;
 mod reciprocal;
 mod scalar;
 mod sweep;
+mod tile;
 mod view;
 mod workspace;
 
