@@ -14,6 +14,7 @@ mod reserved;
 mod runtime;
 mod signature;
 mod stmt;
+mod tile;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -249,5 +250,7 @@ fn mentions(lines: &[String], name: &str) -> bool {
     lines.iter().any(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name))
 }
 
+#[cfg(test)]
+mod loops_tests;
 #[cfg(test)]
 mod tests;

@@ -29,8 +29,12 @@ pub fn loop_parts(text: &str) -> Vec<String> {
     parts
 }
 
-const FILES: [&str; 3] =
-    [include_str!("../../runtime/index.h"), include_str!("../../runtime/size.h"), include_str!("../../runtime/real.h")];
+const FILES: [&str; 4] = [
+    include_str!("../../runtime/index.h"),
+    include_str!("../../runtime/size.h"),
+    include_str!("../../runtime/real.h"),
+    include_str!("../../runtime/rows.h"),
+];
 
 /// One helper with the comment that stands directly before it.
 #[derive(Clone, Debug, Serialize)]

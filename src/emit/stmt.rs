@@ -55,14 +55,14 @@ impl Printer<'_> {
         self.named.get(id).cloned().flatten().unwrap_or_else(|| format!("unnamed_{id}"))
     }
 
-    fn declare(&mut self, id: Id) -> String {
+    pub fn declare(&mut self, id: Id) -> String {
         let hint = self.locals.get(id).map_or("t", |local| &*local.name).to_string();
         let name = self.names.local(&hint);
         self.named[id] = Some(name.clone());
         name
     }
 
-    fn line(&mut self, text: impl AsRef<str>) {
+    pub fn line(&mut self, text: impl AsRef<str>) {
         self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
     }
 
@@ -93,7 +93,7 @@ impl Printer<'_> {
         self.line(tail);
     }
 
-    fn stmt(&mut self, stmt: &Stmt, rest: &[Stmt]) {
+    pub fn stmt(&mut self, stmt: &Stmt, rest: &[Stmt]) {
         match stmt {
             Stmt::Declare { id, init } => {
                 let local = &self.locals[*id];
@@ -122,6 +122,7 @@ impl Printer<'_> {
                 let count = self.bound(count);
                 match lanes {
                     Lanes::One => {}
+                    Lanes::Tile(tiles) => return self.tiles(*i, "0", &count, body, tiles),
                     Lanes::Any => self.line("SMOOTH_LANES"),
                     Lanes::Sum(sums) => {
                         let sums: Vec<String> = sums.iter().map(|id| self.name(*id)).collect();

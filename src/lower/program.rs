@@ -190,7 +190,7 @@ pub enum Stmt {
 }
 
 /// Whether several iterations of a loop may run at once, in the lanes of a vector.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Lanes {
     /// One after the other.
     One,
@@ -198,6 +198,18 @@ pub enum Lanes {
     Any,
     /// In any order but for these locals, which collect a sum.
     Sum(Vec<Id>),
+    /// In any order, and what they write of these matrices first into tiles.
+    Tile(Vec<Tile>),
+}
+
+/// A matrix of which each iteration of a loop writes one whole row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tile {
+    pub base: Id,
+    /// Which row, over the loop's index.
+    pub row: Value,
+    /// The offset of each column's element.
+    pub columns: Vec<Value>,
 }
 
 /// What a pointer is set to.
