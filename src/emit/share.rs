@@ -38,9 +38,10 @@ impl Printer<'_> {
             let name = self.names.local("slice");
             let callee = self.callee(&Callee::Slice(self.function.clone(), slice.number));
             let args: Vec<String> = slice.args.iter().filter_map(|at| self.measured.get(*at)).cloned().collect();
-            self.line(format!("const size_t {name} = smooth_slice({callee}({}));", args.join(", ")));
+            let bytes = format!("{callee}({})", args.join(", "));
+            self.line(format!("const size_t {name} = smooth_slice({bytes});"));
             parts_of = format!("smooth_fit({parts_of}, {}, {name})", self.bytes_left());
-            name
+            (name, bytes)
         });
         let parts = self.names.local("parts");
         self.line(format!("const int64_t {parts} = {parts_of};"));
@@ -53,7 +54,7 @@ impl Printer<'_> {
         let part = self.names.local("part");
         self.line(format!("for (int64_t {part} = 0; {part} < {parts}; ++{part}) {{"));
         self.depth += 1;
-        self.part(share, &part, &parts, slice.as_deref(), status.as_deref());
+        self.part(share, &part, &parts, slice.as_ref(), status.as_deref());
         self.depth -= 1;
         self.line("}");
         self.names.close();
@@ -63,14 +64,15 @@ impl Printer<'_> {
     }
 
     /// What one thread does.
-    fn part(&mut self, share: &Share, part: &str, parts: &str, slice: Option<&str>, status: Option<&str>) {
+    fn part(&mut self, share: &Share, part: &str, parts: &str, slice: Option<&(String, String)>, status: Option<&str>) {
         let outer = (self.room.clone(), self.ground.clone(), self.leaves.clone());
-        if let (Some(slice), true) = (slice, uses_room(&share.body)) {
+        if let (Some((slice, bytes)), true) = (slice, uses_room(&share.body)) {
             let name = self.names.local("ws");
             let from = self.room_as_bytes();
             self.line(format!("char *{name} = {from} + (size_t){part} * {slice};"));
             self.room = Some(name.clone());
-            self.ground = Some(Ground { start: name, bytes: slice.to_string(), is_void: false });
+            // a lone part may have no more than it needs
+            self.ground = Some(Ground { start: name, bytes: bytes.clone(), is_void: false });
         }
         if status.is_some() {
             let name = self.names.local("part_status");

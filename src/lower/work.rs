@@ -54,7 +54,10 @@ impl Work {
         let mut sum = (self.constant > 0.0 || self.times.is_empty()).then_some(Value::Double(self.constant));
         for (count, work) in self.times {
             let count = Value::Prim { prim: Prim::ToDouble, elem: Elem::Index, plain: true, args: vec![count] };
-            let product = op(Prim::Mul, work.value(), count);
+            let product = match work.value() {
+                Value::Double(1.0) => count,
+                each => op(Prim::Mul, each, count),
+            };
             sum = Some(match sum {
                 Some(sum) => op(Prim::Add, sum, product),
                 None => product,
