@@ -147,6 +147,10 @@ fn compile_file(job: &Job, mode: &[&str], output: &Path) -> Result<(), Diagnosti
         // an entry that libc also has, as `step`, is still called by its own library
         if cfg!(target_os = "linux") {
             command.arg("-Wl,-Bsymbolic");
+            // OpenMP's threads outlive the calls: the library, and OpenMP with it, stays loaded
+            if job.flags.contains(&OPENMP) {
+                command.arg("-Wl,-z,nodelete");
+            }
         }
         command.args(job.libraries);
     }
