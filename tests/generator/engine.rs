@@ -60,7 +60,7 @@ pub enum With {
 }
 
 /// How much was compared.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
     pub values: usize,
     pub errors: usize,
