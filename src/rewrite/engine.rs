@@ -337,6 +337,7 @@ impl<'a> Pass<'a> {
         let mark = self.facts.mark();
         self.facts.assume(&c, true);
         let equation = if self.lets.assume && self.frozen == 0 { self.facts.equality(&c) } else { None };
+        let equation = equation.filter(|(i, _)| matches!(i.ty(), Type::Index(_)));
         let a = match equation {
             Some((i, k)) => {
                 let outside = self.table.insert(i.clone(), (k.clone(), 0));

@@ -134,6 +134,12 @@ impl Law {
         })
     }
 
+    /// The side conditions of all equations, in order.
+    pub fn conditions(&self) -> impl Iterator<Item = String> {
+        let all = self.equations.iter().flat_map(|equation| &equation.conditions);
+        all.map(|(condition, meta)| format!("{} {meta}", condition.name()))
+    }
+
     /// The right side for a term that one of the left sides matches.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         self.equations.iter().find_map(|equation| equation.apply(expr, facts))
@@ -221,13 +227,18 @@ impl Equation {
                 Condition::NonZero => matches!(term.term(), Term::Double(x) if *x != 0.0),
             }
         };
-        if let Some((condition, meta)) = self.conditions.iter().find(|condition| !holds(condition)) {
-            let (name, term) = (condition.name(), binding.iter().find(|(name, _)| name == meta).map(|(_, term)| term.clone()));
+        for condition in &self.conditions {
+            let (kind, meta) = condition;
+            let (_, term) = binding.iter().find(|(name, _)| name == meta)?;
+            let name = format!("{} {meta}", kind.name());
             // the form of a literal belongs to the left side
-            if !matches!(condition, Condition::Literal | Condition::Compound) {
-                facts.refuse(|| (format!("`{name} {meta}` does not hold"), term));
+            if matches!(kind, Condition::Literal | Condition::Compound) {
+                if !facts.grants(&name, holds(condition)) {
+                    return None;
+                }
+            } else {
+                facts.require(&name, holds(condition), term)?;
             }
-            return None;
         }
         let mut used = Vec::new();
         let new = self.right.build(&binding, expr.ty(), &mut used)?;

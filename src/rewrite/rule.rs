@@ -51,6 +51,8 @@ pub struct Rule {
     pub group: Option<Group>,
     /// The law as a person reads it: `left -> right if condition`.
     pub law: &'static str,
+    /// The side conditions that the function asks for, in the words of the law; those of a law by itself are its own.
+    pub conditions: &'static [&'static str],
     /// Which terms are worth trying.
     pub head: Head,
     pub apply: Apply,
@@ -76,10 +78,14 @@ impl Rule {
     /// The new term, or `None` where the rule does not apply.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         let mark = facts.refusals.count();
+        #[cfg(test)]
+        facts.mutation.enter(self);
         let new = match &self.apply {
             Apply::Law(law) => law.apply(expr, facts),
             Apply::Function(function) => function(expr, facts),
         };
+        #[cfg(test)]
+        facts.mutation.leave();
         facts.refusals.settle(mark, self.name, expr, new.is_some());
         new
     }

@@ -78,7 +78,7 @@ fn rearranged(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     append(&mut whole, sum, !negative);
     let whole = whole?;
-    (work(&whole, facts) < work(expr, facts)).then_some(whole)
+    facts.grants("that is less work in the innermost loop", work(&whole, facts) < work(expr, facts)).then_some(whole)
 }
 
 fn append(sum: &mut Option<Expr>, term: Expr, positive: bool) {

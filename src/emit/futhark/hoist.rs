@@ -13,8 +13,8 @@ use std::rc::Rc;
 use super::context::Emitter;
 use super::function::Signature;
 use super::syntax::Fut;
+use crate::ir::free::each_free_var;
 use crate::ir::prove::Facts;
-use crate::ir::subst::each_free_var;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 /// What is looked for in the body of a loop.

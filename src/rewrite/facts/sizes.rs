@@ -15,8 +15,6 @@ use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var, prove};
 use crate::rewrite::alike::{hash, same};
 
-#[cfg(test)]
-use super::Gullible;
 use super::{Fact, Facts, compares_indices};
 
 /// What one scope adds to what is known of sizes, with the questions that were asked there. Most scopes are left
@@ -116,10 +114,6 @@ impl Facts {
 
     /// Whether `0 <= index < n`.
     pub fn in_range(&self, index: &Expr, n: &Size) -> bool {
-        #[cfg(test)]
-        if self.gullible == Some(Gullible::Range) {
-            return true;
-        }
         if let Type::Index(Some(bound)) = index.ty()
             && self.same_size(bound, n)
         {
@@ -130,19 +124,11 @@ impl Facts {
 
     /// Whether the size is at least 0 whenever this place is reached.
     pub fn non_negative(&self, n: &Size) -> bool {
-        #[cfg(test)]
-        if self.gullible == Some(Gullible::NonNegative) {
-            return true;
-        }
         self.prove(Question::AtMost, &Size::constant(0), n)
     }
 
     /// Whether the size is at least 1 whenever this place is reached.
     pub fn positive(&self, n: &Size) -> bool {
-        #[cfg(test)]
-        if self.gullible == Some(Gullible::Positive) {
-            return true;
-        }
         self.prove(Question::Less, &Size::constant(0), n)
     }
 

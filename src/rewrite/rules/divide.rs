@@ -11,8 +11,8 @@ use super::ring::{binary, is_number};
 use super::rules;
 
 rules! {
-    "div-known" Ring Algebra @ Prim: "x / z -> x * r if r = 1 / z is known" => div_known;
-    "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r) if f divides by z often" => reciprocal;
+    "div-known" Ring Algebra @ Prim: "let r = 1 / z in f (x / z) -> let r = 1 / z in f (x * r)" => div_known;
+    "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more"] => reciprocal;
 }
 
 /// Divisions by one number that are worth its reciprocal.
@@ -33,10 +33,16 @@ fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(z, value, body) = expr.term() else { return None };
-    let is_rare = facts.uses.knows(z) && (facts.uses.get(z).count as usize) < OFTEN;
-    if z.ty() != &Type::Double || is_rare || divisions(body, z)? < OFTEN {
+    // the body is only looked at where there may be something to find, or to say
+    let is_rare = facts.uses.knows(z) && (facts.uses.get(z).count as usize) < OFTEN && !facts.refusals.are_kept();
+    if z.ty() != &Type::Double || is_rare {
         return None;
     }
+    let divisions = divisions(body, z)?;
+    if divisions == 0 {
+        return None;
+    }
+    facts.require("f divides by z four times or more", divisions >= OFTEN, expr)?;
     let inverted = Expr::bind("r", inverse(&Expr::var(z)), |_| body.clone());
     Some(Expr::let_(z.clone(), value.clone(), inverted))
 }

@@ -20,9 +20,12 @@ use super::lambda::strict_operands;
 use super::rules;
 
 rules! {
-    "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t) if i is not in e, e total or 0 < n or behind that test" => hoist;
-    "hoist-array" Lambda Motion @ Any: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n) if i and s are not in e, e total" => hoist_array;
-    "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e) if i is not in c" => hoist_check;
+    "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
+        if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
+    "hoist-array" Lambda Motion @ Any: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
+        if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total", "0 <= n"] => hoist_array;
+    "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e)"
+        if ["i is not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
 }
 
 /// The count, the binders and the body of a loop.
@@ -53,19 +56,14 @@ fn runs(n: &Expr, facts: &Facts) -> bool {
 
 fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
-    if is_short(n) {
-        return None;
-    }
-    let mut search = Search::out_of(&binders);
+    facts.require("n is not 0 or 1", !is_short(n), n)?;
+    let mut search = Search::out_of(&binders, facts.grants("i is not in e", false));
     let runs = runs(n, facts);
     // a loop of its own is worth a test of whether the outer one runs
     let guarded = |term: &Expr| Work::of(term).loops > 0 && zero(term.ty()).is_some() && (n.is_atom() || matches!(n.term(), Term::Dim(..)));
     search.strict(body, &mut |term, place| {
-        let safe = runs || facts.is_total(term) || guarded(term);
-        if is_worth_moving(term, place.named) && !safe {
-            facts.refuse(|| ("it may fail, and the loop may not run".into(), Some(term.clone())));
-        }
-        is_worth_moving(term, place.named) && safe
+        facts.grants("e is work", is_worth_moving(term, place.named))
+            && facts.require("e total, or 0 < n, or behind that test", runs || facts.is_total(term) || guarded(term), term).is_some()
     });
     let (term, _) = search.found?;
     let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
@@ -91,16 +89,15 @@ fn zero(ty: &Type) -> Option<Expr> {
 
 fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
-    if is_short(n) {
-        return None;
-    }
-    let mut search = Search::out_of(&binders);
+    facts.require("k is not 0 or 1", !is_short(n), n)?;
+    let mut search = Search::out_of(&binders, facts.grants("i and s are not in e", false));
     search.inner_loops(body, &mut |term, place| {
+        let runs = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
         !has_array(term.ty())
             && !matches!(term.ty(), Type::Bool)
-            && Work::of(term).is_worth_an_array()
-            && facts.is_total(term)
-            && place.loops.iter().all(|(_, n)| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n)))
+            && is_worth_an_array(term, facts)
+            && facts.require("e total", facts.is_total(term), term).is_some()
+            && facts.require("0 <= n", place.loops.iter().all(|(_, n)| runs(n)), term).is_some()
     });
     let (term, loops) = search.found?;
     let array = loops.iter().rev().fold(term.expanded.clone(), |element, (i, n)| Expr::build_with(n.clone(), i.clone(), element));
@@ -111,17 +108,23 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::let_(t, array, with_body(expr, new)))
 }
 
+/// What is only read is not mentioned.
+fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
+    if !is_worth_a_name(term) {
+        return facts.grants("e is worth an array", false);
+    }
+    facts.require("e is worth an array", Work::of(term).is_worth_an_array(), term).is_some()
+}
+
 fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     let Term::Check { cond, status, body } = body.term() else { return None };
     let free = |cond: &Expr| !binders.iter().any(|var| mentions(cond, var));
-    if !free(cond) || !(n.is_atom() || matches!(n.term(), Term::Dim(..))) {
+    if !facts.grants("i is not in c", free(cond)) {
         return None;
     }
-    if !facts.is_total(cond) {
-        return facts.refused("it may fail", cond);
-    }
-    let cond = if runs(n, facts) {
+    facts.require("n is free to copy", n.is_atom() || matches!(n.term(), Term::Dim(..)), n)?;
+    let cond = if facts.grants("0 < n, else behind that test", runs(n, facts)) {
         cond.clone()
     } else {
         let idle = Expr::prim(Prim::Le, vec![n.clone(), Expr::index(0)]);
@@ -159,6 +162,8 @@ struct Search {
     loops: Loops,
     /// Lets around this place whose values may leave the loop too: the term takes them along.
     lets: Vec<(Var, Expr)>,
+    /// Whether the term may have them all the same.
+    any: bool,
     found: Option<(Found, Loops)>,
 }
 
@@ -179,8 +184,8 @@ struct Place<'a> {
 type Wanted<'a> = &'a mut dyn FnMut(&Expr, Place) -> bool;
 
 impl Search {
-    fn out_of(binders: &[&Var]) -> Search {
-        Search { bound: binders.iter().map(|var| (*var).clone()).collect(), loops: Vec::new(), lets: Vec::new(), found: None }
+    fn out_of(binders: &[&Var], any: bool) -> Search {
+        Search { bound: binders.iter().map(|var| (*var).clone()).collect(), loops: Vec::new(), lets: Vec::new(), any, found: None }
     }
 
     fn expand(&self, expr: &Expr) -> Expr {
@@ -277,7 +282,7 @@ impl Search {
 
     fn is_free(&self, expr: &Expr) -> bool {
         let mut free = true;
-        each_free_var(expr, &mut |var| free = free && !self.bound.contains(var));
+        each_free_var(expr, &mut |var| free = free && (self.any || !self.bound.contains(var)));
         free
     }
 }

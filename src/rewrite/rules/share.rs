@@ -21,22 +21,22 @@ use super::lambda::strict_operands;
 use super::rules;
 
 rules! {
-    "common" Lambda @ Any: "f e e -> let t = e in f t t if one of them is always evaluated" => common;
+    "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is work or an element", "one of them is always evaluated"] => common;
 }
 
 /// A body is looked at no more often than this.
 const ROUNDS: usize = 64;
 
-fn common(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let new = region(expr);
+fn common(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let new = region(expr, facts);
     (!new.is_same(expr)).then_some(new)
 }
 
 /// A body: what is common in it, then in the bodies inside.
-fn region(expr: &Expr) -> Expr {
+fn region(expr: &Expr, facts: &Facts) -> Expr {
     let mut expr = expr.clone();
     for _ in 0..ROUNDS {
-        let terms = Candidates::of(&expr).best();
+        let terms = Candidates::of(&expr, facts).best(facts);
         if terms.is_empty() {
             break;
         }
@@ -45,10 +45,10 @@ fn region(expr: &Expr) -> Expr {
             expr = name(&expr, &term, &t);
         }
     }
-    inner_regions(&expr)
+    inner_regions(&expr, facts)
 }
 
-fn inner_regions(expr: &Expr) -> Expr {
+fn inner_regions(expr: &Expr, facts: &Facts) -> Expr {
     if expr.is_atom() {
         return expr.clone();
     }
@@ -56,7 +56,7 @@ fn inner_regions(expr: &Expr) -> Expr {
     let mut at = 0;
     map_children(expr, &mut |child| {
         at += 1;
-        if strict(at - 1) { inner_regions(child) } else { region(child) }
+        if strict(at - 1) { inner_regions(child, facts) } else { region(child, facts) }
     })
 }
 
@@ -99,7 +99,8 @@ fn spine_variables(expr: &Expr) -> Vec<Var> {
 }
 
 /// The terms of a body that may be named, by hash.
-struct Candidates {
+struct Candidates<'a> {
+    facts: &'a Facts,
     /// Variables bound inside: equal terms may differ in them.
     inner: FxHashSet<Var>,
     /// Those that the body's own lets bind.
@@ -115,27 +116,29 @@ struct Candidate {
     order: usize,
 }
 
-impl Candidates {
-    fn of(body: &Expr) -> Candidates {
+impl Candidates<'_> {
+    fn of<'a>(body: &Expr, facts: &'a Facts) -> Candidates<'a> {
         let mut inner = FxHashSet::default();
         collect_binders(body, &mut inner);
         let spine = spine_variables(body).into_iter().collect();
-        let mut candidates = Candidates { inner, spine, found: FxHashMap::default(), noted: 0 };
+        let mut candidates = Candidates { facts, inner, spine, found: FxHashMap::default(), noted: 0 };
         candidates.visit(body, true);
         candidates
     }
 
     /// The largest terms that occur twice, once in any case, as far as naming one leaves the next as it is.
-    fn best(self) -> Vec<Expr> {
-        let twice = self.found.into_values().flatten().filter(|candidate| candidate.count > 1 && candidate.always);
-        let mut candidates: Vec<Candidate> = twice.collect();
-        candidates.sort_by_key(|candidate| (std::cmp::Reverse(candidate.term.node_count()), candidate.order));
+    fn best(self, facts: &Facts) -> Vec<Expr> {
+        let mut candidates: Vec<Candidate> = self.found.into_values().flatten().filter(|candidate| candidate.count > 1).collect();
+        candidates.sort_by_key(|candidate| (std::cmp::Reverse((candidate.always, candidate.term.node_count())), candidate.order));
         let mut best: Vec<Expr> = Vec::new();
-        for candidate in candidates {
-            if best.iter().any(|larger| contains(larger, &candidate.term)) {
+        for Candidate { term, always, .. } in candidates {
+            if best.iter().any(|larger| contains(larger, &term)) {
                 break;
             }
-            best.push(candidate.term);
+            if facts.require("one of them is always evaluated", always, &term).is_none() {
+                break;
+            }
+            best.push(term);
         }
         best
     }
@@ -162,7 +165,8 @@ impl Candidates {
         let hash = hasher.finish();
         let named = matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_))
             && !matches!(expr.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. });
-        if closed && named && !expr.is_atom() && (is_worth_a_name(expr) || is_read(expr)) {
+        let wanted = || self.facts.grants("e is work or an element", is_worth_a_name(expr) || is_read(expr));
+        if closed && named && !expr.is_atom() && wanted() {
             self.note(hash, expr, always);
         }
         (hash, closed)

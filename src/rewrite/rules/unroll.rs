@@ -16,8 +16,8 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "build-unroll" Loop Normalisation @ Build: "build n f -> [f 0, f 1, …] if n is a small literal" => build_unroll;
-    "array-to-tuple" Tuple @ Let: "let x = [a, b] in c -> let x = (a, b) in c[x.k/x[k]] if x is only indexed by literals" => array_to_tuple;
+    "build-unroll" Loop Normalisation @ Build: "build 2 f -> [f 0, f 1]" if ["few elements and a small f"] => build_unroll;
+    "array-to-tuple" Tuple @ Let: "let x = [a, b] in c -> let x = (a, b) in c[x.k/x[k]]" if ["x is only indexed by literals"] => array_to_tuple;
 }
 
 /// A build of at most this many elements is written out,
@@ -34,9 +34,11 @@ fn build_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Index(count) = n.term() else { return None };
     let small = (1..=FEW).contains(count) || (1..=SEVERAL).contains(count) && looks_at(body, i, facts);
     let nodes = body.node_count().saturating_mul(usize::try_from(*count).ok()?);
-    if !small || nodes > UNROLLED_NODES || facts.nodes + nodes > FUNCTION_NODES {
+    if *count < 1 {
         return None;
     }
+    let is_small = small && nodes <= UNROLLED_NODES && facts.nodes + nodes <= FUNCTION_NODES;
+    facts.require("few elements and a small f", is_small, n)?;
     let Type::Array(element, _) = expr.ty() else { return None };
     let items = (0..*count).map(|k| freshen(&substitute(body, &[(i.clone(), Expr::index(k))]))).collect();
     Some(Expr::array(element.as_ref().clone(), items))
@@ -60,9 +62,9 @@ fn looks_at(expr: &Expr, i: &Var, facts: &Facts) -> bool {
     }
 }
 
-fn array_to_tuple(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn array_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
-    if !has_array(value.ty()) || !only_leaves(body, x) {
+    if !has_array(value.ty()) || !facts.grants("x is only indexed by literals", only_leaves(body, x)) {
         return None;
     }
     let value = as_tuples(value)?;
