@@ -17,12 +17,14 @@ mod fold;
 mod function;
 mod lanes;
 mod moves;
+mod parallel;
 pub mod program;
 mod reciprocal;
 mod scalar;
 mod sweep;
 mod tile;
 mod view;
+mod work;
 mod workspace;
 
 use std::collections::BTreeSet;
@@ -43,6 +45,10 @@ pub struct LowerOptions {
     pub reciprocals: bool,
     /// No run-time checks but those at entry.
     pub unchecked: bool,
+    /// Loops are shared among threads.
+    pub parallel: bool,
+    /// Sums of Doubles keep their order.
+    pub strict_fp: bool,
 }
 
 /// Lowers the entries and what they call.
