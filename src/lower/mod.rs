@@ -17,10 +17,14 @@ mod fold;
 mod function;
 mod lanes;
 mod moves;
+mod parallel;
 pub mod program;
+mod reciprocal;
 mod scalar;
 mod sweep;
+mod tile;
 mod view;
+mod work;
 mod workspace;
 
 use std::collections::BTreeSet;
@@ -37,10 +41,14 @@ pub use program::LoopProgram;
 /// How to lower.
 #[derive(Clone, Debug, Default)]
 pub struct LowerOptions {
-    /// Divide a whole row by its own number by way of the reciprocal, as group `algebra` does.
+    /// Divide by way of reciprocals where one serves many quotients, as group `algebra` does.
     pub reciprocals: bool,
     /// No run-time checks but those at entry.
     pub unchecked: bool,
+    /// Loops are shared among threads.
+    pub parallel: bool,
+    /// Sums of Doubles keep their order.
+    pub strict_fp: bool,
 }
 
 /// Lowers the entries and what they call.

@@ -66,6 +66,15 @@ pub enum Apply {
 }
 
 impl Rule {
+    /// Whether it may fire on terms of this form: with the same head, and the same primitive if that is one.
+    pub fn looks_at(&self, expr: &Expr) -> bool {
+        self.head.fits(expr)
+            && match &self.apply {
+                Apply::Law(law) => law.looks_at(expr),
+                Apply::Function(_) => true,
+            }
+    }
+
     /// The new term, or `None` where the rule does not apply.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         let mark = facts.refusals.count();
@@ -83,7 +92,7 @@ impl Rule {
 }
 
 /// The outermost form of a rule's left side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Head {
     Any,
     Prim,

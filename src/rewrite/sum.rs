@@ -41,9 +41,17 @@ pub fn is_hot(expr: &Expr) -> bool {
 
 /// A cheaper form of an arithmetic term, if there is one.
 pub fn simplified(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    if expr.ty() != &Type::Double {
+    if expr.ty() != &Type::Double || facts.is_settled(expr) {
         return None;
     }
+    let new = rearranged(expr, facts);
+    if new.is_none() {
+        facts.settle(expr);
+    }
+    new
+}
+
+fn rearranged(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut list = Vec::new();
     terms(expr, true, &mut list);
     if list.len() > TERMS {

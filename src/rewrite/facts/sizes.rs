@@ -7,10 +7,11 @@
 //!     build(n, i. if i < m then v[i] …)     two lessons: the loop, and i < m
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
-use crate::ir::subst::mentions;
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var, prove};
 use crate::rewrite::alike::{hash, same};
 
@@ -22,7 +23,7 @@ use super::{Fact, Facts, compares_indices};
 pub(super) struct Known {
     lesson: Lesson,
     facts: OnceCell<prove::Facts>,
-    answers: RefCell<HashMap<Asked, bool>>,
+    answers: RefCell<FxHashMap<Asked, bool>>,
 }
 
 pub(super) type Asked = (Question, Size, Size);
@@ -91,7 +92,7 @@ impl Facts {
 
     /// A fingerprint of the lessons that mention what two sizes mention.
     fn about(&self, a: &Size, b: &Size) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = FxHasher::default();
         let mut vars = Vec::new();
         a.each_var(&mut |var| vars.push(var.clone()));
         b.each_var(&mut |var| vars.push(var.clone()));

@@ -7,9 +7,10 @@
 //! gone. No work is new: some loop runs over the whole array and does the operation for every element in any case.
 //! Limits: arrays of Doubles that are let-bound builds.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
-use crate::ir::subst::{each_free_var, map_children, mentions, substitute};
+use crate::ir::free::{each_free_var, mentions};
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
@@ -121,7 +122,7 @@ fn each_strict<T>(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Option<T>) -> Option<
 
 /// Whether the term can stand outside of the body, but for the index.
 fn is_closed(term: &Expr, index: &Expr, body: &Expr) -> bool {
-    let mut bound = HashSet::new();
+    let mut bound = FxHashSet::default();
     collect_binders(body, &mut bound);
     let mut closed = true;
     each_free_var(term, &mut |var| {

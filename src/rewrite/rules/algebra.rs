@@ -6,7 +6,7 @@
 //! `cancel` and `factor` ask `sum` for a form that does less work in the innermost loop around; `distribute` undoes a
 //! product where a loop over one of the terms is then no loop.
 
-use crate::ir::subst::mentions;
+use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::Product;

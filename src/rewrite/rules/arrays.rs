@@ -6,7 +6,8 @@
 //! Nothing is computed twice for it: what two components share must be one of them, or a component must leave the loop
 //! around, where code motion then finds the rest. After the second rule the array is cheaper to compute than to read.
 
-use crate::ir::subst::{freshen, map_children, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;

@@ -3,7 +3,8 @@
 //!     if true then a else b     →  a
 //!     f (if c then a else b)    →  if c then f a else f b     where f is small or one side then simplifies
 
-use crate::ir::subst::{mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
@@ -211,7 +212,7 @@ fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &
 fn is_small(expr: &Expr) -> bool {
     fn go(expr: &Expr, budget: &mut i32) -> bool {
         *budget -= 1;
-        let mut ok = *budget >= 0 && expr.term().binders().is_empty();
+        let mut ok = *budget >= 0 && expr.term().binders().next().is_none();
         expr.term().each_child(&mut |child| ok = ok && go(child, budget));
         ok
     }

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::is_cheap;

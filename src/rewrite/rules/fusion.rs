@@ -3,7 +3,8 @@
 //!     (build n f)[i]         →  f i     if 0 <= i < n, else behind that check
 //!     length (build n f)     →  n       if 0 <= n, else behind that check
 
-use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type};
 use crate::rewrite::facts::Facts;
 

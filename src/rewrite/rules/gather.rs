@@ -6,7 +6,8 @@
 //! The opposite of `fold-fission`, for the end of a schedule. Loops inside another loop are left alone: which
 //! way they walk through memory is `lower`'s to choose.
 
-use crate::ir::subst::{each_free_var, map_children, mentions, substitute};
+use crate::ir::free::{each_free_var, mentions};
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;

@@ -7,7 +7,8 @@
 //! So is the derivative of a maximum made: e is a one-hot tangent that depends on the loop around, and the rest does not,
 //! so that code motion takes the search out of that loop. Only then is the rule worth its index.
 
-use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 

@@ -6,7 +6,8 @@
 //! A sum is taken apart where at most one of the loops that remain depends on the loop around: the others leave it.
 //! Limits: real-number laws of group `algebra`: a factor that is infinite meets the zero of an empty sum.
 
-use crate::ir::subst::{freshen, mentions};
+use crate::ir::free::mentions;
+use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::Product;

@@ -5,7 +5,8 @@
 //! What a loop would have refused (a negative count) is refused still; what it would not have evaluated
 //! (k, when n = 0) is evaluated only where that cannot fail.
 
-use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 

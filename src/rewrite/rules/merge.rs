@@ -7,7 +7,8 @@
 //! Unrolled loops are full of such code. The components of the tuple that come are flat, each once, and only
 //! those that are used.
 
-use crate::ir::subst::{map_children, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Term, Type, Var};
 use crate::rewrite::alike::{has_array, same};
 use crate::rewrite::facts::Facts;

@@ -7,10 +7,13 @@
 //! known to run: nothing new is evaluated that may raise an error. An array is worth making where the work
 //! that it saves is more than writing and reading it, with the loop run twice.
 
-use crate::ir::subst::{freshen, map_children, substitute};
+use rustc_hash::FxHashSet;
+
+use crate::ir::free::{each_free_var, mentions};
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
-use crate::rewrite::alike::{has_array, same};
-use crate::rewrite::cost::Work;
+use crate::rewrite::alike::{has_array, replace};
+use crate::rewrite::cost::{Work, is_worth_a_name};
 use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
@@ -107,17 +110,16 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 /// What is only read is not mentioned.
 fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
-    let work = Work::of(term);
-    if !work.is_worth_a_name() {
+    if !is_worth_a_name(term) {
         return facts.grants("e is worth an array", false);
     }
-    facts.require("e is worth an array", work.is_worth_an_array(), term).is_some()
+    facts.require("e is worth an array", Work::of(term).is_worth_an_array(), term).is_some()
 }
 
 fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     let Term::Check { cond, status, body } = body.term() else { return None };
-    let free = |cond: &Expr| !binders.iter().any(|var| crate::ir::subst::mentions(cond, var));
+    let free = |cond: &Expr| !binders.iter().any(|var| mentions(cond, var));
     if !facts.grants("i is not in c", free(cond)) {
         return None;
     }
@@ -138,8 +140,7 @@ fn is_worth_moving(term: &Expr, named: bool) -> bool {
     while let Term::Build { body, .. } = element.term() {
         element = body;
     }
-    let work = Work::of(element);
-    if element.is_same(term) { work.is_worth_a_name() } else { named || work.is_worth_an_array() }
+    if element.is_same(term) { is_worth_a_name(term) } else { named || Work::of(element).is_worth_an_array() }
 }
 
 fn name_for(term: &Expr) -> &'static str {
@@ -150,21 +151,13 @@ fn name_for(term: &Expr) -> &'static str {
     }
 }
 
-/// Replaces every equal term, also where it is reached only sometimes.
-fn replace(body: &Expr, term: &Expr, by: &Expr) -> Expr {
-    if body.ty().same_shape(term.ty()) && same(body, term) {
-        return by.clone();
-    }
-    map_children(body, &mut |child| replace(child, term, by))
-}
-
 /// Loops around a term, with their counts.
 type Loops = Vec<(Var, Expr)>;
 
 /// Looks for a largest term that may leave the loop.
 struct Search {
     /// What may not occur in it.
-    bound: Vec<Var>,
+    bound: FxHashSet<Var>,
     /// Loops between the outer one and this place; the term may depend on their variables when an array is made.
     loops: Loops,
     /// Lets around this place whose values may leave the loop too: the term takes them along.
@@ -196,9 +189,12 @@ impl Search {
     }
 
     fn expand(&self, expr: &Expr) -> Expr {
-        self.lets.iter().rev().fold(expr.clone(), |expr, (x, value)| {
-            if crate::ir::subst::mentions(&expr, x) { substitute(&expr, &[(x.clone(), value.clone())]) } else { expr }
-        })
+        self.lets.iter().rev().fold(
+            expr.clone(),
+            |expr, (x, value)| {
+                if mentions(&expr, x) { substitute(&expr, &[(x.clone(), value.clone())]) } else { expr }
+            },
+        )
     }
 
     /// Terms that every step of the loop evaluates.
@@ -212,7 +208,7 @@ impl Search {
         }
         if self.is_free(expr) {
             let expanded = self.expand(expr);
-            let loops: Loops = self.loops.iter().filter(|(i, _)| crate::ir::subst::mentions(&expanded, i)).cloned().collect();
+            let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
             let place = Place { loops: &loops, named };
             if loops.len() == self.loops.len() && wanted(&expanded, place) {
                 self.found = Some((Found { written: expr.clone(), expanded }, loops));
@@ -256,7 +252,7 @@ impl Search {
             _ => None,
         };
         let Some((n, i, acc, body)) = inner else { return };
-        if !self.is_free(n) || self.loops.iter().any(|(i, _)| crate::ir::subst::mentions(n, i)) {
+        if !self.is_free(n) || self.loops.iter().any(|(i, _)| mentions(n, i)) {
             return;
         }
         self.within(acc.map_or(&[], std::slice::from_ref), |search| {
@@ -277,15 +273,16 @@ impl Search {
     }
 
     fn within(&mut self, bound: &[Var], f: impl FnOnce(&mut Search)) {
-        let before = self.bound.len();
         self.bound.extend(bound.iter().cloned());
         f(self);
-        self.bound.truncate(before);
+        bound.iter().for_each(|var| {
+            self.bound.remove(var);
+        });
     }
 
     fn is_free(&self, expr: &Expr) -> bool {
         let mut free = true;
-        crate::ir::subst::each_free_var(expr, &mut |var| free = free && (self.any || !self.bound.contains(var)));
+        each_free_var(expr, &mut |var| free = free && (self.any || !self.bound.contains(var)));
         free
     }
 }

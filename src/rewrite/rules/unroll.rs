@@ -7,6 +7,7 @@
 //! What is known of each index then simplifies its element: one-hot tangents of a camera's eleven parameters
 //! become the few that are not zero. An array that a loop walks over stays one.
 
+use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::has_array;
@@ -138,14 +139,15 @@ fn path<'a>(expr: &'a Expr, steps: &mut Vec<usize>) -> Option<&'a Var> {
 
 /// Whether x occurs only in paths to components that hold no array.
 fn only_leaves(expr: &Expr, x: &Var) -> bool {
+    if !mentions(expr, x) {
+        return true;
+    }
     if let Term::Proj(..) | Term::Get(..) | Term::Var(_) = expr.term()
         && path(expr, &mut Vec::new()) == Some(x)
     {
         return !has_array(expr.ty());
     }
-    let mut all = true;
-    expr.term().each_child(&mut |child| all = all && only_leaves(child, x));
-    all
+    expr.term().children().all(|child| only_leaves(child, x))
 }
 
 fn with_projections(expr: &Expr, x: &Var, tuple: &Var) -> Expr {
