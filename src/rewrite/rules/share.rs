@@ -163,7 +163,7 @@ impl Candidates<'_> {
         // a loop's own variables do not keep it where it is
         let closed = closed || self.is_closed(expr);
         let hash = hasher.finish();
-        let named = matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_))
+        let named = (matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_)) || is_read(expr))
             && !matches!(expr.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. });
         let wanted = || self.facts.grants("e is work or an element", is_worth_a_name(expr) || is_read(expr));
         if closed && named && !expr.is_atom() && wanted() {
