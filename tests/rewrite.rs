@@ -92,6 +92,11 @@ const RULES: &[(&str, &str, &str)] = &[
     ("topdown if-assume", "build n (fun i -> if i = 0 then v[i] else v[i] * 2.0)", "build n (fun i -> if i = 0 then v[0] else v[i] * 2.0)"),
     ("topdown if-assume", "if x < y then (if x < y then a else b) else c", "if x < y then if true then a else b else c"),
     (
+        "topdown eq-solve",
+        "ifold (fun s i -> if j = i + 1 then s + v[i] else s) 0.0 n",
+        "ifold (fun s i -> if j - 1 = i then s + v[i] else s) 0.0 n",
+    ),
+    (
         "topdown eq-order",
         "build n (fun i -> build n (fun j -> if j = i then 1.0 else 0.0))",
         "build n (fun i -> build n (fun j -> if i = j then 1.0 else 0.0))",
