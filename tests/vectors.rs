@@ -3,7 +3,7 @@
 //!
 //! Programs of `benches/` are emitted and compiled as `smoothc run` does, with gcc's report of vectorised
 //! loops. Every loop that the text marks with `SMOOTH_LANES` must be in it. Left out are those with a branch
-//! around calls (bundle) and that gcc finds too short for lanes (quaternion).
+//! around calls (bundle).
 
 use std::path::Path;
 use std::process::Command;
@@ -28,7 +28,7 @@ fn marked_loops_are_vectorised() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let mut count = 0;
-    for program in ["nnmf", "camera"] {
+    for program in ["nnmf", "camera", "quaternion"] {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/{program}.smooth"));
         let c = folder.path().join(format!("{program}.c"));
         let emitted = Command::new(env!("CARGO_BIN_EXE_smoothc")).args(["emit", "--target", "c"]).arg(source).arg("-o").arg(&c).status();
@@ -64,6 +64,9 @@ const LOOPS: &[(&str, bool, &str)] = &[
     ("pairs", true, "build (length v) (fun i -> [v[i] * 2.0, sqrt (v[i] * v[i] + 1.0)])"),
     ("two", true, "[vectorSum v, vectorSum (vectorMap v (fun x -> x * x))]"),
     ("columns", true, "let m = vectorOutProd v v in build (length v) (fun j -> log (ifold (fun s i -> s + exp m[i][j]) 0.0 (length v)))"),
+    ("quotients", true, "build (length v) (fun i -> ifold (fun s j -> s + sin (v[i] * v[j]) / (v[j] + 2.0)) 0.0 (length v))"),
+    ("nested", true, "ifold (fun t i -> t * 0.5 + ifold (fun s j -> s + sin (v[i] * v[j]) / (v[j] + 2.0)) 0.0 (length v)) 1.0 (length v)"),
+    ("rows", true, "build (length v) (fun i -> let x = v[i] in [[x, x * x, sin x], [cos x, 1.0, exp x], [x + 2.0, 0.0, x / (x + 2.0)]])"),
     ("product", false, "ifold (fun p i -> p * v[i]) 1.0 (length v)"),
     ("recurrence", false, "ifold (fun s i -> s * 0.5 + v[i]) 0.0 (length v)"),
     ("largest", false, "vectorMax v"),

@@ -16,6 +16,7 @@ mod runtime;
 mod share;
 mod signature;
 mod stmt;
+mod tile;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -235,5 +236,7 @@ fn mentions(lines: &[String], name: &str) -> bool {
     lines.iter().any(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name))
 }
 
+#[cfg(test)]
+mod loops_tests;
 #[cfg(test)]
 mod tests;

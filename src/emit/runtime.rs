@@ -34,11 +34,12 @@ pub fn loop_parts(text: &str) -> Vec<String> {
     parts
 }
 
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     include_str!("../../runtime/index.h"),
     include_str!("../../runtime/size.h"),
-    include_str!("../../runtime/threads.h"),
     include_str!("../../runtime/real.h"),
+    include_str!("../../runtime/rows.h"),
+    include_str!("../../runtime/threads.h"),
 ];
 
 /// One helper with the comment that stands directly before it.

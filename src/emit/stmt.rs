@@ -67,7 +67,7 @@ impl Printer<'_> {
         self.named.get(id).cloned().flatten().unwrap_or_else(|| format!("unnamed_{id}"))
     }
 
-    fn declare(&mut self, id: Id) -> String {
+    pub fn declare(&mut self, id: Id) -> String {
         let hint = self.locals.get(id).map_or("t", |local| &*local.name).to_string();
         let name = self.names.local(&hint);
         self.named[id] = Some(name.clone());
@@ -181,6 +181,7 @@ impl Printer<'_> {
     pub fn repeat(&mut self, i: Id, from: &str, end: &str, body: &[Stmt], lanes: &Lanes) {
         match lanes {
             Lanes::One => {}
+            Lanes::Tile(tiles) => return self.tiles(i, from, end, body, tiles),
             Lanes::Any => self.line("SMOOTH_LANES"),
             Lanes::Sum(sums) => {
                 let sums: Vec<String> = sums.iter().map(|id| self.name(*id)).collect();

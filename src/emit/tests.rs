@@ -36,13 +36,17 @@ pub fn function(name: &str, sizes: &[&Var], params: &[&Var], body: Expr) -> Func
 }
 
 pub fn emit(functions: Vec<Function>, entries: &[&str]) -> CFiles {
+    emit_with(functions, entries, &LowerOptions::default())
+}
+
+pub fn emit_with(functions: Vec<Function>, entries: &[&str], options: &LowerOptions) -> CFiles {
     let mut program = Program::default();
     for function in functions {
         program.functions.insert(function.name.clone(), function);
     }
     let entries: Vec<Rc<str>> =
         if entries.is_empty() { program.functions.keys().cloned().collect() } else { entries.iter().map(|name| Rc::from(*name)).collect() };
-    let loops = lower(&program, &entries, &LowerOptions::default()).expect("lowers");
+    let loops = lower(&program, &entries, options).expect("lowers");
     c(&loops, &COptions { header_name: "cases.h".into(), ..COptions::default() }).expect("prints")
 }
 

@@ -114,6 +114,7 @@ impl Lowerer<'_> {
                 if let Some(sum) = ColumnSum::find(n, i, body) {
                     return self.sweep(n, i, &count, &sum, array);
                 }
+                let body = &self.with_reciprocals(n, i, body)?;
                 self.enter(i, n, &count, Some(array.length()), |this, index| {
                     let place = this.element_dest(array, index, expr.span())?;
                     this.write(body, &place)

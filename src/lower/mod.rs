@@ -19,8 +19,10 @@ mod lanes;
 mod moves;
 mod parallel;
 pub mod program;
+mod reciprocal;
 mod scalar;
 mod sweep;
+mod tile;
 mod view;
 mod work;
 mod workspace;
@@ -39,7 +41,7 @@ pub use program::LoopProgram;
 /// How to lower.
 #[derive(Clone, Debug, Default)]
 pub struct LowerOptions {
-    /// Divide a whole row by its own number by way of the reciprocal, as group `algebra` does.
+    /// Divide by way of reciprocals where one serves many quotients, as group `algebra` does.
     pub reciprocals: bool,
     /// No run-time checks but those at entry.
     pub unchecked: bool,

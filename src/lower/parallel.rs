@@ -352,6 +352,6 @@ fn rename(block: &mut Block, from: Id, to: Id) {
 fn rename_lanes(lanes: &mut Lanes, from: Id, to: Id) {
     match lanes {
         Lanes::Sum(ids) => ids.iter_mut().filter(|id| **id == from).for_each(|id| *id = to),
-        Lanes::One | Lanes::Any => {}
+        Lanes::One | Lanes::Any | Lanes::Tile(_) => {}
     }
 }

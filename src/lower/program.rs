@@ -197,7 +197,7 @@ pub enum Stmt {
 }
 
 /// Whether several iterations of a loop may run at once, in the lanes of a vector.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Lanes {
     /// One after the other.
     One,
@@ -205,6 +205,18 @@ pub enum Lanes {
     Any,
     /// In any order but for these locals, which collect a sum.
     Sum(Vec<Id>),
+    /// In any order, and what they write of these matrices first into tiles.
+    Tile(Vec<Tile>),
+}
+
+/// A matrix of which each iteration of a loop writes one whole row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tile {
+    pub base: Id,
+    /// Which row, over the loop's index.
+    pub row: Value,
+    /// The offset of each column's element.
+    pub columns: Vec<Value>,
 }
 
 /// A loop whose iterations threads share: each part of them runs in turn, in a slice of the workspace of its own.

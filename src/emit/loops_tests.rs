@@ -1,0 +1,120 @@
+//! Loops that are written for speed, compiled as C and as C++ with every warning an error and run under sanitizers
+//! with exactly the workspace that they ask for, against loops by hand.
+
+use super::tests::{emit_with, function, run, size, vector};
+use crate::ir::*;
+use crate::lower::LowerOptions;
+
+fn matrix(name: &str, rows: &Var, columns: &Var) -> Var {
+    let row = Type::array(Type::Double, Size::var(columns));
+    Var::fresh(name, Type::array(row, Size::var(rows)))
+}
+
+fn at(v: &Var, i: &Expr) -> Expr {
+    Expr::get(Expr::var(v), i.clone())
+}
+
+fn op(prim: Prim, a: Expr, b: Expr) -> Expr {
+    Expr::prim(prim, vec![a, b])
+}
+
+fn sum(n: &Var, f: impl Fn(Expr) -> Expr) -> Expr {
+    Expr::fold(Expr::var(n), "s", "j", Expr::double(0.0), |s, j| op(Prim::Add, s, f(j)))
+}
+
+/// `build(m, i. sum(n, j. A[i][j] / (v[j] + 1)) * sum(n, j. u[i] / (v[j] + 1)))`.
+fn quotients(name: &str) -> Function {
+    let (m, n) = (size("m"), size("n"));
+    let (a, u, v) = (matrix("A", &m, &n), vector("u", &m), vector("v", &n));
+    let divisor = |j: &Expr| op(Prim::Add, at(&v, j), Expr::double(1.0));
+    let body = Expr::build(Expr::var(&m), "i", |i| {
+        let row = at(&a, &i);
+        let first = sum(&n, |j| op(Prim::Div, Expr::get(row.clone(), j.clone()), divisor(&j)));
+        let second = sum(&n, |j| op(Prim::Div, at(&u, &i), divisor(&j)));
+        op(Prim::Mul, first, second)
+    });
+    function(name, &[&m, &n], &[&a, &u, &v], body)
+}
+
+#[test]
+fn reciprocals_are_computed_once() {
+    let files = emit_with(vec![quotients("rows")], &[], &LowerOptions { reciprocals: true, ..LowerOptions::default() });
+    assert_eq!(files.source.matches(" / (v[").count(), 1, "{}", files.source);
+    assert_eq!(files.source.matches("double *inverse = ").count(), 1, "{}", files.source);
+    let exact = emit_with(vec![quotients("rows")], &[], &LowerOptions::default());
+    assert!(!exact.source.contains("inverse"), "{}", exact.source);
+    run(
+        &files,
+        r#"
+int main(void) {
+    for (int64_t m = 0; m < 4; ++m) {
+        for (int64_t n = 0; n < 12; ++n) {
+            double a[48], u[4], v[12], out[4];
+            for (int k = 0; k < 48; ++k) { a[k] = k * 0.3 - 2.0; }
+            for (int k = 0; k < 4; ++k) { u[k] = k + 0.5; }
+            for (int k = 0; k < 12; ++k) { v[k] = k * 0.1; }
+            void *room = malloc(rows_workspace(m, n));
+            CHECK(rows(m, n, a, u, v, out, room, rows_workspace(m, n)) == SMOOTH_OK);
+            free(room);
+            for (int64_t i = 0; i < m; ++i) {
+                double x = 0.0, y = 0.0;
+                for (int64_t j = 0; j < n; ++j) { x += a[i * n + j] / (v[j] + 1.0); y += u[i] / (v[j] + 1.0); }
+                NEAR(out[i], x * y);
+            }
+        }
+    }
+    return failed;
+}"#,
+    );
+}
+
+/// Rows of ten numbers in a batch of batches: `x^(k+1) + k * y` of each `x = A[b][i]`, `y = A[b][i + ahead]`.
+fn powers(name: &str) -> Function {
+    let (m, n) = (size("m"), size("n"));
+    let (a, v) = (matrix("A", &m, &n), vector("v", &n));
+    let body = Expr::build(Expr::var(&m), "b", |b| {
+        let row = at(&a, &b);
+        Expr::build(Expr::var(&n), "i", |i| {
+            let x = Expr::get(row.clone(), i.clone());
+            let items = (0..10).map(|k| {
+                let power = (0..k).fold(x.clone(), |power, _| op(Prim::Mul, power, x.clone()));
+                op(Prim::Add, power, op(Prim::Mul, Expr::double(f64::from(k)), at(&v, &i)))
+            });
+            Expr::array(Type::Double, items.collect())
+        })
+    });
+    function(name, &[&m, &n], &[&a, &v], body)
+}
+
+#[test]
+fn rows_are_written_by_tiles() {
+    let files = emit_with(vec![powers("rows")], &[], &LowerOptions::default());
+    assert_eq!(files.source.matches("double tile[10][8];").count(), 1, "{}", files.source);
+    run(
+        &files,
+        r#"
+int main(void) {
+    for (int64_t m = 0; m < 3; ++m) {
+        for (int64_t n = 0; n < 20; ++n) {
+            double a[40], v[20];
+            const size_t bytes = (size_t)(m * n) * 10 * sizeof(double);
+            double *out = (double *)malloc(bytes);
+            for (int k = 0; k < 40; ++k) { a[k] = k * 0.04 - 0.6; }
+            for (int k = 0; k < 20; ++k) { v[k] = k + 0.5; }
+            CHECK(rows(m, n, a, v, out, NULL, 0) == SMOOTH_OK);
+            for (int64_t b = 0; b < m; ++b) {
+                for (int64_t i = 0; i < n; ++i) {
+                    double x = a[b * n + i], power = x;
+                    for (int64_t k = 0; k < 10; ++k) {
+                        NEAR(out[(b * n + i) * 10 + k], power + (double)k * v[i]);
+                        power *= x;
+                    }
+                }
+            }
+            free(out);
+        }
+    }
+    return failed;
+}"#,
+    );
+}
