@@ -185,6 +185,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "let p_0 = build n (fun i -> v[i] * 2.0) in build n (fun k -> p_0[k])",
     ),
     (
+        "array-split",
+        "let p = build k (fun i -> (x, double i)) in double (length p) * snd p[0]",
+        "let p_0 = build k (fun i -> x) in let p_1 = build k (fun i_1 -> double i_1) in double (length p_0) * p_1[0]",
+    ),
+    (
         "topdown build-one-hot",
         "let x = build 4 (fun i -> if i = 2 then sin (a * b) else 0.0) in build 4 (fun k -> x[k] * v[k])",
         "let x = sin (a * b) in let x_1 = build 4 (fun i -> if i = 2 then x else 0.0) in build 4 (fun k -> x_1[k] * v[k])",

@@ -163,7 +163,7 @@ fn if_join(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Prim(prim, args) = expr.term() else { return None };
     let [x, y] = args.as_slice() else { return None };
     let (Term::If(c, a, b), Term::If(other, d, e)) = (x.term(), y.term()) else { return None };
-    if !same(c, other) || matches!(prim, Prim::And | Prim::Or) {
+    if !same(c, other) {
         return None;
     }
     let join = |x: &Expr, y: &Expr| Expr::prim(*prim, vec![x.clone(), y.clone()]);

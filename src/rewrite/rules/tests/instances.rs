@@ -221,7 +221,11 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     let other = g.double(0);
                     return Expr::fold(n, "s", "i", g.double(0), |s, i| {
                         let inner = Expr::fold(m, "t", "j", double(0.0), |t, j| {
-                            let term = prim(Prim::Mul, element(g, &i, &j), prim(Prim::Mul, around, Expr::get(g.param("u"), j)));
+                            let term = prim(
+                                Prim::Mul,
+                                element(g, &i, &j),
+                                prim(Prim::Mul, around, Expr::get(g.param("u"), if g.below(3) == 0 { g.index(0) } else { j })),
+                            );
                             prim(Prim::Add, t, term)
                         });
                         prim(Prim::Add, s, prim(Prim::Mul, prim(Prim::Mul, other, Expr::get(g.param("w"), i)), inner))
@@ -281,7 +285,7 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     let row = Expr::get(r.clone(), g.index(0));
                     let element = if deep { Expr::get(row, g.index(0)) } else { row };
                     match g.below(3) {
-                        0 => Expr::proj(element, 1),
+                        0 => prim(Prim::Mul, Expr::proj(element, 1), Expr::prim(Prim::ToDouble, vec![Expr::dim(r.clone(), 0)])),
                         1 => prim(Prim::Add, Expr::proj(element.clone(), 0), Expr::proj(element, 1)),
                         _ => {
                             let (t, body) = g.bound("t", element.ty().clone(), |g, t| {
