@@ -46,7 +46,7 @@ impl Lowerer<'_> {
                 };
                 let position = self.scalar(index)?;
                 let position = self.in_bounds(source, index, position, &array.length(), expr.span())?;
-                let position = if is_simple(&position) { position } else { self.atomic(position, "at") };
+                let position = if is_simple(&position) { position } else { self.position(position) };
                 self.element(&array, &position, expr.span())
             }
             Term::Dim(array, axis) => {

@@ -42,6 +42,7 @@ pub fn lower_function(
     if result.dims().iter().any(Size::has_unknown) || leaves(&result).iter().any(|(_, dims)| dims.iter().any(Size::has_unknown)) {
         return Err(super::context::depends_on_data(function.body.span()));
     }
+    lowerer.inputs = params.iter().map(|param| param.id).collect();
     let dest = lowerer.destination(&result, "out", &mut params);
     if checked {
         lowerer.entry_checks(function, &params, &size_names)?;
@@ -58,6 +59,7 @@ pub fn lower_function(
     let kept = params.iter().map(|param| param.id).collect();
     let mut body = clean(body, &kept);
     super::lanes::find(&mut body);
+    super::select::straighten(&mut lowerer.locals, &mut body);
     super::tile::find(&lowerer.locals, &mut body);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()

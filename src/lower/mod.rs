@@ -20,6 +20,7 @@ mod moves;
 pub mod program;
 mod reciprocal;
 mod scalar;
+mod select;
 mod sweep;
 mod tile;
 mod view;
