@@ -27,8 +27,14 @@ def ge (x: f64) (y: f64) : bool = x >= y && !(f64.isnan x)
 -- | A quotient that truncates; the smallest number divided by -1 is itself.
 def quot (a: i64) (b: i64) : i64 = if b == -1 then -a else a // b
 
--- | The remainder of a quotient that truncates.
-def rem (a: i64) (b: i64) : i64 = if b == -1 then 0 else a %% b
+-- | The remainder of a quotient that truncates; the compiler would fold `a %% a` to 1.
+def rem (a: i64) (b: i64) : i64 = a - quot a b * b
+
+-- | A power; the compiler would fold `0.0 ** y` to 0.0 for every y.
+def power (x: f64) (y: f64) : f64 =
+  if x == 0.0 && !(y > 0.0)
+  then if y == 0.0 then 1.0 else (1.0 / x) ** (-y)
+  else x ** y
 
 -- | What holds where no element is read out of bounds.
 def bounds (holds: bool) : bool = holds

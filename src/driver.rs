@@ -43,6 +43,8 @@ pub struct Options {
     pub strict_fp: bool,
     /// `--unchecked`: emitted code has no run-time checks but those at entry.
     pub unchecked: bool,
+    /// `--parallel`: emitted C shares loops among threads.
+    pub parallel: bool,
     /// Keep this entry and what it calls.
     pub only: Option<String>,
     /// Put before public C names.

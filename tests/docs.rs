@@ -32,18 +32,22 @@ const PARTS: [(Figure, &str); 7] = [
 ];
 
 /// What a law demands beside its left side; none for several equations, each of which shows its own.
-fn condition(law: &str) -> (&str, &str) {
+fn condition(law: &str) -> (&str, String) {
     match law.rsplit_once(" if ") {
         Some((equation, condition)) if !law.contains("; ") && equation.contains("->") && !condition.contains(" then ") => {
-            (equation, condition)
+            (equation, condition.to_string())
         }
-        _ => (law, ""),
+        _ => (law, String::new()),
     }
 }
 
 fn row(rule: &Rule) -> String {
     let (equation, condition) = match &rule.apply {
-        Apply::Law(_) | Apply::Function(_) => condition(rule.law),
+        Apply::Law(_) => condition(rule.law),
+        Apply::Function(_) => {
+            let conditions = rule.conditions.join("; ");
+            (rule.law.strip_suffix(&format!(" if {conditions}")).unwrap_or(rule.law), conditions)
+        }
     };
     let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{}`", text.replace('|', "\\|")) };
     let group = rule.group.map(|group| group.name()).unwrap_or_default();

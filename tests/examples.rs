@@ -10,6 +10,7 @@
 mod support {
     pub mod cases;
     pub mod engine;
+    #[allow(dead_code)]
     pub mod native;
     pub mod sources;
     pub mod tools;

@@ -288,7 +288,7 @@ fn a_rule_that_almost_fired_says_why() {
         let explanation = explanation("f.smooth", program, "f", "default");
         let text = text::text(&explanation, false);
         assert!(text.contains("check-true did not fire on check 0 <= k && k < n else BOUNDS in "), "{text}");
-        assert!(text.contains("the condition is not provable: 0 <= k && k < n"), "{text}");
+        assert!(text.contains("`c is provable` does not hold: 0 <= k && k < n"), "{text}");
     });
 }
 

@@ -24,6 +24,7 @@ use generator::engine::{Counts, With, check_all};
 use generator::grow;
 use generator::program::Program;
 use generator::shrink::shrink;
+use serde::{Deserialize, Serialize};
 use smoothc::driver::{Session, Target};
 use smoothc::ir::{Type, Var};
 use smoothc::toolchain::flat::{Column, Flat};
@@ -227,29 +228,147 @@ fn own_values(
     Ok((0..rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect())
 }
 
-const BATCH: usize = 10;
+/// What Futhark moves out of loops or folds in another way than it computes.
+const MOVED_AND_FOLDED: &str = "
+let quotients (k: Index) (w: Vector<n>) = vectorMap w (fun x -> x * double (7 / k))
+let firsts (v: Vector<m>) (w: Vector<n>) = build (length w) (fun i -> w[i] * v[0])
+let total (v: Vector<m>) (w: Vector<n>) = ifold (fun s i -> s + w[i] * v[0]) 1.0 (length w)
+let corners (v: Vector<m>) (k: Index) = build k (fun i -> vectorSum (build 3 (fun j -> v[j + 5])))
+let tails (v: Vector<m>) (k: Index) = ifold (fun t i -> build 3 (fun j -> v[j + 5])) (build 3 (fun j -> 0.0)) k
+let hots (v: Vector<n>) (u: Vector<m>) =
+  ifold (fun t i -> vectorSlice (vectorHot (length t + 1) (length u)) 1 (length t)) (build (length v) (fun i -> 0.0)) (length u % 4)
+let remainder (k: Index) (v: Vector<n>) = vectorHot (length v) ((k % k) * k)
+let power (y: Double) (v: Vector<n>) = vectorSum (vectorMap v (fun x -> 0.0)) ** y
+";
 
 #[test]
-fn generated_programs_agree_with_the_interpreter() {
+fn what_no_step_needs_does_not_fail() {
     if !compiler_is_there() {
         return;
     }
-    let setting = |name: &str, default: usize| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let calls: [(&str, &[&str]); 12] = [
+        ("quotients", &["0", "[]"]),
+        ("quotients", &["0", "[1]"]),
+        ("quotients", &["2", "[1]"]),
+        ("firsts", &["[]", "[]"]),
+        ("firsts", &["[]", "[1]"]),
+        ("total", &["[]", "[]"]),
+        ("corners", &["[]", "0"]),
+        ("tails", &["[]", "0"]),
+        ("hots", &["[-1.25, 0, 0.75]", "[-2, -0.25, -1.5, 3]"]),
+        ("remainder", &["4", "[1, 2]"]),
+        ("power", &["0", "[1, 2]"]),
+        ("power", &["2", "[1, 2]"]),
+    ];
+    smoothc::stack::with_large_stack(|| {
+        let known = engine::compile("moved.smooth", MOVED_AND_FOLDED, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+        for (schedule, backend) in [("none", "c"), ("none", "multicore"), ("default", "multicore")] {
+            let session = engine::compile_for(Target::Futhark, "moved.smooth", MOVED_AND_FOLDED, schedule, "emit").expect("is emitted");
+            let loaded = load(source(&session), &session, backend, Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
+            for (entry, words) in calls {
+                let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+                let inputs = engine::arguments(&known, entry, &words).expect("fits");
+                let arguments = engine::arguments(&session, entry, &words).expect("fits");
+                let wanted = engine::interpret(&known, entry, &inputs.values);
+                // errors, too, leave the library as it was for the next call
+                let found = loaded.try_call(number(&session, entry), &arguments.values, &arguments.bindings);
+                match (wanted, found) {
+                    (Ok(wanted), Ok(found)) => {
+                        assert_eq!(engine::difference(&wanted, &found), None, "{entry} {words:?} {schedule} {backend}")
+                    }
+                    (Err(wanted), Err(Failure::Status(found))) => assert_eq!(wanted, engine::status_name(found as i32)),
+                    (wanted, found) => panic!("{entry} {words:?} {schedule} {backend}: {:?}, not {:?}", found, wanted.map(|_| ())),
+                }
+            }
+        }
+    });
+}
+
+/// Programs of seeds in a row, through one backend: what a process of its own compares, since compiled code may crash.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Batch {
+    seed: u64,
+    count: u64,
+    wild: bool,
+    multicore: bool,
+}
+
+/// What was compared, and for each failure the program's number, its kind and what went wrong.
+type Report = (Counts, Vec<(usize, String, String)>);
+
+const BATCH: u64 = 10;
+const BATCH_SETTING: &str = "SMOOTHC_FUTHARK_BATCH";
+
+impl Batch {
+    fn programs(&self) -> Vec<Program> {
+        (0..self.count).map(|k| grow::program(self.seed + k, &format!("f{k}"), self.wild)).collect()
+    }
+
+    /// In this process.
+    fn compare(&self) -> Report {
+        let mut counts = Counts::default();
+        let with = With::Futhark(if self.multicore { "multicore" } else { "c" });
+        let failures = smoothc::stack::with_large_stack(|| check_all(&self.programs(), with, &mut counts));
+        (counts, failures.into_iter().map(|(at, failure)| (at, failure.kind, failure.detail)).collect())
+    }
+
+    /// In a process of its own; what it said where it crashed.
+    fn compare_apart(&self) -> Result<Report, String> {
+        let mut command = Command::new(std::env::current_exe().expect("this is a program"));
+        let setting = serde_json::to_string(self).expect("is written");
+        let name = "generated_programs_agree_with_the_interpreter";
+        let output = command.args([name, "--exact", "--nocapture"]).env(BATCH_SETTING, setting).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let report = said.lines().find_map(|line| serde_json::from_str(line.split_once("report: ")?.1).ok());
+        report.ok_or_else(|| format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// In a process of its own, and where that crashes each program alone.
+    fn failures(&self, counts: &mut Counts) -> Vec<(u64, String, String)> {
+        match self.compare_apart() {
+            Ok((found, failures)) => {
+                counts.add(&found);
+                failures.into_iter().map(|(at, kind, detail)| (self.seed + at as u64, kind, detail)).collect()
+            }
+            Err(said) if self.count == 1 => vec![(self.seed, "crash".to_string(), said)],
+            Err(said) => {
+                let alone = (0..self.count).map(|k| Batch { seed: self.seed + k, count: 1, ..self.clone() });
+                let found: Vec<_> = alone.flat_map(|batch| batch.failures(counts)).collect();
+                let together = || vec![(self.seed, "crash".to_string(), format!("{said}, but of no program alone"))];
+                if found.is_empty() { together() } else { found }
+            }
+        }
+    }
+}
+
+#[test]
+fn generated_programs_agree_with_the_interpreter() {
+    if let Ok(batch) = std::env::var(BATCH_SETTING) {
+        let batch: Batch = serde_json::from_str(&batch).expect("a batch");
+        println!("report: {}", serde_json::to_string(&batch.compare()).expect("is written"));
+        return;
+    }
+    if !compiler_is_there() {
+        return;
+    }
+    let setting = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let (count, first) = (setting("SMOOTHC_FUTHARK_PROGRAMS", 200), setting("SMOOTHC_SEED", 0));
     let total = Mutex::new(Counts::default());
-    let failing: Mutex<BTreeMap<String, Vec<Program>>> = Mutex::new(BTreeMap::new());
-    let batches: Vec<usize> = (0..count.div_ceil(BATCH)).collect();
-    tools::each(&batches, |batch| {
-        let start = batch * BATCH;
-        let programs: Vec<Program> = (start..(start + BATCH).min(count))
-            .map(|k| grow::program((first + k) as u64, &format!("f{}", k - start), batch % 3 == 2))
-            .collect();
-        let backend = if batch % 4 == 3 { "multicore" } else { "c" };
+    let failing: Mutex<BTreeMap<String, Vec<(u64, Program)>>> = Mutex::new(BTreeMap::new());
+    let batches: Vec<u64> = (0..count.div_ceil(BATCH)).collect();
+    tools::each(&batches, |number| {
+        let (seed, left) = (first + number * BATCH, count - number * BATCH);
+        // by the seed, so that a part of a range is what it is in the whole
+        let (wild, multicore) = (seed / BATCH % 3 == 2, seed / BATCH % 4 == 3);
+        let batch = Batch { seed, count: BATCH.min(left), wild, multicore };
         let mut counts = Counts::default();
-        let failures = check_all(&programs, With::Futhark(backend), &mut counts);
+        let failures = batch.failures(&mut counts);
         total.lock().expect("no panic").add(&counts);
-        for (at, failure) in failures {
-            failing.lock().expect("no panic").entry(failure.kind).or_default().push(programs[at].clone());
+        for (seed, kind, detail) in failures {
+            // in case that a smaller one crashes
+            eprintln!("seed {seed}: {kind}: {detail}");
+            let program = grow::program(seed, "f", wild);
+            failing.lock().expect("no panic").entry(kind).or_default().push((seed, program));
         }
         Ok(())
     });
@@ -262,11 +381,20 @@ fn generated_programs_agree_with_the_interpreter() {
             let found = check_all(std::slice::from_ref(program), with, &mut Counts::default());
             found.into_iter().find(|(_, failure)| failure.kind == kind).map(|(_, failure)| failure.detail)
         };
-        let smallest = programs.iter().min_by_key(|program| program.size()).expect("one at least");
-        let steps = setting("SMOOTHC_SHRINK", 30);
-        let small = smoothc::stack::with_large_stack(|| shrink(smallest.clone(), steps, &mut |candidate| of_kind(candidate).is_some()));
-        let detail = smoothc::stack::with_large_stack(|| of_kind(&small)).unwrap_or_default();
-        text.push_str(&format!("── {kind}: {} programs\n{}\n{detail}\n", programs.len(), small.text()));
+        let smallest = programs.iter().map(|(_, program)| program).min_by_key(|program| program.size()).expect("one at least");
+        // what crashes would take this process along
+        let (small, detail) = if kind.starts_with("crash") {
+            (smallest.clone(), format!("inputs {:?}", smallest.inputs))
+        } else {
+            smoothc::stack::with_large_stack(|| {
+                let steps = setting("SMOOTHC_SHRINK", 30) as usize;
+                let small = shrink(smallest.clone(), steps, &mut |candidate| of_kind(candidate).is_some());
+                let detail = of_kind(&small).unwrap_or_default();
+                (small, detail)
+            })
+        };
+        let seeds: Vec<u64> = programs.iter().map(|(seed, _)| *seed).collect();
+        text.push_str(&format!("── {kind}: seeds {seeds:?}\n{}\n{detail}\n", small.text()));
     }
     assert!(text.is_empty(), "\n{text}");
     assert!(total.vanished * 10 <= total.errors.max(30), "too many errors are gone: {total:?}");

@@ -22,9 +22,9 @@ fn setting(name: &str, default: usize) -> usize {
 }
 
 /// The text of a program with its arguments, and what is wrong with it.
-fn report(program: &Program, kind: &str) -> String {
+fn report(program: &Program, with: With, kind: &str) -> String {
     let mut counts = Counts::default();
-    let details: Vec<String> = check_all(std::slice::from_ref(program), With::C, &mut counts)
+    let details: Vec<String> = check_all(std::slice::from_ref(program), with, &mut counts)
         .into_iter()
         .filter(|(_, failure)| failure.kind == kind)
         .map(|(_, failure)| failure.detail)
@@ -36,8 +36,16 @@ fn report(program: &Program, kind: &str) -> String {
 
 #[test]
 fn engines_agree_on_random_programs() {
-    let count = setting("SMOOTHC_PROGRAMS", 1000);
-    let first = setting("SMOOTHC_SEED", 0);
+    check(With::C, setting("SMOOTHC_PROGRAMS", 1000), setting("SMOOTHC_SEED", 0));
+}
+
+/// With the workspace that three threads want, and with what one needs.
+#[test]
+fn threads_change_nothing_in_random_programs() {
+    check(With::Threads, setting("SMOOTHC_PROGRAMS", 1000) / 4, setting("SMOOTHC_SEED", 0));
+}
+
+fn check(with: With, count: usize, first: usize) {
     let budget = setting("SMOOTHC_SHRINK", 400);
     let batches = count.div_ceil(BATCH);
     let start = std::time::Instant::now();
@@ -60,7 +68,7 @@ fn engines_agree_on_random_programs() {
                             .map(|k| grow::program((first + k) as u64, &format!("f{}", k - start), (first + k) / BATCH % 3 == 2))
                             .collect();
                         let mut counts = Counts::default();
-                        let failures = check_all(&programs, With::C, &mut counts);
+                        let failures = check_all(&programs, with, &mut counts);
                         total.lock().expect("no panic").add(&counts);
                         let mut failing = failing.lock().expect("no panic");
                         for (at, failure) in failures {
@@ -85,11 +93,14 @@ fn engines_agree_on_random_programs() {
         let smallest = smallest.map(|program| {
             smoothc::stack::with_large_stack(|| {
                 let text = program.text();
-                let with = if kind.starts_with("C ") || kind.starts_with("cc ") { With::C } else { With::Interpreter };
+                let compiles = kind.starts_with("C ") || kind.starts_with("cc ");
+                let shrinks_with = if compiles { with } else { With::Interpreter };
                 let small = shrink(program, budget, &mut |candidate| {
-                    check_all(std::slice::from_ref(candidate), with, &mut Counts::default()).iter().any(|(_, failure)| failure.kind == kind)
+                    check_all(std::slice::from_ref(candidate), shrinks_with, &mut Counts::default())
+                        .iter()
+                        .any(|(_, failure)| failure.kind == kind)
                 });
-                if std::env::var_os("SMOOTHC_FULL").is_some() { text + &report(&small, &kind) } else { report(&small, &kind) }
+                if std::env::var_os("SMOOTHC_FULL").is_some() { text + &report(&small, with, &kind) } else { report(&small, with, &kind) }
             })
         });
         text.push_str(&smallest.unwrap_or_default());

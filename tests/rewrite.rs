@@ -38,6 +38,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "build n (fun i -> (build 3 (fun j -> x))[k])",
         "check n <= 0 || 0 <= k && k < 3 else BOUNDS in build n (fun i -> x)",
     ),
+    (
+        "array-absorb",
+        "let a = build n (fun i -> exp v[i]) in ifold (fun s i -> s + (a[i] - w[i])) 0.0 n * (a[0] - w[0])",
+        "let a = build n (fun i -> exp v[i] - w[i]) in ifold (fun s i_1 -> s + a[i_1]) 0.0 n * a[0]",
+    ),
     ("common", "sin x * (if i = j then sin x else y)", "let t = sin x in t * (if i = j then t else y)"),
     // 8b
     ("add-zero", "x + 0.0", "x"),

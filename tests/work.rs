@@ -109,7 +109,11 @@ fn value(ty: &Type, sizes: &Sizes, next: &mut f64) -> Value {
             *next += 1.7;
             Value::Double(0.7 + next.sin() / 2.0)
         }
-        Type::Bool | Type::Index(_) | Type::Tuple(_) => panic!("no value of this type"),
+        Type::Index(Some(bound)) => {
+            *next += 1.7;
+            Value::Index(*next as i64 % size(&bound.to_string(), sizes) as i64)
+        }
+        Type::Bool | Type::Index(None) | Type::Tuple(_) => panic!("no value of this type"),
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use libloading::Library;
 use smoothc::diagnostic::Diagnostic;
 use smoothc::driver::{Options, Session};
-use smoothc::toolchain::compiler::{self, Arithmetic, Artifact};
+use smoothc::toolchain::compiler::{self, Artifact, Mode};
 use smoothc::toolchain::shim::Interface;
 
 use crate::inputs::{Array, Inputs};
@@ -30,10 +30,10 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn emit(workload: &Workload) -> Result<Program, String> {
+    pub fn emit(workload: &Workload, parallel: bool) -> Result<Program, String> {
         let text = workloads::program(workload)?;
         let file = format!("{}.smooth", workload.file);
-        let options = Options { only: Some(workload.entry.into()), ..Options::default() };
+        let options = Options { only: Some(workload.entry.into()), parallel, ..Options::default() };
         let emit = || {
             let mut session = Session::new(&file, &text, options.clone());
             session.run_to("emit", &mut |path, _| Err(format!("`{path}` is not opened here"))).map_err(first)?;
@@ -64,16 +64,17 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    pub fn load(source: &str, interface: &Interface) -> Result<Compiled, String> {
+    pub fn load(source: &str, interface: &Interface, mode: impl Into<Mode>) -> Result<Compiled, String> {
+        let mode: Mode = mode.into();
         let folder = tempfile::tempdir().map_err(|problem| problem.to_string())?;
         let object = folder.path().join("program.o");
         let start = Instant::now();
-        compiler::compile(source, Artifact::Object, Arithmetic::Fast, &object).map_err(|problem| problem.message)?;
+        compiler::compile(source, Artifact::Object, mode, &object).map_err(|problem| problem.message)?;
         let time = start.elapsed();
         let object_bytes = std::fs::metadata(&object).map_err(|problem| problem.to_string())?.len();
         let path = folder.path().join(format!("program{}", std::env::consts::DLL_SUFFIX));
         let text = format!("{source}{}", interface.shim("bench_call", "bench_workspace"));
-        compiler::compile(&text, Artifact::SharedLibrary, Arithmetic::Fast, &path).map_err(|problem| problem.message)?;
+        compiler::compile(&text, Artifact::SharedLibrary, mode, &path).map_err(|problem| problem.message)?;
         // SAFETY: the library was just made from C without initialisers, and the two functions have these types (`shim`).
         let (library, call, measure) = unsafe {
             let library = Library::new(&path).map_err(|problem| problem.to_string())?;

@@ -4,12 +4,14 @@
 //! with the flags of `smoothc run` and loaded into this process; their results are compared first; then they are timed in turns,
 //! on the same inputs, outputs and workspace, beside a copy loop that moves as many bytes as the derivative must. Out: one line
 //! a row on standard output, and without a NAME also `docs/benchmarks.md` and `docs/benchmarks.svg`. A NAME selects the
-//! workloads whose name contains it. The exit status is 1 when results differ by more than [`TOLERANCE`] or something fails.
+//! workloads whose name contains it; `speed-up` measures only what `--parallel` is worth, on as many threads as there are cores,
+//! and writes that into the page that is there. The exit status is 1 when results differ by more than [`TOLERANCE`] or something fails.
 
 mod compiled;
 mod inputs;
 mod plot;
 mod report;
+mod speedup;
 mod timing;
 mod workloads;
 
@@ -18,6 +20,7 @@ use std::process::ExitCode;
 
 use compiled::{Case, Compiled, Program};
 use report::{Row, Sizes};
+use smoothc::toolchain::compiler::Arithmetic;
 use workloads::{WORKLOADS, Workload};
 
 /// The largest |a - b| / max(1, |a|, |b|) over the elements of the two results.
@@ -26,6 +29,26 @@ const TOLERANCE: f64 = 1e-9;
 fn main() -> ExitCode {
     let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |workload: &&Workload| names.is_empty() || names.iter().any(|name| workload.name.contains(name.as_str()));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
+    let only_speedups = names.iter().any(|name| name == "speed-up");
+    let mut speedups = Vec::new();
+    if names.is_empty() || only_speedups {
+        let shared = |workload: &&Workload| speedup::NAMES.contains(&workload.name);
+        for workload in WORKLOADS.iter().filter(shared) {
+            let measured = smoothc::stack::with_large_stack(|| speedup::measure(workload, speedup::threads()));
+            match measured {
+                Ok(rows) => speedups.extend(rows),
+                Err(problem) => {
+                    eprintln!("{}: {problem}", workload.name);
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
+        if only_speedups {
+            let text = std::fs::read_to_string(&page).unwrap_or_default();
+            return exit(std::fs::write(&page, speedup::with_section(&text, &speedups)));
+        }
+    }
     timing::stay_on_one_core();
     let mut rows = Vec::new();
     let mut sizes = Vec::new();
@@ -38,14 +61,15 @@ fn main() -> ExitCode {
     if !names.is_empty() {
         return ExitCode::SUCCESS;
     }
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    let written = std::fs::create_dir_all(&docs)
-        .and_then(|()| std::fs::write(docs.join("benchmarks.md"), report::page(&rows, &sizes)))
-        .and_then(|()| std::fs::write(docs.join("benchmarks.svg"), plot::svg(&rows)));
+    let text = speedup::with_section(&report::page(&rows, &sizes), &speedups);
+    exit(std::fs::write(&page, text).and_then(|()| std::fs::write(page.with_extension("svg"), plot::svg(&rows))))
+}
+
+fn exit(written: std::io::Result<()>) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            eprintln!("cannot write to {}: {problem}", docs.display());
+            eprintln!("cannot write to docs/: {problem}");
             ExitCode::FAILURE
         }
     }
@@ -53,9 +77,9 @@ fn main() -> ExitCode {
 
 /// All sizes of one workload.
 fn measure(workload: &Workload, rows: &mut Vec<Row>, sizes: &mut Vec<Sizes>) -> Result<(), String> {
-    let program = Program::emit(workload)?;
-    let emitted = Compiled::load(&program.source, &program.interface)?;
-    let hand = Compiled::load(&workloads::hand_written(workload)?, &program.interface)?;
+    let program = Program::emit(workload, false)?;
+    let emitted = Compiled::load(&program.source, &program.interface, Arithmetic::Fast)?;
+    let hand = Compiled::load(&workloads::hand_written(workload)?, &program.interface, Arithmetic::Fast)?;
     let memory = timing::Memory::load()?;
     sizes.push(Sizes {
         name: workload.name,
@@ -83,7 +107,7 @@ fn measure(workload: &Workload, rows: &mut Vec<Row>, sizes: &mut Vec<Sizes>) -> 
 }
 
 /// The measure that [`TOLERANCE`] bounds; infinite where one of the two is NaN.
-fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+pub fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     let mut largest = if a.len() == b.len() { 0.0 } else { f64::INFINITY };
     for (a, b) in a.iter().zip(b) {
         let difference = (a - b).abs() / a.abs().max(b.abs()).max(1.0);

@@ -131,7 +131,7 @@ fn machine() -> String {
 }
 
 /// The median, in the unit that suits it.
-fn seconds(values: &[f64]) -> String {
+pub fn seconds(values: &[f64]) -> String {
     let (time, _) = median(values.iter().copied());
     match time {
         time if time < 1e-6 => format!("{:.0} ns", time * 1e9),

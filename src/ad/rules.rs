@@ -321,7 +321,7 @@ fn parts_of(all: &Expr, ty: &Type, active: &Activity, like: &Expr) -> Result<Val
 }
 
 fn drop_freely(expr: &Expr, out: &Block) {
-    expr.term().binders().into_iter().for_each(|var| out.may_drop(var));
+    expr.term().binders().for_each(|var| out.may_drop(var));
     expr.term().each_child(&mut |child| drop_freely(child, out));
 }
 

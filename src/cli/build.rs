@@ -6,7 +6,7 @@ use super::session;
 use super::session::Wanted;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{SourceMap, Span};
-use crate::toolchain::compiler::{self, Arithmetic, Artifact};
+use crate::toolchain::compiler::{self, Arithmetic, Artifact, Mode};
 use crate::toolchain::futhark;
 
 pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
@@ -23,7 +23,10 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
         return Ok(());
     };
     let built = match command.emission.target {
-        Target::C => compiler::compile(&session.emitted()?.source, artifact, Arithmetic::of(command.source.strict_fp), path),
+        Target::C => {
+            let mode = Mode { arithmetic: Arithmetic::of(command.source.strict_fp), parallel: command.source.parallel };
+            compiler::compile(&session.emitted()?.source, artifact, mode, path)
+        }
         Target::Futhark => {
             let source = &session.emitted_futhark()?.source;
             futhark::compiler::build(source, &command.emission.futhark_backend, artifact, path)

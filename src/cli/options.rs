@@ -105,6 +105,9 @@ pub struct Source {
     /// undefined then. Arguments and the workspace are still checked at entry
     #[arg(long)]
     pub unchecked: bool,
+    /// Share loops among threads in emitted C, by OpenMP; the workspace then has a slice for each thread
+    #[arg(long)]
+    pub parallel: bool,
     /// Print the program after this stage and stop
     #[arg(long, value_name = "STAGE", value_parser = crate::driver::stage_names())]
     pub dump: Option<String>,

@@ -5,7 +5,7 @@ use super::session::Wanted;
 use super::{args, output, session};
 use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;
-use crate::toolchain::compiler::Arithmetic;
+use crate::toolchain::compiler::{Arithmetic, Mode};
 use crate::toolchain::{call, futhark};
 
 pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
@@ -21,8 +21,8 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
     let result = match command.emission.target {
         Target::C => {
             let interface = session.interface(&call.entry_name)?;
-            let arithmetic = Arithmetic::of(command.source.strict_fp);
-            let loaded = call::load(&session.emitted()?.source, arithmetic, interface, entry.span).map_err(one)?;
+            let mode = Mode { arithmetic: Arithmetic::of(command.source.strict_fp), parallel: command.source.parallel };
+            let loaded = call::load(&session.emitted()?.source, mode, interface, entry.span).map_err(one)?;
             loaded.call(&arguments.values, &arguments.bindings).map_err(one)?
         }
         Target::Futhark => {

@@ -64,7 +64,8 @@ pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let options = &session.options;
     let is_default = matches!(&options.schedule, super::Schedule::Named(name) if name == "default");
     let reciprocals = is_default && !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra");
-    let options = lowering::LowerOptions { reciprocals, unchecked: options.unchecked };
+    let options =
+        lowering::LowerOptions { reciprocals, unchecked: options.unchecked, parallel: options.parallel, strict_fp: options.strict_fp };
     session.loops = lowering::lower(&session.program, &entries, &options)?;
     Ok(())
 }

@@ -125,7 +125,8 @@ impl Printer<'_> {
     pub fn callee(&self, callee: &Callee) -> String {
         let found = match callee {
             Callee::Body(name) => self.file.bodies.get(name),
-            Callee::Workspace(name) => self.file.workspaces.get(name),
+            Callee::Workspace(name) => self.file.measures.get(name),
+            Callee::Slice(name, number) => self.file.slices.get(name).and_then(|slices| slices.get(*number)),
         };
         found.cloned().unwrap_or_default()
     }

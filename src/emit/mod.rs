@@ -9,9 +9,11 @@
 
 mod expr;
 pub mod futhark;
+mod measures;
 mod names;
 mod reserved;
 mod runtime;
+mod share;
 mod signature;
 mod stmt;
 mod tile;
@@ -27,6 +29,7 @@ use crate::lower::program::*;
 use crate::source::Span;
 
 use names::Names;
+use share::Ground;
 pub use signature::{EntrySignature, Parameter, ParameterKind};
 use stmt::{Printer, Shape};
 
@@ -54,6 +57,10 @@ pub struct CFiles {
 pub struct FileNames {
     pub bodies: BTreeMap<Rc<str>, String>,
     pub workspaces: BTreeMap<Rc<str>, String>,
+    /// What says how much a number of threads needs; the same where threads do not matter.
+    pub measures: BTreeMap<Rc<str>, String>,
+    /// What says how much a part of a shared loop needs.
+    pub slices: BTreeMap<Rc<str>, Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -96,10 +103,11 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
     let file = file_names(program, options, &mut names);
     let shape = |name: &str| {
         let function = program.functions.iter().find(|function| &*function.name == name);
-        function.map_or(Shape { is_entry: false, needs_room: false, fallible: false }, |function| Shape {
+        function.map_or(Shape { is_entry: false, needs_room: false, fallible: false, grows: false }, |function| Shape {
             is_entry: function.is_entry,
             needs_room: function.workspace.needed,
             fallible: function.is_entry || can_fail(&function.body),
+            grows: function.workspace.threads.is_some(),
         })
     };
     let mut functions = Vec::new();
@@ -108,9 +116,7 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
     let mut entries = Vec::new();
     for function in &program.functions {
         let signature = signature::describe(function, &file, &mut names);
-        if function.is_entry || function.workspace.needed {
-            functions.push(workspace_function(function, &file, &shape, &mut names, &signature));
-        }
+        functions.extend(measures::all(function, &file, &shape, &mut names, &signature));
         functions.push(body_function(function, &file, &shape, &mut names, &signature));
         if function.is_entry {
             prototypes.extend(signature.prototypes.iter().cloned());
@@ -179,6 +185,7 @@ fn file_names(program: &LoopProgram, options: &COptions, names: &mut Names) -> F
         file.bodies.insert(function.name.clone(), name);
         file.workspaces.insert(function.name.clone(), workspace);
     }
+    measures::name(program, &mut file, names);
     file
 }
 
@@ -203,7 +210,11 @@ fn body_function(
         entries: shape,
         named,
         names,
+        function: function.name.clone(),
+        measured: &signature.measured,
         room: room.then(|| signature.workspace.clone()),
+        ground: room.then(|| Ground { start: signature.workspace.clone(), bytes: signature.workspace_bytes.clone(), is_void: true }),
+        leaves: None,
         in_lanes: false,
         lines: Vec::new(),
         depth: 0,
@@ -221,31 +232,6 @@ fn body_function(
     names.close();
     let doc = if function.is_entry { signature.doc.clone() } else { signature.short_doc.clone() };
     FunctionView { doc, signature: signature.body.clone(), lines }
-}
-
-fn workspace_function(
-    function: &LoopFunction,
-    file: &FileNames,
-    shape: &dyn Fn(&str) -> Shape,
-    names: &mut Names,
-    signature: &signature::Described,
-) -> FunctionView {
-    names.open();
-    let workspace = &function.workspace;
-    let mut named = vec![None; workspace.locals.len()];
-    for ((id, _), name) in workspace.params.iter().zip(&signature.measured) {
-        named[*id] = Some(name.clone());
-        names.take(name);
-    }
-    let mut printer =
-        Printer { file, locals: &workspace.locals, entries: shape, named, names, room: None, in_lanes: false, lines: Vec::new(), depth: 0 };
-    printer.block(&workspace.body);
-    let body = std::mem::take(&mut printer.lines);
-    let unused = signature.measured.iter().filter(|name| !mentions(&body, name));
-    let mut lines: Vec<String> = unused.map(|name| format!("    (void){name};")).collect();
-    lines.extend(body);
-    names.close();
-    FunctionView { doc: Vec::new(), signature: signature.measure.clone(), lines }
 }
 
 /// Whether a line mentions a name.

@@ -16,6 +16,8 @@ pub const RESTRICT: &str = include_str!("../../runtime/restrict.h");
 const LANES: &str = include_str!("../../runtime/lanes.h");
 /// Vector functions for such loops, for the C file.
 const VECTOR_MATH: &str = include_str!("../../runtime/vector_math.h");
+/// The macros before loops that threads share, for the C file.
+const PARALLEL: &str = include_str!("../../runtime/parallel.h");
 
 /// The parts of a C file that only some loops need.
 pub fn loop_parts(text: &str) -> Vec<String> {
@@ -26,14 +28,18 @@ pub fn loop_parts(text: &str) -> Vec<String> {
             parts.push(VECTOR_MATH.to_string());
         }
     }
+    if text.contains("smooth_threads") || text.contains("SMOOTH_PARALLEL") {
+        parts.push(PARALLEL.to_string());
+    }
     parts
 }
 
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     include_str!("../../runtime/index.h"),
     include_str!("../../runtime/size.h"),
     include_str!("../../runtime/real.h"),
     include_str!("../../runtime/rows.h"),
+    include_str!("../../runtime/threads.h"),
 ];
 
 /// One helper with the comment that stands directly before it.

@@ -51,10 +51,18 @@ pub struct Described {
     pub names: Vec<String>,
     /// C names of the workspace function's parameters.
     pub measured: Vec<String>,
+    /// The same as they are declared.
+    pub measured_types: Vec<String>,
     pub taken: Vec<String>,
     pub workspace: String,
+    pub workspace_bytes: String,
+    /// What the measure calls the number of threads.
+    pub threads: String,
     pub body: String,
+    /// The measure, which takes the number of threads where that matters.
     pub measure: String,
+    /// The measure as callers see it.
+    pub public_measure: String,
     pub prototypes: Vec<String>,
     pub doc: Vec<String>,
     pub short_doc: Vec<String>,
@@ -69,6 +77,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     }
     let workspace = names.public("workspace");
     let workspace_bytes = names.public("workspace_bytes");
+    let threads = names.public("threads");
     names.close();
     let name = file.bodies.get(&function.name).cloned().unwrap_or_default();
     let workspace_name = file.workspaces.get(&function.name).cloned().unwrap_or_default();
@@ -109,18 +118,44 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     } else if function.workspace.needed {
         texts.push(format!("void *{workspace}"));
         taken.push(workspace.clone());
+        if function.workspace.threads.is_some() {
+            texts.push(format!("size_t {workspace_bytes}"));
+            taken.push(workspace_bytes.clone());
+        }
     }
     let list = |texts: &[String]| if texts.is_empty() { "void".to_string() } else { texts.join(", ") };
     let fallible = function.is_entry || can_fail(&function.body);
     let result = if fallible { "smooth_status" } else { "void" };
     let linkage = if function.is_entry { "" } else { "static " };
     let body = format!("{linkage}{result} {name}({})", list(&texts));
-    let measure = format!("{linkage}size_t {workspace_name}({})", list(&measure_texts));
-    let prototypes = vec![measure.clone(), body.clone()];
+    let public_measure = format!("{linkage}size_t {workspace_name}({})", list(&measure_texts));
+    let prototypes = vec![public_measure.clone(), body.clone()];
+    let measure = match file.measures.get(&function.name) {
+        Some(name) if function.workspace.threads.is_some() => {
+            let threads = std::iter::once(format!("int64_t {threads}"));
+            format!("static size_t {name}({})", list(&measure_texts.iter().cloned().chain(threads).collect::<Vec<_>>()))
+        }
+        Some(_) | None => public_measure.clone(),
+    };
     let doc = documentation(function, &parameters);
     let short_doc = function.doc.iter().flat_map(|doc| doc.lines()).map(|line| comment(line.trim())).collect();
     let entry = EntrySignature { source_name: function.name.to_string(), name, workspace: workspace_name, parameters };
-    Described { entry, names: c_names, measured, taken, workspace, body, measure, prototypes, doc, short_doc }
+    Described {
+        entry,
+        names: c_names,
+        measured,
+        measured_types: measure_texts,
+        taken,
+        workspace,
+        workspace_bytes,
+        threads,
+        body,
+        measure,
+        public_measure,
+        prototypes,
+        doc,
+        short_doc,
+    }
 }
 
 fn measured_ids(function: &LoopFunction) -> Vec<Id> {

@@ -8,13 +8,16 @@
 //!                          ws += smooth_times(sizeof(double), n);
 //!                          double *u = (double *)ws;
 
+use std::rc::Rc;
+
 use crate::ir::{Prim, Status};
-use crate::lower::bytes_of;
 use crate::lower::program::*;
+use crate::lower::{bytes_of, can_fail};
 
 use super::FileNames;
 use super::expr::c_type;
 use super::names::Names;
+use super::share::Ground;
 
 /// Prints one function's body.
 pub struct Printer<'a> {
@@ -23,8 +26,15 @@ pub struct Printer<'a> {
     pub entries: &'a dyn Fn(&str) -> Shape,
     pub named: Vec<Option<String>>,
     pub names: &'a mut Names,
+    /// The core function's name, and the C names of what its measure takes.
+    pub function: Rc<str>,
+    pub measured: &'a [String],
     /// The pointer to free workspace.
     pub room: Option<String>,
+    /// The workspace that it moves in.
+    pub ground: Option<Ground>,
+    /// Inside a part of a loop that threads share: the status that ends it.
+    pub leaves: Option<String>,
     /// Inside a loop whose iterations may run at once.
     pub in_lanes: bool,
     pub lines: Vec<String>,
@@ -37,6 +47,8 @@ pub struct Shape {
     pub is_entry: bool,
     pub needs_room: bool,
     pub fallible: bool,
+    /// It takes the length of its workspace, to share loops among as many threads as have room.
+    pub grows: bool,
 }
 
 /// The C name of a status.
@@ -74,8 +86,7 @@ impl Printer<'_> {
         let moves = moves_room(block);
         if moves {
             let name = self.names.local("ws");
-            let from = outer.clone().unwrap_or_else(|| "NULL".to_string());
-            let from = if from == "workspace" { "(char *)workspace".to_string() } else { from };
+            let from = self.room_as_bytes();
             self.line(format!("char *{name} = {from};"));
             self.room = Some(name);
         }
@@ -120,22 +131,12 @@ impl Printer<'_> {
             }
             Stmt::For { i, count, body, lanes, .. } => {
                 let count = self.bound(count);
-                match lanes {
-                    Lanes::One => {}
-                    Lanes::Tile(tiles) => return self.tiles(*i, "0", &count, body, tiles),
-                    Lanes::Any => self.line("SMOOTH_LANES"),
-                    Lanes::Sum(sums) => {
-                        let sums: Vec<String> = sums.iter().map(|id| self.name(*id)).collect();
-                        self.line(format!("SMOOTH_LANES_SUM({})", sums.join(", ")));
-                    }
+                self.repeat(*i, "0", &count, body, lanes);
+                if let Some(status) = self.leaves.clone().filter(|_| can_fail(body)) {
+                    self.stop_at(&status);
                 }
-                let outer = std::mem::replace(&mut self.in_lanes, *lanes != Lanes::One);
-                self.names.open();
-                let name = self.declare(*i);
-                self.inner(format!("for (int64_t {name} = 0; {name} < {count}; ++{name}) "), body, "}");
-                self.names.close();
-                self.in_lanes = outer;
             }
+            Stmt::Share(share) => self.share(share),
             Stmt::If { cond, then, otherwise } => {
                 let head = format!("if ({}) ", self.expr(cond));
                 if otherwise.is_empty() {
@@ -176,10 +177,34 @@ impl Printer<'_> {
         }
     }
 
-    fn guard(&mut self, head: &str, status: &str) {
+    /// A loop from one index to before another.
+    pub fn repeat(&mut self, i: Id, from: &str, end: &str, body: &[Stmt], lanes: &Lanes) {
+        match lanes {
+            Lanes::One => {}
+            Lanes::Tile(tiles) => return self.tiles(i, from, end, body, tiles),
+            Lanes::Any => self.line("SMOOTH_LANES"),
+            Lanes::Sum(sums) => {
+                let sums: Vec<String> = sums.iter().map(|id| self.name(*id)).collect();
+                self.line(format!("SMOOTH_LANES_SUM({})", sums.join(", ")));
+            }
+        }
+        let outer = std::mem::replace(&mut self.in_lanes, *lanes != Lanes::One);
+        self.names.open();
+        let name = self.declare(i);
+        self.inner(format!("for (int64_t {name} = {from}; {name} < {end}; ++{name}) "), body, "}");
+        self.names.close();
+        self.in_lanes = outer;
+    }
+
+    /// Leaves the function with a status, or the part of a loop.
+    pub fn guard(&mut self, head: &str, status: &str) {
+        let leave = match &self.leaves {
+            Some(own) => vec![format!("{own} = {status};"), "break;".to_string()],
+            None => vec![format!("return {status};")],
+        };
         self.line(head);
         self.depth += 1;
-        self.line(format!("return {status};"));
+        leave.iter().for_each(|line| self.line(line));
         self.depth -= 1;
         self.line("}");
     }
@@ -213,6 +238,7 @@ impl Printer<'_> {
         if lends {
             let room = if shape.needs_room { self.room.clone() } else { None };
             let room = match (room, shape.is_entry) {
+                (Some(room), _) if shape.grows => format!("{room}, {}", self.bytes_left()),
                 (Some(room), true) => format!("{room}, SIZE_MAX"),
                 (Some(room), false) => room,
                 (None, true) => "NULL, 0".to_string(),
@@ -223,6 +249,11 @@ impl Printer<'_> {
         let name = self.callee(&Callee::Body(call.callee.clone()));
         if !shape.fallible {
             self.line(format!("{name}({args});"));
+            return;
+        }
+        if let Some(own) = self.leaves.clone() {
+            self.line(format!("{own} = {name}({args});"));
+            self.stop_at(&own);
             return;
         }
         let status = self.names.local("status");
@@ -257,7 +288,7 @@ pub fn uses_room(block: &[Stmt]) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Room(_) => true,
         Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
-        Stmt::For { body, .. } | Stmt::Scope(body) => uses_room(body),
+        Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => uses_room(body),
         Stmt::If { then, otherwise, .. } => uses_room(then) || uses_room(otherwise),
         Stmt::Declare { .. }
         | Stmt::Point { .. }

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod eval;
+pub mod free;
 pub mod prim;
 pub mod print;
 pub mod prove;

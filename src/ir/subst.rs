@@ -6,7 +6,7 @@
 //!
 //!     substitute(x, n + 1)   build(x, i. v[i])   →   build(n + 1, i. v[i])
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::size::{Atom, Size};
 use super::term::{Expr, Function, Term, Var};
@@ -56,12 +56,17 @@ fn next_binder(params: &[Var], renamed: &[Option<Var>]) -> Option<usize> {
 /// Applies `f` to each direct subterm and rebuilds the node around the results; the node itself when
 /// nothing changed. Binders stay.
 pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
-    let mut changed = false;
-    let mut go = |child: &Expr| {
-        let new = f(child);
-        changed |= !new.is_same(child);
-        new
-    };
+    let (mut new, mut changed) = (Vec::new(), false);
+    expr.term().each_child(&mut |child| {
+        let mapped = f(child);
+        changed |= !mapped.is_same(child);
+        new.push(mapped);
+    });
+    if !changed {
+        return expr.clone();
+    }
+    let mut new = new.into_iter();
+    let mut go = |child: &Expr| new.next().unwrap_or_else(|| child.clone());
     let items = |items: &[Expr], go: &mut dyn FnMut(&Expr) -> Expr| items.iter().map(go).collect::<Vec<_>>();
     let rebuilt = match expr.term() {
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => return expr.clone(),
@@ -104,42 +109,12 @@ pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
             Expr::dual(x.clone(), at, tangent, go(body))
         }
     };
-    if changed { rebuilt.at(expr.span()) } else { expr.clone() }
-}
-
-/// Calls `f` on every free occurrence of a variable, those in sizes of types not included.
-pub fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
-    let mut bound = std::collections::HashSet::new();
-    collect_bound(expr, &mut bound);
-    each_occurrence(expr, &mut |var| {
-        if !bound.contains(var) {
-            f(var);
-        }
-    });
-}
-
-/// Whether `var` occurs in the term, or in the size of one of its types.
-pub fn mentions(expr: &Expr, var: &Var) -> bool {
-    let mut found = false;
-    each_occurrence(expr, &mut |other| found |= other == var);
-    found
-}
-
-fn collect_bound(expr: &Expr, bound: &mut std::collections::HashSet<Var>) {
-    bound.extend(expr.term().binders().into_iter().cloned());
-    expr.term().each_child(&mut |child| collect_bound(child, bound));
-}
-
-fn each_occurrence(expr: &Expr, f: &mut dyn FnMut(&Var)) {
-    if let Term::Var(var) = expr.term() {
-        f(var);
-    }
-    expr.term().each_child(&mut |child| each_occurrence(child, f));
+    rebuilt.at(expr.span())
 }
 
 #[derive(Default)]
 struct Renaming {
-    terms: HashMap<Var, Expr>,
+    terms: FxHashMap<Var, Expr>,
     fresh: bool,
 }
 

@@ -4,9 +4,10 @@
 //! program, so that a substitution captures nothing. The constructors here compute the type of a node from
 //! its parts and are the only way to make one.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
+use super::free::FreeVars;
 use super::prim::Prim;
 use super::size::{Atom, Size};
 use super::types::Type;
@@ -150,12 +151,14 @@ pub enum Term {
     },
 }
 
-/// A typed term with the place it came from.
+/// A typed term with the place it came from, and what is asked of it again and again.
 #[derive(Debug)]
 pub struct Node {
     term: Term,
     ty: Type,
     span: Span,
+    nodes: usize,
+    free: OnceCell<FreeVars>,
 }
 
 /// A shared, immutable term.
@@ -188,7 +191,9 @@ pub struct Program {
 impl Expr {
     /// A node from all its parts: for places where a constructor below would lose the declared type.
     pub fn with_type(term: Term, ty: Type, span: Span) -> Expr {
-        Expr(Rc::new(Node { term, ty, span }))
+        let mut nodes: usize = 1;
+        term.each_child(&mut |child| nodes = nodes.saturating_add(child.node_count()));
+        Expr(Rc::new(Node { term, ty, span, nodes, free: OnceCell::new() }))
     }
 
     fn new(term: Term, ty: Type) -> Expr {
@@ -350,56 +355,41 @@ impl Expr {
 
     /// The number of nodes of the tree.
     pub fn node_count(&self) -> usize {
-        let mut count = 1;
-        self.term().each_child(&mut |child| count += child.node_count());
-        count
+        self.0.nodes
+    }
+
+    /// Its free variables, worked out when they are first asked for.
+    pub(super) fn free_vars(&self) -> &FreeVars {
+        self.0.free.get_or_init(|| FreeVars::of(self))
     }
 }
 
 impl Term {
     /// The direct subterms, in evaluation order.
+    pub fn children(&self) -> impl DoubleEndedIterator<Item = &Expr> + use<'_> {
+        let (listed, single): (&[Expr], [Option<&Expr>; 3]) = match self {
+            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => (&[], [None; 3]),
+            Term::Prim(_, items) | Term::Tuple(items) | Term::Array(items) | Term::Call(_, items) => (items, [None; 3]),
+            Term::Dim(a, _) | Term::Proj(a, _) => (&[], [Some(a), None, None]),
+            Term::Let(_, a, b) | Term::Get(a, b) | Term::Build { n: a, body: b, .. } | Term::Check { cond: a, body: b, .. } => {
+                (&[], [Some(a), Some(b), None])
+            }
+            Term::If(a, b, c) | Term::Fold { init: a, n: b, body: c, .. } | Term::Dual { at: a, tangent: b, body: c, .. } => {
+                (&[], [Some(a), Some(b), Some(c)])
+            }
+        };
+        listed.iter().chain(single.into_iter().flatten())
+    }
+
     pub fn each_child(&self, f: &mut dyn FnMut(&Expr)) {
-        match self {
-            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
-            Term::Prim(_, items) | Term::Tuple(items) | Term::Array(items) | Term::Call(_, items) => items.iter().for_each(f),
-            Term::Let(_, a, b) | Term::Get(a, b) => {
-                f(a);
-                f(b);
-            }
-            Term::If(c, a, b) => {
-                f(c);
-                f(a);
-                f(b);
-            }
-            Term::Build { n, body, .. } => {
-                f(n);
-                f(body);
-            }
-            Term::Fold { n, body, init, .. } => {
-                f(init);
-                f(n);
-                f(body);
-            }
-            Term::Dim(a, _) | Term::Proj(a, _) => f(a),
-            Term::Check { cond, body, .. } => {
-                f(cond);
-                f(body);
-            }
-            Term::Dual { at, tangent, body, .. } => {
-                f(at);
-                f(tangent);
-                f(body);
-            }
-        }
+        self.children().for_each(f);
     }
 
     /// The variables that the term itself binds.
-    pub fn binders(&self) -> Vec<&Var> {
-        match self {
-            Term::Let(x, ..) => vec![x],
-            Term::Build { i, .. } => vec![i],
-            Term::Fold { acc, i, .. } => vec![acc, i],
-            Term::Dual { x, .. } => vec![x],
+    pub fn binders(&self) -> impl Iterator<Item = &Var> + use<'_> {
+        let (first, second) = match self {
+            Term::Let(x, ..) | Term::Build { i: x, .. } | Term::Dual { x, .. } => (Some(x), None),
+            Term::Fold { acc, i, .. } => (Some(acc), Some(i)),
             Term::Var(_)
             | Term::Double(_)
             | Term::Index(_)
@@ -412,8 +402,9 @@ impl Term {
             | Term::Proj(..)
             | Term::Array(_)
             | Term::Call(..)
-            | Term::Check { .. } => Vec::new(),
-        }
+            | Term::Check { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
     }
 }
 

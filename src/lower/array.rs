@@ -118,7 +118,9 @@ impl Lowerer<'_> {
                 self.enter(i, n, &count, Some(array.length()), |this, index| {
                     let place = this.element_dest(array, index, expr.span())?;
                     this.write(body, &place)
-                })
+                })?;
+                self.set_apart();
+                Ok(())
             }
             (Term::Array(items), Dest::Array(array)) => {
                 self.same_length(&Size::constant(items.len() as i64), &array.length(), expr.span())?;
@@ -168,7 +170,7 @@ impl Lowerer<'_> {
             this.facts.enter_loop(var, n);
             f(this, &Value::Local(i))
         })?;
-        self.emit(Stmt::For { i, var: Some(var.clone()), count: count.clone(), size, body, lanes: Lanes::One });
+        self.emit(Stmt::For { i, var: Some(var.clone()), count: count.clone(), size, body, lanes: Lanes::One, apart: false });
         Ok(())
     }
 

@@ -109,6 +109,10 @@ fn mark(block: &[Stmt], live: &mut HashSet<Id>) {
                     mark_value(count, live);
                 }
             }
+            Stmt::Share(share) => {
+                mark(&share.body, live);
+                mark_value(&share.count, live);
+            }
             Stmt::If { cond, then, otherwise } => {
                 mark(then, live);
                 mark(otherwise, live);
@@ -155,6 +159,7 @@ fn stays(stmt: &Stmt, live: &HashSet<Id>) -> bool {
         Stmt::Declare { id, .. } | Stmt::Point { id, .. } => live.contains(id),
         Stmt::Assign { place: Place::Local(id) | Place::Element { base: id, .. }, .. } => live.contains(id),
         Stmt::For { body, .. } | Stmt::Scope(body) => body.iter().any(|stmt| stays(stmt, live)),
+        Stmt::Share(share) => share.body.iter().any(|stmt| stays(stmt, live)),
         Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(|stmt| stays(stmt, live)),
         Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Return(_) | Stmt::Invoke(_) => true,
         Stmt::Room(room) => live.contains(&room.id),
@@ -173,8 +178,8 @@ fn sweep(block: Block, live: &HashSet<Id>) -> Block {
     }
     for stmt in rest {
         match stmt {
-            Stmt::For { i, var, count, size, body, lanes } => {
-                out.push(Stmt::For { i, var, count, size, body: sweep(body, live), lanes });
+            Stmt::For { i, var, count, size, body, lanes, apart } => {
+                out.push(Stmt::For { i, var, count, size, body: sweep(body, live), lanes, apart });
             }
             Stmt::If { cond, then, otherwise } => {
                 let (then, otherwise) = (sweep(then, live), sweep(otherwise, live));

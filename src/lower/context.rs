@@ -259,7 +259,7 @@ impl<'a> Lowerer<'a> {
         let count = self.size_value(length, span)?;
         let i = self.counter(name, &count);
         let (body, ()) = self.nested(|this| f(this, &Value::Local(i)))?;
-        self.emit(Stmt::For { i, var: None, count, size: Some(length.clone()), body, lanes: Lanes::One });
+        self.emit(Stmt::For { i, var: None, count, size: Some(length.clone()), body, lanes: Lanes::One, apart: false });
         Ok(())
     }
 

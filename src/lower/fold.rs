@@ -183,7 +183,7 @@ impl Lowerer<'_> {
             let back = Value::Prim { prim: Prim::Sub, elem: Elem::Index, plain: true, args: vec![Value::Index(length), rest] };
             let turns = op(Prim::Rem, back, length);
             let i = self.local("turn", Elem::Index, Form::Scalar { mutable: true });
-            self.emit(Stmt::For { i, var: None, count: turns, size: None, body, lanes: Lanes::One });
+            self.emit(Stmt::For { i, var: None, count: turns, size: None, body, lanes: Lanes::One, apart: false });
         }
     }
 

@@ -72,9 +72,20 @@ pub fn lower_function(
             }
         })
         .collect();
-    let workspace = measure(&mut lowerer, &body, &measured)?;
+    let mut slices = Vec::new();
+    if options.parallel {
+        // OpenMP makes the marks for lanes count, also where rounding is as written
+        if options.strict_fp {
+            super::lanes::keep_sums(&mut body);
+        }
+        let lengths = size_names.iter().map(|(var, _)| var).filter(|var| is_length(function, var)).cloned().collect();
+        slices = super::parallel::share(&mut lowerer, &function.name, &mut body, &measured, lengths, options)?;
+    }
+    let workspace = measure(&mut lowerer, &function.name, &body, &measured)?;
     if checked && workspace.needed {
-        let args = measured.iter().map(|(id, _)| Argument::Value(Value::Local(*id))).collect();
+        let sizes = measured.iter().map(|(id, _)| Argument::Value(Value::Local(*id)));
+        // one thread does, where there is no room for more
+        let args = sizes.chain(workspace.threads.map(|_| Argument::Value(Value::Index(1)))).collect();
         let need = Value::Call(Callee::Workspace(function.name.clone()), args);
         let at = body.iter().take_while(|stmt| matches!(stmt, Stmt::Fail { .. })).count().min(lowerer.entry_guards(&body));
         body.insert(at, Stmt::NoRoom { cond: need });
@@ -87,6 +98,7 @@ pub fn lower_function(
         params,
         body,
         workspace,
+        slices,
         size_names,
     })
 }

@@ -30,6 +30,35 @@ pub fn find(block: &mut Block) {
             }
             Stmt::Scope(body) => find(body),
             Stmt::Declare { .. }
+            | Stmt::Share(_)
+            | Stmt::Point { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Return(_) => {}
+        }
+    }
+}
+
+/// Takes back that loops collect sums in any order.
+pub fn keep_sums(block: &mut Block) {
+    for stmt in block {
+        match stmt {
+            Stmt::For { body, lanes, .. } | Stmt::Share(Share { body, lanes, .. }) => {
+                keep_sums(body);
+                if matches!(lanes, Lanes::Sum(_)) {
+                    *lanes = Lanes::One;
+                }
+            }
+            Stmt::If { then, otherwise, .. } => {
+                keep_sums(then);
+                keep_sums(otherwise);
+            }
+            Stmt::Scope(body) => keep_sums(body),
+            Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }
             | Stmt::Fail { .. }
@@ -108,6 +137,7 @@ impl Body {
                 }
                 Stmt::Point { .. }
                 | Stmt::For { .. }
+                | Stmt::Share(_)
                 | Stmt::Fail { .. }
                 | Stmt::NoRoom { .. }
                 | Stmt::Room(_)

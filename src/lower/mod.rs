@@ -17,6 +17,7 @@ mod fold;
 mod function;
 mod lanes;
 mod moves;
+mod parallel;
 pub mod program;
 mod reciprocal;
 mod scalar;
@@ -24,6 +25,7 @@ mod select;
 mod sweep;
 mod tile;
 mod view;
+mod work;
 mod workspace;
 
 use std::collections::BTreeSet;
@@ -44,6 +46,10 @@ pub struct LowerOptions {
     pub reciprocals: bool,
     /// No run-time checks but those at entry.
     pub unchecked: bool,
+    /// Loops are shared among threads.
+    pub parallel: bool,
+    /// Sums of Doubles keep their order.
+    pub strict_fp: bool,
 }
 
 /// Lowers the entries and what they call.

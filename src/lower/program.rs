@@ -85,7 +85,10 @@ pub enum Value {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Callee {
     Body(Rc<str>),
+    /// The measure of the workspace, which takes the number of threads where that matters.
     Workspace(Rc<str>),
+    /// The measure of one of its slices.
+    Slice(Rc<str>, usize),
 }
 
 /// `base + offset`.
@@ -166,7 +169,11 @@ pub enum Stmt {
         size: Option<Size>,
         body: Block,
         lanes: Lanes,
+        /// Each iteration writes elements of its own and nothing else, as those of a `build` do.
+        apart: bool,
     },
+    /// A loop that threads share: only where that is asked for.
+    Share(Share),
     If {
         cond: Value,
         then: Block,
@@ -212,6 +219,47 @@ pub struct Tile {
     pub columns: Vec<Value>,
 }
 
+/// A loop whose iterations threads share: each part of them runs in turn, in a slice of the workspace of its own.
+#[derive(Clone, Debug)]
+pub struct Share {
+    pub i: Id,
+    pub count: Value,
+    pub body: Block,
+    pub lanes: Lanes,
+    /// What an iteration costs, a Double: about as many operations on Doubles.
+    pub work: Value,
+    pub slice: Option<Slice>,
+    pub totals: Vec<Total>,
+    pub span: Span,
+}
+
+/// The workspace of one part of a loop: which of the function's measures says its bytes.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    pub number: usize,
+    /// The measure's arguments, as positions among the parameters of the function's own measure.
+    pub args: Vec<usize>,
+}
+
+/// How many bytes a part of a loop needs.
+#[derive(Clone, Debug)]
+pub struct PartMeasure {
+    /// As in [`Slice`].
+    pub args: Vec<usize>,
+    pub measure: Workspace,
+}
+
+/// What the iterations of a loop collect by an associative operation: each part on its own, then all in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Total {
+    pub id: Id,
+    /// The local of a part.
+    pub part: Id,
+    pub neutral: Value,
+    /// The total with the part's.
+    pub joined: Value,
+}
+
 /// What a pointer is set to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointerValue {
@@ -247,6 +295,8 @@ pub struct LoopFunction {
     pub params: Vec<Param>,
     pub body: Block,
     pub workspace: Workspace,
+    /// What measures a part of each loop that threads share, where it needs room.
+    pub slices: Vec<PartMeasure>,
     /// The parameter types as a reader of the header wants to see them, by parameter.
     pub size_names: Vec<(Var, Id)>,
 }
@@ -258,6 +308,8 @@ pub struct Workspace {
     pub locals: Vec<Local>,
     /// Sizes, then Index and Bool parameters, with the core variables that they are.
     pub params: Vec<(Id, Option<Var>)>,
+    /// The number of threads, where that matters: a parameter after the others.
+    pub threads: Option<Id>,
     pub body: Block,
 }
 

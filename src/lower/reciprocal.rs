@@ -10,7 +10,8 @@
 //! loop is as long as an array that it reads, so that the room follows from sizes. Few rows, few columns,
 //! branches, and column sums, which divide once a row anyhow, stay as they are.
 
-use crate::ir::subst::{each_free_var, map_children, mentions, substitute};
+use crate::ir::free::{each_free_var, mentions};
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 use super::context::{Lowerer, Result};

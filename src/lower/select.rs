@@ -36,7 +36,8 @@ pub fn straighten(locals: &mut Vec<Local>, block: &mut Block) {
                 straighten(locals, otherwise);
             }
             Stmt::Scope(body) => straighten(locals, body),
-            Stmt::Declare { .. }
+            Stmt::Share(_)
+            | Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }
             | Stmt::Fail { .. }

@@ -9,7 +9,8 @@
 //!
 //! Each element's sum adds the same numbers in the same order. Few columns of literal number stay as they are.
 
-use crate::ir::subst::{map_children, mentions};
+use crate::ir::free::mentions;
+use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 use super::context::{Lowerer, Result};

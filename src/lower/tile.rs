@@ -41,6 +41,7 @@ pub fn find(locals: &[Local], block: &mut Block) {
                 find(locals, otherwise);
             }
             Stmt::Scope(body) => find(locals, body),
+            Stmt::Share(share) => find(locals, &mut share.body),
             Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }

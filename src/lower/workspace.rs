@@ -6,8 +6,11 @@
 //! (when only non-negative sizes are added and multiplied) or is found by running the loop.
 //!
 //!     { double t[n]; { double u[m]; } { double w[n]; } }   →   8n + max(8m, 8n)
+//!
+//! A loop that threads share has a slice for each of them; a measure of its own says how large one is.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::ir::{Atom, Prim, Size, Var};
 use crate::source::Span;
@@ -22,11 +25,58 @@ enum Need {
     Call(Callee, Vec<Measure>, Vec<(Id, Option<Var>)>, Span),
     Inner(Vec<Need>),
     Loop { var: Option<Var>, size: Option<Size>, body: Vec<Need>, span: Span },
+    Slices(Slice, Span),
 }
 
 /// The workspace function of a body. `params`: sizes, then Index and Bool parameters, as named in `lowerer`.
-pub fn measure(lowerer: &mut Lowerer, body: &[Stmt], params: &[(Id, Option<Var>)]) -> Result<Workspace> {
+pub fn measure(lowerer: &mut Lowerer, name: &Rc<str>, body: &[Stmt], params: &[(Id, Option<Var>)]) -> Result<Workspace> {
     let needs = needs(lowerer.done, body);
+    let grows = grows(lowerer.done, &needs);
+    count(lowerer, name, &needs, params, grows)
+}
+
+/// The measure of a part of a loop, which threads do not share once more, with the parameters that it reads; `None`
+/// where it needs no room, or not the same in each turn of the loops around it, over `around`.
+pub fn measure_part(lowerer: &mut Lowerer, name: &Rc<str>, repeat: &Stmt, params: &[(Id, Option<Var>)], around: &[Var]) -> Result<Part> {
+    let needs = needs(lowerer.done, std::slice::from_ref(repeat));
+    if needs.is_empty() {
+        return Ok(Part::Nothing);
+    }
+    if around.iter().any(|var| mentions(&needs, var)) {
+        return Ok(Part::Varies);
+    }
+    let mut workspace = count(lowerer, name, &needs, params, false)?;
+    let read = |(id, _): &(Id, Option<Var>)| super::clean::mentions(&workspace.body, *id);
+    let args: Vec<usize> = (0..params.len()).filter(|at| read(&workspace.params[*at])).collect();
+    workspace.params = args.iter().map(|at| workspace.params[*at].clone()).collect();
+    Ok(Part::Needs(workspace, args))
+}
+
+/// What a part of a loop needs.
+pub enum Part {
+    Nothing,
+    /// With the positions of the arguments among the function's.
+    Needs(Workspace, Vec<usize>),
+    /// It depends on the turn of a loop around it.
+    Varies,
+}
+
+/// Whether the number of threads matters.
+fn grows(done: &[LoopFunction], needs: &[Need]) -> bool {
+    needs.iter().any(|need| match need {
+        Need::Room(..) => false,
+        Need::Call(callee, ..) => is_grown(done, callee),
+        Need::Inner(inner) | Need::Loop { body: inner, .. } => grows(done, inner),
+        Need::Slices(..) => true,
+    })
+}
+
+fn is_grown(done: &[LoopFunction], callee: &Callee) -> bool {
+    let (Callee::Workspace(name) | Callee::Body(name) | Callee::Slice(name, _)) = callee;
+    done.iter().any(|other| &other.name == name && other.workspace.threads.is_some())
+}
+
+fn count(lowerer: &mut Lowerer, name: &Rc<str>, needs: &[Need], params: &[(Id, Option<Var>)], grows: bool) -> Result<Workspace> {
     let mut counting = Lowerer::new(lowerer.program, lowerer.done);
     let mut ids = Vec::new();
     for (id, var) in params {
@@ -41,7 +91,10 @@ pub fn measure(lowerer: &mut Lowerer, body: &[Stmt], params: &[(Id, Option<Var>)
         }
         ids.push((new, var.clone()));
     }
-    let mut counter = Counter { lowerer: counting, need: None, natural: HashMap::new(), old: HashMap::new() };
+    let threads = grows.then(|| counting.local("threads", Elem::Index, Form::Scalar { mutable: false }));
+    let arguments = ids.iter().map(|(id, _)| *id).collect();
+    let mut counter =
+        Counter { lowerer: counting, need: None, natural: HashMap::new(), old: HashMap::new(), name: name.clone(), arguments, threads };
     for ((old, _), (new, var)) in params.iter().zip(&ids) {
         counter.old.insert(*old, *new);
         let low = lowerer.ranges.get(old).is_some_and(|range| range.0 >= 0);
@@ -50,21 +103,21 @@ pub fn measure(lowerer: &mut Lowerer, body: &[Stmt], params: &[(Id, Option<Var>)
         }
     }
     let needed = !needs.is_empty();
-    let candidates = count_candidates(&needs);
+    let candidates = count_candidates(needs);
     if !needed {
         counter.lowerer.emit(Stmt::Return(Value::Index(0)));
     } else if candidates == 1 {
-        let total = counter.chain(&needs)?;
+        let total = counter.chain(needs)?;
         counter.lowerer.emit(Stmt::Return(total));
     } else {
         let need = counter.lowerer.local("need", Elem::Bytes, Form::Scalar { mutable: true });
         counter.lowerer.emit(Stmt::Declare { id: need, init: Some(Value::Index(0)) });
         counter.need = Some(need);
-        counter.walk(&needs, None)?;
+        counter.walk(needs, None)?;
         counter.lowerer.emit(Stmt::Return(Value::Local(need)));
     }
     let body = counter.lowerer.blocks.pop().unwrap_or_default();
-    Ok(Workspace { needed, locals: counter.lowerer.locals, params: ids, body })
+    Ok(Workspace { needed, locals: counter.lowerer.locals, params: ids, threads, body })
 }
 
 fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Need> {
@@ -91,6 +144,7 @@ fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Need> {
                     out.push(Need::Loop { var: var.clone(), size: size.clone(), body, span });
                 }
             }
+            Stmt::Share(share) => out.extend(share.slice.iter().map(|slice| Need::Slices(slice.clone(), share.span))),
             Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }
@@ -111,7 +165,7 @@ fn push_inner(out: &mut Vec<Need>, inner: Vec<Need>) {
 
 fn first_span(needs: &[Need]) -> Option<Span> {
     needs.first().map(|need| match need {
-        Need::Room(_, _, span) | Need::Call(_, _, _, span) | Need::Loop { span, .. } => *span,
+        Need::Room(_, _, span) | Need::Call(_, _, _, span) | Need::Loop { span, .. } | Need::Slices(_, span) => *span,
         Need::Inner(inner) => first_span(inner).unwrap_or(Span::NONE),
     })
 }
@@ -122,7 +176,7 @@ fn count_candidates(needs: &[Need]) -> usize {
     for (k, need) in needs.iter().enumerate() {
         count += match need {
             Need::Room(..) => usize::from(k + 1 == needs.len()),
-            Need::Call(..) => 1,
+            Need::Call(..) | Need::Slices(..) => 1,
             Need::Inner(inner) => count_candidates(inner),
             Need::Loop { .. } => 2,
         };
@@ -141,6 +195,11 @@ struct Counter<'a> {
     natural: HashMap<Var, ()>,
     /// The body's parameters in this function.
     old: HashMap<Id, Id>,
+    /// The function that is measured.
+    name: Rc<str>,
+    arguments: Vec<Id>,
+    /// The number of threads, which is 1 where it is no parameter.
+    threads: Option<Id>,
 }
 
 impl Counter<'_> {
@@ -153,6 +212,7 @@ impl Counter<'_> {
                 Need::Call(callee, measures, params, span) => self.callee(callee, measures, params, *span)?,
                 Need::Inner(inner) => self.chain(inner)?,
                 Need::Loop { body, .. } => self.chain(body)?,
+                Need::Slices(slice, _) => self.slices(slice),
             };
             total = Some(plus(total, bytes));
         }
@@ -175,6 +235,10 @@ impl Counter<'_> {
                 }
                 Need::Call(callee, measures, params, span) => {
                     let bytes = self.callee(callee, measures, params, *span)?;
+                    self.at_least(plus(used.clone(), bytes));
+                }
+                Need::Slices(slice, _) => {
+                    let bytes = self.slices(slice);
                     self.at_least(plus(used.clone(), bytes));
                 }
                 Need::Inner(inner) => self.walk(inner, used.clone())?,
@@ -221,7 +285,7 @@ impl Counter<'_> {
         let i = self.lowerer.counter(var.name(), &count);
         self.lowerer.env.insert(var.clone(), View::Scalar(Value::Local(i)));
         let (inner, ()) = self.nested(|this| this.walk(body, used))?;
-        self.lowerer.emit(Stmt::For { i, var: None, count, size: None, body: inner, lanes: Lanes::One });
+        self.lowerer.emit(Stmt::For { i, var: None, count, size: None, body: inner, lanes: Lanes::One, apart: false });
         Ok(())
     }
 
@@ -247,7 +311,7 @@ impl Counter<'_> {
         body.iter()
             .map(|need| match need {
                 Need::Room(elem, dims, span) => Some(Need::Room(*elem, dims.iter().map(at_last).collect::<Option<_>>()?, *span)),
-                Need::Call(..) => None,
+                Need::Call(..) | Need::Slices(..) => None,
                 Need::Inner(inner) => self.last_iteration(inner, var, size).map(Need::Inner),
                 Need::Loop { .. } => None,
             })
@@ -273,6 +337,16 @@ impl Counter<'_> {
         Ok(room_bytes(elem, &counts))
     }
 
+    /// A slice for each thread.
+    fn slices(&self, slice: &Slice) -> Value {
+        let args = slice.args.iter().filter_map(|at| self.arguments.get(*at)).map(|id| Argument::Value(Value::Local(*id)));
+        let one = Value::Call(Callee::Slice(self.name.clone(), slice.number), args.collect());
+        match self.threads {
+            Some(threads) => Value::Helper("smooth_slices", vec![one, Value::Local(threads)]),
+            None => one,
+        }
+    }
+
     fn callee(&mut self, callee: &Callee, measures: &[Measure], params: &[(Id, Option<Var>)], span: Span) -> Result<Value> {
         let mut args = Vec::new();
         for (measure, (id, _)) in measures.iter().zip(params) {
@@ -286,12 +360,15 @@ impl Counter<'_> {
                 Measure::Data => return Err(depends_on_data(span)),
             }));
         }
+        if is_grown(self.lowerer.done, callee) {
+            args.push(Argument::Value(self.threads.map_or(Value::Index(1), Value::Local)));
+        }
         Ok(Value::Call(callee.clone(), args))
     }
 
     /// Whether a callee's workspace function reads a parameter.
     fn measures(&self, callee: &Callee, id: Id) -> bool {
-        let (Callee::Workspace(name) | Callee::Body(name)) = callee;
+        let (Callee::Workspace(name) | Callee::Body(name) | Callee::Slice(name, _)) = callee;
         self.lowerer.done.iter().filter(|other| &other.name == name).any(|other| super::clean::mentions(&other.workspace.body, id))
     }
 
@@ -337,6 +414,7 @@ fn mentions(needs: &[Need], var: &Var) -> bool {
             Measure::Size(size) => size.mentions(var),
             Measure::Bool(_) | Measure::Data => false,
         }),
+        Need::Slices(..) => false,
         Need::Inner(inner) => mentions(inner, var),
         Need::Loop { size, body, .. } => size.as_ref().is_some_and(|size| size.mentions(var)) || mentions(body, var),
     })

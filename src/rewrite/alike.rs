@@ -4,8 +4,11 @@
 //!
 //!     fun i -> v[i]   and   fun j -> v[j]   are alike
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
+use rustc_hash::FxHasher;
+
+use crate::ir::subst::map_children;
 use crate::ir::{Expr, Term, Type, Var};
 
 /// Whether some value of the type holds an array.
@@ -41,17 +44,15 @@ fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>) -> bool {
         (Term::Array(_), Term::Array(_)) => a.ty() == b.ty(),
         (x, y) => std::mem::discriminant(x) == std::mem::discriminant(y),
     };
-    let (xs, ys) = (children(a), children(b));
-    if !heads || xs.len() != ys.len() {
+    if !heads || a.node_count() != b.node_count() || a.term().children().count() != b.term().children().count() {
         return false;
     }
     // the body comes last; the binders scope over it alone
-    let last = xs.len().saturating_sub(1);
-    xs.iter().zip(&ys).enumerate().all(|(at, (x, y))| {
+    let last = a.term().children().count().saturating_sub(1);
+    a.term().children().zip(b.term().children()).enumerate().all(|(at, (x, y))| {
         let mark = bound.len();
         if at == last {
-            let pairs = a.term().binders().into_iter().cloned().zip(b.term().binders().into_iter().cloned());
-            bound.extend(pairs);
+            bound.extend(a.term().binders().cloned().zip(b.term().binders().cloned()));
         }
         let same = same_with(x, y, bound);
         bound.truncate(mark);
@@ -59,10 +60,21 @@ fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>) -> bool {
     })
 }
 
+/// Puts `by` for every term that is the same as `term`, also where it is reached only sometimes.
+pub fn replace(expr: &Expr, term: &Expr, by: &Expr) -> Expr {
+    if expr.node_count() < term.node_count() {
+        return expr.clone();
+    }
+    if expr.ty().same_shape(term.ty()) && same(expr, term) {
+        return by.clone();
+    }
+    map_children(expr, &mut |child| replace(child, term, by))
+}
+
 /// Equal for terms that are the same. It looks at the upper part of a term only, so that asking for it at every
 /// node of a program takes linear time.
 pub fn hash(expr: &Expr) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FxHasher::default();
     hash_to(expr, &mut Vec::new(), HASHED_LEVELS, &mut hasher);
     hasher.finish()
 }
@@ -71,7 +83,7 @@ pub fn hash(expr: &Expr) -> u64 {
 const HASHED_LEVELS: usize = 6;
 
 /// What two terms that are the same have in common before their children; a variable adds nothing.
-pub fn hash_head(expr: &Expr, hasher: &mut DefaultHasher) {
+pub fn hash_head(expr: &Expr, hasher: &mut FxHasher) {
     std::mem::discriminant(expr.term()).hash(hasher);
     match expr.term() {
         Term::Double(value) => value.to_bits().hash(hasher),
@@ -93,7 +105,7 @@ pub fn hash_head(expr: &Expr, hasher: &mut DefaultHasher) {
     }
 }
 
-fn hash_to(expr: &Expr, bound: &mut Vec<Var>, levels: usize, hasher: &mut DefaultHasher) {
+fn hash_to(expr: &Expr, bound: &mut Vec<Var>, levels: usize, hasher: &mut FxHasher) {
     hash_head(expr, hasher);
     if let Term::Var(var) = expr.term() {
         match bound.iter().rev().position(|other| other == var) {
@@ -104,20 +116,13 @@ fn hash_to(expr: &Expr, bound: &mut Vec<Var>, levels: usize, hasher: &mut Defaul
     if levels == 0 {
         return;
     }
-    let children = children(expr);
-    let last = children.len().saturating_sub(1);
-    for (at, child) in children.iter().enumerate() {
+    let last = expr.term().children().count().saturating_sub(1);
+    for (at, child) in expr.term().children().enumerate() {
         let mark = bound.len();
         if at == last {
-            bound.extend(expr.term().binders().into_iter().cloned());
+            bound.extend(expr.term().binders().cloned());
         }
         hash_to(child, bound, levels - 1, hasher);
         bound.truncate(mark);
     }
-}
-
-fn children(expr: &Expr) -> Vec<Expr> {
-    let mut children = Vec::new();
-    expr.term().each_child(&mut |child| children.push(child.clone()));
-    children
 }

@@ -28,6 +28,13 @@ pub struct Work {
     pub reads: u32,
 }
 
+/// Worth a name of its own: some operation on Doubles, or a loop, a call or an array.
+pub fn is_worth_a_name(expr: &Expr) -> bool {
+    let mut own = Work::default();
+    own.add_head(expr);
+    own.loops > 0 || own.operations > 0 || expr.term().children().any(is_worth_a_name)
+}
+
 impl Work {
     pub fn of(expr: &Expr) -> Work {
         let mut work = Work::default();
@@ -36,6 +43,11 @@ impl Work {
     }
 
     fn add(&mut self, expr: &Expr) {
+        self.add_head(expr);
+        expr.term().each_child(&mut |child| self.add(child));
+    }
+
+    fn add_head(&mut self, expr: &Expr) {
         match expr.term() {
             Term::Build { .. } | Term::Fold { .. } | Term::Call(..) => self.loops += 1,
             Term::Prim(..) if expr.ty() == &Type::Double => self.operations += 1,
@@ -55,12 +67,6 @@ impl Work {
             | Term::Check { .. }
             | Term::Dual { .. } => {}
         }
-        expr.term().each_child(&mut |child| self.add(child));
-    }
-
-    /// Worth a name of its own.
-    pub fn is_worth_a_name(self) -> bool {
-        self.loops > 0 || self.operations > 0
     }
 
     /// Worth an array: even with two rounds of the outer loop, writing and reading it costs less than

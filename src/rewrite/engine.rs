@@ -9,7 +9,9 @@
 //!
 //! Limits: [`Budget`]. A term inside a `dual` is left as it is, but for substitution.
 
-use std::collections::HashMap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
@@ -75,11 +77,12 @@ const PASSES: usize = 60;
 pub fn innermost(rules: &[&'static Rule], expr: &Expr, facts: &mut Facts, budget: &mut Budget, log: &mut Log) -> Result<Expr, OutOfSteps> {
     let mut expr = expr.clone();
     let refusals = facts.refusals.count();
+    let mut candidates = Candidates::of(rules);
     for _ in 0..PASSES {
         facts.refusals.forget(refusals);
         facts.uses = Uses::of(&expr);
         facts.nodes = expr.node_count();
-        let mut pass = Pass::new(rules, facts, budget, log);
+        let mut pass = Pass::new(&mut candidates, facts, budget, log);
         let next = pass.visit(&expr, false);
         let (stopped, changed) = (pass.stopped, pass.changed);
         expr = next;
@@ -107,15 +110,15 @@ struct LetRules {
 }
 
 struct Pass<'a> {
-    rules: Vec<(Head, &'static Rule)>,
+    rules: &'a mut Candidates,
     lets: LetRules,
     facts: &'a mut Facts,
     budget: &'a mut Budget,
     log: &'a mut Log,
     /// Values for variables whose lets are gone, and how often each was used. Binders are unique: one table does.
-    table: HashMap<Var, (Expr, u32)>,
+    table: FxHashMap<Var, (Expr, u32)>,
     /// Nodes in normal form, by address; the node is kept so that the address stays its own.
-    normal: HashMap<usize, Expr>,
+    normal: FxHashMap<usize, Expr>,
     /// Inside a `dual`.
     frozen: usize,
     /// Some rule is the user's own: its left side may be an atom.
@@ -126,8 +129,17 @@ struct Pass<'a> {
     stopped: bool,
 }
 
-impl<'a> Pass<'a> {
-    fn new(rules: &[&'static Rule], facts: &'a mut Facts, budget: &'a mut Budget, log: &'a mut Log) -> Pass<'a> {
+/// The rules of a set by what they may fire on.
+struct Candidates {
+    /// Those that the engine does not carry out itself.
+    rules: Vec<&'static Rule>,
+    lets: LetRules,
+    /// Filled as forms are met.
+    by_form: FxHashMap<(Head, Option<Prim>), Rc<[&'static Rule]>>,
+}
+
+impl Candidates {
+    fn of(rules: &[&'static Rule]) -> Candidates {
         let has = |name: &str| rules.iter().any(|rule| rule.name == name);
         let lets = LetRules {
             inline: has("let-inline"),
@@ -139,19 +151,34 @@ impl<'a> Pass<'a> {
             known: has("if-true") && has("if-false"),
             fuse: has("get-build"),
         };
-        let atoms = rules.iter().any(|rule| rule.figure == Figure::Own);
         let own = ["let-inline", "let-dead", "let-flatten", "let-split", "let-merge"];
-        let rules = rules.iter().filter(|rule| !own.contains(&rule.name)).map(|rule| (rule.head, *rule)).collect();
+        let rules = rules.iter().filter(|rule| !own.contains(&rule.name)).copied().collect();
+        Candidates { rules, lets, by_form: FxHashMap::default() }
+    }
+
+    /// The rules that may fire on terms of this form, in their order.
+    fn for_form_of(&mut self, expr: &Expr) -> Rc<[&'static Rule]> {
+        let prim = match expr.term() {
+            Term::Prim(prim, _) => Some(*prim),
+            _ => None,
+        };
+        let find = || self.rules.iter().filter(|rule| rule.looks_at(expr)).copied().collect();
+        self.by_form.entry((Head::of(expr), prim)).or_insert_with(find).clone()
+    }
+}
+
+impl<'a> Pass<'a> {
+    fn new(rules: &'a mut Candidates, facts: &'a mut Facts, budget: &'a mut Budget, log: &'a mut Log) -> Pass<'a> {
         Pass {
+            lets: rules.lets,
+            atoms: rules.rules.iter().any(|rule| rule.figure == Figure::Own),
             rules,
-            lets,
             facts,
             budget,
             log,
-            table: HashMap::new(),
-            normal: HashMap::new(),
+            table: FxHashMap::default(),
+            normal: FxHashMap::default(),
             frozen: 0,
-            atoms,
             nested: 0,
             changed: false,
             stopped: false,
@@ -248,12 +275,7 @@ impl<'a> Pass<'a> {
         if self.frozen > 0 || self.stopped {
             return expr;
         }
-        let head = Head::of(&expr);
-        for at in 0..self.rules.len() {
-            let (wanted, rule) = self.rules[at];
-            if wanted != Head::Any && wanted != head {
-                continue;
-            }
+        for rule in self.rules.for_form_of(&expr).iter() {
             if let Some(after) = rule.apply(&expr, self.facts) {
                 self.stopped |= self.budget.step(rule, self.facts).is_err();
                 self.changed = true;
@@ -315,6 +337,7 @@ impl<'a> Pass<'a> {
         let mark = self.facts.mark();
         self.facts.assume(&c, true);
         let equation = if self.lets.assume && self.frozen == 0 { self.facts.equality(&c) } else { None };
+        let equation = equation.filter(|(i, _)| matches!(i.ty(), Type::Index(_)));
         let a = match equation {
             Some((i, k)) => {
                 let outside = self.table.insert(i.clone(), (k.clone(), 0));
@@ -390,14 +413,11 @@ fn has_unknown(ty: &Type) -> bool {
 
 /// Whether a rebuilt node has the very same parts.
 fn unchanged(old: &Expr, new: &Expr) -> bool {
-    let mut before = Vec::new();
-    old.term().each_child(&mut |child| before.push(child.address()));
-    let mut at = 0;
-    let mut same = true;
-    new.term().each_child(&mut |child| {
-        same &= before.get(at) == Some(&child.address());
-        at += 1;
-    });
-    let binders = |e: &Expr| e.term().binders().into_iter().map(|var| (var.id(), var.ty().clone())).collect::<Vec<_>>();
-    same && at == before.len() && binders(old) == binders(new)
+    fn binders(expr: &Expr) -> impl Iterator<Item = (u32, &Type)> {
+        expr.term().binders().map(|var| (var.id(), var.ty()))
+    }
+    fn children(expr: &Expr) -> impl Iterator<Item = usize> {
+        expr.term().children().map(Expr::address)
+    }
+    children(old).eq(children(new)) && binders(old).eq(binders(new))
 }

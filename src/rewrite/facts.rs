@@ -8,10 +8,12 @@
 //! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::ir::subst::each_free_var;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::ir::free::each_free_var;
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
 use super::alike::{has_array, hash, same};
@@ -26,8 +28,8 @@ mod sizes;
 enum Fact {
     /// The condition has this value.
     Is(Expr, bool),
-    /// The variable is bound to this value.
-    Let(Var, Expr),
+    /// The variable is bound to this value, whose hash is kept.
+    Let(Var, Expr, u64),
     /// A loop variable.
     Loop(Var),
     /// A parameter, a size, or what a `dual` binds.
@@ -55,46 +57,38 @@ pub struct Mark {
 pub struct Facts {
     facts: Vec<Fact>,
     /// Where each variable is bound among the facts, and inside how many loops.
-    bound: HashMap<Var, Place>,
+    bound: FxHashMap<Var, Place>,
     /// Let-bound variables by the hash of their values.
-    values: HashMap<u64, Vec<Var>>,
+    values: FxHashMap<u64, Vec<Var>>,
     loops: usize,
     /// What is known of sizes, from the outermost scope to this one; one entry for each scope that adds to it.
     sizes: Vec<Known>,
     /// Questions without a proof, with what was known of their variables: they are not asked again in other scopes.
-    refuted: RefCell<HashSet<(Asked, u64)>>,
+    refuted: RefCell<FxHashSet<(Asked, u64)>>,
     /// What is known of let-bound variables' occurrences.
     pub uses: Uses,
     /// All functions, for calls.
     pub program: Program,
     /// How often each function is called in the program, before anything is inlined.
-    calls: HashMap<Rc<str>, usize>,
+    calls: FxHashMap<Rc<str>, usize>,
     /// The nodes of the function that is being rewritten, for the size budget.
     pub nodes: usize,
     /// Leave everything that may change rounding or the sign of a zero.
     pub strict_fp: bool,
     /// Which rules almost fired.
     pub refusals: Refusals,
+    /// Arithmetic terms that no rearrangement makes cheaper, each with a fingerprint of where it stood.
+    settled: RefCell<FxHashMap<(usize, u64), Expr>>,
     /// The nodes that laws have made.
     grown: Cell<usize>,
-    /// What tests make it believe without a proof.
+    /// The side condition that a test leaves out.
     #[cfg(test)]
-    pub gullible: Option<Gullible>,
-}
-
-/// A question that is answered with yes whatever the facts: to see that rules need the answer.
-#[cfg(test)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gullible {
-    Range,
-    Total,
-    Positive,
-    NonNegative,
+    pub mutation: super::mutation::Mutation,
 }
 
 impl Facts {
     pub fn new(program: Program, strict_fp: bool) -> Facts {
-        let mut calls = HashMap::new();
+        let mut calls = FxHashMap::default();
         for function in program.functions.values() {
             count_calls(&function.body, &mut calls);
         }
@@ -124,8 +118,8 @@ impl Facts {
         while self.facts.len() > mark.facts {
             let Some(fact) = self.facts.pop() else { break };
             match &fact {
-                Fact::Let(x, value) => {
-                    if let Some(alike) = self.values.get_mut(&hash(value)) {
+                Fact::Let(x, _, hash) => {
+                    if let Some(alike) = self.values.get_mut(hash) {
                         alike.pop();
                     }
                     self.bound.remove(x);
@@ -151,8 +145,8 @@ impl Facts {
             }
             // entered before its loop
             Fact::Accumulator(_) => 1,
-            Fact::Let(x, value) => {
-                self.values.entry(hash(value)).or_default().push(x.clone());
+            Fact::Let(x, _, hash) => {
+                self.values.entry(*hash).or_default().push(x.clone());
                 0
             }
             Fact::Bound(_) | Fact::Is(..) => 0,
@@ -198,7 +192,7 @@ impl Facts {
     }
 
     pub fn enter_let(&mut self, var: &Var, value: &Expr) {
-        self.push(Fact::Let(var.clone(), value.clone()));
+        self.push(Fact::Let(var.clone(), value.clone(), hash(value)));
         if matches!(var.ty(), Type::Index(_)) {
             self.learn(Lesson::Define(var.clone(), value.clone()));
         }
@@ -264,14 +258,37 @@ impl Facts {
         level
     }
 
+    /// Whether [`Facts::settle`] was told of this node in surroundings like these.
+    pub fn is_settled(&self, expr: &Expr) -> bool {
+        self.settled.borrow().contains_key(&(expr.address(), self.surroundings(expr)))
+    }
+
+    /// Notes that the cheapest form of an arithmetic term is the one that it has.
+    pub fn settle(&self, expr: &Expr) {
+        self.settled.borrow_mut().insert((expr.address(), self.surroundings(expr)), expr.clone());
+    }
+
+    /// A fingerprint of the loops that the term's variables are bound in, and of their values.
+    fn surroundings(&self, expr: &Expr) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.loops.hash(&mut hasher);
+        each_free_var(expr, &mut |var| {
+            let Some(place) = self.bound.get(var) else { return };
+            place.loops.hash(&mut hasher);
+            self.is_accumulator(var).hash(&mut hasher);
+            self.value(var).map(Expr::address).hash(&mut hasher);
+        });
+        hasher.finish()
+    }
+
     /// Whether the term depends on every loop around here, through the values of lets too.
     pub fn needs_all_loops(&self, expr: &Expr) -> bool {
-        let (mut loops, mut seen) = (HashSet::new(), HashSet::new());
+        let (mut loops, mut seen) = (FxHashSet::default(), FxHashSet::default());
         self.loops_of(expr, &mut loops, &mut seen);
         loops.len() == self.loops
     }
 
-    fn loops_of(&self, expr: &Expr, loops: &mut HashSet<usize>, seen: &mut HashSet<Var>) {
+    fn loops_of(&self, expr: &Expr, loops: &mut FxHashSet<usize>, seen: &mut FxHashSet<Var>) {
         let mut free = Vec::new();
         each_free_var(expr, &mut |var| free.push(var.clone()));
         for var in free {
@@ -283,7 +300,7 @@ impl Facts {
                 Some(Fact::Loop(_) | Fact::Accumulator(_)) => {
                     loops.insert(place.loops);
                 }
-                Some(Fact::Let(_, value)) => self.loops_of(value, loops, seen),
+                Some(Fact::Let(_, value, _)) => self.loops_of(value, loops, seen),
                 Some(Fact::Is(..) | Fact::Bound(_)) | None => {}
             }
         }
@@ -311,18 +328,15 @@ impl Facts {
     /// The value of a let-bound variable.
     pub fn value(&self, var: &Var) -> Option<&Expr> {
         match self.fact(var) {
-            Some(Fact::Let(_, value)) => Some(value),
+            Some(Fact::Let(_, value, _)) => Some(value),
             Some(Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_)) | None => None,
         }
     }
 
-    /// In the branch of `i = k`: the variable bound further in, and the atom to put for it.
+    /// In the branch of `i = k`: the variable bound further in, and what equals it; for an Index it is the same.
     pub fn equality(&self, cond: &Expr) -> Option<(Var, Expr)> {
         let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
         let [a, b] = args.as_slice() else { return None };
-        if !matches!(a.ty(), Type::Index(_)) {
-            return None;
-        }
         match (a.term(), b.term()) {
             (Term::Var(x), Term::Var(y)) if x == y => None,
             (Term::Var(x), Term::Var(y)) if self.is_outside(x, y) => Some((y.clone(), a.clone())),
@@ -339,10 +353,6 @@ impl Facts {
 
     /// Whether evaluating the term cannot fail here.
     pub fn is_total(&self, expr: &Expr) -> bool {
-        #[cfg(test)]
-        if self.gullible == Some(Gullible::Total) {
-            return true;
-        }
         let own = match expr.term() {
             Term::Get(array, index) => array.ty().dims().first().is_some_and(|n| self.in_range(index, n)),
             Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => {
@@ -373,7 +383,7 @@ impl Facts {
 impl Fact {
     fn variable(&self) -> Option<&Var> {
         match self {
-            Fact::Let(x, _) | Fact::Loop(x) | Fact::Bound(x) | Fact::Accumulator(x) => Some(x),
+            Fact::Let(x, ..) | Fact::Loop(x) | Fact::Bound(x) | Fact::Accumulator(x) => Some(x),
             Fact::Is(..) => None,
         }
     }
@@ -387,7 +397,7 @@ impl Fact {
     }
 }
 
-fn count_calls(expr: &Expr, calls: &mut HashMap<Rc<str>, usize>) {
+fn count_calls(expr: &Expr, calls: &mut FxHashMap<Rc<str>, usize>) {
     if let Term::Call(name, _) = expr.term() {
         *calls.entry(name.clone()).or_default() += 1;
     }

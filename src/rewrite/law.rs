@@ -110,7 +110,7 @@ fn offset(text: &str, part: &str) -> usize {
 }
 
 /// What the metavariables stand for.
-type Binding = Vec<(String, Expr)>;
+type Binding<'a> = Vec<(&'a str, Expr)>;
 
 impl Law {
     /// Reads a law that stands at this place of a file.
@@ -123,6 +123,21 @@ impl Law {
     /// A law of the tables, whose texts a test parses: text that is no law has no equations.
     pub fn builtin(text: &str) -> Law {
         Law::parse(text, Span::NONE.file, 0).unwrap_or(Law { equations: Vec::new() })
+    }
+
+    /// Whether a left side is a metavariable or of this head, and of this primitive if the term is one.
+    pub fn looks_at(&self, expr: &Expr) -> bool {
+        self.equations.iter().any(|equation| match (&equation.left, expr.term()) {
+            (Pattern::Prim(wanted, _), Term::Prim(prim, _)) => wanted == prim,
+            (Pattern::Prim(..), _) => false,
+            _ => true,
+        })
+    }
+
+    /// The side conditions of all equations, in order.
+    pub fn conditions(&self) -> impl Iterator<Item = String> {
+        let all = self.equations.iter().flat_map(|equation| &equation.conditions);
+        all.map(|(condition, meta)| format!("{} {meta}", condition.name()))
     }
 
     /// The right side for a term that one of the left sides matches.
@@ -192,8 +207,11 @@ impl Equation {
     }
 
     fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
+        if !self.left.has_shape_of(expr) {
+            return None;
+        }
         let mut binding = Vec::new();
-        if !self.left.matches(expr, &mut binding) {
+        if !self.left.binds(expr, &mut binding) {
             return None;
         }
         let holds = |(condition, meta): &(Condition, String)| {
@@ -209,17 +227,22 @@ impl Equation {
                 Condition::NonZero => matches!(term.term(), Term::Double(x) if *x != 0.0),
             }
         };
-        if let Some((condition, meta)) = self.conditions.iter().find(|condition| !holds(condition)) {
-            let (name, term) = (condition.name(), binding.iter().find(|(name, _)| name == meta).map(|(_, term)| term.clone()));
+        for condition in &self.conditions {
+            let (kind, meta) = condition;
+            let (_, term) = binding.iter().find(|(name, _)| name == meta)?;
+            let name = format!("{} {meta}", kind.name());
             // the form of a literal belongs to the left side
-            if !matches!(condition, Condition::Literal | Condition::Compound) {
-                facts.refuse(|| (format!("`{name} {meta}` does not hold"), term));
+            if matches!(kind, Condition::Literal | Condition::Compound) {
+                if !facts.grants(&name, holds(condition)) {
+                    return None;
+                }
+            } else {
+                facts.require(&name, holds(condition), term)?;
             }
-            return None;
         }
         let mut used = Vec::new();
         let new = self.right.build(&binding, expr.ty(), &mut used)?;
-        let size = |name: &str| binding.iter().find(|(other, _)| other == name).map_or(0, |(_, term)| term.node_count());
+        let size = |name: &str| binding.iter().find(|(other, _)| *other == name).map_or(0, |(_, term)| term.node_count());
         facts.grow(self.nodes + self.copied.iter().map(|(name, times)| size(name) * times).sum::<usize>());
         // a law of the user's own may not be one
         new.ty().same_shape(expr.ty()).then_some(new)
@@ -251,26 +274,19 @@ impl Pattern {
         }
     }
 
-    fn matches(&self, expr: &Expr, binding: &mut Binding) -> bool {
-        let all = |patterns: &[Pattern], terms: &[Expr], binding: &mut Binding| {
-            patterns.len() == terms.len() && patterns.iter().zip(terms).all(|(pattern, term)| pattern.matches(term, binding))
-        };
+    /// Whether it matches but for repeated metavariables: what most laws fail by, and the cheaper question.
+    fn has_shape_of(&self, expr: &Expr) -> bool {
+        let all = |patterns: &[Pattern]| patterns.iter().zip(expr.term().children()).all(|(pattern, term)| pattern.has_shape_of(term));
         match (self, expr.term()) {
-            (Pattern::Meta(name), _) => match binding.iter().find(|(other, _)| other == name) {
-                Some((_, term)) => same(term, expr),
-                None => {
-                    binding.push((name.clone(), expr.clone()));
-                    true
-                }
-            },
+            (Pattern::Meta(_), _) => true,
             (Pattern::Number(value) | Pattern::Double(value), Term::Double(x)) => x.to_bits() == value.to_bits(),
             (Pattern::Number(value), Term::Index(i)) => *i as f64 == *value,
             (Pattern::Bool(value), Term::Bool(b)) => value == b,
-            (Pattern::Prim(wanted, patterns), Term::Prim(prim, args)) => wanted == prim && all(patterns, args, binding),
-            (Pattern::If(patterns), Term::If(c, a, b)) => all(&patterns[..], &[c.clone(), a.clone(), b.clone()], binding),
-            (Pattern::Get(patterns), Term::Get(a, i)) => all(&patterns[..], &[a.clone(), i.clone()], binding),
-            (Pattern::Length(pattern), Term::Dim(array, 0)) => pattern.matches(array, binding),
-            (Pattern::Tuple(patterns), Term::Tuple(parts)) => all(patterns, parts, binding),
+            (Pattern::Prim(wanted, patterns), Term::Prim(prim, args)) => wanted == prim && patterns.len() == args.len() && all(patterns),
+            (Pattern::If(patterns), Term::If(..)) => all(&patterns[..]),
+            (Pattern::Get(patterns), Term::Get(..)) => all(&patterns[..]),
+            (Pattern::Length(pattern), Term::Dim(array, 0)) => pattern.has_shape_of(array),
+            (Pattern::Tuple(patterns), Term::Tuple(parts)) => patterns.len() == parts.len() && all(patterns),
             (
                 Pattern::Number(_)
                 | Pattern::Double(_)
@@ -282,6 +298,28 @@ impl Pattern {
                 | Pattern::Tuple(_),
                 _,
             ) => false,
+        }
+    }
+
+    /// Binds the metavariables of a pattern that [has the shape](Pattern::has_shape_of) of the term; `false` where one
+    /// would stand for two terms.
+    fn binds<'a>(&'a self, expr: &Expr, binding: &mut Binding<'a>) -> bool {
+        let all = |patterns: &'a [Pattern], binding: &mut Binding<'a>| {
+            patterns.iter().zip(expr.term().children()).all(|(pattern, term)| pattern.binds(term, binding))
+        };
+        match self {
+            Pattern::Meta(name) => match binding.iter().find(|(other, _)| other == name) {
+                Some((_, term)) => same(term, expr),
+                None => {
+                    binding.push((name, expr.clone()));
+                    true
+                }
+            },
+            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => true,
+            Pattern::Prim(_, patterns) | Pattern::Tuple(patterns) => all(patterns, binding),
+            Pattern::If(patterns) => all(&patterns[..], binding),
+            Pattern::Get(patterns) => all(&patterns[..], binding),
+            Pattern::Length(array) => all(std::slice::from_ref(array), binding),
         }
     }
 
@@ -347,7 +385,7 @@ fn operand_type(patterns: &[Pattern], binding: &Binding) -> Option<Type> {
     for pattern in patterns {
         pattern.each_meta(&mut |name| {
             if found.is_none() {
-                found = binding.iter().find(|(other, _)| other == name).map(|(_, term)| term.ty().clone());
+                found = binding.iter().find(|(other, _)| *other == name).map(|(_, term)| term.ty().clone());
             }
         });
     }

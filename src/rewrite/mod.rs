@@ -35,6 +35,8 @@ mod examples_tests;
 #[cfg(test)]
 mod generate;
 #[cfg(test)]
+mod mutation;
+#[cfg(test)]
 mod programs_tests;
 #[cfg(test)]
 mod tests;

@@ -35,6 +35,11 @@ impl Refusals {
         Refusals(Some(RefCell::default()))
     }
 
+    /// Whether somebody asked for them.
+    pub fn are_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The number of refusals so far.
     pub fn count(&self) -> usize {
         self.0.as_ref().map_or(0, |noted| noted.borrow().len())
@@ -76,9 +81,23 @@ impl Facts {
         }
     }
 
-    /// [`Facts::refuse`], for use where a rule gives up.
-    pub fn refused(&self, why: &str, looked_at: &Expr) -> Option<Expr> {
-        self.refuse(|| (why.to_string(), Some(looked_at.clone())));
+    /// A side condition that the rule's law names: where it does not hold, the rule says so and gives up.
+    pub fn require(&self, condition: &str, holds: bool, looked_at: &Expr) -> Option<()> {
+        if self.grants(condition, holds) {
+            return Some(());
+        }
+        self.refuse(|| (format!("`{condition}` does not hold"), Some(looked_at.clone())));
         None
+    }
+
+    /// Whether a condition that the rule's law names holds, for a rule that has a form for either answer, or where the
+    /// condition says what the left side looks like.
+    pub fn grants(&self, condition: &str, holds: bool) -> bool {
+        #[cfg(test)]
+        if self.mutation.drops(condition) {
+            return true;
+        }
+        let _ = condition;
+        holds
     }
 }

@@ -51,6 +51,8 @@ pub struct Rule {
     pub group: Option<Group>,
     /// The law as a person reads it: `left -> right if condition`.
     pub law: &'static str,
+    /// The side conditions that the function asks for, in the words of the law; those of a law by itself are its own.
+    pub conditions: &'static [&'static str],
     /// Which terms are worth trying.
     pub head: Head,
     pub apply: Apply,
@@ -64,20 +66,33 @@ pub enum Apply {
 }
 
 impl Rule {
+    /// Whether it may fire on terms of this form: with the same head, and the same primitive if that is one.
+    pub fn looks_at(&self, expr: &Expr) -> bool {
+        self.head.fits(expr)
+            && match &self.apply {
+                Apply::Law(law) => law.looks_at(expr),
+                Apply::Function(_) => true,
+            }
+    }
+
     /// The new term, or `None` where the rule does not apply.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         let mark = facts.refusals.count();
+        #[cfg(test)]
+        facts.mutation.enter(self);
         let new = match &self.apply {
             Apply::Law(law) => law.apply(expr, facts),
             Apply::Function(function) => function(expr, facts),
         };
+        #[cfg(test)]
+        facts.mutation.leave();
         facts.refusals.settle(mark, self.name, expr, new.is_some());
         new
     }
 }
 
 /// The outermost form of a rule's left side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Head {
     Any,
     Prim,

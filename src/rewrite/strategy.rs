@@ -216,7 +216,15 @@ fn declared_rule(text: &str, file: u32, at: usize) -> Result<&'static Rule, Diag
     let law = law.split_whitespace().collect::<Vec<_>>().join(" ");
     // a schedule lives as long as the compiler runs
     let (name, law): (&'static str, &'static str) = (name.to_string().leak(), law.leak());
-    Ok(Box::leak(Box::new(Rule { name, figure: Figure::Own, group: None, law, head: Head::Any, apply: Apply::Law(parsed) })))
+    Ok(Box::leak(Box::new(Rule {
+        name,
+        figure: Figure::Own,
+        group: None,
+        law,
+        conditions: &[],
+        head: Head::Any,
+        apply: Apply::Law(parsed),
+    })))
 }
 
 fn tokens(text: &str, file: u32) -> Result<Vec<Token>, Diagnostic> {

@@ -41,9 +41,17 @@ pub fn is_hot(expr: &Expr) -> bool {
 
 /// A cheaper form of an arithmetic term, if there is one.
 pub fn simplified(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    if expr.ty() != &Type::Double {
+    if expr.ty() != &Type::Double || facts.is_settled(expr) {
         return None;
     }
+    let new = rearranged(expr, facts);
+    if new.is_none() {
+        facts.settle(expr);
+    }
+    new
+}
+
+fn rearranged(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut list = Vec::new();
     terms(expr, true, &mut list);
     if list.len() > TERMS {
@@ -70,7 +78,7 @@ pub fn simplified(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     append(&mut whole, sum, !negative);
     let whole = whole?;
-    (work(&whole, facts) < work(expr, facts)).then_some(whole)
+    facts.grants("that is less work in the innermost loop", work(&whole, facts) < work(expr, facts)).then_some(whole)
 }
 
 fn append(sum: &mut Option<Expr>, term: Expr, positive: bool) {

@@ -9,7 +9,7 @@
 //! variables it is indexed by: then replacing it by the element computes each element at most once.
 //! Limits: branches of one `if` count as two occurrences.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::ir::{Expr, Term, Var};
 
@@ -44,12 +44,12 @@ impl Use {
 /// The occurrences of all variables of a term.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
-    table: HashMap<Var, Use>,
+    table: FxHashMap<Var, Use>,
 }
 
 impl Uses {
     pub fn of(expr: &Expr) -> Uses {
-        let mut walk = Walk { uses: Uses::default(), depth: HashMap::new(), loops: Vec::new() };
+        let mut walk = Walk { uses: Uses::default(), depth: FxHashMap::default(), loops: Vec::new() };
         walk.expr(expr);
         walk.uses
     }
@@ -91,7 +91,7 @@ impl Uses {
 struct Walk {
     uses: Uses,
     /// The number of loops around each binder.
-    depth: HashMap<Var, usize>,
+    depth: FxHashMap<Var, usize>,
     /// The variables of the loops around this place; `None` for a `dual`.
     loops: Vec<Option<Var>>,
 }

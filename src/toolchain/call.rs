@@ -9,7 +9,7 @@ use std::os::raw::c_int;
 
 use libloading::{Library, Symbol};
 
-use super::compiler::{self, Arithmetic, Artifact};
+use super::compiler::{self, Artifact, Mode};
 use super::flat::{Column, Flat};
 use super::shim::Interface;
 use super::sizes::Bindings;
@@ -30,8 +30,9 @@ pub struct Loaded {
     _folder: tempfile::TempDir,
 }
 
-/// Compiles emitted C for this arithmetic and loads one of its entries; `span` is the entry's place for diagnostics.
-pub fn load(source: &str, arithmetic: Arithmetic, interface: Interface, span: Span) -> Result<Loaded, Diagnostic> {
+/// Compiles emitted C in this mode and loads one of its entries; `span` is the entry's place for diagnostics.
+pub fn load(source: &str, mode: impl Into<Mode>, interface: Interface, span: Span) -> Result<Loaded, Diagnostic> {
+    let mode: Mode = mode.into();
     let names = ["smoothc_call", "smoothc_workspace"].map(|name| {
         let mut name = name.to_string();
         while source.contains(&name) {
@@ -43,7 +44,7 @@ pub fn load(source: &str, arithmetic: Arithmetic, interface: Interface, span: Sp
     let cannot = |what: String| Diagnostic::error("E0904", Span::NONE, what);
     let folder = tempfile::tempdir().map_err(|error| cannot(format!("cannot make a temporary folder: {error}")))?;
     let path = folder.path().join(format!("program{}", std::env::consts::DLL_SUFFIX));
-    compiler::compile(&text, Artifact::SharedLibrary, arithmetic, &path)?;
+    compiler::compile(&text, Artifact::SharedLibrary, mode, &path)?;
     // SAFETY: the library is the one just made from our own C, which has no initialisers.
     let library = unsafe { Library::new(&path) }.map_err(|error| {
         cannot(format!("cannot load the compiled program: {error}"))

@@ -38,6 +38,28 @@ impl Arithmetic {
     }
 }
 
+/// How emitted C is compiled: its arithmetic, and whether by OpenMP for loops that threads share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mode {
+    pub arithmetic: Arithmetic,
+    pub parallel: bool,
+}
+
+impl From<Arithmetic> for Mode {
+    fn from(arithmetic: Arithmetic) -> Mode {
+        Mode { arithmetic, parallel: false }
+    }
+}
+
+impl Mode {
+    /// The compiler's flags, of CLI.md, Emitted C.
+    pub fn flags(self) -> Vec<&'static str> {
+        self.arithmetic.flags().into_iter().chain(self.parallel.then_some(OPENMP)).collect()
+    }
+}
+
+const OPENMP: &str = "-fopenmp";
+
 /// What to make of a C file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Artifact {
@@ -58,12 +80,34 @@ impl Artifact {
     }
 }
 
-/// Compiles C text to `output` with the flags for this arithmetic.
-pub fn compile(source: &str, artifact: Artifact, arithmetic: Arithmetic, output: &Path) -> Result<(), Diagnostic> {
+/// Compiles C text to `output` with the flags for this mode.
+pub fn compile(source: &str, artifact: Artifact, mode: impl Into<Mode>, output: &Path) -> Result<(), Diagnostic> {
+    let mode: Mode = mode.into();
     let folder = tempfile::tempdir().map_err(|error| no_folder(&error))?;
     let file = folder.path().join("program.c");
     std::fs::write(&file, source).map_err(|error| no_folder(&error))?;
-    make(&Job { folder: folder.path(), file: &file, flags: &arithmetic.flags(), libraries: &["-lm"] }, artifact, output)
+    let made = make(&Job { folder: folder.path(), file: &file, flags: &mode.flags(), libraries: &["-lm"] }, artifact, output);
+    made.map_err(|problem| if mode.parallel && problem.code == "E0902" { without_openmp(folder.path(), problem) } else { problem })
+}
+
+/// What is wrong when C with OpenMP does not compile: a compiler without it has another diagnostic.
+fn without_openmp(folder: &Path, problem: Diagnostic) -> Diagnostic {
+    let file = folder.join("openmp.c");
+    let text = "#include <omp.h>\n\nint threads(void);\n\nint threads(void)\n{\n    return omp_get_max_threads();\n}\n";
+    let job = Job { folder, file: &file, flags: &[OPENMP], libraries: &[] };
+    let library = folder.join(format!("openmp{}", std::env::consts::DLL_SUFFIX));
+    let works = std::fs::write(&file, text).is_ok() && make(&job, Artifact::SharedLibrary, &library).is_ok();
+    if works {
+        return problem;
+    }
+    let help = if cfg!(target_os = "macos") {
+        "install a gcc (`brew install gcc`) and set CC to it, or leave out --parallel"
+    } else {
+        "install gcc (`apt install gcc`, `dnf install gcc`) or clang with libomp, set CC to it, or leave out --parallel"
+    };
+    let program = builder(folder).try_get_compiler().map(|tool| tool.path().display().to_string()).unwrap_or_default();
+    let message = format!("a C compiler with OpenMP is needed for --parallel, and `{program}` has none");
+    Diagnostic::error("E0903", Span::NONE, message).help(help)
 }
 
 /// Compiles C that another compiler wrote, in its own dialect, with the libraries that it needs.
@@ -103,6 +147,10 @@ fn compile_file(job: &Job, mode: &[&str], output: &Path) -> Result<(), Diagnosti
         // an entry that libc also has, as `step`, is still called by its own library
         if cfg!(target_os = "linux") {
             command.arg("-Wl,-Bsymbolic");
+            // OpenMP's threads outlive the calls: the library, and OpenMP with it, stays loaded
+            if job.flags.contains(&OPENMP) {
+                command.arg("-Wl,-z,nodelete");
+            }
         }
         command.args(job.libraries);
     }

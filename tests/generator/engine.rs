@@ -19,7 +19,7 @@ use smoothc::toolchain::flat::{Column, Flat};
 use smoothc::toolchain::futhark;
 use smoothc::toolchain::shim::Interface;
 
-use super::native::{self, Answer, Call, PLAIN, SANITIZED};
+use super::native::{self, Answer, Call, PLAIN, SANITIZED, THREADS};
 use super::program::{Program, Ty};
 use super::random::Random;
 
@@ -53,12 +53,14 @@ impl Failure {
 pub enum With {
     Interpreter,
     C,
+    /// C whose loops three threads share.
+    Threads,
     /// Through this backend of the Futhark compiler.
     Futhark(&'static str),
 }
 
 /// How much was compared.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
     pub values: usize,
     pub errors: usize,
@@ -111,7 +113,7 @@ fn well_formed(stage: &str, program: &Core) -> Result<(), Failure> {
     check::check(program).map_err(|problem| Failure::new(&format!("{stage} check"), problem))
 }
 
-fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, emitted: bool) -> Result<Stages, Failure> {
+fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, parallel: bool) -> Result<Stages, Failure> {
     let derives = derive.iter().map(|text| smoothc::types::Derive::parse(text).expect("a derivative")).collect();
     let options = Options { entries: entries.to_vec(), derive: derives, ..Options::default() };
     let mut session = Session::new("program.smooth", source, options);
@@ -130,22 +132,21 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, emitt
         let parsed = smoothc::rewrite::Schedule::builtin(schedule).ok_or_else(|| Failure::new("rewrite", "no schedule"))?;
         let program = guarded("rewrite", || smoothc::rewrite::optimise(&differentiated, &parsed, &options).map_err(one("rewrite")))?.0;
         well_formed("rewrite", &program)?;
-        if emitted {
-            native.push(emit(&program, schedule).map_err(|mut failure| {
-                failure.detail = format!("{}: {}", schedule, failure.detail);
-                failure
-            })?);
-        }
+        native.push(emit(&program, schedule, parallel).map_err(|mut failure| {
+            failure.detail = format!("{}: {}", schedule, failure.detail);
+            failure
+        })?);
         optimised = program;
     }
     Ok(Stages { typed, differentiated, optimised, native })
 }
 
-fn emit(program: &Core, schedule: &'static str) -> Result<Native, Failure> {
+fn emit(program: &Core, schedule: &'static str, parallel: bool) -> Result<Native, Failure> {
     let names: Vec<Rc<str>> =
         program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     let loops = guarded("lower", || {
-        smoothc::lower::lower(program, &names, &Default::default()).map_err(|problems| Failure::of("lower", &problems, ""))
+        let options = smoothc::lower::LowerOptions { parallel, ..Default::default() };
+        smoothc::lower::lower(program, &names, &options).map_err(|problems| Failure::of("lower", &problems, ""))
     })?;
     let options = smoothc::emit::COptions { prefix: String::new(), header_name: String::new(), source_name: String::new() };
     let files = guarded("emit", || smoothc::emit::c(&loops, &options).map_err(|problem| Failure::of("emit", &[problem], "")))?;
@@ -223,7 +224,7 @@ fn batch(programs: &[Program], with: With, counts: &mut Counts) -> Result<Vec<(u
     let derived: Vec<Option<(usize, String)>> = programs.iter().map(differentiable).collect();
     let derive: Vec<String> = derived.iter().flatten().map(|(_, text)| text.clone()).collect();
     let wild = programs.iter().any(|program| program.wild);
-    let stages = stages(&source, &entries, &derive, wild, true)?;
+    let stages = stages(&source, &entries, &derive, wild, with == With::Threads)?;
     let mut failures = Vec::new();
     let mut cases = Vec::new();
     for (at, program) in programs.iter().enumerate() {
@@ -256,15 +257,17 @@ fn batch(programs: &[Program], with: With, counts: &mut Counts) -> Result<Vec<(u
             }
             return Ok(failures);
         }
-        With::C => {}
+        With::C | With::Threads => {}
     }
     let folder = tempfile::tempdir().map_err(|error| Failure::new("folder", error.to_string()))?;
     for native in &stages.native {
-        for (flavour, flags) in [("sanitized", SANITIZED), ("plain", PLAIN)] {
+        let flavours: &[(&str, &[&str])] = match (with, native.schedule) {
+            (With::Threads, _) => &[("threads", THREADS)],
             // one build of the program as written is enough
-            if flavour == "plain" && native.schedule == "none" {
-                continue;
-            }
+            (_, "none") => &[("sanitized", SANITIZED)],
+            _ => &[("sanitized", SANITIZED), ("plain", PLAIN)],
+        };
+        for (flavour, flags) in flavours {
             let name = format!("{}_{flavour}", native.schedule);
             let some = |said: &str| said.lines().take(8).collect::<Vec<_>>().join("\n");
             let said = native::compile(folder.path(), &name, &native.source, &native.interfaces, flags)

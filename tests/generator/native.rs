@@ -12,6 +12,16 @@ use smoothc::toolchain::flat::Column;
 use smoothc::toolchain::shim::{Interface, Leaf, leaves};
 
 pub const SANITIZED: &[&str] = &["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+/// Every loop is worth sharing.
+pub const THREADS: &[&str] = &[
+    "-O1",
+    "-g1",
+    "-fopenmp",
+    "-DSMOOTH_WORTH=1e-3",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+];
 pub const PLAIN: &[&str] = &["-O2"];
 
 /// The other side of one call.

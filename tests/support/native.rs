@@ -3,7 +3,8 @@
 //! In: a session with its C, and for each case the entry and its arguments. Out: for each case the result or the
 //! status. Every buffer is a block of its own of exactly the size that the contract says, so that a sanitizer sees each
 //! access outside; results are filled with a pattern first, so that an element that nobody wrote is seen; and where an
-//! entry wants workspace, it is called once more with a byte less, which must be refused.
+//! entry wants workspace, it is called once more with a byte less, which must be refused. With OpenMP what one thread
+//! needs must be enough, and a byte less than that is refused.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -29,6 +30,15 @@ const HEAD: &str = "
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(_OPENMP)
+static int threads = 1, spared = 0;
+#define THREADS(count) omp_set_num_threads(count)
+#else
+#define THREADS(count) (void)0
+#define threads 1
+#define spared 1
+#endif
 
 static void *exactly(const void *from, size_t bytes)
 {
@@ -69,7 +79,8 @@ pub fn program(session: &Session, calls: &[Call]) -> Result<String, String> {
         writeln!(text, "    case_{number}(file);").expect("memory");
     }
     text.push_str(
-        "    return fclose(file);\n}\n\nint main(int count, char **words)\n{\n    return count == 2 ? smooth_cases(words[1]) : 1;\n}\n",
+        "    return fclose(file);\n}\n\nint main(int count, char **words)\n{\n#if defined(_OPENMP)\n    \
+         threads = count > 2 ? atoi(words[2]) : 1;\n    spared = count > 3;\n#endif\n    return count >= 2 ? smooth_cases(words[1]) : 1;\n}\n",
     );
     Ok(text)
 }
@@ -123,12 +134,13 @@ fn one(text: &mut String, session: &Session, number: usize, call: &Call) -> Resu
     let frees: String = blocks.iter().map(|name| format!("    free({name});\n")).collect();
     write!(
         text,
-        "\nstatic void case_{number}(FILE *file)\n{{\n{body}    size_t bytes = {measure}({measured});\n    \
+        "\nstatic void case_{number}(FILE *file)\n{{\n{body}    THREADS(1);\n    size_t least = {measure}({measured});\n    THREADS(threads);\n    \
+         size_t bytes = spared ? least : {measure}({measured});\n    if (bytes < least) abort();\n    \
          void *workspace = bytes == SIZE_MAX ? NULL : exactly(NULL, bytes);\n    \
          int status = (int){entry}({passed}, bytes);\n    fprintf(file, \"%d\\n\", status);\n    if (status == 0) {{\n{prints}    }}\n    \
-         if (status == 0 && bytes != 0) {{\n        \
-         workspace = realloc(workspace, bytes - 1);\n        \
-         if ({entry}({passed}, bytes - 1) != SMOOTH_WORKSPACE) abort();\n    }}\n{frees}}}\n"
+         if (status == 0 && least != 0) {{\n        bytes = least - 1;\n        \
+         workspace = realloc(workspace, bytes);\n        \
+         if ({entry}({passed}, bytes) != SMOOTH_WORKSPACE) abort();\n    }}\n{frees}}}\n"
     )
     .expect("memory");
     Ok(())
@@ -193,6 +205,25 @@ pub fn sanitized(text: &str, session: &Session, calls: &[Call], folder: &Path) -
     super::tools::succeeds(command.arg(&binary).arg(&file).arg("-lm"))?;
     super::tools::succeeds(Command::new(&binary).arg(&output))?;
     outcomes(&output, session, calls)
+}
+
+/// Runs the calls under the sanitizers with OpenMP, where every loop is worth sharing: on so many threads, with the
+/// workspace that they want or with what one of them needs.
+pub fn parallel(text: &str, session: &Session, calls: &[Call], folder: &Path, runs: &[(usize, bool)]) -> Result<Vec<Vec<Outcome>>, String> {
+    let (file, binary, output) = (folder.join("parallel.c"), folder.join("parallel"), folder.join("parallel.txt"));
+    std::fs::write(&file, text).map_err(|error| error.to_string())?;
+    let mut command = Command::new(super::tools::c_compiler());
+    command.args(["-std=c99", "-g", "-O1", "-fopenmp", "-DSMOOTH_WORTH=1e-3"]);
+    command.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
+    super::tools::succeeds(command.arg(&binary).arg(&file).arg("-lm"))?;
+    let mut all = Vec::new();
+    for (threads, spared) in runs {
+        let mut command = Command::new(&binary);
+        command.arg(&output).arg(threads.to_string()).args(spared.then_some("spared"));
+        super::tools::succeeds(&mut command)?;
+        all.push(outcomes(&output, session, calls)?);
+    }
+    Ok(all)
 }
 
 fn outcomes(path: &Path, session: &Session, calls: &[Call]) -> Result<Vec<Outcome>, String> {

@@ -163,7 +163,7 @@ pub fn derived(program: &Program) -> Program {
 
 fn well_formed(expr: &Expr, bound: &mut HashSet<Var>) {
     assert!(!matches!(expr.term(), Term::Dual { .. }), "a dual is left");
-    expr.term().binders().into_iter().for_each(|var| assert!(bound.insert(var.clone()), "{var:?} is bound twice"));
+    expr.term().binders().for_each(|var| assert!(bound.insert(var.clone()), "{var:?} is bound twice"));
     expr.term().each_child(&mut |child| well_formed(child, bound));
 }
 

@@ -7,6 +7,7 @@
 //!     build n (fun i -> build m (fun j -> e)) →   tabulate_2d n m (\i j -> e)
 
 use super::context::{Emitter, Place};
+use super::hoist::{Moved, unless_empty};
 use super::syntax::{Binding, Fut, Pattern};
 use super::term::{is_total, typed_literals};
 use super::types::Shape;
@@ -25,9 +26,12 @@ impl Emitter<'_> {
             count = Fut::apply("count", vec![count]);
             length = super::layout::flat(&count);
         }
-        let (exp, element) = self.elements(expr, n, i, body, count, &length, &mut bindings);
+        let may_fail = self.fails_without_steps(n, &[i], body, Moved::Anything);
+        let (mut exp, element) = self.elements(expr, n, i, body, count.clone(), &length, &mut bindings);
         if !element.is_known() {
             self.irregular = Some(expr.span());
+        } else if may_fail && !matches!(exp, Fut::If(..)) {
+            exp = unless_empty(count.clone(), exp, Fut::apply("replicate", vec![count, zero(&element)]));
         }
         (Fut::let_in(bindings, exp), Shape::array(element, length))
     }
@@ -75,20 +79,20 @@ impl Emitter<'_> {
             let (value, shape) = self.settle(value, shape, &wanted);
             return (Fut::apply("replicate", vec![count, typed_literals(value)]), shape);
         }
-        // what is the same for all elements would be evaluated for an empty array too
+        // what is the same for all elements is evaluated once
         if reads == 0 && wanted.is_known() {
             let (value, shape) = self.scope(|this| {
                 this.facts.enter_loop(i, n);
                 this.inside(body, &wanted)
             });
             let filled = |value: Fut| Fut::apply("replicate", vec![count.clone(), typed_literals(value)]);
-            let some = Fut::infix("<", Fut::Int(0), count.clone());
-            return (Fut::if_(some, filled(value), filled(zero(&shape))), shape);
+            return (unless_empty(count.clone(), filled(value), filled(zero(&shape))), shape);
         }
         if let Term::Build { n: columns, i: j, body: inner } = body.term()
             && let Some(columns_exp) = self.inner_count(i, columns)
             && self.mapped_arrays(j, inner, &self.length_text(&columns_exp)).is_none()
             && !(occurrences(j, inner) == 0 && is_total(inner))
+            && !self.row_fails_without_steps((i, n), (j, columns), inner)
             && !matches!(inner.term(), Term::Build { .. })
         {
             let wanted_inner = wanted.element();
@@ -132,6 +136,15 @@ impl Emitter<'_> {
         }
         let term = self.size_term(&size)?;
         Some(self.exp(&term).0)
+    }
+
+    /// Whether a row of no element would fail.
+    fn row_fails_without_steps(&mut self, (i, n): (&Var, &Expr), (j, columns): (&Var, &Expr), inner: &Expr) -> bool {
+        let before = self.facts.clone();
+        self.facts.enter_loop(i, n);
+        let fails = self.fails_without_steps(columns, &[j], inner, Moved::Anything);
+        self.facts = before;
+        fails
     }
 
     /// The arrays that the build reads at its index, if that is all that the index is for and they have its length.

@@ -9,10 +9,12 @@
 //!     ifold (fun s i -> s * x + v[i]) 0.0 n      →   loop s = 0.0 for i < n do s * x + v[i]
 
 use super::context::Emitter;
+use super::hoist::{Moved, unless_empty};
 use super::syntax::{Fut, Loop, Pattern};
 use super::term::typed_literals;
 use super::types::Shape;
-use crate::ir::subst::{mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 impl Emitter<'_> {
@@ -41,24 +43,32 @@ impl Emitter<'_> {
         let start = if neutral { Fut::Int(0) } else { self.operand(init, &mut bindings).0 };
         let elements = self.steps(n, i, step.element).without_lets(&mut bindings);
         let ty = if on_index { "i64" } else { "f64" };
+        let number = |value: &str| Fut::atom(if on_index { format!("{value}i64") } else { format!("{value}.0") });
         let exp = match step.prim {
             Prim::Mul => {
-                let product = Fut::apply(format!("{ty}.product"), vec![elements]);
+                let product = reduced(elements, number("1"), |all| Fut::apply(format!("{ty}.product"), vec![all]));
                 if neutral { product } else { Fut::infix("*", start, product) }
             }
             Prim::Sub => {
-                let sum = Fut::apply(format!("{ty}.sum"), vec![elements]);
+                let sum = reduced(elements, number("0"), |all| Fut::apply(format!("{ty}.sum"), vec![all]));
                 if neutral { Fut::Prefix('-', Box::new(sum)) } else { Fut::infix("-", start, sum) }
             }
-            Prim::Min if on_index => Fut::apply("i64.min", vec![start, Fut::apply("i64.minimum", vec![elements])]),
-            Prim::Max if on_index => Fut::apply("i64.max", vec![start, Fut::apply("i64.maximum", vec![elements])]),
+            Prim::Min if on_index => {
+                let least = reduced(elements, Fut::atom("i64.highest"), |all| Fut::apply("i64.minimum", vec![all]));
+                Fut::apply("i64.min", vec![start, least])
+            }
+            Prim::Max if on_index => {
+                let largest = reduced(elements, Fut::atom("i64.lowest"), |all| Fut::apply("i64.maximum", vec![all]));
+                Fut::apply("i64.max", vec![start, largest])
+            }
             Prim::Min | Prim::Max => {
                 let (name, empty) = if step.prim == Prim::Min { ("fmin", "f64.inf") } else { ("fmax", "-f64.inf") };
-                let reduced = Fut::apply("reduce", vec![Fut::atom(name), Fut::atom(empty), elements]);
-                if neutral { reduced } else { Fut::apply(name, vec![start, reduced]) }
+                let extreme = |all| Fut::apply("reduce", vec![Fut::atom(name), Fut::atom(empty), all]);
+                let extreme = reduced(elements, Fut::atom(empty), extreme);
+                if neutral { extreme } else { Fut::apply(name, vec![start, extreme]) }
             }
             _ => {
-                let sum = Fut::apply(format!("{ty}.sum"), vec![elements]);
+                let sum = reduced(elements, number("0"), |all| Fut::apply(format!("{ty}.sum"), vec![all]));
                 if neutral { sum } else { Fut::infix("+", start, sum) }
             }
         };
@@ -93,12 +103,12 @@ impl Emitter<'_> {
         let neutral = init_is_zero(init);
         let zero = |shape: &Shape| if *shape == Shape::Index { Fut::atom("0i64") } else { Fut::atom("0.0") };
         let zeros = Fut::Tuple(shapes.iter().map(zero).collect());
-        let reduced = Fut::apply("reduce", vec![function, zeros, elements]);
+        let total = reduced(elements, zeros.clone(), |all| Fut::apply("reduce", vec![function, zeros, all]));
         if neutral {
-            return (Fut::let_in(bindings, reduced), shape);
+            return (Fut::let_in(bindings, total), shape);
         }
         let var = Var::fresh("s", init.ty().clone());
-        self.bind(&var, reduced, shape.clone(), &mut bindings);
+        self.bind(&var, total, shape.clone(), &mut bindings);
         let total = self.place(&var).map_or(Fut::atom("s"), |place| place.exp());
         let ends = starts.into_iter().enumerate().map(|(at, start)| Fut::infix("+", start, total.clone().project(at)));
         let ends = Fut::Tuple(ends.collect());
@@ -111,7 +121,8 @@ impl Emitter<'_> {
         let wanted = self.shape(acc.ty());
         let (start, mut shape) = self.settle(start, found, &wanted);
         let mut start = typed_literals(start);
-        if !shape.is_known() {
+        let may_fail = self.fails_without_steps(n, &[acc, i], body, Moved::Loops);
+        if !shape.is_known() || may_fail && !matches!(start, Fut::Atom(_)) {
             // the lengths get names before the loop, which keeps them
             let var = acc.renewed(acc.ty().clone());
             self.bind(&var, start.clone(), shape.clone(), &mut bindings);
@@ -127,9 +138,11 @@ impl Emitter<'_> {
             this.comes_from(acc, origins);
             let name = this.index(i, n);
             let (exp, _) = this.inside(body, &shape);
-            Loop { pattern, init: start, i: name, n: count, body: typed_literals(exp) }
+            Loop { pattern, init: start.clone(), i: name, n: count.clone(), body: typed_literals(exp) }
         });
-        (Fut::let_in(bindings, Fut::Loop(Box::new(repeat))), shape)
+        let repeat = Fut::Loop(Box::new(repeat));
+        let exp = if may_fail { unless_empty(count, repeat, start) } else { repeat };
+        (Fut::let_in(bindings, exp), shape)
     }
 }
 
@@ -142,6 +155,14 @@ fn with_types(pattern: Pattern, shape: &Shape) -> Pattern {
         }
         (pattern, _) => pattern,
     }
+}
+
+/// A reduction of all elements; of none where these stand in a test that there are some.
+fn reduced(elements: Fut, none: Fut, reduce: impl FnOnce(Fut) -> Fut) -> Fut {
+    let Fut::If(some, all, _) = elements else { return reduce(elements) };
+    let mut bindings = Vec::new();
+    let all = all.without_lets(&mut bindings);
+    Fut::if_(*some, Fut::let_in(bindings, reduce(all)), none)
 }
 
 /// What each step of a reduction takes.

@@ -13,14 +13,15 @@ use super::boundary;
 use super::clean::clean;
 use super::context::{Emitter, Place};
 use super::guard;
+use super::hoist;
 use super::layout;
 use super::syntax::{Binding, Fut, Pattern};
 use super::term::typed_literals;
 use super::types::Shape;
 use crate::diagnostic::Diagnostic;
 use crate::emit::names::Names;
+use crate::ir::free::mentions;
 use crate::ir::prove::Facts;
-use crate::ir::subst::mentions;
 use crate::ir::{Function, Type, Var};
 use crate::source::Span;
 
@@ -32,6 +33,8 @@ pub struct Signature {
     pub sizes: Vec<(String, Option<usize>)>,
     pub params: Vec<Shape>,
     pub result: Shape,
+    /// Whether a call may end in a run-time error.
+    pub can_fail: bool,
 }
 
 /// How a definition begins.
@@ -129,7 +132,9 @@ pub fn define(
     let lines = lines(keyword, name, &sizes, &params, &shown, &body);
     names.close();
     let doc: Vec<String> = function.doc.iter().flat_map(|doc| doc.lines()).map(|line| line.trim().to_string()).collect();
-    let signature = Signature { name: name.to_string(), sizes, params: params_of(function, &params, keyword), result: wanted };
+    let can_fail = hoist::can_fail(&function.body, Facts::for_function(function), signatures);
+    let params = params_of(function, &params, keyword);
+    let signature = Signature { name: name.to_string(), sizes, params, result: wanted, can_fail };
     Ok((Definition { name: name.to_string(), doc, lines }, signature))
 }
 

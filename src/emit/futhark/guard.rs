@@ -11,7 +11,7 @@ use super::context::{Emitter, Place};
 use super::syntax::{Binding, Fut, Pattern};
 use super::term::is_total;
 use super::types::Shape;
-use crate::ir::subst::each_free_var;
+use crate::ir::free::each_free_var;
 use crate::ir::{Expr, Prim, Status, Term, Var};
 
 /// The helper that names a status in messages.

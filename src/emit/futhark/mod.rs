@@ -6,7 +6,7 @@
 //!
 //!     let total (v: Vector<n>) : Double = vectorSum v   →   entry total [n] (v: [n]f64) : f64 = f64.sum v
 //!
-//! `term` goes through the core with `scalar`, `array`, `fold` and `guard`; `context` knows names and sizes, `types`
+//! `term` goes through the core with `scalar`, `array`, `fold`, `guard` and `hoist`; `context` knows names and sizes, `types`
 //! what Futhark infers; `function` and `boundary` make definitions; `split` runs before, `clean` and `layout` after.
 
 mod array;
@@ -17,6 +17,7 @@ mod fold;
 mod function;
 mod guard;
 mod helpers;
+mod hoist;
 mod layout;
 mod scalar;
 mod split;

@@ -1,7 +1,8 @@
 //! Primitives: operators and functions, and what Futhark means by them otherwise than we do.
 //!
 //! In: a primitive and its operands. Out: an expression. Division on Index truncates (`//`, `%%`), and goes through a
-//! helper where the divisor may be -1, which would trap. The compiler takes two equal names for equal numbers, NaN or
+//! helper where the divisor may be -1, which would trap. The compiler folds `k %% k` to 1 and `0.0 ** y` to 0.0, so these
+//! have helpers too where the operands may come to that. It takes two equal names for equal numbers, NaN or
 //! not, so comparisons that hold of equal numbers have a test for NaN where the operands may be one value.
 //!
 //!     x <> x   →   f64.isnan x        s >= v[i]   →   ge s v[i], or s >= v[i] where both cannot be one number
@@ -41,8 +42,9 @@ impl Emitter<'_> {
         }
         let spelling = match (prim, row.futhark_index) {
             (Prim::Div, Some(_)) if on_index && self.divides_safely(args) => Spelling::Infix("//"),
-            (Prim::Rem, Some(_)) if on_index && self.divides_safely(args) => row.futhark,
+            (Prim::Rem, Some(_)) if on_index && self.is_plain_rem(args) => row.futhark,
             (_, Some(special)) if on_index => special,
+            (Prim::Pow, _) if !is_plain_power(args) => Spelling::Call("power"),
             (_, Some(_) | None) => row.futhark,
         };
         match (spelling, operands.as_mut_slice()) {
@@ -59,6 +61,12 @@ impl Emitter<'_> {
             Some(divisor) => divisor != -1,
             None => self.facts.positive(&self.facts.size_of(b)) || self.facts.nonnegative(&self.facts.size_of(a)),
         }
+    }
+
+    /// Whether the remainder needs no thought: the divisor is a number other than -1, so it is not the dividend itself.
+    fn is_plain_rem(&self, args: &[Expr]) -> bool {
+        let [_, b] = args else { return false };
+        self.facts.size_of(b).as_constant().is_some_and(|divisor| divisor != -1)
     }
 
     /// `&&` and `||`: the right side is evaluated only where it is needed.
@@ -104,6 +112,13 @@ impl Emitter<'_> {
         let known = self.facts.nonnegative(&self.facts.size_of(n));
         known || Size::try_of_expr(n).and_then(|size| size.as_constant()).is_some_and(|count| count >= 0)
     }
+}
+
+/// Whether a power is right where the compiler knows that its base is 0.
+fn is_plain_power(args: &[Expr]) -> bool {
+    let [base, exponent] = args else { return false };
+    let number = |expr: &Expr| if let Term::Double(value) = expr.term() { Some(*value) } else { None };
+    number(base).is_some_and(|base| base != 0.0) || number(exponent).is_some_and(|exponent| exponent > 0.0)
 }
 
 fn is_self(pair: &[Expr]) -> bool {

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::subst::{each_free_var, freshen_function, map_children};
+use crate::ir::free::each_free_var;
+use crate::ir::subst::{freshen_function, map_children};
 use crate::ir::{Expr, Function, Program, Term, Type, Var};
 
 /// The lets that a function may have, nested ones included.
@@ -112,12 +113,12 @@ impl Parts<'_> {
 
 fn each_type(expr: &Expr, f: &mut dyn FnMut(&Type)) {
     f(expr.ty());
-    expr.term().binders().into_iter().for_each(|var| f(var.ty()));
+    expr.term().binders().for_each(|var| f(var.ty()));
     expr.term().each_child(&mut |child| each_type(child, f));
 }
 
 fn binders(expr: &Expr) -> BTreeSet<Var> {
-    let mut found: BTreeSet<Var> = expr.term().binders().into_iter().cloned().collect();
+    let mut found: BTreeSet<Var> = expr.term().binders().cloned().collect();
     expr.term().each_child(&mut |child| found.extend(binders(child)));
     found
 }

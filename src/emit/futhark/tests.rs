@@ -48,6 +48,35 @@ fn an_empty_array_evaluates_no_element() {
 }
 
 #[test]
+fn what_fails_stays_in_a_loop_that_has_a_step() {
+    is(
+        "let f (v: Vector<m>) (w: Vector<n>) = vectorMap w (fun x -> x * v[0])",
+        "entry f [m] [n] (v: [m]f64) (w: [n]f64) : [n]f64 =\n  if 0 < n then map (\\x -> v[0] * x) w else replicate n 0.0",
+    );
+    is(
+        "let f (v: Vector<m>) (w: Vector<n>) = 1.0 + vectorSum (vectorMap w (fun x -> sin (x * v[0])))",
+        "entry f [m] [n] (v: [m]f64) (w: [n]f64) : f64 =\n  1.0 + (if 0 < n then f64.sum (map (\\x -> f64.sin (v[0] * x)) w) else 0.0)",
+    );
+    // in range whatever n is
+    is(
+        "let f (v: Vector<3>) (w: Vector<n>) = vectorMap w (fun x -> x * v[2])",
+        "entry f [n] (v: [3]f64) (w: [n]f64) : [n]f64 =\n  map (\\x -> v[2] * x) w",
+    );
+    is(
+        "let f (M: Matrix<n, m>) = build (length M) (fun i -> build (matrixCols M) (fun j -> sin M[i][j]))",
+        "entry f [n] [m] (M: [n][m]f64) : [n][m]f64 =\n  map (map f64.sin) M",
+    );
+}
+
+#[test]
+fn remainders_and_powers_are_not_those_that_the_compiler_folds() {
+    is("let f (j: Index) (k: Index) = j % k", "entry f (j: i64) (k: i64) : i64 =\n  rem j k");
+    is("let f (j: Index) = j % 4", "entry f (j: i64) : i64 =\n  j %% 4");
+    is("let f (x: Double) (y: Double) = x ** y", "entry f (x: f64) (y: f64) : f64 =\n  power x y");
+    is("let f (x: Double) = x ** 1.5 + 2.0 ** x", "entry f (x: f64) : f64 =\n  x ** 1.5 + 2.0 ** x");
+}
+
+#[test]
 fn associative_folds_are_reductions() {
     is("let f (v: Vector<n>) (w: Vector<n>) = vectorDot v w", "entry f [n] (v: [n]f64) (w: [n]f64) : f64 =\n  f64.sum (map2 (*) v w)");
     is("let f (v: Vector<n>) = vectorMax v", "entry f [n] (v: [n]f64) : f64 =\n  fmax v[0] (reduce fmax (-f64.inf) v)");

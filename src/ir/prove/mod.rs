@@ -11,10 +11,13 @@
 //!
 //!     under loop i of n, loop j of m:   i * m + j < n * m   ⇐   m * (n-1-i) ≥ 0 and m-1-j ≥ 0
 
+mod model;
 mod range;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use model::Model;
 use range::{Range, TYPES};
 
 use crate::ir::prim::Prim;
@@ -41,6 +44,8 @@ pub struct Facts {
     nonnegative: Vec<Size>,
     /// What atoms equal modulo 2^64; each right side is free of the atoms before it.
     equal: Vec<(Atom, Size)>,
+    /// Against which goals are tried first.
+    models: OnceCell<Vec<Model>>,
 }
 
 impl Facts {
@@ -216,6 +221,7 @@ impl Facts {
             return;
         }
         self.nonnegative.push(fact);
+        self.models.take();
         for _ in 0..ROUNDS {
             let tighter: Vec<(Monomial, Range)> = self.nonnegative.iter().flat_map(|fact| self.ranges_from(fact)).collect();
             if tighter.is_empty() {
@@ -258,6 +264,9 @@ impl Facts {
 
     /// Whether the integer polynomial is ≥ 0: by ranges, or after facts that are ≥ 0 are taken from it.
     fn integer_nonnegative(&self, goal: &Size) -> bool {
+        if self.is_refuted(goal) {
+            return false;
+        }
         let mut facts = self.nonnegative.clone();
         let mut seen = Vec::new();
         for size in std::iter::once(goal).chain(&self.nonnegative) {

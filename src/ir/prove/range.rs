@@ -23,6 +23,7 @@ impl Facts {
     /// Narrows the range of an atom or product.
     pub(super) fn restrict(&mut self, monomial: Monomial, (low, high): Range) {
         let (old_low, old_high) = self.stored(&monomial).unwrap_or((i128::MIN, i128::MAX));
+        self.models.take();
         self.ranges.push((monomial, (old_low.max(low), old_high.min(high))));
     }
 

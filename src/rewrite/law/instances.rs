@@ -59,12 +59,18 @@ impl Pattern {
     }
 
     /// Chooses a term for every metavariable not yet chosen.
-    fn fill(&self, ty: &Type, choose: &mut dyn FnMut(&str, &Type, &mut Generator) -> Expr, binding: &mut Binding, g: &mut Generator) {
+    fn fill<'a>(
+        &'a self,
+        ty: &Type,
+        choose: &mut dyn FnMut(&str, &Type, &mut Generator) -> Expr,
+        binding: &mut Binding<'a>,
+        g: &mut Generator,
+    ) {
         match self {
             Pattern::Meta(name) => {
                 if !binding.iter().any(|(other, _)| other == name) {
                     let term = choose(name, ty, g);
-                    binding.push((name.clone(), term));
+                    binding.push((name, term));
                 }
             }
             Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => {}

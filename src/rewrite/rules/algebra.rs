@@ -6,7 +6,7 @@
 //! `cancel` and `factor` ask `sum` for a form that does less work in the innermost loop around; `distribute` undoes a
 //! product where a loop over one of the terms is then no loop.
 
-use crate::ir::subst::mentions;
+use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::Product;
@@ -23,9 +23,9 @@ rules! {
     "zero-div" Ring Algebra @ Prim: "0 / e -> 0 if double e";
     "zero-sub" Ring Algebra @ Prim: "0 - e -> -e";
     "neg-zero" Ring Algebra @ Prim: "-0 -> 0";
-    "cancel"   Ring Algebra @ Prim: "(a * b) / (a * c) -> b / c if that is less work in the innermost loop" => cancel;
-    "factor"   Ring Algebra @ Prim: "a * b + a * c -> a * (b + c) if that is less work in the innermost loop" => factor;
-    "distribute" Ring Algebra @ Prim: "(a + b) * c -> a * c + b * c if a is zero but for one step of the loop around, or by a condition that the loop does not change" => distribute;
+    "cancel"   Ring Algebra @ Prim: "(a * b) / (a * c) -> b / c" if ["that is less work in the innermost loop"] => cancel;
+    "factor"   Ring Algebra @ Prim: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
+    "distribute" Ring Algebra @ Prim: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d" if ["c holds in one step of the loop around, or in all or none"] => distribute;
     "if-factor" Conditional Algebra @ If: "if c then a * b else a * d -> a * (if c then b else d)" => if_factor;
 }
 
@@ -42,8 +42,11 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let i = facts.innermost_fold()?;
+    let is_conditional = |term: &Expr| matches!(term.term(), Term::If(..)) && is_hot(term);
     let collapses = |term: &Expr| match term.term() {
-        Term::If(cond, ..) => is_hot(term) && decides_steps(cond, i),
+        Term::If(cond, ..) => {
+            is_hot(term) && facts.grants("c holds in one step of the loop around, or in all or none", decides_steps(cond, i))
+        }
         _ => false,
     };
     let split = |sum: &Expr, f: &dyn Fn(Expr) -> Expr| {
@@ -53,7 +56,8 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let mut list = Vec::new();
         terms(sum, true, &mut list);
         if !list.iter().any(|(term, _)| collapses(term)) {
-            return None;
+            let (almost, _) = list.iter().find(|(term, _)| is_conditional(term))?;
+            facts.require("c holds in one step of the loop around, or in all or none", false, almost)?;
         }
         let mut whole: Option<Expr> = None;
         for (term, positive) in list {
@@ -89,7 +93,7 @@ pub fn decides_steps(cond: &Expr, i: &Var) -> bool {
     }
 }
 
-/// The factors that both branches have are evaluated in any case.
+/// The factors that both branches have are evaluated in any case. What a branch binds the other cannot mention.
 fn if_factor(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(cond, then, otherwise) = expr.term() else { return None };
     if expr.ty() != &Type::Double || is_hot(expr) || then.is_atom() || otherwise.is_atom() {
@@ -106,7 +110,7 @@ fn if_factor(expr: &Expr, facts: &Facts) -> Option<Expr> {
         .filter_map(|(factor, power)| {
             let other = b.product.power(factor);
             let least = if power.signum() == other.signum() { power.signum() * power.abs().min(other.abs()) } else { 0 };
-            (least != 0 && !a.binds(factor) && !b.binds(factor)).then(|| (factor.clone(), least))
+            (least != 0).then(|| (factor.clone(), least))
         })
         .collect();
     let both_negative = a.product.is_negative() && b.product.is_negative();
@@ -144,10 +148,6 @@ impl Branch {
             body = inner;
         }
         Branch { lets, product: Product::of(body, facts) }
-    }
-
-    fn binds(&self, factor: &Expr) -> bool {
-        self.lets.iter().any(|(x, _)| mentions(factor, x))
     }
 
     fn with(&self, body: Expr) -> Expr {

@@ -6,7 +6,8 @@
 //! Nothing is computed twice for it: what two components share must be one of them, or a component must leave the loop
 //! around, where code motion then finds the rest. After the second rule the array is cheaper to compute than to read.
 
-use crate::ir::subst::{freshen, map_children, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
@@ -17,8 +18,10 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "array-split" Tuple @ Let: "let p = build n (fun i -> (a, b)) in e -> let q = build n (fun i -> a) in let r = build n (fun i -> b) in e[(q[i], r[i])/p[i]] if no work is done twice" => array_split;
-    "build-one-hot" Fusion Fusion @ Let: "let x = build n (fun i -> if i = k then e else 0) in b -> let h = (let i = k in e) in let x = build n (fun i -> if i = k then h else 0) in b if 0 <= k && k < n" => build_one_hot;
+    "array-split" Tuple @ Let: "let p = build n (fun i -> (a, b)) in e -> let q = build n (fun i -> a) in let r = build n (fun i -> b) in e[(q[i], r[i])/p[i]]"
+        if ["no work is done twice"] => array_split;
+    "build-one-hot" Fusion Fusion @ Let: "let x = build n (fun i -> if i = k then e else 0) in b -> let h = (let i = k in e) in let x = build n (fun i -> if i = k then h else 0) in b"
+        if ["e is not atomic", "i is not in k", "0 <= k && k < n"] => build_one_hot;
 }
 
 fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -46,9 +49,7 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let shared = with_values(component, &|y| named.iter().find(|(name, at)| name == y && *at < k).map(|(_, at)| read(*at)));
         lets.push((k, shared));
     }
-    if lets.len() > 1 && !is_worthwhile(element, &lets, facts, i) {
-        return None;
-    }
+    facts.require("no work is done twice", lets.len() < 2 || is_worthwhile(element, &lets, facts, i), value)?;
     let lets = lets.into_iter().map(|(k, component)| (arrays[k].clone(), freshen(&array_of(&component, &loops))));
     Some(lets.rev().fold(body, |body, (array, value)| Expr::let_(array, value, body)))
 }
@@ -200,12 +201,11 @@ fn build_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
     let k = if is_i(a) { b } else { is_i(b).then_some(a)? };
     // what is atomic stays; e is evaluated once as before, but in every case
-    if !is_number(cold, 0.0) || is_free(hot) || mentions(k, i) || !k.is_atom() {
+    let is_work = || facts.grants("e is not atomic", !is_free(hot));
+    if !is_number(cold, 0.0) || !k.is_atom() || !is_work() || !facts.grants("i is not in k", !mentions(k, i)) {
         return None;
     }
-    if !Size::try_of_expr(n).is_some_and(|n| facts.in_range(k, &n)) {
-        return None;
-    }
+    facts.require("0 <= k && k < n", Size::try_of_expr(n).is_some_and(|n| facts.in_range(k, &n)), k)?;
     let at_k = substitute(hot, &[(i.clone(), k.clone())]);
     let h = Var::fresh(x.name(), hot.ty().clone());
     let element = Expr::if_(cond.clone(), Expr::var(&h), cold.clone());

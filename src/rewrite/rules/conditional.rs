@@ -3,7 +3,8 @@
 //!     if true then a else b     →  a
 //!     f (if c then a else b)    →  if c then f a else f b     where f is small or one side then simplifies
 
-use crate::ir::subst::{mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
@@ -19,15 +20,17 @@ rules! {
     "if-ne"      Conditional @ If: "if a <> b then c else d -> if a = b then d else c";
     "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
-    "if-assume"  Conditional @ Any: "if c then a else b -> if c then a[c := true] else b[c := false]" => if_assume;
-    "eq-order"   Conditional @ Prim: "j = i -> i = j if i is bound further out" => eq_order;
-    "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b if f is small or meets a literal" => if_float;
-    "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else b[0/x] if b[0/x] vanishes" => if_let;
+    "if-assume"  Conditional @ Any: "if c then a else b -> if c then a[c := true] else b[c := false]"
+        if ["what stands for its equal is an Index"] => if_assume;
+    "eq-order"   Conditional @ Prim: "j = i -> i = j" if ["i is bound further out"] => eq_order;
+    "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b"
+        if ["f a or f b is then simpler", "f is small"] => if_float;
+    "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x] = e is zero or atomic" => if_let;
     "if-join"    Conditional @ Prim: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
     "or-false"   Conditional @ Prim: "c || false -> c; false || c -> c; c || true -> true; true || c -> true";
     "not-not"    Conditional @ Prim: "not (not c) -> c";
-    "check-true" Conditional @ Check: "check true else s in e -> e" => check_true;
+    "check-true" Conditional @ Check: "check c else s in e -> e" if ["c is provable"] => check_true;
 }
 
 /// In the branches of `if c`, and where loops, checks and sizes fix it, c itself is known. Only comparisons
@@ -36,6 +39,7 @@ rules! {
 fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if let Term::If(c, a, b) = expr.term() {
         let (i, k) = facts.equality(c)?;
+        facts.require("what stands for its equal is an Index", matches!(i.ty(), Type::Index(_)), c)?;
         return mentions(a, &i).then(|| Expr::if_(c.clone(), substitute(a, &[(i, k)]), b.clone()));
     }
     if expr.ty() != &Type::Bool || expr.is_atom() {
@@ -49,16 +53,13 @@ fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };
     let (Term::Var(x), Term::Var(y)) = (a.term(), b.term()) else { return None };
-    facts.is_outside(y, x).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
+    facts.grants("i is bound further out", facts.is_outside(y, x)).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
 }
 
 fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Check { cond, body, .. } = expr.term() else { return None };
-    match facts.decide(cond) {
-        Some(true) => Some(body.clone()),
-        Some(false) => facts.refused("it never holds", cond),
-        None => facts.refused("the condition is not provable", cond),
-    }
+    facts.require("c is provable", facts.decide(cond) == Some(true), cond)?;
+    Some(body.clone())
 }
 
 /// An operation on a condition's value goes into its branches when it is copied for free (a projection, an
@@ -71,8 +72,9 @@ fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
         Term::Prim(prim, args) => {
             let [a, b] = args.as_slice() else {
                 let [a] = args.as_slice() else { return None };
-                let vanishes = *prim == Prim::Neg && zero_branch(a) || literal_branch(a);
-                return vanishes.then(|| float(a, &mut |e| Expr::prim(*prim, vec![e])))?;
+                let floated = float(a, &mut |e| Expr::prim(*prim, vec![e]))?;
+                facts.require("f a or f b is then simpler", *prim == Prim::Neg && zero_branch(a) || literal_branch(a), a)?;
+                return Some(floated);
             };
             if Size::try_of_expr(expr).is_some() {
                 return None;
@@ -202,14 +204,15 @@ fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &
         Prim::Div => is_number(e, 0.0) && left,
         _ => is_literal(e) && is_literal(other),
     };
-    (vanishes(a) || vanishes(b)) && is_small(other)
+    facts.require("f a or f b is then simpler", vanishes(a) || vanishes(b), conditional).is_some()
+        && facts.require("f is small", is_small(other), other).is_some()
 }
 
 /// Few enough nodes to be written twice, and no binder or loop among them.
 fn is_small(expr: &Expr) -> bool {
     fn go(expr: &Expr, budget: &mut i32) -> bool {
         *budget -= 1;
-        let mut ok = *budget >= 0 && expr.term().binders().is_empty();
+        let mut ok = *budget >= 0 && expr.term().binders().next().is_none();
         expr.term().each_child(&mut |child| ok = ok && go(child, budget));
         ok
     }

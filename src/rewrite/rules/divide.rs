@@ -12,8 +12,8 @@ use super::ring::{binary, is_number};
 use super::rules;
 
 rules! {
-    "div-known" Ring Algebra @ Prim: "x / z -> x * r if r = 1 / z is known" => div_known;
-    "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r) if f divides by z often" => reciprocal;
+    "div-known" Ring Algebra @ Prim: "let r = 1 / z in f (x / z) -> let r = 1 / z in f (x * r)" => div_known;
+    "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more"] => reciprocal;
 }
 
 /// Divisions by one number that are worth its reciprocal.
@@ -38,7 +38,8 @@ fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
-    let is_rare = facts.uses.knows(x) && (facts.uses.get(x).count as usize) < OFTEN;
+    // the body is only looked at where there may be something to find, or to say
+    let is_rare = facts.uses.knows(x) && (facts.uses.get(x).count as usize) < OFTEN && !facts.refusals.are_kept();
     if is_rare {
         return None;
     }
@@ -51,7 +52,9 @@ fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         Type::Bool | Type::Index(_) | Type::Array(..) => Vec::new(),
     };
-    let z = numbers.into_iter().find(|z| divisions(body, z).is_some_and(|count| count >= OFTEN))?;
+    let counted = numbers.into_iter().filter_map(|z| divisions(body, &z).map(|count| (count, z)));
+    let (count, z) = counted.max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0)?;
+    facts.require("f divides by z four times or more", count >= OFTEN, expr)?;
     let inverted = Expr::bind("r", inverse(&z), |_| body.clone());
     Some(Expr::let_(x.clone(), value.clone(), inverted))
 }

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::is_cheap;
@@ -16,7 +17,8 @@ use super::rules;
 
 rules! {
     "fold-project" Fission Normalisation @ Proj: "(ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n).1 -> ifold (fun s i -> g s i) z n" => fold_project;
-    "fold-fission" Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, apart where one is then simpler" => fold_fission;
+    "fold-fission" Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, one of them apart"
+        if ["e does not need all, or the one apart is then simpler"] => fold_fission;
 }
 
 /// Components of a tuple accumulator, by number.
@@ -110,12 +112,14 @@ fn fold_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
         needed.len() > 1
             && fold.closure(alone.clone()).is_some_and(|closure| closure == alone)
             && !fold.others_need(**j, &needed)
-            && (is_simpler(&fold.only(&alone)) || !leaves(value, facts) && leaves(&fold.only(&alone), facts))
+            && facts.grants(
+                "e does not need all, or the one apart is then simpler",
+                is_simpler(&fold.only(&alone)) || !leaves(value, facts) && leaves(&fold.only(&alone), facts),
+            )
     });
     let rest: Components = needed.iter().copied().filter(|j| Some(j) != apart).collect();
-    if apart.is_none() && needed.len() == fold.width {
-        return None;
-    }
+    let is_gain = apart.is_some() || needed.len() < fold.width;
+    facts.require("e does not need all, or the one apart is then simpler", is_gain, value)?;
     let name = |suffix: &str, value: &Expr| Var::fresh(&format!("{}{suffix}", x.name()), value.ty().clone());
     let rest_value = fold.only(&rest);
     let rest_var = name("", &rest_value);

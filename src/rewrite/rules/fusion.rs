@@ -3,28 +3,30 @@
 //!     (build n f)[i]         →  f i     if 0 <= i < n, else behind that check
 //!     length (build n f)     →  n       if 0 <= n, else behind that check
 
-use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type};
 use crate::rewrite::facts::Facts;
 
-use super::lambda::{copy, is_free};
+use super::lambda::copy;
 use super::rules;
 
 rules! {
-    "get-build" Fusion Fusion @ Get: "(build n f)[i] -> f i if 0 <= i && i < n, else behind that check" => get_build;
-    "length-build" Fusion Fusion @ Dim: "length (build n f) -> n if 0 <= n, else behind that check" => length_build;
-    "get-array" Fusion Fusion @ Get: "[e0, e1][k] -> ek if k is a literal" => get_array;
-    "get-select" Fusion Fusion @ Get: "[a, b][i] -> if i = 0 then a else b if 0 <= i && i < 2" => get_select;
+    "get-build" Fusion Fusion @ Get: "(build n f)[i] -> f i" if ["0 <= i && i < n, else behind that check"] => get_build;
+    "length-build" Fusion Fusion @ Dim: "length (build n f) -> n" if ["0 <= n, else behind that check"] => length_build;
+    "get-array" Fusion Fusion @ Get: "[e0, e1][1] -> e1" => get_array;
+    "get-select" Fusion Fusion @ Get: "[a, b][i] -> if i = 0 then a else b" if ["0 <= i && i < 2"] => get_select;
     "length-array" Fusion Fusion @ Dim: "length [e0, e1] -> 2" => length_array;
-    "length-size" Fusion Fusion @ Dim: "length x -> n if x : Array<T, n> is a variable and 0 <= n" => length_size;
-    "build-eta" Fusion Fusion @ Build: "build (length a) (fun i -> a[i]) -> a" => build_eta;
+    "length-size" Fusion Fusion @ Dim: "length x -> n where x : Array<T, n> is a variable" if ["0 <= n"] => length_size;
+    "build-eta" Fusion Fusion @ Build: "build n (fun i -> a[i]) -> a" if ["a total", "n is the length of a"] => build_eta;
 }
 
 fn get_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Get(array, index) = expr.term() else { return None };
     let Term::Build { n, i, body } = array.term() else { return None };
     let size = Size::try_of_expr(n);
-    let known = |index: &Expr| size.as_ref().is_some_and(|n| facts.in_range(index, n));
+    let known =
+        |index: &Expr| facts.grants("0 <= i && i < n, else behind that check", size.as_ref().is_some_and(|n| facts.in_range(index, n)));
     if index.is_atom() && known(index) {
         return Some(substitute(body, &[(i.clone(), index.clone())]));
     }
@@ -48,11 +50,12 @@ fn length_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
         // the size of an element is that of every element: it cannot depend on i
         let size = body.ty().dims().get(*axis - 1)?.clone();
         if size.has_unknown() || size.mentions(i) || !facts.non_negative(&size) {
-            return facts.refused("the length of an element is not known", body);
+            facts.refuse(|| ("the length of an element is not known".into(), Some(body.clone())));
+            return None;
         }
         return size.to_expr();
     }
-    if Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n)) {
+    if facts.grants("0 <= n, else behind that check", Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n))) {
         return Some(n.clone());
     }
     Some(Expr::bind("n", n.clone(), |n| Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, n)))
@@ -68,9 +71,10 @@ fn get_select(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Get(array, index) = expr.term() else { return None };
     let Term::Array(items) = array.term() else { return None };
     let [a, b] = items.as_slice() else { return None };
-    if matches!(index.term(), Term::Index(_)) || !is_free(a) || !is_free(b) || !facts.in_range(index, &Size::constant(2)) {
+    if matches!(index.term(), Term::Index(_)) {
         return None;
     }
+    facts.require("0 <= i && i < 2", facts.in_range(index, &Size::constant(2)), index)?;
     let first = Expr::prim(Prim::Eq, vec![copy(index), Expr::index(0)]);
     Some(Expr::if_(first, a.clone(), b.clone()))
 }
@@ -93,9 +97,10 @@ fn length_size(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let Term::Var(var) = head.term() else { return None };
     let size = array.ty().dims().get(*axis)?.clone();
-    if size.has_unknown() || !facts.non_negative(&size) || size.mentions(var) {
-        return facts.refused("no size is known", array);
+    if size.has_unknown() || size.mentions(var) {
+        return None;
     }
+    facts.require("0 <= n", facts.non_negative(&size), array)?;
     size.to_expr()
 }
 
@@ -106,13 +111,9 @@ fn build_eta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if !matches!(index.term(), Term::Var(var) if var == i) || mentions(array, i) || !is_path(array) {
         return None;
     }
-    if !facts.is_total(array) {
-        return facts.refused("of an empty `build` nothing is evaluated, and this may fail", array);
-    }
+    facts.require("a total", facts.is_total(array), array)?;
     let (Type::Array(_, length), size) = (array.ty(), Size::try_of_expr(n)?) else { return None };
-    if !facts.same_size(length, &size) {
-        return facts.refused("the length of the array is not provably this count", n);
-    }
+    facts.require("n is the length of a", facts.same_size(length, &size), n)?;
     Some(freshen(array))
 }
 

@@ -6,7 +6,8 @@
 //! The opposite of `fold-fission`, for the end of a schedule. Loops inside another loop are left alone: which
 //! way they walk through memory is `lower`'s to choose.
 
-use crate::ir::subst::{each_free_var, map_children, mentions, substitute};
+use crate::ir::free::{each_free_var, mentions};
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
@@ -14,7 +15,8 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "fold-merge" Fission Normalisation @ Any: "f (ifold g y n) (ifold h z n) -> let s = ifold (fun s i -> (g s.0 i, h s.1 i)) (y, z) n in f s.0 s.1 if both are Doubles, read one array and are in no loop" => fold_merge;
+    "fold-merge" Fission Normalisation @ Any: "f (ifold g y n) (ifold h z n) -> let s = ifold (fun s i -> (g s.0 i, h s.1 i)) (y, z) n in f s.0 s.1 where neither is in a loop"
+        if ["f needs both, and binds nothing that they need", "they read one array"] => fold_merge;
 }
 
 fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -25,19 +27,20 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut folds = Vec::new();
     if let Term::Let(_, value, _) = expr.term() {
         // the first of them is here, or this is found at a let further in
-        strict_folds(value, &mut Vec::new(), &mut folds);
+        strict_folds(value, facts, &mut Vec::new(), &mut folds);
         if folds.is_empty() {
             return None;
         }
         folds.clear();
     }
-    strict_folds(expr, &mut Vec::new(), &mut folds);
+    strict_folds(expr, facts, &mut Vec::new(), &mut folds);
     let group = folds.iter().enumerate().find_map(|(at, first)| {
         let mut group = vec![first.clone()];
         let mut arrays = read(first);
         for other in &folds[at + 1..] {
             let more = read(other);
-            if same(count(first)?, count(other)?) && more.iter().any(|array| arrays.contains(array)) {
+            let is_shared = more.iter().any(|array| arrays.contains(array));
+            if same(count(first)?, count(other)?) && facts.require("they read one array", is_shared, other).is_some() {
                 arrays.extend(more);
                 group.push(other.clone());
             }
@@ -72,22 +75,23 @@ fn count(fold: &Expr) -> Option<&Expr> {
 }
 
 /// The sums that the term evaluates once and always, and that need nothing it binds (`bound`).
-fn strict_folds(expr: &Expr, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
+fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
     match expr.term() {
         Term::Fold { .. } => {
-            if expr.ty() == &Type::Double && !bound.iter().any(|var| mentions(expr, var)) {
+            let is_free = || facts.grants("f needs both, and binds nothing that they need", !bound.iter().any(|var| mentions(expr, var)));
+            if expr.ty() == &Type::Double && is_free() {
                 found.push(expr.clone());
             }
         }
         Term::Let(var, value, body) => {
-            strict_folds(value, bound, found);
+            strict_folds(value, facts, bound, found);
             bound.push(var.clone());
-            strict_folds(body, bound, found);
+            strict_folds(body, facts, bound, found);
             bound.pop();
         }
         // what may not be evaluated, or in a loop
         Term::If(..) | Term::Build { .. } | Term::Check { .. } | Term::Dual { .. } | Term::Prim(Prim::And | Prim::Or, _) => {}
-        term => term.each_child(&mut |child| strict_folds(child, bound, found)),
+        term => term.each_child(&mut |child| strict_folds(child, facts, bound, found)),
     }
 }
 

@@ -18,13 +18,14 @@ use crate::rewrite::uses::{Use, Uses};
 use super::rules;
 
 rules! {
-    "let-inline" Lambda @ Let: "let x = a in b -> b[a/x] if a is atomic, or used once and not repeated, or a build that fuses, or a row of a variable" => let_inline;
-    "let-dead" Lambda @ Let: "let x = a in b -> b if x is not in b" => let_dead;
+    "let-inline" Lambda @ Let: "let x = a in b -> b[a/x]"
+        if ["a is atomic, or used once and not repeated, or a build that fuses, or a row of a variable"] => let_inline;
+    "let-dead" Lambda @ Let: "let x = a in b -> b" if ["x is not in b"] => let_dead;
     "let-flatten" Lambda @ Let: "let x = (let y = a in b) in c -> let y = a in let x = b in c" => let_flatten;
     "let-split" Lambda @ Let: "let x = (a, b) in c -> let y = a in let z = b in c[(y, z)/x]" => let_split;
-    "let-float" Lambda @ Any: "f (let x = a in b) -> let x = a in f b if f is strict there" => let_float;
+    "let-float" Lambda @ Any: "f (let x = a in b) -> let x = a in f b" if ["f is strict there"] => let_float;
     "let-merge" Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
-    "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e, within the size budget" => beta;
+    "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f and its caller are small enough"] => beta;
 }
 
 /// A function of at most this many nodes replaces every call of it: what it is called with simplifies that much.
@@ -119,12 +120,14 @@ fn build_levels(expr: &Expr) -> usize {
 fn let_inline(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let known = if facts.uses.knows(x) { facts.uses.get(x) } else { Uses::of(expr).get(x) };
-    (inlines(value, known, true) || is_row(value, facts)).then(|| substitute(body, &[(x.clone(), value.clone())]))
+    let is_cheap = inlines(value, known, true) || is_row(value, facts);
+    facts.require("a is atomic, or used once and not repeated, or a build that fuses, or a row of a variable", is_cheap, value)?;
+    Some(substitute(body, &[(x.clone(), value.clone())]))
 }
 
-fn let_dead(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn let_dead(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, _, body) = expr.term() else { return None };
-    (Uses::of(expr).get(x).count == 0).then(|| body.clone())
+    facts.grants("x is not in b", Uses::of(expr).get(x).count == 0).then(|| body.clone())
 }
 
 fn let_flatten(expr: &Expr, _: &Facts) -> Option<Expr> {
@@ -165,8 +168,9 @@ enum Prefix {
     Check(Expr, Status),
 }
 
-fn let_float(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let strict = strict_operands(expr);
+fn let_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let is_strict = strict_operands(expr);
+    let strict = |at| facts.grants("f is strict there", is_strict(at));
     let mut at = 0;
     let mut prefixes = Vec::new();
     let inner = map_children(expr, &mut |child| {
@@ -237,9 +241,8 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let function = facts.program.functions.get(name)?;
     let nodes = function.body.node_count();
     let copies = if facts.calls(name) < 2 { 0 } else { nodes * facts.calls(name) };
-    if nodes > SMALL_NODES && copies > COPIED_NODES || facts.nodes + nodes > CALLER_NODES {
-        return facts.refused("the function or its caller is too large", expr);
-    }
+    let is_large = nodes > SMALL_NODES && copies > COPIED_NODES || facts.nodes + nodes > CALLER_NODES;
+    facts.require("f and its caller are small enough", !is_large, expr)?;
     let function = freshen_function(function);
     let mut sizes: Vec<(Var, Size)> = Vec::new();
     for (param, arg) in function.params.iter().zip(args) {

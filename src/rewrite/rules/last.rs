@@ -7,7 +7,8 @@
 //! So is the derivative of a maximum made: e is a one-hot tangent that depends on the loop around, and the rest does not,
 //! so that code motion takes the search out of that loop. Only then is the rule worth its index.
 
-use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 
@@ -15,12 +16,13 @@ use super::fission::{leaves, project, projections_of};
 use super::rules;
 
 rules! {
-    "fold-last" Loop Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, if c s.0 i then s.1 else e i)) (y, z) n -> let t = ifold (fun s i -> (f s.0 i, if c s.0 i then s.1 else i)) (y, -1) n in (t.0, if t.1 < 0 then z else e t.1) if e depends on the loop around and f, c do not" => fold_last;
+    "fold-last" Loop Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, if c s.0 i then s.1 else e i)) (y, z) n -> let t = ifold (fun s i -> (f s.0 i, if c s.0 i then s.1 else i)) (y, -1) n in (t.0, if t.1 < 0 then z else e t.1)"
+        if ["e depends on the loop around, and f and c do not", "nothing else asks for s.1"] => fold_last;
 }
 
 fn fold_last(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
-    let (Term::Tuple(starts), false) = (init.term(), leaves(expr, facts)) else { return None };
+    let Term::Tuple(starts) = init.term() else { return None };
     let (mut lets, mut step) = (Vec::new(), body);
     while let Term::Let(x, value, inner) = step.term() {
         lets.push((x, value));
@@ -48,7 +50,8 @@ fn fold_last(expr: &Expr, facts: &Facts) -> Option<Expr> {
             .chain([cond])
             .chain(lets.iter().map(|(_, value)| *value));
         let asked = others.into_iter().any(|e| projections_of(e, acc).is_none_or(|used| used.contains(&j)));
-        if asked || mentions(&chosen, acc) || !matches!(chosen.ty(), Type::Double) {
+        let is_lone = facts.grants("nothing else asks for s.1", !asked && !mentions(&chosen, acc));
+        if !is_lone || !matches!(chosen.ty(), Type::Double) {
             return None;
         }
         let mut starts = starts.clone();
@@ -67,9 +70,7 @@ fn fold_last(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let step = lets.iter().rev().fold(Expr::tuple(parts), |step, (x, value)| Expr::let_((*x).clone(), (*value).clone(), step));
         let search = freshen(&Expr::fold_with(n.clone(), state, i.clone(), project(&step, acc, &read), init));
         // without the loop around nothing is gained
-        if !leaves(&search, facts) {
-            return None;
-        }
+        facts.require("e depends on the loop around, and f and c do not", !leaves(expr, facts) && leaves(&search, facts), expr)?;
         let t = Var::fresh("last", search.ty().clone());
         let at = Expr::proj(Expr::var(&t), j);
         let none = Expr::prim(Prim::Lt, vec![at.clone(), Expr::index(0)]);

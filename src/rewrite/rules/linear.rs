@@ -6,7 +6,8 @@
 //! A sum is taken apart where at most one of the loops that remain depends on the loop around: the others leave it.
 //! Limits: real-number laws of group `algebra`: a factor that is infinite meets the zero of an empty sum.
 
-use crate::ir::subst::{freshen, mentions};
+use crate::ir::free::mentions;
+use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::Product;
@@ -18,8 +19,10 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "sum-linear" Loop Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d) if s and i are not in c, d, both total" => sum_linear;
-    "sum-swap" Loop Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j) if b depends on the loop around and c, a do not" => sum_swap;
+    "sum-linear" Loop Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d)"
+        if ["n is free to copy", "s is not in a", "s and i are not in c, d", "c and d total", "at most one loop stays inside the loop around", "0 <= n, else behind that check"] => sum_linear;
+    "sum-swap" Loop Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j)"
+        if ["the counts are the same in every step", "the counts are not negative", "b depends on the loop around, and c and a can leave it", "b total, or 0 < n"] => sum_swap;
 }
 
 /// Sums with more terms than this are left alone.
@@ -27,7 +30,7 @@ const TERMS: usize = 12;
 
 fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
-    if expr.ty() != &Type::Double || !is_free(n) {
+    if expr.ty() != &Type::Double {
         return None;
     }
     let mut lets = Vec::new();
@@ -40,14 +43,15 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     terms(sum, true, &mut list);
     let at = list.iter().position(|(term, positive)| *positive && matches!(term.term(), Term::Var(var) if var == acc))?;
     list.remove(at);
-    let changes = |e: &Expr| mentions(e, i) || mentions(e, acc) || lets.iter().any(|(x, _)| mentions(e, x));
-    if list.is_empty()
-        || list.len() > TERMS
-        || list.iter().any(|(term, _)| mentions(term, acc) || is_hot(term))
-        || lets.iter().any(|(_, value)| mentions(value, acc))
-    {
+    let changes = |e: &Expr| {
+        let is_fixed = !mentions(e, i) && !mentions(e, acc) && !lets.iter().any(|(x, _)| mentions(e, x));
+        !facts.grants("s and i are not in c, d", is_fixed)
+    };
+    if list.is_empty() || list.len() > TERMS || list.iter().any(|(term, _)| is_hot(term)) {
         return None;
     }
+    let recurs = list.iter().any(|(term, _)| mentions(term, acc)) || lets.iter().any(|(_, value)| mentions(value, acc));
+    facts.require("s is not in a", !recurs, body)?;
     let mut groups: Vec<Group> = Vec::new();
     for (term, positive) in &list {
         let mut product = Product::of(term, facts);
@@ -65,8 +69,8 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
             &mut fixed
         };
         (literal.numerator, literal.denominator) = (product.numerator, product.denominator);
-        if fixed.factors.iter().any(|(factor, _)| !facts.is_total(factor)) {
-            return None;
+        if let Some((factor, _)) = fixed.factors.iter().find(|(factor, _)| !facts.is_total(factor)) {
+            facts.require("c and d total", false, factor)?;
         }
         match groups.iter_mut().find(|group| group.is_loop() != steps.factors.is_empty() && group.is_alike(&fixed)) {
             Some(group) => {
@@ -79,6 +83,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if groups.iter().all(|group| group.is_loop() && group.is_plain()) {
         return None;
     }
+    facts.require("n is free to copy", is_free(n), n)?;
     // each loop by itself, but for those that stay inside the loop around
     let step = |group: &Group| {
         let (sum, negative) = collected(group.steps.clone(), facts);
@@ -90,9 +95,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     };
     let loops: Vec<Option<Expr>> = groups.iter().map(|group| group.is_loop().then(|| step(group))).collect();
     let staying = loops.iter().flatten().filter(|e| !leaves(e, facts)).count();
-    if staying > 1 {
-        return None;
-    }
+    facts.require("at most one loop stays inside the loop around", staying < 2, expr)?;
     let times = Expr::prim(Prim::ToDouble, vec![n.clone()]);
     let mut named: Vec<(Var, Expr)> = Vec::new();
     let mut products = Vec::new();
@@ -118,7 +121,8 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
         (false, _) => Expr::prim(if negative { Prim::Sub } else { Prim::Add }, vec![init.clone(), whole]),
     };
     let whole = named.into_iter().fold(whole, |whole, (x, value)| Expr::let_(x, value, whole));
-    if Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n)) || matches!(whole.term(), Term::Fold { .. }) {
+    let runs = matches!(whole.term(), Term::Fold { .. }) || Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    if facts.grants("0 <= n, else behind that check", runs) {
         return Some(whole);
     }
     Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, whole))
@@ -171,10 +175,15 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
         Some(_) | None => None,
     })?;
     let here = facts.loops();
-    let counts = |n: &Expr| !mentions(n, outer.i) && facts.level(n) < here && Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
-    if here == 0 || !counts(outer.n) || !counts(inner.n) {
+    let is_fixed = |n: &Expr| !mentions(n, outer.i) && facts.level(n) < here;
+    let runs = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    if here == 0 {
         return None;
     }
+    if !facts.grants("the counts are the same in every step", is_fixed(outer.n) && is_fixed(inner.n)) {
+        return None;
+    }
+    facts.require("the counts are not negative", runs(outer.n) && runs(inner.n), inner.n)?;
     let (steps, around): (Vec<_>, Vec<_>) = inner.product.factors.iter().cloned().partition(|(factor, _)| mentions(factor, outer.i));
     let (mut steps, mut around) = (Product { factors: steps, ..Product::ONE }, Product { factors: around, ..Product::ONE });
     (around.numerator, around.denominator) =
@@ -184,11 +193,15 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
             steps.raise(factor, *power);
         }
     }
-    let leaves = steps.factors.iter().all(|(factor, _)| facts.level(factor) < here && facts.is_total(factor));
-    let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
-    if !leaves || !stays || steps.factors.is_empty() {
+    if steps.factors.is_empty() {
         return None;
     }
+    let leaves = steps.factors.iter().all(|(factor, _)| facts.level(factor) < here && facts.is_total(factor));
+    let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
+    facts.require("b depends on the loop around, and c and a can leave it", leaves && stays, expr)?;
+    // of an outer sum without terms no inner one is evaluated
+    let is_safe = around.factors.iter().all(|(factor, _)| facts.is_total(factor));
+    facts.require("b total, or 0 < n", is_safe || Size::try_of_expr(outer.n).is_some_and(|n| facts.positive(&n)), expr)?;
     let sum = |acc: &Var, term: Expr| Expr::prim(Prim::Add, vec![Expr::var(acc), term]);
     let column =
         Expr::fold_with(outer.n.clone(), outer.acc.clone(), outer.i.clone(), sum(outer.acc, steps.to_expr(facts)), Expr::double(0.0));

@@ -5,7 +5,8 @@
 //! What a loop would have refused (a negative count) is refused still; what it would not have evaluated
 //! (k, when n = 0) is evaluated only where that cannot fail.
 
-use crate::ir::subst::{freshen, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 
@@ -14,12 +15,15 @@ use super::rules;
 
 rules! {
     "fold-zero"    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
-    "fold-unroll"  Loop Normalisation @ Fold: "ifold f z (n + 1) -> f (ifold f z n) n if n is a small literal" => fold_unroll;
-    "fold-id"      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z if 0 <= n, else behind that check" => fold_id;
-    "fold-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e if 0 <= k && k < n, else guarded by it" => fold_one_hot;
-    "fold-unswitch" Loop Normalisation @ Fold: "ifold (fun a i -> if c then e else a) z n -> if c then ifold (fun a i -> e) z n else z if a and i are not in c" => fold_unswitch;
-    "sum-split"    Loop Algebra @ Fold: "ifold (fun s i -> s + (a + b)) z n -> ifold (fun s i -> s + b) (ifold (fun s i -> s + a) z n) n if b is 0 but for one i" => sum_split;
-    "let-sink"     Loop Normalisation @ Let: "let x = a in if c then b else d -> if c then (let x = a in b) else d if x is not in c, d" => let_sink;
+    "fold-unroll"  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1" if ["few steps and a small f"] => fold_unroll;
+    "fold-id"      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else behind that check"] => fold_id;
+    "fold-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e"
+        if ["a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => fold_one_hot;
+    "fold-unswitch" Loop Normalisation @ Fold: "ifold (fun a i -> if c then e else a) z n -> if c then ifold (fun a i -> e) z n else z"
+        if ["a and i are not in c", "c total, or 0 < n", "0 <= n, else behind that check"] => fold_unswitch;
+    "sum-split"    Loop Algebra @ Fold: "ifold (fun s i -> s + (a + (if c then b else 0))) z n -> ifold (fun s i -> s + (if c then b else 0)) (ifold (fun s i -> s + a) z n) n"
+        if ["s is not in a", "c holds for one i, or for all or none"] => sum_split;
+    "let-sink"     Loop Normalisation @ Let: "let x = a in if c then b else d -> if c then (let x = a in b) else d" if ["x is not in c"] => let_sink;
 }
 
 /// A loop of at most this many steps is written out,
@@ -55,7 +59,7 @@ impl Fold<'_> {
 
     /// `result` without the loop: behind the loop's own check of its count.
     fn without_loop(&self, facts: &Facts, result: Expr) -> Expr {
-        if self.runs(facts, false) {
+        if facts.grants("0 <= n, else behind that check", self.runs(facts, false)) {
             return result;
         }
         Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), self.n.clone()]), Status::Negative, result)
@@ -70,9 +74,10 @@ fn fold_zero(expr: &Expr, _: &Facts) -> Option<Expr> {
 fn fold_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
     let Term::Index(n) = fold.n.term() else { return None };
-    if !(1..=UNROLLED_STEPS).contains(n) || fold.body.node_count() > UNROLLED_NODES {
-        return facts.refused("the loop is too long to be written out: its count or body", fold.n);
+    if *n < 1 {
+        return None;
     }
+    facts.require("few steps and a small f", *n <= UNROLLED_STEPS && fold.body.node_count() <= UNROLLED_NODES, fold.n)?;
     let last = Expr::index(n - 1);
     let before = freshen(&Expr::fold_with(last.clone(), fold.acc.clone(), fold.i.clone(), fold.body.clone(), fold.init.clone()));
     let step = substitute(fold.body, &[(fold.i.clone(), last)]);
@@ -94,15 +99,13 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let [a, b] = args.as_slice() else { return None };
     let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.i);
     let k = if is_i(a) { b } else { is_i(b).then_some(a)? };
-    if !fold.invariant(k) || !matches!(k.ty(), Type::Index(_)) {
+    if !facts.grants("a and i are not in k", fold.invariant(k)) || !matches!(k.ty(), Type::Index(_)) {
         return None;
     }
-    if !(facts.is_total(k) || fold.runs(facts, true)) {
-        return facts.refused("it may fail, and the loop may not run", k);
-    }
+    facts.require("k total, or 0 < n", facts.is_total(k) || fold.runs(facts, true), k)?;
     let in_range = Size::try_of_expr(fold.n).is_some_and(|n| facts.in_range(k, &n));
     let at_k = |k: Expr| Expr::let_(fold.i.clone(), k, hot.clone());
-    if in_range {
+    if facts.grants("0 <= k && k < n, else behind that test", in_range) {
         return Some(Expr::let_(fold.acc.clone(), fold.init.clone(), at_k(k.clone())));
     }
     let guarded = Expr::bind("k", k.clone(), |k| {
@@ -116,18 +119,16 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
     let Term::If(cond, taken, kept) = fold.body.term() else { return None };
-    if !fold.invariant(cond) {
-        return None;
-    }
-    if !(facts.is_total(cond) || fold.runs(facts, true)) {
-        return facts.refused("it may fail, and the loop may not run", cond);
-    }
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.acc);
     let (step, when) = match (is_acc(taken), is_acc(kept)) {
         (false, true) => (taken, true),
         (true, false) => (kept, false),
         (true, true) | (false, false) => return None,
     };
+    if !facts.grants("a and i are not in c", fold.invariant(cond)) {
+        return None;
+    }
+    facts.require("c total, or 0 < n", facts.is_total(cond) || fold.runs(facts, true), cond)?;
     let acted = Expr::fold_with(fold.n.clone(), fold.acc.clone(), fold.i.clone(), step.clone(), Expr::var(fold.acc));
     let idle = Expr::var(fold.acc);
     // the initial value is shared by both branches
@@ -143,7 +144,7 @@ fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 /// A sum with a term that is zero but in one step, or unless a condition holds that no step changes: apart,
 /// its loop is no loop.
-fn sum_split(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
     let mut lets = Vec::new();
     let mut body = fold.body;
@@ -156,17 +157,21 @@ fn sum_split(expr: &Expr, _: &Facts) -> Option<Expr> {
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.acc);
     let at = terms.iter().position(|(term, positive)| *positive && is_acc(term))?;
     terms.remove(at);
-    if terms.len() < 2 || terms.iter().any(|(term, _)| mentions(term, fold.acc)) || lets.iter().any(|(_, value)| mentions(value, fold.acc))
-    {
+    let is_hot = |term: &Expr| matches!(term.term(), Term::If(_, a, b) if is_number(a, 0.0) || is_number(b, 0.0));
+    let (almost, _) = terms.iter().find(|(term, _)| is_hot(term))?.clone();
+    if terms.len() < 2 {
         return None;
     }
+    let recurs = terms.iter().any(|(term, _)| mentions(term, fold.acc)) || lets.iter().any(|(_, value)| mentions(value, fold.acc));
+    facts.require("s is not in a", !recurs, body)?;
     let at = terms.iter().position(|(term, _)| {
-        let Term::If(cond, a, b) = term.term() else { return false };
-        let zero = is_number(b, 0.0) || is_number(a, 0.0);
+        let Term::If(cond, _, b) = term.term() else { return false };
         let one = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == fold.i)));
-        zero && !lets.iter().any(|(x, _)| mentions(cond, x)) && (one(cond) && is_number(b, 0.0) || fold.invariant(cond))
-    })?;
-    let hot = terms.remove(at);
+        let collapses = !lets.iter().any(|(x, _)| mentions(cond, x)) && (one(cond) && is_number(b, 0.0) || fold.invariant(cond));
+        is_hot(term) && facts.grants("c holds for one i, or for all or none", collapses)
+    });
+    facts.require("c holds for one i, or for all or none", at.is_some(), &almost)?;
+    let hot = terms.remove(at?);
     let step = |init: Expr, terms: Vec<(Expr, bool)>| {
         let acc = Expr::var(fold.acc);
         let sum =
@@ -190,10 +195,10 @@ fn summands(expr: &Expr, positive: bool, terms: &mut Vec<(Expr, bool)>) {
 }
 
 /// A value that only one branch needs is computed there.
-fn let_sink(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn let_sink(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = body.term() else { return None };
-    if mentions(c, x) {
+    if !facts.grants("x is not in c", !mentions(c, x)) {
         return None;
     }
     let inside = |branch: &Expr| Expr::let_(x.clone(), value.clone(), branch.clone());

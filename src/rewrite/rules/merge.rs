@@ -7,7 +7,8 @@
 //! Unrolled loops are full of such code. The components of the tuple that come are flat, each once, and only
 //! those that are used.
 
-use crate::ir::subst::{map_children, mentions, substitute};
+use crate::ir::free::mentions;
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Term, Type, Var};
 use crate::rewrite::alike::{has_array, same};
 use crate::rewrite::facts::Facts;
@@ -15,14 +16,14 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "if-merge" Conditional @ Let: "let x = (if c then a else b) in let y = (if c then d else e) in f -> let (x, y) = if c then (a, d) else (b, e) in f" => if_merge;
+    "if-merge" Conditional @ Let: "let x = (if c then a else b) in let y = (if c then d else e) in f -> let (x, y) = if c then (a, d) else (b, e) in f" if ["d and e need no name between"] => if_merge;
     "if-components" Conditional @ Let: "let x = (if c then ((a, b), b) else ((d, e), e)) in f -> let (y, z) = (if c then (a, b) else (d, e)) in f[y/x.0.0, z/x.0.1, z/x.1]" => if_components;
 }
 
 /// How many lets `if-merge` looks across.
 const MERGE_DISTANCE: usize = 64;
 
-fn if_merge(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn if_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = value.term() else { return None };
     if has_array(value.ty()) || holds_index(value.ty()) {
@@ -36,7 +37,7 @@ fn if_merge(expr: &Expr, _: &Facts) -> Option<Expr> {
             && same(c, again)
             && !has_array(other.ty())
             && !holds_index(other.ty())
-            && !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var))
+            && facts.grants("d and e need no name between", !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var)))
         {
             let second = Var::fresh(x.name(), x.ty().clone());
             let then = Expr::let_(x.clone(), a.clone(), Expr::tuple(vec![Expr::var(x), d.clone()]));

@@ -1,7 +1,7 @@
 //! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d), `tuple` (e), `loops` (f), `fission` (g). What is
-//! computed once: `motion` (out of loops), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse
+//! computed once: `motion` (out of loops), `absorb` (with an array), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse
 //! arrays: `unroll`, `arrays`. Sums: `linear`, `last` (the last step that counts). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use super::rule::Rule;
 
+pub mod absorb;
 pub mod algebra;
 pub mod arrays;
 pub mod conditional;
@@ -36,7 +37,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 17] = [
+    let parts: [&LazyLock<Vec<Rule>>; 18] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -49,6 +50,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &last::RULES,
         &fission::RULES,
         &motion::RULES,
+        &absorb::RULES,
         &share::RULES,
         &gather::RULES,
         &divide::RULES,
@@ -63,16 +65,18 @@ pub fn named(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
-/// The table: name, figure, group, the head that is looked at, the law; and the function, where the law
-/// alone is not enough.
+/// The table: name, figure, group, the head that is looked at, the law; and the side conditions and the function, where
+/// the law alone is not enough.
 macro_rules! rules {
-    ($( $name:literal $figure:ident $($group:ident)? @ $head:ident : $law:literal $(=> $apply:expr)?; )*) => {
+    ($( $name:literal $figure:ident $($group:ident)? @ $head:ident : $law:literal
+        $(if [$condition:literal $(, $more:literal)*])? $(=> $apply:expr)?; )*) => {
         pub static RULES: std::sync::LazyLock<Vec<$crate::rewrite::rule::Rule>> = std::sync::LazyLock::new(|| vec![$(
             $crate::rewrite::rule::Rule {
                 name: $name,
                 figure: $crate::rewrite::rule::Figure::$figure,
                 group: rules!(@group $($group)?),
-                law: $law,
+                law: concat!($law $(, " if ", $condition $(, "; ", $more)*)?),
+                conditions: &[$($condition $(, $more)*)?],
                 head: $crate::rewrite::rule::Head::$head,
                 apply: rules!(@apply $law $(, $apply)?),
             },

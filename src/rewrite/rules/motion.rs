@@ -7,19 +7,25 @@
 //! known to run: nothing new is evaluated that may raise an error. An array is worth making where the work
 //! that it saves is more than writing and reading it, with the loop run twice.
 
-use crate::ir::subst::{freshen, map_children, substitute};
+use rustc_hash::FxHashSet;
+
+use crate::ir::free::{each_free_var, mentions};
+use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
-use crate::rewrite::alike::{has_array, same};
-use crate::rewrite::cost::Work;
+use crate::rewrite::alike::{has_array, replace};
+use crate::rewrite::cost::{Work, is_worth_a_name};
 use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
 use super::rules;
 
 rules! {
-    "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t) if i is not in e, e total or 0 < n or behind that test" => hoist;
-    "hoist-array" Lambda Motion @ Any: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n) if i and s are not in e, e total" => hoist_array;
-    "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e) if i is not in c" => hoist_check;
+    "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
+        if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
+    "hoist-array" Lambda Motion @ Any: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
+        if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total", "0 <= n"] => hoist_array;
+    "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e)"
+        if ["i is not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
 }
 
 /// The count, the binders and the body of a loop.
@@ -50,19 +56,14 @@ fn runs(n: &Expr, facts: &Facts) -> bool {
 
 fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
-    if is_short(n) {
-        return None;
-    }
-    let mut search = Search::out_of(&binders);
+    facts.require("n is not 0 or 1", !is_short(n), n)?;
+    let mut search = Search::out_of(&binders, facts.grants("i is not in e", false));
     let runs = runs(n, facts);
     // a loop of its own is worth a test of whether the outer one runs
     let guarded = |term: &Expr| Work::of(term).loops > 0 && zero(term.ty()).is_some() && (n.is_atom() || matches!(n.term(), Term::Dim(..)));
     search.strict(body, &mut |term, place| {
-        let safe = runs || facts.is_total(term) || guarded(term);
-        if is_worth_moving(term, place.named) && !safe {
-            facts.refuse(|| ("it may fail, and the loop may not run".into(), Some(term.clone())));
-        }
-        is_worth_moving(term, place.named) && safe
+        facts.grants("e is work", is_worth_moving(term, place.named))
+            && facts.require("e total, or 0 < n, or behind that test", runs || facts.is_total(term) || guarded(term), term).is_some()
     });
     let (term, _) = search.found?;
     let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
@@ -88,16 +89,15 @@ fn zero(ty: &Type) -> Option<Expr> {
 
 fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
-    if is_short(n) {
-        return None;
-    }
-    let mut search = Search::out_of(&binders);
+    facts.require("k is not 0 or 1", !is_short(n), n)?;
+    let mut search = Search::out_of(&binders, facts.grants("i and s are not in e", false));
     search.inner_loops(body, &mut |term, place| {
+        let runs = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
         !has_array(term.ty())
             && !matches!(term.ty(), Type::Bool)
-            && Work::of(term).is_worth_an_array()
-            && facts.is_total(term)
-            && place.loops.iter().all(|(_, n)| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n)))
+            && is_worth_an_array(term, facts)
+            && facts.require("e total", facts.is_total(term), term).is_some()
+            && facts.require("0 <= n", place.loops.iter().all(|(_, n)| runs(n)), term).is_some()
     });
     let (term, loops) = search.found?;
     let array = loops.iter().rev().fold(term.expanded.clone(), |element, (i, n)| Expr::build_with(n.clone(), i.clone(), element));
@@ -108,17 +108,23 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::let_(t, array, with_body(expr, new)))
 }
 
+/// What is only read is not mentioned.
+fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
+    if !is_worth_a_name(term) {
+        return facts.grants("e is worth an array", false);
+    }
+    facts.require("e is worth an array", Work::of(term).is_worth_an_array(), term).is_some()
+}
+
 fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     let Term::Check { cond, status, body } = body.term() else { return None };
-    let free = |cond: &Expr| !binders.iter().any(|var| crate::ir::subst::mentions(cond, var));
-    if !free(cond) || !(n.is_atom() || matches!(n.term(), Term::Dim(..))) {
+    let free = |cond: &Expr| !binders.iter().any(|var| mentions(cond, var));
+    if !facts.grants("i is not in c", free(cond)) {
         return None;
     }
-    if !facts.is_total(cond) {
-        return facts.refused("it may fail", cond);
-    }
-    let cond = if runs(n, facts) {
+    facts.require("n is free to copy", n.is_atom() || matches!(n.term(), Term::Dim(..)), n)?;
+    let cond = if facts.grants("0 < n, else behind that test", runs(n, facts)) {
         cond.clone()
     } else {
         let idle = Expr::prim(Prim::Le, vec![n.clone(), Expr::index(0)]);
@@ -134,8 +140,7 @@ fn is_worth_moving(term: &Expr, named: bool) -> bool {
     while let Term::Build { body, .. } = element.term() {
         element = body;
     }
-    let work = Work::of(element);
-    if element.is_same(term) { work.is_worth_a_name() } else { named || work.is_worth_an_array() }
+    if element.is_same(term) { is_worth_a_name(term) } else { named || Work::of(element).is_worth_an_array() }
 }
 
 fn name_for(term: &Expr) -> &'static str {
@@ -146,25 +151,19 @@ fn name_for(term: &Expr) -> &'static str {
     }
 }
 
-/// Replaces every equal term, also where it is reached only sometimes.
-fn replace(body: &Expr, term: &Expr, by: &Expr) -> Expr {
-    if body.ty().same_shape(term.ty()) && same(body, term) {
-        return by.clone();
-    }
-    map_children(body, &mut |child| replace(child, term, by))
-}
-
 /// Loops around a term, with their counts.
 type Loops = Vec<(Var, Expr)>;
 
 /// Looks for a largest term that may leave the loop.
 struct Search {
     /// What may not occur in it.
-    bound: Vec<Var>,
+    bound: FxHashSet<Var>,
     /// Loops between the outer one and this place; the term may depend on their variables when an array is made.
     loops: Loops,
     /// Lets around this place whose values may leave the loop too: the term takes them along.
     lets: Vec<(Var, Expr)>,
+    /// Whether the term may have them all the same.
+    any: bool,
     found: Option<(Found, Loops)>,
 }
 
@@ -185,14 +184,17 @@ struct Place<'a> {
 type Wanted<'a> = &'a mut dyn FnMut(&Expr, Place) -> bool;
 
 impl Search {
-    fn out_of(binders: &[&Var]) -> Search {
-        Search { bound: binders.iter().map(|var| (*var).clone()).collect(), loops: Vec::new(), lets: Vec::new(), found: None }
+    fn out_of(binders: &[&Var], any: bool) -> Search {
+        Search { bound: binders.iter().map(|var| (*var).clone()).collect(), loops: Vec::new(), lets: Vec::new(), any, found: None }
     }
 
     fn expand(&self, expr: &Expr) -> Expr {
-        self.lets.iter().rev().fold(expr.clone(), |expr, (x, value)| {
-            if crate::ir::subst::mentions(&expr, x) { substitute(&expr, &[(x.clone(), value.clone())]) } else { expr }
-        })
+        self.lets.iter().rev().fold(
+            expr.clone(),
+            |expr, (x, value)| {
+                if mentions(&expr, x) { substitute(&expr, &[(x.clone(), value.clone())]) } else { expr }
+            },
+        )
     }
 
     /// Terms that every step of the loop evaluates.
@@ -206,7 +208,7 @@ impl Search {
         }
         if self.is_free(expr) {
             let expanded = self.expand(expr);
-            let loops: Loops = self.loops.iter().filter(|(i, _)| crate::ir::subst::mentions(&expanded, i)).cloned().collect();
+            let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
             let place = Place { loops: &loops, named };
             if loops.len() == self.loops.len() && wanted(&expanded, place) {
                 self.found = Some((Found { written: expr.clone(), expanded }, loops));
@@ -250,7 +252,7 @@ impl Search {
             _ => None,
         };
         let Some((n, i, acc, body)) = inner else { return };
-        if !self.is_free(n) || self.loops.iter().any(|(i, _)| crate::ir::subst::mentions(n, i)) {
+        if !self.is_free(n) || self.loops.iter().any(|(i, _)| mentions(n, i)) {
             return;
         }
         self.within(acc.map_or(&[], std::slice::from_ref), |search| {
@@ -271,15 +273,16 @@ impl Search {
     }
 
     fn within(&mut self, bound: &[Var], f: impl FnOnce(&mut Search)) {
-        let before = self.bound.len();
         self.bound.extend(bound.iter().cloned());
         f(self);
-        self.bound.truncate(before);
+        bound.iter().for_each(|var| {
+            self.bound.remove(var);
+        });
     }
 
     fn is_free(&self, expr: &Expr) -> bool {
         let mut free = true;
-        crate::ir::subst::each_free_var(expr, &mut |var| free = free && !self.bound.contains(var));
+        each_free_var(expr, &mut |var| free = free && (self.any || !self.bound.contains(var)));
         free
     }
 }

@@ -22,8 +22,9 @@ rules! {
     "mul-neg"     Ring @ Prim: "-a * -b -> a * b; a * -b -> -(a * b) if compound b; -a * b -> -(a * b) if compound a";
     "div-neg"     Ring @ Prim: "-a / b -> -(a / b) if compound a; a / -b -> -(a / b) if compound b";
     "neg-literal" Ring @ Prim: "-(a * b) -> -a * b if literal a; -(a * b) -> a * -b if literal b; -(a / b) -> -a / b if literal a; -(a / b) -> a / -b if literal b";
-    "double"      Ring @ Prim: "a + a -> 2 * a if double a";
-    "order"       Ring @ Prim: "b * a -> a * b; b + a -> a + b if a and b are variables or elements and a is bound first, or a is a literal factor" => order;
+    "double"      Ring @ Prim: "a + a -> 2 * a";
+    "order"       Ring @ Prim: "b * a -> a * b; b + a -> a + b"
+        if ["a and b are variables or elements and a is bound first, or a is a literal factor"] => order;
     "const-fold"  Ring @ Prim: "a literal operation -> its value" => const_fold;
 }
 
@@ -82,7 +83,8 @@ fn order(expr: &Expr, facts: &Facts) -> Option<Expr> {
             if !paths || accumulates(a) || facts.level(a) < facts.level(b) && *prim == Prim::Add {
                 return None;
             }
-            (accumulates(b) || y < x).then(swapped)?
+            let is_behind = accumulates(b) || y < x;
+            facts.grants("a and b are variables or elements and a is bound first, or a is a literal factor", is_behind).then(swapped)?
         }
     }
 }

@@ -6,42 +6,49 @@
 //! whole body at once, then at the bodies of loops and branches inside; the name is bound as far out as the
 //! term's variables are. Lengths and Index arithmetic are left to the target.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
-use crate::ir::subst::{freshen, map_children, mentions};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::ir::free::{each_free_var, mentions};
+use crate::ir::subst::{freshen, map_children};
 use crate::ir::{Expr, Term, Type, Var};
-use crate::rewrite::alike::{has_array, hash_head, same};
-use crate::rewrite::cost::Work;
+use crate::rewrite::alike::{has_array, hash_head, replace, same};
+use crate::rewrite::cost::is_worth_a_name;
 use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
 use super::rules;
 
 rules! {
-    "common" Lambda @ Any: "f e e -> let t = e in f t t if one of them is always evaluated" => common;
+    "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is work or an element", "one of them is always evaluated"] => common;
 }
 
-/// More names than this in one body are not looked for.
+/// A body is looked at no more often than this.
 const ROUNDS: usize = 64;
 
-fn common(expr: &Expr, _: &Facts) -> Option<Expr> {
-    let new = region(expr);
+fn common(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let new = region(expr, facts);
     (!new.is_same(expr)).then_some(new)
 }
 
 /// A body: what is common in it, then in the bodies inside.
-fn region(expr: &Expr) -> Expr {
+fn region(expr: &Expr, facts: &Facts) -> Expr {
     let mut expr = expr.clone();
     for _ in 0..ROUNDS {
-        let Some(term) = Candidates::of(&expr).best() else { break };
-        let t = Var::fresh("t", term.ty().clone());
-        expr = name(&expr, &term, &t);
+        let terms = Candidates::of(&expr, facts).best(facts);
+        if terms.is_empty() {
+            break;
+        }
+        for term in terms {
+            let t = Var::fresh("t", term.ty().clone());
+            expr = name(&expr, &term, &t);
+        }
     }
-    inner_regions(&expr)
+    inner_regions(&expr, facts)
 }
 
-fn inner_regions(expr: &Expr) -> Expr {
+fn inner_regions(expr: &Expr, facts: &Facts) -> Expr {
     if expr.is_atom() {
         return expr.clone();
     }
@@ -49,7 +56,7 @@ fn inner_regions(expr: &Expr) -> Expr {
     let mut at = 0;
     map_children(expr, &mut |child| {
         at += 1;
-        if strict(at - 1) { inner_regions(child) } else { region(child) }
+        if strict(at - 1) { inner_regions(child, facts) } else { region(child, facts) }
     })
 }
 
@@ -91,50 +98,54 @@ fn spine_variables(expr: &Expr) -> Vec<Var> {
     }
 }
 
-fn replace(expr: &Expr, term: &Expr, by: &Expr) -> Expr {
-    if expr.ty().same_shape(term.ty()) && same(expr, term) {
-        return by.clone();
-    }
-    map_children(expr, &mut |child| replace(child, term, by))
-}
-
 /// The terms of a body that may be named, by hash.
-struct Candidates {
+struct Candidates<'a> {
+    facts: &'a Facts,
     /// Variables bound inside: equal terms may differ in them.
-    inner: HashSet<Var>,
+    inner: FxHashSet<Var>,
     /// Those that the body's own lets bind.
-    spine: HashSet<Var>,
-    found: HashMap<u64, Vec<Candidate>>,
+    spine: FxHashSet<Var>,
+    found: FxHashMap<u64, Vec<Candidate>>,
     noted: usize,
 }
 
 struct Candidate {
     term: Expr,
-    nodes: usize,
     count: usize,
     always: bool,
     order: usize,
 }
 
-impl Candidates {
-    fn of(body: &Expr) -> Candidates {
-        let mut inner = HashSet::new();
+impl Candidates<'_> {
+    fn of<'a>(body: &Expr, facts: &'a Facts) -> Candidates<'a> {
+        let mut inner = FxHashSet::default();
         collect_binders(body, &mut inner);
         let spine = spine_variables(body).into_iter().collect();
-        let mut candidates = Candidates { inner, spine, found: HashMap::new(), noted: 0 };
+        let mut candidates = Candidates { facts, inner, spine, found: FxHashMap::default(), noted: 0 };
         candidates.visit(body, true);
         candidates
     }
 
-    /// The largest term that occurs twice, once in any case.
-    fn best(self) -> Option<Expr> {
-        let twice = self.found.into_values().flatten().filter(|candidate| candidate.count > 1 && candidate.always);
-        twice.max_by_key(|candidate| (candidate.nodes, std::cmp::Reverse(candidate.order))).map(|candidate| candidate.term)
+    /// The largest terms that occur twice, once in any case, as far as naming one leaves the next as it is.
+    fn best(self, facts: &Facts) -> Vec<Expr> {
+        let mut candidates: Vec<Candidate> = self.found.into_values().flatten().filter(|candidate| candidate.count > 1).collect();
+        candidates.sort_by_key(|candidate| (std::cmp::Reverse((candidate.always, candidate.term.node_count())), candidate.order));
+        let mut best: Vec<Expr> = Vec::new();
+        for Candidate { term, always, .. } in candidates {
+            if best.iter().any(|larger| contains(larger, &term)) {
+                break;
+            }
+            if facts.require("one of them is always evaluated", always, &term).is_none() {
+                break;
+            }
+            best.push(term);
+        }
+        best
     }
 
-    /// Hash and node count of a term; notes it when it may be named here.
-    fn visit(&mut self, expr: &Expr, always: bool) -> (u64, usize, bool) {
-        let mut hasher = DefaultHasher::new();
+    /// Hash of a term, and whether it may be named here; notes it then.
+    fn visit(&mut self, expr: &Expr, always: bool) -> (u64, bool) {
+        let mut hasher = FxHasher::default();
         hash_head(expr, &mut hasher);
         let mut closed = true;
         if let Term::Var(var) = expr.term() {
@@ -144,14 +155,9 @@ impl Candidates {
             }
         }
         let strict = operands_on_spine(expr);
-        let (mut at, mut nodes) = (0, 1);
-        let mut children = Vec::new();
-        expr.term().each_child(&mut |child| children.push(child.clone()));
-        for child in &children {
-            let (hash, count, child_closed) = self.visit(child, always && strict(at));
-            at += 1;
+        for (at, child) in expr.term().children().enumerate() {
+            let (hash, child_closed) = self.visit(child, always && strict(at));
             hash.hash(&mut hasher);
-            nodes += count;
             closed &= child_closed;
         }
         // a loop's own variables do not keep it where it is
@@ -159,22 +165,23 @@ impl Candidates {
         let hash = hasher.finish();
         let named = matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_))
             && !matches!(expr.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. });
-        if closed && named && nodes > 1 && is_worth_a_name(expr) {
-            self.note(hash, expr, nodes, always);
+        let wanted = || self.facts.grants("e is work or an element", is_worth_a_name(expr) || is_read(expr));
+        if closed && named && !expr.is_atom() && wanted() {
+            self.note(hash, expr, always);
         }
-        (hash, nodes, closed)
+        (hash, closed)
     }
 
     fn is_closed(&self, expr: &Expr) -> bool {
-        if expr.term().binders().is_empty() {
+        if expr.term().binders().next().is_none() {
             return false;
         }
         let mut closed = true;
-        crate::ir::subst::each_free_var(expr, &mut |var| closed = closed && (!self.inner.contains(var) || self.spine.contains(var)));
+        each_free_var(expr, &mut |var| closed = closed && (!self.inner.contains(var) || self.spine.contains(var)));
         closed
     }
 
-    fn note(&mut self, hash: u64, expr: &Expr, nodes: usize, always: bool) {
+    fn note(&mut self, hash: u64, expr: &Expr, always: bool) {
         self.noted += 1;
         let order = self.noted;
         let alike = self.found.entry(hash).or_default();
@@ -183,17 +190,21 @@ impl Candidates {
                 candidate.count += 1;
                 candidate.always |= always;
             }
-            None => alike.push(Candidate { term: expr.clone(), nodes, count: 1, always, order }),
+            None => alike.push(Candidate { term: expr.clone(), count: 1, always, order }),
         }
     }
 }
 
-/// Work on Doubles, or an element that is read: when it is read once, its array may go.
-fn is_worth_a_name(expr: &Expr) -> bool {
-    Work::of(expr).is_worth_a_name() || matches!(expr.term(), Term::Get(..)) && !has_array(expr.ty())
+fn contains(term: &Expr, part: &Expr) -> bool {
+    term.node_count() >= part.node_count() && (same(term, part) || term.term().children().any(|child| contains(child, part)))
 }
 
-fn collect_binders(expr: &Expr, found: &mut HashSet<Var>) {
-    found.extend(expr.term().binders().into_iter().cloned());
+/// An element that is read: when it is read once, its array may go.
+fn is_read(expr: &Expr) -> bool {
+    matches!(expr.term(), Term::Get(..)) && !has_array(expr.ty())
+}
+
+fn collect_binders(expr: &Expr, found: &mut FxHashSet<Var>) {
+    found.extend(expr.term().binders().cloned());
     expr.term().each_child(&mut |child| collect_binders(child, found));
 }

@@ -4,13 +4,14 @@
 //!     (let x = a in (b, c)).1        →  let x = a in c     by let-float, then project
 
 use crate::ir::{Expr, Term};
+use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
 
 rules! {
     "project" Tuple @ Proj: "(e0, e1).k -> ek" => project;
-    "tuple-eta" Tuple @ Any: "(e.0, e.1) -> e if e is a variable" => tuple_eta;
+    "tuple-eta" Tuple @ Any: "(e.0, e.1) -> e" => tuple_eta;
 }
 
 fn project(expr: &Expr, _: &Facts) -> Option<Expr> {
@@ -21,14 +22,11 @@ fn project(expr: &Expr, _: &Facts) -> Option<Expr> {
 
 fn tuple_eta(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Tuple(parts) = expr.term() else { return None };
-    let part = |at: usize| match parts.get(at)?.term() {
-        Term::Proj(tuple, k) if *k == at => match tuple.term() {
-            Term::Var(var) => Some((var, tuple)),
-            _ => None,
-        },
+    let mut tuples = parts.iter().enumerate().map(|(at, part)| match part.term() {
+        Term::Proj(tuple, k) if *k == at => Some(tuple),
         _ => None,
-    };
-    let (var, tuple) = part(0)?;
-    let all = (0..parts.len()).all(|at| part(at).is_some_and(|(other, _)| other == var));
+    });
+    let tuple = tuples.next()??;
+    let all = tuples.all(|other| other.is_some_and(|other| same(other, tuple)));
     (all && tuple.ty() == expr.ty()).then(|| tuple.clone())
 }

@@ -7,6 +7,7 @@
 //! What is known of each index then simplifies its element: one-hot tangents of a camera's eleven parameters
 //! become the few that are not zero. An array that a loop walks over stays one.
 
+use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::has_array;
@@ -15,8 +16,8 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "build-unroll" Loop Normalisation @ Build: "build n f -> [f 0, f 1, …] if n is a small literal" => build_unroll;
-    "array-to-tuple" Tuple @ Let: "let x = [a, b] in c -> let x = (a, b) in c[x.k/x[k]] if x is only indexed by literals" => array_to_tuple;
+    "build-unroll" Loop Normalisation @ Build: "build 2 f -> [f 0, f 1]" if ["few elements and a small f"] => build_unroll;
+    "array-to-tuple" Tuple @ Let: "let x = [a, b] in c -> let x = (a, b) in c[x.k/x[k]]" if ["x is only indexed by literals"] => array_to_tuple;
 }
 
 /// A build of at most this many elements is written out,
@@ -33,9 +34,11 @@ fn build_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Index(count) = n.term() else { return None };
     let small = (1..=FEW).contains(count) || (1..=SEVERAL).contains(count) && looks_at(body, i, facts);
     let nodes = body.node_count().saturating_mul(usize::try_from(*count).ok()?);
-    if !small || nodes > UNROLLED_NODES || facts.nodes + nodes > FUNCTION_NODES {
+    if *count < 1 {
         return None;
     }
+    let is_small = small && nodes <= UNROLLED_NODES && facts.nodes + nodes <= FUNCTION_NODES;
+    facts.require("few elements and a small f", is_small, n)?;
     let Type::Array(element, _) = expr.ty() else { return None };
     let items = (0..*count).map(|k| freshen(&substitute(body, &[(i.clone(), Expr::index(k))]))).collect();
     Some(Expr::array(element.as_ref().clone(), items))
@@ -59,9 +62,9 @@ fn looks_at(expr: &Expr, i: &Var, facts: &Facts) -> bool {
     }
 }
 
-fn array_to_tuple(expr: &Expr, _: &Facts) -> Option<Expr> {
+fn array_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
-    if !has_array(value.ty()) || !only_leaves(body, x) {
+    if !has_array(value.ty()) || !facts.grants("x is only indexed by literals", only_leaves(body, x)) {
         return None;
     }
     let value = as_tuples(value)?;
@@ -136,14 +139,15 @@ fn path<'a>(expr: &'a Expr, steps: &mut Vec<usize>) -> Option<&'a Var> {
 
 /// Whether x occurs only in paths to components that hold no array.
 fn only_leaves(expr: &Expr, x: &Var) -> bool {
+    if !mentions(expr, x) {
+        return true;
+    }
     if let Term::Proj(..) | Term::Get(..) | Term::Var(_) = expr.term()
         && path(expr, &mut Vec::new()) == Some(x)
     {
         return !has_array(expr.ty());
     }
-    let mut all = true;
-    expr.term().each_child(&mut |child| all = all && only_leaves(child, x));
-    all
+    expr.term().children().all(|child| only_leaves(child, x))
 }
 
 fn with_projections(expr: &Expr, x: &Var, tuple: &Var) -> Expr {

@@ -1,7 +1,8 @@
 //! One C signature for all entries of a Futhark library: C functions to put after the generated file.
 //!
 //! In: an entry's name and its parameter and result types. Out: C text. Arrays go in as pointers with their lengths, and
-//! come out into memory of the lengths that the caller expects; other lengths are the error -1.
+//! come out into memory of the lengths that the caller expects; other lengths are the error -1. After an error there is a
+//! new context.
 //!
 //!     entry f [n] (v: [n]f64) (s: f64) : [n]f64   →
 //!     static int smoothc_call_0(…) { … futhark_new_f64_1d … futhark_entry_f … futhark_values_f64_1d … }
@@ -117,6 +118,11 @@ int smoothc_call(void *opened, int64_t entry, const void *const *ins, const int6
     struct smoothc_library *library = opened;
     int status = smoothc_entries[entry](library->context, ins, in_dims, outs, out_dims);
     *error = futhark_context_get_error(library->context);
+    if (status != 0) {
+        /* the scheduler of `multicore` remembers an error for ever */
+        futhark_context_free(library->context);
+        library->context = futhark_context_new(library->config);
+    }
     return status;
 }
 ",

@@ -362,6 +362,26 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let n = g.count();
             g.build(n, |g| Expr::check(g.boolean(1), Status::Bounds, g.double(1)))
         }
+        "array-absorb" => {
+            let n = g.size(0);
+            let array = g.build(n.clone(), |g| g.double(2));
+            let other = g.double(1);
+            let (x, body) = g.bound("a", array.ty().clone(), |g, a| {
+                let ask = |g: &Generator, i: &Expr| {
+                    let own = prim(Prim::Mul, Expr::get(g.param("v"), i.clone()), crate::ir::subst::freshen(&other));
+                    prim(Prim::Sub, Expr::get(Expr::var(a), i.clone()), own)
+                };
+                let sum = |g: &mut Generator, n: Expr| {
+                    let init = g.double(0);
+                    Expr::fold(n, "s", "i", init, |s, i| prim(Prim::Add, s, ask(g, &i)))
+                };
+                let (first, second) = (sum(g, n.clone()), if g.below(2) == 0 { g.count() } else { n.clone() });
+                let second = if g.below(2) == 0 { sum(g, second) } else { ask(g, &g.size(1)) };
+                let second = if g.below(2) == 0 { second } else { Expr::if_(g.boolean(0), second, g.double(1)) };
+                if g.below(4) == 0 { second } else { prim(Prim::Mul, first, second) }
+            });
+            Expr::let_(x, array, body)
+        }
         "check-true" => {
             let n = g.count();
             g.build(n, |g| Expr::check(g.boolean(0), Status::Bounds, g.double(1)))

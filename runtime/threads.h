@@ -1,0 +1,44 @@
+/* Parts of a loop, a thread each. */
+
+static inline int64_t smooth_threads(void)
+{
+#if defined(_OPENMP)
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+/* how many: each must have work that is worth it */
+static inline int64_t smooth_parts(int64_t count, double work)
+{
+    const double worth = (double)count * work / SMOOTH_WORTH;
+    const int64_t threads = smooth_threads();
+    const int64_t most = worth < (double)threads ? (int64_t)worth : threads;
+    return most <= 1 ? 1 : most < count ? most : count;
+}
+
+/* the first iteration of a part */
+static inline int64_t smooth_part(int64_t count, int64_t part, int64_t parts)
+{
+    const int64_t longer = count % parts;
+    return count / parts * part + (part < longer ? part : longer);
+}
+
+/* from one thread's workspace to the next: no two write to one line of a cache */
+static inline size_t smooth_slice(size_t bytes)
+{
+    return bytes > SIZE_MAX - 63 ? SIZE_MAX : (bytes + 63) / 64 * 64;
+}
+
+static inline size_t smooth_slices(size_t bytes, int64_t threads)
+{
+    return threads > 1 ? smooth_times(smooth_slice(bytes), threads) : bytes;
+}
+
+/* as many parts as the workspace has slices */
+static inline int64_t smooth_fit(int64_t parts, size_t bytes, size_t slice)
+{
+    const size_t most = slice > 0 ? bytes / slice : SIZE_MAX;
+    return most >= (size_t)parts ? parts : most > 1 ? (int64_t)most : 1;
+}

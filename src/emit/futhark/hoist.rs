@@ -1,0 +1,146 @@
+//! What Futhark's compiler moves out of a loop, and a test that keeps it from failing where the loop has no step.
+//!
+//! In: a loop of the core. Out: whether its emitted form stands in `if 0 < n then … else …`. What does not depend on the
+//! step leaves a `map` and is evaluated for an empty array too; so does, in `multicore` and on GPUs, a `map` inside of a
+//! `loop`. Where such a thing fails, the whole would fail without need; where its length fails, Futhark takes 0 for the
+//! length and reads beyond the end. From an `if` nothing that fails is moved.
+//!
+//!     build n (fun i -> v[0] * w[i])   →   if 0 < n then map (\x -> v[0] * x) w else replicate n 0.0
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::context::Emitter;
+use super::function::Signature;
+use super::syntax::Fut;
+use crate::ir::free::each_free_var;
+use crate::ir::prove::Facts;
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+
+/// What is looked for in the body of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// Out of a `map`: all that fails.
+    Anything,
+    /// Out of a `loop`: what fails inside of another loop, for Futhark guards the rest itself.
+    Loops,
+}
+
+impl Emitter<'_> {
+    /// Whether a loop of n steps may have none, and something in its body would fail all the same.
+    pub fn fails_without_steps(&self, n: &Expr, vars: &[&Var], body: &Expr, moved: Moved) -> bool {
+        if self.facts.positive(&self.facts.size_of(n)) {
+            return false;
+        }
+        let varying = vars.iter().map(|var| (*var).clone()).collect();
+        let mut search = Search { facts: self.facts.clone(), signatures: self.signatures, varying, counts: moved == Moved::Anything };
+        search.fails(body)
+    }
+}
+
+/// Whether a function may fail, as its callers see it.
+pub fn can_fail(body: &Expr, facts: Facts, signatures: &HashMap<Rc<str>, Signature>) -> bool {
+    Search { facts, signatures, varying: BTreeSet::new(), counts: true }.fails(body)
+}
+
+/// The value of a loop, or of no step.
+pub fn unless_empty(count: Fut, some: Fut, none: Fut) -> Fut {
+    Fut::if_(Fut::infix("<", Fut::Int(0), count), some, none)
+}
+
+struct Search<'a> {
+    /// What holds where the loop is, not inside it.
+    facts: Facts,
+    signatures: &'a HashMap<Rc<str>, Signature>,
+    /// What differs from step to step.
+    varying: BTreeSet<Var>,
+    /// Whether a failure at this place counts.
+    counts: bool,
+}
+
+impl Search<'_> {
+    fn varies(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        each_free_var(expr, &mut |var| found |= self.varying.contains(var));
+        found
+    }
+
+    /// Whether something in the term can fail that is the same in every step.
+    fn fails(&mut self, expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => false,
+            Term::Prim(Prim::And | Prim::Or, args) => {
+                let [a, b] = args.as_slice() else { return false };
+                let is_and = matches!(expr.term(), Term::Prim(Prim::And, _));
+                self.fails(a) || !self.varies(a) && self.given(a, is_and, b)
+            }
+            Term::Prim(prim, args) => {
+                let divides = matches!(prim, Prim::Div | Prim::Rem) && matches!(expr.ty(), Type::Index(_));
+                let is_partial = *prim == Prim::ToIndex || divides && !args.last().is_some_and(|divisor| self.is_not_zero(divisor));
+                args.iter().any(|arg| self.fails(arg)) || self.counts && is_partial && !self.varies(expr)
+            }
+            Term::Let(var, value, body) => {
+                if self.fails(value) {
+                    return true;
+                }
+                if self.varies(value) {
+                    self.varying.insert(var.clone());
+                }
+                self.facts.define(var, value);
+                self.fails(body)
+            }
+            Term::If(cond, then, otherwise) => {
+                // a branch is guarded by its condition, which is moved with it or keeps it where it is
+                self.fails(cond) || !self.varies(cond) && (self.given(cond, true, then) || self.given(cond, false, otherwise))
+            }
+            Term::Build { n, i, body } => self.loop_fails(n, &[i], body, None),
+            Term::Fold { n, acc, i, body, init } => self.loop_fails(n, &[acc, i], body, Some(init)),
+            Term::Get(array, index) => {
+                let is_partial = self.counts && !self.varies(expr) && !self.facts.get_is_safe(array, index);
+                is_partial || self.fails(array) || self.fails(index)
+            }
+            Term::Check { cond, body, .. } => self.counts && !self.varies(cond) || self.fails(cond) || self.given(cond, true, body),
+            Term::Call(name, args) => {
+                self.signatures.get(name).is_some_and(|called| called.can_fail) || args.iter().any(|arg| self.fails(arg))
+            }
+            Term::Dim(inner, _) | Term::Proj(inner, _) | Term::Dual { body: inner, .. } => self.fails(inner),
+            Term::Tuple(parts) | Term::Array(parts) => parts.iter().any(|part| self.fails(part)),
+        }
+    }
+
+    fn given(&mut self, cond: &Expr, truth: bool, expr: &Expr) -> bool {
+        let before = self.facts.clone();
+        self.facts.assume(cond, truth);
+        let fails = self.fails(expr);
+        self.facts = before;
+        fails
+    }
+
+    /// An inner loop moves as a whole where it does not vary; then its own test guards what is the same in its steps.
+    fn loop_fails(&mut self, n: &Expr, vars: &[&Var], body: &Expr, init: Option<&Expr>) -> bool {
+        if self.fails(n) || init.is_some_and(|init| self.fails(init)) {
+            return true;
+        }
+        let is_count =
+            self.facts.nonnegative(&self.facts.size_of(n)) || Size::try_of_expr(n).and_then(|size| size.as_constant()) >= Some(0);
+        let varies = self.varies(n) || init.is_some_and(|init| self.varies(init)) || self.varies(body);
+        if !is_count && !self.varies(n) {
+            return true;
+        }
+        if varies {
+            self.varying.extend(vars.iter().map(|var| (*var).clone()));
+        }
+        let (facts, counts) = (self.facts.clone(), std::mem::replace(&mut self.counts, true));
+        if let Some(i) = vars.last() {
+            self.facts.enter_loop(i, n);
+        }
+        let fails = self.fails(body);
+        (self.facts, self.counts) = (facts, counts);
+        fails
+    }
+
+    fn is_not_zero(&self, divisor: &Expr) -> bool {
+        let size = self.facts.size_of(divisor);
+        size.as_constant().is_some_and(|divisor| divisor != 0) || self.facts.positive(&size)
+    }
+}

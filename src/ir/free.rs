@@ -1,0 +1,122 @@
+//! The free variables of a term, kept with its node.
+//!
+//! In: a term. Out: its free variables, each once, by their numbers; those in sizes of types are not among them.
+//! A node's list is merged from its subterms' when somebody first asks for it, and then stays: rules ask the same of
+//! large terms again and again.
+//!
+//!     build(n, i. a * v[i])   →   a, n, v
+//!
+//! Limits: a long list is not kept, so that a thousand lets that are all used at the end take no quadratic room; such a
+//! term is searched.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
+
+use super::term::{Expr, Term, Var};
+
+/// Longer lists than this are not kept.
+const KEPT: usize = 256;
+
+#[derive(Debug)]
+pub(super) enum FreeVars {
+    /// Sorted.
+    Kept(Rc<[Var]>),
+    TooMany,
+}
+
+/// Calls `f` on every free variable of a term, those in sizes of types not included. It may see one more than once.
+pub fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
+    match expr.free_vars() {
+        FreeVars::Kept(vars) => vars.iter().for_each(f),
+        FreeVars::TooMany => search(expr, &mut FxHashSet::default(), f),
+    }
+}
+
+/// Whether `var` occurs free in the term, sizes of types not included.
+pub fn mentions(expr: &Expr, var: &Var) -> bool {
+    match expr.free_vars() {
+        FreeVars::Kept(vars) => vars.binary_search(var).is_ok(),
+        FreeVars::TooMany => {
+            let mut found = false;
+            expr.term().each_child(&mut |child| found = found || mentions(child, var));
+            found && expr.term().binders().all(|bound| bound != var)
+        }
+    }
+}
+
+fn search(expr: &Expr, bound: &mut FxHashSet<Var>, f: &mut dyn FnMut(&Var)) {
+    match expr.free_vars() {
+        FreeVars::Kept(vars) => vars.iter().filter(|var| !bound.contains(*var)).for_each(f),
+        FreeVars::TooMany => {
+            bound.extend(expr.term().binders().cloned());
+            expr.term().each_child(&mut |child| search(child, bound, f));
+        }
+    }
+}
+
+impl FreeVars {
+    pub(super) fn of(expr: &Expr) -> FreeVars {
+        if let Term::Var(var) = expr.term() {
+            return FreeVars::Kept([var.clone()].into());
+        }
+        let (mut all, mut too_many): (Rc<[Var]>, bool) = (Rc::default(), false);
+        expr.term().each_child(&mut |child| match child.free_vars() {
+            FreeVars::Kept(vars) => all = union(&all, vars),
+            FreeVars::TooMany => too_many = true,
+        });
+        let bound = |var: &Var| expr.term().binders().any(|binder| binder == var);
+        if all.iter().any(bound) {
+            all = all.iter().filter(|var| !bound(var)).cloned().collect();
+        }
+        if too_many || all.len() > KEPT { FreeVars::TooMany } else { FreeVars::Kept(all) }
+    }
+}
+
+fn union(a: &Rc<[Var]>, b: &Rc<[Var]>) -> Rc<[Var]> {
+    let contains = |all: &[Var], some: &[Var]| some.len() <= all.len() && some.iter().all(|var| all.binary_search(var).is_ok());
+    if contains(a, b) {
+        return a.clone();
+    }
+    if contains(b, a) {
+        return b.clone();
+    }
+    let mut both: Vec<Var> = a.iter().chain(b.iter()).cloned().collect();
+    both.sort_unstable();
+    both.dedup();
+    both.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Prim, Type};
+
+    fn free(expr: &Expr) -> Vec<Var> {
+        let mut found = Vec::new();
+        each_free_var(expr, &mut |var| found.push(var.clone()));
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn a_binder_is_free_outside_its_scope_only() {
+        let (x, y) = (Var::fresh("x", Type::Double), Var::fresh("y", Type::Double));
+        let sum = Expr::prim(Prim::Add, vec![Expr::var(&x), Expr::var(&y)]);
+        assert_eq!(free(&sum), [x.clone(), y.clone()]);
+        let bound = Expr::let_(x.clone(), Expr::double(1.0), sum);
+        assert_eq!(free(&bound), [y.clone()]);
+        assert!(mentions(&bound, &y) && !mentions(&bound, &x));
+    }
+
+    #[test]
+    fn long_lists_say_the_same() {
+        let vars: Vec<Var> = (0..3 * KEPT).map(|_| Var::fresh("x", Type::Double)).collect();
+        let sum = vars.iter().fold(Expr::double(0.0), |sum, var| Expr::prim(Prim::Add, vec![sum, Expr::var(var)]));
+        let expr = vars[1..].iter().fold(sum, |body, var| Expr::let_(var.clone(), Expr::var(&vars[0]), body));
+        assert_eq!(free(&expr), [vars[0].clone()]);
+        assert!(mentions(&expr, &vars[0]));
+        assert!(vars[1..].iter().all(|var| !mentions(&expr, var)));
+    }
+}

@@ -1,0 +1,263 @@
+//! What goes wrong without each side condition: a row for every condition that a rule's law names.
+//!
+//! A row is a rule, the condition that is left out, the harm that comes of it, and an expression that shows it; where that
+//! is empty, random terms do. The strategy is the rule somewhere in the expression, unless the row says more.
+//!
+//!     let-dead, "x is not in b":   let x = sin y in x * x   becomes   x * x, in which x is free
+
+/// What comes of a rule without its condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// Another value, or an error where there was none.
+    Wrong,
+    /// A value where there was an error that the rule keeps.
+    Lost,
+    /// A term that is none: a variable is free, or a type does not fit.
+    Scope,
+    /// More work, by the interpreter's counts.
+    Work,
+    /// No less work: what the rule does is for nothing.
+    Idle,
+    /// A term half as large again, or larger.
+    Size,
+    /// Rules that undo each other.
+    Endless,
+    /// Other bits under `--strict-fp`.
+    Strict,
+}
+
+use Harm::*;
+
+pub struct Row {
+    pub rule: &'static str,
+    pub condition: &'static str,
+    pub harm: Harm,
+    pub strategy: &'static str,
+    pub witness: &'static str,
+}
+
+/// Shown by random terms.
+const fn random(rule: &'static str, condition: &'static str, harm: Harm) -> Row {
+    Row { rule, condition, harm, strategy: "", witness: "" }
+}
+
+/// Shown by the rule on an expression.
+const fn row(rule: &'static str, condition: &'static str, harm: Harm, witness: &'static str) -> Row {
+    Row { rule, condition, harm, strategy: "", witness }
+}
+
+/// Shown by a strategy on an expression.
+const fn by(rule: &'static str, condition: &'static str, harm: Harm, strategy: &'static str, witness: &'static str) -> Row {
+    Row { rule, condition, harm, strategy, witness }
+}
+
+const LESS: &str = "that is less work in the innermost loop";
+const MINUS: &str = "repeat (topdown mul-neg <+ topdown neg-literal)";
+const QUOTIENT: &str = "repeat (topdown div-neg <+ topdown neg-literal)";
+const CHECKED: &str = "0 <= n, else behind that check";
+
+pub const ROWS: &[Row] = &[
+    // 8a
+    row(
+        "let-inline",
+        "a is atomic, or used once and not repeated, or a build that fuses, or a row of a variable",
+        Work,
+        "let x = sin y in build (length v) (fun i -> x * v[i])",
+    ),
+    row("let-dead", "x is not in b", Scope, "let x = sin y in x * x"),
+    row("let-float", "f is strict there", Scope, "build (length v) (fun i -> let x = v[i] in x * x)"),
+    by(
+        "beta",
+        "f and its caller are small enough",
+        Size,
+        "repeat (topdown beta)",
+        "let f (x: Double) = x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x in f a + f b + f c + f d + f e + f g + f h",
+    ),
+    row("hoist", "i is not in e", Scope, "build (length v) (fun i -> sin v[i] * 2.0)"),
+    row("hoist", "e is work", Idle, "build (length v) (fun i -> v[(k - k) + i])"),
+    row("hoist", "n is not 0 or 1", Work, "build 0 (fun i -> sin x)"),
+    random("hoist", "e total, or 0 < n, or behind that test", Wrong),
+    row(
+        "hoist-array",
+        "i and s are not in e",
+        Scope,
+        "build (length v) (fun k -> ifold (fun s i -> s + exp (sin (w[i] * v[k]))) 0.0 (length w))",
+    ),
+    row("hoist-array", "e is worth an array", Work, "build 2 (fun k -> ifold (fun s i -> s + w[i] * 2.0 * double k) 0.0 (length w))"),
+    row("hoist-array", "k is not 0 or 1", Work, "build 1 (fun k -> ifold (fun s i -> s + exp (sin (w[i] * w[i]))) 0.0 (length w))"),
+    random("hoist-array", "e total", Wrong),
+    row("hoist-array", "0 <= n", Wrong, "build (length v) (fun k -> ifold (fun s i -> s + exp (sin (x * double i))) v[k] n)"),
+    by("hoist-check", "i is not in c", Scope, "topdown get-build ; hoist-check", "build n (fun i -> (build 3 (fun j -> x))[i])"),
+    by(
+        "hoist-check",
+        "n is free to copy",
+        Work,
+        "topdown get-build ; hoist-check",
+        "build (index (x * x)) (fun i -> (build 9 (fun j -> x))[k])",
+    ),
+    random("hoist-check", "0 < n, else behind that test", Wrong),
+    row(
+        "array-absorb",
+        "g needs nothing that f binds",
+        Scope,
+        "let a = build k (fun i -> exp (double i)) in let t = sin x in ifold (fun s i -> s + a[i] * t) (ifold (fun s i -> s + a[i] * t) 0.0 k) k",
+    ),
+    row("array-absorb", "a loop over all j evaluates g", Work, "let a = build 9 (fun i -> exp (double i)) in a[k] * 2.0 + a[l] * 2.0"),
+    row("common", "e is work or an element", Idle, "fst p * snd p * fst p * snd p"),
+    row(
+        "common",
+        "one of them is always evaluated",
+        Wrong,
+        "(if x < 0.5 then v[k] * 2.0 else 0.0) + (if y < 0.5 then v[k] * 2.0 else 0.0)",
+    ),
+    // 8b
+    by("mul-neg", "compound b", Endless, MINUS, "x * -(2.0)"),
+    by("mul-neg", "compound a", Endless, MINUS, "-(2.0) * x"),
+    by("div-neg", "compound a", Endless, QUOTIENT, "-(2.0) / x"),
+    by("div-neg", "compound b", Endless, QUOTIENT, "x / -(2.0)"),
+    by("neg-literal", "literal a", Endless, MINUS, "-(x * y)"),
+    by("neg-literal", "literal b", Endless, MINUS, "-(x * y)"),
+    by("neg-literal", "literal a", Endless, QUOTIENT, "-(x / y)"),
+    by("neg-literal", "literal b", Endless, QUOTIENT, "-(x / y)"),
+    row("add-zero", "loose e", Strict, "x + 0.0"),
+    row("add-zero", "loose e", Strict, "0.0 + x"),
+    by("order", "a and b are variables or elements and a is bound first, or a is a literal factor", Endless, "repeat order", "x * y"),
+    row("zero-div", "double e", Lost, "0 / length v"),
+    by("cancel", LESS, Endless, "repeat cancel", "x * y"),
+    by("factor", LESS, Endless, "repeat factor", "x + y"),
+    row(
+        "distribute",
+        "c holds in one step of the loop around, or in all or none",
+        Work,
+        "ifold (fun s i -> s + ((if v[i] > 0.0 then x else 0.0) + y * v[i]) * z) 0.0 (length v)",
+    ),
+    row("reciprocal", "f divides by z four times or more", Work, "let z = x * x in y / z"),
+    // 8c
+    random("get-build", "0 <= i && i < n, else behind that check", Lost),
+    random("length-build", CHECKED, Lost),
+    row("get-select", "0 <= i && i < 2", Lost, "[x, y][k]"),
+    by("length-size", "0 <= n", Lost, "topdown length-size ; let-dead", "let z = build k (fun i -> x) in length z"),
+    random("build-eta", "a total", Wrong),
+    random("build-eta", "n is the length of a", Wrong),
+    by(
+        "build-one-hot",
+        "e is not atomic",
+        Endless,
+        "repeat (topdown build-one-hot)",
+        "build (length v) (fun k -> let a = build (length v) (fun i -> if i = k then x else 0.0) in a[k])",
+    ),
+    row("build-one-hot", "i is not in k", Scope, "let a = build (length v) (fun i -> if i = i then sin v[i] else 0.0) in a"),
+    random("build-one-hot", "0 <= k && k < n", Wrong),
+    // 8d
+    by("if-and", "atomic b", Size, "normalize if-and", "if a && b && c && d && e then x else sin (y * y * y * y * y * y * y * y * y)"),
+    row("if-assume", "what stands for its equal is an Index", Wrong, "if x = y then x + max (1.0 / y) 0.0 else 0.0"),
+    by("eq-order", "i is bound further out", Endless, "repeat (topdown eq-order)", "if k = l then x else y"),
+    by(
+        "if-float",
+        "f a or f b is then simpler",
+        Size,
+        "normalize if-float",
+        "(if a < b then x else y) * (if b < c then x else y) * (if c < d then x else y) * (if d < a then x else y)",
+    ),
+    row(
+        "if-float",
+        "f is small",
+        Size,
+        "(if a < b then 0.0 else x) * (y * y * y * y * y * y * y * y * y * y * y * y * y * y * y * y * y * y * y * y)",
+    ),
+    by("check-true", "c is provable", Lost, "topdown get-build ; topdown check-true", "(build 3 (fun j -> x))[k]"),
+    row(
+        "if-merge",
+        "d and e need no name between",
+        Scope,
+        "let p = (if x < y then x else y) in let m = sin x in let q = (if x < y then m else y) in p * q * m",
+    ),
+    // 8e
+    row(
+        "array-split",
+        "no work is done twice",
+        Work,
+        "let p = build k (fun i -> let t = exp (sin v[i]) in (t + 1.0, t * 2.0)) in build k (fun i -> fst p[i] * snd p[i])",
+    ),
+    row("array-to-tuple", "x is only indexed by literals", Scope, "let a = [x, y] in a[k] * a[0]"),
+    // 8f
+    by("fold-unroll", "few steps and a small f", Size, "repeat (topdown fold-unroll)", "ifold (fun s i -> s * x + y) z 40"),
+    random("fold-id", CHECKED, Lost),
+    row("fold-one-hot", "a and i are not in k", Scope, "ifold (fun s i -> if i = i * i then s + x else s) 0.0 (length v)"),
+    random("fold-one-hot", "k total, or 0 < n", Wrong),
+    random("fold-one-hot", "0 <= k && k < n, else behind that test", Wrong),
+    random("fold-one-hot", CHECKED, Lost),
+    row("fold-unswitch", "a and i are not in c", Scope, "ifold (fun s i -> if v[i] > 0.0 then s + x else s) 0.0 (length v)"),
+    random("fold-unswitch", "c total, or 0 < n", Wrong),
+    random("fold-unswitch", CHECKED, Lost),
+    row("sum-split", "s is not in a", Wrong, "ifold (fun s i -> s + s * x + (if i = k then y else 0.0)) 1.0 (length v)"),
+    row(
+        "sum-split",
+        "c holds for one i, or for all or none",
+        Work,
+        "ifold (fun s i -> let t = exp v[i] in s + (t * x + (if v[i] > 0.0 then t else 0.0))) 0.0 (length v)",
+    ),
+    row("let-sink", "x is not in c", Scope, "let x = sin y in if x < 1.0 then x else z"),
+    row("sum-linear", "n is free to copy", Work, "ifold (fun s i -> s + x) 0.0 (index (exp (sin (y * y) * 0.01)))"),
+    row("sum-linear", "s is not in a", Wrong, "ifold (fun s i -> s + (s * y + x)) 1.0 k"),
+    row("sum-linear", "s and i are not in c, d", Scope, "ifold (fun s i -> s + double i * x) 0.0 k"),
+    random("sum-linear", "c and d total", Wrong),
+    row(
+        "sum-linear",
+        "at most one loop stays inside the loop around",
+        Work,
+        "ifold (fun s i -> let t = exp (cos (sin (double i))) in s + (x * t + y * sin t)) 0.0 k",
+    ),
+    row("sum-linear", CHECKED, Lost, "ifold (fun s i -> s + x) 0.0 k"),
+    row(
+        "sum-swap",
+        "the counts are the same in every step",
+        Scope,
+        "build 2 (fun k -> ifold (fun s i -> s + v[i] * ifold (fun t j -> t + v[i] * (double k * double j)) 0.0 i) 0.0 (length v))",
+    ),
+    row(
+        "sum-swap",
+        "the counts are not negative",
+        Wrong,
+        "build 2 (fun k -> ifold (fun s i -> s + v[i] * ifold (fun t j -> t + v[i] * (double k * double j)) 0.0 p) 0.0 (length v))",
+    ),
+    row(
+        "sum-swap",
+        "b depends on the loop around, and c and a can leave it",
+        Work,
+        "build 2 (fun k -> ifold (fun s i -> s + v[i] * ifold (fun t j -> t + v[i] * double j) 0.0 9) 0.0 (length v))",
+    ),
+    row(
+        "sum-swap",
+        "b total, or 0 < n",
+        Wrong,
+        "build 2 (fun k -> ifold (fun s i -> s + v[i] * ifold (fun t j -> t + v[i] * (double k * u[j])) 0.0 (length w)) 0.0 (length v))",
+    ),
+    row(
+        "fold-last",
+        "e depends on the loop around, and f and c do not",
+        Work,
+        "ifold (fun s i -> (max (fst s) v[i], if fst s >= v[i] then snd s else x)) (0.0, 0.0) (length v)",
+    ),
+    row(
+        "fold-last",
+        "nothing else asks for s.1",
+        Scope,
+        "build 2 (fun k -> ifold (fun s i -> (max (fst s) (snd s), if fst s >= v[i] then snd s else double k)) (0.0, 0.0) (length v))",
+    ),
+    row("build-unroll", "few elements and a small f", Size, "build 40 (fun i -> sin (double i * x))"),
+    // 8g
+    row(
+        "fold-fission",
+        "e does not need all, or the one apart is then simpler",
+        Work,
+        "let s = ifold (fun s i -> let t = exp (exp v[i]) in (fst s + t, snd s + t * x)) (0.0, 0.0) (length v) in fst s * snd s",
+    ),
+    row(
+        "fold-merge",
+        "f needs both, and binds nothing that they need",
+        Scope,
+        "let a = ifold (fun s i -> s + v[i]) 0.0 (length v) in a * ifold (fun s i -> s + v[i] * a) 0.0 (length v)",
+    ),
+    row("fold-merge", "they read one array", Idle, "ifold (fun s i -> s + x) 0.0 k * ifold (fun s i -> s + y) 0.0 k"),
+];
