@@ -111,9 +111,11 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             Expr::let_(x, first, rest)
         }
         "div-known" | "reciprocal" => {
-            let value = g.double(1);
-            let (z, body) = g.bound("z", Type::Double, |g, z| {
-                let z = Expr::var(z);
+            // a number, or a component
+            let pair = g.below(2) == 0;
+            let value = if pair { Expr::tuple(vec![g.double(1), g.double(1)]) } else { g.double(1) };
+            let (z, body) = g.bound("z", value.ty().clone(), |g, z| {
+                let z = if pair { Expr::proj(Expr::var(z), 1) } else { Expr::var(z) };
                 let quotient = |g: &mut Generator, z: &Expr| prim(Prim::Div, g.double(1), z.clone());
                 if rule == "reciprocal" {
                     let parts: Vec<Expr> = (0..5).map(|_| quotient(g, &z)).collect();
@@ -125,8 +127,12 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "if-components" => {
             let (a, b) = (g.double(1), g.double(1));
-            let branch =
-                |g: &mut Generator| Expr::bind("s", g.double(1), |s| Expr::tuple(vec![Expr::tuple(vec![s.clone(), g.double(1)]), s]));
+            // sometimes the same literal in both branches
+            let literal = g.below(2) == 0;
+            let branch = |g: &mut Generator| {
+                let other = if literal { double(2.0) } else { g.double(1) };
+                Expr::bind("s", g.double(1), |s| Expr::tuple(vec![Expr::tuple(vec![s.clone(), other]), s]))
+            };
             let value = Expr::if_(prim(Prim::Lt, a, b), branch(g), branch(g));
             let (ty, k) = (value.ty().clone(), g.below(2));
             let (x, body) = g.bound("t", ty, |g, x| {
