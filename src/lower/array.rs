@@ -47,7 +47,7 @@ impl Lowerer<'_> {
                 };
                 let position = self.scalar(index)?;
                 let position = self.in_bounds(source, index, position, &array.length(), expr.span())?;
-                let position = if is_simple(&position) { position } else { self.position(position) };
+                let position = if is_simple(&position) { position } else { self.atomic(position, "at") };
                 self.element(&array, &position, expr.span())
             }
             Term::Dim(array, axis) => {

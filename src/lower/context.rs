@@ -30,8 +30,6 @@ pub struct Lowerer<'a> {
     /// What is known where the next statement goes.
     pub facts: Facts,
     pub blocks: Vec<Block>,
-    /// The parameters that are read.
-    pub inputs: std::collections::HashSet<Id>,
     /// As in [`super::LowerOptions`].
     pub reciprocals: bool,
     /// Whether run-time checks are left out, but that of a divisor.
@@ -53,7 +51,6 @@ impl<'a> Lowerer<'a> {
             bounds: HashMap::new(),
             facts: Facts::default(),
             blocks: vec![Vec::new()],
-            inputs: Default::default(),
             reciprocals: false,
             unchecked: false,
         }

@@ -42,7 +42,6 @@ pub fn lower_function(
     if result.dims().iter().any(Size::has_unknown) || leaves(&result).iter().any(|(_, dims)| dims.iter().any(Size::has_unknown)) {
         return Err(super::context::depends_on_data(function.body.span()));
     }
-    lowerer.inputs = params.iter().map(|param| param.id).collect();
     let dest = lowerer.destination(&result, "out", &mut params);
     if checked {
         lowerer.entry_checks(function, &params, &size_names)?;

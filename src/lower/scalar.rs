@@ -220,28 +220,6 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A position under a name: the one that it has here already, where it is read from parameters.
-    pub fn position(&mut self, value: Value) -> Value {
-        let declared = || {
-            self.blocks.iter().flatten().filter_map(|stmt| match stmt {
-                Stmt::Declare { id, init } => Some((*id, init.as_ref())),
-                _ => None,
-            })
-        };
-        let is_mutable = |id: Id| self.locals[id].form == (Form::Scalar { mutable: true });
-        let mut lasting = !matches!(value, Value::Local(_));
-        super::clean::each_local(&value, &mut |id| {
-            let scalar = matches!(self.locals[id].form, Form::Scalar { .. });
-            // a loop's index is not declared
-            lasting &= if scalar { !is_mutable(id) || declared().all(|(other, _)| other != id) } else { self.inputs.contains(&id) };
-        });
-        let known = declared().find(|(id, init)| *init == Some(&value) && !is_mutable(*id)).map(|(id, _)| id);
-        match known {
-            Some(id) if lasting => Value::Local(id),
-            _ => self.atomic(value, "at"),
-        }
-    }
-
     /// `a && b`, `a || b`: an operand with guards of its own stands in an `if`.
     fn short_circuit(&mut self, prim: Prim, a: &Expr, b: &Expr) -> Result<Value> {
         let first = self.scalar(a)?;
