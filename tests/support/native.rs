@@ -32,6 +32,7 @@ const HEAD: &str = "
 #include <string.h>
 
 #if defined(_OPENMP)
+#include <omp.h>
 static int threads = 1, spared = 0;
 #define THREADS(count) omp_set_num_threads(count)
 #else
