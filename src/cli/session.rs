@@ -40,6 +40,7 @@ pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display
         strict_fp: source.strict_fp,
         unchecked: source.unchecked,
         parallel: source.parallel,
+        real: source.real.into(),
         only: wanted.only.map(str::to_string),
         prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
         header: wanted.output.map(header_of).unwrap_or_default(),

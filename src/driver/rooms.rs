@@ -64,8 +64,13 @@ pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let options = &session.options;
     let is_default = matches!(&options.schedule, super::Schedule::Named(name) if name == "default");
     let reciprocals = is_default && !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra");
-    let options =
-        lowering::LowerOptions { reciprocals, unchecked: options.unchecked, parallel: options.parallel, strict_fp: options.strict_fp };
+    let options = lowering::LowerOptions {
+        reciprocals,
+        unchecked: options.unchecked,
+        parallel: options.parallel,
+        strict_fp: options.strict_fp,
+        real: options.real,
+    };
     session.loops = lowering::lower(&session.program, &entries, &options)?;
     Ok(())
 }
@@ -82,7 +87,7 @@ pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
             session.files = Some(emission::c(&session.loops, &options).map_err(one)?);
         }
         Target::Futhark => {
-            let options = emission::futhark::FutharkOptions { prefix, source_name };
+            let options = emission::futhark::FutharkOptions { prefix, source_name, real: session.options.real };
             session.futhark = Some(emission::futhark::futhark(&session.program, &options).map_err(one)?);
         }
     }

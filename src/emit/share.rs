@@ -33,7 +33,10 @@ impl Printer<'_> {
         let in_order = fails || !share.totals.is_empty();
         let count = self.expr(&share.count);
         self.line("/* threads share the iterations, a part for each */");
+        // an estimate in doubles, whatever the program's numbers are
+        let real = std::mem::take(&mut self.real);
         let mut parts_of = format!("smooth_parts({count}, {})", self.expr(&share.work));
+        self.real = real;
         let slice = share.slice.as_ref().map(|slice| {
             let name = self.names.local("slice");
             let callee = self.callee(&Callee::Slice(self.function.clone(), slice.number));
