@@ -10,6 +10,17 @@ static inline double smooth_fmax(double a, double b)
     return a >= b || a != a ? a : b;
 }
 
+/* c ? a : b without a jump: a loop that calls vector functions runs in lanes only without */
+static inline double smooth_select(bool c, double a, double b)
+{
+    uint64_t x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    x = (x & (0 - (uint64_t)c)) | (y & ((uint64_t)c - 1));
+    memcpy(&a, &x, sizeof a);
+    return a;
+}
+
 static inline double smooth_sign(double x)
 {
     return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x != x ? x : 0.0;

@@ -25,6 +25,12 @@ static inline int64_t smooth_part(int64_t count, int64_t part, int64_t parts)
     return count / parts * part + (part < longer ? part : longer);
 }
 
+/* the same at a multiple of eight: lanes are filled as in a single part, and no rounding depends on parts */
+static inline int64_t smooth_part_in_lanes(int64_t count, int64_t part, int64_t parts)
+{
+    return part < parts ? smooth_part(count, part, parts) / 8 * 8 : count;
+}
+
 /* from one thread's workspace to the next: no two write to one line of a cache */
 static inline size_t smooth_slice(size_t bytes)
 {

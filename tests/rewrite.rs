@@ -92,6 +92,11 @@ const RULES: &[(&str, &str, &str)] = &[
     ("topdown if-assume", "build n (fun i -> if i = 0 then v[i] else v[i] * 2.0)", "build n (fun i -> if i = 0 then v[0] else v[i] * 2.0)"),
     ("topdown if-assume", "if x < y then (if x < y then a else b) else c", "if x < y then if true then a else b else c"),
     (
+        "topdown eq-solve",
+        "ifold (fun s i -> if j = i + 1 then s + v[i] else s) 0.0 n",
+        "ifold (fun s i -> if j - 1 = i then s + v[i] else s) 0.0 n",
+    ),
+    (
         "topdown eq-order",
         "build n (fun i -> build n (fun j -> if j = i then 1.0 else 0.0))",
         "build n (fun i -> build n (fun j -> if i = j then 1.0 else 0.0))",
@@ -183,6 +188,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "array-split",
         "let p = build n (fun i -> (v[i] * 2.0, w[i])) in build n (fun k -> fst p[k])",
         "let p_0 = build n (fun i -> v[i] * 2.0) in build n (fun k -> p_0[k])",
+    ),
+    (
+        "array-split",
+        "let p = build k (fun i -> (x, double i)) in double (length p) * snd p[0]",
+        "let p_0 = build k (fun i -> x) in let p_1 = build k (fun i_1 -> double i_1) in double (length p_0) * p_1[0]",
     ),
     (
         "topdown build-one-hot",

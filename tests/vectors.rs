@@ -2,8 +2,7 @@
 //! loops of the benchmarks are among them.
 //!
 //! Programs of `benches/` are emitted and compiled as `smoothc run` does, with gcc's report of vectorised
-//! loops. Every loop that the text marks with `SMOOTH_LANES` must be in it. Left out are those with a branch
-//! around calls (bundle).
+//! loops. Every loop that the text marks with `SMOOTH_LANES` must be in it.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,7 +27,7 @@ fn marked_loops_are_vectorised() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let mut count = 0;
-    for program in ["nnmf", "camera", "quaternion"] {
+    for program in ["nnmf", "camera", "quaternion", "bundle"] {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/{program}.smooth"));
         let c = folder.path().join(format!("{program}.c"));
         let emitted = Command::new(env!("CARGO_BIN_EXE_smoothc")).args(["emit", "--target", "c"]).arg(source).arg("-o").arg(&c).status();
@@ -67,6 +66,11 @@ const LOOPS: &[(&str, bool, &str)] = &[
     ("quotients", true, "build (length v) (fun i -> ifold (fun s j -> s + sin (v[i] * v[j]) / (v[j] + 2.0)) 0.0 (length v))"),
     ("nested", true, "ifold (fun t i -> t * 0.5 + ifold (fun s j -> s + sin (v[i] * v[j]) / (v[j] + 2.0)) 0.0 (length v)) 1.0 (length v)"),
     ("rows", true, "build (length v) (fun i -> let x = v[i] in [[x, x * x, sin x], [cos x, 1.0, exp x], [x + 2.0, 0.0, x / (x + 2.0)]])"),
+    (
+        "branches",
+        true,
+        "build (length v) (fun i -> let x = v[i] in let (a, b) = (if x * x < 0.04 then (1.0 - x * x / 6.0, x) else (sin x / x, cos x)) in [a * b, a + b])",
+    ),
     ("product", false, "ifold (fun p i -> p * v[i]) 1.0 (length v)"),
     ("recurrence", false, "ifold (fun s i -> s * 0.5 + v[i]) 0.0 (length v)"),
     ("largest", false, "vectorMax v"),

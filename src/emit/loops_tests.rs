@@ -118,3 +118,62 @@ int main(void) {
 }"#,
     );
 }
+
+/// `sin x / x` of each number, 1 at 0, then with a neighbour where there is one.
+fn branches(name: &str) -> Function {
+    let n = size("n");
+    let v = vector("v", &n);
+    let call = |prim, x: &Expr| Expr::prim(prim, vec![x.clone()]);
+    let body = Expr::build(Expr::var(&n), "i", |i| {
+        Expr::bind("x", at(&v, &i), |x| {
+            let is_zero = op(Prim::Eq, x.clone(), Expr::double(0.0));
+            let there = Expr::bind("s", op(Prim::Div, call(Prim::Sin, &x), x.clone()), |s| {
+                Expr::tuple(vec![s.clone(), op(Prim::Div, op(Prim::Sub, call(Prim::Cos, &x), s), x.clone())])
+            });
+            let zero = Expr::tuple(vec![Expr::double(1.0), x.clone()]);
+            Expr::bind("both", Expr::if_(is_zero, zero, there), |both| {
+                Expr::array(Type::Double, vec![Expr::proj(both.clone(), 0), Expr::proj(both, 1)])
+            })
+        })
+    });
+    function(name, &[&n], &[&v], body)
+}
+
+/// `sin v[i + 1]`, and 2 for the last: the other branch must not be evaluated.
+fn neighbours(name: &str) -> Function {
+    let n = size("n");
+    let v = vector("v", &n);
+    let body = Expr::build(Expr::var(&n), "i", |i| {
+        let next = op(Prim::Add, i, Expr::index(1));
+        let there = Expr::prim(Prim::Sin, vec![at(&v, &next)]);
+        Expr::if_(op(Prim::Lt, next, Expr::var(&n)), there, Expr::double(2.0))
+    });
+    function(name, &[&n], &[&v], body)
+}
+
+#[test]
+fn branches_around_vector_functions_have_no_jumps() {
+    let files = emit_with(vec![branches("sinc"), neighbours("next")], &[], &LowerOptions::default());
+    assert_eq!(files.source.matches(" = smooth_select(").count(), 2, "{}", files.source);
+    assert_eq!(files.source.matches(" ? smooth_sin(").count() + files.source.matches(" ? sin(").count(), 1, "{}", files.source);
+    run(
+        &files,
+        r#"
+int main(void) {
+    for (int64_t n = 0; n < 20; ++n) {
+        double *v = (double *)malloc((size_t)n * sizeof(double)), out[40];
+        for (int64_t k = 0; k < n; ++k) { v[k] = (double)k * 0.5 - 1.0; }
+        CHECK(sinc(n, v, out, NULL, 0) == SMOOTH_OK);
+        for (int64_t k = 0; k < n; ++k) {
+            const double x = v[k], s = x == 0.0 ? 1.0 : sin(x) / x;
+            NEAR(out[2 * k], s);
+            NEAR(out[2 * k + 1], x == 0.0 ? x : (cos(x) - s) / x);
+        }
+        CHECK(next(n, v, out, NULL, 0) == SMOOTH_OK);
+        for (int64_t k = 0; k < n; ++k) { NEAR(out[k], k + 1 < n ? sin(v[k + 1]) : 2.0); }
+        free(v);
+    }
+    return failed;
+}"#,
+    );
+}

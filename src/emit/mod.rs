@@ -84,6 +84,8 @@ struct SourceView {
     title: String,
     notes: Vec<String>,
     parts: Vec<String>,
+    /// Whether `memcpy` or `memset` is called.
+    copies: bool,
     helpers: Vec<runtime::Helper>,
     prototypes: Vec<String>,
     functions: Vec<FunctionView>,
@@ -139,7 +141,8 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
     let parts = vec![runtime::STATUS.to_string(), runtime::RESTRICT.to_string()];
     let helpers = runtime::helpers(&text);
     let source_parts = parts.iter().cloned().chain(runtime::loop_parts(&text)).collect();
-    let source = SourceView { title: title.clone(), notes: notes.clone(), parts: source_parts, helpers, prototypes, functions };
+    let copies = helpers.iter().map(|helper| &helper.text).chain([&text]).any(|text| text.contains("memcpy(") || text.contains("memset("));
+    let source = SourceView { title: title.clone(), notes: notes.clone(), parts: source_parts, copies, helpers, prototypes, functions };
     let header = HeaderView { title, notes, guard: guard(&options.header_name), parts, entries: entry_views };
     Ok(CFiles {
         source: render("c.tera", include_str!("../../templates/c.tera"), &source)?,

@@ -87,8 +87,9 @@ impl Printer<'_> {
         }
         let count = self.expr(&share.count);
         let end = self.names.local("end");
-        self.line(format!("const int64_t {end} = smooth_part({count}, {part} + 1, {parts});"));
-        self.repeat(share.i, &format!("smooth_part({count}, {part}, {parts})"), &end, &share.body, &share.lanes);
+        let place = if share.lanes == Lanes::One { "smooth_part" } else { "smooth_part_in_lanes" };
+        self.line(format!("const int64_t {end} = {place}({count}, {part} + 1, {parts});"));
+        self.repeat(share.i, &format!("{place}({count}, {part}, {parts})"), &end, &share.body, &share.lanes);
         if status.is_some() || !share.totals.is_empty() {
             self.line("SMOOTH_IN_ORDER");
             self.line("{");

@@ -106,7 +106,7 @@ mod tests {
         let sum = Expr::prim(Prim::Add, vec![Expr::var(&x), Expr::var(&y)]);
         assert_eq!(free(&sum), [x.clone(), y.clone()]);
         let bound = Expr::let_(x.clone(), Expr::double(1.0), sum);
-        assert_eq!(free(&bound), [y.clone()]);
+        assert_eq!(free(&bound), std::slice::from_ref(&y));
         assert!(mentions(&bound, &y) && !mentions(&bound, &x));
     }
 
@@ -115,7 +115,7 @@ mod tests {
         let vars: Vec<Var> = (0..3 * KEPT).map(|_| Var::fresh("x", Type::Double)).collect();
         let sum = vars.iter().fold(Expr::double(0.0), |sum, var| Expr::prim(Prim::Add, vec![sum, Expr::var(var)]));
         let expr = vars[1..].iter().fold(sum, |body, var| Expr::let_(var.clone(), Expr::var(&vars[0]), body));
-        assert_eq!(free(&expr), [vars[0].clone()]);
+        assert_eq!(free(&expr), vars[..1]);
         assert!(mentions(&expr, &vars[0]));
         assert!(vars[1..].iter().all(|var| !mentions(&expr, var)));
     }

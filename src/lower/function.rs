@@ -59,6 +59,7 @@ pub fn lower_function(
     let kept = params.iter().map(|param| param.id).collect();
     let mut body = clean(body, &kept);
     super::lanes::find(&mut body);
+    super::select::straighten(&mut lowerer.locals, &mut body);
     super::tile::find(&lowerer.locals, &mut body);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()

@@ -21,6 +21,7 @@ mod parallel;
 pub mod program;
 mod reciprocal;
 mod scalar;
+mod select;
 mod sweep;
 mod tile;
 mod view;

@@ -67,7 +67,7 @@ impl Lowerer<'_> {
                 if !is_few(n) && !search.bound.iter().any(|var| mentions(n, var)) {
                     search.loops.push((i.clone(), n.clone()));
                 }
-                search.bound.extend(expr.term().binders().into_iter().cloned());
+                search.bound.extend(expr.term().binders().cloned());
                 let result = map_children(expr, &mut |child| self.inverted_inside(child, search));
                 search.loops.truncate(loops);
                 result

@@ -205,15 +205,25 @@ pub fn sanitized(text: &str, session: &Session, calls: &[Call], folder: &Path) -
     outcomes(&output, session, calls)
 }
 
-/// Runs the calls under the sanitizers with OpenMP, where every loop is worth sharing: on so many threads, with the
-/// workspace that they want or with what one of them needs.
-pub fn parallel(text: &str, session: &Session, calls: &[Call], folder: &Path, runs: &[(usize, bool)]) -> Result<Vec<Vec<Outcome>>, String> {
+/// Runs the calls with OpenMP, where every loop is worth sharing: on so many threads, with the workspace that they want
+/// or with what one of them needs. With the flags of `run`, or under the sanitizers.
+pub fn parallel(
+    text: &str,
+    session: &Session,
+    calls: &[Call],
+    folder: &Path,
+    runs: &[(usize, bool)],
+    optimised: bool,
+) -> Result<Vec<Vec<Outcome>>, String> {
     let (file, binary, output) = (folder.join("parallel.c"), folder.join("parallel"), folder.join("parallel.txt"));
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
     let mut command = Command::new(super::tools::c_compiler());
-    command.args(["-std=c99", "-g", "-O1", "-fopenmp", "-DSMOOTH_WORTH=1e-3"]);
-    command.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
-    super::tools::succeeds(command.arg(&binary).arg(&file).arg("-lm"))?;
+    if optimised {
+        command.args(compiler::Mode { arithmetic: compiler::Arithmetic::Fast, parallel: true }.flags());
+    } else {
+        command.args(["-std=c99", "-g", "-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    }
+    super::tools::succeeds(command.args(["-DSMOOTH_WORTH=1e-3", "-o"]).arg(&binary).arg(&file).arg("-lm"))?;
     let mut all = Vec::new();
     for (threads, spared) in runs {
         let mut command = Command::new(&binary);

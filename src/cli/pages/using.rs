@@ -92,7 +92,8 @@ pub const PAGES: &[Page] = &[
     page(
         "E0903",
         "a tool is missing",
-        "`run` and `build` need a C compiler: install gcc, or set CC. A static library needs `ar`. `--target futhark` also needs\nthe Futhark compiler, which `FUTHARK` or the path names.",
+        "`run` and `build` need a C compiler: install gcc, or set CC. A static library needs `ar`. `--parallel` needs
+a C compiler with OpenMP, as gcc is, and clang with libomp. `--target futhark` also needs\nthe Futhark compiler, which `FUTHARK` or the path names.",
     ),
     page(
         "E0904",

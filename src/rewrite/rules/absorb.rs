@@ -7,7 +7,7 @@
 //! gone. No work is new: some loop runs over the whole array and does the operation for every element in any case.
 //! Limits: arrays of Doubles that are let-bound builds.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use crate::ir::free::{each_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
@@ -15,8 +15,8 @@ use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
-use super::lambda::strict_operands;
 use super::rules;
+use super::share::{collect_binders, operands_on_spine};
 
 rules! {
     "array-absorb" Lambda Motion @ Let: "let x = build n (fun i -> e) in f (g x[j] j) -> let x = build n (fun i -> g e i) in f x[j] where f has x nowhere else"
@@ -109,11 +109,10 @@ fn strictly(expr: &Expr, x: &Var, i: &Var) -> Option<(Expr, Expr)> {
 }
 
 fn each_strict<T>(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Option<T>) -> Option<T> {
-    let all = matches!(expr.term(), Term::Let(..) | Term::Check { .. });
-    let is_strict = strict_operands(expr);
+    let is_strict = operands_on_spine(expr);
     let (mut at, mut found) = (0, None);
     expr.term().each_child(&mut |child| {
-        if found.is_none() && (all || is_strict(at)) {
+        if found.is_none() && is_strict(at) {
             found = f(child);
         }
         at += 1;
@@ -123,18 +122,13 @@ fn each_strict<T>(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Option<T>) -> Option<
 
 /// Whether the term can stand outside of the body, but for the index.
 fn is_closed(term: &Expr, index: &Expr, body: &Expr) -> bool {
-    let mut bound = HashSet::new();
-    binders(body, &mut bound);
+    let mut bound = FxHashSet::default();
+    collect_binders(body, &mut bound);
     let mut closed = true;
     each_free_var(term, &mut |var| {
         closed = closed && (!bound.contains(var) || matches!(index.term(), Term::Var(index) if index == var));
     });
     closed
-}
-
-fn binders(expr: &Expr, found: &mut HashSet<Var>) {
-    found.extend(expr.term().binders().into_iter().cloned());
-    expr.term().each_child(&mut |child| binders(child, found));
 }
 
 fn replace(expr: &Expr, by: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {

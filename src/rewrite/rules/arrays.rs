@@ -19,7 +19,7 @@ use super::rules;
 
 rules! {
     "array-split" Tuple @ Let: "let p = build n (fun i -> (a, b)) in e -> let q = build n (fun i -> a) in let r = build n (fun i -> b) in e[(q[i], r[i])/p[i]]"
-        if ["no work is done twice"] => array_split;
+        if ["n is free to copy", "no work is done twice"] => array_split;
     "build-one-hot" Fusion Fusion @ Let: "let x = build n (fun i -> if i = k then e else 0) in b -> let h = (let i = k in e) in let x = build n (fun i -> if i = k then h else 0) in b"
         if ["e is not atomic", "i is not in k", "0 <= k && k < n"] => build_one_hot;
 }
@@ -33,9 +33,6 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let Type::Tuple(parts) = element.ty() else { return None };
     let (_, i) = loops.first()?;
-    if loops.iter().any(|(n, _)| !is_free(n)) {
-        return None;
-    }
     let components: Vec<Expr> = (0..parts.len()).map(|k| component(element, k)).collect::<Option<_>>()?;
     let arrays: Vec<Var> =
         (0..parts.len()).map(|k| Var::fresh(&format!("{}_{k}", x.name()), array_of(&components[k], &loops).ty().clone())).collect();
@@ -48,6 +45,9 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     for (k, component) in components.iter().enumerate().filter(|(k, _)| used[*k]) {
         let shared = with_values(component, &|y| named.iter().find(|(name, at)| name == y && *at < k).map(|(_, at)| read(*at)));
         lets.push((k, shared));
+    }
+    if let Some((n, _)) = loops.iter().find(|(n, _)| !is_free(n)) {
+        facts.require("n is free to copy", lets.len() < 2, n)?;
     }
     facts.require("no work is done twice", lets.len() < 2 || is_worthwhile(element, &lets, facts, i), value)?;
     let lets = lets.into_iter().map(|(k, component)| (arrays[k].clone(), freshen(&array_of(&component, &loops))));
@@ -102,7 +102,10 @@ fn elements(expr: &Expr, x: &Var, depth: usize, arrays: &[Var], used: &mut [bool
     let is_x = |e: &Expr| matches!(e.term(), Term::Var(var) if var == x);
     match expr.term() {
         Term::Var(var) => (var != x).then(|| expr.clone()),
-        Term::Dim(array, axis) if is_x(array) => Some(Expr::dim(Expr::var(arrays.first()?), *axis)),
+        Term::Dim(array, axis) if is_x(array) => {
+            *used.first_mut()? = true;
+            Some(Expr::dim(Expr::var(arrays.first()?), *axis))
+        }
         Term::Proj(tuple, k) => {
             let Some(indices) = indices_of(tuple, x, depth) else { return in_children(expr, x, depth, arrays, used) };
             *used.get_mut(*k)? = true;

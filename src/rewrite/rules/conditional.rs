@@ -5,7 +5,7 @@
 
 use crate::ir::free::mentions;
 use crate::ir::subst::substitute;
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
@@ -23,6 +23,7 @@ rules! {
     "if-assume"  Conditional @ Any: "if c then a else b -> if c then a[c := true] else b[c := false]"
         if ["what stands for its equal is an Index"] => if_assume;
     "eq-order"   Conditional @ Prim: "j = i -> i = j" if ["i is bound further out"] => eq_order;
+    "eq-solve"   Conditional @ Prim: "j = i + k -> j - k = i where the innermost fold runs over i" => eq_solve;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b"
         if ["f a or f b is then simpler", "f is small"] => if_float;
     "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x] = e is zero or atomic" => if_let;
@@ -54,6 +55,26 @@ fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let [a, b] = args.as_slice() else { return None };
     let (Term::Var(x), Term::Var(y)) = (a.term(), b.term()) else { return None };
     facts.grants("i is bound further out", facts.is_outside(y, x)).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
+}
+
+/// What decides a step of a fold says so of its variable: also `x[i + 1]` is then read in one step only.
+fn eq_solve(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let i = facts.innermost_fold()?;
+    let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
+    if !matches!(a.ty(), Type::Index(_)) || is_i(a) || is_i(b) {
+        return None;
+    }
+    let (difference, alone) = (Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?), Size::var(i));
+    let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
+    let other = match factor {
+        1 => alone.sub(&difference),
+        -1 => alone.add(&difference),
+        _ => return None,
+    };
+    (!other.mentions(i)).then_some(())?;
+    Some(Expr::prim(Prim::Eq, vec![other.to_expr()?, Expr::var(i)]))
 }
 
 fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -163,7 +184,7 @@ fn if_join(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Prim(prim, args) = expr.term() else { return None };
     let [x, y] = args.as_slice() else { return None };
     let (Term::If(c, a, b), Term::If(other, d, e)) = (x.term(), y.term()) else { return None };
-    if !same(c, other) || matches!(prim, Prim::And | Prim::Or) {
+    if !same(c, other) {
         return None;
     }
     let join = |x: &Expr, y: &Expr| Expr::prim(*prim, vec![x.clone(), y.clone()]);

@@ -4,7 +4,8 @@
 //!     let r = 1 / z in a / z + b              →  let r = 1 / z in a * r + b
 //!     let z = e in (a / z, b / z, c / z, …)   →  let z = e in let r = 1 / z in (a * r, b * r, c * r, …)
 
-use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::ir::{Expr, Prim, Term, Type};
+use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
 use super::ring::{binary, is_number};
@@ -24,7 +25,11 @@ fn inverse(z: &Expr) -> Expr {
 
 fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (x, z) = binary(expr, Prim::Div)?;
-    if expr.ty() != &Type::Double || !matches!(z.term(), Term::Var(_)) || is_number(x, 1.0) {
+    let named = match z.term() {
+        Term::Proj(tuple, _) => matches!(tuple.term(), Term::Var(_)),
+        term => matches!(term, Term::Var(_)),
+    };
+    if expr.ty() != &Type::Double || !named || is_number(x, 1.0) {
         return None;
     }
     let r = facts.bound_to(&inverse(z))?;
@@ -32,25 +37,31 @@ fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let Term::Let(z, value, body) = expr.term() else { return None };
+    let Term::Let(x, value, body) = expr.term() else { return None };
     // the body is only looked at where there may be something to find, or to say
-    let is_rare = facts.uses.knows(z) && (facts.uses.get(z).count as usize) < OFTEN && !facts.refusals.are_kept();
-    if z.ty() != &Type::Double || is_rare {
+    let is_rare = facts.uses.knows(x) && (facts.uses.get(x).count as usize) < OFTEN && !facts.refusals.are_kept();
+    if is_rare {
         return None;
     }
-    let divisions = divisions(body, z)?;
-    if divisions == 0 {
-        return None;
-    }
-    facts.require("f divides by z four times or more", divisions >= OFTEN, expr)?;
-    let inverted = Expr::bind("r", inverse(&Expr::var(z)), |_| body.clone());
-    Some(Expr::let_(z.clone(), value.clone(), inverted))
+    let whole = Expr::var(x);
+    let numbers = match x.ty() {
+        Type::Double => vec![whole],
+        Type::Tuple(parts) => {
+            let doubles = (0..parts.len()).filter(|k| parts[*k] == Type::Double);
+            doubles.map(|k| Expr::proj(whole.clone(), k)).collect()
+        }
+        Type::Bool | Type::Index(_) | Type::Array(..) => Vec::new(),
+    };
+    let counted = numbers.into_iter().filter_map(|z| divisions(body, &z).map(|count| (count, z)));
+    let (count, z) = counted.max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0)?;
+    facts.require("f divides by z four times or more", count >= OFTEN, expr)?;
+    let inverted = Expr::bind("r", inverse(&z), |_| body.clone());
+    Some(Expr::let_(x.clone(), value.clone(), inverted))
 }
 
 /// How often the term divides by z; `None` where it has the reciprocal already.
-fn divisions(expr: &Expr, z: &Var) -> Option<usize> {
-    let by_z =
-        |expr: &Expr| binary(expr, Prim::Div).filter(|(_, by)| matches!(by.term(), Term::Var(var) if var == z)).map(|(x, _)| x.clone());
+fn divisions(expr: &Expr, z: &Expr) -> Option<usize> {
+    let by_z = |expr: &Expr| binary(expr, Prim::Div).filter(|(_, by)| same(by, z)).map(|(x, _)| x.clone());
     let own = match by_z(expr) {
         Some(x) if is_number(&x, 1.0) => return None,
         Some(_) => 1,

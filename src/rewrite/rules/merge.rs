@@ -67,7 +67,8 @@ fn holds_index(ty: &Type) -> bool {
     }
 }
 
-/// Drops components of a conditional tuple that nobody asks for or that another component is, and flattens it.
+/// Drops components of a conditional tuple that nobody asks for, that another component is or that are one literal,
+/// and flattens it.
 fn if_components(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     if !matches!(value.term(), Term::If(..)) || !matches!(value.ty(), Type::Tuple(_)) {
@@ -82,12 +83,13 @@ fn if_components(expr: &Expr, _: &Facts) -> Option<Expr> {
     if rows.iter().any(|row| row.len() != used.len()) {
         return None;
     }
-    // the first component that is the same in every branch stands for the others
-    let alike = |j: usize, k: usize| rows.iter().all(|row| row[j].is_atom() && same(&row[j], &row[k]));
+    // the first component that is the same in every branch stands for the others, a literal for itself
+    let alike = |j: usize, k: usize| rows.iter().all(|row| same(&row[j], &row[k]));
     let first: Vec<usize> = (0..used.len()).map(|k| (0..k).find(|j| alike(*j, k)).unwrap_or(k)).collect();
-    let kept: Vec<usize> = (0..used.len()).filter(|k| first[*k] == *k).collect();
+    let is_literal = |k: usize| matches!(rows[0][k].term(), Term::Double(_)) && rows.iter().all(|row| same(&row[k], &rows[0][k]));
+    let kept: Vec<usize> = (0..used.len()).filter(|k| first[*k] == *k && !is_literal(*k)).collect();
     let flat = used.iter().all(|path| path.len() == 1);
-    if flat && kept.len() == leaves(value.ty()) {
+    if kept.is_empty() || flat && kept.len() == leaves(value.ty()) {
         return None;
     }
     let mut row = 0;
@@ -99,6 +101,9 @@ fn if_components(expr: &Expr, _: &Facts) -> Option<Expr> {
     let var = Var::fresh(x.name(), value.ty().clone());
     let read = |path: &[usize]| {
         let at = used.iter().position(|other| other == path)?;
+        if is_literal(at) {
+            return Some(rows[0][at].clone());
+        }
         let at = kept.iter().position(|k| *k == first[at])?;
         Some(if kept.len() == 1 { Expr::var(&var) } else { Expr::proj(Expr::var(&var), at) })
     };

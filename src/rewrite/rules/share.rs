@@ -61,7 +61,7 @@ fn inner_regions(expr: &Expr, facts: &Facts) -> Expr {
 }
 
 /// Subterms that are evaluated whenever the term is, the bodies of lets and checks included.
-fn operands_on_spine(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
+pub fn operands_on_spine(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
     let all = matches!(expr.term(), Term::Let(..) | Term::Check { .. });
     let strict = strict_operands(expr);
     move |at| all || strict(at)
@@ -163,7 +163,7 @@ impl Candidates<'_> {
         // a loop's own variables do not keep it where it is
         let closed = closed || self.is_closed(expr);
         let hash = hasher.finish();
-        let named = matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_))
+        let named = (matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_)) || is_read(expr))
             && !matches!(expr.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. });
         let wanted = || self.facts.grants("e is work or an element", is_worth_a_name(expr) || is_read(expr));
         if closed && named && !expr.is_atom() && wanted() {
@@ -204,7 +204,8 @@ fn is_read(expr: &Expr) -> bool {
     matches!(expr.term(), Term::Get(..)) && !has_array(expr.ty())
 }
 
-fn collect_binders(expr: &Expr, found: &mut FxHashSet<Var>) {
+/// Every variable that a term binds.
+pub fn collect_binders(expr: &Expr, found: &mut FxHashSet<Var>) {
     found.extend(expr.term().binders().cloned());
     expr.term().each_child(&mut |child| collect_binders(child, found));
 }

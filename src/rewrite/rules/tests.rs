@@ -20,6 +20,7 @@ use instances::instance;
 
 mod conditions;
 mod instances;
+mod shapes;
 mod witnesses;
 
 /// How many terms each rule must rewrite, and at most how many are tried for that.

@@ -6,13 +6,7 @@
 use crate::ir::{Expr, Prim, Size, Status, Type};
 use crate::rewrite::generate::Generator;
 
-fn double(value: f64) -> Expr {
-    Expr::double(value)
-}
-
-fn prim(prim: Prim, a: Expr, b: Expr) -> Expr {
-    Expr::prim(prim, vec![a, b])
-}
+use super::shapes::{double, loop_of, pair_fold, partial, prim, product};
 
 /// A term that the function-defined rule may apply to.
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
@@ -117,9 +111,11 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             Expr::let_(x, first, rest)
         }
         "div-known" | "reciprocal" => {
-            let value = g.double(1);
-            let (z, body) = g.bound("z", Type::Double, |g, z| {
-                let z = Expr::var(z);
+            // a number, or a component
+            let pair = g.below(2) == 0;
+            let value = if pair { Expr::tuple(vec![g.double(1), g.double(1)]) } else { g.double(1) };
+            let (z, body) = g.bound("z", value.ty().clone(), |g, z| {
+                let z = if pair { Expr::proj(Expr::var(z), 1) } else { Expr::var(z) };
                 let quotient = |g: &mut Generator, z: &Expr| prim(Prim::Div, g.double(1), z.clone());
                 if rule == "reciprocal" {
                     let parts: Vec<Expr> = (0..5).map(|_| quotient(g, &z)).collect();
@@ -131,8 +127,12 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "if-components" => {
             let (a, b) = (g.double(1), g.double(1));
-            let branch =
-                |g: &mut Generator| Expr::bind("s", g.double(1), |s| Expr::tuple(vec![Expr::tuple(vec![s.clone(), g.double(1)]), s]));
+            // sometimes the same literal in both branches
+            let literal = g.below(2) == 0;
+            let branch = |g: &mut Generator| {
+                let other = if literal { double(2.0) } else { g.double(1) };
+                Expr::bind("s", g.double(1), |s| Expr::tuple(vec![Expr::tuple(vec![s.clone(), other]), s]))
+            };
             let value = Expr::if_(prim(Prim::Lt, a, b), branch(g), branch(g));
             let (ty, k) = (value.ty().clone(), g.below(2));
             let (x, body) = g.bound("t", ty, |g, x| {
@@ -221,7 +221,11 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     let other = g.double(0);
                     return Expr::fold(n, "s", "i", g.double(0), |s, i| {
                         let inner = Expr::fold(m, "t", "j", double(0.0), |t, j| {
-                            let term = prim(Prim::Mul, element(g, &i, &j), prim(Prim::Mul, around, Expr::get(g.param("u"), j)));
+                            let term = prim(
+                                Prim::Mul,
+                                element(g, &i, &j),
+                                prim(Prim::Mul, around, Expr::get(g.param("u"), if g.below(3) == 0 { g.index(0) } else { j })),
+                            );
                             prim(Prim::Add, t, term)
                         });
                         prim(Prim::Add, s, prim(Prim::Mul, prim(Prim::Mul, other, Expr::get(g.param("w"), i)), inner))
@@ -281,7 +285,7 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     let row = Expr::get(r.clone(), g.index(0));
                     let element = if deep { Expr::get(row, g.index(0)) } else { row };
                     match g.below(3) {
-                        0 => Expr::proj(element, 1),
+                        0 => prim(Prim::Mul, Expr::proj(element, 1), Expr::prim(Prim::ToDouble, vec![Expr::dim(r.clone(), 0)])),
                         1 => prim(Prim::Add, Expr::proj(element.clone(), 0), Expr::proj(element, 1)),
                         _ => {
                             let (t, body) = g.bound("t", element.ty().clone(), |g, t| {
@@ -337,6 +341,13 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     prim(Prim::Mul, a, loop_of(g, n, |g| prim(Prim::Add, g.double(1), again)))
                 }
             }
+        }
+        "eq-solve" => {
+            let n = g.count();
+            loop_of(g, n, |g| {
+                let shifted = prim([Prim::Add, Prim::Sub][g.below(2)], g.index(0), g.index(0));
+                Expr::if_(prim(Prim::Eq, g.index(0), shifted), g.double(1), g.double(1))
+            })
         }
         "eq-order" => Expr::if_(prim(Prim::Eq, g.index(0), g.index(0)), g.double(1), g.double(1)),
         "hoist" => {
@@ -446,48 +457,4 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         _ => return None,
     })
-}
-
-/// A condition that may fail.
-fn partial(g: &mut Generator) -> Expr {
-    if g.below(2) == 0 {
-        return g.boolean(1);
-    }
-    prim(Prim::Lt, Expr::get(g.param("v"), g.index(1)), double(0.5))
-}
-
-/// A random product or quotient of terms of a pool.
-fn product(g: &mut Generator, pool: &[Expr], factors: usize) -> Expr {
-    let mut whole = crate::ir::subst::freshen(&pool[g.below(pool.len())]);
-    for _ in 0..factors {
-        let factor = crate::ir::subst::freshen(&pool[g.below(pool.len())]);
-        // what is divided by and cancelled is not zero
-        whole = if g.below(3) == 0 { prim(Prim::Div, whole, Expr::prim(Prim::Exp, vec![factor])) } else { prim(Prim::Mul, whole, factor) };
-    }
-    whole
-}
-
-fn loop_of(g: &mut Generator, n: Expr, f: impl FnOnce(&mut Generator) -> Expr) -> Expr {
-    let init = g.double(1);
-    let bound = Type::Index(Some(Size::of_expr(&n)));
-    let (s, (i, body)) = g.bound("s", Type::Double, |g, _| g.bound("i", bound, |g, _| f(g)));
-    Expr::fold_with(n, s, i, body, init)
-}
-
-/// A fold over a pair whose components may or may not depend on each other.
-fn pair_fold(g: &mut Generator) -> Expr {
-    let (n, init) = (g.count(), Expr::tuple(vec![g.double(1), g.double(1)]));
-    let bound = Type::Index(Some(Size::of_expr(&n)));
-    let (s, (i, body)) = g.bound("s", init.ty().clone(), |g, s| {
-        let s = Expr::var(s);
-        g.bound("i", bound, |g, _| {
-            let step = |g: &mut Generator| {
-                let (j, other) = (g.below(2), g.double(1));
-                prim([Prim::Add, Prim::Mul][g.below(2)], Expr::proj(s.clone(), j), other)
-            };
-            let (a, b) = (step(g), step(g));
-            if g.below(3) == 0 { Expr::if_(g.boolean(0), Expr::tuple(vec![a, b]), s.clone()) } else { Expr::tuple(vec![a, b]) }
-        })
-    });
-    Expr::fold_with(n, s, i, body, init)
 }

@@ -175,6 +175,12 @@ pub const ROWS: &[Row] = &[
     // 8e
     row(
         "array-split",
+        "n is free to copy",
+        Work,
+        "let p = build (index (x * x + 3.0)) (fun i -> (double i, x)) in build 2 (fun i -> fst p[i] * snd p[i])",
+    ),
+    row(
+        "array-split",
         "no work is done twice",
         Work,
         "let p = build k (fun i -> let t = exp (sin v[i]) in (t + 1.0, t * 2.0)) in build k (fun i -> fst p[i] * snd p[i])",
