@@ -26,7 +26,7 @@ use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Module;
 use crate::toolchain::futhark;
 use crate::toolchain::shim::Interface;
-use crate::types::Derive;
+use crate::types::{Derive, FixedSize};
 
 /// What a compilation may be told.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +35,8 @@ pub struct Options {
     pub entries: Vec<String>,
     /// `--derive KIND:FUNCTION[:PARAMETER]`.
     pub derive: Vec<Derive>,
+    /// `--size NAME=INT`: sizes that are literals.
+    pub sizes: Vec<FixedSize>,
     pub schedule: Schedule,
     /// `--disable`: rules and groups of rules that do not apply.
     pub disabled: Vec<String>,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::real::Real;
-use crate::types::Derive;
+use crate::types::{Derive, FixedSize};
 
 /// Differentiates numerical array programs written in F-smooth and emits C.
 #[derive(Parser)]
@@ -124,6 +124,9 @@ pub struct Source {
     /// Share loops among threads in emitted C, by OpenMP; the workspace then has a slice for each thread
     #[arg(long)]
     pub parallel: bool,
+    /// Specialise the entries to this value of a size, which is no parameter then (repeatable)
+    #[arg(long, value_name = "NAME=INT", value_parser = FixedSize::parse)]
+    pub size: Vec<FixedSize>,
     /// What a Double is in emitted code: f64, or f32, whose vectors have twice the lanes; `eval` always computes in f64
     #[arg(long, value_enum, default_value_t = RealName::F64, value_name = "TYPE")]
     pub real: RealName,

@@ -34,6 +34,7 @@ pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display
     let options = Options {
         entries: source.entry.clone(),
         derive: source.derive.clone(),
+        sizes: source.size.clone(),
         schedule: schedule(source)?,
         disabled: source.disable.clone(),
         record: wanted.record,

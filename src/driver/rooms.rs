@@ -16,7 +16,11 @@ pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> 
 }
 
 pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    let options = typing::Options { entries: session.options.entries.clone(), derives: session.options.derive.clone() };
+    let options = typing::Options {
+        entries: session.options.entries.clone(),
+        derives: session.options.derive.clone(),
+        sizes: session.options.sizes.clone(),
+    };
     let elaborated = typing::elaborate(&mut session.sources, session.main, load, &options)?;
     session.program = elaborated.program;
     session.warnings = elaborated.warnings;
