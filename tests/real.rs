@@ -142,6 +142,35 @@ fn every_primitive_has_its_float() {
 }
 
 #[test]
+fn floats_are_shared_among_threads() {
+    if !tools::has_sanitizers() {
+        eprintln!("skipped: {} has no sanitizers here", tools::c_compiler());
+        return;
+    }
+    let options = Options { real: Real::F32, parallel: true, ..Options::default() };
+    let mut session = Session::new("everything.smooth", EVERYTHING, options);
+    assert!(session.run_to("emit", &mut sources::open).is_ok());
+    assert_eq!(silent::files(session.emitted().expect("C")), Ok(()));
+    let numbers = |count: usize| format!("[{}]", (0..count).map(|i| (0.25 + i as f64 / 64.0).to_string()).collect::<Vec<_>>().join(","));
+    let words = [("rows", vec![numbers(50)]), ("lanes", vec![numbers(50)]), ("rooms", vec![numbers(21), "1".to_string()])];
+    let arguments: Vec<_> = words.iter().map(|(entry, words)| engine::arguments(&session, entry, words).expect("fits")).collect();
+    let calls: Vec<Call> = words.iter().zip(&arguments).map(|((entry, _), arguments)| Call { entry, arguments }).collect();
+    let text = native::program(&session, &calls).expect("C");
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = native::parallel(&text, &session, &calls, folder.path(), &[(1, false), (3, false), (3, true)], false);
+    let runs = runs.unwrap_or_else(|problem| panic!("{problem}"));
+    let written = engine::compile("everything.smooth", EVERYTHING, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+    for ((entry, words), outcomes) in words.iter().zip(0..).map(|(call, at)| (call, runs.iter().map(move |run| &run[at]))) {
+        let inputs = engine::arguments(&written, entry, words).expect("fits");
+        let known = engine::interpret(&written, entry, &inputs.values).expect("a value");
+        for outcome in outcomes {
+            let found = outcome.as_ref().unwrap_or_else(|status| panic!("{entry}: status {status}"));
+            assert_eq!(engine::difference_within(TOLERANCE, &known, found), None, "{entry}");
+        }
+    }
+}
+
+#[test]
 fn floats_and_doubles_go_into_one_translation_unit() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut text = String::new();

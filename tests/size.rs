@@ -162,7 +162,7 @@ fn what_does_not_fit_is_a_diagnostic() {
 #[test]
 fn a_fixed_size_has_a_name_and_is_not_negative() {
     assert_eq!(FixedSize::parse("n=3"), Ok(FixedSize { name: "n".into(), value: 3 }));
-    for wrong in ["n", "n=", "=3", "n=-1", "n=3.0", "n=99999999999999999999"] {
+    for wrong in ["n", "n=", "=3", "n=-1", "n=3.0", "n=99999999999999999999", "n=9223372036854775807"] {
         assert!(FixedSize::parse(wrong).is_err(), "{wrong}");
     }
 }

@@ -15,7 +15,7 @@ use crate::speedup::{self, calls, time};
 use crate::timing::{PAIRS, median};
 use crate::workloads::Workload;
 
-/// The largest |a - b| / max(1, |a|, |b|) over the elements of the two results.
+/// The largest difference of two elements, to the largest element.
 const TOLERANCE: f64 = 1e-3;
 
 /// One workload at one size; a sample each round.
@@ -54,7 +54,7 @@ pub fn measure(workload: &Workload) -> Result<Vec<Single>, String> {
     for &size in workload.sizes {
         let mut wide = Case::new((workload.inputs)(size), [&doubles, &doubles]);
         let mut narrow = Case::new((workload.inputs)(size).single(), [&floats, &floats]);
-        let difference = crate::largest_difference(&wide.result(&doubles)?, &narrow.single_result(&floats)?);
+        let difference = difference(&wide.result(&doubles)?, &narrow.single_result(&floats)?);
         if difference > TOLERANCE {
             return Err(format!("the results differ by {difference:.1e} at {size:?}"));
         }
@@ -70,6 +70,21 @@ pub fn measure(workload: &Workload) -> Result<Vec<Single>, String> {
     Ok(rows)
 }
 
+/// The measure that [`TOLERANCE`] bounds; infinite where one of the two is NaN.
+fn difference(wide: &[f64], narrow: &[f64]) -> f64 {
+    let largest = wide.iter().fold(1.0, |largest: f64, value| largest.max(value.abs()));
+    let parts = wide.iter().zip(narrow).map(|(a, b)| (a - b).abs() / largest);
+    parts.fold(if wide.len() == narrow.len() { 0.0 } else { f64::INFINITY }, |most, part| {
+        if part <= most {
+            most
+        } else if part.is_nan() {
+            f64::INFINITY
+        } else {
+            part
+        }
+    })
+}
+
 const HEADING: &str = "\n## Single precision\n";
 
 /// The page with this section before that on threads, in the place of the one that it has.
@@ -83,7 +98,8 @@ pub fn with_section(page: &str, rows: &[Single]) -> String {
         text,
         "{HEADING}\nMade by `cargo bench --bench ratios -- single`, or with the rest. What `--real f32` is worth: the time of emitted C on doubles / on\n\
          floats, {PAIRS} rounds in turns in one process, on the same numbers. Floats fill twice the lanes and move half the bytes, which is a\n\
-         factor of two by itself; the last column is the largest difference of the results, |a - b| / max(1, |a|, |b|).{load}\n\n\
+         factor of two by itself; the last column is the largest difference of two elements of the results,\n\
+         to the largest element.{load}\n\n\
          | workload | size | f64 / f32 | 95 % | f64 | f32 | difference |\n| --- | --: | --: | --- | --: | --: | --: |\n"
     );
     for row in rows {

@@ -87,7 +87,10 @@ impl Printer<'_> {
         }
         let count = self.expr(&share.count);
         let end = self.names.local("end");
-        let place = if share.lanes == Lanes::One { "smooth_part" } else { "smooth_part_in_lanes" };
+        let place = match share.lanes {
+            Lanes::One => "smooth_part".to_string(),
+            Lanes::Any | Lanes::Sum(_) | Lanes::Tile(_) => self.real.function("smooth_part_in_lanes"),
+        };
         self.line(format!("const int64_t {end} = {place}({count}, {part} + 1, {parts});"));
         self.repeat(share.i, &format!("{place}({count}, {part}, {parts})"), &end, &share.body, &share.lanes);
         if status.is_some() || !share.totals.is_empty() {

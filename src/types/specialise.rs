@@ -22,6 +22,9 @@ pub struct FixedSize {
     pub value: i64,
 }
 
+/// More Doubles than these do not fit into memory.
+const LONGEST: i64 = i64::MAX / 8;
+
 impl FixedSize {
     /// `NAME=INT`.
     pub fn parse(text: &str) -> Result<FixedSize, String> {
@@ -31,6 +34,7 @@ impl FixedSize {
             return Err("there is no name before the `=`".into());
         }
         match value.parse::<i64>() {
+            Ok(value) if value > LONGEST => Err("no array of numbers is so long".into()),
             Ok(value) if value >= 0 => Ok(FixedSize { name: name.to_string(), value }),
             Ok(_) => Err("a size is not negative".into()),
             Err(_) => Err("the size after the `=` is no integer".into()),
