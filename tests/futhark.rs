@@ -266,10 +266,49 @@ fn what_no_step_needs_does_not_fail() {
         ("power", &["0", "[1, 2]"]),
         ("power", &["2", "[1, 2]"]),
     ];
+    as_interpreted(MOVED_AND_FOLDED, &calls);
+}
+
+/// Checks of sizes and counts in places that are reached only sometimes.
+const CHECKED_IN_BRANCHES: &str = "
+let dots (v: Vector<n>) (w: Vector<m>) (b: Bool) = if b then vectorDot v w else 1.0
+let sums (v: Vector<n>) (w: Vector<m>) (b: Bool) = if b then vectorAdd v w else v
+let both (v: Vector<n>) (w: Vector<m>) (b: Bool) = b && vectorDot v w > 0.0
+let steps (v: Vector<n>) (w: Vector<m>) (b: Bool) = ifold (fun s i -> if b then s + vectorDot v w else s) 0.0 3
+let elements (v: Vector<n>) (w: Vector<m>) (b: Bool) = build 3 (fun i -> if i = 1 && b then vectorDot v w else double i)
+let nested (v: Vector<n>) (w: Vector<m>) (b: Bool) = if b then (if length v > 1 then vectorDot v w else 2.0) else 1.0
+let lengths (v: Vector<n>) (w: Vector<m>) (b: Bool) =
+  if b then ifold (fun s i -> s + w[i]) 0.0 (length (vectorAdd v w)) else 0.0
+let whole (v: Vector<n>) (w: Vector<m>) (b: Bool) = let s = vectorAdd v w in if b then vectorSum s else 0.0
+let counts (v: Vector<n>) (k: Index) (b: Bool) = ifold (fun s i -> if b then s + v[i] else s) 0.0 k
+let position (v: Vector<n>) (i: Index<n>) (b: Bool) = if b then v[i] else 0.0
+";
+
+#[test]
+fn what_is_needed_fails_wherever_it_stands() {
+    if !compiler_is_there() {
+        return;
+    }
+    let mut calls: Vec<(&str, &[&str])> = Vec::new();
+    for entry in ["dots", "sums", "both", "steps", "elements", "nested", "lengths", "whole"] {
+        calls.push((entry, &["[1]", "[2, 3]", "true"]));
+        calls.push((entry, &["[1, 2]", "[3]", "true"]));
+        calls.push((entry, &["[1, 2]", "[3]", "false"]));
+        calls.push((entry, &["[1, 2]", "[3, 4]", "true"]));
+    }
+    for words in [&["[1]", "-1", "false"], &["[1]", "-1", "true"], &["[1]", "1", "true"], &["[1]", "0", "false"]] {
+        calls.push(("counts", words));
+    }
+    calls.push(("position", &["[1]", "0", "false"]));
+    as_interpreted(CHECKED_IN_BRANCHES, &calls);
+}
+
+/// Compares calls of a program's entries with the interpreter, values and errors, through the backends on which Futhark moves things.
+fn as_interpreted(text: &str, calls: &[(&str, &[&str])]) {
     smoothc::stack::with_large_stack(|| {
-        let known = engine::compile("moved.smooth", MOVED_AND_FOLDED, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
-        for (schedule, backend) in [("none", "c"), ("none", "multicore"), ("default", "multicore")] {
-            let session = engine::compile_for(Target::Futhark, "moved.smooth", MOVED_AND_FOLDED, schedule, "emit").expect("is emitted");
+        let known = engine::compile("program.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+        for (schedule, backend) in [("none", "c"), ("default", "c"), ("none", "multicore"), ("default", "multicore")] {
+            let session = engine::compile_for(Target::Futhark, "program.smooth", text, schedule, "emit").expect("is emitted");
             let loaded = load(source(&session), &session, backend, Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
             for (entry, words) in calls {
                 let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
@@ -282,7 +321,9 @@ fn what_no_step_needs_does_not_fail() {
                     (Ok(wanted), Ok(found)) => {
                         assert_eq!(engine::difference(&wanted, &found), None, "{entry} {words:?} {schedule} {backend}")
                     }
-                    (Err(wanted), Err(Failure::Status(found))) => assert_eq!(wanted, engine::status_name(found as i32)),
+                    (Err(wanted), Err(Failure::Status(found))) => {
+                        assert_eq!(wanted, engine::status_name(found as i32), "{entry} {words:?} {schedule} {backend}")
+                    }
                     (wanted, found) => panic!("{entry} {words:?} {schedule} {backend}: {:?}, not {:?}", found, wanted.map(|_| ())),
                 }
             }

@@ -168,6 +168,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "let r = ifold (fun acc i -> let s = acc in s + v[i]) 0.0 n in r * 2.0",
     ),
     (
+        "fold-apart",
+        "ifold (fun s i -> (fst s + v[i], if i = j then snd s + x else snd s)) (0.0, 0.0) n",
+        "let s = ifold (fun s i -> if i = j then s + x else s) 0.0 n in let s_1 = ifold (fun s i -> s + v[i]) 0.0 n in (s_1, s)",
+    ),
+    (
         "topdown fold-merge",
         "[ifold (fun s i -> s + v[i]) 0.0 n, ifold (fun s i -> s + v[i] * v[i]) 0.0 n]",
         "let s_1 = ifold (fun s i -> (fst s + v[i], snd s + v[i] * v[i])) (0.0, 0.0) n in [fst s_1, snd s_1]",

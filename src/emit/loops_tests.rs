@@ -177,3 +177,81 @@ int main(void) {
 }"#,
     );
 }
+
+/// `build(n, j. sum over i of A[i][j] / u[i])`: a sum down each column.
+fn columns(name: &str) -> Function {
+    let (m, n) = (size("m"), size("n"));
+    let (a, u) = (matrix("A", &m, &n), vector("u", &m));
+    let body = Expr::build(Expr::var(&n), "j", |j| sum(&m, |i| op(Prim::Div, Expr::get(at(&a, &i), j.clone()), at(&u, &i))));
+    function(name, &[&m, &n], &[&a, &u], body)
+}
+
+#[test]
+fn sums_down_columns_take_four_rows_at_a_time() {
+    for reciprocals in [false, true] {
+        let files = emit_with(vec![columns("sums")], &[], &LowerOptions { reciprocals, ..LowerOptions::default() });
+        assert_eq!(files.source.matches("fours = m / 4;").count(), 1, "{}", files.source);
+        assert_eq!(files.source.matches("1.0 / u[").count(), if reciprocals { 5 } else { 0 }, "{}", files.source);
+        run(
+            &files,
+            r#"
+int main(void) {
+    for (int64_t m = 0; m < 14; ++m) {
+        for (int64_t n = 0; n < 12; ++n) {
+            double *a = (double *)malloc((size_t)(m * n) * sizeof(double)), u[13], out[11];
+            for (int64_t k = 0; k < m * n; ++k) { a[k] = (double)(k * k % 17) * 0.3 - 2.0; }
+            for (int k = 0; k < 13; ++k) { u[k] = k + 0.5; }
+            CHECK(sums(m, n, a, u, out, NULL, 0) == SMOOTH_OK);
+            for (int64_t j = 0; j < n; ++j) {
+                double s = 0.0;
+                for (int64_t i = 0; i < m; ++i) { s += a[i * n + j] / u[i]; }
+                NEAR(out[j], s);
+            }
+            free(a);
+        }
+    }
+    return failed;
+}"#,
+        );
+    }
+}
+
+/// `build(m, b. build(n, k. build(n, i. if k = i then x[b] * v[i] else 0)))`.
+fn diagonals(name: &str) -> Function {
+    let (m, n) = (size("m"), size("n"));
+    let (x, v) = (vector("x", &m), vector("v", &n));
+    let body = Expr::build(Expr::var(&m), "b", |b| {
+        Expr::build(Expr::var(&n), "k", |k| {
+            Expr::build(Expr::var(&n), "i", |i| {
+                let set = op(Prim::Mul, at(&x, &b), at(&v, &i));
+                Expr::if_(op(Prim::Eq, k.clone(), i), set, Expr::double(0.0))
+            })
+        })
+    });
+    function(name, &[&m, &n], &[&x, &v], body)
+}
+
+#[test]
+fn diagonals_are_cleared_and_set() {
+    let files = emit_with(vec![diagonals("diagonals")], &[], &LowerOptions::default());
+    assert!(!files.source.contains("k == i"), "{}", files.source);
+    run(
+        &files,
+        r#"
+int main(void) {
+    for (int64_t m = 0; m < 3; ++m) {
+        for (int64_t n = 0; n < 6; ++n) {
+            const double x[2] = {2.0, 3.0}, v[5] = {1.0, 2.0, 3.0, 4.0, 5.0};
+            double *out = (double *)malloc((size_t)(m * n * n) * sizeof(double));
+            for (int64_t k = 0; k < m * n * n; ++k) { out[k] = (double)NAN; }
+            CHECK(diagonals(m, n, x, v, out, NULL, 0) == SMOOTH_OK);
+            for (int64_t k = 0; k < m * n * n; ++k) {
+                NEAR(out[k], k / n % n == k % n ? x[k / (n * n)] * v[k % n] : 0.0);
+            }
+            free(out);
+        }
+    }
+    return failed;
+}"#,
+    );
+}

@@ -88,11 +88,11 @@ struct ChartView {
 struct PointView {
     x: String,
     y: String,
-    /// Where the label stands, above or below the point.
+    /// Where the label stands above the point.
     label_y: String,
     label: String,
     cost: String,
-    /// The cost's first term.
+    /// The cost's first term, where it is another than before.
     leading: String,
 }
 
@@ -241,13 +241,22 @@ fn chart(explanation: &Explanation) -> ChartView {
     let floor = number(HEIGHT as f64 - MARGIN / 2.0);
     let (first, last) = (places.first().map_or(0.0, |place| place.0), places.last().map_or(0.0, |place| place.0));
     let area = format!("{},{floor} {line} {},{floor}", number(first), number(last));
-    let points = states.iter().zip(&places).map(|((name, state), (x, y))| PointView {
-        x: number(*x),
-        y: number(*y),
-        label_y: number(y - 14.0),
-        label: escaped(name),
-        cost: escaped(&state.cost.short()),
-        leading: escaped(&leading(&state.cost.total())),
+    // only what is new is said, and neighbours not on one line
+    let (mut said, mut raised) = (String::new(), true);
+    let points = states.iter().zip(&places).map(|((name, state), (x, y))| {
+        let leading = leading(&state.cost.total());
+        let is_new = leading != said;
+        raised = is_new && !raised;
+        let shown = if is_new { escaped(&leading) } else { String::new() };
+        said = leading;
+        PointView {
+            x: number(*x),
+            y: number(*y),
+            label_y: number(y - if raised { 30.0 } else { 14.0 }),
+            label: escaped(name),
+            cost: escaped(&state.cost.short()),
+            leading: shown,
+        }
     });
     ChartView { width: WIDTH, height: HEIGHT, line, area, points: points.collect(), size: SIZE as usize }
 }

@@ -11,6 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
 use super::context::{Lowerer, Result, mismatch};
+use super::diagonal::Diagonal;
 use super::program::*;
 use super::scalar::negate;
 use super::sweep::ColumnSum;
@@ -113,6 +114,11 @@ impl Lowerer<'_> {
                 let count = self.count(n, Some(&array.length()))?;
                 if let Some(sum) = ColumnSum::find(n, i, body) {
                     return self.sweep(n, i, &count, &sum, array);
+                }
+                if let Some(diagonal) = Diagonal::find(n, i, body)
+                    && self.diagonal(n, i, &count, &diagonal, array)?
+                {
+                    return Ok(());
                 }
                 let body = &self.with_reciprocals(n, i, body)?;
                 self.enter(i, n, &count, Some(array.length()), |this, index| {

@@ -13,6 +13,7 @@ mod array;
 mod call;
 mod clean;
 mod context;
+mod diagonal;
 mod fold;
 mod function;
 mod lanes;

@@ -7,14 +7,14 @@
 //!                                                         for i: for j: out[j] += A[i][j]
 //!                                                         for j: out[j] = f(out[j])
 //!
-//! Each element's sum adds the same numbers in the same order. Few columns of literal number stay as they are.
+//! Where that is cheap, four rows are added at a time. Each element's sum adds the same numbers in the same order. Few columns of literal number stay as they are.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 use super::context::{Lowerer, Result};
-use super::program::{Elem, Place, Value};
+use super::program::{Elem, Lanes, Place, Stmt, Value};
 use super::view::{ArrayView, Dest, View};
 
 /// A sum down a column, taken out of the element that it is part of.
@@ -182,32 +182,10 @@ impl Lowerer<'_> {
             this.write(&sum.init, &place)
         })?;
         let rows = self.count(&sum.count, None)?;
-        let size = crate::ir::Size::try_of_expr(&sum.count).map(|size| self.canonical(&size));
-        self.enter(&sum.row, &sum.count, &rows, size, |this, _| {
-            // what is the same for the whole row is named before it
-            let mut ours = vec![column.clone()];
-            let mut later = Vec::new();
-            for (var, value) in &sum.lets {
-                if ours.iter().any(|var| mentions(value, var)) {
-                    ours.push(var.clone());
-                    later.push((var, value));
-                } else {
-                    this.bind(var, value)?;
-                }
-            }
-            let term = if this.reciprocals { this.inverted(&sum.term, &ours)? } else { sum.term.clone() };
-            this.enter(column, n, count, Some(dest.length()), |this, at| {
-                for (var, value) in later {
-                    this.bind(var, value)?;
-                }
-                let value = this.scalar(&term)?;
-                let place = this.element_dest(dest, at, span)?;
-                let (View::Scalar(old), Dest::Scalar(target)) = (this.view_of(&place), place) else { return Ok(()) };
-                let place: Place = target.place(|leaf| this.offset(leaf));
-                this.assign(place, Value::Prim { prim: sum.op, elem: Elem::Double, plain: true, args: vec![old, value] });
-                Ok(())
-            })
-        })?;
+        if !self.sweep_by_four(n, column, count, sum, &rows, dest)? {
+            let size = Size::try_of_expr(&sum.count).map(|size| self.canonical(&size));
+            self.enter(&sum.row, &sum.count, &rows, size, |this, at| this.add_rows(n, column, count, sum, std::slice::from_ref(at), dest))?;
+        }
         if matches!(sum.finish.term(), Term::Var(var) if *var == sum.total) {
             return Ok(());
         }
@@ -218,5 +196,98 @@ impl Lowerer<'_> {
             this.env.insert(sum.total.clone(), view);
             this.write(&sum.finish, &place)
         })
+    }
+
+    /// Adds four rows at a time, which loads and stores each sum once for them, then the rows that are left; says
+    /// whether it did: not for few rows, where adding one takes longer than that, or can fail.
+    fn sweep_by_four(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, rows: &Value, dest: &ArrayView) -> Result<bool> {
+        let most = self.range(rows).1;
+        if most < FEW_ROWS || most > i128::from(i64::MAX / 8) || !sum.lets.is_empty() || !is_light(&sum.term) {
+            return Ok(false);
+        }
+        let index = |this: &Self, prim, a: &Value, b: i64| this.prim(prim, Elem::Index, vec![a.clone(), Value::Index(b)]);
+        if let Some(size) = Size::try_of_expr(&sum.count).map(|size| self.canonical(&size)) {
+            self.bounds.insert(sum.row.clone(), size);
+        }
+        let (block, ()) = self.nested(|this| {
+            let fours = index(this, Prim::Div, rows, 4);
+            let fours = this.atomic(fours, "fours");
+            let i = this.counter(sum.row.name(), &fours);
+            let (body, ()) = this.nested(|this| {
+                this.facts.enter_loop(&sum.row, &sum.count);
+                let first = index(this, Prim::Mul, &Value::Local(i), 4);
+                let four: Vec<Value> = (0..4).map(|k| index(this, Prim::Add, &first, k)).collect();
+                this.add_rows(n, column, count, sum, &four, dest)
+            })?;
+            this.emit(Stmt::For { i, var: None, count: fours.clone(), size: None, body, lanes: Lanes::One, apart: false });
+            let left = index(this, Prim::Rem, rows, 4);
+            let i = this.counter(sum.row.name(), &left);
+            let (body, ()) = this.nested(|this| {
+                this.facts.enter_loop(&sum.row, &sum.count);
+                let done = index(this, Prim::Mul, &fours, 4);
+                let row = this.prim(Prim::Add, Elem::Index, vec![done, Value::Local(i)]);
+                this.add_rows(n, column, count, sum, &[row], dest)
+            })?;
+            this.emit(Stmt::For { i, var: None, count: left, size: None, body, lanes: Lanes::One, apart: false });
+            Ok(())
+        })?;
+        if super::can_fail(&block) {
+            return Ok(false);
+        }
+        block.into_iter().for_each(|stmt| self.emit(stmt));
+        Ok(true)
+    }
+
+    /// Adds rows to the sums, in this order.
+    fn add_rows(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, rows: &[Value], dest: &ArrayView) -> Result<()> {
+        // what is the same for the whole row is named before it
+        let mut ours = vec![column.clone()];
+        let (mut later, mut sooner) = (Vec::new(), Vec::new());
+        for (var, value) in &sum.lets {
+            if ours.iter().any(|var| mentions(value, var)) {
+                ours.push(var.clone());
+                later.push((var, value));
+            } else {
+                sooner.push((var, value));
+            }
+        }
+        let mut terms = Vec::new();
+        for row in rows {
+            self.env.insert(sum.row.clone(), View::Scalar(row.clone()));
+            for (var, value) in &sooner {
+                self.bind(var, value)?;
+            }
+            terms.push(if self.reciprocals { self.inverted(&sum.term, &ours)? } else { sum.term.clone() });
+        }
+        self.enter(column, n, count, Some(dest.length()), |this, at| {
+            let place = this.element_dest(dest, at, sum.term.span())?;
+            let (View::Scalar(mut total), Dest::Scalar(target)) = (this.view_of(&place), place) else { return Ok(()) };
+            for (row, term) in rows.iter().zip(&terms) {
+                this.env.insert(sum.row.clone(), View::Scalar(row.clone()));
+                for (var, value) in &later {
+                    this.bind(var, value)?;
+                }
+                let value = this.scalar(term)?;
+                total = Value::Prim { prim: sum.op, elem: Elem::Double, plain: true, args: vec![total, value] };
+            }
+            let place: Place = target.place(|leaf| this.offset(leaf));
+            this.assign(place, total);
+            Ok(())
+        })
+    }
+}
+
+/// Fewer rows than this are not worth a loop of their own.
+const FEW_ROWS: i128 = 8;
+
+/// Whether reading and writing the sum takes as long as the term: a product at most, of elements and numbers.
+fn is_light(term: &Expr) -> bool {
+    let plain = |expr: &Expr| match expr.term() {
+        Term::Get(array, index) => !has_loop(array) && index.is_atom(),
+        _ => expr.is_atom(),
+    };
+    match term.term() {
+        Term::Prim(Prim::Mul | Prim::Div, args) => term.ty() == &Type::Double && args.iter().all(plain),
+        _ => plain(term),
     }
 }

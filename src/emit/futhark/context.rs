@@ -49,6 +49,8 @@ pub struct Emitter<'a> {
     pub facts: Facts,
     /// The place of an array whose elements have lengths that only data decides: Futhark has no type for it.
     pub irregular: Option<Span>,
+    /// How many branches, loops and lambdas this place is in.
+    pub depth: usize,
     places: HashMap<Var, Place>,
     /// What let-bound Index variables are, where that is a polynomial.
     defined: HashMap<Var, Size>,
@@ -65,6 +67,7 @@ impl<'a> Emitter<'a> {
             names,
             facts,
             irregular: None,
+            depth: 0,
             places: HashMap::new(),
             defined: HashMap::new(),
             named: HashMap::new(),
@@ -75,9 +78,11 @@ impl<'a> Emitter<'a> {
     /// Does the work with names and facts of its own.
     pub fn scope<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         self.names.open();
+        self.depth += 1;
         let facts = self.facts.clone();
         let done = work(self);
         self.facts = facts;
+        self.depth -= 1;
         self.names.close();
         done
     }

@@ -104,8 +104,9 @@ pub fn define(
         for param in &function.params {
             let Some((status, test)) = emitter.declared_range(param) else { continue };
             if mentions(&function.body, param) {
-                emitter.guard(test, status, std::slice::from_ref(param), &mut bindings);
-            } else {
+                emitter.guard(test.clone(), status, std::slice::from_ref(param), &mut bindings);
+            }
+            if !guard::needs(&function.body, param) {
                 promises.push((status, test));
             }
         }

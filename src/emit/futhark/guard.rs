@@ -33,11 +33,19 @@ impl Emitter<'_> {
         let mut bindings = Vec::new();
         let (test, _) = self.operand(cond, &mut bindings);
         let guarded = self.guarded_vars(cond, body);
-        if is_total(body) || guarded.is_empty() {
-            let before = self.facts.clone();
-            self.facts.assume(cond, true);
-            let (value, shape) = self.operand(body, &mut bindings);
-            self.facts = before;
+        if is_total(body) || !self.is_needed_here(body, &guarded) {
+            let mut inner = Vec::new();
+            let (value, shape) = self.scope(|this| {
+                this.facts.assume(cond, true);
+                this.operand(body, &mut inner)
+            });
+            // what cannot fail stands before the assertion, anything else behind it
+            let value = if is_total(body) {
+                bindings.append(&mut inner);
+                value
+            } else {
+                Fut::let_in(inner, value)
+            };
             return (Fut::let_in(bindings, Fut::assert(helper(status), test, value)), shape);
         }
         let before = self.facts.clone();
@@ -52,6 +60,13 @@ impl Emitter<'_> {
             }
         }
         (Fut::let_in(bindings, exp), shape)
+    }
+
+    /// Whether the assertion of one of these variables holds up the body. In a branch, a loop or a connective the compiler
+    /// forgets it where the variable is only a length, and everywhere where the variable is not used: there the body's
+    /// value is asserted.
+    fn is_needed_here(&self, body: &Expr, vars: &[Var]) -> bool {
+        self.depth == 0 && vars.iter().any(|var| needs(body, var))
     }
 
     /// Binds variables anew, so that what uses them comes after the assertion.
@@ -100,6 +115,22 @@ impl Emitter<'_> {
             (name.clone(), this.range_test(Fut::atom(name), rank - 1, bound))
         });
         Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name(name)], inner), value])
+    }
+}
+
+/// Whether the value of the term is found only by way of the variable's.
+pub fn needs(expr: &Expr, var: &Var) -> bool {
+    match expr.term() {
+        Term::Var(other) => other == var,
+        Term::If(cond, then, otherwise) => needs(cond, var) || needs(then, var) && needs(otherwise, var),
+        Term::Prim(Prim::And | Prim::Or, args) => args.first().is_some_and(|first| needs(first, var)),
+        Term::Let(_, _, body) => needs(body, var),
+        Term::Build { n, .. } => needs(n, var),
+        Term::Fold { n, init, .. } => needs(n, var) || needs(init, var),
+        Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } => false,
+        Term::Prim(..) | Term::Get(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Check { .. } => {
+            expr.term().children().any(|child| needs(child, var))
+        }
     }
 }
 

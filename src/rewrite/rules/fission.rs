@@ -18,7 +18,9 @@ use super::rules;
 rules! {
     "fold-project" Fission Normalisation @ Proj: "(ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n).1 -> ifold (fun s i -> g s i) z n" => fold_project;
     "fold-fission" Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, one of them apart"
-        if ["e does not need all, or the one apart is then simpler"] => fold_fission;
+        if ["e does not need all, or the one apart is then simpler"] => |expr, facts| fold_fission(expr, facts, "e does not need all, or the one apart is then simpler");
+    "fold-apart" Fission Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n -> (ifold (fun s i -> f s i) y n, ifold (fun s i -> g s i) z n)"
+        if ["the one apart is then simpler"] => fold_apart;
 }
 
 /// Components of a tuple accumulator, by number.
@@ -96,7 +98,16 @@ pub fn leaves(expr: &Expr, facts: &Facts) -> bool {
     facts.loops() > 0 && !facts.needs_all_loops(expr) && facts.is_total(expr)
 }
 
-fn fold_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
+/// Where all components are asked for at once, as elements of an array are.
+fn fold_apart(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Fold { acc, width, .. } = fold(expr)?;
+    let s = Var::fresh(acc.name(), expr.ty().clone());
+    let parts = (0..width).map(|k| Expr::proj(Expr::var(&s), k)).collect();
+    fold_fission(&Expr::let_(s, expr.clone(), Expr::tuple(parts)), facts, "the one apart is then simpler")
+}
+
+/// `condition`: what the rule's law calls the reason to take it apart.
+fn fold_fission(expr: &Expr, facts: &Facts, condition: &str) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let fold = fold(value)?;
     let mut used = Components::new();
@@ -112,14 +123,11 @@ fn fold_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
         needed.len() > 1
             && fold.closure(alone.clone()).is_some_and(|closure| closure == alone)
             && !fold.others_need(**j, &needed)
-            && facts.grants(
-                "e does not need all, or the one apart is then simpler",
-                is_simpler(&fold.only(&alone)) || !leaves(value, facts) && leaves(&fold.only(&alone), facts),
-            )
+            && facts.grants(condition, is_simpler(&fold.only(&alone)) || !leaves(value, facts) && leaves(&fold.only(&alone), facts))
     });
     let rest: Components = needed.iter().copied().filter(|j| Some(j) != apart).collect();
     let is_gain = apart.is_some() || needed.len() < fold.width;
-    facts.require("e does not need all, or the one apart is then simpler", is_gain, value)?;
+    facts.require(condition, is_gain, value)?;
     let name = |suffix: &str, value: &Expr| Var::fresh(&format!("{}{suffix}", x.name()), value.ty().clone());
     let rest_value = fold.only(&rest);
     let rest_var = name("", &rest_value);

@@ -444,8 +444,12 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let body = if g.below(2) == 0 && other.is_atom() { prim(Prim::Add, other, body) } else { body };
             Expr::let_(x, value, body)
         }
-        "fold-project" | "fold-fission" => {
+        "fold-project" | "fold-fission" | "fold-apart" => {
             let fold = pair_fold(g);
+            if rule == "fold-apart" {
+                let n = g.count();
+                return Some(Expr::proj(Expr::get(g.build(n, pair_fold), g.index(0)), g.below(2)));
+            }
             if rule == "fold-project" {
                 return Some(Expr::proj(fold, g.below(2)));
             }

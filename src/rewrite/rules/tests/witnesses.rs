@@ -260,6 +260,12 @@ pub const ROWS: &[Row] = &[
         "let s = ifold (fun s i -> let t = exp (exp v[i]) in (fst s + t, snd s + t * x)) (0.0, 0.0) (length v) in fst s * snd s",
     ),
     row(
+        "fold-apart",
+        "the one apart is then simpler",
+        Work,
+        "ifold (fun s i -> let t = exp (exp v[i]) in (fst s + t, snd s + t * x)) (0.0, 0.0) (length v)",
+    ),
+    row(
         "fold-merge",
         "f needs both, and binds nothing that they need",
         Scope,
