@@ -19,6 +19,13 @@ static inline size_t smooth_round(size_t bytes)
     return bytes > SIZE_MAX - 7 ? SIZE_MAX : (bytes + 7) / 8 * 8;
 }
 
+/* the same for floats; no branch, which would make gcc warn of loops that run so often */
+static inline size_t smooth_roundf(size_t bytes)
+{
+    const size_t whole = (bytes + 7) / 8 * 8;
+    return whole >= bytes ? whole : bytes;
+}
+
 static inline size_t smooth_most(size_t a, size_t b)
 {
     return a >= b ? a : b;

@@ -31,6 +31,12 @@ static inline int64_t smooth_part_in_lanes(int64_t count, int64_t part, int64_t 
     return part < parts ? smooth_part(count, part, parts) / 8 * 8 : count;
 }
 
+/* the same for floats, of which sixteen are a vector */
+static inline int64_t smooth_part_in_lanesf(int64_t count, int64_t part, int64_t parts)
+{
+    return part < parts ? smooth_part(count, part, parts) / 16 * 16 : count;
+}
+
 /* from one thread's workspace to the next: no two write to one line of a cache */
 static inline size_t smooth_slice(size_t bytes)
 {

@@ -20,12 +20,13 @@ use crate::emit::futhark::FutharkFile;
 use crate::emit::{CFiles, ParameterKind};
 use crate::ir::{Function, Program};
 use crate::lower::LoopProgram;
+use crate::real::Real;
 use crate::rewrite::Derivation;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Module;
 use crate::toolchain::futhark;
 use crate::toolchain::shim::Interface;
-use crate::types::Derive;
+use crate::types::{Derive, FixedSize};
 
 /// What a compilation may be told.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,8 @@ pub struct Options {
     pub entries: Vec<String>,
     /// `--derive KIND:FUNCTION[:PARAMETER]`.
     pub derive: Vec<Derive>,
+    /// `--size NAME=INT`: sizes that are literals.
+    pub sizes: Vec<FixedSize>,
     pub schedule: Schedule,
     /// `--disable`: rules and groups of rules that do not apply.
     pub disabled: Vec<String>,
@@ -45,6 +48,8 @@ pub struct Options {
     pub unchecked: bool,
     /// `--parallel`: emitted C shares loops among threads.
     pub parallel: bool,
+    /// `--real`: what a Double is in emitted code.
+    pub real: Real,
     /// Keep this entry and what it calls.
     pub only: Option<String>,
     /// Put before public C names.
@@ -218,7 +223,7 @@ impl Session {
             ParameterKind::Size(var) => Some(var.clone()),
             ParameterKind::Scalar(_) | ParameterKind::Array(_) | ParameterKind::OutScalar | ParameterKind::OutArray(_) => None,
         });
-        Ok(Interface::new(&entry.name, &entry.workspace, sizes.collect(), function))
+        Ok(Interface { real: self.options.real, ..Interface::new(&entry.name, &entry.workspace, sizes.collect(), function) })
     }
 
     /// How Futhark calls an entry.
@@ -226,7 +231,7 @@ impl Session {
         let function = self.entry(name)?;
         let entry = self.emitted_futhark()?.entries.iter().find(|(source, _)| **source == *name);
         let (_, emitted) = entry.ok_or_else(|| vec![internal(format!("`{name}` was not emitted"))])?;
-        Ok(futhark::shim::Interface::new(emitted, function))
+        Ok(futhark::shim::Interface { real: self.options.real, ..futhark::shim::Interface::new(emitted, function) })
     }
 
     fn entry_names(&self) -> Vec<&str> {

@@ -27,6 +27,7 @@
 //! | `driver` | the list of passes; sees all rooms |
 //! | `cli` | one file a subcommand; the only place that reads files, prints and exits |
 //! | `source` | files and places in them |
+//! | `real` | `f64` or `f32`, as emitted code spells it |
 //! | `diagnostic` | what a user is told: code, place, message, help |
 //! | `stack` | a thread with room for recursion |
 //!
@@ -51,6 +52,7 @@ pub mod emit;
 pub mod explain;
 pub mod ir;
 pub mod lower;
+pub mod real;
 pub mod rewrite;
 pub mod source;
 pub mod stack;

@@ -54,6 +54,10 @@ fn wrong_usage_is_status_2() {
         &["emit", "--derive", "slope:f", "f.smooth"],
         &["emit", "--derive", "gradient", "f.smooth"],
         &["emit", "--derive", "gradient:f:x:y", "f.smooth"],
+        &["emit", "--size", "n", "f.smooth"],
+        &["emit", "--size", "n=-1", "f.smooth"],
+        &["emit", "--size", "n=three", "f.smooth"],
+        &["emit", "--real", "f16", "f.smooth"],
     ] {
         assert_eq!(status(&smoothc(args)), 2, "{args:?}");
     }
@@ -324,4 +328,35 @@ fn a_range_check_says_which_index_is_out_of_range() {
     let output = with_input(&["eval", "-", "f", "[1, 2, 3]", "3"], text);
     assert!(errors(&output).starts_with("error[E0705]: 4 is not an index below 3\n"), "{}", errors(&output));
     assert!(errors(&output).contains("help: "));
+}
+
+#[test]
+fn sizes_are_fixed_and_numbers_are_floats() {
+    let (folder, path) = file("f.smooth", b"let f (v: Vector<n>) (x: Double) : Vector<n> = vectorMap v (fun y -> x * y / 3.0)\n");
+    let (path, saved) = (path.to_str().expect("text"), folder.path().join("out.npy"));
+    let saved = saved.to_str().expect("text");
+    for (args, wanted) in [
+        (&["run", "--real", "f32", path, "f", "[0.1, 1, 2]", "1"][..], "[0.033333335, 0.33333334, 0.6666667]\n"),
+        (&["run", "--size", "n=3", path, "f", "[0.25, 1, 2]", "6"], "[0.5, 2.0, 4.0]\n"),
+        (&["run", "--real", "f32", path, "f", "[0.1, 1, 2]", "1", "-o", saved], ""),
+        (&["run", "--real", "f32", path, "f", &format!("@{saved}"), "3"], "[0.033333335, 0.33333334, 0.6666667]\n"),
+        (&["run", "--real", "f32", path, "f", "[1e39, NaN, -1e39]", "1"], "[Infinity, NaN, -Infinity]\n"),
+        (&["eval", "--real", "f32", path, "f", "[1]", "1"], "[0.3333333333333333]\n"),
+        (&["check", "--size", "n=3", path], "let f (v: Vector<3>) (x: Double) : Vector<3>\n"),
+    ] {
+        let output = smoothc(args);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), wanted, "{args:?}: {}", errors(&output));
+        assert_eq!(status(&output), 0, "{args:?}");
+    }
+    let bytes = std::fs::read(saved).expect("it was saved");
+    assert!(bytes.windows(5).any(|part| part == b"'<f4'"), "floats are saved as floats");
+    for (args, code) in [
+        (&["run", "--size", "n=3", path, "f", "[1, 2]", "1"][..], "E0806"),
+        (&["emit", "--size", "m=3", path], "E0816"),
+        (&["emit", "--size", "n=3", "--size", "n=4", path], "E0816"),
+    ] {
+        let output = smoothc(args);
+        assert_eq!(status(&output), 1);
+        assert!(errors(&output).starts_with(&format!("error[{code}]: ")), "{}", errors(&output));
+    }
 }

@@ -12,18 +12,16 @@ mod support {
     pub mod engine;
     #[allow(dead_code)]
     pub mod native;
+    pub mod silent;
     pub mod sources;
     pub mod tools;
 }
-
-use std::path::Path;
-use std::process::Command;
 
 use smoothc::driver::{Session, Target};
 use smoothc::source::Span;
 use support::cases::{Case, Example, Wanted};
 use support::native::Call;
-use support::{cases, engine, native, tools};
+use support::{cases, engine, native, silent, tools};
 
 const SCHEDULES: [&str; 2] = ["none", "default"];
 
@@ -148,63 +146,16 @@ fn run_calls_an_entry_of_every_example() {
     });
 }
 
-const WARNINGS: [&str; 8] = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wvla"];
-
 #[test]
 fn emitted_c_is_silent_and_self_contained() {
-    let c: Vec<&str> = ["gcc", "clang"].into_iter().filter(|name| tools::exists(name)).collect();
-    let c = if c.is_empty() { vec!["cc"] } else { c };
-    let cpp: Vec<&str> = ["g++", "clang++"].into_iter().filter(|name| tools::exists(name)).collect();
     tools::each(&cases::all(), |example| {
         for schedule in SCHEDULES {
             let session = engine::compile(&example.path, &example.text, schedule, "emit")?;
-            silent(&session, &c, &cpp).map_err(|problem| format!("{}, schedule {schedule}: {problem}", example.path))?;
+            silent::files(session.emitted().map_err(|_| "no C")?)
+                .map_err(|problem| format!("{}, schedule {schedule}: {problem}", example.path))?;
         }
         Ok(())
     });
-}
-
-fn silent(session: &Session, c: &[&str], cpp: &[&str]) -> Result<(), String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let files = session.emitted().map_err(|_| "no C")?;
-    let (source, header, object) = (folder.path().join("program.c"), folder.path().join("program.h"), folder.path().join("program.o"));
-    for (path, text) in [(&source, &files.source), (&header, &files.header)] {
-        std::fs::write(path, text).map_err(|error| error.to_string())?;
-    }
-    for compiler in c {
-        let mut command = Command::new(compiler);
-        command.args(["-std=c99", "-O2", "-Wmissing-prototypes"]).args(WARNINGS).args(["-c", "-o"]);
-        tools::succeeds(command.arg(&object).arg(&source))?;
-        no_data_and_no_allocation(&object)?;
-        alone(compiler, &["-x", "c", "-std=c99"], &header)?;
-    }
-    for compiler in cpp {
-        alone(compiler, &["-x", "c++"], &source)?;
-        alone(compiler, &["-x", "c++"], &header)?;
-    }
-    Ok(())
-}
-
-fn alone(compiler: &str, language: &[&str], file: &Path) -> Result<(), String> {
-    tools::succeeds(Command::new(compiler).args(language).arg("-fsyntax-only").args(WARNINGS).arg(file)).map(drop)
-}
-
-/// No global variable, and nothing called that allocates.
-fn no_data_and_no_allocation(object: &Path) -> Result<(), String> {
-    if !tools::exists("nm") {
-        return Ok(());
-    }
-    for line in tools::succeeds(Command::new("nm").arg(object))?.lines() {
-        let mut words = line.split_whitespace().rev();
-        let (name, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        if matches!(kind, "b" | "B" | "d" | "D" | "C" | "s" | "S" | "g" | "G") {
-            return Err(format!("`{name}` is a global variable"));
-        }
-        if kind == "U" && ["malloc", "calloc", "realloc", "free", "alloca", "aligned_alloc"].contains(&name.trim_start_matches('_')) {
-            return Err(format!("`{name}` is called"));
-        }
-    }
-    Ok(())
 }
 
 #[test]

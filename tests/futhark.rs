@@ -27,6 +27,7 @@ use generator::shrink::shrink;
 use serde::{Deserialize, Serialize};
 use smoothc::driver::{Session, Target};
 use smoothc::ir::{Type, Var};
+use smoothc::real::Real;
 use smoothc::toolchain::flat::{Column, Flat};
 use smoothc::toolchain::futhark::call::{self, Failure, Loaded};
 use smoothc::toolchain::futhark::compiler::{self, Limits};
@@ -145,12 +146,17 @@ fn derivatives_are_those_that_futhark_takes_of_the_primal() {
             let tangent = Var::fresh("tangent", function.params[at].ty().clone());
             text.push_str(&own_derivative(&text, of, at, &forward, "jvp"));
             let params = function.params.iter().cloned().chain([tangent]).collect();
-            more.push(Interface { name: forward, params, result: function.result.clone() });
+            more.push(Interface { name: forward, params, result: function.result.clone(), real: Real::F64 });
             let has_reverse = function.result == Type::Double;
             if has_reverse {
                 let reverse = format!("reverse_{}", compared.len());
                 text.push_str(&own_derivative(&text, of, at, &reverse, "vjp"));
-                more.push(Interface { name: reverse, params: function.params.clone(), result: function.params[at].ty().clone() });
+                more.push(Interface {
+                    name: reverse,
+                    params: function.params.clone(),
+                    result: function.params[at].ty().clone(),
+                    real: Real::F64,
+                });
             }
             compared.push((case, at, has_reverse));
         }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use libloading::Library;
 use smoothc::diagnostic::Diagnostic;
 use smoothc::driver::{Options, Session};
+use smoothc::real::Real;
 use smoothc::toolchain::compiler::{self, Artifact, Mode};
 use smoothc::toolchain::shim::Interface;
 
@@ -30,10 +31,10 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn emit(workload: &Workload, parallel: bool) -> Result<Program, String> {
+    pub fn emit(workload: &Workload, parallel: bool, real: Real) -> Result<Program, String> {
         let text = workloads::program(workload)?;
         let file = format!("{}.smooth", workload.file);
-        let options = Options { only: Some(workload.entry.into()), parallel, ..Options::default() };
+        let options = Options { only: Some(workload.entry.into()), parallel, real, ..Options::default() };
         let emit = || {
             let mut session = Session::new(&file, &text, options.clone());
             session.run_to("emit", &mut |path, _| Err(format!("`{path}` is not opened here"))).map_err(first)?;
@@ -105,6 +106,7 @@ impl Case {
             .iter()
             .map(|array| match array {
                 Array::Doubles(items) => Block::holding(items),
+                Array::Singles(items) => Block::holding(items),
                 Array::Indexes(items) => Block::holding(items),
             })
             .collect();
@@ -129,6 +131,19 @@ impl Case {
                 self.workspace.layout.size(),
             )
         }
+    }
+
+    /// What a function on floats writes, from an output full of NaN.
+    pub fn single_result(&mut self, function: &Compiled) -> Result<Vec<f64>, String> {
+        let doubles = self.output.doubles();
+        doubles.fill(f64::from_bits(u64::MAX));
+        let bits: Vec<f64> = match self.call(function) {
+            0 => self.output.doubles().to_vec(),
+            status => return Err(format!("status {status}, with {} arrays", self.arrays.len())),
+        };
+        let floats = bits.iter().flat_map(|pair| pair.to_ne_bytes().chunks_exact(4).map(|bytes| bytes.to_vec()).collect::<Vec<_>>());
+        let value = |bytes: Vec<u8>| f64::from(f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+        Ok(floats.map(value).take(bits.len()).collect())
     }
 
     /// What the function writes, from an output full of NaN.

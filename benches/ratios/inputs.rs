@@ -16,6 +16,15 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// The same numbers as floats, for `--real f32`.
+    pub fn single(self) -> Inputs {
+        let narrowed = |array| match array {
+            Array::Doubles(items) => Array::Singles(items.into_iter().map(|item| item as f32).collect()),
+            Array::Singles(_) | Array::Indexes(_) => array,
+        };
+        Inputs { arrays: self.arrays.into_iter().map(narrowed).collect(), ..self }
+    }
+
     /// The bytes that must be written.
     pub fn written(&self) -> usize {
         self.output * size_of::<f64>()
@@ -24,6 +33,7 @@ impl Inputs {
 
 pub enum Array {
     Doubles(Vec<f64>),
+    Singles(Vec<f32>),
     Indexes(Vec<i64>),
 }
 

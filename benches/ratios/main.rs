@@ -5,12 +5,14 @@
 //! on the same inputs, outputs and workspace, beside a copy loop that moves as many bytes as the derivative must. Out: one line
 //! a row on standard output, and without a NAME also `docs/benchmarks.md` and `docs/benchmarks.svg`. A NAME selects the
 //! workloads whose name contains it; `speed-up` measures only what `--parallel` is worth, on as many threads as there are cores,
-//! and writes that into the page that is there. The exit status is 1 when results differ by more than [`TOLERANCE`] or something fails.
+//! and writes that into the page that is there; `single` measures
+//! only what `--real f32` is worth. The exit status is 1 when results differ by more than [`TOLERANCE`] or something fails.
 
 mod compiled;
 mod inputs;
 mod plot;
 mod report;
+mod singles;
 mod speedup;
 mod timing;
 mod workloads;
@@ -20,6 +22,7 @@ use std::process::ExitCode;
 
 use compiled::{Case, Compiled, Program};
 use report::{Row, Sizes};
+use smoothc::real::Real;
 use smoothc::toolchain::compiler::Arithmetic;
 use workloads::{WORKLOADS, Workload};
 
@@ -50,6 +53,23 @@ fn main() -> ExitCode {
         }
     }
     timing::stay_on_one_core();
+    let only_singles = names.iter().any(|name| name == "single");
+    let mut singles = Vec::new();
+    if names.is_empty() || only_singles {
+        for workload in WORKLOADS {
+            match smoothc::stack::with_large_stack(|| singles::measure(workload)) {
+                Ok(rows) => singles.extend(rows),
+                Err(problem) => {
+                    eprintln!("{}: {problem}", workload.name);
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
+        if only_singles {
+            let text = std::fs::read_to_string(&page).unwrap_or_default();
+            return exit(std::fs::write(&page, singles::with_section(&text, &singles)));
+        }
+    }
     let mut rows = Vec::new();
     let mut sizes = Vec::new();
     for workload in WORKLOADS.iter().filter(wanted) {
@@ -61,7 +81,7 @@ fn main() -> ExitCode {
     if !names.is_empty() {
         return ExitCode::SUCCESS;
     }
-    let text = speedup::with_section(&report::page(&rows, &sizes), &speedups);
+    let text = speedup::with_section(&singles::with_section(&report::page(&rows, &sizes), &singles), &speedups);
     exit(std::fs::write(&page, text).and_then(|()| std::fs::write(page.with_extension("svg"), plot::svg(&rows))))
 }
 
@@ -77,7 +97,7 @@ fn exit(written: std::io::Result<()>) -> ExitCode {
 
 /// All sizes of one workload.
 fn measure(workload: &Workload, rows: &mut Vec<Row>, sizes: &mut Vec<Sizes>) -> Result<(), String> {
-    let program = Program::emit(workload, false)?;
+    let program = Program::emit(workload, false, Real::F64)?;
     let emitted = Compiled::load(&program.source, &program.interface, Arithmetic::Fast)?;
     let hand = Compiled::load(&workloads::hand_written(workload)?, &program.interface, Arithmetic::Fast)?;
     let memory = timing::Memory::load()?;

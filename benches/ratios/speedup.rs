@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::sync::Barrier;
 use std::time::Instant;
 
+use smoothc::real::Real;
 use smoothc::toolchain::compiler::{Arithmetic, Mode};
 
 use crate::compiled::{Case, Compiled, Program};
@@ -56,9 +57,9 @@ impl Speedup {
 
 /// All sizes of one workload.
 pub fn measure(workload: &Workload, threads: usize) -> Result<Vec<Speedup>, String> {
-    let program = Program::emit(workload, false)?;
+    let program = Program::emit(workload, false, Real::F64)?;
     let alone = Compiled::load(&program.source, &program.interface, Arithmetic::Fast)?;
-    let program = Program::emit(workload, true)?;
+    let program = Program::emit(workload, true, Real::F64)?;
     let shared = Compiled::load(&program.source, &program.interface, Mode { arithmetic: Arithmetic::Fast, parallel: true })?;
     let mut rows = Vec::new();
     for &size in workload.sizes {
@@ -87,7 +88,7 @@ pub fn measure(workload: &Workload, threads: usize) -> Result<Vec<Speedup>, Stri
 }
 
 /// How many calls fill a sample.
-fn calls(case: &mut Case, function: &Compiled) -> usize {
+pub fn calls(case: &mut Case, function: &Compiled) -> usize {
     let mut count = 1;
     while time(case, function, count) * count as f64 <= SAMPLE {
         count *= 2;
@@ -96,7 +97,7 @@ fn calls(case: &mut Case, function: &Compiled) -> usize {
 }
 
 /// Seconds for a call.
-fn time(case: &mut Case, function: &Compiled, count: usize) -> f64 {
+pub fn time(case: &mut Case, function: &Compiled, count: usize) -> f64 {
     // a first call brings the data near, and threads out of their sleep
     case.call(function);
     let start = Instant::now();
@@ -139,11 +140,11 @@ pub fn threads() -> usize {
 }
 
 /// What else the machine does, where it says so.
-fn load() -> Option<f64> {
+pub fn load() -> Option<f64> {
     std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').nth(1)?.parse().ok()
 }
 
-const HEADING: &str = "\n## Threads\n";
+pub const HEADING: &str = "\n## Threads\n";
 
 /// The page with this section at its end, in the place of the one that it has.
 pub fn with_section(page: &str, rows: &[Speedup]) -> String {

@@ -112,7 +112,7 @@ fn files_hold_arguments() {
     std::fs::write(path("v.npy"), b"\x93NUMPY\x01").expect("writes");
     assert!(read_one(vector(), &word("v.npy")).is_err());
     let value = Flat { shape: Shape::Array(2, Box::new(Shape::Index)), columns: vec![Column::Index(vec![5, 6])] };
-    std::fs::write(path("v.npy"), npy::write(&value).expect("an array")).expect("writes");
+    std::fs::write(path("v.npy"), npy::write(&value, crate::real::Real::F64).expect("an array")).expect("writes");
     assert_eq!(read_one(vector(), &word("v.npy")), Ok(vec![Column::Double(vec![5.0, 6.0])]));
     assert!(read_one(Type::array(vector(), size("m")), &word("v.npy")).is_err());
     std::fs::write(path("bad.json"), [0xff, 0xfe]).expect("writes");

@@ -6,6 +6,7 @@ use super::session::Wanted;
 use super::{args, output, session, values};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::eval::{self, ErrorKind};
+use crate::real::Real;
 use crate::source::SourceMap;
 use crate::toolchain::status;
 
@@ -30,7 +31,7 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
         };
         vec![problem]
     })?;
-    output::value(&values::to_flat(&outcome.value), call.output.as_deref())?;
+    output::value(&values::to_flat(&outcome.value), Real::F64, call.output.as_deref())?;
     if command.count {
         let counts = outcome.trace.counts;
         output::text(&format!(

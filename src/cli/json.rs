@@ -7,6 +7,7 @@
 
 use std::io::{self, Write};
 
+use crate::real::Real;
 use crate::toolchain::flat::{Flat, Step};
 
 /// Deeper nesting than this is an error: no program has a type of that rank.
@@ -40,7 +41,7 @@ pub fn parse(text: &str) -> Result<Json, Problem> {
 }
 
 /// Writes a value on one line, with the line's end.
-pub fn write(value: &Flat, out: &mut impl Write) -> io::Result<()> {
+pub fn write(value: &Flat, real: Real, out: &mut impl Write) -> io::Result<()> {
     let mut first = true;
     value.walk(&mut |step| {
         if !first && step != Step::Close {
@@ -50,7 +51,7 @@ pub fn write(value: &Flat, out: &mut impl Write) -> io::Result<()> {
         match step {
             Step::Open => out.write_all(b"["),
             Step::Close => out.write_all(b"]"),
-            Step::Double(value) => write_double(value, out),
+            Step::Double(value) => write_double(value, real, out),
             Step::Index(value) => write!(out, "{value}"),
             Step::Bool(value) => write!(out, "{value}"),
         }
@@ -58,13 +59,13 @@ pub fn write(value: &Flat, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-fn write_double(value: f64, out: &mut impl Write) -> io::Result<()> {
+fn write_double(value: f64, real: Real, out: &mut impl Write) -> io::Result<()> {
     if value.is_nan() {
         out.write_all(b"NaN")
     } else if value.is_infinite() {
         out.write_all(if value > 0.0 { b"Infinity" } else { b"-Infinity" })
     } else {
-        write!(out, "{value:?}")
+        out.write_all(real.digits(value).as_bytes())
     }
 }
 
@@ -260,7 +261,7 @@ mod tests {
 
     fn written(shape: Shape, columns: Vec<Column>) -> String {
         let mut out = Vec::new();
-        write(&Flat { shape, columns }, &mut out).expect("writes into memory");
+        write(&Flat { shape, columns }, Real::F64, &mut out).expect("writes into memory");
         String::from_utf8(out).expect("ASCII")
     }
 

@@ -5,6 +5,7 @@
 //! such as `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`. Everything in a file is checked
 //! against its length before anything is allocated, so that a damaged file is a message and nothing worse.
 
+use crate::real::Real;
 use crate::toolchain::flat::{Column, Flat, Step};
 
 /// An array as a `.npy` file holds it, in C order.
@@ -38,12 +39,13 @@ pub fn read(bytes: &[u8]) -> Result<Npy, String> {
 }
 
 /// The file that holds a number or a regular array; `None` for a tuple and what else has no dimensions.
-pub fn write(value: &Flat) -> Option<Vec<u8>> {
+pub fn write(value: &Flat, real: Real) -> Option<Vec<u8>> {
     if matches!(value.shape, crate::toolchain::flat::Shape::Tuple(_)) {
         return None;
     }
     let dims = value.shape.dims()?;
     let descr = match value.columns.first()? {
+        Column::Double(_) if real == Real::F32 => "<f4",
         Column::Double(_) => "<f8",
         Column::Index(_) => "<i8",
         Column::Bool(_) => "|b1",
@@ -64,6 +66,7 @@ pub fn write(value: &Flat) -> Option<Vec<u8>> {
         .walk(&mut |step| {
             match step {
                 Step::Open | Step::Close => {}
+                Step::Double(value) if real == Real::F32 => file.extend((value as f32).to_le_bytes()),
                 Step::Double(value) => file.extend(value.to_le_bytes()),
                 Step::Index(value) => file.extend(value.to_le_bytes()),
                 Step::Bool(value) => file.push(u8::from(value)),
@@ -329,20 +332,20 @@ mod tests {
     fn what_is_written_reads_back() {
         let matrix = Shape::Array(2, Box::new(Shape::Array(3, Box::new(Shape::Double))));
         let value = Flat { shape: matrix, columns: vec![Column::Double(vec![1.0, 2.0, 3.0, 4.0, f64::INFINITY, -0.0])] };
-        let bytes = write(&value).expect("a regular array");
+        let bytes = write(&value, Real::F64).expect("a regular array");
         assert_eq!((bytes.len() - 48) % 64, 0);
         let npy = read(&bytes).expect("reads");
         assert_eq!((npy.dims, npy.column), (vec![2, 3], value.columns[0].clone()));
         let scalar = Flat { shape: Shape::Index, columns: vec![Column::Index(vec![7])] };
-        assert_eq!(read(&write(&scalar).expect("a number")).expect("reads").dims, Vec::<usize>::new());
+        assert_eq!(read(&write(&scalar, Real::F64).expect("a number")).expect("reads").dims, Vec::<usize>::new());
         let pairs = Shape::Array(2, Box::new(Shape::Tuple(vec![Shape::Double, Shape::Double])));
         let value = Flat { shape: pairs, columns: vec![Column::Double(vec![1.0, 3.0]), Column::Double(vec![2.0, 4.0])] };
-        let npy = read(&write(&value).expect("a regular array")).expect("reads");
+        let npy = read(&write(&value, Real::F64).expect("a regular array")).expect("reads");
         assert_eq!((npy.dims, npy.column), (vec![2, 2], Column::Double(vec![1.0, 2.0, 3.0, 4.0])));
         let tuple = Flat {
             shape: Shape::Tuple(vec![Shape::Double, Shape::Bool]),
             columns: vec![Column::Double(vec![1.0]), Column::Bool(vec![true])],
         };
-        assert_eq!(write(&tuple), None);
+        assert_eq!(write(&tuple, Real::F64), None);
     }
 }

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::types::Derive;
+use crate::real::Real;
+use crate::types::{Derive, FixedSize};
 
 /// Differentiates numerical array programs written in F-smooth and emits C.
 #[derive(Parser)]
@@ -81,6 +82,21 @@ impl From<Target> for crate::driver::Target {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RealName {
+    F64,
+    F32,
+}
+
+impl From<RealName> for Real {
+    fn from(real: RealName) -> Real {
+        match real {
+            RealName::F64 => Real::F64,
+            RealName::F32 => Real::F32,
+        }
+    }
+}
+
 /// What to compile and how.
 #[derive(Args)]
 pub struct Source {
@@ -108,6 +124,12 @@ pub struct Source {
     /// Share loops among threads in emitted C, by OpenMP; the workspace then has a slice for each thread
     #[arg(long)]
     pub parallel: bool,
+    /// Specialise the entries to this value of a size, which is no parameter then (repeatable)
+    #[arg(long, value_name = "NAME=INT", value_parser = FixedSize::parse)]
+    pub size: Vec<FixedSize>,
+    /// What a Double is in emitted code: f64, or f32, whose vectors have twice the lanes; `eval` always computes in f64
+    #[arg(long, value_enum, default_value_t = RealName::F64, value_name = "TYPE")]
+    pub real: RealName,
     /// Print the program after this stage and stop
     #[arg(long, value_name = "STAGE", value_parser = crate::driver::stage_names())]
     pub dump: Option<String>,

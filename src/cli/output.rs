@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::{files, json, npy};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::real::Real;
 use crate::source::Span;
 use crate::toolchain::flat::Flat;
 
@@ -16,19 +17,19 @@ pub fn text(text: &str) -> Result<(), Diagnostics> {
     finish(io::stdout().lock().write_all(text.as_bytes()))
 }
 
-/// Prints a value on one line, or saves it.
-pub fn value(value: &Flat, path: Option<&Path>) -> Result<(), Diagnostics> {
+/// Prints a value on one line, or saves it; its numbers are of this type.
+pub fn value(value: &Flat, real: Real, path: Option<&Path>) -> Result<(), Diagnostics> {
     let Some(path) = path else {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        return finish(json::write(value, &mut out).and_then(|()| out.flush()));
+        return finish(json::write(value, real, &mut out).and_then(|()| out.flush()));
     };
     let bytes = match format_of(path)? {
         Format::Json => {
             let mut bytes = Vec::new();
-            json::write(value, &mut bytes).map_err(|error| vec![files::cannot_write(path, &error)])?;
+            json::write(value, real, &mut bytes).map_err(|error| vec![files::cannot_write(path, &error)])?;
             bytes
         }
-        Format::Npy => npy::write(value).ok_or_else(|| {
+        Format::Npy => npy::write(value, real).ok_or_else(|| {
             let message = "a .npy file holds one number or one regular array, and the result is neither";
             vec![Diagnostic::error("E0809", Span::NONE, message).help("save it as .json")]
         })?,

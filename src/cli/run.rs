@@ -33,5 +33,5 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
             loaded.call(0, &arguments.values, &arguments.bindings, entry.span).map_err(one)?
         }
     };
-    output::value(&result, call.output.as_deref())
+    output::value(&result, command.source.real.into(), call.output.as_deref())
 }

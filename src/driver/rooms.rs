@@ -16,7 +16,11 @@ pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> 
 }
 
 pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    let options = typing::Options { entries: session.options.entries.clone(), derives: session.options.derive.clone() };
+    let options = typing::Options {
+        entries: session.options.entries.clone(),
+        derives: session.options.derive.clone(),
+        sizes: session.options.sizes.clone(),
+    };
     let elaborated = typing::elaborate(&mut session.sources, session.main, load, &options)?;
     session.program = elaborated.program;
     session.warnings = elaborated.warnings;
@@ -64,8 +68,13 @@ pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let options = &session.options;
     let is_default = matches!(&options.schedule, super::Schedule::Named(name) if name == "default");
     let reciprocals = is_default && !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra");
-    let options =
-        lowering::LowerOptions { reciprocals, unchecked: options.unchecked, parallel: options.parallel, strict_fp: options.strict_fp };
+    let options = lowering::LowerOptions {
+        reciprocals,
+        unchecked: options.unchecked,
+        parallel: options.parallel,
+        strict_fp: options.strict_fp,
+        real: options.real,
+    };
     session.loops = lowering::lower(&session.program, &entries, &options)?;
     Ok(())
 }
@@ -82,7 +91,7 @@ pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
             session.files = Some(emission::c(&session.loops, &options).map_err(one)?);
         }
         Target::Futhark => {
-            let options = emission::futhark::FutharkOptions { prefix, source_name };
+            let options = emission::futhark::FutharkOptions { prefix, source_name, real: session.options.real };
             session.futhark = Some(emission::futhark::futhark(&session.program, &options).map_err(one)?);
         }
     }

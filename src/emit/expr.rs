@@ -5,6 +5,7 @@
 use crate::ir::Prim;
 use crate::ir::prim::Spelling;
 use crate::lower::program::{Argument, Callee, Elem, Pointer, Value};
+use crate::real::Real;
 
 use super::stmt::Printer;
 
@@ -19,23 +20,12 @@ const OR: u8 = 4;
 const SELECT: u8 = 3;
 
 /// The C type of a scalar.
-pub fn c_type(elem: Elem) -> &'static str {
+pub fn c_type(elem: Elem, real: Real) -> &'static str {
     match elem {
-        Elem::Double => "double",
+        Elem::Double => real.c(),
         Elem::Index => "int64_t",
         Elem::Bool => "bool",
         Elem::Bytes => "size_t",
-    }
-}
-
-/// A double in shortest form that reads back exactly.
-pub fn double_literal(value: f64) -> String {
-    if value.is_nan() {
-        "(double)NAN".to_string()
-    } else if value.is_infinite() {
-        if value > 0.0 { "(double)INFINITY".to_string() } else { "-(double)INFINITY".to_string() }
-    } else {
-        format!("{value:?}")
     }
 }
 
@@ -63,10 +53,12 @@ impl Printer<'_> {
     fn print(&self, value: &Value) -> (String, u8) {
         match value {
             Value::Local(id) => (self.name(*id), PRIMARY),
-            Value::Double(value) => signed(double_literal(*value)),
+            Value::Double(value) => signed(self.real.literal(*value)),
             Value::Index(value) => signed(index_literal(*value)),
             Value::Bool(value) => (value.to_string(), PRIMARY),
-            Value::SizeOf(elem) => (format!("sizeof({})", c_type(*elem)), PRIMARY),
+            Value::SizeOf(elem) => (format!("sizeof({})", c_type(*elem, self.real)), PRIMARY),
+            // the only helper of lowering that takes a number
+            Value::Helper(name @ "smooth_is_index", args) => (format!("{}({})", self.real.function(name), self.list(args)), PRIMARY),
             Value::Helper(name, args) => (format!("{name}({})", self.list(args)), PRIMARY),
             Value::Load { base, offset: None } => (format!("*{}", self.name(*base)), UNARY),
             Value::Load { base, offset: Some(offset) } => (format!("{}[{}]", self.name(*base), self.expr(offset)), PRIMARY),
@@ -85,6 +77,7 @@ impl Printer<'_> {
         let row = prim.row();
         let spelling = match (prim, row.c_index) {
             (Prim::ToIndex, _) => Spelling::Prefix("(int64_t)"),
+            (Prim::ToDouble, _) if self.real == Real::F32 => Spelling::Prefix("(float)"),
             (_, Some(special)) if elem == Elem::Index => match row.c {
                 Spelling::Infix(_) | Spelling::Prefix(_) if plain => row.c,
                 Spelling::Infix(_) | Spelling::Prefix(_) | Spelling::Call(_) => special,
@@ -112,7 +105,10 @@ impl Printer<'_> {
                 let text = if op == "-" && text.starts_with('-') { format!("({text})") } else { text };
                 (format!("{op}{text}"), UNARY)
             }
-            (Spelling::Call(name @ ("sin" | "cos")), _) if self.in_lanes => (format!("smooth_{name}({})", self.list(args)), PRIMARY),
+            (Spelling::Call(name), _) if elem == Elem::Double || prim == Prim::Polygamma => {
+                let is_lane = self.in_lanes && matches!(name, "sin" | "cos");
+                (format!("{}{}({})", if is_lane { "smooth_" } else { "" }, self.real.function(name), self.list(args)), PRIMARY)
+            }
             (Spelling::Call(name), _) => (format!("{name}({})", self.list(args)), PRIMARY),
             (Spelling::Infix(name) | Spelling::Prefix(name), _) => (format!("{name}({})", self.list(args)), PRIMARY),
         }

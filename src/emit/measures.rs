@@ -82,6 +82,7 @@ fn one(
     taken.iter().for_each(|name| names.take(name));
     let mut printer = Printer {
         file,
+        real: file.real,
         locals: &measure.locals,
         entries: shape,
         named,

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::real::Real;
+
 /// The status type, for the C file and the header.
 pub const STATUS: &str = include_str!("../../runtime/status.h");
 /// The macro for `restrict`, for the C file and the header.
@@ -16,6 +18,8 @@ pub const RESTRICT: &str = include_str!("../../runtime/restrict.h");
 const LANES: &str = include_str!("../../runtime/lanes.h");
 /// Vector functions for such loops, for the C file.
 const VECTOR_MATH: &str = include_str!("../../runtime/vector_math.h");
+/// The same for floats.
+const VECTOR_MATH_F32: &str = include_str!("../../runtime/vector_math_f32.h");
 /// The macros before loops that threads share, for the C file.
 const PARALLEL: &str = include_str!("../../runtime/parallel.h");
 
@@ -24,8 +28,11 @@ pub fn loop_parts(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
     if text.contains("SMOOTH_LANES") {
         parts.push(LANES.to_string());
-        if ["exp(", "log(", "pow(", "smooth_sin(", "smooth_cos("].iter().any(|call| text.contains(call)) {
-            parts.push(VECTOR_MATH.to_string());
+        for (real, vector_math) in [(Real::F64, VECTOR_MATH), (Real::F32, VECTOR_MATH_F32)] {
+            let calls = |name: &&str| text.contains(&format!("{}(", real.function(name)));
+            if ["exp", "log", "pow", "smooth_sin", "smooth_cos"].iter().any(calls) {
+                parts.push(vector_math.to_string());
+            }
         }
     }
     if text.contains("smooth_threads") || text.contains("SMOOTH_PARALLEL") {
@@ -34,11 +41,13 @@ pub fn loop_parts(text: &str) -> Vec<String> {
     parts
 }
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 7] = [
     include_str!("../../runtime/index.h"),
     include_str!("../../runtime/size.h"),
     include_str!("../../runtime/real.h"),
+    include_str!("../../runtime/real_f32.h"),
     include_str!("../../runtime/rows.h"),
+    include_str!("../../runtime/rows_f32.h"),
     include_str!("../../runtime/threads.h"),
 ];
 

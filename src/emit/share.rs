@@ -33,7 +33,10 @@ impl Printer<'_> {
         let in_order = fails || !share.totals.is_empty();
         let count = self.expr(&share.count);
         self.line("/* threads share the iterations, a part for each */");
+        // an estimate in doubles, whatever the program's numbers are
+        let real = std::mem::take(&mut self.real);
         let mut parts_of = format!("smooth_parts({count}, {})", self.expr(&share.work));
+        self.real = real;
         let slice = share.slice.as_ref().map(|slice| {
             let name = self.names.local("slice");
             let callee = self.callee(&Callee::Slice(self.function.clone(), slice.number));
@@ -84,7 +87,10 @@ impl Printer<'_> {
         }
         let count = self.expr(&share.count);
         let end = self.names.local("end");
-        let place = if share.lanes == Lanes::One { "smooth_part" } else { "smooth_part_in_lanes" };
+        let place = match share.lanes {
+            Lanes::One => "smooth_part".to_string(),
+            Lanes::Any | Lanes::Sum(_) | Lanes::Tile(_) => self.real.function("smooth_part_in_lanes"),
+        };
         self.line(format!("const int64_t {end} = {place}({count}, {part} + 1, {parts});"));
         self.repeat(share.i, &format!("{place}({count}, {part}, {parts})"), &end, &share.body, &share.lanes);
         if status.is_some() || !share.totals.is_empty() {

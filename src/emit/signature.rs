@@ -87,7 +87,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     let mut measure_texts = Vec::new();
     for (param, c_name) in function.params.iter().zip(&c_names) {
         let elem = function.locals[param.id].elem;
-        let ty = c_type(elem);
+        let ty = c_type(elem, file.real);
         let (kind, text) = match &param.role {
             Role::Size => {
                 let var = function.size_names.iter().find(|(_, id)| *id == param.id).map(|(var, _)| var.clone());

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use crate::ir::{Prim, Status};
 use crate::lower::program::*;
 use crate::lower::{bytes_of, can_fail};
+use crate::real::Real;
 
 use super::FileNames;
 use super::expr::c_type;
@@ -22,6 +23,8 @@ use super::share::Ground;
 /// Prints one function's body.
 pub struct Printer<'a> {
     pub file: &'a FileNames,
+    /// What a Double is.
+    pub real: Real,
     pub locals: &'a [Local],
     pub entries: &'a dyn Fn(&str) -> Shape,
     pub named: Vec<Option<String>>,
@@ -109,7 +112,7 @@ impl Printer<'_> {
             Stmt::Declare { id, init } => {
                 let local = &self.locals[*id];
                 let constant = if local.form == (Form::Scalar { mutable: false }) { "const " } else { "" };
-                let ty = c_type(local.elem);
+                let ty = c_type(local.elem, self.real);
                 let init = init.as_ref().map(|init| format!(" = {}", self.expr(init))).unwrap_or_default();
                 let name = self.declare(*id);
                 self.line(format!("{constant}{ty} {name}{init};"));
@@ -117,7 +120,7 @@ impl Printer<'_> {
             Stmt::Point { id, to } => {
                 let local = &self.locals[*id];
                 let constant = if matches!(local.form, Form::Source { .. }) { "const " } else { "" };
-                let ty = c_type(local.elem);
+                let ty = c_type(local.elem, self.real);
                 let to = match to {
                     PointerValue::To(pointer) => self.pointer(pointer),
                     PointerValue::Select(cond, a, b) => format!("{} ? {} : {}", self.expr(cond), self.pointer(a), self.pointer(b)),
@@ -159,11 +162,11 @@ impl Printer<'_> {
             }
             Stmt::Room(room) => {
                 let from = self.room.clone().unwrap_or_else(|| "NULL".to_string());
-                let ty = c_type(room.elem);
+                let ty = c_type(room.elem, self.real);
                 let name = self.declare(room.id);
                 self.line(format!("{ty} *{name} = ({ty} *){from};"));
                 if uses_room(rest) {
-                    let bytes = self.expr(&bytes_of(room));
+                    let bytes = self.expr(&bytes_of(room, self.real));
                     self.line(format!("{from} += {bytes};"));
                 }
             }
@@ -264,7 +267,7 @@ impl Printer<'_> {
 
     fn rotate(&mut self, ids: &[Id]) {
         let Some((&first, others)) = ids.split_first() else { return };
-        let ty = c_type(self.locals[first].elem);
+        let ty = c_type(self.locals[first].elem, self.real);
         let kept = self.names.local("moved");
         let first_name = self.name(first);
         self.line(format!("{ty} *{kept} = {first_name};"));

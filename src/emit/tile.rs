@@ -16,15 +16,17 @@ use super::stmt::Printer;
 impl Printer<'_> {
     /// A loop over `i`, from one index to before another, that writes rows by way of tiles.
     pub fn tiles(&mut self, i: Id, from: &str, end: &str, body: &[Stmt], tiles: &[Tile]) {
-        self.line("/* eight rows at a time, each in a lane, then written one after the other */");
+        let lanes = self.real.lanes();
+        let number = if lanes == 8 { "eight" } else { "sixteen" };
+        self.line(format!("/* {} rows at a time, each in a lane, then written one after the other */", number));
         self.names.open();
         let (first, rows) = (self.names.local("first"), self.names.local("rows"));
-        self.line(format!("for (int64_t {first} = {from}; {first} < {end}; {first} += 8) {{"));
+        self.line(format!("for (int64_t {first} = {from}; {first} < {end}; {first} += {lanes}) {{"));
         self.depth += 1;
-        self.line(format!("const int64_t {rows} = smooth_imin(8, {end} - {first});"));
+        self.line(format!("const int64_t {rows} = smooth_imin({lanes}, {end} - {first});"));
         let names: Vec<String> = tiles.iter().map(|_| self.names.local("tile")).collect();
         for (tile, name) in tiles.iter().zip(&names) {
-            self.line(format!("double {name}[{}][8];", tile.columns.len()));
+            self.line(format!("{} {name}[{}][{lanes}];", self.real.c(), tile.columns.len()));
         }
         // where the tile's first row begins, over the name of the first row
         self.named[i] = Some(first.clone());
@@ -51,7 +53,7 @@ impl Printer<'_> {
         self.names.close();
         self.in_lanes = outer;
         for ((tile, name), start) in tiles.iter().zip(&names).zip(starts) {
-            self.line(format!("smooth_write_rows({name}, {}, {rows}, {start});", tile.columns.len()));
+            self.line(format!("{}({name}, {}, {rows}, {start});", self.real.function("smooth_write_rows"), tile.columns.len()));
         }
         self.depth -= 1;
         self.line("}");

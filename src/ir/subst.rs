@@ -28,18 +28,19 @@ pub fn freshen(expr: &Expr) -> Expr {
 
 /// A copy of the function with binders of its own, sizes and parameters included.
 pub fn freshen_function(function: &Function) -> Function {
+    Renaming { fresh: true, ..Renaming::default() }.function(function)
+}
+
+/// A copy of the function with binders of its own, in which these sizes are literals and no parameters.
+pub fn fix_sizes(function: &Function, fixed: &[(Var, i64)]) -> Function {
     let mut renaming = Renaming { fresh: true, ..Renaming::default() };
-    let sizes = function.sizes.iter().map(|size| renaming.binder(size)).collect();
-    let params = function.params.clone();
-    let mut renamed: Vec<Option<Var>> = vec![None; params.len()];
-    // a parameter's type may mention an Index parameter that comes after it
-    while let Some(at) = next_binder(&params, &renamed) {
-        renamed[at] = Some(renaming.binder(&params[at]));
+    for (var, value) in fixed {
+        renaming.terms.insert(var.clone(), Expr::index(*value));
     }
-    let params = renamed.into_iter().flatten().collect();
-    let result = renaming.ty(&function.result);
-    let body = renaming.expr(&function.body);
-    Function { sizes, params, result, body, ..function.clone() }
+    let is_left = |var: &&Var| fixed.iter().all(|(known, _)| known != *var);
+    let sizes = function.sizes.iter().filter(is_left).cloned().collect();
+    let params = function.params.iter().filter(is_left).cloned().collect();
+    renaming.function(&Function { sizes, params, ..function.clone() })
 }
 
 /// The first parameter left whose type mentions no parameter that is left; the first of all in a circle.
@@ -119,6 +120,20 @@ struct Renaming {
 }
 
 impl Renaming {
+    fn function(&mut self, function: &Function) -> Function {
+        let sizes = function.sizes.iter().map(|size| self.binder(size)).collect();
+        let params = function.params.clone();
+        let mut renamed: Vec<Option<Var>> = vec![None; params.len()];
+        // a parameter's type may mention an Index parameter that comes after it
+        while let Some(at) = next_binder(&params, &renamed) {
+            renamed[at] = Some(self.binder(&params[at]));
+        }
+        let params = renamed.into_iter().flatten().collect();
+        let result = self.ty(&function.result);
+        let body = self.expr(&function.body);
+        Function { sizes, params, result, body, ..function.clone() }
+    }
+
     fn ty(&self, ty: &Type) -> Type {
         ty.map_sizes(&mut |size| {
             size.substitute(&mut |atom| match atom {

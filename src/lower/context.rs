@@ -10,6 +10,7 @@ use std::rc::Rc;
 use crate::diagnostic::Diagnostic;
 use crate::ir::prove::Facts;
 use crate::ir::{Atom, Expr, Program, Size, Status, Term, Type, Var};
+use crate::real::Real;
 use crate::source::Span;
 
 use super::program::*;
@@ -34,13 +35,15 @@ pub struct Lowerer<'a> {
     pub reciprocals: bool,
     /// Whether run-time checks are left out, but that of a divisor.
     pub unchecked: bool,
+    /// What a Double is.
+    pub real: Real,
 }
 
 /// The whole range of Index.
 pub const ANY: (i128, i128) = (i64::MIN as i128, i64::MAX as i128);
 
 impl<'a> Lowerer<'a> {
-    pub fn new(program: &'a Program, done: &'a [LoopFunction]) -> Lowerer<'a> {
+    pub fn new(program: &'a Program, done: &'a [LoopFunction], real: Real) -> Lowerer<'a> {
         Lowerer {
             program,
             done,
@@ -53,6 +56,7 @@ impl<'a> Lowerer<'a> {
             blocks: vec![Vec::new()],
             reciprocals: false,
             unchecked: false,
+            real,
         }
     }
 

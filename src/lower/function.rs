@@ -8,6 +8,7 @@
 
 use crate::ir::prove::Facts;
 use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
+use crate::real::Real;
 use crate::source::Span;
 
 use super::LowerOptions;
@@ -25,7 +26,7 @@ pub fn lower_function(
     checked: bool,
     options: &LowerOptions,
 ) -> Result<LoopFunction> {
-    let mut lowerer = Lowerer::new(program, done);
+    let mut lowerer = Lowerer::new(program, done, options.real);
     lowerer.reciprocals = options.reciprocals;
     lowerer.facts = Facts::for_function(function);
     let mut params = Vec::new();
@@ -312,6 +313,6 @@ fn block_names(ty: &Type, name: &str) -> Vec<String> {
 }
 
 /// The bytes of a room, for the bump.
-pub fn bytes_of(room: &Room) -> Value {
-    room_bytes(room.elem, &room.counts)
+pub fn bytes_of(room: &Room, real: Real) -> Value {
+    room_bytes(room.elem, &room.counts, real)
 }

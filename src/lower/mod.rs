@@ -34,6 +34,7 @@ use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::Program;
+use crate::real::Real;
 use crate::source::Span;
 
 pub use call::can_fail;
@@ -51,6 +52,8 @@ pub struct LowerOptions {
     pub parallel: bool,
     /// Sums of Doubles keep their order.
     pub strict_fp: bool,
+    /// What a Double is.
+    pub real: Real,
 }
 
 /// Lowers the entries and what they call.
@@ -102,5 +105,5 @@ pub fn lower(program: &Program, entries: &[Rc<str>], options: &LowerOptions) -> 
         }
     }
     functions.retain(|function| function.is_entry || called.contains(&function.name));
-    Ok(LoopProgram { functions })
+    Ok(LoopProgram { real: options.real, functions })
 }

@@ -9,6 +9,7 @@
 use std::rc::Rc;
 
 use crate::ir::{Prim, Size, Status, Var};
+use crate::real::Real;
 use crate::source::Span;
 
 /// The number of a local in its function's table.
@@ -316,5 +317,7 @@ pub struct Workspace {
 /// All functions that the entries reach, callees before callers.
 #[derive(Clone, Debug, Default)]
 pub struct LoopProgram {
+    /// What a Double is.
+    pub real: Real,
     pub functions: Vec<LoopFunction>,
 }

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ir::{Atom, Prim, Size, Var};
+use crate::real::Real;
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, depends_on_data};
@@ -77,7 +78,7 @@ fn is_grown(done: &[LoopFunction], callee: &Callee) -> bool {
 }
 
 fn count(lowerer: &mut Lowerer, name: &Rc<str>, needs: &[Need], params: &[(Id, Option<Var>)], grows: bool) -> Result<Workspace> {
-    let mut counting = Lowerer::new(lowerer.program, lowerer.done);
+    let mut counting = Lowerer::new(lowerer.program, lowerer.done, lowerer.real);
     let mut ids = Vec::new();
     for (id, var) in params {
         let local = &lowerer.locals[*id];
@@ -334,7 +335,7 @@ impl Counter<'_> {
 
     fn bytes(&mut self, elem: Elem, dims: &[Size], span: Span) -> Result<Value> {
         let counts = dims.iter().map(|size| self.lowerer.size_value(size, span)).collect::<Result<Vec<_>>>()?;
-        Ok(room_bytes(elem, &counts))
+        Ok(room_bytes(elem, &counts, self.lowerer.real))
     }
 
     /// A slice for each thread.
@@ -383,10 +384,11 @@ impl Counter<'_> {
 }
 
 /// The bytes of one array, as the bump allocation takes them.
-pub fn room_bytes(elem: Elem, counts: &[Value]) -> Value {
+pub fn room_bytes(elem: Elem, counts: &[Value], real: Real) -> Value {
     let product = counts.iter().fold(Value::SizeOf(elem), |product, count| Value::Helper("smooth_times", vec![product, count.clone()]));
     match elem {
         Elem::Bool => Value::Helper("smooth_round", vec![product]),
+        Elem::Double if !real.keeps_alignment() => Value::Helper("smooth_roundf", vec![product]),
         Elem::Double | Elem::Index | Elem::Bytes => product,
     }
 }

@@ -10,7 +10,8 @@ use std::os::raw::c_int;
 use libloading::{Library, Symbol};
 
 use super::compiler::{self, Artifact, Mode};
-use super::flat::{Column, Flat};
+use super::flat::{Column, Flat, Shape};
+use super::memory::Cells;
 use super::shim::Interface;
 use super::sizes::Bindings;
 use crate::diagnostic::Diagnostic;
@@ -69,12 +70,17 @@ impl Loaded {
             ints.push(bindings.get(size).ok_or_else(|| internal("a size has no value"))?);
         }
         let mut doubles = Vec::new();
-        let mut arrays: Vec<*mut c_void> = Vec::new();
+        let real = self.interface.real;
+        let (mut given, mut arrays) = (Vec::new(), Vec::new());
         for (at, param) in self.interface.passed() {
             let arg = args.get(at).ok_or_else(|| internal("an argument is missing"))?;
-            for (leaf, column) in super::shim::leaves(param.ty()).into_iter().zip(&arg.columns) {
+            for (leaf, column) in super::shim::leaves(param.ty(), real).into_iter().zip(&arg.columns) {
                 match (leaf, column) {
-                    (super::shim::Leaf::Array(_), column) => arrays.push(pointer(column)),
+                    (super::shim::Leaf::Array(_), column) => {
+                        let cells = Cells::given(column, real);
+                        arrays.push(if cells.is_empty() { std::ptr::null_mut() } else { cells.source().cast_mut() });
+                        given.push(cells);
+                    }
                     (_, Column::Double(items)) => doubles.extend(items.first()),
                     (_, Column::Index(items)) => ints.extend(items.first()),
                     (_, Column::Bool(items)) => ints.extend(items.first().map(|value| i64::from(*value))),
@@ -84,7 +90,7 @@ impl Loaded {
         let shape = bindings.shape(&self.interface.result).ok_or_else(|| internal("the result's size is not known"))?;
         let mut columns = Vec::new();
         for (column, length) in shape.columns().ok_or_else(|| self.too_large("the result"))? {
-            columns.push(column.zeros(length).ok_or_else(|| self.too_large("the result"))?);
+            columns.push(Cells::zeros(&column, length, real).ok_or_else(|| self.too_large("the result"))?);
         }
         // SAFETY: the shim has this type; see `shim`.
         let call = unsafe { self.library.get::<Call>(self.names[0].as_bytes()) }.map_err(|_| internal("the program has no entry"))?;
@@ -97,8 +103,8 @@ impl Loaded {
         if bytes > isize::MAX as usize || workspace.try_reserve_exact(bytes.div_ceil(16)).is_err() {
             return Err(self.too_large("the workspace"));
         }
-        arrays.extend(columns.iter_mut().map(target));
-        Ok(Prepared { loaded: self, _args: args, call, ints, doubles, arrays, result: Flat { shape, columns }, workspace, bytes })
+        arrays.extend(columns.iter_mut().map(|cells| if cells.is_empty() { std::ptr::null_mut() } else { cells.target() }));
+        Ok(Prepared { loaded: self, _given: given, call, ints, doubles, arrays, shape, columns, workspace, bytes })
     }
 
     fn too_large(&self, what: &str) -> Diagnostic {
@@ -111,12 +117,13 @@ impl Loaded {
 #[derive(Debug)]
 pub struct Prepared<'a> {
     loaded: &'a Loaded,
-    _args: &'a [Flat],
+    _given: Vec<Cells<'a>>,
     call: Symbol<'a, Call>,
     ints: Vec<i64>,
     doubles: Vec<f64>,
     arrays: Vec<*mut c_void>,
-    result: Flat,
+    shape: Shape,
+    columns: Vec<Cells<'a>>,
     workspace: Vec<u128>,
     bytes: usize,
 }
@@ -135,31 +142,7 @@ impl Prepared<'_> {
     }
 
     pub fn result(self) -> Flat {
-        self.result
-    }
-}
-
-/// Where a column's elements are; NULL without elements.
-fn pointer(column: &Column) -> *mut c_void {
-    if column.is_empty() {
-        return std::ptr::null_mut();
-    }
-    match column {
-        Column::Double(items) => items.as_ptr().cast_mut().cast(),
-        Column::Index(items) => items.as_ptr().cast_mut().cast(),
-        Column::Bool(items) => items.as_ptr().cast_mut().cast(),
-    }
-}
-
-/// Where a column's elements go; NULL without elements.
-fn target(column: &mut Column) -> *mut c_void {
-    if column.is_empty() {
-        return std::ptr::null_mut();
-    }
-    match column {
-        Column::Double(items) => items.as_mut_ptr().cast(),
-        Column::Index(items) => items.as_mut_ptr().cast(),
-        Column::Bool(items) => items.as_mut_ptr().cast(),
+        Flat { shape: self.shape, columns: self.columns.into_iter().map(Cells::column).collect() }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod call;
 pub mod compiler;
 pub mod flat;
 pub mod futhark;
+pub mod memory;
 pub mod shim;
 pub mod sizes;
 pub mod status;

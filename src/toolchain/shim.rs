@@ -9,6 +9,7 @@
 //!     }
 
 use crate::ir::{Function, Type, Var};
+use crate::real::Real;
 
 /// What the caller of an entry must know.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Interface {
     pub sizes: Vec<Var>,
     pub params: Vec<Var>,
     pub result: Type,
+    /// What a Double is to the entry.
+    pub real: Real,
 }
 
 /// A scalar leaf of a type, and whether it is inside an array.
@@ -33,7 +36,7 @@ pub enum Leaf {
 }
 
 impl Interface {
-    /// The interface of a core function under its C names.
+    /// The interface of a core function under its C names, on doubles.
     pub fn new(name: &str, workspace: &str, sizes: Vec<Var>, function: &Function) -> Interface {
         Interface {
             name: name.into(),
@@ -41,6 +44,7 @@ impl Interface {
             sizes,
             params: function.params.clone(),
             result: function.result.clone(),
+            real: Real::F64,
         }
     }
 
@@ -59,9 +63,12 @@ impl Interface {
             *count - 1
         };
         for (_, param) in self.passed() {
-            for leaf in leaves(param.ty()) {
+            for leaf in leaves(param.ty(), self.real) {
                 let arg = match leaf {
-                    Leaf::Double => format!("smooth_doubles[{}]", next(&mut doubles)),
+                    Leaf::Double => {
+                        let cast = if self.real == Real::F32 { "(float)" } else { "" };
+                        format!("{cast}smooth_doubles[{}]", next(&mut doubles))
+                    }
                     Leaf::Index => format!("smooth_ints[{}]", next(&mut ints)),
                     Leaf::Bool => format!("smooth_ints[{}] != 0", next(&mut ints)),
                     Leaf::Array(ty) => format!("(const {ty} *)smooth_arrays[{}]", next(&mut arrays)),
@@ -72,9 +79,9 @@ impl Interface {
                 args.push(arg);
             }
         }
-        for leaf in leaves(&self.result) {
+        for leaf in leaves(&self.result, self.real) {
             let ty = match leaf {
-                Leaf::Double => "double",
+                Leaf::Double => self.real.c(),
                 Leaf::Index => "int64_t",
                 Leaf::Bool => "bool",
                 Leaf::Array(ty) => ty,
@@ -91,19 +98,19 @@ impl Interface {
     }
 }
 
-/// The C parameters that a parameter of this type becomes, depth first.
-pub fn leaves(ty: &Type) -> Vec<Leaf> {
+/// The C parameters that a parameter of this type becomes, depth first; what a Double is says `real`.
+pub fn leaves(ty: &Type, real: Real) -> Vec<Leaf> {
     let mut found = Vec::new();
-    add_leaves(ty, false, &mut found);
+    add_leaves(ty, real, false, &mut found);
     found
 }
 
-fn add_leaves(ty: &Type, in_array: bool, found: &mut Vec<Leaf>) {
+fn add_leaves(ty: &Type, real: Real, in_array: bool, found: &mut Vec<Leaf>) {
     match ty {
-        Type::Double => found.push(if in_array { Leaf::Array("double") } else { Leaf::Double }),
+        Type::Double => found.push(if in_array { Leaf::Array(real.c()) } else { Leaf::Double }),
         Type::Index(_) => found.push(if in_array { Leaf::Array("int64_t") } else { Leaf::Index }),
         Type::Bool => found.push(if in_array { Leaf::Array("bool") } else { Leaf::Bool }),
-        Type::Array(element, _) => add_leaves(element, true, found),
-        Type::Tuple(parts) => parts.iter().for_each(|part| add_leaves(part, in_array, found)),
+        Type::Array(element, _) => add_leaves(element, real, true, found),
+        Type::Tuple(parts) => parts.iter().for_each(|part| add_leaves(part, real, in_array, found)),
     }
 }

@@ -27,6 +27,7 @@ pub mod modules;
 mod shapes;
 mod signature;
 mod special;
+mod specialise;
 mod ty;
 
 use std::rc::Rc;
@@ -39,6 +40,7 @@ pub use derive::{Derive, Kind};
 pub use free::{Free, NAME as EXPRESSION, expression};
 pub use modules::Loader;
 pub use signature::Signature;
+pub use specialise::FixedSize;
 
 use elaborate::{Elaborator, Instance};
 use ty::{Class, Ty};
@@ -49,6 +51,8 @@ pub struct Options {
     /// The entries; all first-order declarations of the main file when empty.
     pub entries: Vec<String>,
     pub derives: Vec<Derive>,
+    /// Sizes that are literals.
+    pub sizes: Vec<FixedSize>,
 }
 
 /// A typed program.
@@ -127,7 +131,13 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
             function.is_entry = true;
         }
     }
-    Ok(Elaborated { program: reachable(program), warnings: diagnostics, signatures })
+    let (program, changed) = specialise::specialise(reachable(program), &options.sizes)?;
+    for signature in &mut signatures {
+        if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
+            *signature = signature::of_function(function);
+        }
+    }
+    Ok(Elaborated { program, warnings: diagnostics, signatures })
 }
 
 /// Whether some file has a `let` of the name that the message quotes.

@@ -130,7 +130,7 @@ fn encode(call: &Call, interface: &Interface, bytes: &mut Vec<u8>) -> Vec<(Colum
     let mut ints: Vec<i64> = interface.sizes.iter().map(|size| bindings.get(size).unwrap_or(0)).collect();
     let (mut doubles, mut arrays) = (Vec::new(), Vec::new());
     for (at, param) in interface.passed() {
-        for (leaf, column) in leaves(param.ty()).into_iter().zip(&call.arguments.values[at].columns) {
+        for (leaf, column) in leaves(param.ty(), Default::default()).into_iter().zip(&call.arguments.values[at].columns) {
             match (leaf, column) {
                 (Leaf::Array(_), column) => arrays.push(column_bytes(column)),
                 (_, Column::Double(items)) => doubles.extend(items),

@@ -51,6 +51,12 @@ fn read(path: &Path) -> Example {
     Example { path: format!("examples/{name}.smooth"), name, text, cases }
 }
 
+/// Cases that are written elsewhere than in an example.
+#[allow(dead_code)]
+pub fn from_lines(lines: &[&str]) -> Vec<Case> {
+    lines.iter().filter_map(|line| case(line)).collect()
+}
+
 fn case(line: &str) -> Option<Case> {
     let (kind, rest) = line.split_once(": ")?;
     let mut words = words(rest);

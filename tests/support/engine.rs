@@ -65,6 +65,11 @@ pub fn close(a: f64, b: f64, tolerance: f64, largest: f64) -> bool {
 
 /// The first place where a result differs from the interpreter's; `None` when they agree.
 pub fn difference(known: &Known, found: &Flat) -> Option<String> {
+    difference_within(1e-9, known, found)
+}
+
+/// The same with another tolerance.
+pub fn difference_within(tolerance: f64, known: &Known, found: &Flat) -> Option<String> {
     if known.value.shape != found.shape {
         return Some(format!("its shape is {:?}, not {:?}", found.shape, known.value.shape));
     }
@@ -72,7 +77,7 @@ pub fn difference(known: &Known, found: &Flat) -> Option<String> {
         match (known_column, column) {
             (Column::Double(a), Column::Double(b)) => {
                 // where the interpreter gives inf or NaN, optimised code may give a value
-                let wrong = a.iter().zip(b).position(|(a, b)| a.is_finite() && !close(*a, *b, 1e-9, known.largest));
+                let wrong = a.iter().zip(b).position(|(a, b)| a.is_finite() && !close(*a, *b, tolerance, known.largest));
                 if let Some(at) = wrong {
                     return Some(format!("element {at} is {:?}, not {:?}", b[at], a[at]));
                 }

@@ -13,6 +13,7 @@ use std::process::Command;
 use smoothc::cli::args::Arguments;
 use smoothc::driver::Session;
 use smoothc::ir::Type;
+use smoothc::real::Real;
 use smoothc::toolchain::compiler::{self, Artifact};
 use smoothc::toolchain::flat::{Column, Flat, Shape};
 use smoothc::toolchain::shim::{Leaf, leaves};
@@ -52,6 +53,12 @@ static void *exactly(const void *from, size_t bytes)
 static void print_double(FILE *file, const double *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) fprintf(file, \" %a\", items[i]);
+    fprintf(file, \"\\n\");
+}
+
+static void print_float(FILE *file, const float *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) fprintf(file, \" %a\", (double)items[i]);
     fprintf(file, \"\\n\");
 }
 
@@ -96,11 +103,11 @@ fn one(text: &mut String, session: &Session, number: usize, call: &Call) -> Resu
     let mut measured = passed.clone();
     let (mut body, mut blocks) = (String::new(), Vec::new());
     for (at, parameter) in interface.passed() {
-        for (leaf, column) in leaves(parameter.ty()).into_iter().zip(&call.arguments.values[at].columns) {
+        for (leaf, column) in leaves(parameter.ty(), interface.real).into_iter().zip(&call.arguments.values[at].columns) {
             match leaf {
                 Leaf::Array(kind) => {
                     let name = format!("in_{}", blocks.len());
-                    let items = literals(column);
+                    let items = literals(column, interface.real);
                     if items.is_empty() {
                         writeln!(body, "    {kind} *{name} = NULL;").expect("memory");
                     } else {
@@ -110,10 +117,10 @@ fn one(text: &mut String, session: &Session, number: usize, call: &Call) -> Resu
                     passed.push(name.clone());
                     blocks.push(name);
                 }
-                Leaf::Double => passed.extend(literals(column)),
+                Leaf::Double => passed.extend(literals(column, interface.real)),
                 Leaf::Index | Leaf::Bool => {
-                    passed.extend(literals(column));
-                    measured.extend(literals(column));
+                    passed.extend(literals(column, interface.real));
+                    measured.extend(literals(column, interface.real));
                 }
             }
         }
@@ -121,8 +128,8 @@ fn one(text: &mut String, session: &Session, number: usize, call: &Call) -> Resu
     let shape = result_shape(session, call)?;
     let lengths: Vec<usize> = shape.columns().ok_or("too large")?.into_iter().map(|(_, length)| length).collect();
     let mut prints = String::new();
-    for (at, (leaf, length)) in leaves(&interface.result).into_iter().zip(lengths).enumerate() {
-        let (kind, name) = (c_type(leaf), format!("out_{at}"));
+    for (at, (leaf, length)) in leaves(&interface.result, interface.real).into_iter().zip(lengths).enumerate() {
+        let (kind, name) = (c_type(leaf, interface.real), format!("out_{at}"));
         writeln!(body, "    {kind} *{name} = ({kind} *)exactly(NULL, {length} * sizeof({kind}));").expect("memory");
         writeln!(prints, "        print_{kind}(file, {name}, {length});").expect("memory");
         passed.push(name.clone());
@@ -152,29 +159,20 @@ fn result_shape(session: &Session, call: &Call) -> Result<Shape, String> {
     call.arguments.bindings.shape(&function.result).ok_or_else(|| "the result's size is not known".into())
 }
 
-fn c_type(leaf: Leaf) -> &'static str {
+fn c_type(leaf: Leaf, real: Real) -> &'static str {
     match leaf {
-        Leaf::Double => "double",
+        Leaf::Double => real.c(),
         Leaf::Index => "int64_t",
         Leaf::Bool => "bool",
         Leaf::Array(kind) => kind,
     }
 }
 
-fn literals(column: &Column) -> Vec<String> {
+fn literals(column: &Column, real: Real) -> Vec<String> {
     match column {
-        Column::Double(items) => items.iter().map(|item| double(*item)).collect(),
+        Column::Double(items) => items.iter().map(|item| real.literal(*item)).collect(),
         Column::Index(items) => items.iter().map(|item| integer(*item)).collect(),
         Column::Bool(items) => items.iter().map(bool::to_string).collect(),
-    }
-}
-
-fn double(value: f64) -> String {
-    match value {
-        value if value.is_nan() => "(double)NAN".into(),
-        value if value == f64::INFINITY => "(double)INFINITY".into(),
-        value if value == f64::NEG_INFINITY => "-(double)INFINITY".into(),
-        value => format!("{value:?}"),
     }
 }
 
@@ -246,7 +244,8 @@ fn outcomes(path: &Path, session: &Session, calls: &[Call]) -> Result<Vec<Outcom
         outcomes.push(if status == 0 {
             let shape = result_shape(session, call)?;
             let function = session.entry(call.entry).map_err(|_| "no entry")?;
-            let columns = kinds(&function.result).into_iter().map(|kind| column(kind, lines.next().unwrap_or_default()));
+            let columns =
+                kinds(&function.result, session.options.real).into_iter().map(|kind| column(kind, lines.next().unwrap_or_default()));
             Ok(Flat { shape, columns: columns.collect() })
         } else {
             Err(status)
@@ -255,14 +254,14 @@ fn outcomes(path: &Path, session: &Session, calls: &[Call]) -> Result<Vec<Outcom
     Ok(outcomes)
 }
 
-fn kinds(ty: &Type) -> Vec<&'static str> {
-    leaves(ty).into_iter().map(c_type).collect()
+fn kinds(ty: &Type, real: Real) -> Vec<&'static str> {
+    leaves(ty, real).into_iter().map(|leaf| c_type(leaf, real)).collect()
 }
 
 fn column(kind: &str, line: &str) -> Column {
     let words = line.split_whitespace();
     match kind {
-        "double" => Column::Double(words.map(hexadecimal).collect()),
+        "double" | "float" => Column::Double(words.map(hexadecimal).collect()),
         "int64_t" => Column::Index(words.map(|word| word.parse().expect("an integer")).collect()),
         _ => Column::Bool(words.map(|word| word == "1").collect()),
     }

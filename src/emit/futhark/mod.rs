@@ -36,6 +36,7 @@ use super::names::Names;
 use super::render;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Function, Program, Term, Type};
+use crate::real::Real;
 use function::{Definition, Keyword, define, needs_boundary};
 
 /// How the file is called.
@@ -45,6 +46,8 @@ pub struct FutharkOptions {
     pub prefix: String,
     /// The source file's name, as the head comment shows it.
     pub source_name: String,
+    /// What a Double is.
+    pub real: Real,
 }
 
 /// What emission gives.
@@ -75,7 +78,7 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
     if let Some(function) = program.functions.values().find(|function| function.is_entry && has_unknown_length(&function.result)) {
         return Err(function::depends_on_data(function.span));
     }
-    let program = split::split(program);
+    let program = split::split(&in_range(program, options.real));
     let mut names = Names::without(RESERVED);
     helpers::names().iter().for_each(|name| names.take(name));
     let called = called_functions(&program);
@@ -114,8 +117,8 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
         }
     }
     let text: Vec<String> = definitions.iter().flat_map(|definition| definition.lines.iter().cloned()).collect();
-    let helpers = helpers::needed(&text.join("\n"));
-    let mut definitions: Vec<DefinitionView> = definitions.into_iter().map(view).collect();
+    let helpers = helpers::needed(&text.join("\n")).iter().map(|helper| retyped(helper, options.real)).collect::<Vec<_>>();
+    let mut definitions: Vec<DefinitionView> = definitions.into_iter().map(|definition| view(definition, options.real)).collect();
     // a first definition without documentation would take the title for its own
     if helpers.is_empty()
         && let Some(first) = definitions.first_mut()
@@ -173,8 +176,42 @@ fn called_functions(program: &Program) -> BTreeSet<Rc<str>> {
     found
 }
 
-fn view(definition: Definition) -> DefinitionView {
+fn view(definition: Definition, real: Real) -> DefinitionView {
     let doc = definition.doc.iter().enumerate();
     let doc = doc.map(|(at, line)| format!("{} {line}", if at == 0 { "-- |" } else { "--" }).trim_end().to_string()).collect();
-    DefinitionView { name: definition.name, doc, lines: definition.lines }
+    DefinitionView { name: definition.name, doc, lines: definition.lines.iter().map(|line| retyped(line, real)).collect() }
+}
+
+/// The program with literals that are numbers of this type: Futhark refuses one that is too large.
+fn in_range(program: &Program, real: Real) -> Program {
+    fn literals(expr: &Expr, real: Real) -> Expr {
+        match expr.term() {
+            Term::Double(value) if real.round(*value).is_infinite() => Expr::double(real.round(*value)).at(expr.span()),
+            _ => crate::ir::subst::map_children(expr, &mut |child| literals(child, real)),
+        }
+    }
+    let mut program = program.clone();
+    if real != Real::F64 {
+        program.functions.values_mut().for_each(|function| function.body = literals(&function.body, real));
+    }
+    program
+}
+
+/// The text with numbers of this type: `f64` is reserved, so the word is the type or the module of its functions.
+fn retyped(text: &str, real: Real) -> String {
+    let written = Real::F64.futhark();
+    if real == Real::F64 {
+        return text.to_string();
+    }
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(written) {
+        let (before, after) = (&rest[..at], &rest[at + written.len()..]);
+        let whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        result.push_str(before);
+        result.push_str(if whole { real.futhark() } else { written });
+        rest = after;
+    }
+    result + rest
 }

@@ -16,7 +16,8 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::Status;
 use crate::source::Span;
 use crate::toolchain::compiler::Artifact;
-use crate::toolchain::flat::{Column, Flat, Shape};
+use crate::toolchain::flat::{Flat, Shape};
+use crate::toolchain::memory::Cells;
 use crate::toolchain::sizes::Bindings;
 use crate::toolchain::status;
 
@@ -102,12 +103,13 @@ impl Loaded {
             return Err(broken.clone());
         }
         let interface = self.interfaces.get(entry).ok_or_else(|| internal("there is no such entry"))?;
-        let mut ins: Vec<*const c_void> = Vec::new();
+        let mut given: Vec<Cells> = Vec::new();
         let mut in_dims: Vec<i64> = Vec::new();
         for arg in args {
-            ins.extend(arg.columns.iter().map(pointer));
+            given.extend(arg.columns.iter().map(|column| Cells::given(column, interface.real)));
             dims(&arg.shape, &mut Vec::new(), &mut in_dims);
         }
+        let ins: Vec<*const c_void> = given.iter().map(Cells::source).collect();
         let wanted: usize = interface.params.iter().map(|param| leaves(param.ty()).len()).sum();
         if ins.len() != wanted {
             return Err(internal("an argument is missing"));
@@ -115,11 +117,11 @@ impl Loaded {
         let shape = bindings.shape(&interface.result).ok_or_else(|| internal("the result's size is not known"))?;
         let mut columns = Vec::new();
         for (column, length) in shape.columns().ok_or(Failure::TooLarge)? {
-            columns.push(column.zeros(length).ok_or(Failure::TooLarge)?);
+            columns.push(Cells::zeros(&column, length, interface.real).ok_or(Failure::TooLarge)?);
         }
         let mut out_dims = Vec::new();
         dims(&shape, &mut Vec::new(), &mut out_dims);
-        let outs: Vec<*mut c_void> = columns.iter_mut().map(target).collect();
+        let outs: Vec<*mut c_void> = columns.iter_mut().map(Cells::target).collect();
         let mut error = std::ptr::null_mut();
         // SAFETY: the shim reads as many pointers and lengths as the interface has, and writes results only where the
         // lengths are those given, which are those of the columns.
@@ -128,7 +130,11 @@ impl Loaded {
             call(self.opened, entry as i64, ins.as_ptr(), in_dims.as_ptr(), outs.as_ptr(), out_dims.as_ptr(), &mut error)
         };
         let message = self.taken(error).unwrap_or_default();
-        if status == 0 { Ok(Flat { shape, columns }) } else { Err(failure(status, &message)) }
+        if status == 0 {
+            Ok(Flat { shape, columns: columns.into_iter().map(Cells::column).collect() })
+        } else {
+            Err(failure(status, &message))
+        }
     }
 
     /// The text of an error, which is freed.
@@ -181,21 +187,5 @@ fn dims(shape: &Shape, around: &mut Vec<i64>, found: &mut Vec<i64>) {
             around.pop();
         }
         Shape::Tuple(parts) => parts.iter().for_each(|part| dims(part, around, found)),
-    }
-}
-
-fn pointer(column: &Column) -> *const c_void {
-    match column {
-        Column::Double(items) => items.as_ptr().cast(),
-        Column::Index(items) => items.as_ptr().cast(),
-        Column::Bool(items) => items.as_ptr().cast(),
-    }
-}
-
-fn target(column: &mut Column) -> *mut c_void {
-    match column {
-        Column::Double(items) => items.as_mut_ptr().cast(),
-        Column::Index(items) => items.as_mut_ptr().cast(),
-        Column::Bool(items) => items.as_mut_ptr().cast(),
     }
 }

@@ -10,6 +10,7 @@
 use std::fmt::Write;
 
 use crate::ir::{Function, Type, Var};
+use crate::real::Real;
 
 /// What the caller of an entry must know.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Interface {
     pub name: String,
     pub params: Vec<Var>,
     pub result: Type,
+    /// What a Double is to the entry.
+    pub real: Real,
 }
 
 /// A scalar or an array of scalars, as an entry point has it.
@@ -36,17 +39,17 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn futhark(self) -> &'static str {
+    fn futhark(self, real: Real) -> &'static str {
         match self {
-            Kind::Double => "f64",
+            Kind::Double => real.futhark(),
             Kind::Index => "i64",
             Kind::Bool => "bool",
         }
     }
 
-    fn c(self) -> &'static str {
+    fn c(self, real: Real) -> &'static str {
         match self {
-            Kind::Double => "double",
+            Kind::Double => real.c(),
             Kind::Index => "int64_t",
             Kind::Bool => "bool",
         }
@@ -54,9 +57,9 @@ impl Kind {
 }
 
 impl Interface {
-    /// The interface of a core function under its Futhark name.
+    /// The interface of a core function under its Futhark name, on f64.
     pub fn new(name: &str, function: &Function) -> Interface {
-        Interface { name: name.to_string(), params: function.params.clone(), result: function.result.clone() }
+        Interface { name: name.to_string(), params: function.params.clone(), result: function.result.clone(), real: Real::F64 }
     }
 }
 
@@ -138,7 +141,7 @@ fn entry(text: &mut String, number: usize, interface: &Interface) {
     let (mut passed, mut frees) = (Vec::new(), String::new());
     let mut dim = 0;
     for (at, leaf) in params.iter().enumerate() {
-        let (ty, c) = (leaf.kind.futhark(), leaf.kind.c());
+        let (ty, c) = (leaf.kind.futhark(interface.real), leaf.kind.c(interface.real));
         if leaf.rank == 0 {
             passed.push(format!("*(const {c} *)ins[{at}]"));
             continue;
@@ -157,7 +160,7 @@ fn entry(text: &mut String, number: usize, interface: &Interface) {
     let mut outs = Vec::new();
     let (mut copies, mut dim) = (String::new(), 0);
     for (at, leaf) in results.iter().enumerate() {
-        let (ty, c, rank) = (leaf.kind.futhark(), leaf.kind.c(), leaf.rank);
+        let (ty, c, rank) = (leaf.kind.futhark(interface.real), leaf.kind.c(interface.real), leaf.rank);
         if rank == 0 {
             outs.push(format!("({c} *)outs[{at}]"));
             continue;

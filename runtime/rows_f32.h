@@ -1,0 +1,50 @@
+/* Tiles of floats: sixteen rows of a matrix, column by column. */
+
+/* out[row * columns + k] = tile[k][row]; sixteen rows are transposed in registers, eight at a time, where those are
+   long enough, and memory is asked for the rows after them: the processor does not see a stream in such short pieces */
+static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out)
+{
+#if defined(__GNUC__)
+    for (int64_t k = 0; k < columns && rows == 16; ++k) {
+        __builtin_prefetch((const void *)((uintptr_t)out + (uintptr_t)(columns + k) * 64), 1);
+    }
+#endif
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
+    if (rows == 16 && columns >= 8) {
+        typedef float lanes __attribute__((vector_size(32), aligned(4)));
+        typedef int32_t places __attribute__((vector_size(32)));
+        const places even = {0, 8, 2, 10, 4, 12, 6, 14}, odd = {1, 9, 3, 11, 5, 13, 7, 15};
+        const places first = {0, 1, 8, 9, 4, 5, 12, 13}, second = {2, 3, 10, 11, 6, 7, 14, 15};
+        const places low = {0, 1, 2, 3, 8, 9, 10, 11}, high = {4, 5, 6, 7, 12, 13, 14, 15};
+        for (int64_t row = 0; row < 16; row += 8) {
+            float *const half = out + row * columns;
+            for (int64_t k = 0; k < columns; k += 8) {
+                /* the last eight columns overlap those before */
+                const int64_t at = k + 8 <= columns ? k : columns - 8;
+                lanes pairs[8], fours[8];
+                for (int64_t j = 0; j < 8; j += 2) {
+                    const lanes a = *(const lanes *)(tile[at + j] + row), b = *(const lanes *)(tile[at + j + 1] + row);
+                    pairs[j] = __builtin_shuffle(a, b, even);
+                    pairs[j + 1] = __builtin_shuffle(a, b, odd);
+                }
+                for (int64_t j = 0; j < 8; j += 4) {
+                    fours[j] = __builtin_shuffle(pairs[j], pairs[j + 2], first);
+                    fours[j + 1] = __builtin_shuffle(pairs[j + 1], pairs[j + 3], first);
+                    fours[j + 2] = __builtin_shuffle(pairs[j], pairs[j + 2], second);
+                    fours[j + 3] = __builtin_shuffle(pairs[j + 1], pairs[j + 3], second);
+                }
+                for (int64_t j = 0; j < 4; ++j) {
+                    *(lanes *)(half + j * columns + at) = __builtin_shuffle(fours[j], fours[j + 4], low);
+                    *(lanes *)(half + (j + 4) * columns + at) = __builtin_shuffle(fours[j], fours[j + 4], high);
+                }
+            }
+        }
+        return;
+    }
+#endif
+    for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t k = 0; k < columns; ++k) {
+            out[row * columns + k] = tile[k][row];
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Whether emitted C compiles without a word, as C and as C++, with every warning an error, and keeps nothing of its own.
+//!
+//! In: a C file with its header. Out: nothing, or what a compiler said; a global variable; something called that
+//! allocates.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use smoothc::emit::CFiles;
+
+use super::tools;
+
+pub const WARNINGS: [&str; 8] = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wvla"];
+
+/// The compilers that are here.
+static C: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let c: Vec<&str> = ["gcc", "clang"].into_iter().filter(|name| tools::exists(name)).collect();
+    if c.is_empty() { vec!["cc"] } else { c }
+});
+static CPP: LazyLock<Vec<&str>> = LazyLock::new(|| ["g++", "clang++"].into_iter().filter(|name| tools::exists(name)).collect());
+
+/// Compiles both files with every compiler that is here.
+pub fn files(files: &CFiles) -> Result<(), String> {
+    let (c, cpp) = (&*C, &*CPP);
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let (source, header, object) = (folder.path().join("program.c"), folder.path().join("program.h"), folder.path().join("program.o"));
+    for (path, text) in [(&source, &files.source), (&header, &files.header)] {
+        std::fs::write(path, text).map_err(|error| error.to_string())?;
+    }
+    for compiler in c {
+        let mut command = Command::new(compiler);
+        command.args(["-std=c99", "-O2", "-Wmissing-prototypes"]).args(WARNINGS).args(["-c", "-o"]);
+        tools::succeeds(command.arg(&object).arg(&source))?;
+        no_data_and_no_allocation(&object)?;
+        alone(compiler, &["-x", "c", "-std=c99"], &header)?;
+    }
+    for compiler in cpp {
+        alone(compiler, &["-x", "c++"], &source)?;
+        alone(compiler, &["-x", "c++"], &header)?;
+    }
+    Ok(())
+}
+
+fn alone(compiler: &str, language: &[&str], file: &Path) -> Result<(), String> {
+    tools::succeeds(Command::new(compiler).args(language).arg("-fsyntax-only").args(WARNINGS).arg(file)).map(drop)
+}
+
+/// No global variable, and nothing called that allocates.
+fn no_data_and_no_allocation(object: &Path) -> Result<(), String> {
+    if !tools::exists("nm") {
+        return Ok(());
+    }
+    for line in tools::succeeds(Command::new("nm").arg(object))?.lines() {
+        let mut words = line.split_whitespace().rev();
+        let (name, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        if matches!(kind, "b" | "B" | "d" | "D" | "C" | "s" | "S" | "g" | "G") {
+            return Err(format!("`{name}` is a global variable"));
+        }
+        if kind == "U" && ["malloc", "calloc", "realloc", "free", "alloca", "aligned_alloc"].contains(&name.trim_start_matches('_')) {
+            return Err(format!("`{name}` is called"));
+        }
+    }
+    Ok(())
+}
