@@ -170,7 +170,7 @@ const RULES: &[(&str, &str, &str)] = &[
     (
         "fold-apart",
         "ifold (fun s i -> (fst s + v[i], if i = j then snd s + x else snd s)) (0.0, 0.0) n",
-        "let s = ifold (fun s i -> if i = j then s + x else s) 0.0 n in let s_1 = ifold (fun s i -> s + v[i]) 0.0 n in (s_1, s)",
+        "let s_1 = ifold (fun s i -> s + v[i]) 0.0 n in let s_1_1 = ifold (fun s_2 i_1 -> if i_1 = j then s_2 + x else s_2) 0.0 n in (s_1, s_1_1)",
     ),
     (
         "topdown fold-merge",
