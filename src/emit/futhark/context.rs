@@ -113,8 +113,7 @@ impl<'a> Emitter<'a> {
 
     /// A local name; one that begins with `_` could not be read.
     pub fn local(&mut self, name: &str) -> String {
-        let name = name.trim_start_matches('_');
-        self.names.local(if name.is_empty() { "unused" } else { name })
+        self.names.local(&super::readable(name, "unused"))
     }
 
     /// Notes what a let-bound variable is and comes from.

@@ -3,7 +3,15 @@
 use crate::driver::{Options, Schedule, Session, Target};
 
 fn emitted(source: &str, schedule: &str) -> Result<String, &'static str> {
-    let options = Options { schedule: Schedule::Named(schedule.into()), target: Target::Futhark, ..Options::default() };
+    emitted_with(source, Options { schedule: Schedule::Named(schedule.into()), ..none() })
+}
+
+/// Futhark without optimisation.
+fn none() -> Options {
+    Options { schedule: Schedule::Named("none".into()), target: Target::Futhark, ..Options::default() }
+}
+
+fn emitted_with(source: &str, options: Options) -> Result<String, &'static str> {
     let mut session = Session::new("f.smooth", source, options);
     match session.run_to("emit", &mut |_, _| Err("no files".into())) {
         Ok(()) => Ok(session.emitted_futhark().expect("it was emitted").source.clone()),
@@ -133,6 +141,15 @@ fn names_are_readable_and_free() {
     let text = emitted(source, "none").expect("is emitted");
     for line in ["def twice (x_prime: f64) : f64 =", "entry reduce_ (map_: f64) : f64 =", "entry f (entry_: f64) : f64 ="] {
         assert!(text.contains(line), "{text}");
+    }
+    // a prime is written out, and what it is written as must not hide the name either
+    is("let f (_': Double) = _' * 2.0", "entry f (prime: f64) : f64 =\n  2.0 * prime");
+    let called = emitted("let _' (x: Double) : Double = x * 2.0\nlet f (x: Double) = _' x", "none").expect("is emitted");
+    assert!(called.contains("def prime (x: f64) : f64 =") && called.contains("  prime x\n"), "{called}");
+    let options = Options { prefix: "_my_".to_string(), ..none() };
+    let prefixed = emitted_with("let f (x: Double) : Double = x * 2.0\nlet g (x: Double) = f x", options).expect("is emitted");
+    for line in ["def my_f (x: f64) : f64 =", "entry _my_f (x: f64) : f64 =\n  my_f x\n", "entry _my_g (x: f64) : f64 =\n  my_f x\n"] {
+        assert!(prefixed.contains(line), "{prefixed}");
     }
 }
 
