@@ -116,6 +116,14 @@ fn what_futhark_does_not_check_is_asserted() {
 }
 
 #[test]
+fn an_index_times_minus_one_is_a_negation() {
+    is(
+        "let f (k: Index) (x: Double) = (build (-k) (fun i -> x), 2 * -k)",
+        "entry f (k: i64) (x: f64) : ([-k]f64, i64) =\n  (replicate (count (-k)) x :> [-k]f64, (-2) * k)",
+    );
+}
+
+#[test]
 fn a_nan_is_not_equal_to_itself() {
     is("let f (x: Double) = x = x", "entry f (x: f64) : bool =\n  !(f64.isnan x)");
     is("let f (x: Double) (y: Double) = x <= y", "entry f (x: f64) (y: f64) : bool =\n  x <= y");
