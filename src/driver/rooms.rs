@@ -82,7 +82,7 @@ pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
             session.files = Some(emission::c(&session.loops, &options).map_err(one)?);
         }
         Target::Futhark => {
-            let options = emission::futhark::FutharkOptions { prefix, source_name };
+            let options = emission::futhark::FutharkOptions { prefix, source_name, strict_fp: session.options.strict_fp };
             session.futhark = Some(emission::futhark::futhark(&session.program, &options).map_err(one)?);
         }
     }

@@ -45,6 +45,8 @@ pub struct FutharkOptions {
     pub prefix: String,
     /// The source file's name, as the head comment shows it.
     pub source_name: String,
+    /// Sums and products of Doubles keep the order that the program gives them.
+    pub strict_fp: bool,
 }
 
 /// What emission gives.
@@ -95,20 +97,22 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
             // what begins with `_` cannot be called
             Some(name) if is_called && (needs_boundary(function) || name.starts_with('_')) => {
                 let inner = names.public(&readable(name, "unnamed"));
-                let (definition, signature) = define(function, Keyword::Def, &inner, is_called, &signatures, &mut names)?;
+                let (definition, signature) =
+                    define(function, Keyword::Def, &inner, is_called, &signatures, &mut names, options.strict_fp)?;
                 definitions.push(Definition { doc: Vec::new(), ..definition });
                 signatures.insert(function.name.clone(), signature);
                 let wrapper = calling(function);
-                definitions.push(define(&wrapper, Keyword::Entry, name, false, &signatures, &mut names)?.0);
+                definitions.push(define(&wrapper, Keyword::Entry, name, false, &signatures, &mut names, options.strict_fp)?.0);
             }
             Some(name) => {
-                let (definition, signature) = define(function, Keyword::Entry, name, is_called, &signatures, &mut names)?;
+                let (definition, signature) =
+                    define(function, Keyword::Entry, name, is_called, &signatures, &mut names, options.strict_fp)?;
                 definitions.push(definition);
                 signatures.insert(function.name.clone(), signature);
             }
             None => {
                 let name = names.public(&readable(&function.name, "unnamed"));
-                let (definition, signature) = define(function, Keyword::Def, &name, is_called, &signatures, &mut names)?;
+                let (definition, signature) = define(function, Keyword::Def, &name, is_called, &signatures, &mut names, options.strict_fp)?;
                 definitions.push(definition);
                 signatures.insert(function.name.clone(), signature);
             }

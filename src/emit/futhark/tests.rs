@@ -102,6 +102,22 @@ fn associative_folds_are_reductions() {
 }
 
 #[test]
+fn rounding_as_written_keeps_the_order_of_sums() {
+    let source = "let f (v: Vector<n>) = vectorSum v
+let product (v: Vector<n>) = ifold (fun s i -> s * v[i]) 1.0 (length v)
+let sums (v: Vector<n>) = ifold (fun (a, b) i -> (a + v[i], b + i)) (0.0, 0) (length v)
+let positive (v: Vector<n>) = ifold (fun s i -> if v[i] > 0.0 then s + v[i] else s) 0.0 (length v)
+let free (v: Array<Index, n>) (w: Vector<n>) = (vectorMax w, ifold (fun s i -> s + v[i]) 0 (length v))\n";
+    let text = emitted_with(source, Options { strict_fp: true, ..none() }).expect("is emitted");
+    assert_eq!(text.matches("loop ").count(), 4, "{text}");
+    assert!(text.contains("for i < v_n do\n    s + v[i]\n"), "{text}");
+    assert!(!["f64.sum", "f64.product", "reduce ("].iter().any(|reduction| text.contains(reduction)), "{text}");
+    assert!(text.contains("reduce fmax") && text.contains("i64.sum v"), "{text}");
+    let text = emitted_with(source, none()).expect("is emitted");
+    assert!(!text.contains("loop "), "{text}");
+}
+
+#[test]
 fn what_futhark_does_not_check_is_asserted() {
     let counted = "let f (n: Index) (x: Double) = build n (fun i -> x * double i)";
     is(counted, "entry f (n: i64) (x: f64) : [n]f64 =\n  tabulate (count n) (\\i -> x * f64.i64 i) :> [n]f64");
