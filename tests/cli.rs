@@ -220,6 +220,34 @@ fn futhark_has_its_own_compiler_and_its_own_words() {
 }
 
 #[test]
+fn a_missing_gpu_platform_is_a_missing_tool() {
+    if cfg!(not(unix)) {
+        return;
+    }
+    let (folder, path) = file("f.smooth", b"let f (x: Double) = x + 1.0\n");
+    let script = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("writes");
+        assert!(Command::new("chmod").arg("+x").arg(&path).status().is_ok_and(|status| status.success()));
+        path
+    };
+    // `BACKEND --library -o OUT …`
+    let futhark = script("futhark", "touch \"$4.c\" \"$4.h\"");
+    let cc = script("plain-cc", "echo 'program.c:41:10: fatal error: CL/cl.h: No such file or directory' >&2; exit 1");
+    let library = folder.path().join("f.so");
+    let target = ["--target", "futhark", "--futhark-backend", "opencl"].map(std::ffi::OsStr::new);
+    let path = path.as_os_str();
+    for words in [vec!["run".as_ref(), path, "f".as_ref(), "1".as_ref()], vec!["build".as_ref(), path, "-o".as_ref(), library.as_os_str()]]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smoothc"));
+        let output = command.args(words).args(target).env("FUTHARK", &futhark).env("CC", &cc).stdin(Stdio::null()).output().expect("runs");
+        let said = errors(&output);
+        assert_eq!(status(&output), 3, "{said}");
+        assert!(said.starts_with("error[E0903]: OpenCL is needed") && said.contains("opencl-headers ocl-icd-opencl-dev"), "{said}");
+    }
+}
+
+#[test]
 fn sizes_of_emitted_functions_come_in_the_order_of_the_text() {
     for (text, sizes) in [
         ("let f (at: Array<Index<n>, k>) (v: Vector<n>) = v[at[0]]", "int64_t n, int64_t k,"),

@@ -91,7 +91,8 @@ pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
             session.files = Some(emission::c(&session.loops, &options).map_err(one)?);
         }
         Target::Futhark => {
-            let options = emission::futhark::FutharkOptions { prefix, source_name, real: session.options.real };
+            let (real, strict_fp) = (session.options.real, session.options.strict_fp);
+            let options = emission::futhark::FutharkOptions { prefix, source_name, real, strict_fp };
             session.futhark = Some(emission::futhark::futhark(&session.program, &options).map_err(one)?);
         }
     }

@@ -198,7 +198,8 @@ fn builder(folder: &Path) -> cc::Build {
 
 fn run(mut command: Command, what: &str, output: &Path) -> Result<(), Diagnostic> {
     let program = PathBuf::from(command.get_program());
-    let done = command.output().map_err(|error| match error.kind() {
+    // what it says is read here: in English
+    let done = command.env("LC_ALL", "C").output().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => missing(&format!("the {what}"), &program.display().to_string()),
         _ => Diagnostic::error("E0903", Span::NONE, format!("cannot run the {what} `{}`: {error}", program.display())),
     })?;

@@ -92,13 +92,13 @@ pub const PAGES: &[Page] = &[
     page(
         "E0902",
         "emitted code does not compile",
-        "This is a bug, unless CC or CFLAGS are set to something unusual. Please report it with the program. A GPU backend of\nFuthark also needs the libraries of its platform.",
+        "This is a bug, unless CC or CFLAGS are set to something unusual. Please report it with the program.",
     ),
     page(
         "E0903",
         "a tool is missing",
         "`run` and `build` need a C compiler: install gcc, or set CC. A static library needs `ar`. `--parallel` needs
-a C compiler with OpenMP, as gcc is, and clang with libomp. `--target futhark` also needs\nthe Futhark compiler, which `FUTHARK` or the path names.",
+a C compiler with OpenMP, as gcc is, and clang with libomp. `--target futhark` also needs\nthe Futhark compiler, which `FUTHARK` or the path names, and its backends `opencl`, `cuda` and `hip` need the headers\nand libraries of their platforms.",
     ),
     page(
         "E0904",

@@ -16,7 +16,7 @@ use super::types::Shape;
 use crate::emit::names::Names;
 use crate::ir::prove::Facts;
 use crate::ir::size::Atom;
-use crate::ir::{Expr, Size, Type, Var};
+use crate::ir::{Expr, Prim, Size, Type, Var};
 use crate::source::Span;
 
 /// Where a variable's value is.
@@ -47,6 +47,8 @@ pub struct Emitter<'a> {
     pub signatures: &'a HashMap<Rc<str>, Signature>,
     pub names: &'a mut Names,
     pub facts: Facts,
+    /// Whether sums and products of Doubles keep their order.
+    strict_fp: bool,
     /// The place of an array whose elements have lengths that only data decides: Futhark has no type for it.
     pub irregular: Option<Span>,
     /// How many branches, loops and lambdas this place is in.
@@ -61,11 +63,12 @@ pub struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    pub fn new(signatures: &'a HashMap<Rc<str>, Signature>, names: &'a mut Names, facts: Facts) -> Emitter<'a> {
+    pub fn new(signatures: &'a HashMap<Rc<str>, Signature>, names: &'a mut Names, facts: Facts, strict_fp: bool) -> Emitter<'a> {
         Emitter {
             signatures,
             names,
             facts,
+            strict_fp,
             irregular: None,
             depth: 0,
             places: HashMap::new(),
@@ -73,6 +76,15 @@ impl<'a> Emitter<'a> {
             named: HashMap::new(),
             origins: HashMap::new(),
         }
+    }
+
+    /// Whether a reduction may combine values of this type in any order; rounding depends on it for sums and products.
+    pub fn may_reorder(&self, prim: Prim, ty: &Type) -> bool {
+        let has_double = match ty {
+            Type::Tuple(parts) => parts.contains(&Type::Double),
+            other => *other == Type::Double,
+        };
+        !self.strict_fp || matches!(prim, Prim::Min | Prim::Max) || !has_double
     }
 
     /// Does the work with names and facts of its own.
@@ -118,8 +130,7 @@ impl<'a> Emitter<'a> {
 
     /// A local name; one that begins with `_` could not be read.
     pub fn local(&mut self, name: &str) -> String {
-        let name = name.trim_start_matches('_');
-        self.names.local(if name.is_empty() { "unused" } else { name })
+        self.names.local(&super::readable(name, "unused"))
     }
 
     /// Notes what a let-bound variable is and comes from.

@@ -20,10 +20,10 @@ use crate::ir::{Expr, Prim, Term, Type, Var};
 impl Emitter<'_> {
     pub fn fold(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> (Fut, Shape) {
         let body = without_aliases(body, acc);
-        if let Some(step) = step(&body, acc) {
+        if let Some(step) = step(&body, acc).filter(|step| self.may_reorder(step.prim, acc.ty())) {
             return self.reduction(n, i, step, init);
         }
-        if let Some(element) = sums(&body, acc) {
+        if let Some(element) = sums(&body, acc).filter(|_| self.may_reorder(Prim::Add, acc.ty())) {
             return self.sums(n, i, element, init);
         }
         self.repeat(n, acc, i, &body, init)

@@ -60,9 +60,10 @@ pub fn define(
     is_called: bool,
     signatures: &HashMap<Rc<str>, Signature>,
     names: &mut Names,
+    strict_fp: bool,
 ) -> Result<(Definition, Signature), Diagnostic> {
     names.open();
-    let mut emitter = Emitter::new(signatures, names, Facts::for_function(function));
+    let mut emitter = Emitter::new(signatures, names, Facts::for_function(function), strict_fp);
     let mut sizes = Vec::new();
     for size in &function.sizes {
         if let Pattern::Name(text) = emitter.declare(size, &Shape::Index) {

@@ -32,7 +32,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::names::Names;
+use super::names::{Names, sanitise};
 use super::render;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Function, Program, Term, Type};
@@ -48,6 +48,8 @@ pub struct FutharkOptions {
     pub source_name: String,
     /// What a Double is.
     pub real: Real,
+    /// Sums and products of Doubles keep the order that the program gives them.
+    pub strict_fp: bool,
 }
 
 /// What emission gives.
@@ -85,7 +87,7 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
     let mut entries = Vec::new();
     let mut public = HashMap::new();
     for function in program.functions.values().filter(|function| function.is_entry) {
-        let name = format!("{}{}", options.prefix, names.public(&readable(&function.name)));
+        let name = format!("{}{}", options.prefix, names.public(&readable(&function.name, "unnamed")));
         names.take(&name);
         entries.push((function.name.clone(), name.clone()));
         public.insert(function.name.clone(), name);
@@ -95,22 +97,25 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
     for function in program.functions.values() {
         let is_called = called.contains(&function.name);
         match public.get(&function.name) {
-            Some(name) if is_called && needs_boundary(function) => {
-                let inner = names.public(name);
-                let (definition, signature) = define(function, Keyword::Def, &inner, is_called, &signatures, &mut names)?;
+            // what begins with `_` cannot be called
+            Some(name) if is_called && (needs_boundary(function) || name.starts_with('_')) => {
+                let inner = names.public(&readable(name, "unnamed"));
+                let (definition, signature) =
+                    define(function, Keyword::Def, &inner, is_called, &signatures, &mut names, options.strict_fp)?;
                 definitions.push(Definition { doc: Vec::new(), ..definition });
                 signatures.insert(function.name.clone(), signature);
                 let wrapper = calling(function);
-                definitions.push(define(&wrapper, Keyword::Entry, name, false, &signatures, &mut names)?.0);
+                definitions.push(define(&wrapper, Keyword::Entry, name, false, &signatures, &mut names, options.strict_fp)?.0);
             }
             Some(name) => {
-                let (definition, signature) = define(function, Keyword::Entry, name, is_called, &signatures, &mut names)?;
+                let (definition, signature) =
+                    define(function, Keyword::Entry, name, is_called, &signatures, &mut names, options.strict_fp)?;
                 definitions.push(definition);
                 signatures.insert(function.name.clone(), signature);
             }
             None => {
-                let name = names.public(&readable(&function.name));
-                let (definition, signature) = define(function, Keyword::Def, &name, is_called, &signatures, &mut names)?;
+                let name = names.public(&readable(&function.name, "unnamed"));
+                let (definition, signature) = define(function, Keyword::Def, &name, is_called, &signatures, &mut names, options.strict_fp)?;
                 definitions.push(definition);
                 signatures.insert(function.name.clone(), signature);
             }
@@ -150,10 +155,11 @@ const RESERVED: &str = "
     unzip unzip2 unzip3 unzip4 unzip5 update sized rank shapes not opaque trace break jvp jvp2 vjp vjp2 intrinsics stream_map
     stream_red sgn abs bounds shape negative div_zero range";
 
-/// A name that can be read: a leading underscore would hide it.
-fn readable(name: &str) -> String {
+/// A name that can be read: a leading underscore, also that of a `'` written out, would hide it.
+fn readable(name: &str, otherwise: &str) -> String {
+    let name = sanitise(name);
     let name = name.trim_start_matches('_');
-    if name.is_empty() { "unnamed".to_string() } else { name.to_string() }
+    if name.is_empty() { otherwise.to_string() } else { name.to_string() }
 }
 
 /// The entry that calls the function of its name.

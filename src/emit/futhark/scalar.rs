@@ -48,6 +48,8 @@ impl Emitter<'_> {
             (_, Some(_) | None) => row.futhark,
         };
         match (spelling, operands.as_mut_slice()) {
+            // what the length -k is as a polynomial
+            (Spelling::Infix("*"), [Fut::Int(-1), b]) => Fut::Prefix('-', Box::new(b.clone())),
             (Spelling::Infix(op), [a, b]) => Fut::infix(op, a.clone(), b.clone()),
             (Spelling::Prefix(op), [a]) => Fut::Prefix(op.chars().next().unwrap_or('-'), Box::new(a.clone())),
             (Spelling::Infix(name) | Spelling::Prefix(name) | Spelling::Call(name), _) => Fut::apply(name, operands),

@@ -61,9 +61,9 @@ pub enum Pattern {
 }
 
 impl Fut {
-    /// A length as types write it: `n`, or a sum or product that stands in parentheses anywhere.
+    /// A length as types write it: `n`, or a sum, a product or `-n`, which stand in parentheses anywhere.
     pub fn length(text: &str) -> Fut {
-        Fut::atom(if text.contains(' ') { format!("({text})") } else { text.to_string() })
+        Fut::atom(if text.contains(' ') || text.starts_with('-') { format!("({text})") } else { text.to_string() })
     }
 
     pub fn atom(text: impl Into<String>) -> Fut {

@@ -3,7 +3,15 @@
 use crate::driver::{Options, Schedule, Session, Target};
 
 fn emitted(source: &str, schedule: &str) -> Result<String, &'static str> {
-    let options = Options { schedule: Schedule::Named(schedule.into()), target: Target::Futhark, ..Options::default() };
+    emitted_with(source, Options { schedule: Schedule::Named(schedule.into()), ..none() })
+}
+
+/// Futhark without optimisation.
+fn none() -> Options {
+    Options { schedule: Schedule::Named("none".into()), target: Target::Futhark, ..Options::default() }
+}
+
+fn emitted_with(source: &str, options: Options) -> Result<String, &'static str> {
     let mut session = Session::new("f.smooth", source, options);
     match session.run_to("emit", &mut |_, _| Err("no files".into())) {
         Ok(()) => Ok(session.emitted_futhark().expect("it was emitted").source.clone()),
@@ -94,6 +102,22 @@ fn associative_folds_are_reductions() {
 }
 
 #[test]
+fn rounding_as_written_keeps_the_order_of_sums() {
+    let source = "let f (v: Vector<n>) = vectorSum v
+let product (v: Vector<n>) = ifold (fun s i -> s * v[i]) 1.0 (length v)
+let sums (v: Vector<n>) = ifold (fun (a, b) i -> (a + v[i], b + i)) (0.0, 0) (length v)
+let positive (v: Vector<n>) = ifold (fun s i -> if v[i] > 0.0 then s + v[i] else s) 0.0 (length v)
+let free (v: Array<Index, n>) (w: Vector<n>) = (vectorMax w, ifold (fun s i -> s + v[i]) 0 (length v))\n";
+    let text = emitted_with(source, Options { strict_fp: true, ..none() }).expect("is emitted");
+    assert_eq!(text.matches("loop ").count(), 4, "{text}");
+    assert!(text.contains("for i < v_n do\n    s + v[i]\n"), "{text}");
+    assert!(!["f64.sum", "f64.product", "reduce ("].iter().any(|reduction| text.contains(reduction)), "{text}");
+    assert!(text.contains("reduce fmax") && text.contains("i64.sum v"), "{text}");
+    let text = emitted_with(source, none()).expect("is emitted");
+    assert!(!text.contains("loop "), "{text}");
+}
+
+#[test]
 fn what_futhark_does_not_check_is_asserted() {
     let counted = "let f (n: Index) (x: Double) = build n (fun i -> x * double i)";
     is(counted, "entry f (n: i64) (x: f64) : [n]f64 =\n  tabulate (count n) (\\i -> x * f64.i64 i) :> [n]f64");
@@ -105,6 +129,14 @@ fn what_futhark_does_not_check_is_asserted() {
         "entry f [n] (v: [n]f64) (k: i64) : f64 =\n  let k_2 = assert (range (0 <= k && k < n)) k\n  in v[k_2]",
     );
     is("let f (a: Index) (b: Index) = a / b + a % 3", "entry f (a: i64) (b: i64) : i64 =\n  quot a b + a %% 3");
+}
+
+#[test]
+fn an_index_times_minus_one_is_a_negation() {
+    is(
+        "let f (k: Index) (x: Double) = (build (-k) (fun i -> x), 2 * -k)",
+        "entry f (k: i64) (x: f64) : ([-k]f64, i64) =\n  (replicate (count (-k)) x :> [-k]f64, (-2) * k)",
+    );
 }
 
 #[test]
@@ -133,6 +165,15 @@ fn names_are_readable_and_free() {
     let text = emitted(source, "none").expect("is emitted");
     for line in ["def twice (x_prime: f64) : f64 =", "entry reduce_ (map_: f64) : f64 =", "entry f (entry_: f64) : f64 ="] {
         assert!(text.contains(line), "{text}");
+    }
+    // a prime is written out, and what it is written as must not hide the name either
+    is("let f (_': Double) = _' * 2.0", "entry f (prime: f64) : f64 =\n  2.0 * prime");
+    let called = emitted("let _' (x: Double) : Double = x * 2.0\nlet f (x: Double) = _' x", "none").expect("is emitted");
+    assert!(called.contains("def prime (x: f64) : f64 =") && called.contains("  prime x\n"), "{called}");
+    let options = Options { prefix: "_my_".to_string(), ..none() };
+    let prefixed = emitted_with("let f (x: Double) : Double = x * 2.0\nlet g (x: Double) = f x", options).expect("is emitted");
+    for line in ["def my_f (x: f64) : f64 =", "entry _my_f (x: f64) : f64 =\n  my_f x\n", "entry _my_g (x: f64) : f64 =\n  my_f x\n"] {
+        assert!(prefixed.contains(line), "{prefixed}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! The Futhark compiler: `FUTHARK` or `futhark` on the path, run under a time and a memory limit.
 //!
 //! In: emitted Futhark, a backend, and where the result goes. Out: C with its header in a folder; or a library, an
-//! object or a static library made of it; or a diagnostic: E0903 when there is no compiler, with how to get one, E0902
-//! when it rejects the text, which is a bug of smoothc, E0905 when it takes too long.
+//! object or a static library made of it; or a diagnostic: E0903 when there is no compiler or its backend lacks the
+//! headers and libraries of a GPU, with how to get them, E0902 when it rejects the text, which is a bug of smoothc, E0905
+//! when it takes too long.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -71,7 +72,35 @@ pub fn compile(folder: &Path, backend: &str, artifact: Artifact, output: &Path) 
         "hip" => &["-lamdhip64", "-lhiprtc", "-lm"],
         _ => &["-lm"],
     };
-    compiler::compile_generated(folder, &folder.join("program.c"), artifact, output, libraries)
+    let made = compiler::compile_generated(folder, &folder.join("program.c"), artifact, output, libraries);
+    made.map_err(|problem| without_platform(backend, libraries, problem))
+}
+
+/// What is wrong when C for a GPU does not compile: without the platform's headers and libraries nothing is a bug.
+fn without_platform(backend: &str, libraries: &[&str], problem: Diagnostic) -> Diagnostic {
+    let (platform, headers, packages) = match backend {
+        "opencl" => ("OpenCL", "CL/", "OpenCL (`apt install opencl-headers ocl-icd-opencl-dev` on Debian)"),
+        "cuda" => ("CUDA", "cuda nvrtc", "CUDA (`apt install nvidia-cuda-toolkit` on Debian, with non-free packages)"),
+        "hip" => ("HIP", "hip/", "ROCm with HIP (`apt install libamdhip64-dev` on Debian, `hip-dev` from AMD)"),
+        _ => return problem,
+    };
+    let is_of_platform = |part: &&str| {
+        part.starts_with("-l") && *part != "-lm" && libraries.contains(part) || headers.split(' ').any(|start| part.starts_with(start))
+    };
+    let Some(part) = problem.message.lines().filter_map(missing_part).find(is_of_platform) else { return problem };
+    let message = format!("{platform} is needed for the Futhark backend `{backend}`, and `{part}` was not found");
+    Diagnostic::error("E0903", Span::NONE, message).help(format!("install {packages}, or choose `--futhark-backend c` or `multicore`"))
+}
+
+/// The header or library that a line of a C compiler or linker says is missing.
+fn missing_part(line: &str) -> Option<&str> {
+    if let Some((_, said)) = line.split_once("fatal error: ") {
+        let header = said.strip_suffix(": No such file or directory").or_else(|| said.strip_suffix(" file not found"));
+        return header.map(|header| header.trim_matches('\''));
+    }
+    let starts = ["cannot find ", "unable to find library ", "library not found for "];
+    let said = starts.iter().find_map(|start| line.split_once(start))?.1;
+    said.split([' ', ':']).next()
 }
 
 /// Runs a command that may take neither more time nor more memory than allowed.
@@ -132,4 +161,40 @@ fn missing(program: &Path) -> Diagnostic {
 
 fn cannot_write(error: &io::Error) -> Diagnostic {
     Diagnostic::error("E0011", Span::NONE, format!("cannot write to a temporary folder: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_platform_is_a_missing_tool() {
+        let opencl = &["-lOpenCL", "-lm"][..];
+        let cuda = &["-lcuda", "-lcudart", "-lnvrtc", "-lm"][..];
+        let hip = &["-lamdhip64", "-lhiprtc", "-lm"][..];
+        for (backend, libraries, said, part) in [
+            ("opencl", opencl, "program.c:41:10: fatal error: CL/cl.h: No such file or directory\n   41 | #include <CL/cl.h>", "CL/cl.h"),
+            ("opencl", opencl, "program.c:41:10: fatal error: 'CL/cl.h' file not found", "CL/cl.h"),
+            ("opencl", opencl, "/usr/bin/ld: cannot find -lOpenCL: No such file or directory", "-lOpenCL"),
+            ("cuda", cuda, "program.c:35:10: fatal error: cuda.h: No such file or directory", "cuda.h"),
+            ("cuda", cuda, "/usr/bin/ld: warning\n/usr/bin/ld: cannot find -lcuda", "-lcuda"),
+            ("cuda", cuda, "ld.lld: error: unable to find library -lnvrtc", "-lnvrtc"),
+            ("hip", hip, "program.c:36:10: fatal error: hip/hip_runtime.h: No such file or directory", "hip/hip_runtime.h"),
+        ] {
+            let rejected = Diagnostic::error("E0902", Span::NONE, format!("the C compiler `cc` failed:\n{said}"));
+            let problem = without_platform(backend, libraries, rejected);
+            assert_eq!(problem.code, "E0903", "{said}");
+            assert!(problem.message.ends_with(&format!("`{backend}`, and `{part}` was not found")), "{}", problem.message);
+        }
+        // what has nothing to do with the platform stays what it was
+        for (backend, libraries, said) in [
+            ("c", &["-lm"][..], "program.c:1:10: fatal error: CL/cl.h: No such file or directory"),
+            ("opencl", opencl, "program.c:1:10: fatal error: stdio.h: No such file or directory"),
+            ("opencl", opencl, "/usr/bin/ld: cannot find -lm"),
+            ("cuda", cuda, "program.c:7:1: error: unknown type name"),
+        ] {
+            let rejected = Diagnostic::error("E0902", Span::NONE, format!("the C compiler `cc` failed:\n{said}"));
+            assert_eq!(without_platform(backend, libraries, rejected).code, "E0902", "{said}");
+        }
+    }
 }
