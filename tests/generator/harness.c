@@ -8,6 +8,7 @@
 extern unsigned alarm(unsigned seconds);
 
 #if defined(_OPENMP)
+#include <omp.h>
 #define HARNESS_THREADS(count) omp_set_num_threads(count)
 #else
 #define HARNESS_THREADS(count) (void)0

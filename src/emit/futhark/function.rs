@@ -103,11 +103,18 @@ pub fn define(
     let mut promises = Vec::new();
     if keyword == Keyword::Entry {
         for param in &function.params {
-            let Some((status, test)) = emitter.declared_range(param) else { continue };
-            if mentions(&function.body, param) {
+            let Some((status, mut test)) = emitter.declared_range(param) else { continue };
+            let is_read = mentions(&function.body, param);
+            let is_promise = !guard::needs(&function.body, param, true);
+            if is_read && is_promise {
+                let name = emitter.local("in_range");
+                bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: test });
+                test = Fut::atom(name);
+            }
+            if is_read {
                 emitter.guard(test.clone(), status, std::slice::from_ref(param), &mut bindings);
             }
-            if !guard::needs(&function.body, param) {
+            if is_promise {
                 promises.push((status, test));
             }
         }
@@ -120,6 +127,11 @@ pub fn define(
     }
     let result = wanted.clone();
     let mut body = if keyword == Keyword::Entry { boundary::result(&mut emitter, body, &result) } else { body };
+    if !promises.is_empty() && !matches!(body, Fut::Atom(_) | Fut::Int(_)) {
+        let name = emitter.local("result");
+        bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: body });
+        body = Fut::atom(name);
+    }
     for (status, test) in promises {
         body = Fut::assert(guard::helper(status), test, body);
     }

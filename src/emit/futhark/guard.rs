@@ -66,7 +66,7 @@ impl Emitter<'_> {
     /// forgets it where the variable is only a length, and everywhere where the variable is not used: there the body's
     /// value is asserted.
     fn is_needed_here(&self, body: &Expr, vars: &[Var]) -> bool {
-        self.depth == 0 && vars.iter().any(|var| needs(body, var))
+        self.depth == 0 && vars.iter().any(|var| needs(body, var, false))
     }
 
     /// Binds variables anew, so that what uses them comes after the assertion.
@@ -118,18 +118,20 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether the value of the term is found only by way of the variable's.
-pub fn needs(expr: &Expr, var: &Var) -> bool {
+/// Whether the value of the term is found only by way of the variable's; `steps`: what each step of a loop needs counts.
+pub fn needs(expr: &Expr, var: &Var, steps: bool) -> bool {
+    let is_needed_by = |expr: &Expr, var: &Var| needs(expr, var, steps);
+    let needs = |expr: &Expr| is_needed_by(expr, var);
     match expr.term() {
         Term::Var(other) => other == var,
-        Term::If(cond, then, otherwise) => needs(cond, var) || needs(then, var) && needs(otherwise, var),
-        Term::Prim(Prim::And | Prim::Or, args) => args.first().is_some_and(|first| needs(first, var)),
-        Term::Let(_, _, body) => needs(body, var),
-        Term::Build { n, .. } => needs(n, var),
-        Term::Fold { n, init, .. } => needs(n, var) || needs(init, var),
+        Term::If(cond, then, otherwise) => needs(cond) || needs(then) && needs(otherwise),
+        Term::Prim(Prim::And | Prim::Or, args) => args.first().is_some_and(needs),
+        Term::Let(x, value, body) => needs(body) || needs(value) && is_needed_by(body, x),
+        Term::Build { n, body, .. } => needs(n) || steps && needs(body),
+        Term::Fold { n, init, body, .. } => needs(n) || needs(init) || steps && needs(body),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } => false,
         Term::Prim(..) | Term::Get(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Check { .. } => {
-            expr.term().children().any(|child| needs(child, var))
+            expr.term().children().any(needs)
         }
     }
 }
