@@ -134,9 +134,10 @@ fn crowded(workload: &Workload, size: &[usize], function: &Compiled, threads: us
     })
 }
 
-/// How many threads OpenMP has by default.
+/// How many threads OpenMP has by default: as many as at the first call, before the process stays on one core.
 pub fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |count| count.get())
+    static COUNT: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get()))
 }
 
 /// What else the machine does, where it says so.
