@@ -58,6 +58,11 @@ pub type Monomial = Vec<Atom>;
 /// More monomials than this make a product a term of its own instead of being multiplied out.
 const MONOMIALS: usize = 32;
 
+/// A product of more atoms than this, or an opaque term of more nodes, counts as unknown: along a chain of
+/// lets that each use the one before twice, what is written out doubles with every let.
+const DEGREE: usize = 32;
+const NODES: usize = 200;
+
 /// A polynomial: no zero coefficients.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Size {
@@ -139,10 +144,12 @@ impl Size {
     }
 
     pub fn mul(&self, other: &Size) -> Size {
-        if self.terms.len() * other.terms.len() > MONOMIALS
-            && let (Some(a), Some(b)) = (self.to_expr(), other.to_expr())
-        {
-            return Size::opaque(Expr::prim(Prim::Mul, vec![a, b]));
+        if self.degree() + other.degree() > DEGREE {
+            return Size::unknown();
+        }
+        if self.terms.len() * other.terms.len() > MONOMIALS {
+            let product = self.to_expr().zip(other.to_expr()).map(|(a, b)| Expr::prim(Prim::Mul, vec![a, b]));
+            return product.and_then(Size::opaque).unwrap_or_else(Size::unknown);
         }
         let mut result = Size::default();
         for (a, x) in &self.terms {
@@ -153,6 +160,10 @@ impl Size {
             }
         }
         result
+    }
+
+    fn degree(&self) -> usize {
+        self.terms.keys().map(Vec::len).max().unwrap_or(0)
     }
 
     /// Every atom, also those inside opaque terms' variables.
@@ -213,7 +224,7 @@ impl Size {
         Size::try_of_expr(expr).unwrap_or_else(Size::unknown)
     }
 
-    /// As [`Size::of_expr`], `None` where the value depends on data or may fail.
+    /// As [`Size::of_expr`], `None` where the value depends on data, may fail or is too large.
     pub fn try_of_expr(expr: &Expr) -> Option<Size> {
         if !matches!(expr.ty(), Type::Index(_) | Type::Bool) {
             return None;
@@ -241,9 +252,13 @@ impl Size {
         }
     }
 
-    fn opaque(expr: Expr) -> Size {
+    /// A term as one atom; `None` for one that is too large to be compared as text.
+    fn opaque(expr: Expr) -> Option<Size> {
+        if expr.node_count() > NODES {
+            return None;
+        }
         let key = super::print::key(&expr);
-        Size::atom(Atom::Term(Rc::new(SizeTerm { key, expr })))
+        Some(Size::atom(Atom::Term(Rc::new(SizeTerm { key, expr }))))
     }
 
     /// The Index term that computes the size; `None` when a part is unknown.
@@ -285,7 +300,7 @@ fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
 
 /// An opaque size from a term of total Index and Bool operations over variables.
 fn opaque_of_expr(expr: &Expr) -> Option<Size> {
-    Some(Size::opaque(normal(expr)?))
+    Size::opaque(normal(expr)?)
 }
 
 /// The term with its polynomial parts in normal form, or `None` when it is not total or not made of

@@ -10,7 +10,7 @@
 //! loop is as long as an array that it reads, so that the room follows from sizes. Few rows, few columns,
 //! branches, and column sums, which divide once a row anyhow, stay as they are.
 
-use crate::ir::free::{each_free_var, mentions};
+use crate::ir::free::mentions;
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
@@ -20,6 +20,9 @@ use super::view::View;
 
 /// A literal number of rows or columns up to this is not worth an array.
 const FEW: i64 = 4;
+
+/// A divisor of more nodes than this is not followed through its names.
+const SHORT: usize = 64;
 
 /// What the search knows where it stands.
 #[derive(Default)]
@@ -31,6 +34,24 @@ struct Search {
     /// Lets whose values are functions of an inner index.
     named: Vec<(Var, Expr)>,
     rows: Vec<Row>,
+}
+
+impl Search {
+    /// Remembers a let that is a short function of one inner index: a chain of lets that each use the one
+    /// before twice would double with every name.
+    fn name(&mut self, var: &Var, value: &Expr) {
+        let value = substitute(value, &self.named);
+        if value.node_count() <= SHORT && self.index_of(&value).is_some() {
+            self.named.push((var.clone(), value));
+        }
+    }
+
+    /// The inner loop whose index is all that an expression uses of what is bound inside the outer loop.
+    fn index_of(&self, expr: &Expr) -> Option<(Var, Expr)> {
+        let mut used = self.bound.iter().filter(|var| mentions(expr, var));
+        let index = used.next()?;
+        if used.next().is_some() { None } else { self.loops.iter().find(|(var, _)| var == index).cloned() }
+    }
 }
 
 /// `r = build(count, index. 1.0 / divisor)`.
@@ -75,9 +96,8 @@ impl Lowerer<'_> {
             Term::Let(var, value, body) => {
                 let ours = self.inverted_inside(value, search);
                 search.bound.push(var.clone());
-                let value = substitute(value, &search.named);
-                if var.ty() == &Type::Double && is_total(&value) {
-                    search.named.push((var.clone(), value));
+                if var.ty() == &Type::Double && is_total(value) {
+                    search.name(var, value);
                 }
                 let body = self.inverted_inside(body, search);
                 Expr::with_type(Term::Let(var.clone(), ours, body), expr.ty().clone(), expr.span())
@@ -96,10 +116,8 @@ impl Lowerer<'_> {
     /// The stored reciprocal of a divisor that depends on one inner index alone.
     fn row(&self, divisor: &Expr, search: &mut Search) -> Option<Expr> {
         let divisor = substitute(divisor, &search.named);
-        let mut used = Vec::new();
-        each_free_var(&divisor, &mut |var| used.extend(search.bound.contains(var).then(|| var.clone())));
-        let (index, count) = search.loops.iter().find(|(index, _)| used.first() == Some(index)).cloned()?;
-        if used.iter().any(|var| *var != index) || !is_total(&divisor) || !self.reads_row(&divisor, &index, &count) {
+        let (index, count) = search.index_of(&divisor)?;
+        if !is_total(&divisor) || !self.reads_row(&divisor, &index, &count) {
             return None;
         }
         let at = |r: &Var| Some(Expr::get(Expr::var(r), Expr::var(&index)));
