@@ -182,7 +182,7 @@ impl Session {
 
     /// A program that would take minutes and give C that nobody reads is refused.
     fn check_size(&self) -> Result<(), Diagnostics> {
-        let nodes: usize = self.program.functions.values().map(|function| function.body.node_count()).sum();
+        let nodes = self.program.node_count();
         if nodes <= NODE_LIMIT {
             return Ok(());
         }

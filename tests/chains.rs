@@ -1,7 +1,7 @@
 //! Long chains where each let uses the one before twice: what is written out for one of them doubles with
 //! every let, so no pass may write it out.
 //!
-//! In: chains of 40 and 80 lets of each form. Out: C whose length grows with the chain.
+//! In: functions that call the one before; chains of 40 and 80 lets of each form. Out: C whose length grows with the chain.
 
 use smoothc::driver::{Options, Session};
 use smoothc::stack::with_large_stack;
@@ -65,5 +65,19 @@ fn what_is_written_grows_with_the_chain() {
             let (short, long) = (length(40), length(80));
             assert!(long < 5 * short / 2, "{chain:?}: {short} bytes, then {long}");
         }
+    });
+}
+
+/// A thousand functions that each call the one before: not every body can hold all before it.
+#[test]
+fn functions_that_call_the_one_before() {
+    let mut text = "let f0 (x: Double) (y: Double) = x * y + sin x\n".to_string();
+    for at in 1..1000 {
+        text.push_str(&format!("let f{at} (x: Double) (y: Double) = sin (f{} (x + {at}.0) y) * y\n", at - 1));
+    }
+    text.push_str("let g (x: Double) = derivative (fun y -> f999 x y) 0.5\n");
+    with_large_stack(|| {
+        let session = compiled(&text);
+        assert!(session.program.node_count() < 100_000, "{} nodes", session.program.node_count());
     });
 }

@@ -188,6 +188,13 @@ pub struct Program {
     pub functions: indexmap::IndexMap<Rc<str>, Function>,
 }
 
+impl Program {
+    /// The nodes of all bodies, each as often as it is written.
+    pub fn node_count(&self) -> usize {
+        self.functions.values().fold(0, |nodes, function| nodes.saturating_add(function.body.node_count()))
+    }
+}
+
 impl Expr {
     /// A node from all its parts: for places where a constructor below would lose the declared type.
     pub fn with_type(term: Term, ty: Type, span: Span) -> Expr {

@@ -49,7 +49,7 @@ impl Budget {
     }
 
     pub fn for_program(program: &Program) -> Budget {
-        Budget::for_nodes(program.functions.values().map(|function| function.body.node_count()).sum())
+        Budget::for_nodes(program.node_count())
     }
 
     /// Notes a step; an error when it is one too many.

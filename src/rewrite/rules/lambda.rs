@@ -25,7 +25,7 @@ rules! {
     "let-split" Lambda @ Let: "let x = (a, b) in c -> let y = a in let z = b in c[(y, z)/x]" => let_split;
     "let-float" Lambda @ Any: "f (let x = a in b) -> let x = a in f b" if ["f is strict there"] => let_float;
     "let-merge" Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
-    "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f and its caller are small enough"] => beta;
+    "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f, its caller and the program are small enough"] => beta;
 }
 
 /// A function of at most this many nodes replaces every call of it: what it is called with simplifies that much.
@@ -36,6 +36,10 @@ const COPIED_NODES: usize = 400;
 
 /// Calls stay in a function that has grown to more nodes than this.
 const CALLER_NODES: usize = 20_000;
+
+/// Larger functions stay calls in a program of more nodes than this: where each of a thousand functions calls
+/// the one before, every body would hold all before it.
+const PROGRAM_NODES: usize = 50_000;
 
 /// Free to write twice: atoms, components of variables, tuples of such.
 pub fn is_free(expr: &Expr) -> bool {
@@ -241,8 +245,9 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let function = facts.program.functions.get(name)?;
     let nodes = function.body.node_count();
     let copies = if facts.calls(name) < 2 { 0 } else { nodes * facts.calls(name) };
-    let is_large = nodes > SMALL_NODES && copies > COPIED_NODES || facts.nodes + nodes > CALLER_NODES;
-    facts.require("f and its caller are small enough", !is_large, expr)?;
+    let is_copied = copies > COPIED_NODES || facts.nodes + facts.program.node_count() > PROGRAM_NODES;
+    let is_large = nodes > SMALL_NODES && is_copied || facts.nodes + nodes > CALLER_NODES;
+    facts.require("f, its caller and the program are small enough", !is_large, expr)?;
     let function = freshen_function(function);
     let mut sizes: Vec<(Var, Size)> = Vec::new();
     for (param, arg) in function.params.iter().zip(args) {

@@ -68,7 +68,7 @@ pub const ROWS: &[Row] = &[
     row("let-float", "f is strict there", Scope, "build (length v) (fun i -> let x = v[i] in x * x)"),
     by(
         "beta",
-        "f and its caller are small enough",
+        "f, its caller and the program are small enough",
         Size,
         "repeat (topdown beta)",
         "let f (x: Double) = x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x in f a + f b + f c + f d + f e + f g + f h",
