@@ -5,8 +5,8 @@
 //!
 //!     0 ≤ i < n:   is i - 1 ≥ 0?   No: n = 7, i = 0.
 //!
-//! A few models are tried, sizes small or large and indices first or last. One that breaks a fact is dropped, so that a
-//! wrong guess only costs the search. Limits: this must know all that a proof may use: ranges, facts, and the types of
+//! A few models are tried: sizes small or large; indices first, last or anywhere; what has no bound of its own as near
+//! to a size as the facts about it allow. One that breaks a fact is dropped, so that a wrong guess only costs the search. Limits: this must know all that a proof may use: ranges, facts, and the types of
 //! the atoms in both.
 
 use std::cell::RefCell;
@@ -20,14 +20,30 @@ use crate::ir::size::{Atom, Size};
 use crate::ir::term::{Expr, Term};
 use crate::ir::types::Type;
 
-/// The size of what has no other, and whether indices are last.
-const GUESSES: [(i128, bool); 4] = [(7, false), (7, true), (1, false), (1000, true)];
+/// Where the indices of a model stand.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    First,
+    Last,
+    /// Anywhere, by their numbers: two indices seldom in the same place.
+    Spread(u32),
+}
+
+/// The size of what has no other, and where indices stand.
+const GUESSES: [(i128, Place); 6] = [
+    (7, Place::First),
+    (7, Place::Last),
+    (1, Place::First),
+    (1000, Place::Last),
+    (1000, Place::Spread(0x9e37_79b1)),
+    (1000, Place::Spread(0x85eb_ca6b)),
+];
 
 /// What is tried against the goals of one place.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     size: i128,
-    last: bool,
+    place: Place,
     values: RefCell<FxHashMap<Atom, Option<i128>>>,
 }
 
@@ -35,13 +51,22 @@ impl Facts {
     /// Whether the polynomial is negative in one of the models: then it cannot be proved to be ≥ 0.
     pub(super) fn is_refuted(&self, goal: &Size) -> bool {
         let models = self.models.get_or_init(|| {
-            let guesses = GUESSES.iter().map(|(size, last)| Model { size: *size, last: *last, values: RefCell::default() });
+            let guesses = GUESSES.iter().map(|(size, place)| Model { size: *size, place: *place, values: RefCell::default() });
             guesses.filter(|model| self.hold_in(model)).collect()
         });
         models.iter().any(|model| model.polynomial(goal, self).is_some_and(|value| value < 0) && self.types_hold_in(goal, model, TYPES))
     }
 
     fn hold_in(&self, model: &Model) -> bool {
+        // what its type bounds and what an operation gives come first: the rest is chosen to go with them
+        let first = |atom: &&Atom| match atom {
+            Atom::Var(var) => matches!(var.ty(), Type::Index(Some(_))),
+            Atom::Term(_) => true,
+            Atom::Unknown(_) => false,
+        };
+        for atom in self.nonnegative.iter().flat_map(|fact| fact.terms()).flat_map(|(monomial, _)| monomial).filter(first) {
+            model.atom(atom, self);
+        }
         let ranges = self.ranges.iter().all(|(monomial, (low, high))| {
             let size = monomial.iter().fold(Size::constant(1), |product, atom| product.mul(&Size::atom(atom.clone())));
             model.polynomial(&size, self).is_some_and(|value| (*low..=*high).contains(&value)) && self.types_hold_in(&size, model, TYPES)
@@ -79,9 +104,13 @@ impl Model {
         let (low, high) = facts.atom_range(atom, TYPES);
         let value = match atom {
             Atom::Var(var) => match var.ty() {
-                Type::Index(Some(bound)) if self.last => self.polynomial(bound, facts).map(|bound| bound - 1),
-                Type::Index(Some(_)) => Some(low),
-                Type::Index(None) | Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => Some(self.size),
+                Type::Index(Some(bound)) => self.polynomial(bound, facts).map(|bound| match self.place {
+                    Place::First => low,
+                    Place::Last => bound - 1,
+                    Place::Spread(step) => i128::from(var.id().wrapping_mul(step) >> 8) % bound.max(1),
+                }),
+                Type::Index(None) => self.allowed(atom, facts),
+                Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => Some(self.size),
             },
             Atom::Term(term) => self.operation(&term.expr, facts).or(Some(self.size)),
             Atom::Unknown(_) => Some(self.size),
@@ -89,6 +118,25 @@ impl Model {
         let value = value.filter(|_| low <= high).map(|value| value.clamp(low, high));
         self.values.borrow_mut().insert(atom.clone(), value);
         value
+    }
+
+    /// The value nearest to this model's size that no fact forbids whose other atoms have values already.
+    fn allowed(&self, atom: &Atom, facts: &Facts) -> Option<i128> {
+        let (mut low, mut high) = (i128::MIN, i128::MAX);
+        let alone = std::slice::from_ref(atom);
+        for fact in &facts.nonnegative {
+            let Some((_, sign)) = fact.terms().find(|(monomial, sign)| monomial.as_slice() == alone && sign.unsigned_abs() == 1) else {
+                continue;
+            };
+            let lone = Size::atom(atom.clone());
+            // ±atom + rest ≥ 0
+            match sum(&if sign == 1 { fact.sub(&lone) } else { fact.add(&lone) }, &mut |atom| *self.values.borrow().get(atom)?) {
+                Some(rest) if sign == 1 => low = low.max(-rest),
+                Some(rest) => high = high.min(rest),
+                None => {}
+            }
+        }
+        (low <= high).then(|| self.size.clamp(low, high))
     }
 
     /// What an opaque operation makes of its operands.
@@ -107,10 +155,14 @@ impl Model {
     }
 
     fn polynomial(&self, size: &Size, facts: &Facts) -> Option<i128> {
-        size.terms().try_fold(0i128, |sum, (monomial, coefficient)| {
-            let product =
-                monomial.iter().try_fold(i128::from(coefficient), |product, atom| product.checked_mul(self.atom(atom, facts)?))?;
-            sum.checked_add(product)
-        })
+        sum(size, &mut |atom| self.atom(atom, facts))
     }
+}
+
+/// The polynomial's value; `None` where an atom has none, or where it leaves what is computed with.
+fn sum(size: &Size, value: &mut dyn FnMut(&Atom) -> Option<i128>) -> Option<i128> {
+    size.terms().try_fold(0i128, |sum, (monomial, coefficient)| {
+        let product = monomial.iter().try_fold(i128::from(coefficient), |product, atom| product.checked_mul(value(atom)?))?;
+        sum.checked_add(product)
+    })
 }
