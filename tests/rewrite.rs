@@ -23,6 +23,9 @@ const RULES: &[(&str, &str, &str)] = &[
     ("let-split", "let p = (sin a, b) in fst p * snd p", "let p_0 = sin a in fst (p_0, b) * snd (p_0, b)"),
     ("let-float", "sin (let x = a * a in x + x)", "let x = a * a in sin (x + x)"),
     ("let-float", "build n (fun i -> let x = v[i] in x * x)", ""),
+    ("let-merge", "let x = a * b in let y = a * b in x + y", "let x = a * b in x + x"),
+    ("let-swap", "let x = sin a in let y = cos a in x * y", "let y = cos a in let x = sin a in x * y"),
+    ("let-swap", "let x = sin a in let y = cos x in x * y", ""),
     ("topdown let-merge", "let x = a * b in let y = a * b in x + y", "let x = a * b in x + x"),
     ("beta", "vectorSum v", "let v_1 = v in ifold (fun s i -> s + v_1[i]) 0.0 (length v_1)"),
     ("beta", "f x", ""),
@@ -90,6 +93,9 @@ const RULES: &[(&str, &str, &str)] = &[
     ("if-and", "if x < y && y < z then a else b", "if x < y then if y < z then a else b else b"),
     ("if-bool", "if x < y then true else false", "x < y"),
     ("topdown if-assume", "build n (fun i -> if i = 0 then v[i] else v[i] * 2.0)", "build n (fun i -> if i = 0 then v[0] else v[i] * 2.0)"),
+    ("if-assume", "if x < y then (if x < y then a else b) else c", "if x < y then if true then a else b else c"),
+    ("if-assume", "if x < y then a else if x < y then b else c", "if x < y then a else if false then b else c"),
+    ("if-assume", "if x < y then a else b", ""),
     ("topdown if-assume", "if x < y then (if x < y then a else b) else c", "if x < y then if true then a else b else c"),
     (
         "topdown eq-solve",
@@ -144,6 +150,8 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> if i = k then s + v[i] else s) z (length v)",
         "let s = z in if 0 <= k && k < length v then let i = k in s + v[i] else s",
     ),
+    ("sum-one-hot", "ifold (fun s i -> s + (if i = 2 then v[i] else 0.0)) z 5", "let s = z in let i = 2 in s + v[i]"),
+    ("sum-one-hot", "ifold (fun s i -> s + (if i = 2 then v[i] else 1.0)) z 5", ""),
     (
         "fold-unswitch",
         "ifold (fun s i -> if x < y then s + v[i] else s) z (length v)",

@@ -3,10 +3,10 @@
 //!     if true then a else b     →  a
 //!     f (if c then a else b)    →  if c then f a else f b     where f is small or one side then simplifies
 
-use crate::ir::free::mentions;
+use crate::ir::free::{each_free_var, mentions};
 use crate::ir::subst::substitute;
 use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
-use crate::rewrite::alike::same;
+use crate::rewrite::alike::{replace, same};
 use crate::rewrite::facts::Facts;
 
 use super::ring::is_number;
@@ -39,14 +39,30 @@ rules! {
 /// Where an Index equals another, the one stands for the other.
 fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if let Term::If(c, a, b) = expr.term() {
-        let (i, k) = facts.equality(c)?;
-        facts.require("what stands for its equal is an Index", matches!(i.ty(), Type::Index(_)), c)?;
-        return mentions(a, &i).then(|| Expr::if_(c.clone(), substitute(a, &[(i, k)]), b.clone()));
+        if let Some((i, k)) = facts.equality(c) {
+            facts.require("what stands for its equal is an Index", matches!(i.ty(), Type::Index(_)), c)?;
+            if mentions(a, &i) {
+                return Some(Expr::if_(c.clone(), substitute(a, &[(i, k)]), b.clone()));
+            }
+        }
+        if matches!(c.term(), Term::Bool(_)) {
+            return None;
+        }
+        let known = |branch: &Expr, truth| if mentions_all(branch, c) { replace(branch, c, &Expr::bool(truth)) } else { branch.clone() };
+        let (holds, fails) = (known(a, true), known(b, false));
+        return (!holds.is_same(a) || !fails.is_same(b)).then(|| Expr::if_(c.clone(), holds, fails));
     }
     if expr.ty() != &Type::Bool || expr.is_atom() {
         return None;
     }
     Some(Expr::bool(facts.decide(expr)?))
+}
+
+/// Whether every variable of a term occurs in another one, as it must where the term does.
+fn mentions_all(expr: &Expr, term: &Expr) -> bool {
+    let mut all = true;
+    each_free_var(term, &mut |var| all = all && mentions(expr, var));
+    all
 }
 
 /// One form for the equality of two variables.

@@ -8,9 +8,11 @@
 //! ([`inlines`] is the one place that decides). Nothing non-atomic crosses a `dual`: an occurrence there
 //! counts as one in a loop.
 
+use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
 use crate::ir::term::match_sizes;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::rewrite::alike::same;
 use crate::rewrite::cost::element_is_cheap;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::uses::{Use, Uses};
@@ -25,6 +27,7 @@ rules! {
     "let-split" Lambda @ Let: "let x = (a, b) in c -> let y = a in let z = b in c[(y, z)/x]" => let_split;
     "let-float" Lambda @ Any: "f (let x = a in b) -> let x = a in f b" if ["f is strict there"] => let_float;
     "let-merge" Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
+    "let-swap" Lambda @ Let: "let x = a in let y = b in c -> let y = b in let x = a in c" if ["x is not in b"] => let_swap;
     "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f, its caller and the program are small enough"] => beta;
 }
 
@@ -235,8 +238,22 @@ fn let_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if is_free(value) {
         return None;
     }
+    if let Term::Let(next, again, rest) = body.term()
+        && next.ty() == y.ty()
+        && same(value, again)
+    {
+        return Some(Expr::let_(y.clone(), value.clone(), substitute(rest, &[(next.clone(), Expr::var(y))])));
+    }
     let x = facts.bound_to(value)?;
     (x != *y && x.ty() == y.ty()).then(|| substitute(body, &[(y.clone(), Expr::var(&x))]))
+}
+
+/// In no schedule: two lets that it can exchange would be exchanged for ever. For compound strategies.
+fn let_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Let(x, a, body) = expr.term() else { return None };
+    let Term::Let(y, b, c) = body.term() else { return None };
+    facts.require("x is not in b", !mentions(b, x), b)?;
+    Some(Expr::let_(y.clone(), b.clone(), Expr::let_(x.clone(), a.clone(), c.clone())))
 }
 
 /// A call becomes the function's body, its sizes read off the arguments' types.

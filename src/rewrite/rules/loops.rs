@@ -19,6 +19,8 @@ rules! {
     "fold-id"      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else behind that check"] => fold_id;
     "fold-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e"
         if ["a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => fold_one_hot;
+    "sum-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> a + (if i = k then e else 0)) z n -> let a = z in let i = k in a + e"
+        if ["loose e", "a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => sum_one_hot;
     "fold-unswitch" Loop Normalisation @ Fold: "ifold (fun a i -> if c then e else a) z n -> if c then ifold (fun a i -> e) z n else z"
         if ["a and i are not in c", "c total, or 0 < n", "0 <= n, else behind that check"] => fold_unswitch;
     "sum-split"    Loop Algebra @ Fold: "ifold (fun s i -> s + (a + (if c then b else 0))) z n -> ifold (fun s i -> s + (if c then b else 0)) (ifold (fun s i -> s + a) z n) n"
@@ -114,6 +116,22 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
         Expr::if_(Expr::prim(Prim::And, vec![low, high]), at_k(k), Expr::var(fold.acc))
     });
     Some(fold.without_loop(facts, Expr::let_(fold.acc.clone(), fold.init.clone(), guarded)))
+}
+
+fn sum_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Fold { n, acc, i, body, init } = fold(expr)?;
+    let Term::Prim(Prim::Add, args) = body.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);
+    let Term::If(cond, hot, zero) = (if is_acc(a) { b } else { is_acc(b).then_some(a)? }).term() else { return None };
+    let is_exact = expr.ty() != &Type::Double || matches!(zero.term(), Term::Double(zero) if zero.is_sign_negative());
+    if !is_number(zero, 0.0) {
+        return None;
+    }
+    facts.require("loose e", !facts.strict_fp || is_exact, zero)?;
+    let sum = if is_acc(a) { vec![a.clone(), hot.clone()] } else { vec![hot.clone(), b.clone()] };
+    let step = Expr::if_(cond.clone(), Expr::prim(Prim::Add, sum), Expr::var(acc));
+    fold_one_hot(&Expr::fold_with(n.clone(), acc.clone(), i.clone(), step, init.clone()), facts)
 }
 
 fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {

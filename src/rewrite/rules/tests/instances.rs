@@ -141,6 +141,11 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             });
             Expr::let_(x, value, body)
         }
+        "let-swap" => {
+            let (first, second) = (g.double(1), g.double(1));
+            let (x, (y, body)) = g.bound("a", Type::Double, |g, _| g.bound("b", Type::Double, |g, _| g.double(2)));
+            Expr::let_(x, first, Expr::let_(y, second, body))
+        }
         "let-merge" => {
             let value = g.double(1);
             let (x, (y, body)) = g.bound("a", Type::Double, |g, _| g.bound("b", Type::Double, |g, _| g.double(2)));
@@ -396,17 +401,21 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let n = Expr::index(g.below(5) as i64);
             loop_of(g, n, |g| g.double(2))
         }
-        "fold-id" | "fold-one-hot" | "fold-unswitch" => {
+        "fold-id" | "fold-one-hot" | "sum-one-hot" | "fold-unswitch" => {
             let (n, init) = (g.count(), g.double(1));
             let bound = Type::Index(Some(Size::of_expr(&n)));
             let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
                 let s = Expr::var(s);
                 g.bound("i", bound, |g, i| match rule {
                     "fold-id" => s.clone(),
-                    "fold-one-hot" => {
+                    "fold-one-hot" | "sum-one-hot" => {
                         let (i, k) = (Expr::var(i), g.index(1));
                         let cond = if g.below(2) == 0 { prim(Prim::Eq, i, k) } else { prim(Prim::Eq, k, i) };
-                        Expr::if_(cond, g.double(2), s.clone())
+                        if rule == "fold-one-hot" {
+                            return Expr::if_(cond, g.double(2), s.clone());
+                        }
+                        let hot = Expr::if_(cond, g.double(2), double(0.0));
+                        if g.below(2) == 0 { prim(Prim::Add, s.clone(), hot) } else { prim(Prim::Add, hot, s.clone()) }
                     }
                     _ if g.below(2) == 0 => Expr::if_(partial(g), g.double(2), s.clone()),
                     _ => Expr::if_(partial(g), s.clone(), g.double(2)),
