@@ -28,6 +28,7 @@ pub fn lower_function(
 ) -> Result<LoopFunction> {
     let mut lowerer = Lowerer::new(program, done, options.real);
     lowerer.reciprocals = options.reciprocals;
+    lowerer.parallel = options.parallel;
     lowerer.facts = Facts::for_function(function);
     let mut params = Vec::new();
     let size_names = declare_sizes(&mut lowerer, function, &mut params);

@@ -21,6 +21,8 @@ mod moves;
 mod parallel;
 pub mod program;
 mod reciprocal;
+mod row_loop;
+mod rows;
 mod scalar;
 mod select;
 mod sweep;
