@@ -16,6 +16,7 @@ mod context;
 mod diagonal;
 mod fold;
 mod function;
+mod jam;
 mod lanes;
 mod moves;
 mod parallel;

@@ -143,7 +143,7 @@ impl Lowerer<'_> {
             Ok(())
         })?;
         let count = Value::Index(at.len() as i64);
-        self.emit(Stmt::For { i: k, var: None, count, size: None, body, lanes: Lanes::One, apart: false });
+        self.emit(Stmt::For { i: k, var: None, count, size: None, body, lanes: Lanes::One, apart: true });
         let loaded = |row: usize| -> Vec<(Var, View)> {
             let load = |room: &Id| View::Scalar(Value::Load { base: *room, offset: Some(Box::new(Value::Index(row as i64))) });
             rows.elements.iter().zip(&rooms).map(|(row, room)| (row.at.clone(), load(room))).collect()
