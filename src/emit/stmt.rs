@@ -1,6 +1,6 @@
 //! Statements in C: one a line, indented.
 //!
-//! The workspace is a pointer that moves up. A block that takes room more than once, or lends the rest to a
+//! An array of few elements is a local one. Otherwise, the workspace is a pointer that moves up. A block that takes room more than once, or lends the rest to a
 //! callee, has a pointer of its own, so that leaving the block gives the room back; one that takes room once
 //! uses its parent's.
 //!
@@ -160,6 +160,10 @@ impl Printer<'_> {
                 let head = format!("if (smooth_is_too_small(workspace_bytes, {})) {{", self.expr(cond));
                 self.guard(&head, "SMOOTH_WORKSPACE");
             }
+            Stmt::Room(room) if let Some(count) = room.few() => {
+                let name = self.declare(room.id);
+                self.line(format!("{} {name}[{count}];", c_type(room.elem, self.real)));
+            }
             Stmt::Room(room) => {
                 let from = self.room.clone().unwrap_or_else(|| "NULL".to_string());
                 let ty = c_type(room.elem, self.real);
@@ -283,13 +287,13 @@ impl Printer<'_> {
 
 /// Whether a block must have a pointer to free workspace of its own.
 fn moves_room(block: &[Stmt]) -> bool {
-    block.iter().enumerate().any(|(k, stmt)| matches!(stmt, Stmt::Room(_)) && uses_room(&block[k + 1..]))
+    block.iter().enumerate().any(|(k, stmt)| matches!(stmt, Stmt::Room(room) if room.few().is_none()) && uses_room(&block[k + 1..]))
 }
 
 /// Whether statements take room.
 pub fn uses_room(block: &[Stmt]) -> bool {
     block.iter().any(|stmt| match stmt {
-        Stmt::Room(_) => true,
+        Stmt::Room(room) => room.few().is_none(),
         Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
         Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => uses_room(body),
         Stmt::If { then, otherwise, .. } => uses_room(then) || uses_room(otherwise),

@@ -85,15 +85,10 @@ impl Lowerer<'_> {
     pub fn write(&mut self, expr: &Expr, dest: &Dest) -> Result<()> {
         match (expr.term(), dest) {
             (Term::Let(var, value, body), _) => {
-                match tail_place(body, var, dest) {
-                    Some(place) if has_array(value.ty()) && !is_view(value) => {
-                        let place = place.clone();
-                        self.write(value, &place)?;
-                        let view = self.view_of(&place);
-                        self.env.insert(var.clone(), view);
-                    }
-                    _ => self.bind(var, value)?,
+                if self.in_row_loop(expr, dest)? {
+                    return Ok(());
                 }
+                self.bind_in(var, value, body, dest)?;
                 self.write(body, dest)
             }
             (Term::If(cond, a, b), _) => {
@@ -114,6 +109,9 @@ impl Lowerer<'_> {
                 let count = self.count(n, Some(&array.length()))?;
                 if let Some(sum) = ColumnSum::find(n, i, body) {
                     return self.sweep(n, i, &count, &sum, array);
+                }
+                if self.in_components(expr, dest)? {
+                    return Ok(());
                 }
                 if let Some(diagonal) = Diagonal::find(n, i, body)
                     && self.diagonal(n, i, &count, &diagonal, array)?
@@ -242,6 +240,20 @@ impl Lowerer<'_> {
         };
         self.env.insert(var.clone(), view);
         Ok(())
+    }
+
+    /// As `bind`, in the destination where what follows gives the variable to it as it is.
+    pub fn bind_in(&mut self, var: &Var, value: &Expr, body: &Expr, dest: &Dest) -> Result<()> {
+        match tail_place(body, var, dest) {
+            Some(place) if has_array(value.ty()) && !is_view(value) => {
+                let place = place.clone();
+                self.write(value, &place)?;
+                let view = self.view_of(&place);
+                self.env.insert(var.clone(), view);
+                Ok(())
+            }
+            _ => self.bind(var, value),
+        }
     }
 
     /// A value in places of its own.

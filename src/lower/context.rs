@@ -4,7 +4,7 @@
 //! Index whose value is a size is known by that size, so that every length is over parameters and loop
 //! indices alone (what the workspace function can compute).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
@@ -35,6 +35,10 @@ pub struct Lowerer<'a> {
     pub reciprocals: bool,
     /// Whether run-time checks are left out, but that of a divisor.
     pub unchecked: bool,
+    /// Whether threads share loops.
+    pub parallel: bool,
+    /// Arrays that loops over rows must find stored.
+    pub stored: HashSet<Var>,
     /// What a Double is.
     pub real: Real,
 }
@@ -56,6 +60,8 @@ impl<'a> Lowerer<'a> {
             blocks: vec![Vec::new()],
             reciprocals: false,
             unchecked: false,
+            parallel: false,
+            stored: HashSet::new(),
             real,
         }
     }

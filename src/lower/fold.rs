@@ -46,7 +46,7 @@ impl Lowerer<'_> {
     }
 
     /// Mutable locals with their first values.
-    fn scalar_state(&mut self, ty: &Type, name: &str, init: &Expr) -> Result<Dest> {
+    pub fn scalar_state(&mut self, ty: &Type, name: &str, init: &Expr) -> Result<Dest> {
         let (block, view) = self.nested(|this| this.value(init, name))?;
         if block.iter().any(|stmt| matches!(stmt, Stmt::Room(_))) {
             let dest = self.fresh_dest(ty, name, init.span())?;
@@ -203,7 +203,7 @@ impl Lowerer<'_> {
     }
 
     /// One step: the body's tails write what is new, then scalars and pointers take their new values.
-    fn step(&mut self, body: &Expr, acc: &Var, components: &[Component], plan: &Plan) -> Result<()> {
+    pub fn step(&mut self, body: &Expr, acc: &Var, components: &[Component], plan: &Plan) -> Result<()> {
         match body.term() {
             Term::Let(var, value, rest) => {
                 self.bind(var, value)?;

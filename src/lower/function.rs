@@ -28,6 +28,7 @@ pub fn lower_function(
 ) -> Result<LoopFunction> {
     let mut lowerer = Lowerer::new(program, done, options.real);
     lowerer.reciprocals = options.reciprocals;
+    lowerer.parallel = options.parallel;
     lowerer.facts = Facts::for_function(function);
     let mut params = Vec::new();
     let size_names = declare_sizes(&mut lowerer, function, &mut params);
@@ -61,6 +62,7 @@ pub fn lower_function(
     super::lanes::find(&mut body);
     super::select::straighten(&mut lowerer.locals, &mut body);
     super::tile::find(&lowerer.locals, &mut body);
+    super::jam::find(&mut lowerer.locals, &mut body, options.parallel);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()
         .filter_map(|param| {

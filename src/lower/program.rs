@@ -118,7 +118,7 @@ pub enum Place {
 
 pub type Block = Vec<Stmt>;
 
-/// An array in the workspace: it lives to the end of the block that has it.
+/// An array in the workspace, or a local one where it is small: it lives to the end of the block that has it.
 #[derive(Clone, Debug)]
 pub struct Room {
     pub id: Id,
@@ -127,6 +127,17 @@ pub struct Room {
     pub dims: Vec<Size>,
     pub counts: Vec<Value>,
     pub span: Span,
+}
+
+/// A room of literal lengths with at most so many elements is a local array.
+const FEW_ELEMENTS: i64 = 16;
+
+impl Room {
+    /// The number of elements of a room that is so small that it is a local array and takes no workspace.
+    pub fn few(&self) -> Option<i64> {
+        let count = self.dims.iter().try_fold(1i64, |count, size| count.checked_mul(size.as_constant()?))?;
+        (1..=FEW_ELEMENTS).contains(&count).then_some(count)
+    }
 }
 
 /// A call of another function.

@@ -78,7 +78,7 @@ fn has_jump(block: &Block) -> bool {
 }
 
 /// Calls `f` on every expression of declarations, assignments and branches.
-fn each_value(block: &Block, f: &mut dyn FnMut(&Value)) {
+pub fn each_value(block: &Block, f: &mut dyn FnMut(&Value)) {
     fn go(value: &Value, f: &mut dyn FnMut(&Value)) {
         f(value);
         match value {

@@ -19,15 +19,15 @@ use super::view::{ArrayView, Dest, View};
 
 /// A sum down a column, taken out of the element that it is part of.
 pub struct ColumnSum {
-    count: Expr,
-    row: Var,
+    pub count: Expr,
+    pub row: Var,
     /// What the sum's body names before it adds.
     lets: Vec<(Var, Expr)>,
     op: Prim,
     term: Expr,
-    init: Expr,
+    pub init: Expr,
     /// The element, over `total` in the place of the sum.
-    finish: Expr,
+    pub finish: Expr,
     total: Var,
 }
 
@@ -53,6 +53,23 @@ impl ColumnSum {
         let total = Var::fresh(acc.name(), Type::Double);
         let finish = replace(element, &fold, &Expr::var(&total));
         Some(ColumnSum { count: count.clone(), row: row.clone(), lets, op, term, init: init.clone(), finish, total })
+    }
+
+    /// The sum with other terms for what it does with a row.
+    pub fn map_rows(self, f: &mut dyn FnMut(&Expr, &Var) -> Option<Expr>) -> Option<ColumnSum> {
+        let lets = self.lets.into_iter().map(|(var, value)| Some((var, f(&value, &self.row)?)));
+        Some(ColumnSum { lets: lets.collect::<Option<_>>()?, term: f(&self.term, &self.row)?, ..self })
+    }
+
+    /// Whether what it does with a row reads some variable.
+    pub fn reads(&self, vars: &[Var]) -> bool {
+        let terms = || self.lets.iter().map(|(_, value)| value).chain([&self.term]);
+        vars.iter().any(|var| terms().any(|term| mentions(term, var)))
+    }
+
+    /// Whether reading and writing the sums takes as long as what it does with a row.
+    pub fn is_light(&self) -> bool {
+        self.lets.is_empty() && is_light(&self.term)
     }
 }
 
@@ -99,7 +116,8 @@ fn added(body: &Expr, acc: &Var) -> Option<(Prim, Expr)> {
     (!mentions(term, acc)).then(|| (*op, term.clone()))
 }
 
-fn has_loop(expr: &Expr) -> bool {
+/// Whether a term has loops, calls, or arrays of its own.
+pub fn has_loop(expr: &Expr) -> bool {
     match expr.term() {
         Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Array(_) => true,
         term => {
@@ -176,21 +194,33 @@ impl Lowerer<'_> {
 
     /// Writes `build(n, column. …)` with its column sums row by row.
     pub fn sweep(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, dest: &ArrayView) -> Result<()> {
-        let span = sum.term.span();
-        self.enter(column, n, count, Some(dest.length()), |this, at| {
-            let place = this.element_dest(dest, at, span)?;
-            this.write(&sum.init, &place)
-        })?;
+        self.clear_columns(n, column, count, sum, dest)?;
         let rows = self.count(&sum.count, None)?;
         if !self.sweep_by_four(n, column, count, sum, &rows, dest)? {
             let size = Size::try_of_expr(&sum.count).map(|size| self.canonical(&size));
-            self.enter(&sum.row, &sum.count, &rows, size, |this, at| this.add_rows(n, column, count, sum, std::slice::from_ref(at), dest))?;
+            self.enter(&sum.row, &sum.count, &rows, size, |this, at| {
+                let row = vec![(sum.row.clone(), View::Scalar(at.clone()))];
+                this.add_rows(n, column, count, sum, &[row], dest)
+            })?;
         }
+        self.finish_columns(n, column, count, sum, dest)
+    }
+
+    /// Gives the sums their first values.
+    pub fn clear_columns(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, dest: &ArrayView) -> Result<()> {
+        self.enter(column, n, count, Some(dest.length()), |this, at| {
+            let place = this.element_dest(dest, at, sum.term.span())?;
+            this.write(&sum.init, &place)
+        })
+    }
+
+    /// Makes the elements of the sums.
+    pub fn finish_columns(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, dest: &ArrayView) -> Result<()> {
         if matches!(sum.finish.term(), Term::Var(var) if *var == sum.total) {
             return Ok(());
         }
         self.enter(column, n, count, Some(dest.length()), |this, at| {
-            let place = this.element_dest(dest, at, span)?;
+            let place = this.element_dest(dest, at, sum.term.span())?;
             let view = this.view_of(&place);
             let view = this.settle(view, sum.total.name());
             this.env.insert(sum.total.clone(), view);
@@ -202,34 +232,18 @@ impl Lowerer<'_> {
     /// whether it did: not for few rows, where adding one takes longer than that, or can fail.
     fn sweep_by_four(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, rows: &Value, dest: &ArrayView) -> Result<bool> {
         let most = self.range(rows).1;
-        if most < FEW_ROWS || most > i128::from(i64::MAX / 8) || !sum.lets.is_empty() || !is_light(&sum.term) {
+        if most < FEW_ROWS || most > i128::from(i64::MAX / 8) || !sum.is_light() {
             return Ok(false);
         }
-        let index = |this: &Self, prim, a: &Value, b: i64| this.prim(prim, Elem::Index, vec![a.clone(), Value::Index(b)]);
         if let Some(size) = Size::try_of_expr(&sum.count).map(|size| self.canonical(&size)) {
             self.bounds.insert(sum.row.clone(), size);
         }
         let (block, ()) = self.nested(|this| {
-            let fours = index(this, Prim::Div, rows, 4);
-            let fours = this.atomic(fours, "fours");
-            let i = this.counter(sum.row.name(), &fours);
-            let (body, ()) = this.nested(|this| {
+            this.by_four(sum.row.name(), rows, |this, at| {
                 this.facts.enter_loop(&sum.row, &sum.count);
-                let first = index(this, Prim::Mul, &Value::Local(i), 4);
-                let four: Vec<Value> = (0..4).map(|k| index(this, Prim::Add, &first, k)).collect();
-                this.add_rows(n, column, count, sum, &four, dest)
-            })?;
-            this.emit(Stmt::For { i, var: None, count: fours.clone(), size: None, body, lanes: Lanes::One, apart: false });
-            let left = index(this, Prim::Rem, rows, 4);
-            let i = this.counter(sum.row.name(), &left);
-            let (body, ()) = this.nested(|this| {
-                this.facts.enter_loop(&sum.row, &sum.count);
-                let done = index(this, Prim::Mul, &fours, 4);
-                let row = this.prim(Prim::Add, Elem::Index, vec![done, Value::Local(i)]);
-                this.add_rows(n, column, count, sum, &[row], dest)
-            })?;
-            this.emit(Stmt::For { i, var: None, count: left, size: None, body, lanes: Lanes::One, apart: false });
-            Ok(())
+                let rows: Vec<_> = at.iter().map(|at| vec![(sum.row.clone(), View::Scalar(at.clone()))]).collect();
+                this.add_rows(n, column, count, sum, &rows, dest)
+            })
         })?;
         if super::can_fail(&block) {
             return Ok(false);
@@ -238,8 +252,39 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// Adds rows to the sums, in this order.
-    fn add_rows(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, rows: &[Value], dest: &ArrayView) -> Result<()> {
+    /// A loop over four rows at a time, and one over the rows that are left.
+    pub fn by_four(&mut self, name: &str, rows: &Value, mut f: impl FnMut(&mut Self, &[Value]) -> Result<()>) -> Result<()> {
+        let index = |this: &Self, prim, a: &Value, b: i64| this.prim(prim, Elem::Index, vec![a.clone(), Value::Index(b)]);
+        let fours = index(self, Prim::Div, rows, 4);
+        let fours = self.atomic(fours, "fours");
+        let i = self.counter(name, &fours);
+        let (body, ()) = self.nested(|this| {
+            let first = index(this, Prim::Mul, &Value::Local(i), 4);
+            let four: Vec<Value> = (0..4).map(|k| index(this, Prim::Add, &first, k)).collect();
+            f(this, &four)
+        })?;
+        self.emit(Stmt::For { i, var: None, count: fours.clone(), size: None, body, lanes: Lanes::One, apart: false });
+        let left = index(self, Prim::Rem, rows, 4);
+        let i = self.counter(name, &left);
+        let (body, ()) = self.nested(|this| {
+            let done = index(this, Prim::Mul, &fours, 4);
+            let row = this.prim(Prim::Add, Elem::Index, vec![done, Value::Local(i)]);
+            f(this, &[row])
+        })?;
+        self.emit(Stmt::For { i, var: None, count: left, size: None, body, lanes: Lanes::One, apart: false });
+        Ok(())
+    }
+
+    /// Adds rows to the sums, in this order; each row is what it binds.
+    pub fn add_rows(
+        &mut self,
+        n: &Expr,
+        column: &Var,
+        count: &Value,
+        sum: &ColumnSum,
+        rows: &[Vec<(Var, View)>],
+        dest: &ArrayView,
+    ) -> Result<()> {
         // what is the same for the whole row is named before it
         let mut ours = vec![column.clone()];
         let (mut later, mut sooner) = (Vec::new(), Vec::new());
@@ -253,7 +298,7 @@ impl Lowerer<'_> {
         }
         let mut terms = Vec::new();
         for row in rows {
-            self.env.insert(sum.row.clone(), View::Scalar(row.clone()));
+            self.env.extend(row.iter().cloned());
             for (var, value) in &sooner {
                 self.bind(var, value)?;
             }
@@ -263,7 +308,7 @@ impl Lowerer<'_> {
             let place = this.element_dest(dest, at, sum.term.span())?;
             let (View::Scalar(mut total), Dest::Scalar(target)) = (this.view_of(&place), place) else { return Ok(()) };
             for (row, term) in rows.iter().zip(&terms) {
-                this.env.insert(sum.row.clone(), View::Scalar(row.clone()));
+                this.env.extend(row.iter().cloned());
                 for (var, value) in &later {
                     this.bind(var, value)?;
                 }
@@ -278,7 +323,7 @@ impl Lowerer<'_> {
 }
 
 /// Fewer rows than this are not worth a loop of their own.
-const FEW_ROWS: i128 = 8;
+pub const FEW_ROWS: i128 = 8;
 
 /// Whether reading and writing the sum takes as long as the term: a product at most, of elements and numbers.
 fn is_light(term: &Expr) -> bool {

@@ -97,6 +97,18 @@ impl ArrayView {
         Some((element, leaves.collect()))
     }
 
+    /// The arrays of an array of tuples, one for each component.
+    pub fn components(&self) -> Vec<ArrayView> {
+        let Type::Array(element, size) = &self.ty else { return Vec::new() };
+        let Type::Tuple(parts) = &**element else { return Vec::new() };
+        let mut blocks = self.leaves.iter();
+        let view = |part: &Type| {
+            let leaves = blocks.by_ref().take(leaves(part).len()).cloned().collect();
+            ArrayView { ty: Type::array(part.clone(), size.clone()), leaves }
+        };
+        parts.iter().map(view).collect()
+    }
+
     pub fn length(&self) -> Size {
         match &self.ty {
             Type::Array(_, size) => size.clone(),

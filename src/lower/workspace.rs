@@ -125,6 +125,7 @@ fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Need> {
     let mut out = Vec::new();
     for stmt in block {
         match stmt {
+            Stmt::Room(room) if room.few().is_some() => {}
             Stmt::Room(room) => out.push(Need::Room(room.elem, room.dims.clone(), room.span)),
             Stmt::Invoke(call) => {
                 if let Some(callee) = done.iter().find(|other| other.name == call.callee)

@@ -1,0 +1,195 @@
+//! One loop over the rows of a matrix for all that is computed once a row and summed over them.
+//!
+//! In: [`Rows`]. Out: totals at their first values, a loop that computes the elements of a row, adds them to the totals
+//! and the row to the sums down its columns, and what is made of the sums.
+//!
+//!     r = A w - y; out = Aᵀ r   →   for j: out[j] = 0
+//!                                   for i: r = dot(A[i], w) - y[i]
+//!                                          for j: out[j] += r * A[i][j]
+//!
+//! So what is computed of a row is not stored, and each row is read from memory once. Where that is cheap, it is done
+//! for four rows at a time, as in `sweep`. Not where something can fail: which failure comes first would change. Not where
+//! threads share loops, since they may share the one that stores, and not this one.
+
+use crate::ir::{Expr, Prim, Size, Var};
+
+use super::call::can_fail;
+use super::context::{Lowerer, Result};
+use super::moves::{Component, Plan, components};
+use super::program::*;
+use super::rows::{Rows, parts};
+use super::sweep::{FEW_ROWS, has_loop};
+use super::view::{Dest, Leaf, Target, View};
+
+impl Lowerer<'_> {
+    /// Writes lets and what they end in with a loop over rows; says whether it did.
+    pub fn in_row_loop(&mut self, expr: &Expr, dest: &Dest) -> Result<bool> {
+        if self.parallel {
+            return Ok(false);
+        }
+        let Some(rows) = Rows::find(expr, dest, &self.stored) else { return Ok(false) };
+        let arrays: Vec<Var> = rows.elements.iter().map(|row| row.array.clone()).collect();
+        let done = self.tried(|this| this.row_loop(rows, dest))?;
+        if !done {
+            self.stored.extend(arrays);
+        }
+        Ok(done)
+    }
+
+    /// Writes the components of an array by themselves where some are sums down columns; says whether it did.
+    pub fn in_components(&mut self, expr: &Expr, dest: &Dest) -> Result<bool> {
+        let parts = parts(expr, dest);
+        if parts.len() < 2 {
+            return Ok(false);
+        }
+        self.tried(|this| parts.iter().try_for_each(|(part, place)| this.write_alone(part, place)))
+    }
+
+    /// Emits what `f` does unless it can fail.
+    fn tried(&mut self, f: impl FnOnce(&mut Self) -> Result<()>) -> Result<bool> {
+        let (block, ()) = self.nested(f)?;
+        if can_fail(&block) {
+            return Ok(false);
+        }
+        block.into_iter().for_each(|stmt| self.emit(stmt));
+        Ok(true)
+    }
+
+    fn row_loop(&mut self, mut rows: Rows, dest: &Dest) -> Result<()> {
+        for (var, value) in &rows.before {
+            self.bind_in(var, value, &rows.tail, dest)?;
+        }
+        let count = self.count(&rows.count, None)?;
+        for row in &mut rows.elements {
+            row.element = self.with_reciprocals(&rows.count, &row.index, &row.element)?;
+        }
+        let mut totals = Vec::new();
+        for fold in &mut rows.folds {
+            fold.body = self.with_reciprocals(&rows.count, &fold.index, &fold.body)?;
+            let state = self.scalar_state(fold.total.ty(), fold.acc.name(), &fold.init)?;
+            self.env.insert(fold.acc.clone(), self.view_of(&state));
+            self.env.insert(fold.total.clone(), self.view_of(&state));
+            totals.push(components(fold.total.ty(), &state));
+        }
+        let mut columns = Vec::new();
+        for sweep in &rows.sweeps {
+            let columns_count = self.count(&sweep.n, Some(&sweep.dest.length()))?;
+            self.clear_columns(&sweep.n, &sweep.column, &columns_count, &sweep.sum, &sweep.dest)?;
+            columns.push(columns_count);
+        }
+        for map in &mut rows.maps {
+            self.count(&rows.count, Some(&map.dest.length()))?;
+            map.body = self.with_reciprocals(&rows.count, &map.index, &map.body)?;
+        }
+        self.each_row(&rows, &count, &totals, &columns)?;
+        for (var, value) in &rows.after {
+            self.bind_in(var, value, &rows.tail, dest)?;
+        }
+        for (sweep, count) in rows.sweeps.iter().zip(&columns) {
+            self.finish_columns(&sweep.n, &sweep.column, count, &sweep.sum, &sweep.dest)?;
+        }
+        rows.rest.iter().try_for_each(|(part, place)| self.write_alone(part, place))
+    }
+
+    fn each_row(&mut self, rows: &Rows, count: &Value, totals: &[Vec<Component>], columns: &[Value]) -> Result<()> {
+        let most = self.range(count).1;
+        let light = rows.sweeps.iter().all(|sweep| sweep.sum.is_light()) && !rows.folds.iter().any(|fold| has_loop(&fold.body));
+        let size = Size::try_of_expr(&rows.count).map(|size| self.canonical(&size));
+        if rows.sweeps.is_empty() || !rows.maps.is_empty() || !light || most < FEW_ROWS || most > i128::from(i64::MAX / 8) {
+            let index = rows.elements[0].index.clone();
+            return self.enter(&index, &rows.count, count, size, |this, at| this.one_row(rows, at, totals, columns));
+        }
+        self.by_four(rows.elements[0].index.name(), count, |this, at| match at {
+            [at] => this.one_row(rows, at, totals, columns),
+            _ => this.four_rows(rows, at, totals, columns),
+        })
+    }
+
+    fn one_row(&mut self, rows: &Rows, at: &Value, totals: &[Vec<Component>], columns: &[Value]) -> Result<()> {
+        self.elements(rows, at)?;
+        self.add_up(rows, at, totals)?;
+        for (sweep, count) in rows.sweeps.iter().zip(columns) {
+            let row = vec![(sweep.sum.row.clone(), View::Scalar(at.clone()))];
+            self.know_row(&sweep.sum.row, rows);
+            self.add_rows(&sweep.n, &sweep.column, count, &sweep.sum, &[row], &sweep.dest)?;
+        }
+        for map in &rows.maps {
+            self.env.insert(map.index.clone(), View::Scalar(at.clone()));
+            self.know_row(&map.index, rows);
+            let place = self.element_dest(&map.dest, at, map.body.span())?;
+            self.write_alone(&map.body, &place)?;
+        }
+        Ok(())
+    }
+
+    /// As `one_row`, with the elements of four rows in small arrays.
+    fn four_rows(&mut self, rows: &Rows, at: &[Value], totals: &[Vec<Component>], columns: &[Value]) -> Result<()> {
+        let four = [Size::constant(at.len() as i64)];
+        let mut rooms = Vec::new();
+        for row in &rows.elements {
+            rooms.push(self.room(row.at.name(), Elem::Double, &four, row.element.span())?);
+        }
+        let k = self.counter("k", &Value::Index(at.len() as i64));
+        let (body, ()) = self.nested(|this| {
+            let at = this.prim(Prim::Add, Elem::Index, vec![at[0].clone(), Value::Local(k)]);
+            for (row, room) in rows.elements.iter().zip(&rooms) {
+                this.env.insert(row.index.clone(), View::Scalar(at.clone()));
+                this.know_row(&row.index, rows);
+                let place = Leaf { base: *room, elem: Elem::Double, dims: four.to_vec(), taken: vec![Value::Local(k)] };
+                let place = Dest::Scalar(Target::Leaf(place));
+                this.write_alone(&row.element, &place)?;
+                this.env.insert(row.at.clone(), this.view_of(&place));
+            }
+            Ok(())
+        })?;
+        let count = Value::Index(at.len() as i64);
+        self.emit(Stmt::For { i: k, var: None, count, size: None, body, lanes: Lanes::One, apart: true });
+        let loaded = |row: usize| -> Vec<(Var, View)> {
+            let load = |room: &Id| View::Scalar(Value::Load { base: *room, offset: Some(Box::new(Value::Index(row as i64))) });
+            rows.elements.iter().zip(&rooms).map(|(row, room)| (row.at.clone(), load(room))).collect()
+        };
+        for (row, at) in at.iter().enumerate() {
+            self.env.extend(loaded(row));
+            self.add_up(rows, at, totals)?;
+        }
+        for (sweep, count) in rows.sweeps.iter().zip(columns) {
+            let known = |(row, at): (usize, &Value)| {
+                let mut known = loaded(row);
+                known.push((sweep.sum.row.clone(), View::Scalar(at.clone())));
+                known
+            };
+            let four: Vec<_> = at.iter().enumerate().map(known).collect();
+            self.know_row(&sweep.sum.row, rows);
+            self.add_rows(&sweep.n, &sweep.column, count, &sweep.sum, &four, &sweep.dest)?;
+        }
+        Ok(())
+    }
+
+    /// Binds the elements of a row.
+    fn elements(&mut self, rows: &Rows, at: &Value) -> Result<()> {
+        for row in &rows.elements {
+            self.env.insert(row.index.clone(), View::Scalar(at.clone()));
+            self.know_row(&row.index, rows);
+            self.bind(&row.at, &row.element)?;
+        }
+        Ok(())
+    }
+
+    /// Takes one step of the folds.
+    fn add_up(&mut self, rows: &Rows, at: &Value, totals: &[Vec<Component>]) -> Result<()> {
+        for (fold, total) in rows.folds.iter().zip(totals) {
+            self.env.insert(fold.index.clone(), View::Scalar(at.clone()));
+            self.know_row(&fold.index, rows);
+            self.step(&fold.body, &fold.acc, total, &Plan::ByBranch)?;
+        }
+        Ok(())
+    }
+
+    /// An index of a row is one.
+    fn know_row(&mut self, index: &Var, rows: &Rows) {
+        if let Some(size) = Size::try_of_expr(&rows.count).map(|size| self.canonical(&size)) {
+            self.bounds.insert(index.clone(), size);
+        }
+        self.facts.enter_loop(index, &rows.count);
+    }
+}

@@ -1,0 +1,277 @@
+//! Which arrays need not be stored, because sums over the same rows are all that read them.
+//!
+//! In: lets that end in what is written to a destination. Out: the arrays among them of which every sum reads only the
+//! element of its own row, those sums, and what comes before and after them. `row_loop` runs them in one loop.
+//!
+//!     let r = build(m, i. e) in        →   row i: e
+//!     build(n, j. fold(m, s, i. s + r[i] * A[i][j], 0))   sweep: out[j] += r_i * A[i][j]
+//!
+//! The sums are scalar folds and sums down columns (`sweep`) that are always evaluated. A result that is built row by row
+//! reads elements as well. An array that something else reads, or that a sum reads which needs another sum first, is stored.
+
+use std::collections::HashSet;
+
+use crate::ir::free::mentions;
+use crate::ir::subst::{map_children, substitute};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+
+use super::sweep::{ColumnSum, has_loop};
+use super::view::{ArrayView, Dest, has_array};
+
+/// See the module's head.
+pub struct Rows {
+    pub count: Expr,
+    pub before: Vec<(Var, Expr)>,
+    pub elements: Vec<Element>,
+    pub folds: Vec<RowFold>,
+    pub sweeps: Vec<RowSweep>,
+    pub maps: Vec<RowMap>,
+    pub after: Vec<(Var, Expr)>,
+    /// What is written when the loop is done.
+    pub rest: Vec<(Expr, Dest)>,
+    /// What the lets end in.
+    pub tail: Expr,
+}
+
+/// What was `array = build(count, index. element)`: `at` is the element of the row at hand.
+pub struct Element {
+    pub array: Var,
+    pub at: Var,
+    pub index: Var,
+    pub element: Expr,
+}
+
+/// A scalar fold over the rows; `total` stands in its place.
+pub struct RowFold {
+    pub acc: Var,
+    pub index: Var,
+    pub body: Expr,
+    pub init: Expr,
+    pub total: Var,
+}
+
+/// `build(n, column. …)` with a sum over the rows.
+pub struct RowSweep {
+    pub n: Expr,
+    pub column: Var,
+    pub sum: ColumnSum,
+    pub dest: ArrayView,
+}
+
+/// `build(count, index. body)`.
+pub struct RowMap {
+    pub index: Var,
+    pub body: Expr,
+    pub dest: ArrayView,
+}
+
+impl Rows {
+    /// Finds rows in lets of which the first is an array that need not be stored; `stored` are arrays that must be.
+    pub fn find(expr: &Expr, dest: &Dest, stored: &HashSet<Var>) -> Option<Rows> {
+        let Term::Let(first, value, _) = expr.term() else { return None };
+        let count = row_count(value)?.clone();
+        if stored.contains(first) {
+            return None;
+        }
+        let (mut lets, mut tail) = (Vec::new(), expr);
+        while let Term::Let(var, value, rest) = tail.term() {
+            lets.push((var.clone(), value.clone()));
+            tail = rest;
+        }
+        let is_row = |(var, value): &&(Var, Expr)| !stored.contains(var) && row_count(value).is_some_and(|n| is_same(n, &count));
+        let mut arrays: Vec<Var> = lets.iter().filter(is_row).map(|(var, _)| var.clone()).collect();
+        while arrays.first() == Some(first) {
+            match Finder::find(&count, &arrays, &lets, tail, dest) {
+                Ok(rows) => return rows.pays().then_some(rows),
+                Err(refused) => arrays.retain(|array| !refused.contains(array)),
+            }
+        }
+        None
+    }
+
+    /// Elements without a loop are computed faster by themselves, in lanes, than row by row; not so where rows are swept.
+    fn pays(&self) -> bool {
+        let loops = self.elements.iter().all(|row| has_loop(&row.element));
+        !self.sweeps.is_empty() || loops && (!self.folds.is_empty() || !self.maps.is_empty())
+    }
+}
+
+/// The arrays that must be stored.
+type Refused = Vec<Var>;
+
+struct Finder {
+    rows: Rows,
+    /// What is known after the loop only.
+    late: Vec<Var>,
+}
+
+impl Finder {
+    fn find(count: &Expr, arrays: &[Var], lets: &[(Var, Expr)], tail: &Expr, dest: &Dest) -> Result<Rows, Refused> {
+        let rows = Rows {
+            count: count.clone(),
+            before: Vec::new(),
+            elements: Vec::new(),
+            folds: Vec::new(),
+            sweeps: Vec::new(),
+            maps: Vec::new(),
+            after: Vec::new(),
+            rest: Vec::new(),
+            tail: tail.clone(),
+        };
+        let mut finder = Finder { rows, late: Vec::new() };
+        for (var, value) in lets {
+            match value.term() {
+                Term::Build { i, body, .. } if arrays.contains(var) => {
+                    let element = finder.in_row(body, i)?;
+                    if finder.is_late(&element) {
+                        return Err(vec![var.clone()]);
+                    }
+                    let at = Var::fresh(var.name(), Type::Double);
+                    finder.rows.elements.push(Element { array: var.clone(), at, index: i.clone(), element });
+                }
+                _ => {
+                    let value = finder.without_folds(value, &mut Vec::new())?;
+                    if finder.is_late(&value) {
+                        finder.late.push(var.clone());
+                        finder.rows.after.push((var.clone(), value));
+                    } else {
+                        finder.rows.before.push((var.clone(), value));
+                    }
+                }
+            }
+        }
+        for (part, dest) in parts(tail, dest) {
+            if let (Term::Build { n, i, body }, Dest::Array(view)) = (part.term(), &dest)
+                && !finder.read(&part).is_empty()
+            {
+                if is_same(n, count)
+                    && let Ok(body) = finder.in_row(body, i)
+                    && !finder.is_late(&body)
+                {
+                    finder.rows.maps.push(RowMap { index: i.clone(), body, dest: view.clone() });
+                    continue;
+                }
+                let refused = finder.read(&part);
+                let sum = finder.sweep(n, i, body).ok_or(refused)?;
+                finder.rows.sweeps.push(RowSweep { n: n.clone(), column: i.clone(), sum, dest: view.clone() });
+                continue;
+            }
+            let part = finder.without_folds(&part, &mut Vec::new())?;
+            finder.rows.rest.push((part, dest));
+        }
+        Ok(finder.rows)
+    }
+
+    /// The arrays of rows that a term reads.
+    fn read(&self, expr: &Expr) -> Refused {
+        self.rows.elements.iter().map(|row| &row.array).filter(|array| mentions(expr, array)).cloned().collect()
+    }
+
+    fn is_late(&self, expr: &Expr) -> bool {
+        self.late.iter().any(|var| mentions(expr, var))
+    }
+
+    /// The term with the elements of the row at hand in the place of accesses by `index`.
+    fn in_row(&self, expr: &Expr, index: &Var) -> Result<Expr, Refused> {
+        let expr = self.replaced(expr, index);
+        let refused = self.read(&expr);
+        if refused.is_empty() { Ok(expr) } else { Err(refused) }
+    }
+
+    fn replaced(&self, expr: &Expr, index: &Var) -> Expr {
+        if let Term::Get(array, at) = expr.term()
+            && let (Term::Var(array), Term::Var(at)) = (array.term(), at.term())
+            && at == index
+            && let Some(row) = self.rows.elements.iter().find(|row| row.array == *array)
+        {
+            return Expr::var(&row.at);
+        }
+        if self.read(expr).is_empty() { expr.clone() } else { map_children(expr, &mut |child| self.replaced(child, index)) }
+    }
+
+    /// The term with totals in the place of folds over the rows; `named` are the lets around it.
+    fn without_folds(&mut self, expr: &Expr, named: &mut Vec<Var>) -> Result<Expr, Refused> {
+        let refused = self.read(expr);
+        if refused.is_empty() {
+            return Ok(expr.clone());
+        }
+        match expr.term() {
+            Term::Fold { n, acc, i, body, init } => {
+                let free = |var: &Var| !mentions(expr, var);
+                let alone = named.iter().all(free) && self.late.iter().all(free);
+                if !alone || !is_same(n, &self.rows.count) || has_array(expr.ty()) || !self.read(init).is_empty() {
+                    return Err(refused);
+                }
+                let body = self.in_row(body, i)?;
+                let total = Var::fresh(acc.name(), expr.ty().clone());
+                let fold = RowFold { acc: acc.clone(), index: i.clone(), body, init: init.clone(), total: total.clone() };
+                self.rows.folds.push(fold);
+                self.late.push(total.clone());
+                Ok(Expr::var(&total))
+            }
+            Term::Prim(Prim::And | Prim::Or, _)
+            | Term::If(..)
+            | Term::Build { .. }
+            | Term::Check { .. }
+            | Term::Dual { .. }
+            | Term::Var(_) => Err(refused),
+            _ => {
+                named.extend(expr.term().binders().cloned());
+                let mut problem = None;
+                let result = map_children(expr, &mut |child| match self.without_folds(child, named) {
+                    Ok(child) => child,
+                    Err(refused) => {
+                        problem = Some(refused);
+                        child.clone()
+                    }
+                });
+                problem.map_or(Ok(result), Err)
+            }
+        }
+    }
+
+    /// The sum over the rows in the element of `build(n, column. element)`, which reads rows nowhere else.
+    fn sweep(&self, n: &Expr, column: &Var, element: &Expr) -> Option<ColumnSum> {
+        let sum = ColumnSum::find(n, column, element)?;
+        let sum = sum.map_rows(&mut |expr, row| self.in_row(expr, row).ok())?;
+        let over_rows = is_same(&sum.count, &self.rows.count);
+        let outside = [n, &sum.init, &sum.finish].iter().all(|expr| self.read(expr).is_empty());
+        let early = !self.is_late(&sum.init) && !sum.reads(&self.late);
+        (over_rows && outside && early).then_some(sum)
+    }
+}
+
+/// The parts of what is written, each with its place: components of tuples, and of arrays of pairs where one is a sum
+/// down a column.
+pub fn parts(expr: &Expr, dest: &Dest) -> Vec<(Expr, Dest)> {
+    match (expr.term(), dest) {
+        (Term::Tuple(items), Dest::Tuple(places)) => items.iter().zip(places).flat_map(|(item, place)| parts(item, place)).collect(),
+        (Term::Build { n, i, body }, Dest::Array(view)) => {
+            let Term::Tuple(items) = body.term() else { return vec![(expr.clone(), dest.clone())] };
+            let views = view.components();
+            if views.len() != items.len() || !items.iter().any(|item| ColumnSum::find(n, i, item).is_some()) {
+                return vec![(expr.clone(), dest.clone())];
+            }
+            let alone = items.iter().zip(views).map(|(item, view)| {
+                let index = i.renewed(i.ty().clone());
+                let item = substitute(item, &[(i.clone(), Expr::var(&index))]);
+                (Expr::build_with(n.clone(), index, item).at(expr.span()), Dest::Array(view))
+            });
+            alone.collect()
+        }
+        _ => vec![(expr.clone(), dest.clone())],
+    }
+}
+
+/// The length of an array of numbers that is computed here.
+fn row_count(value: &Expr) -> Option<&Expr> {
+    match value.term() {
+        Term::Build { n, body, .. } if body.ty() == &Type::Double => Some(n),
+        _ => None,
+    }
+}
+
+/// Whether two lengths are one size.
+fn is_same(a: &Expr, b: &Expr) -> bool {
+    Size::try_of_expr(a).is_some_and(|size| Size::try_of_expr(b) == Some(size))
+}

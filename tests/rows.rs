@@ -1,0 +1,208 @@
+//! Loops over rows: what is computed once a row and summed over the rows is not stored, and is what the interpreter says.
+//!
+//! So are sums of several rows that are added at once.
+//!
+//! Programs are put together from elements, each with every use of them, and run under sanitizers with buffers of exact
+//! size: no rows, fewer than four, and such as leave some; no columns; numbers whose products overflow.
+
+#[allow(dead_code)]
+mod support {
+    pub mod cases;
+    pub mod engine;
+    pub mod native;
+    pub mod sources;
+    pub mod tools;
+}
+
+use support::native::Call;
+use support::{engine, native, tools};
+
+/// Elements of `r`, with whether they have loops, and whether they can fail.
+const ELEMENTS: &[(&str, bool, bool)] = &[
+    ("ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n - y[i]", true, false),
+    ("let s = ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n in if s > 0.0 then exp (-s) else s * y[i]", true, false),
+    ("exp y[i]", false, false),
+    ("X[i][0] + ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n", true, true),
+];
+
+/// What is made of `r`, `m` numbers: a name, whether it is stored where elements have loops, and the text.
+const USES: &[(&str, bool, &str)] = &[
+    ("columns", false, "build n (fun j -> ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m)"),
+    ("finished", false, "build n (fun j -> ifold (fun s i -> s + X[i][j] * r[i]) 0.0 m / 3.0 + w[j])"),
+    ("begun", false, "build n (fun j -> ifold (fun s i -> s - X[i][j] * r[i]) w[j] m)"),
+    ("heavy", false, "build n (fun j -> ifold (fun s i -> let p = r[i] * X[i][j] in s + sqrt (p * p)) 0.0 m)"),
+    (
+        "pairs",
+        false,
+        "let t = ifold (fun s i -> s + r[i] * r[i]) 0.0 m in build n (fun j -> (t, 2.0 * ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m))",
+    ),
+    ("totals", false, "(ifold (fun s i -> s + r[i]) 1.0 m, ifold (fun s i -> max s (r[i] * r[i])) 0.0 m)"),
+    ("state", false, "ifold (fun (s, t) i -> (s + r[i], 0.5 * t - s * r[i])) (0.0, 1.0) m"),
+    (
+        "all",
+        false,
+        "(build n (fun j -> w[j] - ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m), ifold (fun s i -> s + r[i]) 0.0 m, build m (fun i -> build n (fun j -> r[i] * w[j])))",
+    ),
+    (
+        "twice",
+        false,
+        "let q = build m (fun i -> r[i] * r[i] - y[i]) in let t = 1.0 + ifold (fun s i -> s + r[i] * r[i]) 0.0 m in build n (fun j -> ifold (fun s i -> s + q[i] * X[i][j]) 0.0 m / t)",
+    ),
+    (
+        "after",
+        false,
+        "let t = 1.0 + ifold (fun s i -> s + r[i] * r[i]) 0.0 m in build n (fun j -> w[j] / t - ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m)",
+    ),
+    ("result", false, "(build n (fun j -> ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m), r)"),
+    ("mean", true, "let t = ifold (fun s i -> s + r[i]) 0.0 m in build n (fun j -> ifold (fun s i -> s + (r[i] - t) * X[i][j]) 0.0 m)"),
+    (
+        "backwards",
+        true,
+        "(build n (fun j -> ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m), ifold (fun s i -> s + r[i] * r[m - 1 - i]) 0.0 m)",
+    ),
+    (
+        "sometimes",
+        true,
+        "let t = (if y[0] > 0.0 then ifold (fun s i -> s + r[i]) 0.0 m else 0.0) in build n (fun j -> t + ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m)",
+    ),
+    ("again", true, "build n (fun k -> build n (fun j -> ifold (fun s i -> s + r[i] * X[i][j] * X[i][k]) 0.0 m))"),
+];
+
+const SIZES: &[(usize, usize)] = &[(0, 0), (1, 0), (1, 1), (3, 2), (4, 3), (9, 5)];
+
+fn name(element: usize, usage: &str) -> String {
+    format!("{usage}{element}")
+}
+
+fn program() -> String {
+    let mut text = String::new();
+    for (k, (element, ..)) in ELEMENTS.iter().enumerate() {
+        for (usage, _, body) in USES {
+            let name = name(k, usage);
+            text += &format!(
+                "let {name} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  let m = length y\n  let n = length w\n  \
+                 let r = build m (fun i -> {element})\n  {body}\n\n"
+            );
+        }
+    }
+    text
+}
+
+/// A matrix and two vectors; where `huge`, some of their products are infinite.
+fn arguments(rows: usize, columns: usize, huge: bool) -> Vec<String> {
+    let mut state = 7 * rows + columns;
+    let mut number = || {
+        state = (state * 37 + 11) % 1009;
+        match state % 8 {
+            0 if huge => 1e200,
+            1 => -0.0,
+            _ => state as f64 / 300.0 - 1.5,
+        }
+    };
+    let mut vector = |length: usize| -> Vec<f64> { (0..length).map(|_| number()).collect() };
+    let matrix: Vec<Vec<f64>> = (0..rows).map(|_| vector(columns)).collect();
+    vec![format!("{matrix:?}"), format!("{:?}", vector(rows)), format!("{:?}", vector(columns))]
+}
+
+/// Calls all entries with all sizes, as C against the interpreter.
+fn agree(text: &str, entries: &[String], sizes: &[(usize, usize)]) {
+    let known = engine::compile("rows.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+    let sanitizers = tools::has_sanitizers();
+    // where infinities meet, rewritten sums may differ
+    for (schedule, huge) in [("none", true), ("default", false)] {
+        let session = engine::compile("rows.smooth", text, schedule, "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let mut calls = Vec::new();
+        for entry in entries {
+            for (rows, columns) in sizes {
+                let words = arguments(*rows, *columns, huge);
+                // no word says how many columns no rows have
+                if let Ok(read) = engine::arguments(&session, entry, &words) {
+                    calls.push((entry, words, read));
+                }
+            }
+        }
+        assert!(calls.len() > 4 * entries.len(), "{} calls", calls.len());
+        let given: Vec<Call> = calls.iter().map(|(entry, _, read)| Call { entry, arguments: read }).collect();
+        let c = native::program(&session, &given).unwrap_or_else(|problem| panic!("{problem}"));
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = if sanitizers { native::sanitized } else { native::optimised };
+        let outcomes = run(&c, &session, &given, folder.path()).unwrap_or_else(|problem| panic!("{problem}"));
+        for ((entry, words, read), outcome) in calls.iter().zip(outcomes) {
+            let at = format!("{entry} {words:?}, schedule {schedule}");
+            match (engine::interpret(&known, entry, &read.values), outcome) {
+                (Ok(wanted), Ok(found)) => assert_eq!(engine::difference(&wanted, &found), None, "{at}"),
+                (Err(wanted), Err(status)) => assert_eq!(wanted, engine::status_name(status), "{at}"),
+                (wanted, found) => panic!("{at}: {:?} and {found:?}", wanted.map(|known| known.value)),
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_over_rows_agree_with_the_interpreter() {
+    let entries: Vec<String> = (0..ELEMENTS.len()).flat_map(|k| USES.iter().map(move |(usage, ..)| name(k, usage))).collect();
+    agree(&program(), &entries, SIZES);
+}
+
+/// Rows of sums, and how many of them are added at once.
+const SUMS: &[(&str, Option<&str>, &str)] = &[
+    ("products", Some("eights"), "build m (fun i -> ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n)"),
+    ("begun", Some("eights"), "build m (fun i -> ifold (fun s j -> s - X[i][j] * w[j] * w[j]) y[i] n / 2.0)"),
+    (
+        "quotients",
+        Some("fours"),
+        "build m (fun i -> let a = y[i] in let b = a * a + 1.0 in (ifold (fun s j -> s + X[i][j] * w[j] / b) a n + a) / b)",
+    ),
+    (
+        "pairs",
+        Some("fours"),
+        "build m (fun i -> let (s, t) = ifold (fun (s, t) j -> (s + X[i][j] * w[j], t + w[j] * X[i][j] * X[i][j])) (0.0, 1.0) n in (s, s * t))",
+    ),
+    ("alone", None, "build m (fun i -> ifold (fun s j -> s + X[i][j]) 0.0 n)"),
+    ("triangle", None, "build m (fun i -> ifold (fun s j -> s + y[j] * y[i]) 0.0 i)"),
+    (
+        "branches",
+        None,
+        "build m (fun i -> let s = ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n in if s > 0.0 then let r = exp (-s) in r * (1.0 - r) else s * s)",
+    ),
+    (
+        "columns",
+        Some("fours"),
+        "let r = build m (fun i -> ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n - y[i]) in build n (fun j -> ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m)",
+    ),
+];
+
+#[test]
+fn several_rows_of_sums_agree_with_the_interpreter() {
+    let entry = |(name, _, body): &(&str, Option<&str>, &str)| {
+        format!("let {name} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  let m = length y\n  let n = length w\n  {body}\n\n")
+    };
+    for sum in SUMS {
+        let session = engine::compile("rows.smooth", &entry(sum), "none", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let source = &session.files.as_ref().expect("C").source;
+        let found = ["eights", "fours"].into_iter().find(|word| source.contains(&format!("int64_t {word} =")));
+        assert_eq!(found, sum.1, "{}: {source}", sum.0);
+    }
+    let text: String = SUMS.iter().map(entry).collect();
+    let entries: Vec<String> = SUMS.iter().map(|(name, ..)| name.to_string()).collect();
+    agree(&text, &entries, &[(0, 0), (1, 1), (3, 2), (4, 0), (7, 3), (8, 5), (13, 4), (16, 1), (21, 9)]);
+}
+
+#[test]
+fn rows_that_need_not_be_are_not_stored() {
+    let session = engine::compile("rows.smooth", &program(), "none", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+    let source = &session.files.as_ref().expect("C").source;
+    let mut wrong = Vec::new();
+    for (k, (_, has_loop, can_fail)) in ELEMENTS.iter().enumerate() {
+        for (usage, stored, body) in USES {
+            // alone, numbers without a loop are quicker in lanes
+            let in_lanes = !has_loop && !body.contains("X[i][j]");
+            let stored = *stored || *can_fail || in_lanes;
+            let entry = name(k, usage);
+            let wants = source.contains(&format!("smooth_is_too_small(workspace_bytes, {entry}_workspace("));
+            // what is a result is stored there
+            wrong.extend((wants != (stored && *usage != "result")).then_some(entry));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
