@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use smoothc::driver::{Session, Target};
 use smoothc::ir::{Type, Var};
 use smoothc::real::Real;
+use smoothc::toolchain::compiler::Arithmetic;
 use smoothc::toolchain::flat::{Column, Flat};
 use smoothc::toolchain::futhark::call::{self, Failure, Loaded};
 use smoothc::toolchain::futhark::compiler::{self, Limits};
@@ -58,7 +59,7 @@ fn source(session: &Session) -> &str {
 fn load(source: &str, session: &Session, backend: &str, more: Vec<Interface>) -> Result<Loaded, String> {
     let entries = &session.emitted_futhark().map_err(|_| "nothing was emitted")?.entries;
     let own = entries.iter().map(|(source, name)| Interface::new(name, &session.program.functions[source]));
-    call::load(source, backend, own.chain(more).collect(), LIMITS).map_err(|problem| problem.message)
+    call::load(source, backend, Arithmetic::Fast, own.chain(more).collect(), LIMITS).map_err(|problem| problem.message)
 }
 
 #[test]
@@ -497,3 +498,28 @@ fn long_functions_compile_within_the_limits() {
         }
     });
 }
+#[test]
+fn rounding_as_written_reaches_the_c_compiler() {
+    if !compiler_is_there() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("product.smooth");
+    std::fs::write(&path, "let f (x: Double) (y: Double) (z: Double) = x * y - z\n").expect("writes");
+    let run = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smoothc"));
+        command.args(["run", "--target", "futhark"]).args(options).arg(&path);
+        // x * y is 1 + 2^-29 + 2^-60, and z that without its last bit
+        let output =
+            command.args(["f", "1.000000000931322574615478515625", "1.000000000931322574615478515625", "1.00000000186264514923095703125"]);
+        let output = output.output().expect("runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_string()
+    };
+    assert_eq!(run(&["--strict-fp"]), "0.0");
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("fma") {
+        assert_eq!(run(&[]).parse(), Ok(2.0_f64.powi(-60)));
+    }
+}
+
