@@ -304,6 +304,42 @@ fn what_is_needed_fails_wherever_it_stands() {
     as_interpreted(CHECKED_IN_BRANCHES, &calls);
 }
 
+/// Folds by operations that are associative, and some that look so.
+const ASSOCIATIVE: &str = "
+let every (v: Vector<n>) (b: Bool) = ifold (fun c i -> c && v[i] > 0.0) b (length v)
+let some (v: Vector<n>) (b: Bool) = ifold (fun c i -> v[i] > 1.0 || c) b (length v)
+let beyond (v: Vector<n>) (b: Bool) = ifold (fun c i -> c && v[i + 1] > 0.0) b (length v)
+let first (v: Vector<n>) (b: Bool) = ifold (fun c i -> v[i + 1] > 0.0 && c) b (length v)
+let guarded (v: Vector<n>) (b: Bool) = ifold (fun c i -> c && (i + 1 < length v && v[i + 1] > 0.0)) b (length v)
+let parity (v: Vector<n>) (b: Bool) = ifold (fun c i -> c <> (v[i] > 1.0)) b (length v)
+let same (v: Vector<n>) (b: Bool) = ifold (fun c i -> (v[i] > 1.0) = c) b (length v)
+let mixed (v: Vector<n>) (b: Bool) =
+  ifold (fun (s, p, lo, hi, c, d, e) i -> (s + v[i], v[i] * p, min lo v[i], max hi v[i], c && v[i] > 0.0, v[i] > 1.0 || d, e = b)) (1.0, 2.0, 10.0, -10.0, true, b, b) (length v)
+let counted (v: Vector<n>) (b: Bool) =
+  ifold (fun (s, k, m) i -> if v[i] > 0.0 && b then (s - v[i], k + 1, min m i) elif b then (s - 1.0, k, m) else (s, k, m)) (0.5, length v, 3) (length v)
+let chosen (v: Vector<n>) (b: Bool) = ifold (fun c i -> if v[i] > 0.0 then c && v[i] < 2.0 else c && b) true (length v)
+let kept (v: Vector<n>) (b: Bool) = ifold (fun m i -> if v[i] > 1.0 then max m v[i] else m) (0.0 / 0.0) (length v)
+let least (v: Vector<n>) (b: Bool) = ifold (fun m i -> min (min m (index v[i])) i) 9223372036854775807 (length v)
+";
+
+#[test]
+fn reductions_agree_with_folds() {
+    if !compiler_is_there() {
+        return;
+    }
+    let mut calls: Vec<(&str, &[&str])> = Vec::new();
+    let entries = ["every", "some", "beyond", "first", "guarded", "parity", "same", "mixed", "counted", "chosen", "kept", "least"];
+    for entry in entries {
+        for words in [&["[]", "true"], &["[]", "false"], &["[1]", "true"], &["[2]", "false"], &["[-1]", "true"]] {
+            calls.push((entry, words));
+        }
+        calls.push((entry, &["[0.5, 1.5, -2, 3, 4]", "true"]));
+        calls.push((entry, &["[3, 2, 1.5, 0.25]", "true"]));
+        calls.push((entry, &["[3, 2, 1.5]", "false"]));
+    }
+    as_interpreted(ASSOCIATIVE, &calls);
+}
+
 /// Compares calls of a program's entries with the interpreter, values and errors, through the backends on which Futhark moves things.
 fn as_interpreted(text: &str, calls: &[(&str, &[&str])]) {
     smoothc::stack::with_large_stack(|| {
@@ -475,30 +511,6 @@ fn the_command_runs_and_builds_futhark() {
 }
 
 #[test]
-fn long_functions_compile_within_the_limits() {
-    if !compiler_is_there() {
-        return;
-    }
-    let mut source = String::from("let chain (x: Double) : Double =\n");
-    for k in 0..400 {
-        let before = if k == 0 { "x".to_string() } else { format!("y{}", k - 1) };
-        source.push_str(&format!("  let y{k} = sin {before} * 0.5 + {k}.0\n"));
-    }
-    source.push_str("  y399 + y3\n");
-    smoothc::stack::with_large_stack(|| {
-        let known = engine::compile("chain.smooth", &source, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
-        for schedule in ["none", "default"] {
-            let session = engine::compile_for(Target::Futhark, "chain.smooth", &source, schedule, "emit").expect("is emitted");
-            let loaded = load(self::source(&session), &session, "c", Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
-            let arguments = engine::arguments(&session, "chain", &["0.3".into()]).expect("fits");
-            let inputs = engine::arguments(&known, "chain", &["0.3".into()]).expect("fits");
-            let wanted = engine::interpret(&known, "chain", &inputs.values).expect("a value");
-            let found = loaded.try_call(0, &arguments.values, &arguments.bindings).expect("a value");
-            assert_eq!(engine::difference(&wanted, &found), None, "{schedule}");
-        }
-    });
-}
-#[test]
 fn rounding_as_written_reaches_the_c_compiler() {
     if !compiler_is_there() {
         return;
@@ -523,3 +535,27 @@ fn rounding_as_written_reaches_the_c_compiler() {
     }
 }
 
+#[test]
+fn long_functions_compile_within_the_limits() {
+    if !compiler_is_there() {
+        return;
+    }
+    let mut source = String::from("let chain (x: Double) : Double =\n");
+    for k in 0..400 {
+        let before = if k == 0 { "x".to_string() } else { format!("y{}", k - 1) };
+        source.push_str(&format!("  let y{k} = sin {before} * 0.5 + {k}.0\n"));
+    }
+    source.push_str("  y399 + y3\n");
+    smoothc::stack::with_large_stack(|| {
+        let known = engine::compile("chain.smooth", &source, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+        for schedule in ["none", "default"] {
+            let session = engine::compile_for(Target::Futhark, "chain.smooth", &source, schedule, "emit").expect("is emitted");
+            let loaded = load(self::source(&session), &session, "c", Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
+            let arguments = engine::arguments(&session, "chain", &["0.3".into()]).expect("fits");
+            let inputs = engine::arguments(&known, "chain", &["0.3".into()]).expect("fits");
+            let wanted = engine::interpret(&known, "chain", &inputs.values).expect("a value");
+            let found = loaded.try_call(0, &arguments.values, &arguments.bindings).expect("a value");
+            assert_eq!(engine::difference(&wanted, &found), None, "{schedule}");
+        }
+    });
+}

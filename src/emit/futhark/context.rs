@@ -78,13 +78,9 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Whether a reduction may combine values of this type in any order; rounding depends on it for sums and products.
+    /// Whether a reduction may combine scalars of this type in any order; rounding depends on it for sums and products.
     pub fn may_reorder(&self, prim: Prim, ty: &Type) -> bool {
-        let has_double = match ty {
-            Type::Tuple(parts) => parts.contains(&Type::Double),
-            other => *other == Type::Double,
-        };
-        !self.strict_fp || matches!(prim, Prim::Min | Prim::Max) || !has_double
+        !self.strict_fp || matches!(prim, Prim::Min | Prim::Max) || *ty != Type::Double
     }
 
     /// Does the work with names and facts of its own.
