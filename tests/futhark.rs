@@ -25,7 +25,7 @@ use generator::grow;
 use generator::program::Program;
 use generator::shrink::shrink;
 use serde::{Deserialize, Serialize};
-use smoothc::driver::{Session, Target};
+use smoothc::driver::{Options, Schedule, Session, Target};
 use smoothc::ir::{Type, Var};
 use smoothc::real::Real;
 use smoothc::toolchain::compiler::Arithmetic;
@@ -533,6 +533,53 @@ fn rounding_as_written_reaches_the_c_compiler() {
     if std::is_x86_feature_detected!("fma") {
         assert_eq!(run(&[]).parse(), Ok(2.0_f64.powi(-60)));
     }
+}
+
+/// What Futhark's own simplifier knows to be zero, and what it would make of that.
+const ZEROS: &str = "
+let quotient (x: Double) = 0.0 / x
+let bound (x: Double) = let z = sin 0.0 in (z / x, [z / x, 2.0 * z / x])
+let elements (x: Double) = build 2 (fun i -> vectorSum (vectorZeros 3) / x + (vectorZeros 2)[i] / x)
+let sum (x: Double) = (1.0 / (x + 0.0), 1.0 / (0.0 + x), 1.0 / (x - 0.0), 1.0 / (0.0 - x), 1.0 / (1.0 * x))
+let product (x: Double) = (0.0 * x, x * 0.0, x - x, x / x)
+let loops (x: Double) = ifold (fun s i -> s / x) 0.0 3
+let _over (x: Double) (y: Double) = x / y
+let called (x: Double) = (_over 0.0 x, _over 1.0 x)
+let compared (x: Double) = if 0.0 / x = 0.0 then 1.0 else 2.0
+let powers (x: Double) = (x ** 0.0, 0.0 ** x, 1.0 ** x, x ** 1.0)
+";
+
+#[test]
+fn strict_arithmetic_is_the_interpreters_bit_for_bit() {
+    if !compiler_is_there() {
+        return;
+    }
+    smoothc::stack::with_large_stack(|| {
+        let known = engine::compile("program.smooth", ZEROS, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+        for (schedule, backend) in [("none", "c"), ("default", "c"), ("default", "multicore")] {
+            let options =
+                Options { schedule: Schedule::Named(schedule.into()), target: Target::Futhark, strict_fp: true, ..Options::default() };
+            let mut session = Session::new("program.smooth", ZEROS, options);
+            session.run_to("emit", &mut |_, _| Err("no files".into())).expect("is emitted");
+            let entries = &session.emitted_futhark().expect("it was emitted").entries;
+            let own = entries.iter().map(|(source, name)| Interface::new(name, &session.program.functions[source])).collect();
+            let loaded = call::load(source(&session), backend, Arithmetic::Strict, own, LIMITS)
+                .unwrap_or_else(|problem| panic!("{}", problem.message));
+            for (entry, _) in entries {
+                for word in ["0", "-0.0", "2.5", "-3", "1e400", "-1e400", "1e-320", "0.1"] {
+                    let words = [word.to_string()];
+                    let inputs = engine::arguments(&known, entry, &words).expect("fits");
+                    let arguments = engine::arguments(&session, entry, &words).expect("fits");
+                    let wanted = engine::interpret(&known, entry, &inputs.values).expect("a value");
+                    let found = loaded.try_call(number(&session, entry), &arguments.values, &arguments.bindings).expect("a value");
+                    let bits =
+                        |values: &[f64]| values.iter().map(|value| if value.is_nan() { 1 } else { value.to_bits() }).collect::<Vec<_>>();
+                    let (wanted, found) = (engine::doubles(&wanted.value), engine::doubles(&found));
+                    assert_eq!(bits(&wanted), bits(&found), "{entry} {word} {schedule} {backend}: {found:?}, not {wanted:?}");
+                }
+            }
+        }
+    });
 }
 
 #[test]

@@ -236,6 +236,19 @@ fn no_function_has_more_lets_than_futhark_can_take() {
 }
 
 #[test]
+fn what_the_compiler_knows_to_be_zero_is_divided_by_a_helper() {
+    let source = "let _over (x: Double) (y: Double) = x / y + y
+let f (x: Double) (v: Vector<n>) (b: Bool) =
+  let z = sin 0.0 in build (length v) (fun i -> z / x + 0.0 / v[i] + 2.0 / x + v[i] / x + (vectorZeros (length v))[i] / x + _over z x + (x + 0.0))";
+    let text = emitted(source, "none").expect("is emitted");
+    assert_eq!(text.matches("ratio ").count(), 4, "{text}");
+    assert!(text.contains("  x / y + y\n") && text.contains("2.0 / x") && !text.contains("plus "), "{text}");
+    let text = emitted_with(source, Options { strict_fp: true, ..none() }).expect("is emitted");
+    assert_eq!(text.matches("ratio ").count(), 5, "{text}");
+    assert!(text.contains("  ratio x y + y\n") && text.contains("plus x 0.0") && text.contains("2.0 / x"), "{text}");
+}
+
+#[test]
 fn a_size_that_depends_on_data_is_refused() {
     assert_eq!(emitted("let f (x: Double) = build (index x) (fun i -> 1.0)", "default"), Err("E0601"));
 }
