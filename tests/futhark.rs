@@ -304,6 +304,27 @@ fn what_is_needed_fails_wherever_it_stands() {
     as_interpreted(CHECKED_IN_BRANCHES, &calls);
 }
 
+/// What Futhark's compiler stops at with an error of its own unless it is written in another way.
+const MINDED: &str = "
+let _rows (M: Matrix<m, n>) (w: Vector<n>) (N: Matrix<m, n>) =
+  (build (length M) (fun i -> vectorDot M[i] w), build (length M) (fun i -> vectorDot N[i] w))
+let longer (v: Vector<n>) (x: Double) =
+  let (a, b) =
+    if x > 1.0 then
+      let p = build (length v + 1) (fun i -> x)
+      (p, build (length v + 1) (fun i -> 0.0))
+    else _rows (build (length v + 1) (fun i -> v)) v (build (length v + 1) (fun i -> v))
+  vectorSum a + vectorSum b
+";
+
+#[test]
+fn what_the_compiler_minds_is_written_otherwise() {
+    if !compiler_is_there() {
+        return;
+    }
+    as_interpreted(MINDED, &[("longer", &["[1, 2]", "0"]), ("longer", &["[]", "2"])]);
+}
+
 /// Folds by operations that are associative, and some that look so.
 const ASSOCIATIVE: &str = "
 let every (v: Vector<n>) (b: Bool) = ifold (fun c i -> c && v[i] > 0.0) b (length v)
