@@ -49,7 +49,19 @@ pub fn run(source: &str, words: &[&str], folder: &Path, limits: Limits) -> Resul
 /// C and its header as `folder/program.c` and `folder/program.h`.
 pub fn generate(source: &str, backend: &str, folder: &Path, limits: Limits) -> Result<(), Diagnostic> {
     let output = folder.join("program");
-    run(source, &[backend, "--library", "-o", &output.to_string_lossy()], folder, limits).map(drop)
+    run(source, &[backend, "--library", "-o", &output.to_string_lossy()], folder, limits)?;
+    if backend == "multicore" { mend_scheduler(&folder.join("program.c")).map_err(|error| cannot_write(&error)) } else { Ok(()) }
+}
+
+/// For a loop without iterations the scheduler of `multicore` leaves a task in the caller's own queue, and closing the context
+/// waits for ever until somebody takes it out. Other versions of Futhark may have other text, which stays as it is.
+fn mend_scheduler(file: &Path) -> io::Result<()> {
+    let text = std::fs::read_to_string(file)?;
+    let mended = text.replace(
+        "wake_up_threads(scheduler, nsubtasks, scheduler->num_threads)",
+        "wake_up_threads(scheduler, nsubtasks > 0 ? nsubtasks : 1, scheduler->num_threads)",
+    );
+    std::fs::write(file, mended)
 }
 
 /// A library, an object or a static library at `output`; a header goes beside it.
