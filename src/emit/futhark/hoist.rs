@@ -1,7 +1,8 @@
 //! What Futhark's compiler moves out of a loop, and a test that keeps it from failing where the loop has no step.
 //!
 //! In: a loop of the core. Out: whether its emitted form stands in `if 0 < n then … else …`. What does not depend on the
-//! step leaves a `map` and is evaluated for an empty array too; so does, in `multicore` and on GPUs, a `map` inside of a
+//! step leaves a `map` and is evaluated for an empty array too, also the test that an index is in range or that a divisor
+//! is not zero, where just what is read or divided depends on the step; so does, in `multicore` and on GPUs, a `map` inside of a
 //! `loop`. Where such a thing fails, the whole would fail without need; where its length fails, Futhark takes 0 for the
 //! length and reads beyond the end. From an `if` nothing that fails is moved.
 //!
@@ -76,8 +77,10 @@ impl Search<'_> {
             }
             Term::Prim(prim, args) => {
                 let divides = matches!(prim, Prim::Div | Prim::Rem) && matches!(expr.ty(), Type::Index(_));
-                let is_partial = *prim == Prim::ToIndex || divides && !args.last().is_some_and(|divisor| self.is_not_zero(divisor));
-                args.iter().any(|arg| self.fails(arg)) || self.counts && is_partial && !self.varies(expr)
+                // what is tested is the last operand
+                let fails_with = |last: &Expr| *prim == Prim::ToIndex || divides && !self.is_not_zero(last);
+                let is_partial = args.last().is_some_and(|last| fails_with(last) && !self.varies(last));
+                args.iter().any(|arg| self.fails(arg)) || self.counts && is_partial
             }
             Term::Let(var, value, body) => {
                 if self.fails(value) {
@@ -96,7 +99,8 @@ impl Search<'_> {
             Term::Build { n, i, body } => self.loop_fails(n, &[i], body, None),
             Term::Fold { n, acc, i, body, init } => self.loop_fails(n, &[acc, i], body, Some(init)),
             Term::Get(array, index) => {
-                let is_partial = self.counts && !self.varies(expr) && !self.facts.get_is_safe(array, index);
+                // what is tested is the index; all elements of an array have one length
+                let is_partial = self.counts && !self.varies(index) && !self.facts.get_is_safe(array, index);
                 is_partial || self.fails(array) || self.fails(index)
             }
             Term::Check { cond, body, .. } => self.counts && !self.varies(cond) || self.fails(cond) || self.given(cond, true, body),
