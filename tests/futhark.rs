@@ -320,6 +320,19 @@ fn what_is_needed_fails_wherever_it_stands() {
     as_interpreted(CHECKED_IN_BRANCHES, &calls);
 }
 
+/// Names that Futhark has, tuples wherever they may stand, empty arrays, long functions, nested derivatives.
+#[test]
+fn odd_programs_agree_with_the_interpreter() {
+    if !compiler_is_there() {
+        return;
+    }
+    let text = include_str!("support/odd.smooth");
+    let calls = text.lines().filter_map(|line| line.strip_prefix("// > ")).map(|call| call.split(' ').collect::<Vec<_>>());
+    let calls: Vec<Vec<&str>> = calls.collect();
+    let calls: Vec<(&str, &[&str])> = calls.iter().filter_map(|call| call.split_first().map(|(entry, words)| (*entry, words))).collect();
+    as_interpreted(text, &calls);
+}
+
 /// What Futhark's compiler stops at with an error of its own unless it is written in another way.
 const MINDED: &str = "
 let _rows (M: Matrix<m, n>) (w: Vector<n>) (N: Matrix<m, n>) =

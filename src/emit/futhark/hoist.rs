@@ -34,14 +34,18 @@ impl Emitter<'_> {
             return false;
         }
         let varying = vars.iter().map(|var| (*var).clone()).collect();
-        let mut search = Search { facts: self.facts.clone(), signatures: self.signatures, varying, counts: moved == Moved::Anything };
-        search.fails(body)
+        let mut inside = self.facts.clone();
+        if let Some(i) = vars.last() {
+            inside.enter_loop(i, n);
+        }
+        let counts = moved == Moved::Anything;
+        Search { facts: self.facts.clone(), inside, signatures: self.signatures, varying, counts }.fails(body)
     }
 }
 
 /// Whether a function may fail, as its callers see it.
 pub fn can_fail(body: &Expr, facts: Facts, signatures: &HashMap<Rc<str>, Signature>) -> bool {
-    Search { facts, signatures, varying: BTreeSet::new(), counts: true }.fails(body)
+    Search { inside: facts.clone(), facts, signatures, varying: BTreeSet::new(), counts: true }.fails(body)
 }
 
 /// The value of a loop, or of no step.
@@ -50,8 +54,10 @@ pub fn unless_empty(count: Fut, some: Fut, none: Fut) -> Fut {
 }
 
 struct Search<'a> {
-    /// What holds where the loop is, not inside it.
+    /// What holds where the loop is, not inside it, and where inner loops have tests inside these.
     facts: Facts,
+    /// What holds inside.
+    inside: Facts,
     signatures: &'a HashMap<Rc<str>, Signature>,
     /// What differs from step to step.
     varying: BTreeSet<Var>,
@@ -90,6 +96,7 @@ impl Search<'_> {
                     self.varying.insert(var.clone());
                 }
                 self.facts.define(var, value);
+                self.inside.define(var, value);
                 self.fails(body)
             }
             Term::If(cond, then, otherwise) => {
@@ -113,14 +120,16 @@ impl Search<'_> {
     }
 
     fn given(&mut self, cond: &Expr, truth: bool, expr: &Expr) -> bool {
-        let before = self.facts.clone();
+        let before = (self.facts.clone(), self.inside.clone());
         self.facts.assume(cond, truth);
+        self.inside.assume(cond, truth);
         let fails = self.fails(expr);
-        self.facts = before;
+        (self.facts, self.inside) = before;
         fails
     }
 
-    /// An inner loop moves as a whole where it does not vary; then its own test guards what is the same in its steps.
+    /// An inner loop moves as a whole where it does not vary; then its own test guards what is the same in its steps. It has
+    /// none where the loop around it has a step only if it has one itself: what is the same in both leaves both.
     fn loop_fails(&mut self, n: &Expr, vars: &[&Var], body: &Expr, init: Option<&Expr>) -> bool {
         if self.fails(n) || init.is_some_and(|init| self.fails(init)) {
             return true;
@@ -131,15 +140,19 @@ impl Search<'_> {
         if !is_count && !self.varies(n) {
             return true;
         }
-        if varies {
+        let has_test = !self.inside.positive(&self.inside.size_of(n)) || self.facts.positive(&self.facts.size_of(n));
+        if varies || !has_test {
             self.varying.extend(vars.iter().map(|var| (*var).clone()));
         }
-        let (facts, counts) = (self.facts.clone(), std::mem::replace(&mut self.counts, true));
+        let before = (self.facts.clone(), self.inside.clone(), std::mem::replace(&mut self.counts, true));
         if let Some(i) = vars.last() {
-            self.facts.enter_loop(i, n);
+            self.inside.enter_loop(i, n);
+            if has_test {
+                self.facts.enter_loop(i, n);
+            }
         }
         let fails = self.fails(body);
-        (self.facts, self.counts) = (facts, counts);
+        (self.facts, self.inside, self.counts) = before;
         fails
     }
 
