@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use smoothc::driver::{Options, Schedule, Session, Target};
+use smoothc::toolchain::compiler::Arithmetic;
 use smoothc::toolchain::flat::{Column, Flat, Shape};
 use smoothc::toolchain::futhark::call::{self, Loaded};
 use smoothc::toolchain::futhark::compiler::{self, Limits};
@@ -41,7 +42,8 @@ fn measure() {
     for text in texts {
         let function = sessions[0].entry("totalGradient").expect("an entry");
         let interface = Interface::new("totalGradient", function);
-        let loaded = call::load(text, "c", vec![interface], Limits::default()).unwrap_or_else(|problem| panic!("{}", problem.message));
+        let loaded = call::load(text, "c", Arithmetic::Fast, vec![interface], Limits::default())
+            .unwrap_or_else(|problem| panic!("{}", problem.message));
         for (row, size) in rows.iter_mut().zip(SIZES) {
             let mut bindings = Bindings::default();
             bindings.bind(&function.sizes[0], size as i64);

@@ -36,6 +36,16 @@ def power (x: f64) (y: f64) : f64 =
   then if y == 0.0 then 1.0 else (1.0 / x) ** (-y)
   else x ** y
 
+-- | A quotient; the compiler would fold `0.0 / y` to 0.0 for every y.
+def ratio (x: f64) (y: f64) : f64 =
+  (if x == 0.0 then f64.min x (f64.abs y) else x) / y
+
+-- | A sum; the compiler would fold `0.0 + y` to y, also where that is -0.0.
+def plus (x: f64) (y: f64) : f64 =
+  if x == 0.0 && y == 0.0
+  then if 1.0 / x < 0.0 && 1.0 / y < 0.0 then x else 0.0
+  else x + y
+
 -- | What holds where no element is read out of bounds.
 def bounds (holds: bool) : bool = holds
 

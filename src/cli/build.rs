@@ -29,7 +29,7 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
         }
         Target::Futhark => {
             let source = &session.emitted_futhark()?.source;
-            futhark::compiler::build(source, &command.emission.futhark_backend, artifact, path)
+            futhark::compiler::build(source, &command.emission.futhark_backend, artifact, Arithmetic::of(command.source.strict_fp), path)
         }
     };
     built.map_err(|problem| vec![problem])

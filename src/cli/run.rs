@@ -29,7 +29,9 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
             let interface = session.futhark_interface(&call.entry_name)?;
             let source = &session.emitted_futhark()?.source;
             let limits = futhark::compiler::Limits::default();
-            let loaded = futhark::call::load(source, &command.emission.futhark_backend, vec![interface], limits).map_err(one)?;
+            let arithmetic = Arithmetic::of(command.source.strict_fp);
+            let loaded =
+                futhark::call::load(source, &command.emission.futhark_backend, arithmetic, vec![interface], limits).map_err(one)?;
             loaded.call(0, &arguments.values, &arguments.bindings, entry.span).map_err(one)?
         }
     };

@@ -30,11 +30,19 @@ impl Arithmetic {
 
     /// The compiler's flags, of CLI.md, Emitted C.
     pub fn flags(self) -> Vec<&'static str> {
-        let own: &[&str] = match self {
-            Arithmetic::Fast => &["-DSMOOTH_SIMD", "-ffp-contract=fast"],
-            Arithmetic::Strict => &["-ffp-contract=off"],
+        let simd: &[&str] = match self {
+            Arithmetic::Fast => &["-DSMOOTH_SIMD"],
+            Arithmetic::Strict => &[],
         };
-        FLAGS.iter().chain(own).copied().collect()
+        FLAGS.iter().chain(simd).copied().chain([self.contraction()]).collect()
+    }
+
+    /// Whether `a * b + c` may round once.
+    fn contraction(self) -> &'static str {
+        match self {
+            Arithmetic::Fast => "-ffp-contract=fast",
+            Arithmetic::Strict => "-ffp-contract=off",
+        }
     }
 }
 
@@ -111,8 +119,15 @@ fn without_openmp(folder: &Path, problem: Diagnostic) -> Diagnostic {
 }
 
 /// Compiles C that another compiler wrote, in its own dialect, with the libraries that it needs.
-pub fn compile_generated(folder: &Path, file: &Path, artifact: Artifact, output: &Path, libraries: &[&str]) -> Result<(), Diagnostic> {
-    let flags = &["-O3", "-march=native", "-fno-math-errno", "-w"];
+pub fn compile_generated(
+    folder: &Path,
+    file: &Path,
+    artifact: Artifact,
+    arithmetic: Arithmetic,
+    output: &Path,
+    libraries: &[&str],
+) -> Result<(), Diagnostic> {
+    let flags = &["-O3", "-march=native", "-fno-math-errno", "-w", arithmetic.contraction()];
     make(&Job { folder, file, flags, libraries }, artifact, output)
 }
 

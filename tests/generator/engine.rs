@@ -15,6 +15,7 @@ use smoothc::diagnostic::{Diagnostic, Diagnostics};
 use smoothc::driver::{Options, Session};
 use smoothc::ir::eval::{self, ErrorKind, Outcome, RuntimeError};
 use smoothc::ir::{Program as Core, check};
+use smoothc::toolchain::compiler::Arithmetic;
 use smoothc::toolchain::flat::{Column, Flat};
 use smoothc::toolchain::futhark;
 use smoothc::toolchain::shim::Interface;
@@ -386,7 +387,7 @@ fn futhark(
     let interfaces = file.entries.iter().map(|(source, name)| futhark::shim::Interface::new(name, &program.functions[source])).collect();
     let limits = futhark::compiler::Limits { seconds: 120, megabytes: 2048 };
     let engine = format!("futhark {schedule}");
-    let loaded = futhark::call::load(&file.source, backend, interfaces, limits)
+    let loaded = futhark::call::load(&file.source, backend, Arithmetic::Fast, interfaces, limits)
         .map_err(|problem| Failure::new(&format!("{engine} {}", problem.code), format!("{}\n{}", problem.message, file.source)))?;
     for case in cases {
         // what does not fit in the interpreter's memory ends a Futhark program

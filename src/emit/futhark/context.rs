@@ -16,7 +16,7 @@ use super::types::Shape;
 use crate::emit::names::Names;
 use crate::ir::prove::Facts;
 use crate::ir::size::Atom;
-use crate::ir::{Expr, Prim, Size, Type, Var};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
 /// Where a variable's value is.
@@ -42,13 +42,16 @@ impl Place {
     }
 }
 
+/// What all parameters of a function that others call come from: two may be one value, or a literal.
+pub const ANY_ARGUMENT: u32 = u32::MAX;
+
 /// Emits one function.
 pub struct Emitter<'a> {
     pub signatures: &'a HashMap<Rc<str>, Signature>,
     pub names: &'a mut Names,
     pub facts: Facts,
     /// Whether sums and products of Doubles keep their order.
-    strict_fp: bool,
+    pub strict_fp: bool,
     /// The place of an array whose elements have lengths that only data decides: Futhark has no type for it.
     pub irregular: Option<Span>,
     /// How many branches, loops and lambdas this place is in.
@@ -78,13 +81,9 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Whether a reduction may combine values of this type in any order; rounding depends on it for sums and products.
+    /// Whether a reduction may combine scalars of this type in any order; rounding depends on it for sums and products.
     pub fn may_reorder(&self, prim: Prim, ty: &Type) -> bool {
-        let has_double = match ty {
-            Type::Tuple(parts) => parts.contains(&Type::Double),
-            other => *other == Type::Double,
-        };
-        !self.strict_fp || matches!(prim, Prim::Min | Prim::Max) || !has_double
+        !self.strict_fp || matches!(prim, Prim::Min | Prim::Max) || *ty != Type::Double
     }
 
     /// Does the work with names and facts of its own.
@@ -152,20 +151,33 @@ impl<'a> Emitter<'a> {
 
     /// The parameters that a term's value comes from.
     pub fn origins(&self, expr: &Expr) -> BTreeSet<u32> {
-        fn collect(this: &Emitter, expr: &Expr, found: &mut BTreeSet<u32>) {
-            if let crate::ir::Term::Var(var) = expr.term() {
-                match this.origins.get(var) {
-                    Some(origins) => found.extend(origins),
-                    None => {
-                        found.insert(var.id());
-                    }
-                }
-            }
-            expr.term().each_child(&mut |child| collect(this, child, found));
-        }
         let mut found = BTreeSet::new();
-        collect(self, expr, &mut found);
+        self.collect_origins(expr, false, &mut found);
         found
+    }
+
+    /// Whether the compiler may come to know that a Double is 0: it is made of literals, or, where `called`, of what a
+    /// function is called with.
+    pub fn may_be_known_zero(&self, expr: &Expr, called: bool) -> bool {
+        let known = |origin: &u32| called && *origin == ANY_ARGUMENT;
+        let mut found = BTreeSet::new();
+        self.collect_origins(expr, true, &mut found);
+        !matches!(expr.term(), Term::Double(value) if *value != 0.0) && found.iter().all(known)
+    }
+
+    /// `of_elements`: where an element stands and how many there are is not what it comes from.
+    fn collect_origins(&self, expr: &Expr, of_elements: bool, found: &mut BTreeSet<u32>) {
+        match expr.term() {
+            Term::Var(var) => match self.origins.get(var) {
+                Some(origins) => found.extend(origins),
+                None => {
+                    found.insert(var.id());
+                }
+            },
+            Term::Dim(..) if of_elements => {}
+            Term::Build { body: inner, .. } | Term::Get(inner, _) if of_elements => self.collect_origins(inner, of_elements, found),
+            term => term.each_child(&mut |child| self.collect_origins(child, of_elements, found)),
+        }
     }
 
     /// The size over what the function is given, its loops count and data decide.

@@ -1,32 +1,38 @@
-//! Folds: a reduction where the step adds, multiplies or takes the larger of something that does not depend on the
-//! state, a loop otherwise.
+//! Folds: a reduction where each component of the state is combined with something that does not depend on the state, by
+//! an associative operation; a loop otherwise.
 //!
 //! In: a fold. Out: an expression with the same value, to the rounding of a sum in another order, that fails where the
 //! fold does.
 //!
 //!     ifold (fun s i -> s + v[i] * w[i]) 0.0 n   →   f64.sum (map2 (*) v w)
 //!     ifold (fun s i -> max s v[i]) v[0] n       →   fmax v[0] (reduce fmax (-f64.inf) v)
+//!     ifold (fun c i -> c && v[i] > 0.0) true n  →   all (> 0.0) v
 //!     ifold (fun s i -> s * x + v[i]) 0.0 n      →   loop s = 0.0 for i < n do s * x + v[i]
 
+use super::associative::{self, Step, components, is_neutral, neutral, without_aliases};
 use super::context::Emitter;
-use super::hoist::{Moved, unless_empty};
+use super::hoist::{self, Moved, unless_empty};
 use super::syntax::{Fut, Loop, Pattern};
 use super::term::typed_literals;
 use super::types::Shape;
-use crate::ir::free::mentions;
-use crate::ir::subst::substitute;
+use crate::ir::prim::Spelling;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 impl Emitter<'_> {
     pub fn fold(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> (Fut, Shape) {
         let body = without_aliases(body, acc);
-        if let Some(step) = step(&body, acc).filter(|step| self.may_reorder(step.prim, acc.ty())) {
-            return self.reduction(n, i, step, init);
+        let mut inside = self.facts.clone();
+        inside.enter_loop(i, n);
+        let types = components(acc.ty());
+        let may_reorder = |step: &Step| step.prims.iter().zip(&types).all(|(prim, ty)| self.may_reorder(*prim, ty));
+        match associative::step(&body, acc, inside, self.signatures).filter(may_reorder) {
+            Some(Step { prims, element }) => match (acc.ty(), prims.as_slice()) {
+                (Type::Tuple(_), _) => self.reductions(n, i, &prims, element, init),
+                (_, [prim]) => self.reduction(n, i, *prim, element, init),
+                _ => self.repeat(n, acc, i, &body, init),
+            },
+            None => self.repeat(n, acc, i, &body, init),
         }
-        if let Some(element) = sums(&body, acc).filter(|_| self.may_reorder(Prim::Add, acc.ty())) {
-            return self.sums(n, i, element, init);
-        }
-        self.repeat(n, acc, i, &body, init)
     }
 
     /// A build of what the steps take, as its elements.
@@ -35,84 +41,86 @@ impl Emitter<'_> {
         self.exp(&build).0
     }
 
-    fn reduction(&mut self, n: &Expr, i: &Var, step: Step, init: &Expr) -> (Fut, Shape) {
+    fn reduction(&mut self, n: &Expr, i: &Var, prim: Prim, element: Expr, init: &Expr) -> (Fut, Shape) {
         let mut bindings = Vec::new();
-        let on_index = matches!(step.element.ty(), Type::Index(_));
-        let shape = if on_index { Shape::Index } else { Shape::Double };
-        let neutral = is_neutral(step.prim, init);
-        let start = if neutral { Fut::Int(0) } else { self.operand(init, &mut bindings).0 };
-        let elements = self.steps(n, i, step.element).without_lets(&mut bindings);
-        let ty = if on_index { "i64" } else { "f64" };
-        let number = |value: &str| Fut::atom(if on_index { format!("{value}i64") } else { format!("{value}.0") });
-        let exp = match step.prim {
-            Prim::Mul => {
-                let product = reduced(elements, number("1"), |all| Fut::apply(format!("{ty}.product"), vec![all]));
-                if neutral { product } else { Fut::infix("*", start, product) }
-            }
-            Prim::Sub => {
-                let sum = reduced(elements, number("0"), |all| Fut::apply(format!("{ty}.sum"), vec![all]));
-                if neutral { Fut::Prefix('-', Box::new(sum)) } else { Fut::infix("-", start, sum) }
-            }
-            Prim::Min if on_index => {
-                let least = reduced(elements, Fut::atom("i64.highest"), |all| Fut::apply("i64.minimum", vec![all]));
-                Fut::apply("i64.min", vec![start, least])
-            }
-            Prim::Max if on_index => {
-                let largest = reduced(elements, Fut::atom("i64.lowest"), |all| Fut::apply("i64.maximum", vec![all]));
-                Fut::apply("i64.max", vec![start, largest])
-            }
-            Prim::Min | Prim::Max => {
-                let (name, empty) = if step.prim == Prim::Min { ("fmin", "f64.inf") } else { ("fmax", "-f64.inf") };
-                let extreme = |all| Fut::apply("reduce", vec![Fut::atom(name), Fut::atom(empty), all]);
-                let extreme = reduced(elements, Fut::atom(empty), extreme);
-                if neutral { extreme } else { Fut::apply(name, vec![start, extreme]) }
-            }
-            _ => {
-                let sum = reduced(elements, number("0"), |all| Fut::apply(format!("{ty}.sum"), vec![all]));
-                if neutral { sum } else { Fut::infix("+", start, sum) }
-            }
+        let shape = self.shape(element.ty());
+        let start = if is_neutral(prim, init) { None } else { Some(self.operand(init, &mut bindings).0) };
+        // a start that decides must not hide an element that fails
+        let may_fail = is_connective(prim) && self.may_fail(n, i, &element);
+        let none = self.neutral(prim, element.ty());
+        let elements = self.steps(n, i, element).without_lets(&mut bindings);
+        let ty = if shape == Shape::Index { "i64" } else { "f64" };
+        let total = reduced(elements, none.clone(), |all| match (prim, &shape) {
+            (Prim::And, _) => of_all("and", "all", all),
+            (Prim::Or, _) => of_all("or", "any", all),
+            (Prim::Mul, _) => Fut::apply(format!("{ty}.product"), vec![all]),
+            (Prim::Min, Shape::Index) => Fut::apply("i64.minimum", vec![all]),
+            (Prim::Max, Shape::Index) => Fut::apply("i64.maximum", vec![all]),
+            (Prim::Add | Prim::Sub, _) => Fut::apply(format!("{ty}.sum"), vec![all]),
+            _ => Fut::apply("reduce", vec![operator(prim, &shape), none.clone(), all]),
+        });
+        let exp = match start {
+            Some(start) if may_fail => combined(prim, &shape, total, start),
+            start => from_start(prim, &shape, start, total),
         };
         (Fut::let_in(bindings, exp), shape)
     }
 
-    /// Several sums in one go: a value with its tangents, as a rule.
-    fn sums(&mut self, n: &Expr, i: &Var, element: Expr, init: &Expr) -> (Fut, Shape) {
+    /// Several reductions in one go: a value with its tangents, as a rule.
+    fn reductions(&mut self, n: &Expr, i: &Var, prims: &[Prim], element: Expr, init: &Expr) -> (Fut, Shape) {
         let mut bindings = Vec::new();
-        let shape = self.shape(element.ty());
-        let Shape::Tuple(shapes) = &shape else { return self.exp(init) };
-        let starts: Vec<Fut> = match init.term() {
-            Term::Tuple(inits) => inits.iter().map(|init| self.operand(init, &mut bindings).0).collect(),
+        let types = components(element.ty());
+        let shapes: Vec<Shape> = types.iter().map(|ty| self.shape(ty)).collect();
+        let starts: Vec<Option<Fut>> = match init.term() {
+            Term::Tuple(inits) => {
+                let starts = inits.iter().zip(prims);
+                starts.map(|(init, prim)| if is_neutral(*prim, init) { None } else { Some(self.operand(init, &mut bindings).0) }).collect()
+            }
             _ => {
                 let start = self.operand(init, &mut bindings).0;
-                (0..shapes.len()).map(|at| start.clone().project(at)).collect()
+                (0..shapes.len()).map(|at| Some(start.clone().project(at))).collect()
             }
         };
         let elements = self.steps(n, i, element).without_lets(&mut bindings);
-        let (left, right, sum) = self.scope(|this| {
+        let function = self.scope(|this| {
             let letters: Vec<String> = ('a'..='z').map(String::from).collect();
             let mut names = |from: usize| -> Vec<String> {
                 (from..from + shapes.len()).map(|at| this.local(letters.get(at).map_or("z", |letter| letter))).collect()
             };
             let (a, b) = (names(0), names(shapes.len()));
-            let sum = a.iter().zip(&b).map(|(a, b)| Fut::infix("+", Fut::atom(a), Fut::atom(b))).collect();
+            let pairs = prims.iter().zip(&shapes).zip(a.iter().zip(&b));
+            let both = pairs.map(|((prim, shape), (a, b))| combined(summed(*prim), shape, Fut::atom(a), Fut::atom(b))).collect();
             let pattern = |names: Vec<String>| Pattern::Tuple(names.into_iter().map(Pattern::Name).collect());
-            (pattern(a), pattern(b), Fut::Tuple(sum))
+            Fut::lambda(vec![pattern(a), pattern(b)], Fut::Tuple(both))
         });
-        let function = Fut::lambda(vec![left, right], sum);
-        // a reduction wants a neutral element
-        let neutral = init_is_zero(init);
-        let zero = |shape: &Shape| if *shape == Shape::Index { Fut::atom("0i64") } else { Fut::atom("0.0") };
-        let zeros = Fut::Tuple(shapes.iter().map(zero).collect());
-        let total = reduced(elements, zeros.clone(), |all| Fut::apply("reduce", vec![function, zeros, all]));
-        if neutral {
+        let neutrals = Fut::Tuple(prims.iter().zip(&types).map(|(prim, ty)| self.neutral(*prim, ty)).collect());
+        let total = reduced(elements, neutrals.clone(), |all| Fut::apply("reduce", vec![function, neutrals, all]));
+        let shape = Shape::Tuple(shapes.clone());
+        if starts.iter().all(Option::is_none) && !prims.contains(&Prim::Sub) {
             return (Fut::let_in(bindings, total), shape);
         }
         let var = Var::fresh("s", init.ty().clone());
         self.bind(&var, total, shape.clone(), &mut bindings);
         let total = self.place(&var).map_or(Fut::atom("s"), |place| place.exp());
-        let ends = starts.into_iter().enumerate().map(|(at, start)| Fut::infix("+", start, total.clone().project(at)));
+        let parts = starts.into_iter().zip(prims.iter().zip(&shapes)).enumerate();
+        let ends = parts.map(|(at, (start, (prim, shape)))| from_start(*prim, shape, start, total.clone().project(at)));
         let ends = Fut::Tuple(ends.collect());
         (Fut::let_in(bindings, ends), shape)
+    }
+
+    fn neutral(&mut self, prim: Prim, ty: &Type) -> Fut {
+        let neutral = neutral(prim, ty);
+        match neutral.term() {
+            Term::Index(i64::MAX) => Fut::atom("i64.highest"),
+            Term::Index(i64::MIN) => Fut::atom("i64.lowest"),
+            _ => typed_literals(self.exp(&neutral).0),
+        }
+    }
+
+    fn may_fail(&self, n: &Expr, i: &Var, element: &Expr) -> bool {
+        let mut inside = self.facts.clone();
+        inside.enter_loop(i, n);
+        hoist::can_fail(element, inside, self.signatures)
     }
 
     fn repeat(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> (Fut, Shape) {
@@ -165,106 +173,49 @@ fn reduced(elements: Fut, none: Fut, reduce: impl FnOnce(Fut) -> Fut) -> Fut {
     Fut::if_(*some, Fut::let_in(bindings, reduce(all)), none)
 }
 
-/// What each step of a reduction takes.
-struct Step {
-    prim: Prim,
-    element: Expr,
+/// Whether one operand may decide alone.
+fn is_connective(prim: Prim) -> bool {
+    matches!(prim, Prim::And | Prim::Or)
 }
 
-/// The step, where the body combines the state with something free of it; both are Doubles or both Indexes.
-fn step(body: &Expr, acc: &Var) -> Option<Step> {
-    if *acc.ty() != Type::Double && !matches!(acc.ty(), Type::Index(_)) {
-        return None;
-    }
-    let is_acc = |expr: &Expr| matches!(expr.term(), Term::Var(var) if var == acc);
-    match body.term() {
-        Term::Prim(prim @ (Prim::Add | Prim::Mul | Prim::Min | Prim::Max), args) => match args.as_slice() {
-            [a, b] if is_acc(a) && !mentions(b, acc) => Some(Step { prim: *prim, element: b.clone() }),
-            [a, b] if is_acc(b) && !mentions(a, acc) => Some(Step { prim: *prim, element: a.clone() }),
-            [a, b] if matches!(prim, Prim::Add | Prim::Mul) && !mentions(b, acc) => {
-                let inner = step(a, acc).filter(|inner| inner.prim == *prim)?;
-                Some(Step { prim: *prim, element: Expr::prim(*prim, vec![inner.element, b.clone()]) })
-            }
-            _ => None,
-        },
-        Term::Prim(Prim::Sub, args) => match args.as_slice() {
-            [a, b] if is_acc(a) && !mentions(b, acc) => Some(Step { prim: Prim::Sub, element: b.clone() }),
-            _ => None,
-        },
-        Term::Let(x, value, inner) if !mentions(value, acc) => {
-            let Step { prim, element } = step(inner, acc)?;
-            Some(Step { prim, element: Expr::let_(x.clone(), value.clone(), element) })
-        }
-        Term::If(cond, then, otherwise) if !mentions(cond, acc) => {
-            let zero = || if *acc.ty() == Type::Double { Expr::double(0.0) } else { Expr::index(0) };
-            let choose = |a: Expr, b: Expr| Step { prim: Prim::Add, element: Expr::if_(cond.clone(), a, b) };
-            let adds = |expr: &Expr| step(expr, acc).filter(|step| step.prim == Prim::Add).map(|step| step.element);
-            match (is_acc(then), is_acc(otherwise)) {
-                (false, true) => Some(choose(adds(then)?, zero())),
-                (true, false) => Some(choose(zero(), adds(otherwise)?)),
-                (false, false) => Some(choose(adds(then)?, adds(otherwise)?)),
-                (true, true) => None,
-            }
-        }
-        _ => None,
+/// What adds up what is taken away.
+fn summed(prim: Prim) -> Prim {
+    if prim == Prim::Sub { Prim::Add } else { prim }
+}
+
+/// `all p v` for `and (map p v)`.
+fn of_all(plain: &str, mapped: &str, elements: Fut) -> Fut {
+    match elements {
+        Fut::Apply(function, args) if function == "map" => Fut::Apply(mapped.to_string(), args),
+        elements => Fut::apply(plain, vec![elements]),
     }
 }
 
-/// What is added to the components of a tuple, as one tuple, where the body does nothing else.
-fn sums(body: &Expr, acc: &Var) -> Option<Expr> {
-    match body.term() {
-        Term::Tuple(parts) => {
-            let is_scalar = |part: &Expr| *part.ty() == Type::Double || matches!(part.ty(), Type::Index(_));
-            let added = |(at, part): (usize, &Expr)| match part.term() {
-                Term::Prim(Prim::Add, args) if is_scalar(part) => match args.as_slice() {
-                    [a, b] if is_part(a, acc, at) && !mentions(b, acc) => Some(b.clone()),
-                    [a, b] if is_part(b, acc, at) && !mentions(a, acc) => Some(a.clone()),
-                    _ => None,
-                },
-                _ => None,
-            };
-            Some(Expr::tuple(parts.iter().enumerate().map(added).collect::<Option<_>>()?))
-        }
-        Term::Let(x, value, inner) if !mentions(value, acc) => Some(Expr::let_(x.clone(), value.clone(), sums(inner, acc)?)),
-        _ => None,
+/// What a reduction starts from with what it comes to.
+fn from_start(prim: Prim, shape: &Shape, start: Option<Fut>, total: Fut) -> Fut {
+    match start {
+        Some(start) => combined(prim, shape, start, total),
+        None if prim == Prim::Sub => Fut::Prefix('-', Box::new(total)),
+        None => total,
     }
 }
 
-fn is_part(expr: &Expr, acc: &Var, at: usize) -> bool {
-    matches!(expr.term(), Term::Proj(tuple, part) if *part == at && matches!(tuple.term(), Term::Var(var) if var == acc))
-}
-
-/// `let a = acc.0 in e` as e with the component in it.
-fn without_aliases(body: &Expr, acc: &Var) -> Expr {
-    match body.term() {
-        Term::Let(x, value, inner) => match value.term() {
-            Term::Proj(tuple, _) if matches!(tuple.term(), Term::Var(var) if var == acc) => {
-                without_aliases(&substitute(inner, &[(x.clone(), value.clone())]), acc)
-            }
-            _ => {
-                let inner = without_aliases(inner, acc);
-                Expr::let_(x.clone(), value.clone(), inner)
-            }
-        },
-        _ => body.clone(),
+fn combined(prim: Prim, shape: &Shape, a: Fut, b: Fut) -> Fut {
+    match spelling(prim, shape) {
+        Spelling::Infix(op) => Fut::infix(op, a, b),
+        Spelling::Prefix(name) | Spelling::Call(name) => Fut::apply(name, vec![a, b]),
     }
 }
 
-fn is_neutral(prim: Prim, init: &Expr) -> bool {
-    match (prim, init.term()) {
-        (Prim::Add | Prim::Sub, Term::Double(value)) => *value == 0.0,
-        (Prim::Add | Prim::Sub, Term::Index(value)) => *value == 0,
-        (Prim::Mul, Term::Double(value)) => *value == 1.0,
-        (Prim::Mul, Term::Index(value)) => *value == 1,
-        (Prim::Min, Term::Double(value)) => *value == f64::INFINITY,
-        (Prim::Max, Term::Double(value)) => *value == f64::NEG_INFINITY,
-        _ => false,
+/// The operation as a function.
+fn operator(prim: Prim, shape: &Shape) -> Fut {
+    match spelling(prim, shape) {
+        Spelling::Infix(op) => Fut::atom(format!("({op})")),
+        Spelling::Prefix(name) | Spelling::Call(name) => Fut::atom(name),
     }
 }
 
-fn init_is_zero(init: &Expr) -> bool {
-    match init.term() {
-        Term::Tuple(parts) => parts.iter().all(|part| is_neutral(Prim::Add, part)),
-        _ => false,
-    }
+fn spelling(prim: Prim, shape: &Shape) -> Spelling {
+    let row = prim.row();
+    row.futhark_index.filter(|_| *shape == Shape::Index).unwrap_or(row.futhark)
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use super::boundary;
 use super::clean::clean;
-use super::context::{Emitter, Place};
+use super::context::{ANY_ARGUMENT, Emitter, Place};
 use super::guard;
 use super::hoist;
 use super::layout;
@@ -85,7 +85,7 @@ pub fn define(
         }
         if keyword == Keyword::Def || is_called {
             // two arguments may be one value
-            emitter.comes_from(param, BTreeSet::from([u32::MAX]));
+            emitter.comes_from(param, BTreeSet::from([ANY_ARGUMENT]));
         }
     }
     // lengths that are no names of their own, or names of later parameters

@@ -1,7 +1,8 @@
 //! What Futhark's compiler moves out of a loop, and a test that keeps it from failing where the loop has no step.
 //!
 //! In: a loop of the core. Out: whether its emitted form stands in `if 0 < n then … else …`. What does not depend on the
-//! step leaves a `map` and is evaluated for an empty array too; so does, in `multicore` and on GPUs, a `map` inside of a
+//! step leaves a `map` and is evaluated for an empty array too, also the test that an index is in range or that a divisor
+//! is not zero, where just what is read or divided depends on the step; so does, in `multicore` and on GPUs, a `map` inside of a
 //! `loop`. Where such a thing fails, the whole would fail without need; where its length fails, Futhark takes 0 for the
 //! length and reads beyond the end. From an `if` nothing that fails is moved.
 //!
@@ -33,14 +34,18 @@ impl Emitter<'_> {
             return false;
         }
         let varying = vars.iter().map(|var| (*var).clone()).collect();
-        let mut search = Search { facts: self.facts.clone(), signatures: self.signatures, varying, counts: moved == Moved::Anything };
-        search.fails(body)
+        let mut inside = self.facts.clone();
+        if let Some(i) = vars.last() {
+            inside.enter_loop(i, n);
+        }
+        let counts = moved == Moved::Anything;
+        Search { facts: self.facts.clone(), inside, signatures: self.signatures, varying, counts }.fails(body)
     }
 }
 
 /// Whether a function may fail, as its callers see it.
 pub fn can_fail(body: &Expr, facts: Facts, signatures: &HashMap<Rc<str>, Signature>) -> bool {
-    Search { facts, signatures, varying: BTreeSet::new(), counts: true }.fails(body)
+    Search { inside: facts.clone(), facts, signatures, varying: BTreeSet::new(), counts: true }.fails(body)
 }
 
 /// The value of a loop, or of no step.
@@ -49,8 +54,10 @@ pub fn unless_empty(count: Fut, some: Fut, none: Fut) -> Fut {
 }
 
 struct Search<'a> {
-    /// What holds where the loop is, not inside it.
+    /// What holds where the loop is, not inside it, and where inner loops have tests inside these.
     facts: Facts,
+    /// What holds inside.
+    inside: Facts,
     signatures: &'a HashMap<Rc<str>, Signature>,
     /// What differs from step to step.
     varying: BTreeSet<Var>,
@@ -76,8 +83,10 @@ impl Search<'_> {
             }
             Term::Prim(prim, args) => {
                 let divides = matches!(prim, Prim::Div | Prim::Rem) && matches!(expr.ty(), Type::Index(_));
-                let is_partial = *prim == Prim::ToIndex || divides && !args.last().is_some_and(|divisor| self.is_not_zero(divisor));
-                args.iter().any(|arg| self.fails(arg)) || self.counts && is_partial && !self.varies(expr)
+                // what is tested is the last operand
+                let fails_with = |last: &Expr| *prim == Prim::ToIndex || divides && !self.is_not_zero(last);
+                let is_partial = args.last().is_some_and(|last| fails_with(last) && !self.varies(last));
+                args.iter().any(|arg| self.fails(arg)) || self.counts && is_partial
             }
             Term::Let(var, value, body) => {
                 if self.fails(value) {
@@ -87,6 +96,7 @@ impl Search<'_> {
                     self.varying.insert(var.clone());
                 }
                 self.facts.define(var, value);
+                self.inside.define(var, value);
                 self.fails(body)
             }
             Term::If(cond, then, otherwise) => {
@@ -96,7 +106,8 @@ impl Search<'_> {
             Term::Build { n, i, body } => self.loop_fails(n, &[i], body, None),
             Term::Fold { n, acc, i, body, init } => self.loop_fails(n, &[acc, i], body, Some(init)),
             Term::Get(array, index) => {
-                let is_partial = self.counts && !self.varies(expr) && !self.facts.get_is_safe(array, index);
+                // what is tested is the index; all elements of an array have one length
+                let is_partial = self.counts && !self.varies(index) && !self.facts.get_is_safe(array, index);
                 is_partial || self.fails(array) || self.fails(index)
             }
             Term::Check { cond, body, .. } => self.counts && !self.varies(cond) || self.fails(cond) || self.given(cond, true, body),
@@ -109,14 +120,16 @@ impl Search<'_> {
     }
 
     fn given(&mut self, cond: &Expr, truth: bool, expr: &Expr) -> bool {
-        let before = self.facts.clone();
+        let before = (self.facts.clone(), self.inside.clone());
         self.facts.assume(cond, truth);
+        self.inside.assume(cond, truth);
         let fails = self.fails(expr);
-        self.facts = before;
+        (self.facts, self.inside) = before;
         fails
     }
 
-    /// An inner loop moves as a whole where it does not vary; then its own test guards what is the same in its steps.
+    /// An inner loop moves as a whole where it does not vary; then its own test guards what is the same in its steps. It has
+    /// none where the loop around it has a step only if it has one itself: what is the same in both leaves both.
     fn loop_fails(&mut self, n: &Expr, vars: &[&Var], body: &Expr, init: Option<&Expr>) -> bool {
         if self.fails(n) || init.is_some_and(|init| self.fails(init)) {
             return true;
@@ -127,15 +140,19 @@ impl Search<'_> {
         if !is_count && !self.varies(n) {
             return true;
         }
-        if varies {
+        let has_test = !self.inside.positive(&self.inside.size_of(n)) || self.facts.positive(&self.facts.size_of(n));
+        if varies || !has_test {
             self.varying.extend(vars.iter().map(|var| (*var).clone()));
         }
-        let (facts, counts) = (self.facts.clone(), std::mem::replace(&mut self.counts, true));
+        let before = (self.facts.clone(), self.inside.clone(), std::mem::replace(&mut self.counts, true));
         if let Some(i) = vars.last() {
-            self.facts.enter_loop(i, n);
+            self.inside.enter_loop(i, n);
+            if has_test {
+                self.facts.enter_loop(i, n);
+            }
         }
         let fails = self.fails(body);
-        (self.facts, self.counts) = (facts, counts);
+        (self.facts, self.inside, self.counts) = before;
         fails
     }
 

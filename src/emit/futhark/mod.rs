@@ -6,10 +6,11 @@
 //!
 //!     let total (v: Vector<n>) : Double = vectorSum v   →   entry total [n] (v: [n]f64) : f64 = f64.sum v
 //!
-//! `term` goes through the core with `scalar`, `array`, `fold`, `guard` and `hoist`; `context` knows names and sizes, `types`
+//! `term` goes through the core with `scalar`, `array`, `fold` (over `associative`), `guard` and `hoist`; `context` knows names and sizes, `types`
 //! what Futhark infers; `function` and `boundary` make definitions; `split` runs before, `clean` and `layout` after.
 
 mod array;
+mod associative;
 mod boundary;
 mod clean;
 mod context;

@@ -1,8 +1,9 @@
 //! Primitives: operators and functions, and what Futhark means by them otherwise than we do.
 //!
 //! In: a primitive and its operands. Out: an expression. Division on Index truncates (`//`, `%%`), and goes through a
-//! helper where the divisor may be -1, which would trap. The compiler folds `k %% k` to 1 and `0.0 ** y` to 0.0, so these
-//! have helpers too where the operands may come to that. It takes two equal names for equal numbers, NaN or
+//! helper where the divisor may be -1, which would trap. The compiler folds `k %% k` to 1, `0.0 ** y` and `0.0 / y` to 0.0
+//! and, which strict arithmetic sees where y is -0.0, `y + 0.0` to y, so these have helpers too where the operands may come
+//! to that. It takes two equal names for equal numbers, NaN or
 //! not, so comparisons that hold of equal numbers have a test for NaN where the operands may be one value.
 //!
 //!     x <> x   →   f64.isnan x        s >= v[i]   →   ge s v[i], or s >= v[i] where both cannot be one number
@@ -45,6 +46,10 @@ impl Emitter<'_> {
             (Prim::Rem, Some(_)) if on_index && self.is_plain_rem(args) => row.futhark,
             (_, Some(special)) if on_index => special,
             (Prim::Pow, _) if !is_plain_power(args) => Spelling::Call("power"),
+            (Prim::Div, _) if args.first().is_some_and(|dividend| self.may_be_known_zero(dividend, self.strict_fp)) => {
+                Spelling::Call("ratio")
+            }
+            (Prim::Add, _) if self.strict_fp && args.iter().any(|arg| self.may_be_known_zero(arg, false)) => Spelling::Call("plus"),
             (_, Some(_) | None) => row.futhark,
         };
         match (spelling, operands.as_mut_slice()) {

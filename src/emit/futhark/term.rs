@@ -94,7 +94,7 @@ impl Emitter<'_> {
                 this.facts.assume(cond, truth);
                 let exp = typed_literals(this.inside(branch, &wanted).0);
                 // a length that only data decides is left open in both branches
-                if wanted.is_known() { exp } else { Fut::Typed(Box::new(exp), ":>", wanted.text()) }
+                if wanted.is_known() && !loses_lengths(&exp, &wanted) { exp } else { Fut::Typed(Box::new(exp), ":>", wanted.text()) }
             })
         };
         let (a, b) = (branch(true, then), branch(false, otherwise));
@@ -169,6 +169,18 @@ pub fn typed_literals(exp: Fut) -> Fut {
         Fut::Let(bindings, body) => Fut::Let(bindings, Box::new(typed_literals(*body))),
         other => other,
     }
+}
+
+/// Whether Futhark's compiler would fail, with an error of its own, on a call in a branch: it takes arrays of one length in
+/// the call's result, where that is no name, for less than what the other branch has.
+fn loses_lengths(exp: &Fut, wanted: &Shape) -> bool {
+    let called = match exp {
+        Fut::Let(_, body) => body,
+        other => other,
+    };
+    let Shape::Tuple(parts) = wanted else { return false };
+    let is_compound = |part: &Shape| matches!(part, Shape::Array(_, Some(length)) if length.contains(' '));
+    matches!(called, Fut::Apply(..)) && parts.iter().filter(|part| is_compound(part)).count() > 1
 }
 
 /// A double in shortest form that reads back exactly.

@@ -102,6 +102,51 @@ fn associative_folds_are_reductions() {
 }
 
 #[test]
+fn folds_of_truths_are_reductions() {
+    let fold = |step: &str, start: &str| format!("let f (v: Vector<n>) (b: Bool) = ifold (fun c i -> {step}) {start} (length v)");
+    let head = "entry f [n] (v: [n]f64) (b: bool) : bool =\n  ";
+    for (step, start, wanted) in [
+        ("c && v[i] > b2", "true", "all (> b2) v"),
+        ("v[i] > b2 || c", "b", "b || any (> b2) v"),
+        ("c <> (v[i] > b2)", "b", "b != reduce (!=) false (map (> b2) v)"),
+        ("c = (v[i] > b2)", "true", "reduce (==) true (map (> b2) v)"),
+        ("if v[i] > b2 then c && v[i] < 3.0 else c", "true", "all (\\x -> if x > b2 then x < 3.0 else true) v"),
+        // evaluated only while c holds, so no more than that
+        ("c && v[i + 1] > b2", "b", "loop c = b\n  for i < n do\n    c && v[i + 1] > b2"),
+        // fails whatever c is
+        ("v[i + 1] > b2 && c", "b", "and (tabulate n (\\i -> v[i + 1] > b2)) && b"),
+    ] {
+        let (step, wanted) = (step.replace("b2", "1.5"), wanted.replace("b2", "1.5"));
+        let found = entry(&fold(&step, start), "f").replace("\n  let _ = b\n  in ", "\n  ");
+        assert_eq!(found, format!("{head}{wanted}"), "{step}");
+    }
+    let rows = "let f (M: Matrix<n, m>) = ifold (fun c i -> c && vectorSum M[i] > 0.0) true (length M)";
+    assert!(entry(rows, "f").contains("loop c = true"), "a sum that may be left out");
+}
+
+#[test]
+fn folds_of_tuples_are_reductions_of_tuples() {
+    is(
+        "let f (v: Vector<n>) (c: Bool) = ifold (fun (s, p, m, b) i -> (s - v[i], p * i, max v[i] m, b && v[i] > 0.0)) (1.0, 2, v[0], c) (length v)",
+        "entry f [n] (v: [n]f64) (c: bool) : (f64, i64, f64, bool) =\n  let (s_0, s_1, s_2, s_3) =\n    \
+         reduce (\\(a, b, c_2, d) (e, f_2, g, h) -> (a + e, b * f_2, fmax c_2 g, d && h))\n           \
+         (0.0, 1i64, -f64.inf, true)\n           (tabulate n (\\i ->\n                          let t = v[i]\n                          \
+         in (t, i, t, t > 0.0)))\n  in (1.0 - s_0, 2 * s_1, fmax v[0] s_2, c && s_3)",
+    );
+    let sometimes =
+        "let f (v: Vector<n>) = ifold (fun (s, k) i -> if v[i] > 0.0 then (s + v[i], k || i > 3) else (s, k)) (0.0, false) (length v)";
+    assert!(
+        entry(sometimes, "f").contains("reduce (\\(a, b) (c, d) -> (a + c, b || d)) (0.0, false) (tabulate"),
+        "{}",
+        entry(sometimes, "f")
+    );
+    let product = "let f (v: Vector<n>) = ifold (fun (p, q) i -> (p * v[i], q * v[i] + p)) (1.0, 0.0) (length v)";
+    assert!(entry(product, "f").contains("loop "), "what depends on another component");
+    let mixed = "let f (v: Vector<n>) = ifold (fun s i -> if v[i] > 0.0 then s + v[i] else s * v[i]) 1.0 (length v)";
+    assert!(entry(mixed, "f").contains("loop "), "two operations");
+}
+
+#[test]
 fn rounding_as_written_keeps_the_order_of_sums() {
     let source = "let f (v: Vector<n>) = vectorSum v
 let product (v: Vector<n>) = ifold (fun s i -> s * v[i]) 1.0 (length v)
@@ -188,6 +233,19 @@ fn no_function_has_more_lets_than_futhark_can_take() {
     let definitions: Vec<&str> = text.split("\n\n").collect();
     assert!(definitions.len() >= 4, "{text}");
     assert!(definitions.iter().all(|definition| definition.matches(" let ").count() <= 25), "{text}");
+}
+
+#[test]
+fn what_the_compiler_knows_to_be_zero_is_divided_by_a_helper() {
+    let source = "let _over (x: Double) (y: Double) = x / y + y
+let f (x: Double) (v: Vector<n>) (b: Bool) =
+  let z = sin 0.0 in build (length v) (fun i -> z / x + 0.0 / v[i] + 2.0 / x + v[i] / x + (vectorZeros (length v))[i] / x + _over z x + (x + 0.0))";
+    let text = emitted(source, "none").expect("is emitted");
+    assert_eq!(text.matches("ratio ").count(), 4, "{text}");
+    assert!(text.contains("  x / y + y\n") && text.contains("2.0 / x") && !text.contains("plus "), "{text}");
+    let text = emitted_with(source, Options { strict_fp: true, ..none() }).expect("is emitted");
+    assert_eq!(text.matches("ratio ").count(), 5, "{text}");
+    assert!(text.contains("  ratio x y + y\n") && text.contains("plus x 0.0") && text.contains("2.0 / x"), "{text}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::toolchain::compiler::{self, Artifact};
+use crate::toolchain::compiler::{self, Arithmetic, Artifact};
 
 /// What a compilation may take: the type checker is superlinear in the lets of one function.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +49,26 @@ pub fn run(source: &str, words: &[&str], folder: &Path, limits: Limits) -> Resul
 /// C and its header as `folder/program.c` and `folder/program.h`.
 pub fn generate(source: &str, backend: &str, folder: &Path, limits: Limits) -> Result<(), Diagnostic> {
     let output = folder.join("program");
-    run(source, &[backend, "--library", "-o", &output.to_string_lossy()], folder, limits).map(drop)
+    run(source, &[backend, "--library", "-o", &output.to_string_lossy()], folder, limits)?;
+    if backend == "multicore" { mend_scheduler(&folder.join("program.c")).map_err(|error| cannot_write(&error)) } else { Ok(()) }
+}
+
+/// For a loop without iterations the scheduler of `multicore` leaves a task in the caller's own queue, and closing the context
+/// waits for ever until somebody takes it out. Other versions of Futhark may have other text, which stays as it is.
+fn mend_scheduler(file: &Path) -> io::Result<()> {
+    let text = std::fs::read_to_string(file)?;
+    let mended = text.replace(
+        "wake_up_threads(scheduler, nsubtasks, scheduler->num_threads)",
+        "wake_up_threads(scheduler, nsubtasks > 0 ? nsubtasks : 1, scheduler->num_threads)",
+    );
+    std::fs::write(file, mended)
 }
 
 /// A library, an object or a static library at `output`; a header goes beside it.
-pub fn build(source: &str, backend: &str, artifact: Artifact, output: &Path) -> Result<(), Diagnostic> {
+pub fn build(source: &str, backend: &str, artifact: Artifact, arithmetic: Arithmetic, output: &Path) -> Result<(), Diagnostic> {
     let folder = tempfile::tempdir().map_err(|error| cannot_write(&error))?;
     generate(source, backend, folder.path(), Limits::default())?;
-    compile(folder.path(), backend, artifact, output)?;
+    compile(folder.path(), backend, artifact, arithmetic, output)?;
     let header = output.with_extension("h");
     std::fs::copy(folder.path().join("program.h"), &header)
         .map(drop)
@@ -64,7 +76,7 @@ pub fn build(source: &str, backend: &str, artifact: Artifact, output: &Path) -> 
 }
 
 /// Compiles `folder/program.c`.
-pub fn compile(folder: &Path, backend: &str, artifact: Artifact, output: &Path) -> Result<(), Diagnostic> {
+pub fn compile(folder: &Path, backend: &str, artifact: Artifact, arithmetic: Arithmetic, output: &Path) -> Result<(), Diagnostic> {
     let libraries: &[&str] = match backend {
         "multicore" => &["-lpthread", "-lm"],
         "opencl" => &["-lOpenCL", "-lm"],
@@ -72,7 +84,7 @@ pub fn compile(folder: &Path, backend: &str, artifact: Artifact, output: &Path) 
         "hip" => &["-lamdhip64", "-lhiprtc", "-lm"],
         _ => &["-lm"],
     };
-    let made = compiler::compile_generated(folder, &folder.join("program.c"), artifact, output, libraries);
+    let made = compiler::compile_generated(folder, &folder.join("program.c"), artifact, arithmetic, output, libraries);
     made.map_err(|problem| without_platform(backend, libraries, problem))
 }
 

@@ -101,6 +101,12 @@ void smoothc_free(char *error)
     free(error);
 }
 
+/* the rows that an empty array does not have may have a negative length */
+static inline int64_t smoothc_length(int64_t length)
+{
+    return length < 0 ? 0 : length;
+}
+
 typedef int smoothc_entry(struct futhark_context *, const void *const *, const int64_t *, void *const *, const int64_t *);
 ";
 
@@ -167,8 +173,9 @@ fn entry(text: &mut String, number: usize, interface: &Interface) {
         }
         let _ = writeln!(body, "    struct futhark_{ty}_{rank}d *out_{at} = NULL;");
         outs.push(format!("&out_{at}"));
-        let tests: Vec<String> =
-            (0..rank).map(|k| format!("futhark_shape_{ty}_{rank}d(context, out_{at})[{k}] != out_dims[{}]", dim + k)).collect();
+        let tests: Vec<String> = (0..rank)
+            .map(|k| format!("smoothc_length(futhark_shape_{ty}_{rank}d(context, out_{at})[{k}]) != out_dims[{}]", dim + k))
+            .collect();
         dim += rank;
         let _ = writeln!(copies, "    if (status == 0 && ({})) status = -1;", tests.join(" || "));
         let _ = writeln!(copies, "    if (status == 0) status = futhark_values_{ty}_{rank}d(context, out_{at}, ({c} *)outs[{at}]);");
