@@ -35,6 +35,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0126", "strategy files: src/rewrite"),
     ("E0127", "strategy files: tests/rewrite.rs"),
     ("E0128", "strategy files: tests/rewrite.rs"),
+    ("E0129", "strategy files: tests/rewrite.rs"),
     ("W0208", "`rewrite` of an expression: tests/rewrite.rs"),
     ("E0205", "`--entry` of an unknown name: src/types"),
     ("E0206", "`--entry` of what is none: src/types"),

@@ -278,6 +278,7 @@ const OWN_RULES: &[(&str, &str, &str)] = &[
     ("rule sq : a * a -> a ** 2 // a square\ntopdown sq", "sin (y * y)", "sin (y ** 2.0)"),
     ("  rule sq : a * a\n    -> a ** 2\n    if atomic a\n  let main = topdown sq", "sin y * sin y", ""),
     ("rule pythagoras : sin a * sin a + cos a * cos a -> 1\npythagoras", "sin (x + y) * sin (x + y) + cos (x + y) * cos (x + y)", "1.0"),
+    ("add-zero", "x + -0.0", "x"),
     ("rule both : a + a -> 2 * a; a - -a -> 2 * a\nall both", "(x + x) / (y - -y)", "2.0 * x / (2.0 * y)"),
     ("rule swap : (if c then a else b) -> if not c then b else a\nswap", "if i = j then x else y", "if not (i = j) then y else x"),
     ("rule first : (a, b) -> (b, a)\nfirst", "(x, y)", "(y, x)"),
@@ -290,6 +291,9 @@ const OWN_RULES: &[(&str, &str, &str)] = &[
 const ERRORS: &[(&str, &str, &str, &str)] = &[
     ("topdown mul-on", "x", "E0127", "did you mean `mul-one`?"),
     ("topdwn mul-one", "x", "E0127", "did you mean `topdown`?"),
+    ("let a (s) = s <+ one (a s)\nlet b = a mul-one", "x", "E0127", "not itself"),
+    ("let a = id\nlet a = fail\nlet b = a", "x", "E0129", "another name"),
+    ("rule a : x + x -> 2 * x\nrule a : x * x -> x ** 2\na", "x", "E0129", "another name"),
     ("", "x", "E0120", "write `let main = id`"),
     ("id )", "x", "E0124", ""),
     ("(id", "x", "E0126", ""),

@@ -280,6 +280,10 @@ impl Pattern {
         match (self, expr.term()) {
             (Pattern::Meta(_), _) => true,
             (Pattern::Number(value) | Pattern::Double(value), Term::Double(x)) => x.to_bits() == value.to_bits(),
+            // a written -0.0
+            (Pattern::Number(value) | Pattern::Double(value), Term::Prim(Prim::Neg, args)) => {
+                matches!(args.as_slice(), [x] if matches!(x.term(), Term::Double(x) if (-x).to_bits() == value.to_bits()))
+            }
             (Pattern::Number(value), Term::Index(i)) => *i as f64 == *value,
             (Pattern::Bool(value), Term::Bool(b)) => value == b,
             (Pattern::Prim(wanted, patterns), Term::Prim(prim, args)) => wanted == prim && patterns.len() == args.len() && all(patterns),

@@ -93,6 +93,7 @@ impl Strategy {
 /// A definition of the file.
 struct Definition {
     name: String,
+    span: Span,
     /// The tokens of the body, and the parameter that stands for a strategy.
     parameter: Option<String>,
     body: Vec<Token>,
@@ -114,6 +115,11 @@ fn parse_with(text: &str, file: u32, is_builtin: bool) -> Result<Strategy, Diagn
     let (text, given) = declared_rules(text, file)?;
     let tokens = tokens(&text, file)?;
     let definitions = definitions(tokens)?;
+    let names = || definitions.iter().map(|definition| (definition.name.as_str(), definition.span));
+    if let Some((at, (name, span))) = names().enumerate().find(|(at, (name, _))| names().take(*at).any(|(other, _)| other == *name)) {
+        let first = names().take(at).find(|(other, _)| *other == name).map_or(span, |(_, first)| first);
+        return Err(twice(name, span).label(first, "here first"));
+    }
     let Some(main) = definitions.iter().position(|d| d.name == "main").or_else(|| definitions.len().checked_sub(1)) else {
         return Err(Diagnostic::error("E0120", Span::new(file, 0, 0), "expected a strategy, found nothing").help("write `let main = id`"));
     };
@@ -126,6 +132,7 @@ fn parse_with(text: &str, file: u32, is_builtin: bool) -> Result<Strategy, Diagn
     }
     Parser {
         definitions: &definitions[..main],
+        file: &definitions,
         given: &given,
         argument: None,
         tokens: &definitions[main].body,
@@ -135,6 +142,10 @@ fn parse_with(text: &str, file: u32, is_builtin: bool) -> Result<Strategy, Diagn
         builtin: is_builtin,
     }
     .all()
+}
+
+fn twice(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0129", span, format!("`{name}` is defined twice")).help("give one of them another name")
 }
 
 /// A strategy of more atoms than this, written out, is refused.
@@ -187,7 +198,11 @@ fn declared_rules(text: &str, file: u32) -> Result<(String, Vec<&'static Rule>),
             declared.push_str(&without_comment(more));
             at += more.len();
         }
-        given.push(declared_rule(&declared, file, start)?);
+        let rule = declared_rule(&declared, file, start)?;
+        if given.iter().any(|other: &&Rule| other.name == rule.name) {
+            return Err(twice(rule.name, Span::new(file, start, start + line.trim_end().len())));
+        }
+        given.push(rule);
         rest.extend(std::iter::repeat_n(' ', at - start - 1).chain(['\n']));
     }
     Ok((rest, given))
@@ -266,7 +281,7 @@ fn definitions(tokens: Vec<Token>) -> Result<Vec<Definition>, Diagnostic> {
     let mut definitions: Vec<Definition> = Vec::new();
     let mut rest = tokens.into_iter().peekable();
     if rest.peek().is_some_and(|token| token.text != "let") {
-        return Ok(vec![Definition { name: "main".to_string(), parameter: None, body: rest.collect() }]);
+        return Ok(vec![Definition { name: "main".to_string(), span: Span::NONE, parameter: None, body: rest.collect() }]);
     }
     while let Some(keyword) = rest.next() {
         let expected = |what: &str, at: Span| {
@@ -284,7 +299,7 @@ fn definitions(tokens: Vec<Token>) -> Result<Vec<Definition>, Diagnostic> {
         while let Some(token) = rest.next_if(|token| token.text != "let") {
             body.push(token);
         }
-        definitions.push(Definition { name: name.text, parameter, body });
+        definitions.push(Definition { name: name.text, span: name.span, parameter, body });
     }
     Ok(definitions)
 }
@@ -292,6 +307,8 @@ fn definitions(tokens: Vec<Token>) -> Result<Vec<Definition>, Diagnostic> {
 struct Parser<'a> {
     /// What may be used: the definitions before this one.
     definitions: &'a [Definition],
+    /// All definitions of the file.
+    file: &'a [Definition],
     given: &'a [&'static Rule],
     /// What the definition's parameter stands for, and of how many atoms.
     argument: Option<(&'a str, Rc<Strategy>, usize)>,
@@ -376,9 +393,12 @@ impl Parser<'_> {
                     return Ok(known);
                 }
                 let known = known_names(self.definitions, self.given);
-                let help = match nearest(name, known.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "a strategy is used after its `let`; `smoothc explain rules` lists the rules".into(),
+                let help = if self.file.iter().any(|definition| definition.name == name) {
+                    "a strategy uses those before it, not itself: `repeat s`, `topdown s` and `innermost s` go on until they fail".into()
+                } else if let Some(near) = nearest(name, known.iter().map(String::as_str)) {
+                    format!("did you mean `{near}`?")
+                } else {
+                    "a strategy is used after its `let`; `smoothc explain rules` lists the rules".into()
                 };
                 Err(Diagnostic::error("E0127", token.span, format!("no rule or strategy is called `{name}`")).help(help))
             }

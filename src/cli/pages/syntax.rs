@@ -120,6 +120,7 @@ pub const PAGES: &[Page] = &[
         "a strategy that is too long",
         "Each use of a definition is written out, and the strategy then has more than 100,000 parts. `repeat s` applies s often.",
     ),
+    page("E0129", "a name with two definitions", "Each strategy and each rule of a file has its own name: a use says which one is meant."),
     page("E0201", "a name is declared twice", "Two declarations of one file have one name. Rename one of them."),
     page(
         "W0208",
