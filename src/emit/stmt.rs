@@ -295,14 +295,6 @@ pub fn uses_room(block: &[Stmt]) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Room(room) => room.few().is_none(),
         Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
-        Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => uses_room(body),
-        Stmt::If { then, otherwise, .. } => uses_room(then) || uses_room(otherwise),
-        Stmt::Declare { .. }
-        | Stmt::Point { .. }
-        | Stmt::Assign { .. }
-        | Stmt::Fail { .. }
-        | Stmt::NoRoom { .. }
-        | Stmt::Rotate(_)
-        | Stmt::Return(_) => false,
+        _ => stmt.blocks().any(|block| uses_room(block)),
     })
 }

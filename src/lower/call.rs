@@ -125,9 +125,7 @@ pub fn can_fail(block: &[Stmt]) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Fail { .. } | Stmt::NoRoom { .. } => true,
         Stmt::Invoke(call) => call.fallible,
-        Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => can_fail(body),
-        Stmt::If { then, otherwise, .. } => can_fail(then) || can_fail(otherwise),
-        Stmt::Declare { .. } | Stmt::Point { .. } | Stmt::Assign { .. } | Stmt::Room(_) | Stmt::Rotate(_) | Stmt::Return(_) => false,
+        _ => stmt.blocks().any(|block| can_fail(block)),
     })
 }
 
@@ -142,21 +140,9 @@ pub fn each_callee(expr: &Expr, f: &mut dyn FnMut(&Rc<str>)) {
 /// Every function that a body calls.
 pub fn each_invocation(block: &[Stmt], f: &mut dyn FnMut(&Rc<str>)) {
     for stmt in block {
-        match stmt {
-            Stmt::Invoke(call) => f(&call.callee),
-            Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => each_invocation(body, f),
-            Stmt::If { then, otherwise, .. } => {
-                each_invocation(then, f);
-                each_invocation(otherwise, f);
-            }
-            Stmt::Declare { .. }
-            | Stmt::Point { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Fail { .. }
-            | Stmt::NoRoom { .. }
-            | Stmt::Room(_)
-            | Stmt::Rotate(_)
-            | Stmt::Return(_) => {}
+        if let Stmt::Invoke(call) = stmt {
+            f(&call.callee);
         }
+        stmt.blocks().for_each(|block| each_invocation(block, f));
     }
 }

@@ -158,9 +158,7 @@ fn stays(stmt: &Stmt, live: &HashSet<Id>) -> bool {
     match stmt {
         Stmt::Declare { id, .. } | Stmt::Point { id, .. } => live.contains(id),
         Stmt::Assign { place: Place::Local(id) | Place::Element { base: id, .. }, .. } => live.contains(id),
-        Stmt::For { body, .. } | Stmt::Scope(body) => body.iter().any(|stmt| stays(stmt, live)),
-        Stmt::Share(share) => share.body.iter().any(|stmt| stays(stmt, live)),
-        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(|stmt| stays(stmt, live)),
+        Stmt::For { .. } | Stmt::Share(_) | Stmt::Scope(_) | Stmt::If { .. } => stmt.blocks().flatten().any(|stmt| stays(stmt, live)),
         Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Return(_) | Stmt::Invoke(_) => true,
         Stmt::Room(room) => live.contains(&room.id),
         Stmt::Rotate(ids) => ids.iter().any(|id| live.contains(id)),

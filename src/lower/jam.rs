@@ -36,23 +36,7 @@ const FEW_STATEMENTS: usize = 5;
 pub fn find(locals: &mut Vec<Local>, block: &mut Block, parallel: bool) {
     let mut out = Vec::new();
     for mut stmt in std::mem::take(block) {
-        match &mut stmt {
-            Stmt::For { body, .. } | Stmt::Scope(body) => find(locals, body, parallel),
-            Stmt::If { then, otherwise, .. } => {
-                find(locals, then, parallel);
-                find(locals, otherwise, parallel);
-            }
-            Stmt::Share(_)
-            | Stmt::Declare { .. }
-            | Stmt::Point { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Fail { .. }
-            | Stmt::NoRoom { .. }
-            | Stmt::Room(_)
-            | Stmt::Invoke(_)
-            | Stmt::Rotate(_)
-            | Stmt::Return(_) => {}
-        }
+        stmt.blocks_mut().for_each(|block| find(locals, block, parallel));
         match Rows::of(&stmt, parallel) {
             Some(rows) => rows.grouped(locals, &mut out),
             None => out.push(stmt),

@@ -19,26 +19,9 @@ use super::program::*;
 /// Marks the loops of a block.
 pub fn find(block: &mut Block) {
     for stmt in block {
-        match stmt {
-            Stmt::For { i, body, lanes, .. } => {
-                find(body);
-                *lanes = of_loop(*i, body);
-            }
-            Stmt::If { then, otherwise, .. } => {
-                find(then);
-                find(otherwise);
-            }
-            Stmt::Scope(body) => find(body),
-            Stmt::Declare { .. }
-            | Stmt::Share(_)
-            | Stmt::Point { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Fail { .. }
-            | Stmt::NoRoom { .. }
-            | Stmt::Room(_)
-            | Stmt::Invoke(_)
-            | Stmt::Rotate(_)
-            | Stmt::Return(_) => {}
+        stmt.blocks_mut().for_each(find);
+        if let Stmt::For { i, body, lanes, .. } = stmt {
+            *lanes = of_loop(*i, body);
         }
     }
 }
@@ -46,27 +29,9 @@ pub fn find(block: &mut Block) {
 /// Takes back that loops collect sums in any order.
 pub fn keep_sums(block: &mut Block) {
     for stmt in block {
-        match stmt {
-            Stmt::For { body, lanes, .. } | Stmt::Share(Share { body, lanes, .. }) => {
-                keep_sums(body);
-                if matches!(lanes, Lanes::Sum(_)) {
-                    *lanes = Lanes::One;
-                }
-            }
-            Stmt::If { then, otherwise, .. } => {
-                keep_sums(then);
-                keep_sums(otherwise);
-            }
-            Stmt::Scope(body) => keep_sums(body),
-            Stmt::Declare { .. }
-            | Stmt::Point { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Fail { .. }
-            | Stmt::NoRoom { .. }
-            | Stmt::Room(_)
-            | Stmt::Invoke(_)
-            | Stmt::Rotate(_)
-            | Stmt::Return(_) => {}
+        stmt.blocks_mut().for_each(keep_sums);
+        if let Stmt::For { lanes: lanes @ Lanes::Sum(_), .. } | Stmt::Share(Share { lanes: lanes @ Lanes::Sum(_), .. }) = stmt {
+            *lanes = Lanes::One;
         }
     }
 }

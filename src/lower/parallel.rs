@@ -185,17 +185,12 @@ fn inside(block: &[Stmt]) -> HashSet<Id> {
             Stmt::Declare { id, .. } | Stmt::Point { id, .. } | Stmt::Room(Room { id, .. }) => {
                 found.insert(*id);
             }
-            Stmt::For { i, body, .. } | Stmt::Share(Share { i, body, .. }) => {
-                found.insert(*i);
-                found.extend(inside(body));
+            Stmt::For { i: id, .. } | Stmt::Share(Share { i: id, .. }) => {
+                found.insert(*id);
             }
-            Stmt::If { then, otherwise, .. } => {
-                found.extend(inside(then));
-                found.extend(inside(otherwise));
-            }
-            Stmt::Scope(body) => found.extend(inside(body)),
-            Stmt::Assign { .. } | Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Invoke(_) | Stmt::Rotate(_) | Stmt::Return(_) => {}
+            _ => {}
         }
+        found.extend(stmt.blocks().flat_map(|block| inside(block)));
     }
     found
 }
@@ -326,26 +321,10 @@ fn rename(block: &mut Block, from: Id, to: Id) {
                 *id = to;
                 args.iter_mut().filter(|arg| **arg == Value::Local(from)).for_each(|arg| *arg = Value::Local(to));
             }
-            Stmt::For { body, lanes, .. } => {
-                rename(body, from, to);
-                rename_lanes(lanes, from, to);
-            }
-            Stmt::If { then, otherwise, .. } => {
-                rename(then, from, to);
-                rename(otherwise, from, to);
-            }
-            Stmt::Scope(body) => rename(body, from, to),
-            Stmt::Assign { .. }
-            | Stmt::Share(_)
-            | Stmt::Declare { .. }
-            | Stmt::Point { .. }
-            | Stmt::Fail { .. }
-            | Stmt::NoRoom { .. }
-            | Stmt::Room(_)
-            | Stmt::Invoke(_)
-            | Stmt::Rotate(_)
-            | Stmt::Return(_) => {}
+            Stmt::For { lanes, .. } => rename_lanes(lanes, from, to),
+            _ => {}
         }
+        stmt.blocks_mut().for_each(|block| rename(block, from, to));
     }
 }
 

@@ -208,6 +208,44 @@ pub enum Stmt {
     Return(Value),
 }
 
+impl Stmt {
+    /// The blocks directly inside, in the order in which they stand.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let blocks = match self {
+            Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => [Some(body), None],
+            Stmt::If { then, otherwise, .. } => [Some(then), Some(otherwise)],
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Return(_) => [None, None],
+        };
+        blocks.into_iter().flatten()
+    }
+
+    /// As [`Stmt::blocks`], to change them.
+    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+        let blocks = match self {
+            Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => [Some(body), None],
+            Stmt::If { then, otherwise, .. } => [Some(then), Some(otherwise)],
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Return(_) => [None, None],
+        };
+        blocks.into_iter().flatten()
+    }
+}
+
 /// Whether several iterations of a loop may run at once, in the lanes of a vector.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lanes {

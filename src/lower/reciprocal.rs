@@ -15,7 +15,7 @@ use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 use super::context::{Lowerer, Result};
-use super::sweep::ColumnSum;
+use super::sweep::{ColumnSum, each_get};
 use super::view::View;
 
 /// A literal number of rows or columns up to this is not worth an array.
@@ -174,14 +174,6 @@ fn is_total(expr: &Expr) -> bool {
     }
 }
 
-/// Calls `f` on the array and the index of every access.
-fn each_get(expr: &Expr, f: &mut dyn FnMut(&Expr, &Expr)) {
-    if let Term::Get(array, index) = expr.term() {
-        f(array, index);
-    }
-    expr.term().each_child(&mut |child| each_get(child, f));
-}
-
 /// Equality of terms without binders.
 fn is_same(a: &Expr, b: &Expr) -> bool {
     let heads = match (a.term(), b.term()) {
@@ -192,11 +184,6 @@ fn is_same(a: &Expr, b: &Expr) -> bool {
         (Term::Get(..), Term::Get(..)) => true,
         _ => false,
     };
-    let children = |expr: &Expr| {
-        let mut children = Vec::new();
-        expr.term().each_child(&mut |child| children.push(child.clone()));
-        children
-    };
-    let (a, b) = (children(a), children(b));
-    heads && a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| is_same(a, b))
+    let (a, b): (Vec<_>, Vec<_>) = (a.term().children().collect(), b.term().children().collect());
+    heads && a.len() == b.len() && a.into_iter().zip(b).all(|(a, b)| is_same(a, b))
 }

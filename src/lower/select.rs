@@ -20,32 +20,13 @@ use super::program::*;
 /// Straightens the loops of a block.
 pub fn straighten(locals: &mut Vec<Local>, block: &mut Block) {
     for stmt in block {
-        match stmt {
-            Stmt::For { body, lanes, .. } => {
-                straighten(locals, body);
-                if *lanes == Lanes::Any
-                    && has_jump(body)
-                    && calls(body) == (Calls { sine: true, other: false })
-                    && let Some(straight) = (Straight { locals }).block(body)
-                {
-                    *body = straight;
-                }
-            }
-            Stmt::If { then, otherwise, .. } => {
-                straighten(locals, then);
-                straighten(locals, otherwise);
-            }
-            Stmt::Scope(body) => straighten(locals, body),
-            Stmt::Share(_)
-            | Stmt::Declare { .. }
-            | Stmt::Point { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Fail { .. }
-            | Stmt::NoRoom { .. }
-            | Stmt::Room(_)
-            | Stmt::Invoke(_)
-            | Stmt::Rotate(_)
-            | Stmt::Return(_) => {}
+        stmt.blocks_mut().for_each(|block| straighten(locals, block));
+        if let Stmt::For { body, lanes: Lanes::Any, .. } = stmt
+            && has_jump(body)
+            && calls(body) == (Calls { sine: true, other: false })
+            && let Some(straight) = (Straight { locals }).block(body)
+        {
+            *body = straight;
         }
     }
 }

@@ -142,11 +142,9 @@ fn walks_columns(body: &Expr, row: &Var, column: &Var) -> bool {
     down > along
 }
 
-/// Calls `f` on the array and the last index of every access to a matrix.
-fn each_get(expr: &Expr, f: &mut dyn FnMut(&Expr, &Expr)) {
-    if let Term::Get(array, index) = expr.term()
-        && matches!(array.term(), Term::Get(..))
-    {
+/// Calls `f` on the array and the index of every access.
+pub fn each_get(expr: &Expr, f: &mut dyn FnMut(&Expr, &Expr)) {
+    if let Term::Get(array, index) = expr.term() {
         f(array, index);
     }
     expr.term().each_child(&mut |child| each_get(child, f));

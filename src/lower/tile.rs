@@ -25,32 +25,14 @@ const FEW_ROWS: i64 = 16;
 /// Marks the loops of a block.
 pub fn find(locals: &[Local], block: &mut Block) {
     for stmt in block {
-        match stmt {
-            Stmt::For { i, count, body, lanes, .. } => {
-                find(locals, body);
-                let few = matches!(count, Value::Index(count) if *count <= FEW_ROWS);
-                if *lanes == Lanes::Any && !few {
-                    let tiles = tiles(locals, *i, body);
-                    if !tiles.is_empty() {
-                        *lanes = Lanes::Tile(tiles);
-                    }
-                }
+        stmt.blocks_mut().for_each(|block| find(locals, block));
+        let Stmt::For { i, count, body, lanes, .. } = stmt else { continue };
+        let few = matches!(count, Value::Index(count) if *count <= FEW_ROWS);
+        if *lanes == Lanes::Any && !few {
+            let tiles = tiles(locals, *i, body);
+            if !tiles.is_empty() {
+                *lanes = Lanes::Tile(tiles);
             }
-            Stmt::If { then, otherwise, .. } => {
-                find(locals, then);
-                find(locals, otherwise);
-            }
-            Stmt::Scope(body) => find(locals, body),
-            Stmt::Share(share) => find(locals, &mut share.body),
-            Stmt::Declare { .. }
-            | Stmt::Point { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Fail { .. }
-            | Stmt::NoRoom { .. }
-            | Stmt::Room(_)
-            | Stmt::Invoke(_)
-            | Stmt::Rotate(_)
-            | Stmt::Return(_) => {}
         }
     }
 }
