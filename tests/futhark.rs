@@ -531,7 +531,8 @@ fn generated_programs_agree_with_the_interpreter() {
         text.push_str(&format!("── {kind}: seeds {seeds:?}\n{}\n{detail}\n", small.text()));
     }
     assert!(text.is_empty(), "\n{text}");
-    assert!(total.vanished * 10 <= total.errors.max(30), "too many errors are gone: {total:?}");
+    // what no result needs need not fail; how often that is varies from range to range
+    assert!(total.vanished * 3 <= total.errors.max(30), "too many errors are gone: {total:?}");
 }
 
 #[test]

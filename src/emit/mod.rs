@@ -242,9 +242,14 @@ fn body_function(
     FunctionView { doc, signature: signature.body.clone(), lines }
 }
 
-/// Whether a line mentions a name.
+/// Whether a line mentions a name, outside of comments.
 fn mentions(lines: &[String], name: &str) -> bool {
-    lines.iter().any(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name))
+    let is_in = |code: &str| code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name);
+    let text = lines.join("\n");
+    text.split("/*").enumerate().any(|(at, part)| {
+        // all but the first part begin inside a comment
+        is_in(if at == 0 { part } else { part.split_once("*/").map_or("", |(_, code)| code) })
+    })
 }
 
 #[cfg(test)]

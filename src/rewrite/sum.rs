@@ -145,6 +145,10 @@ fn times(common: Vec<(Expr, i32)>, list: &[Product], facts: &Facts) -> (Expr, bo
             [(factor, 1)] if matches!(factor.term(), Term::Prim(Prim::Add | Prim::Sub, _)) => {
                 let mut inner = Vec::new();
                 terms(factor, true, &mut inner);
+                if rest.len() + inner.len() > TERMS {
+                    rest.push(product);
+                    continue;
+                }
                 for (term, positive) in inner {
                     let mut part = Product::of(&term, facts);
                     part.numerator *= product.numerator * if positive { 1.0 } else { -1.0 };

@@ -117,6 +117,9 @@ impl Facts {
                 let (a, b) = (self.size_of(a), self.size_of(b));
                 match (prim, truth) {
                     (Prim::Eq, true) | (Prim::Ne, false) => self.assume_equal(&a, &b),
+                    // different, and at most the other: less
+                    (Prim::Eq, false) | (Prim::Ne, true) if self.at_most(&a, &b) => self.assume_less(&a, &b),
+                    (Prim::Eq, false) | (Prim::Ne, true) if self.at_most(&b, &a) => self.assume_less(&b, &a),
                     (Prim::Lt, true) | (Prim::Ge, false) => self.assume_less(&a, &b),
                     (Prim::Gt, true) | (Prim::Le, false) => self.assume_less(&b, &a),
                     (Prim::Le, true) | (Prim::Gt, false) => self.assume_at_most(&a, &b),

@@ -9,6 +9,7 @@ use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::{replace, same};
 use crate::rewrite::facts::Facts;
 
+use super::algebra::decides_steps;
 use super::ring::is_number;
 use super::rules;
 
@@ -24,6 +25,8 @@ rules! {
         if ["what stands for its equal is an Index"] => if_assume;
     "eq-order"   Conditional @ Prim: "j = i -> i = j" if ["i is bound further out"] => eq_order;
     "eq-solve"   Conditional @ Prim: "j = i + k -> j - k = i where the innermost fold runs over i" => eq_solve;
+    "if-swap"    Conditional @ If: "if c then (if i = k then a else b) else b -> if i = k then (if c then a else b) else b where the innermost fold runs over i"
+        if ["k total"] => if_swap;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b"
         if ["f a or f b is then simpler", "f is small"] => if_float;
     "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x] = e is zero or atomic" => if_let;
@@ -63,6 +66,28 @@ fn mentions_all(expr: &Expr, term: &Expr) -> bool {
     let mut all = true;
     each_free_var(term, &mut |var| all = all && mentions(expr, var));
     all
+}
+
+/// What decides a step of a fold comes first: all other steps then do nothing, and the loop is that one step.
+fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::If(c, then, otherwise) = expr.term() else { return None };
+    let i = facts.innermost_fold()?;
+    let decides = |cond: &Expr| mentions(cond, i) && decides_steps(cond, i);
+    if decides(c) {
+        return None;
+    }
+    let inside = |branch: &Expr| match branch.term() {
+        Term::If(d, hot, cold) if decides(d) && cold.is_atom() => Some((d.clone(), hot.clone(), cold.clone())),
+        _ => None,
+    };
+    let (d, swapped, idle) = match (inside(then), inside(otherwise)) {
+        (Some((d, a, idle)), Some((e, b, other))) if same(&d, &e) && same(&idle, &other) => (d, Expr::if_(c.clone(), a, b), idle),
+        (Some((d, hot, idle)), _) if same(&idle, otherwise) => (d, Expr::if_(c.clone(), hot, idle.clone()), idle),
+        (_, Some((d, hot, idle))) if same(&idle, then) => (d, Expr::if_(c.clone(), idle.clone(), hot), idle),
+        _ => return None,
+    };
+    facts.require("k total", facts.is_total(&d), &d)?;
+    Some(Expr::if_(d, swapped, idle))
 }
 
 /// One form for the equality of two variables.

@@ -19,9 +19,9 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "sum-linear" Loop Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d)"
+    "sum-linear" Ring Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d)"
         if ["n is free to copy", "s is not in a", "s and i are not in c, d", "c and d total", "at most one loop stays inside the loop around", "0 <= n, else behind that check"] => sum_linear;
-    "sum-swap" Loop Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j)"
+    "sum-swap" Ring Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j)"
         if ["the counts are the same in every step", "the counts are not negative", "b depends on the loop around, and c and a can leave it", "b total, or 0 < n"] => sum_swap;
 }
 

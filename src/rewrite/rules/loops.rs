@@ -23,7 +23,7 @@ rules! {
         if ["loose e", "a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => sum_one_hot;
     "fold-unswitch" Loop Normalisation @ Fold: "ifold (fun a i -> if c then e else a) z n -> if c then ifold (fun a i -> e) z n else z"
         if ["a and i are not in c", "c total, or 0 < n", "0 <= n, else behind that check"] => fold_unswitch;
-    "sum-split"    Loop Algebra @ Fold: "ifold (fun s i -> s + (a + (if c then b else 0))) z n -> ifold (fun s i -> s + (if c then b else 0)) (ifold (fun s i -> s + a) z n) n"
+    "sum-split"    Ring Algebra @ Fold: "ifold (fun s i -> s + (a + (if c then b else 0))) z n -> ifold (fun s i -> s + (if c then b else 0)) (ifold (fun s i -> s + a) z n) n"
         if ["s is not in a", "c holds for one i, or for all or none"] => sum_split;
     "let-sink"     Loop Normalisation @ Let: "let x = a in if c then b else d -> if c then (let x = a in b) else d" if ["x is not in c"] => let_sink;
 }

@@ -20,8 +20,8 @@ rules! {
     "neg-neg"     Ring @ Prim: "-(-e) -> e";
     "add-neg-sub" Ring @ Prim: "a + -b -> a - b; a - -b -> a + b";
     "mul-neg"     Ring @ Prim: "-a * -b -> a * b; a * -b -> -(a * b) if compound b; -a * b -> -(a * b) if compound a";
-    "div-neg"     Ring @ Prim: "-a / b -> -(a / b) if compound a; a / -b -> -(a / b) if compound b";
-    "neg-literal" Ring @ Prim: "-(a * b) -> -a * b if literal a; -(a * b) -> a * -b if literal b; -(a / b) -> -a / b if literal a; -(a / b) -> a / -b if literal b";
+    "div-neg"     Ring @ Prim: "-a / b -> -(a / b) if compound a && double a; a / -b -> -(a / b) if compound b && double b";
+    "neg-literal" Ring @ Prim: "-(a * b) -> -a * b if literal a; -(a * b) -> a * -b if literal b; -(a / b) -> -a / b if literal a && double a; -(a / b) -> a / -b if literal b && double b";
     "double"      Ring @ Prim: "a + a -> 2 * a";
     "order"       Ring @ Prim: "b * a -> a * b; b + a -> a + b"
         if ["a and b are variables or elements and a is bound first, or a is a literal factor"] => order;

@@ -347,6 +347,21 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 }
             }
         }
+        "if-swap" => {
+            let n = g.count();
+            let init = g.double(1);
+            let bound = Type::Index(Some(Size::of_expr(&n)));
+            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
+                let s = Expr::var(s);
+                g.bound("i", bound, |g, i| {
+                    let i = Expr::var(i);
+                    let outer = prim(Prim::And, prim(Prim::Lt, i.clone(), g.index(0)), partial(g));
+                    let inner = Expr::if_(prim(Prim::Eq, i, g.index(1)), g.double(2), s.clone());
+                    if g.below(2) == 0 { Expr::if_(outer, inner, s.clone()) } else { Expr::if_(outer, s.clone(), inner) }
+                })
+            });
+            Expr::fold_with(n, s, i, body, init)
+        }
         "eq-solve" => {
             let n = g.count();
             loop_of(g, n, |g| {
