@@ -184,6 +184,17 @@ fn the_interpreter_and_compiled_code_print_the_same() {
 }
 
 #[test]
+fn a_misspelt_rule_is_an_error_also_where_nothing_is_optimised() {
+    let (_folder, path) = file("p.smooth", PROGRAM.as_bytes());
+    let path = path.to_str().expect("text");
+    for command in [&["eval", path, "neg", "1", "--disable", "bta"][..], &["run", path, "neg", "1", "--disable", "bta"]] {
+        let output = smoothc(command);
+        assert_eq!(status(&output), 1);
+        assert!(errors(&output).contains("did you mean `beta`?"), "{}", errors(&output));
+    }
+}
+
+#[test]
 fn results_and_libraries_go_to_files() {
     let (folder, path) = file("p.smooth", PROGRAM.as_bytes());
     let path = path.to_str().expect("text");

@@ -29,6 +29,8 @@ pub struct Wanted<'a> {
 /// The session after the wanted stage, or `None` when `--dump` printed another one instead. `sources` gets the
 /// texts in every case, for drawing diagnostics.
 pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display: &Display) -> Result<Option<Session>, Diagnostics> {
+    // also where nothing is optimised: a misspelt name is a mistake everywhere
+    source.disable.iter().try_for_each(|name| crate::rewrite::check_name(name)).map_err(|problem| vec![problem])?;
     let text = files::read_source(&source.file).map_err(|problem| vec![problem])?;
     let name = if source.file.as_os_str() == "-" { "<stdin>".to_string() } else { normal(&source.file).display().to_string() };
     let options = Options {

@@ -121,13 +121,9 @@ fn enabled(options: &Options) -> impl Fn(&Rule) -> bool {
     }
 }
 
-/// Whether `--disable NAME` names something.
-pub fn is_rule_or_group(name: &str) -> bool {
-    rules::named(name).is_some() || Group::named(name).is_some()
-}
-
-fn check_name(name: &str) -> Result<(), Diagnostic> {
-    if is_rule_or_group(name) {
+/// An error for a name of `--disable` that means nothing.
+pub fn check_name(name: &str) -> Result<(), Diagnostic> {
+    if rules::named(name).is_some() || Group::named(name).is_some() {
         return Ok(());
     }
     let groups = Group::ALL.iter().map(|group| group.name());
