@@ -206,3 +206,52 @@ fn rows_that_need_not_be_are_not_stored() {
     }
     assert!(wrong.is_empty(), "{wrong:?}");
 }
+
+/// Functions that write rows of eighteen numbers: sums and products of values of which some do not change with the row, linear
+/// in several pairs of them, as derivatives are.
+fn long_rows(count: usize) -> String {
+    let mut state = 1usize;
+    let mut below = |bound: usize| {
+        state = (state * 1103515245 + 12345) % (1 << 31);
+        (state >> 12) % bound
+    };
+    let mut text = String::new();
+    for k in 0..count {
+        text += &format!(
+            "let long{k} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  let c0 = vectorSum w\n  let c1 = sin c0\n  \
+             let c2 = cos c0\n  build (length y) (fun i ->\n    let b0 = y[i] - c0\n    let b1 = cos y[i]\n    let b2 = y[i] * 0.25\n"
+        );
+        let mut columns = Vec::new();
+        for j in 0..6 {
+            let mut term = || format!("b{} * c{}", below(3), below(3));
+            let (p, q, r, s) = (term(), term(), term(), term());
+            let (sign, other) = (["+", "-"][below(2)], ["+", "-"][below(2)]);
+            text += &format!("    let u{j} = ({p} {sign} {q}) * c{} {other} {r}\n", below(3));
+            text += &format!("    let v{j} = u{j} * c{} {sign} ({s} {other} {p}) * c{}\n", below(3), below(3));
+            if j == 0 {
+                text += "    let a = 1.0 / (u0 * u0 + 2.0)\n    let h = a * v0\n    let g = h * h + a\n";
+            }
+            text += &format!("    let e{j} = a * u{j} {sign} h * v{j} * a\n");
+            text += &format!("    let k{j} = (2.0 * (h * e{j}) {other} 2.0 * (a * v{j})) * g\n");
+            columns.push(format!("g * (h * e{j} {other} a * k{j})"));
+            columns.push(format!("h * (g * e{j}) {sign} a * k{j}"));
+            columns.push(match below(6) {
+                0 => format!("e{j} * k{j}"),
+                1 => format!("if u{j} > c1 then -v{j} else -e{j}"),
+                2 => "-0.0".to_string(),
+                3 => format!("-(e{j} * -0.0)"),
+                4 => format!("k{j} - k{j} * c2"),
+                _ => format!("sqrt (u{j} * u{j}) - {p}"),
+            });
+        }
+        text += &format!("    [{}])\n\n", columns.join(", "));
+    }
+    text
+}
+
+#[test]
+fn long_rows_agree_with_the_interpreter() {
+    let count = 24;
+    let entries: Vec<String> = (0..count).map(|k| format!("long{k}")).collect();
+    agree(&long_rows(count), &entries, &[(0, 0), (1, 1), (3, 2), (8, 5), (21, 3)]);
+}

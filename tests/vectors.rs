@@ -109,3 +109,21 @@ fn lanes_change_nothing() {
         assert_eq!(differ, None, "{name}: {c}");
     }
 }
+
+#[test]
+fn long_iterations_repeat_no_algebra() {
+    // what is the same for all rows, and the factors of one linear map of several vectors, are multiplied out once
+    let operations = |program: &str, options: &[&str]| {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/{program}.smooth"));
+        let output = Command::new(env!("CARGO_BIN_EXE_smoothc")).args(["emit", "--target", "c"]).arg(source).args(options).output();
+        let text = String::from_utf8_lossy(&output.expect("runs").stdout).into_owned();
+        let (first, last) = *marked(&text).last().expect("a marked loop");
+        let lines = text.lines().skip(first).take(last - first);
+        let code = lines.map(|line| line.split_once('=').map_or("", |(_, value)| value));
+        code.map(|value| [" * ", " + ", " - "].iter().map(|sign| value.matches(sign).count()).sum::<usize>()).sum::<usize>()
+    };
+    for (program, most) in [("camera", 0.6), ("bundle", 0.8)] {
+        let (written, collected) = (operations(program, &["--strict-fp"]), operations(program, &[]));
+        assert!((collected as f64) < most * written as f64, "{program}: {collected} of {written}");
+    }
+}

@@ -62,6 +62,9 @@ pub fn lower_function(
     super::lanes::find(&mut body);
     super::select::straighten(&mut lowerer.locals, &mut body);
     super::tile::find(&lowerer.locals, &mut body);
+    if options.reciprocals {
+        super::collect::find(&mut lowerer.locals, &mut body);
+    }
     super::jam::find(&mut lowerer.locals, &mut body, options.parallel);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()

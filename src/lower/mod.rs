@@ -12,6 +12,7 @@
 mod array;
 mod call;
 mod clean;
+mod collect;
 mod context;
 mod diagonal;
 mod fold;
