@@ -31,28 +31,13 @@ const OPERATIONS: std::ops::RangeInclusive<usize> = 24..=2000;
 pub fn find(locals: &mut Vec<Local>, block: &mut Block) {
     let mut out = Vec::with_capacity(block.len());
     for mut stmt in std::mem::take(block) {
-        match &mut stmt {
-            Stmt::For { i, body, lanes: Lanes::Tile(_), .. } => {
-                if let Some((before, collected)) = collected(locals, *i, body) {
-                    out.extend(before);
-                    *body = collected;
-                }
+        if let Stmt::For { i, body, lanes: Lanes::Tile(_), .. } = &mut stmt {
+            if let Some((before, collected)) = collected(locals, *i, body) {
+                out.extend(before);
+                *body = collected;
             }
-            Stmt::For { body, .. } | Stmt::Scope(body) => find(locals, body),
-            Stmt::If { then, otherwise, .. } => {
-                find(locals, then);
-                find(locals, otherwise);
-            }
-            Stmt::Share(_)
-            | Stmt::Declare { .. }
-            | Stmt::Point { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Fail { .. }
-            | Stmt::NoRoom { .. }
-            | Stmt::Room(_)
-            | Stmt::Invoke(_)
-            | Stmt::Rotate(_)
-            | Stmt::Return(_) => {}
+        } else {
+            stmt.blocks_mut().for_each(|block| find(locals, block));
         }
         out.push(stmt);
     }

@@ -118,7 +118,12 @@ pub const ROWS: &[Row] = &[
     by("div-neg", "compound b", Endless, QUOTIENT, "x / -(2.0)"),
     // -(-2^63) is itself, which a quotient of Indexes tells
     row("div-neg", "double a", Wrong, "-(-9223372036854775807 - 1 + (length v - length v)) / 2"),
-    row("div-neg", "double b", Wrong, "(-9223372036854775807 - 1 + (length v - length v)) / -(-9223372036854775807 - 1 + (length v - length v))"),
+    row(
+        "div-neg",
+        "double b",
+        Wrong,
+        "(-9223372036854775807 - 1 + (length v - length v)) / -(-9223372036854775807 - 1 + (length v - length v))",
+    ),
     row("neg-literal", "double a", Wrong, "-(-9223372036854775808 / (2 + (length v - length v)))"),
     row("neg-literal", "double b", Wrong, "-((-9223372036854775807 - 1 + (length v - length v)) / -9223372036854775808)"),
     by("neg-literal", "literal a", Endless, MINUS, "-(x * y)"),
