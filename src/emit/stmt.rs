@@ -110,7 +110,11 @@ impl Printer<'_> {
     pub fn stmt(&mut self, stmt: &Stmt, rest: &[Stmt]) {
         match stmt {
             Stmt::Declare { id, init } => {
-                let local = &self.locals[*id];
+                let locals = self.locals;
+                let local = &locals[*id];
+                if !local.note.is_empty() {
+                    self.line(format!("/* {} */", local.note));
+                }
                 let constant = if local.form == (Form::Scalar { mutable: false }) { "const " } else { "" };
                 let ty = c_type(local.elem, self.real);
                 let init = init.as_ref().map(|init| format!(" = {}", self.expr(init))).unwrap_or_default();

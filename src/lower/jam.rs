@@ -92,8 +92,11 @@ impl Rows<'_> {
         let (groups, rest) = match self.count {
             Value::Index(count) => (Value::Index(count / self.group), Value::Index(count % self.group)),
             count => {
-                let name = if self.group == ROWS { "fours" } else { "eights" };
-                locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: false } });
+                let (name, note) = match self.group {
+                    ROWS => ("fours", "four rows at a time: what they share is read once"),
+                    _ => ("eights", "eight rows at a time: what they share is read once"),
+                };
+                locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note });
                 let groups = locals.len() - 1;
                 out.push(Stmt::Declare { id: groups, init: Some(index(Prim::Div, count.clone(), group.clone())) });
                 (Value::Local(groups), index(Prim::Rem, count.clone(), group.clone()))

@@ -47,6 +47,8 @@ pub struct Local {
     pub name: Rc<str>,
     pub elem: Elem,
     pub form: Form,
+    /// What a reader of the declaration is told; mostly nothing.
+    pub note: &'static str,
 }
 
 /// A pure expression.

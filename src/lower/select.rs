@@ -161,7 +161,7 @@ impl Straight<'_> {
         if matches!(cond, Value::Local(_) | Value::Bool(_)) {
             return cond;
         }
-        self.locals.push(Local { name: "chosen".into(), elem: Elem::Bool, form: Form::Scalar { mutable: false } });
+        self.locals.push(Local { name: "chosen".into(), elem: Elem::Bool, form: Form::Scalar { mutable: false }, note: "" });
         let id = self.locals.len() - 1;
         out.push(Stmt::Declare { id, init: Some(cond) });
         Value::Local(id)

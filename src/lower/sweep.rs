@@ -255,6 +255,9 @@ impl Lowerer<'_> {
         let index = |this: &Self, prim, a: &Value, b: i64| this.prim(prim, Elem::Index, vec![a.clone(), Value::Index(b)]);
         let fours = index(self, Prim::Div, rows, 4);
         let fours = self.atomic(fours, "fours");
+        if let Value::Local(id) = fours {
+            self.locals[id].note = "four rows at a time: each sum is read and written once for all four";
+        }
         let i = self.counter(name, &fours);
         let (body, ()) = self.nested(|this| {
             let first = index(this, Prim::Mul, &Value::Local(i), 4);
