@@ -178,6 +178,21 @@ fn equalities() {
 }
 
 #[test]
+fn differences() {
+    let (n, k) = (index("n"), index("k"));
+    let i = below("i", &s(&n));
+    let mut facts = facts(&[&n], &[]);
+    facts.enter_loop(&i, &Expr::var(&n));
+    assert!(!facts.nonnegative(&s(&i).sub(&c(1))));
+    // not the first, so after it
+    facts.assume(&compare(Prim::Eq, &s(&i), &c(0)), false);
+    assert!(facts.in_range(&s(&i).sub(&c(1)), &s(&n)) && !facts.nonnegative(&s(&i).sub(&c(2))));
+    // a bare Index may stand on either side
+    facts.assume(&compare(Prim::Ne, &s(&k), &c(0)), true);
+    assert!(!facts.positive(&s(&k)) && !facts.less(&s(&k), &c(0)));
+}
+
+#[test]
 fn reads() {
     let n = index("n");
     let v = Var::fresh("v", vector(&s(&n)));
