@@ -183,3 +183,57 @@ fn specialised_c_is_as_in_the_snapshots() {
         }
     });
 }
+
+/// Programs that a size specialises to much or to little.
+const SIZED: &str = "
+let product (A: Matrix<n, n>) (B: Matrix<n, n>) : Matrix<n, n> = matrixMul A B
+let tall (A: Matrix<n, 3>) (B: Matrix<3, n>) : Matrix<n, n> = matrixMul A B
+let columnSums (A: Matrix<n, n>) : Vector<n> = build (matrixCols A) (fun j -> ifold (fun s i -> s + A[i][j]) 0.0 (length A))
+let softmax (v: Vector<n>) : Vector<n> = gradient logSumExp v
+let unit (v: Vector<n>) : Matrix<n, n> = jacobian (fun x -> vectorSMul x (1.0 / vectorNorm x)) v
+let quadratic (A: Matrix<n, n>) (v: Vector<n>) : Vector<n> = gradient (fun x -> vectorDot x (matrixVectorMul A x)) v
+";
+
+/// Numbers that differ, as an argument of a type.
+fn numbers(ty: &Type, n: usize, seed: &mut usize) -> String {
+    match ty {
+        Type::Array(element, size) => {
+            let count = size.as_constant().map_or(n, |count| count as usize);
+            format!("[{}]", (0..count).map(|_| numbers(element, n, seed)).collect::<Vec<_>>().join(", "))
+        }
+        _ => {
+            *seed += 1;
+            format!("{:.3}", ((*seed * 37) % 41) as f64 / 10.0 - 1.7)
+        }
+    }
+}
+
+#[test]
+fn a_specialised_program_is_no_longer_and_means_the_same() {
+    smoothc::stack::with_large_stack(|| {
+        let entries = ["product", "tall", "columnSums", "softmax", "unit", "quadratic"];
+        for entry in entries {
+            let general = compile("p.smooth", SIZED, entry, fixed(&[]), "emit").unwrap_or_else(|problem| panic!("{problem}"));
+            let general_lines = general.print("emit").lines().count();
+            for n in [5, 8, 9, 13, 16] {
+                let session =
+                    compile("p.smooth", SIZED, entry, fixed(&[("n", n as i64)]), "emit").unwrap_or_else(|problem| panic!("{problem}"));
+                let lines = session.print("emit").lines().count();
+                assert!(lines <= general_lines, "{entry} has {lines} lines for n = {n}, {general_lines} for any n");
+                let function = general.entry(entry).expect("an entry");
+                let words: Vec<String> = function.params.iter().map(|param| numbers(param.ty(), n, &mut 0)).collect();
+                let arguments = engine::arguments(&session, entry, &words).expect("fits");
+                let plain = compile("p.smooth", SIZED, entry, fixed(&[]), "types").unwrap_or_else(|problem| panic!("{problem}"));
+                let given = engine::arguments(&plain, entry, &words).expect("fits");
+                let wanted = engine::interpret(&plain, entry, &given.values).expect("a value");
+                let calls = [Call { entry, arguments: &arguments }];
+                let text = native::program(&session, &calls).expect("a program");
+                let folder = tempfile::tempdir().expect("a folder");
+                match native::optimised(&text, &session, &calls, folder.path()).expect("it runs").pop() {
+                    Some(Ok(found)) => engine::difference(&wanted, &found).map_or((), |problem| panic!("{entry}, n = {n}: {problem}")),
+                    other => panic!("{entry}, n = {n}: {other:?}"),
+                }
+            }
+        }
+    });
+}

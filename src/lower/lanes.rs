@@ -16,12 +16,15 @@ use crate::ir::Prim;
 use super::clean::each_local;
 use super::program::*;
 
+/// Loops of at most so many iterations are written out by compilers.
+const FEW: i64 = 16;
+
 /// Marks the loops of a block.
 pub fn find(block: &mut Block) {
     for stmt in block {
         stmt.blocks_mut().for_each(find);
-        if let Stmt::For { i, body, lanes, .. } = stmt {
-            *lanes = of_loop(*i, body);
+        if let Stmt::For { i, count, body, lanes, .. } = stmt {
+            *lanes = of_loop(*i, count, body);
         }
     }
 }
@@ -50,7 +53,7 @@ struct Body {
     calls: bool,
 }
 
-fn of_loop(i: Id, block: &Block) -> Lanes {
+fn of_loop(i: Id, count: &Value, block: &Block) -> Lanes {
     let mut body = Body::default();
     if body.block(block).is_none() {
         return Lanes::One;
@@ -61,8 +64,11 @@ fn of_loop(i: Id, block: &Block) -> Lanes {
         let others = body.stores.iter().chain(&body.loads).filter(|(other, _)| other == base);
         offset.as_ref().is_some_and(|offset| grows_with(offset, i)) && others.into_iter().all(|(_, other)| same_row(offset, other, i))
     });
-    // compilers see by themselves what one plain assignment does, and make one of `memset` and `memcpy` of some
-    let plain = block.len() == 1 && !body.calls;
+    // compilers see by themselves what one plain assignment does, and make one of `memset` and `memcpy` of some; but of one that
+    // adds to a few elements they make as many statements, and nothing of those
+    let few = matches!(count, Value::Index(count) if *count <= FEW);
+    let adds = body.stores.iter().any(|store| body.loads.contains(store));
+    let plain = block.len() == 1 && !body.calls && !(few && adds);
     match (body.sums.is_empty(), body.stores.is_empty()) {
         (true, false) if apart && !plain => Lanes::Any,
         (false, true) if sums_alone => Lanes::Sum(body.sums),

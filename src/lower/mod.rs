@@ -15,6 +15,7 @@ mod clean;
 mod collect;
 mod context;
 mod diagonal;
+mod factors;
 mod fold;
 mod function;
 mod jam;

@@ -93,7 +93,8 @@ impl Lowerer<'_> {
 
     fn each_row(&mut self, rows: &Rows, count: &Value, totals: &[Vec<Component>], columns: &[Value]) -> Result<()> {
         let most = self.range(count).1;
-        let light = rows.sweeps.iter().all(|sweep| sweep.sum.is_light()) && !rows.folds.iter().any(|fold| has_loop(&fold.body));
+        let light =
+            rows.sweeps.iter().all(|sweep| sweep.sum.is_light(self.reciprocals)) && !rows.folds.iter().any(|fold| has_loop(&fold.body));
         let size = Size::try_of_expr(&rows.count).map(|size| self.canonical(&size));
         if rows.sweeps.is_empty() || !rows.maps.is_empty() || !light || most < FEW_ROWS || most > i128::from(i64::MAX / 8) {
             let index = rows.elements[0].index.clone();

@@ -7,6 +7,7 @@
 //!                                                         for i: for j: out[j] += A[i][j]
 //!                                                         for j: out[j] = f(out[j])
 //!
+//! What is the same for a whole row is computed once for it (`factors`), and a row that a condition leaves out is not read.
 //! Where that is cheap, four rows are added at a time. Each element's sum adds the same numbers in the same order. Few columns of literal number stay as they are.
 
 use crate::ir::free::mentions;
@@ -14,13 +15,17 @@ use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 use super::context::{Lowerer, Result};
+use super::factors::Product;
 use super::program::{Elem, Lanes, Place, Stmt, Value};
+use super::scalar::negate;
 use super::view::{ArrayView, Dest, View};
 
 /// A sum down a column, taken out of the element that it is part of.
+#[derive(Clone)]
 pub struct ColumnSum {
     pub count: Expr,
     pub row: Var,
+    column: Var,
     /// What the sum's body names before it adds.
     lets: Vec<(Var, Expr)>,
     op: Prim,
@@ -32,7 +37,7 @@ pub struct ColumnSum {
 }
 
 /// A literal number of columns up to this is no sweep.
-const FEW_COLUMNS: i64 = 16;
+const FEW_COLUMNS: i64 = 4;
 
 impl ColumnSum {
     /// Finds one in the element of `build(n, column. element)`.
@@ -52,7 +57,17 @@ impl ColumnSum {
         let (op, term) = added(body, acc)?;
         let total = Var::fresh(acc.name(), Type::Double);
         let finish = replace(element, &fold, &Expr::var(&total));
-        Some(ColumnSum { count: count.clone(), row: row.clone(), lets, op, term, init: init.clone(), finish, total })
+        Some(ColumnSum {
+            count: count.clone(),
+            row: row.clone(),
+            column: column.clone(),
+            lets,
+            op,
+            term,
+            init: init.clone(),
+            finish,
+            total,
+        })
     }
 
     /// The sum with other terms for what it does with a row.
@@ -67,9 +82,27 @@ impl ColumnSum {
         vars.iter().any(|var| terms().any(|term| mentions(term, var)))
     }
 
-    /// Whether reading and writing the sums takes as long as what it does with a row.
-    pub fn is_light(&self) -> bool {
-        self.lets.is_empty() && is_light(&self.term)
+    /// Whether reading and writing the sums takes as long as what it does with an element of a row; `common` says that what a
+    /// row's products have in common is computed once for it.
+    pub fn is_light(&self, common: bool) -> bool {
+        if !common {
+            return self.lets.is_empty() && is_light(&self.term);
+        }
+        let ours = self.ours();
+        let own = Product::of(&self.term);
+        let own = own.mentioning(&ours);
+        ours.len() == 1 && own.len() == 1 && own.iter().all(|factor| is_light(factor))
+    }
+
+    /// What changes from column to column.
+    fn ours(&self) -> Vec<Var> {
+        let mut ours = vec![self.column.clone()];
+        for (var, value) in &self.lets {
+            if ours.iter().any(|var| mentions(value, var)) {
+                ours.push(var.clone());
+            }
+        }
+        ours
     }
 }
 
@@ -101,19 +134,25 @@ fn is_sum(body: &Expr, acc: &Var) -> bool {
     }
 }
 
-/// `acc + e`, `e + acc`, `acc - e`.
+/// `acc + e`, `e + acc`, `acc - e`, or one of them unless a condition leaves the sum as it is: adding -0.0, or
+/// subtracting 0.0, does too.
 fn added(body: &Expr, acc: &Var) -> Option<(Prim, Expr)> {
-    let Term::Prim(op @ (Prim::Add | Prim::Sub), args) = body.term() else { return None };
-    let [a, b] = args.as_slice() else { return None };
     let is_acc = |expr: &Expr| matches!(expr.term(), Term::Var(var) if var == acc);
-    let term = if is_acc(a) {
-        b
-    } else if is_acc(b) && *op == Prim::Add {
-        a
-    } else {
-        return None;
+    let (op, term) = match body.term() {
+        Term::Prim(op @ (Prim::Add | Prim::Sub), args) => match args.as_slice() {
+            [a, b] if is_acc(a) => (*op, b.clone()),
+            [a, b] if is_acc(b) && *op == Prim::Add => (*op, a.clone()),
+            _ => return None,
+        },
+        Term::If(c, a, b) if is_acc(a) || is_acc(b) => {
+            let (op, term) = added(if is_acc(a) { b } else { a }, acc)?;
+            let nothing = Expr::double(if op == Prim::Sub { 0.0 } else { -0.0 });
+            let (a, b) = if is_acc(a) { (nothing, term) } else { (term, nothing) };
+            (op, Expr::if_(c.clone(), a, b))
+        }
+        _ => return None,
     };
-    (!mentions(term, acc)).then(|| (*op, term.clone()))
+    (!mentions(&term, acc)).then_some((op, term))
 }
 
 /// Whether a term has loops, calls, or arrays of its own.
@@ -155,41 +194,6 @@ fn replace(expr: &Expr, from: &Expr, to: &Expr) -> Expr {
 }
 
 impl Lowerer<'_> {
-    /// The term with products by reciprocals, named here, for quotients by what is the same for the whole row;
-    /// `ours` is what changes from column to column.
-    fn inverted(&mut self, expr: &Expr, ours: &[Var]) -> Result<Expr> {
-        if let Term::Prim(Prim::Div, args) = expr.term()
-            && let [x, z] = args.as_slice()
-            && expr.ty() == &Type::Double
-            && matches!(z.term(), Term::Var(_) | Term::Get(..))
-            && self.is_safe(z)
-            && !ours.iter().any(|var| mentions(z, var))
-        {
-            let x = self.inverted(x, ours)?;
-            let r = Var::fresh("r", Type::Double);
-            self.bind(&r, &Expr::prim(Prim::Div, vec![Expr::double(1.0), z.clone()]))?;
-            return Ok(Expr::prim(Prim::Mul, vec![x, Expr::var(&r)]));
-        }
-        let mut failed = None;
-        let expr = map_children(expr, &mut |child| match self.inverted(child, ours) {
-            Ok(child) => child,
-            Err(problem) => {
-                failed = Some(problem);
-                child.clone()
-            }
-        });
-        failed.map_or(Ok(expr), Err)
-    }
-
-    /// A variable, or an element that is known to be there: evaluating it cannot fail.
-    fn is_safe(&self, expr: &Expr) -> bool {
-        match expr.term() {
-            Term::Var(_) => true,
-            Term::Get(array, index) => self.is_safe(array) && index.is_atom() && self.facts.get_is_safe(array, index),
-            _ => false,
-        }
-    }
-
     /// Writes `build(n, column. …)` with its column sums row by row.
     pub fn sweep(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, dest: &ArrayView) -> Result<()> {
         self.clear_columns(n, column, count, sum, dest)?;
@@ -230,7 +234,7 @@ impl Lowerer<'_> {
     /// whether it did: not for few rows, where adding one takes longer than that, or can fail.
     fn sweep_by_four(&mut self, n: &Expr, column: &Var, count: &Value, sum: &ColumnSum, rows: &Value, dest: &ArrayView) -> Result<bool> {
         let most = self.range(rows).1;
-        if most < FEW_ROWS || most > i128::from(i64::MAX / 8) || !sum.is_light() {
+        if most < FEW_ROWS || most > i128::from(i64::MAX / 8) || !sum.is_light(self.reciprocals) {
             return Ok(false);
         }
         if let Some(size) = Size::try_of_expr(&sum.count).map(|size| self.canonical(&size)) {
@@ -253,7 +257,10 @@ impl Lowerer<'_> {
     /// A loop over four rows at a time, and one over the rows that are left.
     pub fn by_four(&mut self, name: &str, rows: &Value, mut f: impl FnMut(&mut Self, &[Value]) -> Result<()>) -> Result<()> {
         let index = |this: &Self, prim, a: &Value, b: i64| this.prim(prim, Elem::Index, vec![a.clone(), Value::Index(b)]);
-        let fours = index(self, Prim::Div, rows, 4);
+        let (fours, left) = match rows {
+            Value::Index(rows) => (Value::Index(rows / 4), Value::Index(rows % 4)),
+            rows => (index(self, Prim::Div, rows, 4), index(self, Prim::Rem, rows, 4)),
+        };
         let fours = self.atomic(fours, "fours");
         if let Value::Local(id) = fours {
             self.locals[id].note = "four rows at a time: each sum is read and written once for all four";
@@ -265,15 +272,36 @@ impl Lowerer<'_> {
             f(this, &four)
         })?;
         self.emit(Stmt::For { i, var: None, count: fours.clone(), size: None, body, lanes: Lanes::One, apart: false });
-        let left = index(self, Prim::Rem, rows, 4);
+        let (done, left) = match (fours, left) {
+            (_, Value::Index(0)) => return Ok(()),
+            (Value::Index(fours), Value::Index(1)) => {
+                let (last, ()) = self.nested(|this| f(this, &[Value::Index(fours * 4)]))?;
+                self.place(last);
+                return Ok(());
+            }
+            (Value::Index(fours), left) => (Value::Index(fours * 4), left),
+            (fours, left) => (index(self, Prim::Mul, &fours, 4), left),
+        };
         let i = self.counter(name, &left);
         let (body, ()) = self.nested(|this| {
-            let done = index(this, Prim::Mul, &fours, 4);
             let row = this.prim(Prim::Add, Elem::Index, vec![done, Value::Local(i)]);
             f(this, &[row])
         })?;
         self.emit(Stmt::For { i, var: None, count: left, size: None, body, lanes: Lanes::One, apart: false });
         Ok(())
+    }
+
+    /// A condition that is the same for the whole row, what it is where the row is added, and what is added then.
+    fn condition_of_row(&self, sum: &ColumnSum, ours: &[Var]) -> Option<(Expr, bool, Expr)> {
+        let Term::If(cond, a, b) = sum.term.term() else { return None };
+        // adding 0.0 makes 0.0 of -0.0
+        let nothing = |expr: &Expr| match expr.term() {
+            Term::Double(zero) => *zero == 0.0 && (self.reciprocals || zero.is_sign_negative() == (sum.op == Prim::Add)),
+            _ => false,
+        };
+        let (truth, term) = if nothing(b) { (true, a) } else { nothing(a).then_some((false, b))? };
+        let same = !ours.iter().any(|var| mentions(cond, var)) && self.cannot_fail(cond);
+        same.then(|| (cond.clone(), truth, term.clone()))
     }
 
     /// Adds rows to the sums, in this order; each row is what it binds.
@@ -287,23 +315,22 @@ impl Lowerer<'_> {
         dest: &ArrayView,
     ) -> Result<()> {
         // what is the same for the whole row is named before it
-        let mut ours = vec![column.clone()];
-        let (mut later, mut sooner) = (Vec::new(), Vec::new());
-        for (var, value) in &sum.lets {
-            if ours.iter().any(|var| mentions(value, var)) {
-                ours.push(var.clone());
-                later.push((var, value));
-            } else {
-                sooner.push((var, value));
-            }
-        }
+        let ours = sum.ours();
+        let (later, sooner): (Vec<_>, Vec<_>) = sum.lets.iter().partition(|(var, _)| ours.contains(var));
         let mut terms = Vec::new();
         for row in rows {
             self.env.extend(row.iter().cloned());
             for (var, value) in &sooner {
                 self.bind(var, value)?;
             }
-            terms.push(if self.reciprocals { self.inverted(&sum.term, &ours)? } else { sum.term.clone() });
+            if let ([_], Some((cond, truth, term))) = (rows, self.condition_of_row(sum, &ours)) {
+                let choice = self.scalar(&cond)?;
+                let sum = ColumnSum { term, lets: later.into_iter().cloned().collect(), ..sum.clone() };
+                let (block, ()) = self.branch(&cond, truth, |this| this.add_rows(n, column, count, &sum, rows, dest))?;
+                self.emit(Stmt::If { cond: if truth { choice } else { negate(choice) }, then: block, otherwise: Vec::new() });
+                return Ok(());
+            }
+            terms.push(if self.reciprocals { self.with_common_factors(&sum.term, &ours)? } else { sum.term.clone() });
         }
         self.enter(column, n, count, Some(dest.length()), |this, at| {
             let place = this.element_dest(dest, at, sum.term.span())?;

@@ -1,0 +1,125 @@
+//! Factors of a product that are the same for a whole row of sums: they become one number, computed before the row.
+//!
+//! In: what a sum down a column adds, and the variables that change from column to column. Out: the term as a product of what
+//! changes with one number that does not; a division for each column is one for the row.
+//!
+//!     out[j] += t * (X[i][j] * y) / (1.0 + t)   →   f = t * y / (1.0 + t); out[j] += X[i][j] * f
+//!
+//! Only where [`super::LowerOptions`] allows reciprocals, since products are put into another order. What can fail stays where
+//! it is.
+
+use crate::ir::free::mentions;
+use crate::ir::subst::map_children;
+use crate::ir::{Expr, Prim, Term, Type, Var};
+
+use super::context::{Lowerer, Result};
+
+/// A product of factors, some of them inverted.
+#[derive(Default)]
+pub struct Product {
+    over: Vec<Expr>,
+    under: Vec<Expr>,
+    negative: bool,
+}
+
+impl Product {
+    /// The factors of a term, in their order.
+    pub fn of(expr: &Expr) -> Product {
+        let mut product = Product::default();
+        product.collect(expr, false);
+        product
+    }
+
+    fn collect(&mut self, expr: &Expr, inverse: bool) {
+        match expr.term() {
+            Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, args) if expr.ty() == &Type::Double => {
+                let divides = matches!(expr.term(), Term::Prim(Prim::Div, _));
+                self.negative ^= matches!(expr.term(), Term::Prim(Prim::Neg, _));
+                for (k, arg) in args.iter().enumerate() {
+                    self.collect(arg, inverse ^ (divides && k == 1));
+                }
+            }
+            _ if inverse => self.under.push(expr.clone()),
+            _ => self.over.push(expr.clone()),
+        }
+    }
+
+    /// The factors for which a condition holds, and the others.
+    fn split(self, is_ours: impl Fn(&Expr) -> bool) -> (Product, Product) {
+        let (over, other_over) = self.over.into_iter().partition(&is_ours);
+        let (under, other_under) = self.under.into_iter().partition(&is_ours);
+        (Product { over, under, negative: false }, Product { over: other_over, under: other_under, negative: self.negative })
+    }
+
+    /// Whether computing it takes an operation.
+    fn is_work(&self) -> bool {
+        self.over.len() > 1 || !self.under.is_empty()
+    }
+
+    fn is_one(&self) -> bool {
+        self.over.is_empty() && self.under.is_empty()
+    }
+
+    fn term(self) -> Expr {
+        let times = |a, b| Expr::prim(Prim::Mul, vec![a, b]);
+        let over = self.over.into_iter().reduce(times);
+        let term = match (over, self.under.into_iter().reduce(times)) {
+            (Some(over), None) => over,
+            (over, Some(under)) => Expr::prim(Prim::Div, vec![over.unwrap_or(Expr::double(1.0)), under]),
+            (None, None) => Expr::double(1.0),
+        };
+        if self.negative { Expr::prim(Prim::Neg, vec![term]) } else { term }
+    }
+
+    /// The factors that mention some of the variables.
+    pub fn mentioning(&self, vars: &[Var]) -> Vec<&Expr> {
+        self.over.iter().chain(&self.under).filter(|factor| vars.iter().any(|var| mentions(factor, var))).collect()
+    }
+}
+
+impl Lowerer<'_> {
+    /// The term with what its products have in common for the whole row named here; `ours` is what changes from column to
+    /// column.
+    pub fn with_common_factors(&mut self, expr: &Expr, ours: &[Var]) -> Result<Expr> {
+        let is_product = matches!(expr.term(), Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, _)) && expr.ty() == &Type::Double;
+        if is_product {
+            let same = |this: &Self, factor: &Expr| !ours.iter().any(|var| mentions(factor, var)) && this.cannot_fail(factor);
+            let (row, mut column) = Product::of(expr).split(|factor| same(self, factor));
+            if row.is_work() {
+                for factor in column.over.iter_mut().chain(&mut column.under) {
+                    *factor = self.with_common_factors(factor, ours)?;
+                }
+                let r = Var::fresh("r", Type::Double);
+                let negative = std::mem::take(&mut column.negative);
+                self.bind(&r, &Product { negative, ..row }.term())?;
+                let r = Expr::var(&r);
+                return Ok(if column.is_one() { r } else { Expr::prim(Prim::Mul, vec![column.term(), r]) });
+            }
+        }
+        let mut failed = None;
+        let ours = &[ours, &expr.term().binders().cloned().collect::<Vec<_>>()].concat();
+        let expr = map_children(expr, &mut |child| match self.with_common_factors(child, ours) {
+            Ok(child) => child,
+            Err(problem) => {
+                failed = Some(problem);
+                child.clone()
+            }
+        });
+        failed.map_or(Ok(expr), Err)
+    }
+
+    /// Arithmetic on and comparisons of numbers, variables, and elements that are known to be there.
+    pub fn cannot_fail(&self, expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Var(_) | Term::Double(_) => true,
+            Term::Get(array, index) => self.cannot_fail(array) && index.is_atom() && self.facts.get_is_safe(array, index),
+            Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Neg, args) => {
+                expr.ty() == &Type::Double && args.iter().all(|arg| self.cannot_fail(arg))
+            }
+            Term::Prim(Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Not, args) => {
+                args.iter().all(|arg| self.cannot_fail(arg))
+            }
+            _ => false,
+        }
+    }
+}
