@@ -112,6 +112,12 @@ const RULES: &[(&str, &str, &str)] = &[
     ("if-float", "(if x < y then 1.0 else 0.0) * a", "if x < y then 1.0 * a else 0.0 * a"),
     ("if-float", "(if x < y then v else w)[i]", "if x < y then v[i] else w[i]"),
     ("if-float", "(if x < y then a else b) * c", ""),
+    (
+        "if-let",
+        "let t = (if x < y then (a, b) else (x, 0.0)) in z + snd t * fst t",
+        "if x < y then let t = (a, b) in z + snd t * fst t else z",
+    ),
+    ("if-let", "let t = (if x < y then (a, b) else (x, 0.0)) in z + fst t", ""),
     ("if-let", "let t = (if i = j then a else 0.0) in t * b", "if i = j then let t = a in t * b else 0.0"),
     ("if-join", "(if x < y then a else b) + (if x < y then c else d)", "if x < y then a + c else b + d"),
     ("and-true", "x < y && true", "x < y"),

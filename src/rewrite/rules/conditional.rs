@@ -155,24 +155,36 @@ fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn if_let(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = value.term() else { return None };
-    let (when, kept) = match (is_number(a, 0.0), is_number(b, 0.0)) {
-        (false, true) => (true, a),
-        (true, false) => (false, b),
+    let (zero_a, zero_b) = (zeros(a), zeros(b));
+    let (when, kept, zero) = match (zero_a.contains(&true), zero_b.contains(&true)) {
+        (false, true) => (true, a, zero_b),
+        (true, false) => (false, b, zero_a),
         (true, true) | (false, false) => return None,
     };
-    if x.ty() != &Type::Double {
-        return None;
-    }
-    let mut local = Locals { zeros: vec![x.clone()], others: Vec::new() };
+    let mut local = match x.ty() {
+        Type::Double => Locals { zeros: vec![x.clone()], others: Vec::new(), parts: None },
+        Type::Tuple(_) => Locals { zeros: Vec::new(), others: vec![x.clone()], parts: Some((x.clone(), zero)) },
+        Type::Index(_) | Type::Bool | Type::Array(..) => return None,
+    };
     let rest = at_zero(body, &mut local)?;
     let acted = Expr::let_(x.clone(), kept.clone(), body.clone());
     Some(if when { Expr::if_(c.clone(), acted, rest) } else { Expr::if_(c.clone(), rest, acted) })
+}
+
+/// Whether a term is zero, or which components of a tuple are.
+fn zeros(expr: &Expr) -> Vec<bool> {
+    match expr.term() {
+        Term::Tuple(parts) => parts.iter().map(|part| is_number(part, 0.0)).collect(),
+        _ => vec![is_number(expr, 0.0)],
+    }
 }
 
 /// Variables that are zero, and others that are bound inside the term.
 struct Locals {
     zeros: Vec<Var>,
     others: Vec<Var>,
+    /// A tuple, and which of its components are zero.
+    parts: Option<(Var, Vec<bool>)>,
 }
 
 /// What is left of a term when some variables are zero: zero, or an atom or component from outside.
@@ -208,6 +220,10 @@ fn vanishes(expr: &Expr, local: &Locals) -> bool {
     match expr.term() {
         Term::Double(value) => *value == 0.0,
         Term::Var(var) => local.zeros.contains(var),
+        Term::Proj(tuple, k) => match (tuple.term(), &local.parts) {
+            (Term::Var(var), Some((x, zero))) => var == x && zero.get(*k) == Some(&true),
+            _ => false,
+        },
         Term::Prim(prim, args) => match (prim, args.as_slice()) {
             (Prim::Mul, [a, b]) => vanishes(a, local) || vanishes(b, local),
             (Prim::Div, [a, _]) => vanishes(a, local),

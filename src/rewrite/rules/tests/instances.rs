@@ -477,6 +477,14 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             });
             Expr::fold_with(n, s, i, body, init)
         }
+        "if-let" if g.below(3) == 0 => {
+            let value = Expr::if_(g.boolean(1), Expr::tuple(vec![g.double(1), g.double(1)]), Expr::tuple(vec![g.double(1), double(0.0)]));
+            let (x, body) = g.bound("t", value.ty().clone(), |g, x| {
+                let at = |k| Expr::proj(Expr::var(x), k);
+                prim(Prim::Add, g.param("x"), prim(Prim::Mul, at(1), if g.below(2) == 0 { at(0) } else { g.double(1) }))
+            });
+            Expr::let_(x, value, body)
+        }
         "if-let" => {
             let value = Expr::if_(g.boolean(1), g.double(1), double(0.0));
             let other = g.double(1);
