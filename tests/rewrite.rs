@@ -295,9 +295,11 @@ const OWN_RULES: &[(&str, &str, &str)] = &[
     ("rule swap : (if c then a else b) -> if not c then b else a\nswap", "if i = j then x else y", "if not (i = j) then y else x"),
     ("rule first : (a, b) -> (b, a)\nfirst", "(x, y)", "(y, x)"),
     ("rule last : v[length v - 1] -> v[0]\ntopdown last", "w[length w - 1] * 2.0", "w[0] * 2.0"),
-    // no law: the types of the sides differ, so nothing is rewritten
-    ("rule wrong : a < b -> a\ntopdown wrong", "if x < y then 1.0 else 2.0", ""),
-    ("rule wrong : a + b -> if a then b else a\nwrong", "x + y", ""),
+    ("rule choose : min a b -> if a < b then a else b\ntopdown choose", "sin (min x y)", "sin (if x < y then x else y)"),
+    ("\u{feff}rule double : a + a -> 2 * a\ndouble", "x + x", "2.0 * x"),
+    ("\u{feff}mul-one", "x * 1.0", "x"),
+    ("rule unit : log a -> double 1 * log a\nunit", "log x", "double 1 * log x"),
+    ("rule eq : a = a -> 2 > 1 if exact a\ntopdown eq", "length x = length x && x[0] > 1.0", "2.0 > 1.0 && x[0] > 1.0"),
 ];
 
 const ERRORS: &[(&str, &str, &str, &str)] = &[
@@ -316,6 +318,17 @@ const ERRORS: &[(&str, &str, &str, &str)] = &[
     ("rule r : a + a\nr", "x", "E0118", "write `left -> right if condition`"),
     ("rule r : a + -> a\nr", "x", "E0101", ""),
     ("rule r : build n f -> 1\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : build n (fun i -> a) -> a\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : let x = a in b -> b\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : [a, b][0] -> a\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : sin a b -> a\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : a + true -> a\nr", "x", "E0130", "never fire"),
+    ("rule r : a < b -> a - b\nr", "x", "E0130", "give both sides one type"),
+    ("rule r : a + b -> if a then b else a\nr", "x", "E0130", "never fire"),
+    ("rule r : a[i] + a -> a\nr", "x", "E0130", "never fire"),
+    ("rule r : (a, b) -> a + b + (a, b)\nr", "x", "E0130", "never fire"),
+    ("rule r : not a -> a if double a\nr", "x", "E0130", "leave the condition out"),
+    ("rule r : if c then (a, b) else a -> b\nr", "x", "E0130", "never fire"),
     ("rule r a + a -> a\nr", "x", "E0120", "write `rule name : left -> right if condition`"),
     ("id", "x +", "E0101", ""),
     ("id", "(x", "E0102", ""),
@@ -397,6 +410,11 @@ fn what_is_wrong_is_said_with_its_place() {
     };
     assert_eq!(place("rule r : a + a -> a if atomc a\nr"), "atomc a");
     assert_eq!(place("rule r : a + build 2 f -> a\nr"), "build 2 f");
+    assert_eq!(place("rule r : build n (fun i -> a) -> a\nr"), "fun");
+    assert_eq!(place("rule r : a + a -> 2 * (a + b) - c\nr"), "b");
+    assert_eq!(place("rule r : a + true -> a\nr"), "true");
+    assert_eq!(place("// first\nrule r : a + a -> 2 * a;\n  a < b -> a - b\nr"), "a - b");
+    assert_eq!(place("\u{feff}rule r : not a -> a if double a\nr"), "double a");
     assert_eq!(place("let a = id\nlet b = (a ; c)"), "c");
 }
 
