@@ -46,6 +46,16 @@ const RULES: &[(&str, &str, &str)] = &[
         "let a = build n (fun i -> exp v[i]) in ifold (fun s i -> s + (a[i] - w[i])) 0.0 n * (a[0] - w[0])",
         "let a = build n (fun i -> exp v[i] - w[i]) in ifold (fun s i_1 -> s + a[i_1]) 0.0 n * a[0]",
     ),
+    (
+        "array-reuse",
+        "let a = build (length w) (fun i -> ifold (fun t k -> t + M[i][k]) 0.0 m - w[i]) in a[0] * ifold (fun s j -> s + (ifold (fun t k -> t + M[j][k]) 0.0 m - w[j])) 0.0 (length w)",
+        "let a = build (length w) (fun i -> ifold (fun t k -> t + M[i][k]) 0.0 m - w[i]) in a[0] * ifold (fun s j -> s + a[j]) 0.0 (length w)",
+    ),
+    (
+        "array-reuse",
+        "let b = ifold (fun s j -> s + exp (ifold (fun t k -> t + M[j][k]) 0.0 m)) 0.0 n in let a = build n (fun i -> ifold (fun t k -> t + M[i][k]) 0.0 m) in a[0] * b",
+        "let a = build n (fun i -> ifold (fun t k -> t + M[i][k]) 0.0 m) in let b = ifold (fun s j -> s + exp a[j]) 0.0 n in a[0] * b",
+    ),
     ("common", "sin x * (if i = j then sin x else y)", "let t = sin x in t * (if i = j then t else y)"),
     // 8b
     ("add-zero", "x + 0.0", "x"),
@@ -113,6 +123,12 @@ const RULES: &[(&str, &str, &str)] = &[
     ("if-float", "(if x < y then v else w)[i]", "if x < y then v[i] else w[i]"),
     ("if-float", "(if x < y then a else b) * c", ""),
     ("if-let", "let t = (if i = j then a else 0.0) in t * b", "if i = j then let t = a in t * b else 0.0"),
+    (
+        "if-let",
+        "let x = (if i = j then a else 0.0) in x + (if i = j then b else x)",
+        "if i = j then let x = a in x + (if i = j then b else x) else 0.0",
+    ),
+    ("if-let", "let x = (if i = j then a else 0.0) in x + (if i = k then b else x)", ""),
     ("if-join", "(if x < y then a else b) + (if x < y then c else d)", "if x < y then a + c else b + d"),
     ("and-true", "x < y && true", "x < y"),
     ("or-false", "x < y || false", "x < y"),
@@ -174,6 +190,12 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> s + v[i] + (if i = k then x else 0.0)) 0.0 5",
         "ifold (fun s i -> s + (if i = k then x else 0.0)) (ifold (fun s_1 i_1 -> s_1 + v[i_1]) 0.0 5) 5",
     ),
+    (
+        "sum-branch",
+        "ifold (fun s i -> s + (if i = 0 then x else (if i = k then v[i] else 0.0) + w[i])) 0.0 n",
+        "ifold (fun s i -> s + (if i = 0 then x else w[i])) (ifold (fun s_1 i_1 -> s_1 + (if i_1 = k then if i_1 = 0 then 0.0 else v[i_1] else 0.0)) 0.0 n) n",
+    ),
+    ("sum-branch", "ifold (fun s i -> s + (if i = 0 then (if i = k then x else 0.0) else 0.0)) 0.0 n", ""),
     ("let-sink", "let x = sin a in if i = j then x else b", "if i = j then let x = sin a in x else b"),
     // 8g
     (
