@@ -32,8 +32,12 @@ impl Printer<'_> {
         self.line(format!("const int64_t {rows} = smooth_imin({lanes}, {end} - {first});"));
         // where a tile's first row begins, over the name of the first row
         self.named[i] = Some(first.clone());
-        for panel in panels {
-            self.panel(panel, &rows);
+        for panel in panels.iter().filter(|panel| panel.layout == Layout::Rows) {
+            self.rows(panel, &rows);
+        }
+        let chosen: Vec<&Panel> = panels.iter().filter(|panel| panel.layout == Layout::Columns).collect();
+        if !chosen.is_empty() {
+            self.columns(&chosen, *lane);
         }
         let starts: Vec<String> = tiles.iter().map(|tile| self.start(tile)).collect();
         let names: Vec<String> = tiles.iter().map(|_| self.names.local("tile")).collect();
@@ -74,7 +78,7 @@ impl Printer<'_> {
     }
 
     /// A pointer to the rows of a tile that are read.
-    fn panel(&mut self, panel: &Panel, rows: &str) {
+    fn rows(&mut self, panel: &Panel, rows: &str) {
         let elem = self.locals[panel.id].elem;
         let (ty, lanes) = (c_type(elem, self.real), self.real.lanes() as i64);
         let read = self.real.function(if elem == Elem::Index { "smooth_read_index_rows" } else { "smooth_read_rows" });
@@ -84,6 +88,40 @@ impl Printer<'_> {
         let Panel { stride, width, .. } = panel;
         self.line(format!("{ty} {last}[{}];", stride * lanes));
         self.line(format!("const {ty} *{name} = {read}({from}, {stride}, {width}, {rows}, {last});"));
+    }
+
+    /// Copies of the rows that the lanes choose, column by column.
+    fn columns(&mut self, panels: &[&Panel], lane: Id) {
+        let lanes = self.real.lanes();
+        for panel in panels {
+            let name = self.declare(panel.id);
+            self.line(format!("{} {name}[{}];", c_type(self.locals[panel.id].elem, self.real), panel.width * lanes as i64));
+        }
+        self.line("/* compilers gather only numbers that are as wide as their indices */");
+        self.names.open();
+        let lane = self.declare(lane);
+        self.line(format!("for (int64_t {lane} = 0; {lane} < {lanes}; ++{lane}) {{"));
+        self.depth += 1;
+        for panel in panels {
+            let Pointer { base, offset } = &panel.from;
+            let column = self.name(panel.id);
+            if panel.width == 1 {
+                let element = self.expr(&Value::Load { base: *base, offset: offset.clone().map(Box::new) });
+                self.line(format!("{column}[{lane}] = {element};"));
+                continue;
+            }
+            let row = self.names.local(&format!("{}_row", self.locals[*base].name));
+            self.line(format!("const {} *{row} = {};", c_type(self.locals[*base].elem, self.real), self.pointer(&panel.from)));
+            self.names.open();
+            let k = self.names.local("k");
+            self.line(format!("for (int64_t {k} = 0; {k} < {}; ++{k}) {{", panel.width));
+            self.line(format!("    {column}[{k} * {lanes} + {lane}] = {row}[{k}];"));
+            self.line("}");
+            self.names.close();
+        }
+        self.depth -= 1;
+        self.line("}");
+        self.names.close();
     }
 
     fn start(&self, tile: &Tile) -> String {

@@ -61,7 +61,7 @@ pub fn lower_function(
     let mut body = clean(body, &kept);
     super::lanes::find(&mut body);
     super::select::straighten(&mut lowerer.locals, &mut body);
-    super::tile::find(&mut lowerer.locals, &mut body);
+    super::tile::find(&mut lowerer.locals, options.real, &mut body);
     if options.reciprocals {
         super::collect::find(&mut lowerer.locals, &mut body);
     }

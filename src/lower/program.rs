@@ -285,14 +285,24 @@ pub struct Tiles {
 /// A matrix that each iteration of a loop reads of one row alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// The pointer to the first element of a tile's rows, or of a copy of those that are left.
+    /// The elements that a tile reads.
     pub id: Id,
-    /// The first element that is read in a row, over the loop's index.
+    /// The first element that is read in a row: of a tile's first row, over the loop's index, or of each.
     pub from: Pointer,
     /// The distance of two rows.
     pub stride: i64,
     /// From the first to the last element that is read.
     pub width: i64,
+    pub layout: Layout,
+}
+
+/// How a panel holds its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One after the other, at their distance: they lie so in the matrix, and are copied where a tile has fewer than lanes.
+    Rows,
+    /// Column by column, a row in each lane: copies of the rows that the lanes choose.
+    Columns,
 }
 
 /// A matrix of which each iteration of a loop writes one whole row.

@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 
 use crate::ir::Prim;
+use crate::real::Real;
 
 use super::clean::each_local;
 use super::program::*;
@@ -28,9 +29,9 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 1..=64;
 const FEW_ROWS: i64 = 16;
 
 /// Marks the loops of a block.
-pub fn find(locals: &mut Vec<Local>, block: &mut Block) {
+pub fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block) {
     for stmt in block {
-        stmt.blocks_mut().for_each(|block| find(locals, block));
+        stmt.blocks_mut().for_each(|block| find(locals, real, block));
         let Stmt::For { i, count, body, lanes, .. } = stmt else { continue };
         let few = matches!(count, Value::Index(count) if *count <= FEW_ROWS);
         if *lanes == Lanes::Any && !few {
@@ -38,7 +39,7 @@ pub fn find(locals: &mut Vec<Local>, block: &mut Block) {
             if !tiles.is_empty() {
                 locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: "" });
                 let lane = locals.len() - 1;
-                let panels = super::panel::find(locals, *i, lane, body);
+                let panels = super::panel::find(locals, *i, lane, real, body);
                 *lanes = Lanes::Tile(Box::new(Tiles { lane, panels, tiles }));
             }
         }
