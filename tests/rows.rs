@@ -104,6 +104,12 @@ fn arguments(rows: usize, columns: usize, huge: bool) -> Vec<String> {
     vec![format!("{matrix:?}"), format!("{:?}", vector(rows)), format!("{:?}", vector(columns))]
 }
 
+/// As [`arguments`], and for each row the index of one.
+fn chosen_arguments(rows: usize, columns: usize, huge: bool) -> Vec<String> {
+    let chosen: Vec<usize> = (0..rows).map(|i| i * 7 % rows).collect();
+    [arguments(rows, columns, huge), vec![format!("{chosen:?}")]].concat()
+}
+
 /// Calls all entries with all sizes, as C against the interpreter.
 fn agree(text: &str, entries: &[String], sizes: &[(usize, usize)]) {
     agree_on(text, entries, sizes, &arguments);
@@ -298,9 +304,55 @@ fn tiles_of_rows_agree_with_the_interpreter() {
     }
     let text: String = TILES.iter().map(entry).collect();
     let entries: Vec<String> = TILES.iter().map(|(name, ..)| name.to_string()).collect();
-    let given = |rows: usize, columns: usize, huge: bool| {
-        let chosen: Vec<usize> = (0..rows).map(|i| i * 7 % rows).collect();
-        [arguments(rows, columns, huge), vec![format!("{chosen:?}")]].concat()
+    agree_on(&text, &entries, &[(0, 5), (1, 5), (2, 5), (7, 5), (8, 5), (9, 5), (19, 5), (24, 5)], &chosen_arguments);
+}
+
+/// Functions that write rows of nine numbers, made of what is read by the index, by indices in memory and behind conditions.
+fn mixed_rows(count: usize) -> String {
+    let mut state = 5usize;
+    let mut below = |bound: usize| {
+        state = (state * 1103515245 + 12345) % (1 << 31);
+        (state >> 12) % bound
     };
-    agree_on(&text, &entries, &[(0, 5), (1, 5), (2, 5), (7, 5), (8, 5), (9, 5), (19, 5), (24, 5)], &given);
+    let mut text = String::new();
+    for case in 0..count {
+        text += &format!(
+            "let mixed{case} (X: Matrix<m, 5>) (y: Vector<m>) (w: Vector<5>) (k: Array<Index<m>, m>) =\n  let m = length y\n  build m (fun i ->\n"
+        );
+        let mut names: Vec<String> = vec!["w[1]".to_string()];
+        for value in 0..4 {
+            let mut read = || match below(9) {
+                0 => format!("X[i][{}]", below(5)),
+                1 => format!("X[k[i]][{}]", below(5)),
+                2 => format!("X[k[k[i]]][{}]", below(5)),
+                3 => "y[i]".to_string(),
+                4 => "y[k[i]]".to_string(),
+                5 => "y[m - 1 - i]".to_string(),
+                6 => "(double (k[i] + i))".to_string(),
+                7 => format!("(if i + {0} < m then y[i + {0}] else 1.0)", below(4)),
+                _ => format!("(if y[i] > 0.0 then X[k[i]][{}] else w[{}])", below(5), below(5)),
+            };
+            let (one, other) = (read(), read());
+            let name = names[below(names.len())].clone();
+            let body = match below(5) {
+                0 => format!("{one} * {other} - {name}"),
+                1 => format!("if {name} > {one} then {other} else {one}"),
+                2 => format!("sin {one} + {name} * {other}"),
+                3 => format!("sqrt ({one} * {one}) * {name}"),
+                _ => format!("{one} + {other}"),
+            };
+            text += &format!("    let v{value} = {body}\n");
+            names.push(format!("v{value}"));
+        }
+        let columns: Vec<String> = (0..9).map(|_| format!("{} * {}", names[below(names.len())], names[below(names.len())])).collect();
+        text += &format!("    [{}])\n\n", columns.join(", "));
+    }
+    text
+}
+
+#[test]
+fn mixed_rows_agree_with_the_interpreter() {
+    let count = 24;
+    let entries: Vec<String> = (0..count).map(|k| format!("mixed{k}")).collect();
+    agree_on(&mixed_rows(count), &entries, &[(0, 5), (1, 5), (5, 5), (8, 5), (19, 5)], &chosen_arguments);
 }
