@@ -29,7 +29,7 @@ rules! {
         if ["k total"] => if_swap;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b"
         if ["f a or f b is then simpler", "f is small"] => if_float;
-    "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x] = e is zero or atomic" => if_let;
+    "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x, false/c] = e is zero or atomic" => if_let;
     "if-join"    Conditional @ Prim: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
     "or-false"   Conditional @ Prim: "c || false -> c; false || c -> c; c || true -> true; true || c -> true";
@@ -161,9 +161,10 @@ fn if_let(expr: &Expr, _: &Facts) -> Option<Expr> {
         (true, false) => (false, b, zero_a),
         (true, true) | (false, false) => return None,
     };
+    let known = (c, !when);
     let mut local = match x.ty() {
-        Type::Double => Locals { zeros: vec![x.clone()], others: Vec::new(), parts: None },
-        Type::Tuple(_) => Locals { zeros: Vec::new(), others: vec![x.clone()], parts: Some((x.clone(), zero)) },
+        Type::Double => Locals { zeros: vec![x.clone()], others: Vec::new(), parts: None, known },
+        Type::Tuple(_) => Locals { zeros: Vec::new(), others: vec![x.clone()], parts: Some((x.clone(), zero)), known },
         Type::Index(_) | Type::Bool | Type::Array(..) => return None,
     };
     let rest = at_zero(body, &mut local)?;
@@ -179,12 +180,13 @@ fn zeros(expr: &Expr) -> Vec<bool> {
     }
 }
 
-/// Variables that are zero, and others that are bound inside the term.
-struct Locals {
+/// Variables that are zero, and others that are bound inside the term; a condition, and whether it holds.
+struct Locals<'a> {
     zeros: Vec<Var>,
     others: Vec<Var>,
     /// A tuple, and which of its components are zero.
     parts: Option<(Var, Vec<bool>)>,
+    known: (&'a Expr, bool),
 }
 
 /// What is left of a term when some variables are zero: zero, or an atom or component from outside.
@@ -231,6 +233,7 @@ fn vanishes(expr: &Expr, local: &Locals) -> bool {
             (Prim::Add | Prim::Sub, [a, b]) => vanishes(a, local) && vanishes(b, local),
             _ => false,
         },
+        Term::If(c, a, b) if same(c, local.known.0) => vanishes(if local.known.1 { a } else { b }, local),
         Term::If(_, a, b) => vanishes(a, local) && vanishes(b, local),
         _ => false,
     }
