@@ -151,6 +151,17 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     // 8e
     ("array-to-tuple", "let a = [sin x, cos x] in a[0] * a[1]", "let a = (sin x, cos x) in fst a * snd a"),
+    (
+        "fold-to-tuple",
+        "ifold (fun s i -> [s[1], s[0] * x]) [x, y] n",
+        "let s_1 = ifold (fun s i -> (snd s, fst s * x)) (x, y) n in [fst s_1, snd s_1]",
+    ),
+    (
+        "fold-to-tuple",
+        "ifold (fun s i -> if x < s[0] then s else [s[1], x]) (build 2 (fun k -> y)) n",
+        "let s_1 = ifold (fun s i -> if x < fst s then s else (snd s, x)) (y, y) n in [fst s_1, snd s_1]",
+    ),
+    ("fold-to-tuple", "ifold (fun s i -> build 2 (fun k -> s[i % 2])) [x, y] n", ""),
     ("project", "snd (a, b)", "b"),
     ("let-inline ; topdown project", "let (a, b, c) = (x, y, z) in a * c", "x * (let (_, _, part) = (x, y, z) in part)"),
     ("topdown tuple-eta", "let p = (a, b) in (fst p, snd p)", "let p = (a, b) in p"),

@@ -95,6 +95,26 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let (x, body) = g.bound("t", ty, |g, x| prim(Prim::Mul, Expr::get(Expr::var(x), Expr::index(k)), g.double(1)));
             Expr::let_(x, value, body)
         }
+        "fold-to-tuple" => {
+            let items = |g: &mut Generator| Expr::array(Type::Double, vec![g.double(1), g.double(1), g.double(1)]);
+            let init = match g.below(3) {
+                0 => items(g),
+                1 => Expr::if_(g.boolean(1), items(g), items(g)),
+                _ => Expr::build(Expr::index(3), "k", |_| g.double(1)),
+            };
+            let n = g.count();
+            let form = g.below(4);
+            Expr::fold(n, "s", "i", init, |s, i| {
+                let at = |k| Expr::get(s.clone(), Expr::index(k));
+                let new = Expr::array(Type::Double, vec![at(1), at(2), prim(Prim::Add, at(0), g.double(1))]);
+                match form {
+                    0 => new,
+                    1 => Expr::if_(g.boolean(1), s.clone(), new),
+                    2 => Expr::build(Expr::index(3), "k", |k| prim(Prim::Mul, Expr::get(s.clone(), k), g.double(1))),
+                    _ => Expr::build(Expr::index(3), "k", |_| Expr::get(s.clone(), Expr::prim(Prim::Rem, vec![i, Expr::index(3)]))),
+                }
+            })
+        }
         "if-merge" => {
             let cond = g.boolean(1);
             let part = |g: &mut Generator| Expr::if_(cond.clone(), g.double(1), g.double(1));

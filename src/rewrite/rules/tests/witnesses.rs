@@ -209,6 +209,7 @@ pub const ROWS: &[Row] = &[
         "let p = build k (fun i -> let t = exp (sin v[i]) in (t + 1.0, t * 2.0)) in build k (fun i -> fst p[i] * snd p[i])",
     ),
     row("array-to-tuple", "x is only indexed by literals", Scope, "let a = [x, y] in a[k] * a[0]"),
+    row("fold-to-tuple", "s is only indexed by literals", Scope, "ifold (fun s i -> [s[i % 2], s[0] * x]) [x, y] n"),
     // 8f
     by("fold-unroll", "few steps and a small f", Size, "repeat (topdown fold-unroll)", "ifold (fun s i -> s * x + y) z 40"),
     random("fold-id", CHECKED, Lost),
