@@ -4,7 +4,8 @@
 //!       →   sum over i of (if i = 0 then a else c i), and sum over i of (if i = k then (if i = 0 then 0 else b) else 0)
 //!
 //! The second is no loop (`sum-one-hot`). So is the gradient of a sum over neighbours with a boundary, or with a kink, as
-//! cheap as that without. Limits: the terms of a branch, behind its lets; a real-number law of group `algebra`.
+//! cheap as that without. Limits: the terms of branches, one
+//! inside the other, behind their lets; a real-number law of group `algebra`.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::freshen;
@@ -20,17 +21,13 @@ rules! {
         if ["s is not in a, b, c, d", "i is not in k", "k total", "c holds in more than one step, or d is not 0"] => sum_branch;
 }
 
-/// A branch, and what it adds in one step only.
-struct Hot<'a> {
-    /// Whether the branch is where the condition holds.
-    when: bool,
-    lets: Vec<(&'a Var, &'a Expr)>,
-    /// `i = k`, what is added there, and whether it is added.
+/// What a sum adds in one step only, and what it adds without it.
+struct Taken {
+    /// `i = k`, and what is added there: added, or taken away.
     cond: Expr,
-    term: Expr,
+    once: Expr,
     positive: bool,
-    /// What else the branch adds.
-    rest: Vec<(Expr, bool)>,
+    rest: Expr,
 }
 
 fn sum_branch(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -44,66 +41,79 @@ fn sum_branch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);
     let at = terms.iter().position(|(term, positive)| *positive && is_acc(term))?;
     terms.remove(at);
-    let (at, hot) = terms.iter().enumerate().find_map(|(at, (term, _))| Some((at, hot(term, i, &lets, facts)?)))?;
-    let Term::If(c, a, b) = terms[at].0.term() else { return None };
+    let fixed = |cond: &Expr| !lets.iter().any(|(x, _)| mentions(cond, x));
+    let mut taken = terms.iter().enumerate().find_map(|(at, (term, _))| Some((at, of_choice(term, i, facts)?)))?;
     let recurs = terms.iter().any(|(term, _)| mentions(term, acc)) || lets.iter().any(|(_, value)| mentions(value, acc));
     facts.require("s is not in a, b, c, d", !recurs, sum)?;
-    facts.require("k total", facts.is_total(&hot.cond), &hot.cond)?;
-    let choose =
-        |branch: Expr, other: Expr| if hot.when { Expr::if_(c.clone(), branch, other) } else { Expr::if_(c.clone(), other, branch) };
-    let inside = |e: Expr| with_lets(&hot.lets, e);
-    let once = Expr::if_(hot.cond.clone(), choose(inside(hot.term.clone()), Expr::double(0.0)), Expr::double(0.0));
-    let rest = match hot.rest.split_first() {
-        None => Expr::double(0.0),
-        Some(((first, positive), rest)) => {
-            let first = if *positive { first.clone() } else { Expr::prim(Prim::Neg, vec![first.clone()]) };
-            inside(rest.iter().fold(first, |sum, (term, positive)| plus(sum, term, *positive)))
-        }
-    };
-    let other = if hot.when { b } else { a };
-    let positive = terms[at].1;
-    let rest = choose(rest, other.clone());
+    let (at, Taken { cond, once, positive, rest }) = &mut taken;
+    if !fixed(cond) {
+        return None;
+    }
+    facts.require("k total", facts.is_total(cond), cond)?;
     let step = |init: Expr, terms: &[(Expr, bool)]| {
         let sum = terms.iter().fold(Expr::var(acc), |sum, (term, positive)| plus(sum, term, *positive));
         Expr::fold_with(n.clone(), acc.clone(), i.clone(), with_lets(&lets, sum), init)
     };
-    let first = freshen(&step(init.clone(), &[(once, positive == hot.positive)]));
-    let others: Vec<_> =
-        terms.iter().enumerate().map(|(other, term)| if other == at { (rest.clone(), positive) } else { term.clone() }).collect();
-    Some(freshen(&step(first, &others)))
+    let once = Expr::if_(cond.clone(), once.clone(), Expr::double(0.0));
+    let first = freshen(&step(init.clone(), &[(once, terms[*at].1 == *positive)]));
+    terms[*at].0 = rest.clone();
+    Some(freshen(&step(first, &terms)))
 }
 
-/// A term of a branch that is zero but in one step; none where the whole condition is zero but in one step.
-fn hot<'a>(term: &'a Expr, i: &Var, outer: &[(&Var, &Expr)], facts: &Facts) -> Option<Hot<'a>> {
+/// What a term that is a choice adds in one step only; none where the whole term is zero but in one step.
+fn of_choice(term: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
     let Term::If(c, a, b) = term.term() else { return None };
-    let is_once = is_number(b, 0.0) && one_step(c, i, outer, facts);
+    let is_once = is_number(b, 0.0) && one_step(c, i, facts);
     if !facts.grants("c holds in more than one step, or d is not 0", !is_once) {
         return None;
     }
-    [(a, true), (b, false)].into_iter().find_map(|(branch, when)| {
-        let (lets, sum) = behind_lets(branch);
-        let mut rest = Vec::new();
-        summands(sum, true, &mut rest);
-        let at = rest.iter().position(|(term, _)| match term.term() {
-            Term::If(cond, _, zero) => {
-                is_number(zero, 0.0) && one_step(cond, i, outer, facts) && !lets.iter().any(|(x, _)| mentions(cond, x))
+    let zero = || Expr::double(0.0);
+    if let Some(Taken { cond, once, positive, rest }) = of_branch(a, i, facts) {
+        let once = Expr::if_(c.clone(), once, zero());
+        return Some(Taken { cond, once, positive, rest: Expr::if_(c.clone(), rest, b.clone()) });
+    }
+    let Taken { cond, once, positive, rest } = of_branch(b, i, facts)?;
+    let once = Expr::if_(c.clone(), zero(), once);
+    Some(Taken { cond, once, positive, rest: Expr::if_(c.clone(), a.clone(), rest) })
+}
+
+/// What a branch adds in one step only, itself or in a branch of its own.
+fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
+    let (lets, sum) = behind_lets(branch);
+    let mut terms = Vec::new();
+    summands(sum, true, &mut terms);
+    let (at, taken) = terms.iter().enumerate().find_map(|(at, (term, _))| {
+        let taken = match term.term() {
+            Term::If(cond, once, zero) if is_number(zero, 0.0) && one_step(cond, i, facts) => {
+                Taken { cond: cond.clone(), once: once.clone(), positive: true, rest: Expr::double(0.0) }
             }
-            _ => false,
-        })?;
-        let (hot, positive) = rest.remove(at);
-        let Term::If(cond, term, _) = hot.term() else { return None };
-        Some(Hot { when, lets, cond: cond.clone(), term: term.clone(), positive, rest })
-    })
+            _ => of_choice(term, i, facts)?,
+        };
+        (!lets.iter().any(|(x, _)| mentions(&taken.cond, x))).then_some((at, taken))
+    })?;
+    let positive = terms[at].1 == taken.positive;
+    if is_number(&taken.rest, 0.0) {
+        terms.remove(at);
+    } else {
+        terms[at].0 = taken.rest;
+    }
+    let rest = match terms.split_first() {
+        None => Expr::double(0.0),
+        Some(((first, positive), rest)) => {
+            let first = if *positive { first.clone() } else { Expr::prim(Prim::Neg, vec![first.clone()]) };
+            with_lets(&lets, rest.iter().fold(first, |sum, (term, positive)| plus(sum, term, *positive)))
+        }
+    };
+    Some(Taken { cond: taken.cond, once: with_lets(&lets, taken.once), positive, rest })
 }
 
 /// Whether a condition is `i = k`, which holds in one step at most.
-fn one_step(cond: &Expr, i: &Var, lets: &[(&Var, &Expr)], facts: &Facts) -> bool {
+fn one_step(cond: &Expr, i: &Var, facts: &Facts) -> bool {
     let Term::Prim(Prim::Eq, args) = cond.term() else { return false };
     let [a, b] = args.as_slice() else { return false };
     let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
     let k = if is_i(a) { b } else { a };
-    let is_fixed = !mentions(k, i) && !lets.iter().any(|(x, _)| mentions(k, x));
-    (is_i(a) || is_i(b)) && facts.grants("i is not in k", is_fixed)
+    (is_i(a) || is_i(b)) && facts.grants("i is not in k", !mentions(k, i))
 }
 
 fn plus(sum: Expr, term: &Expr, positive: bool) -> Expr {

@@ -73,13 +73,14 @@ fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(c, then, otherwise) = expr.term() else { return None };
     let i = facts.innermost_fold()?;
     let decides = |cond: &Expr| mentions(cond, i) && decides_steps(cond, i);
-    if decides(c) {
-        return None;
-    }
     let inside = |branch: &Expr| match branch.term() {
         Term::If(d, hot, cold) if decides(d) && cold.is_atom() => Some((d.clone(), hot.clone(), cold.clone())),
         _ => None,
     };
+    // what decides a step by doing nothing in it may come second
+    if decides(c) && !inside(otherwise).is_some_and(|(_, _, idle)| same(&idle, then)) {
+        return None;
+    }
     let (d, swapped, idle) = match (inside(then), inside(otherwise)) {
         (Some((d, a, idle)), Some((e, b, other))) if same(&d, &e) && same(&idle, &other) => (d, Expr::if_(c.clone(), a, b), idle),
         (Some((d, hot, idle)), _) if same(&idle, otherwise) => (d, Expr::if_(c.clone(), hot, idle.clone()), idle),
