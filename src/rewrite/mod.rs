@@ -46,7 +46,7 @@ mod textbook_tests;
 pub use derivation::Derivation;
 use derivation::Log;
 use engine::Budget;
-use facts::Facts;
+use facts::{Facts, Settled};
 use interpret::Interpreter;
 use refusals::Refusals;
 use rule::{Group, Rule};
@@ -79,9 +79,10 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
     let mut program = program.clone();
     let mut log = Log::new(options.record);
     let mut derivation = Derivation::default();
+    let mut settled = Settled::default();
     for (name, strategy) in phases(&schedule.strategy) {
         let mut budget = Budget::for_program(&program);
-        program = run(&program, strategy, &enabled, options, &mut log, &mut budget)?;
+        program = run(&program, strategy, &enabled, options, &mut log, &mut budget, &mut settled)?;
         if options.record {
             derivation.phases.push(log.phase(name, &program));
         }
@@ -107,7 +108,7 @@ fn visited(program: &Program, schedule: &Schedule) -> Result<usize, Diagnostic> 
     let (options, mut program, mut visited) = (Options::default(), program.clone(), 0);
     for (_, strategy) in phases(&schedule.strategy) {
         let mut budget = Budget::for_program(&program);
-        program = run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget)?;
+        program = run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget, &mut Settled::default())?;
         visited += budget.visited;
     }
     Ok(visited)
@@ -165,8 +166,10 @@ fn run(
     options: &Options,
     log: &mut Log,
     budget: &mut Budget,
+    settled: &mut Settled,
 ) -> Result<Program, Diagnostic> {
     let mut facts = Facts::new(program.clone(), options.strict_fp);
+    facts.settled = std::mem::take(settled).into();
     if log.is_recording() {
         facts.refusals = Refusals::kept();
     }
@@ -182,6 +185,7 @@ fn run(
             facts.program.functions.insert(name.clone(), Function { body, ..function.clone() });
         }
     }
+    *settled = facts.settled.into_inner();
     Ok(reachable(facts.program))
 }
 

@@ -86,7 +86,9 @@ impl Rule {
         };
         #[cfg(test)]
         facts.mutation.leave();
-        facts.refusals.settle(mark, self.name, expr, new.is_some());
+        if facts.refusals.are_kept() {
+            facts.refusals.settle(mark, self.name, expr, new.is_some());
+        }
         new
     }
 }
