@@ -55,3 +55,13 @@ static inline bool smooth_is_index(double x)
 {
     return x >= -9223372036854775808.0 && x < 9223372036854775808.0;
 }
+
+/* whether any of so many indices is not in 0 … end - 1 */
+static inline bool smooth_any_outside(const int64_t *indices, int64_t count, int64_t end)
+{
+    uint64_t outside = 0;
+    for (int64_t k = 0; k < count; ++k) {
+        outside |= (uint64_t)((uint64_t)indices[k] >= (uint64_t)end);
+    }
+    return outside != 0;
+}

@@ -1,14 +1,50 @@
 /* Tiles: eight rows of a matrix, column by column. */
 
-/* out[row * columns + k] = tile[k][row]; eight rows are transposed in registers where those are long enough,
-   and memory is asked for the rows after them: the processor does not see a stream in such short pieces */
-static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t rows, double *SMOOTH_RESTRICT out)
+/* eight rows from here on, of which so many columns are read; where fewer rows are left, a copy of them in which the
+   last one stands again and again */
+static inline const double *smooth_read_rows(const double *from, int64_t stride, int64_t columns, int64_t rows, double *copy)
+{
+    if (rows >= 8) {
+        return from;
+    }
+    for (int64_t lane = 0; lane < 8; ++lane) {
+        for (int64_t k = 0; k < columns; ++k) {
+            copy[lane * stride + k] = from[smooth_imin(lane, rows - 1) * stride + k];
+        }
+    }
+    return copy;
+}
+
+/* eight rows of indices from here on; where fewer are left, a copy of them in which the last one stands again and again */
+static inline const int64_t *smooth_read_index_rows(const int64_t *from, int64_t stride, int64_t columns, int64_t rows, int64_t *copy)
+{
+    if (rows >= 8) {
+        return from;
+    }
+    for (int64_t lane = 0; lane < 8; ++lane) {
+        for (int64_t k = 0; k < columns; ++k) {
+            copy[lane * stride + k] = from[smooth_imin(lane, rows - 1) * stride + k];
+        }
+    }
+    return copy;
+}
+
+/* asks memory for the eight rows after these: the processor does not see a stream in such short pieces */
+static inline void smooth_expect_rows(const double *rows, int64_t columns)
 {
 #if defined(__GNUC__)
-    for (int64_t k = 0; k < columns && rows == 8; ++k) {
-        __builtin_prefetch((const void *)((uintptr_t)out + (uintptr_t)(columns + k) * 64), 1);
+    for (int64_t k = 0; k < columns; ++k) {
+        __builtin_prefetch((const void *)((uintptr_t)rows + (uintptr_t)(columns + k) * 64), 1);
     }
+#else
+    (void)rows;
+    (void)columns;
 #endif
+}
+
+/* out[row * columns + k] = tile[k][row]; eight rows are transposed in registers where those are long enough */
+static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t rows, double *SMOOTH_RESTRICT out)
+{
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
     if (rows == 8 && columns >= 8) {
         typedef double lanes __attribute__((vector_size(64), aligned(8)));
@@ -31,8 +67,11 @@ static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t
                 fours[j + 2] = __builtin_shuffle(pairs[j], pairs[j + 2], second);
                 fours[j + 3] = __builtin_shuffle(pairs[j + 1], pairs[j + 3], second);
             }
+            /* one row after the other, as the memory has them */
             for (int64_t j = 0; j < 4; ++j) {
                 *(lanes *)(out + j * columns + at) = __builtin_shuffle(fours[j], fours[j + 4], low);
+            }
+            for (int64_t j = 0; j < 4; ++j) {
                 *(lanes *)(out + (j + 4) * columns + at) = __builtin_shuffle(fours[j], fours[j + 4], high);
             }
         }

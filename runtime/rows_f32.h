@@ -1,14 +1,51 @@
 /* Tiles of floats: sixteen rows of a matrix, column by column. */
 
-/* out[row * columns + k] = tile[k][row]; sixteen rows are transposed in registers, eight at a time, where those are
-   long enough, and memory is asked for the rows after them: the processor does not see a stream in such short pieces */
-static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out)
+/* sixteen rows from here on, of which so many columns are read; where fewer rows are left, a copy of them in which the
+   last one stands again and again */
+static inline const float *smooth_read_rowsf(const float *from, int64_t stride, int64_t columns, int64_t rows, float *copy)
+{
+    if (rows >= 16) {
+        return from;
+    }
+    for (int64_t lane = 0; lane < 16; ++lane) {
+        for (int64_t k = 0; k < columns; ++k) {
+            copy[lane * stride + k] = from[smooth_imin(lane, rows - 1) * stride + k];
+        }
+    }
+    return copy;
+}
+
+/* sixteen rows of indices from here on; where fewer are left, a copy of them in which the last one stands again and again */
+static inline const int64_t *smooth_read_index_rowsf(const int64_t *from, int64_t stride, int64_t columns, int64_t rows, int64_t *copy)
+{
+    if (rows >= 16) {
+        return from;
+    }
+    for (int64_t lane = 0; lane < 16; ++lane) {
+        for (int64_t k = 0; k < columns; ++k) {
+            copy[lane * stride + k] = from[smooth_imin(lane, rows - 1) * stride + k];
+        }
+    }
+    return copy;
+}
+
+/* asks memory for the sixteen rows after these: the processor does not see a stream in such short pieces */
+static inline void smooth_expect_rowsf(const float *rows, int64_t columns)
 {
 #if defined(__GNUC__)
-    for (int64_t k = 0; k < columns && rows == 16; ++k) {
-        __builtin_prefetch((const void *)((uintptr_t)out + (uintptr_t)(columns + k) * 64), 1);
+    for (int64_t k = 0; k < columns; ++k) {
+        __builtin_prefetch((const void *)((uintptr_t)rows + (uintptr_t)(columns + k) * 64), 1);
     }
+#else
+    (void)rows;
+    (void)columns;
 #endif
+}
+
+/* out[row * columns + k] = tile[k][row]; sixteen rows are transposed in registers, eight at a time, where those are
+   long enough */
+static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out)
+{
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
     if (rows == 16 && columns >= 8) {
         typedef float lanes __attribute__((vector_size(32), aligned(4)));
@@ -33,8 +70,11 @@ static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_
                     fours[j + 2] = __builtin_shuffle(pairs[j], pairs[j + 2], second);
                     fours[j + 3] = __builtin_shuffle(pairs[j + 1], pairs[j + 3], second);
                 }
+                /* one row after the other, as the memory has them */
                 for (int64_t j = 0; j < 4; ++j) {
                     *(lanes *)(half + j * columns + at) = __builtin_shuffle(fours[j], fours[j + 4], low);
+                }
+                for (int64_t j = 0; j < 4; ++j) {
                     *(lanes *)(half + (j + 4) * columns + at) = __builtin_shuffle(fours[j], fours[j + 4], high);
                 }
             }

@@ -36,6 +36,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0127", "strategy files: tests/rewrite.rs"),
     ("E0128", "strategy files: tests/rewrite.rs"),
     ("E0129", "strategy files: tests/rewrite.rs"),
+    ("E0130", "laws of strategy files: tests/rewrite.rs"),
     ("W0208", "`rewrite` of an expression: tests/rewrite.rs"),
     ("E0205", "`--entry` of an unknown name: src/types"),
     ("E0206", "`--entry` of what is none: src/types"),
@@ -43,6 +44,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0504", "`--derive`: src/types"),
     ("E0506", "`rewrite` of an expression: tests/rewrite.rs"),
     ("E0602", "a schedule without end: src/rewrite"),
+    ("W0605", "a schedule that fails: tests/explain.rs"),
     ("E0603", "`--derive vjp`: tests/cli.rs"),
     ("E0604", "a program of more than 200,000 nodes: tests/cli.rs"),
 ];

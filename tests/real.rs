@@ -103,7 +103,8 @@ fn floats_are_silent_and_self_contained() {
     });
 }
 
-/// Every primitive that has a spelling of its own in C, rooms of odd lengths next to one another, and a tile.
+/// Every primitive that has a spelling of its own in C, rooms of odd lengths next to one another, and tiles, also of rows that
+/// indices choose.
 const EVERYTHING: &str = "
 let all (x: Double) (y: Double) : Double =
   min x y + max x y + abs x + sin x + cos x + tan x + asin (x / 9) + acos (x / 9) + atan x + sinh x + cosh x + tanh x + log x
@@ -115,6 +116,11 @@ let rooms (v: Vector<n>) (k: Index) : Vector<n> =
   let u = build n (fun i -> w[(i + b[i]) % n] + w[(i * k) % n])
   build n (fun i -> u[n - 1 - i] * w[(b[i] + k) % n])
 let rows (v: Vector<n>) : Matrix<n, 9> = build (length v) (fun i -> build 9 (fun j -> sin (v[i] * double j) + cos v[i]))
+let chosen (X: Matrix<m, 4>) (k: Array<Index<m>, n>) (v: Vector<n>) : Matrix<n, 9> =
+  build (length v) (fun i ->
+    let a = X[k[i]][1]
+    let b = X[k[i]][3] * v[i]
+    [a, b, a * b, a + b, a - b, a * a, b * b, a * a * b, sin a * b])
 let lanes (v: Vector<n>) : Double = vectorSum (vectorMap v (fun x -> exp (sin x) + log (2.0 + cos x) + (1.5 + x * x) ** x))
 ";
 
@@ -131,12 +137,17 @@ fn every_primitive_has_its_float() {
             "run: rooms [1.25, 2.5, 0.75, 4, 7] 1",
             "run: rows [0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3, 3.25, 3.5, 3.75, 4, 4.25, 4.5, 4.75]",
             "run: lanes [0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3, 3.25, 3.5, 3.75, 4, 4.25, 4.5, 4.75]",
+            "run: chosen [[1, 2, 3, 4], [0.5, 0.25, 1, 0.75]] [1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1] [1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]",
+            "run: chosen [[1, 2, 3, 4]] [0] [1.5]",
+            "run: chosen [[1, 2, 3, 4]] [] []",
             "fails: rooms [1e30, 1, 1] 2 with RANGE",
         ]),
     };
     let known = engine::compile(&example.path, &example.text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
     for schedule in ["none", "default"] {
         let session = compile(&example.path, &example.text, schedule, Target::C, Real::F32).unwrap_or_else(|problem| panic!("{problem}"));
+        let source = source(&session);
+        assert!(source.contains("float X_columns[48];"), "{source}");
         assert_eq!(agree(&example, &known, &session, tools::has_sanitizers()), Ok(()), "{schedule}");
         assert_eq!(silent::files(session.emitted().expect("C")), Ok(()), "{schedule}");
     }

@@ -46,6 +46,16 @@ const RULES: &[(&str, &str, &str)] = &[
         "let a = build n (fun i -> exp v[i]) in ifold (fun s i -> s + (a[i] - w[i])) 0.0 n * (a[0] - w[0])",
         "let a = build n (fun i -> exp v[i] - w[i]) in ifold (fun s i_1 -> s + a[i_1]) 0.0 n * a[0]",
     ),
+    (
+        "array-reuse",
+        "let a = build (length w) (fun i -> ifold (fun t k -> t + M[i][k]) 0.0 m - w[i]) in a[0] * ifold (fun s j -> s + (ifold (fun t k -> t + M[j][k]) 0.0 m - w[j])) 0.0 (length w)",
+        "let a = build (length w) (fun i -> ifold (fun t k -> t + M[i][k]) 0.0 m - w[i]) in a[0] * ifold (fun s j -> s + a[j]) 0.0 (length w)",
+    ),
+    (
+        "array-reuse",
+        "let b = ifold (fun s j -> s + exp (ifold (fun t k -> t + M[j][k]) 0.0 m)) 0.0 n in let a = build n (fun i -> ifold (fun t k -> t + M[i][k]) 0.0 m) in a[0] * b",
+        "let a = build n (fun i -> ifold (fun t k -> t + M[i][k]) 0.0 m) in let b = ifold (fun s j -> s + exp a[j]) 0.0 n in a[0] * b",
+    ),
     ("common", "sin x * (if i = j then sin x else y)", "let t = sin x in t * (if i = j then t else y)"),
     // 8b
     ("add-zero", "x + 0.0", "x"),
@@ -113,6 +123,12 @@ const RULES: &[(&str, &str, &str)] = &[
     ("if-float", "(if x < y then v else w)[i]", "if x < y then v[i] else w[i]"),
     ("if-float", "(if x < y then a else b) * c", ""),
     ("if-let", "let t = (if i = j then a else 0.0) in t * b", "if i = j then let t = a in t * b else 0.0"),
+    (
+        "if-let",
+        "let x = (if i = j then a else 0.0) in x + (if i = j then b else x)",
+        "if i = j then let x = a in x + (if i = j then b else x) else 0.0",
+    ),
+    ("if-let", "let x = (if i = j then a else 0.0) in x + (if i = k then b else x)", ""),
     ("if-join", "(if x < y then a else b) + (if x < y then c else d)", "if x < y then a + c else b + d"),
     ("and-true", "x < y && true", "x < y"),
     ("or-false", "x < y || false", "x < y"),
@@ -135,6 +151,17 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     // 8e
     ("array-to-tuple", "let a = [sin x, cos x] in a[0] * a[1]", "let a = (sin x, cos x) in fst a * snd a"),
+    (
+        "fold-to-tuple",
+        "ifold (fun s i -> [s[1], s[0] * x]) [x, y] n",
+        "let s_1 = ifold (fun s i -> (snd s, fst s * x)) (x, y) n in [fst s_1, snd s_1]",
+    ),
+    (
+        "fold-to-tuple",
+        "ifold (fun s i -> if x < s[0] then s else [s[1], x]) (build 2 (fun k -> y)) n",
+        "let s_1 = ifold (fun s i -> if x < fst s then s else (snd s, x)) (y, y) n in [fst s_1, snd s_1]",
+    ),
+    ("fold-to-tuple", "ifold (fun s i -> build 2 (fun k -> s[i % 2])) [x, y] n", ""),
     ("project", "snd (a, b)", "b"),
     ("let-inline ; topdown project", "let (a, b, c) = (x, y, z) in a * c", "x * (let (_, _, part) = (x, y, z) in part)"),
     ("topdown tuple-eta", "let p = (a, b) in (fst p, snd p)", "let p = (a, b) in p"),
@@ -174,6 +201,12 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> s + v[i] + (if i = k then x else 0.0)) 0.0 5",
         "ifold (fun s i -> s + (if i = k then x else 0.0)) (ifold (fun s_1 i_1 -> s_1 + v[i_1]) 0.0 5) 5",
     ),
+    (
+        "sum-branch",
+        "ifold (fun s i -> s + (if i = 0 then x else (if i = k then v[i] else 0.0) + w[i])) 0.0 n",
+        "ifold (fun s i -> s + (if i = 0 then x else w[i])) (ifold (fun s_1 i_1 -> s_1 + (if i_1 = k then if i_1 = 0 then 0.0 else v[i_1] else 0.0)) 0.0 n) n",
+    ),
+    ("sum-branch", "ifold (fun s i -> s + (if i = 0 then (if i = k then x else 0.0) else 0.0)) 0.0 n", ""),
     ("let-sink", "let x = sin a in if i = j then x else b", "if i = j then let x = sin a in x else b"),
     // 8g
     (
@@ -295,9 +328,11 @@ const OWN_RULES: &[(&str, &str, &str)] = &[
     ("rule swap : (if c then a else b) -> if not c then b else a\nswap", "if i = j then x else y", "if not (i = j) then y else x"),
     ("rule first : (a, b) -> (b, a)\nfirst", "(x, y)", "(y, x)"),
     ("rule last : v[length v - 1] -> v[0]\ntopdown last", "w[length w - 1] * 2.0", "w[0] * 2.0"),
-    // no law: the types of the sides differ, so nothing is rewritten
-    ("rule wrong : a < b -> a\ntopdown wrong", "if x < y then 1.0 else 2.0", ""),
-    ("rule wrong : a + b -> if a then b else a\nwrong", "x + y", ""),
+    ("rule choose : min a b -> if a < b then a else b\ntopdown choose", "sin (min x y)", "sin (if x < y then x else y)"),
+    ("\u{feff}rule double : a + a -> 2 * a\ndouble", "x + x", "2.0 * x"),
+    ("\u{feff}mul-one", "x * 1.0", "x"),
+    ("rule unit : log a -> double 1 * log a\nunit", "log x", "double 1 * log x"),
+    ("rule eq : a = a -> 2 > 1 if exact a\ntopdown eq", "length x = length x && x[0] > 1.0", "2.0 > 1.0 && x[0] > 1.0"),
 ];
 
 const ERRORS: &[(&str, &str, &str, &str)] = &[
@@ -316,6 +351,17 @@ const ERRORS: &[(&str, &str, &str, &str)] = &[
     ("rule r : a + a\nr", "x", "E0118", "write `left -> right if condition`"),
     ("rule r : a + -> a\nr", "x", "E0101", ""),
     ("rule r : build n f -> 1\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : build n (fun i -> a) -> a\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : let x = a in b -> b\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : [a, b][0] -> a\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : sin a b -> a\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : a + true -> a\nr", "x", "E0130", "never fire"),
+    ("rule r : a < b -> a - b\nr", "x", "E0130", "give both sides one type"),
+    ("rule r : a + b -> if a then b else a\nr", "x", "E0130", "never fire"),
+    ("rule r : a[i] + a -> a\nr", "x", "E0130", "never fire"),
+    ("rule r : (a, b) -> a + b + (a, b)\nr", "x", "E0130", "never fire"),
+    ("rule r : not a -> a if double a\nr", "x", "E0130", "leave the condition out"),
+    ("rule r : if c then (a, b) else a -> b\nr", "x", "E0130", "never fire"),
     ("rule r a + a -> a\nr", "x", "E0120", "write `rule name : left -> right if condition`"),
     ("id", "x +", "E0101", ""),
     ("id", "(x", "E0102", ""),
@@ -397,6 +443,11 @@ fn what_is_wrong_is_said_with_its_place() {
     };
     assert_eq!(place("rule r : a + a -> a if atomc a\nr"), "atomc a");
     assert_eq!(place("rule r : a + build 2 f -> a\nr"), "build 2 f");
+    assert_eq!(place("rule r : build n (fun i -> a) -> a\nr"), "fun");
+    assert_eq!(place("rule r : a + a -> 2 * (a + b) - c\nr"), "b");
+    assert_eq!(place("rule r : a + true -> a\nr"), "true");
+    assert_eq!(place("// first\nrule r : a + a -> 2 * a;\n  a < b -> a - b\nr"), "a - b");
+    assert_eq!(place("\u{feff}rule r : not a -> a if double a\nr"), "double a");
     assert_eq!(place("let a = id\nlet b = (a ; c)"), "c");
 }
 

@@ -104,8 +104,19 @@ fn arguments(rows: usize, columns: usize, huge: bool) -> Vec<String> {
     vec![format!("{matrix:?}"), format!("{:?}", vector(rows)), format!("{:?}", vector(columns))]
 }
 
+/// As [`arguments`], and for each row the index of one.
+fn chosen_arguments(rows: usize, columns: usize, huge: bool) -> Vec<String> {
+    let chosen: Vec<usize> = (0..rows).map(|i| i * 7 % rows).collect();
+    [arguments(rows, columns, huge), vec![format!("{chosen:?}")]].concat()
+}
+
 /// Calls all entries with all sizes, as C against the interpreter.
 fn agree(text: &str, entries: &[String], sizes: &[(usize, usize)]) {
+    agree_on(text, entries, sizes, &arguments);
+}
+
+/// As [`agree`], with arguments for a number of rows and columns, huge ones or not.
+fn agree_on(text: &str, entries: &[String], sizes: &[(usize, usize)], arguments: &dyn Fn(usize, usize, bool) -> Vec<String>) {
     let known = engine::compile("rows.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
     let sanitizers = tools::has_sanitizers();
     // where infinities meet, rewritten sums may differ
@@ -254,4 +265,94 @@ fn long_rows_agree_with_the_interpreter() {
     let count = 24;
     let entries: Vec<String> = (0..count).map(|k| format!("long{k}")).collect();
     agree(&long_rows(count), &entries, &[(0, 0), (1, 1), (3, 2), (8, 5), (21, 3)]);
+}
+
+/// Rows of nine numbers, made of the two in braces, and the arrays of which a tile's rows are read by way of panels.
+const TILES: &[(&str, &[&str], &str)] = &[
+    ("whole", &["X"], "build m (fun i -> {X[i][0] + X[i][1]; X[i][2] * X[i][3] - X[i][4]})"),
+    ("part", &["X"], "build m (fun i -> {X[i][1]; X[i][3]})"),
+    ("guarded", &["X", "y"], "build m (fun i -> {X[i][2]; if y[i] > 0.0 then X[i][4] else 1.0})"),
+    ("after", &["y"], "build m (fun i -> {y[i]; if i + 1 < m then y[i + 1] else 2.0})"),
+    ("before", &["X"], "build m (fun i -> {X[i][0]; if i > 0 then X[i - 1][1] else 2.0})"),
+    ("both", &["y", "y"], "build (m - 1) (fun i -> {y[i]; y[i + 1]})"),
+    ("backwards", &["y"], "build m (fun i -> {y[i]; y[m - 1 - i]})"),
+    ("numbers", &["y"], "build m (fun i -> {double i; y[i] + double (i * i)})"),
+    ("chosen", &["k", "X"], "build m (fun i -> {y[k[i]]; w[0] * X[i][0]})"),
+    ("chosen2", &["k"], "build m (fun i -> {X[k[i]][2]; X[k[i]][4] - w[1]})"),
+    ("twice", &["X", "y"], "build m (fun i -> ({X[i][0]; y[i]}, y[i] * w[0], {y[i]; w[1]}))"),
+    ("batch", &["y"], "build 3 (fun b -> build m (fun i -> {w[b]; y[i]}))"),
+];
+
+#[test]
+fn tiles_of_rows_agree_with_the_interpreter() {
+    let entry = |(name, _, body): &(&str, &[&str], &str)| {
+        let body = body.replace('{', "(let a = ").replace(';', " in let b =");
+        let body = body.replace('}', " in [a, b, a * b, a + b, a - b, a * a, b * b, a * a * b, sin a * b])");
+        format!("let {name} (X: Matrix<m, 5>) (y: Vector<m>) (w: Vector<5>) (k: Array<Index<m>, m>) =\n  let m = length y\n  {body}\n\n")
+    };
+    for tile in TILES {
+        let session = engine::compile("rows.smooth", &entry(tile), "none", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let source = &session.files.as_ref().expect("C").source;
+        let mut found: Vec<&str> = ["k", "X", "y", "w"]
+            .into_iter()
+            .flat_map(|name| source.matches(&format!(" *{name}_rows")).map(move |_| name).collect::<Vec<_>>())
+            .collect();
+        let mut wanted = tile.1.to_vec();
+        found.sort();
+        wanted.sort();
+        assert_eq!(found, wanted, "{}: {source}", tile.0);
+    }
+    let text: String = TILES.iter().map(entry).collect();
+    let entries: Vec<String> = TILES.iter().map(|(name, ..)| name.to_string()).collect();
+    agree_on(&text, &entries, &[(0, 5), (1, 5), (2, 5), (7, 5), (8, 5), (9, 5), (19, 5), (24, 5)], &chosen_arguments);
+}
+
+/// Functions that write rows of nine numbers, made of what is read by the index, by indices in memory and behind conditions.
+fn mixed_rows(count: usize) -> String {
+    let mut state = 5usize;
+    let mut below = |bound: usize| {
+        state = (state * 1103515245 + 12345) % (1 << 31);
+        (state >> 12) % bound
+    };
+    let mut text = String::new();
+    for case in 0..count {
+        text += &format!(
+            "let mixed{case} (X: Matrix<m, 5>) (y: Vector<m>) (w: Vector<5>) (k: Array<Index<m>, m>) =\n  let m = length y\n  build m (fun i ->\n"
+        );
+        let mut names: Vec<String> = vec!["w[1]".to_string()];
+        for value in 0..4 {
+            let mut read = || match below(9) {
+                0 => format!("X[i][{}]", below(5)),
+                1 => format!("X[k[i]][{}]", below(5)),
+                2 => format!("X[k[k[i]]][{}]", below(5)),
+                3 => "y[i]".to_string(),
+                4 => "y[k[i]]".to_string(),
+                5 => "y[m - 1 - i]".to_string(),
+                6 => "(double (k[i] + i))".to_string(),
+                7 => format!("(if i + {0} < m then y[i + {0}] else 1.0)", below(4)),
+                _ => format!("(if y[i] > 0.0 then X[k[i]][{}] else w[{}])", below(5), below(5)),
+            };
+            let (one, other) = (read(), read());
+            let name = names[below(names.len())].clone();
+            let body = match below(5) {
+                0 => format!("{one} * {other} - {name}"),
+                1 => format!("if {name} > {one} then {other} else {one}"),
+                2 => format!("sin {one} + {name} * {other}"),
+                3 => format!("sqrt ({one} * {one}) * {name}"),
+                _ => format!("{one} + {other}"),
+            };
+            text += &format!("    let v{value} = {body}\n");
+            names.push(format!("v{value}"));
+        }
+        let columns: Vec<String> = (0..9).map(|_| format!("{} * {}", names[below(names.len())], names[below(names.len())])).collect();
+        text += &format!("    [{}])\n\n", columns.join(", "));
+    }
+    text
+}
+
+#[test]
+fn mixed_rows_agree_with_the_interpreter() {
+    let count = 24;
+    let entries: Vec<String> = (0..count).map(|k| format!("mixed{k}")).collect();
+    agree_on(&mixed_rows(count), &entries, &[(0, 5), (1, 5), (5, 5), (8, 5), (19, 5)], &chosen_arguments);
 }

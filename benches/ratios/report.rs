@@ -14,24 +14,13 @@ use crate::timing::{PAIRS, Times, median};
 pub const GOAL: f64 = 1.15;
 
 /// Why a workload may stay above the goal, by its name: what the hand-written version does that the emitted one does not.
-/// Instructions are those on vectors of eight Doubles that gcc 12 makes for AVX-512, for eight points or observations.
-const REASONS: &[(&str, &str)] = &[
-    (
-        "camera Jacobian",
-        "the arithmetic is the same, 104 instructions for eight points against 105 by hand. But the emitted loop runs over as many \
-         lanes as there are rows left, so that gcc broadcasts the 46 factors that are the same for all points again for each eight \
-         of them, and it asks for the next lines of the result after it has computed a tile. The hand-written loop is over eight lanes, \
-         with what is left over copied to buffers, and asks before. With eight in place of the number of rows the emitted loop is \
-         as fast in caches; in memory it takes both.",
-    ),
-    (
-        "bundle adjustment",
-        "228 instructions for eight observations against 164 by hand. The hand-written version has the rotation's derivative in \
+/// Instructions are those on vectors of eight Doubles that gcc 12 makes for AVX-512, for eight observations.
+const REASONS: &[(&str, &str)] = &[(
+    "bundle adjustment",
+    "228 instructions for eight observations against 164 by hand. The hand-written version has the rotation's derivative in \
          closed form: of its three columns, what is along the rotation vector, and three cross products. The emitted one \
-         differentiates each column by itself, and evaluates both branches, with and without rotation, to choose between them. \
-         Tiles are as with the camera: with eight lanes in place of the number of rows the ratio falls by a tenth or more.",
-    ),
-];
+         differentiates each column by itself, and evaluates both branches, with and without rotation, to choose between them.",
+)];
 
 /// One workload at one size.
 pub struct Row {

@@ -101,7 +101,8 @@ pub fn with_section(page: &str, rows: &[Single]) -> String {
          factor of two by itself; the last column is the largest difference of two elements of the results,\n\
          to the largest element.{load}\n\n\
          Bundle adjustment reads its cameras and points at indexes of 64 bits. Where gathers are made of single reads, gcc 12 does that in\n\
-         lanes only for numbers as wide as the indexes (\"unsupported vector types for emulated gather\"), so on floats the loop is scalar.\n\n\
+         lanes only for numbers as wide as the indexes (\"unsupported vector types for emulated gather\"), so on floats a loop before copies\n\
+         what the lanes read.\n\n\
          | workload | size | f64 / f32 | 95 % | f64 | f32 | difference |\n| --- | --: | --: | --- | --: | --: | --: |\n"
     );
     for row in rows {

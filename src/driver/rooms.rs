@@ -38,8 +38,9 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
     let given = &session.options;
     let options = optimiser::Options { strict_fp: given.strict_fp, disabled: given.disabled.clone(), record: given.record };
     let optimised = optimiser::optimise(&session.program, &schedule, &options).map_err(|problem| vec![problem])?;
-    let before = std::mem::replace(&mut session.program, optimised.0);
-    session.derivation = optimised.1.map(|derivation| (before, derivation));
+    let before = std::mem::replace(&mut session.program, optimised.program);
+    session.derivation = optimised.derivation.map(|derivation| (before, derivation));
+    session.warnings.extend(optimised.warnings);
     Ok(())
 }
 

@@ -19,15 +19,14 @@ pub enum Class {
 }
 
 impl Class {
-    /// The class in the page's style sheet; none for what has no colour.
+    /// The element that the page's style sheet colours; none for what has no colour of its own.
     pub fn style(self) -> Option<&'static str> {
         match self {
-            Class::Keyword => Some("k"),
-            Class::Builtin => Some("b"),
-            Class::Type => Some("t"),
-            Class::Number => Some("n"),
-            Class::Operator => Some("o"),
-            Class::Name | Class::Space => None,
+            Class::Keyword => Some("b"),
+            Class::Builtin => Some("i"),
+            Class::Type => Some("q"),
+            Class::Number => Some("u"),
+            Class::Name | Class::Operator | Class::Space => None,
         }
     }
 }

@@ -1,14 +1,15 @@
 //! A derivation as one page of HTML that needs nothing but itself.
 //!
 //! In: an [`Explanation`]. Out: the page, from `templates/explain.tera`: a chart of the cost phase by phase, then
-//! for each phase its rules, the program with what is new marked, what was there before with what went, every
+//! for each phase its rules, the program with what is new marked and what went (hidden until a box is ticked), every
 //! step to unfold, and the rules that almost fired. Everything that is put into the template is escaped here.
+//! Colours are elements of one letter, and words of one colour one element: they would be most of the page.
 
 use serde::Serialize;
 
-use super::highlight::words;
+use super::highlight::{Class, words};
 use super::polynomial::{leading, value};
-use super::{Explanation, Stage, State, diff, rule_page};
+use super::{Explanation, Stage, State, diff, rule_page, text};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -21,6 +22,15 @@ struct PageView {
     start: StateView,
     phases: Vec<PhaseView>,
     chart: ChartView,
+    idle: Vec<IdleView>,
+    nothing: &'static str,
+}
+
+/// A rule that never fired.
+#[derive(Serialize)]
+struct IdleView {
+    rule: String,
+    law: String,
 }
 
 #[derive(Serialize)]
@@ -37,7 +47,8 @@ struct PhaseView {
     rewrites: usize,
     rules: Vec<RuleView>,
     same: bool,
-    before: String,
+    /// Whether lines went.
+    shorter: bool,
     state: StateView,
     cost_before: String,
     cheaper: bool,
@@ -98,7 +109,7 @@ struct PointView {
 
 /// The page.
 pub fn html(explanation: &Explanation) -> Result<String, Diagnostic> {
-    let Explanation { entry, file, schedule, start, phases } = explanation;
+    let Explanation { entry, file, schedule, start, phases, idle } = explanation;
     let mut before = start;
     let mut views = Vec::new();
     for (at, stage) in phases.iter().enumerate() {
@@ -110,9 +121,11 @@ pub fn html(explanation: &Explanation) -> Result<String, Diagnostic> {
         file: escaped(file),
         schedule: escaped(schedule),
         rewrites: views.iter().map(|view| view.rewrites).sum(),
-        start: state(start, &start.program.lines().map(|_| true).collect::<Vec<_>>(), "new"),
+        start: state(start, start.program.lines().map(|line| (Line::Kept, line)).collect()),
         phases: views,
         chart: chart(explanation),
+        idle: idle.iter().map(|(rule, law)| IdleView { rule: escaped(rule), law: coloured(law) }).collect(),
+        nothing: text::NOTHING,
     };
     render(&page).map_err(|error| Diagnostic::error("E0901", Span::NONE, format!("internal error: the page's template: {error}")))
 }
@@ -125,17 +138,17 @@ fn render(page: &PageView) -> tera::TeraResult<String> {
 }
 
 fn phase(stage: &Stage, before: &State, number: usize) -> PhaseView {
-    let (kept_before, kept) = diff::lines(&before.program, &stage.end.program);
+    let lines = lines(&before.program, &stage.end.program);
     let steps = stage.steps.iter().enumerate().map(|(at, step)| {
         let (old, new) = (words(&step.before), words(&step.after));
-        let text = |words: &[(super::highlight::Class, &str)]| words.iter().map(|(_, word)| word.to_string()).collect::<Vec<_>>();
+        let text = |words: &[(Class, &str)]| words.iter().map(|(_, word)| word.to_string()).collect::<Vec<_>>();
         let (kept_old, kept_new) = diff::common(&text(&old), &text(&new));
         StepView {
             number: at + 1,
             rule: escaped(&step.rule),
             place: escaped(&step.place),
-            before: marked(&old, &kept_old, "gone"),
-            after: marked(&new, &kept_new, "new"),
+            before: marked(&old, &kept_old, "del"),
+            after: marked(&new, &kept_new, "ins"),
         }
     });
     let almost = stage.almost.iter().map(|view| AlmostView {
@@ -150,8 +163,8 @@ fn phase(stage: &Stage, before: &State, number: usize) -> PhaseView {
         rewrites: stage.steps.len() + stage.more,
         rules: stage.rules.iter().map(|(name, count)| rule(name, *count)).collect(),
         same: before.program == stage.end.program,
-        before: program(&before.program, &kept_before, "gone"),
-        state: state(&stage.end, &kept, "new"),
+        shorter: lines.iter().any(|(kind, _)| *kind == Line::Gone),
+        state: state(&stage.end, lines),
         cost_before: escaped(&before.cost.short()),
         cheaper: value(&stage.end.cost.total(), SIZE) < value(&before.cost.total(), SIZE),
         steps: steps.collect(),
@@ -165,39 +178,72 @@ fn rule(name: &str, count: usize) -> RuleView {
     RuleView { name: escaped(name), count, figure: figure.to_string(), law: escaped(law) }
 }
 
-fn state(state: &State, kept: &[bool], class: &str) -> StateView {
-    StateView { program: program(&state.program, kept, class), cost: escaped(&state.cost.text()), short: escaped(&state.cost.short()) }
+fn state(state: &State, lines: Vec<(Line, &str)>) -> StateView {
+    StateView { program: program(&lines), cost: escaped(&state.cost.text()), short: escaped(&state.cost.short()) }
 }
 
-/// The lines of a program; those that are not kept have this class.
-fn program(text: &str, kept: &[bool], class: &str) -> String {
-    let line = |(at, line): (usize, &str)| match kept.get(at) {
-        Some(false) if !line.is_empty() => format!("<span class=\"{class}\">{}</span>\n", coloured(line)),
-        Some(_) | None => format!("{}\n", coloured(line)),
-    };
-    text.lines().enumerate().map(line).collect()
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Kept,
+    New,
+    Gone,
+}
+
+/// The lines of both programs, those that went before those that came in their place.
+fn lines<'a>(old: &'a str, new: &'a str) -> Vec<(Line, &'a str)> {
+    let (kept_old, kept_new) = diff::lines(old, new);
+    let (mut lines, mut went) = (Vec::new(), old.lines().zip(kept_old).peekable());
+    for (line, kept) in new.lines().zip(kept_new) {
+        while let Some((line, _)) = went.next_if(|(_, kept)| !kept) {
+            lines.push((Line::Gone, line));
+        }
+        if kept {
+            went.next();
+        }
+        lines.push((if kept { Line::Kept } else { Line::New }, line));
+    }
+    lines.extend(went.map(|(line, _)| (Line::Gone, line)));
+    lines
+}
+
+/// A program; neighbouring lines that are new or gone are one element.
+fn program(lines: &[(Line, &str)]) -> String {
+    let mut out = String::new();
+    for part in lines.chunk_by(|a, b| a.0 == b.0) {
+        let text = part.iter().map(|(_, line)| coloured(line)).collect::<Vec<_>>().join("\n");
+        out += &match part.first() {
+            Some((Line::New, _)) => format!("<ins>{text}\n</ins>"),
+            Some((Line::Gone, _)) => format!("<del>{text}\n</del>"),
+            Some((Line::Kept, _)) | None => text + "\n",
+        };
+    }
+    out
 }
 
 fn coloured(text: &str) -> String {
     marked(&words(text), &[], "")
 }
 
-/// Words in their colours; those that are not kept are marked.
-fn marked(words: &[(super::highlight::Class, &str)], kept: &[bool], class: &str) -> String {
-    let (mut out, mut open) = (String::new(), false);
-    for (at, (kind, word)) in words.iter().enumerate() {
-        let mark = kept.get(at) == Some(&false);
-        if mark != open {
-            out += &if mark { format!("<mark class=\"{class}\">") } else { "</mark>".into() };
-            open = mark;
+/// Words in their colours; those that are not kept are in this element.
+fn marked(words: &[(Class, &str)], kept: &[bool], element: &str) -> String {
+    let mut out = String::new();
+    let is_marked = |at: usize| kept.get(at) == Some(&false);
+    let all: Vec<(bool, Class, &str)> = words.iter().enumerate().map(|(at, (class, word))| (is_marked(at), *class, *word)).collect();
+    for part in all.chunk_by(|a, b| a.0 == b.0) {
+        let is_marked = part.first().is_some_and(|word| word.0);
+        if is_marked {
+            out += &format!("<{element}>");
         }
-        out += &match kind.style() {
-            Some(style) => format!("<span class=\"{style}\">{}</span>", escaped(word)),
-            None => escaped(word),
-        };
-    }
-    if open {
-        out += "</mark>";
+        for run in part.chunk_by(|a, b| a.1.style() == b.1.style()) {
+            let text: String = run.iter().map(|(_, _, word)| escaped(word)).collect();
+            out += &match run.first().and_then(|word| word.1.style()) {
+                Some(style) => format!("<{style}>{text}</{style}>"),
+                None => text,
+            };
+        }
+        if is_marked {
+            out += &format!("</{element}>");
+        }
     }
     out
 }

@@ -32,6 +32,8 @@ pub struct Explanation {
     /// The program before the first phase.
     pub start: State,
     pub phases: Vec<Stage>,
+    /// Rules of the strategy file that never fired, each with its law.
+    pub idle: Vec<(&'static str, &'static str)>,
 }
 
 /// A program as text, with its cost.
@@ -98,6 +100,7 @@ pub fn explain(source: &Source) -> Explanation {
         schedule: base_name(source.schedule).to_string(),
         start: state(source, source.before),
         phases: source.derivation.phases.iter().map(|phase| stage(source, phase)).collect(),
+        idle: source.derivation.idle.clone(),
     }
 }
 
@@ -111,12 +114,14 @@ fn state(source: &Source, program: &Program) -> State {
 }
 
 fn stage(source: &Source, phase: &Phase) -> Stage {
+    // a rule of the user's own is what somebody wants to know of
+    let (own, built_in): (Vec<_>, Vec<_>) = phase.refusals.iter().partition(|(_, refusal)| rule_page(&refusal.rule).is_none());
     Stage {
         name: phase.name.clone(),
         rules: phase.rules(),
         steps: phase.steps.iter().take(source.steps).map(|step| step_view(source, step)).collect(),
         more: phase.steps.len().saturating_sub(source.steps),
-        almost: phase.refusals.iter().map(|(function, refusal)| almost_view(source, function, refusal)).collect(),
+        almost: own.into_iter().chain(built_in).map(|(function, refusal)| almost_view(source, function, refusal)).collect(),
         end: state(source, &phase.program),
     }
 }

@@ -12,9 +12,12 @@ use super::{AlmostView, Explanation, Stage, diff};
 /// Rules that almost fired are named up to this number, unless all is asked for.
 const ALMOST: usize = 12;
 
+/// Where no rule almost fired.
+pub const NOTHING: &str = "No rule almost fired: no left side matches what is left.";
+
 /// The whole derivation.
 pub fn text(explanation: &Explanation, all: bool) -> String {
-    let Explanation { entry, file, schedule, start, phases } = explanation;
+    let Explanation { entry, file, schedule, start, phases, idle } = explanation;
     let mut text = format!("{entry} of {file}, by the schedule {schedule}\n\n");
     text += &rule("before", "");
     text += &indented(&start.program);
@@ -23,6 +26,10 @@ pub fn text(explanation: &Explanation, all: bool) -> String {
     for (at, phase) in phases.iter().enumerate() {
         text += &stage(phase, before, at + 1 == phases.len(), all);
         before = &phase.end;
+    }
+    if !idle.is_empty() {
+        text += "\n  Rules of the strategy file that never fired:\n";
+        text.extend(idle.iter().map(|(rule, law)| format!("  {rule} : {law}\n")));
     }
     text
 }
@@ -77,6 +84,9 @@ fn stage(phase: &Stage, before: &super::State, last: bool, all: bool) -> String 
     }
     if last || all {
         text += &almost(&phase.almost, all);
+        if last && phase.almost.is_empty() {
+            text += &format!("\n  {NOTHING}\n");
+        }
     }
     text
 }

@@ -61,7 +61,7 @@ pub fn lower_function(
     let mut body = clean(body, &kept);
     super::lanes::find(&mut body);
     super::select::straighten(&mut lowerer.locals, &mut body);
-    super::tile::find(&lowerer.locals, &mut body);
+    super::tile::find(&mut lowerer.locals, options.real, &mut body);
     if options.reciprocals {
         super::collect::find(&mut lowerer.locals, &mut body);
     }
@@ -277,12 +277,16 @@ impl Lowerer<'_> {
             (Type::Tuple(parts), View::Tuple(views)) => {
                 parts.iter().zip(views).try_for_each(|(part, view)| self.check_ranges(part, view, span))
             }
-            (Type::Array(element, size), View::Array(array)) if has_bound(element) => {
-                let (element, array) = (element.clone(), array.clone());
-                self.each(size, "i", span, &mut |this, i| {
-                    let view = this.element(&array, i, span)?;
-                    this.check_ranges(&element, &view, span)
-                })
+            (Type::Array(..), View::Array(array)) => {
+                for (leaf, bound) in array.leaves.iter().zip(bounds(ty)) {
+                    let Some(bound) = bound else { continue };
+                    let counts = leaf.dims.iter().map(|size| self.size_value(size, span)).collect::<Result<Vec<_>>>()?;
+                    let times = |a, b| Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] };
+                    let count = counts.into_iter().reduce(times).unwrap_or(Value::Index(1));
+                    let end = self.size_value(&bound, span)?;
+                    self.fail(Value::Helper("smooth_any_outside", vec![Value::Local(leaf.base), count, end]), Status::Range);
+                }
+                Ok(())
             }
             (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => Ok(()),
         }
@@ -299,12 +303,13 @@ fn is_length(function: &Function, var: &Var) -> bool {
         || function.params.iter().any(|param| leaves(param.ty()).iter().any(|(_, dims)| dims.iter().any(|size| size.as_var() == Some(var))))
 }
 
-fn has_bound(ty: &Type) -> bool {
+/// What the elements of each of an array's blocks are below, where they are in range.
+fn bounds(ty: &Type) -> Vec<Option<Size>> {
     match ty {
-        Type::Index(bound) => bound.is_some(),
-        Type::Array(element, _) => has_bound(element),
-        Type::Tuple(parts) => parts.iter().any(has_bound),
-        Type::Double | Type::Bool => false,
+        Type::Index(bound) => vec![bound.clone()],
+        Type::Array(element, _) => bounds(element),
+        Type::Tuple(parts) => parts.iter().flat_map(bounds).collect(),
+        Type::Double | Type::Bool => vec![None],
     }
 }
 

@@ -20,6 +20,7 @@ mod function;
 mod jam;
 mod lanes;
 mod moves;
+mod panel;
 mod parallel;
 pub mod program;
 mod reciprocal;
@@ -42,6 +43,7 @@ use crate::real::Real;
 use crate::source::Span;
 
 pub use call::can_fail;
+pub use clean::each_local;
 pub use function::bytes_of;
 pub use program::LoopProgram;
 

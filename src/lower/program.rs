@@ -84,6 +84,18 @@ pub enum Value {
     Call(Callee, Vec<Argument>),
 }
 
+impl Value {
+    /// The expressions directly inside that are numbers: not the arguments of calls.
+    pub fn parts_mut(&mut self) -> &mut [Value] {
+        match self {
+            Value::Prim { args, .. } | Value::Helper(_, args) => args,
+            Value::Load { offset: Some(offset), .. } => std::slice::from_mut(offset),
+            Value::Select(parts) => &mut parts[..],
+            _ => &mut [],
+        }
+    }
+}
+
 /// Which C function of a core function is meant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Callee {
@@ -257,8 +269,40 @@ pub enum Lanes {
     Any,
     /// In any order but for these locals, which collect a sum.
     Sum(Vec<Id>),
-    /// In any order, and what they write of these matrices first into tiles.
-    Tile(Vec<Tile>),
+    /// In any order, as many at once as a tile has lanes, and what they write first into tiles.
+    Tile(Box<Tiles>),
+}
+
+/// What a loop reads and writes by whole tiles of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tiles {
+    /// The index of a row in its tile.
+    pub lane: Id,
+    pub panels: Vec<Panel>,
+    pub tiles: Vec<Tile>,
+}
+
+/// A matrix that each iteration of a loop reads of one row alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// The elements that a tile reads.
+    pub id: Id,
+    /// The first element that is read in a row: of a tile's first row, over the loop's index, or of each.
+    pub from: Pointer,
+    /// The distance of two rows.
+    pub stride: i64,
+    /// From the first to the last element that is read.
+    pub width: i64,
+    pub layout: Layout,
+}
+
+/// How a panel holds its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One after the other, at their distance: they lie so in the matrix, and are copied where a tile has fewer than lanes.
+    Rows,
+    /// Column by column, a row in each lane: copies of the rows that the lanes choose.
+    Columns,
 }
 
 /// A matrix of which each iteration of a loop writes one whole row.

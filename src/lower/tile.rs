@@ -4,34 +4,43 @@
 //! a matrix of literal width is marked to compute them into a tile, column by column; `emit` prints a loop over
 //! tiles, the loop over the lanes of a tile, and what writes the tile out row by row.
 //!
-//!     for i < n: out[i*9] = …; …; out[i*9 + 8] = …   →   tile[0][lane] = …; …; tile[8][lane] = …
+//!     for i < n: out[i*9] = x[i*3] …; …   →   tile[0][lane] = x_rows[lane*3] …; …
 //!
 //! Stored directly, each number of a row would be a store of its own. Rows shorter than a vector are: the
 //! compiler interleaves two, three or four numbers by itself. What the loop reads of the rows that it writes,
 //! or writes under a condition, keeps it as it is, and so do few rows and copies.
+//!
+//! A tile always has all its lanes, so that the compiler knows their number: where fewer rows are left, the other
+//! lanes compute the last row again (`panel`).
 
 use std::collections::BTreeMap;
 
 use crate::ir::Prim;
+use crate::real::Real;
 
 use super::clean::each_local;
 use super::program::*;
 
-/// The length of rows that are worth a tile, and that the stack has room for.
-const COLUMNS: std::ops::RangeInclusive<usize> = 8..=64;
+/// The length of rows that are worth a tile.
+const LONG: usize = 8;
+/// The length of rows that the stack has room for.
+const COLUMNS: std::ops::RangeInclusive<usize> = 1..=64;
 /// A literal number of rows up to this is not worth tiles.
 const FEW_ROWS: i64 = 16;
 
 /// Marks the loops of a block.
-pub fn find(locals: &[Local], block: &mut Block) {
+pub fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block) {
     for stmt in block {
-        stmt.blocks_mut().for_each(|block| find(locals, block));
+        stmt.blocks_mut().for_each(|block| find(locals, real, block));
         let Stmt::For { i, count, body, lanes, .. } = stmt else { continue };
         let few = matches!(count, Value::Index(count) if *count <= FEW_ROWS);
         if *lanes == Lanes::Any && !few {
             let tiles = tiles(locals, *i, body);
             if !tiles.is_empty() {
-                *lanes = Lanes::Tile(tiles);
+                locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: "" });
+                let lane = locals.len() - 1;
+                let panels = super::panel::find(locals, *i, lane, real, body);
+                *lanes = Lanes::Tile(Box::new(Tiles { lane, panels, tiles }));
             }
         }
     }
@@ -59,9 +68,11 @@ fn tiles(locals: &[Local], i: Id, body: &Block) -> Vec<Tile> {
         let double = locals.get(base).is_some_and(|local| local.elem == Elem::Double);
         (double && !read.contains(&base)).then(|| rows(base, &offsets, i)).flatten()
     };
-    let tiles: Vec<Tile> = stores.into_iter().filter_map(whole).collect();
+    // where one matrix is written by way of tiles, all are: the lanes that are left write nothing
+    let tiles: Vec<Tile> = stores.into_iter().map(whole).collect::<Option<_>>().unwrap_or_default();
     let columns: usize = tiles.iter().map(|tile| tile.columns.len()).sum();
-    if work >= columns { tiles } else { Vec::new() }
+    let long = tiles.iter().any(|tile| tile.columns.len() >= LONG);
+    if long && work >= columns { tiles } else { Vec::new() }
 }
 
 /// The operations on Doubles in an expression.
@@ -82,41 +93,50 @@ fn rows(base: Id, offsets: &[&Value], i: Id) -> Option<Tile> {
     let mut columns: Vec<Option<Value>> = vec![None; width];
     let mut row: Option<Value> = None;
     for offset in offsets {
-        let (lead, stride, column) = split(offset, i)?;
-        let place = columns.get_mut(usize::try_from(column).ok()?)?;
-        if stride != width as i64 || place.is_some() || row.as_ref().is_some_and(|row| *row != lead) {
+        let element = element(offset, i)?;
+        let place = columns.get_mut(usize::try_from(element.column).ok()?)?;
+        if element.stride != width as i64 || place.is_some() || row.as_ref().is_some_and(|row| *row != element.row) {
             return None;
         }
         *place = Some((*offset).clone());
-        row = Some(lead);
+        row = Some(element.row);
     }
     Some(Tile { base, row: row?, columns: columns.into_iter().collect::<Option<_>>()? })
 }
 
-/// An offset as `row * stride + column`, where the row is i, or i after whole blocks of rows.
-fn split(offset: &Value, i: Id) -> Option<(Value, i64, i64)> {
+/// An element of a row that an index chooses: `row * stride + column`.
+pub struct Element {
+    /// The index, or the index after whole blocks of rows.
+    pub row: Value,
+    pub stride: i64,
+    pub column: i64,
+}
+
+/// An offset as an element of the row that i chooses.
+pub fn element(offset: &Value, i: Id) -> Option<Element> {
     let mentions = |value: &Value| {
         let mut found = false;
         each_local(value, &mut |id| found |= id == i);
         found
     };
     match offset {
-        Value::Local(id) => (*id == i).then(|| (offset.clone(), 1, 0)),
+        Value::Local(id) => (*id == i).then(|| Element { row: offset.clone(), stride: 1, column: 0 }),
         Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args } => match args.as_slice() {
             [a, Value::Index(k)] | [Value::Index(k), a] => {
-                let (row, stride, column) = split(a, i)?;
-                Some((row, stride, column.checked_add(*k)?))
+                let element = element(a, i)?;
+                Some(Element { column: element.column.checked_add(*k)?, ..element })
             }
             [a, b] => {
                 let (inner, other) = if mentions(a) { (a, b) } else { (b, a) };
-                (*inner == Value::Local(i) && !mentions(other)).then(|| (offset.clone(), 1, 0))
+                let alone = *inner == Value::Local(i) && !mentions(other);
+                alone.then(|| Element { row: offset.clone(), stride: 1, column: 0 })
             }
             _ => None,
         },
         Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args } => match args.as_slice() {
             [a, Value::Index(k)] => {
-                let (row, stride, column) = split(a, i)?;
-                Some((row, stride.checked_mul(*k)?, column.checked_mul(*k)?))
+                let Element { row, stride, column } = element(a, i)?;
+                Some(Element { row, stride: stride.checked_mul(*k)?, column: column.checked_mul(*k)? })
             }
             _ => None,
         },

@@ -18,15 +18,49 @@ pub fn has_array(ty: &Type) -> bool {
 
 /// Equality of terms up to the names of what they bind.
 pub fn same(a: &Expr, b: &Expr) -> bool {
-    a.is_same(b) || a.shape() == b.shape() && a.fingerprint() == b.fingerprint() && same_with(a, b, &mut Vec::new())
+    a.is_same(b) || a.shape() == b.shape() && a.fingerprint() == b.fingerprint() && same_with(a, b, &mut Vec::new(), &mut None)
 }
 
-fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>) -> bool {
-    if a.is_same(b) && bound.is_empty() {
+/// The variable or literal that, put for `hole`, makes the pattern the same as the term.
+pub fn instance(pattern: &Expr, hole: &Var, term: &Expr) -> Option<Expr> {
+    let mut hole = Some(Hole { var: hole, by: None });
+    same_with(pattern, term, &mut Vec::new(), &mut hole).then_some(hole?.by).flatten()
+}
+
+/// A variable of the left term that stands for an atom of the right one.
+struct Hole<'a> {
+    var: &'a Var,
+    by: Option<Expr>,
+}
+
+impl Hole<'_> {
+    /// Whether it may stand for this term, and for no other.
+    fn takes(&mut self, term: &Expr, bound: &[(Var, Var)]) -> bool {
+        let is_inner = matches!(term.term(), Term::Var(var) if bound.iter().any(|(_, inner)| inner == var));
+        if !term.is_atom() || is_inner {
+            return false;
+        }
+        match &self.by {
+            Some(by) => same(by, term),
+            None => {
+                self.by = Some(term.clone());
+                true
+            }
+        }
+    }
+}
+
+fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>, hole: &mut Option<Hole>) -> bool {
+    if a.is_same(b) && bound.is_empty() && hole.is_none() {
         return true;
     }
-    if a.shape() != b.shape() {
+    if hole.is_none() && a.shape() != b.shape() {
         return false;
+    }
+    if let (Some(hole), Term::Var(var)) = (hole.as_mut(), a.term())
+        && var == hole.var
+    {
+        return hole.takes(b, bound);
     }
     let heads = match (a.term(), b.term()) {
         (Term::Var(x), Term::Var(y)) => match bound.iter().rev().find(|(p, q)| p == x || q == y) {
@@ -45,7 +79,7 @@ fn same_with(a: &Expr, b: &Expr, bound: &mut Vec<(Var, Var)>) -> bool {
         if at == last {
             bound.extend(a.term().binders().cloned().zip(b.term().binders().cloned()));
         }
-        let same = same_with(x, y, bound);
+        let same = same_with(x, y, bound, hole);
         bound.truncate(mark);
         same
     })

@@ -3,16 +3,27 @@
 //! In: a term. Out: whether an element of a `build` is as cheap to compute as to read back; how much a term
 //! is worth to compute once instead of often.
 
-use crate::ir::{Expr, Term, Type};
+use crate::ir::free::mentions;
+use crate::ir::{Expr, Prim, Term, Type};
 
 /// Whether computing any element (through directly nested builds) costs at most what reading it from
-/// memory does: one read, one operation or one comparison, and no loop.
+/// memory does: one read, one operation or one comparison, and no loop. A condition on Index that is the same for
+/// all elements costs nothing: it is known before.
 pub fn element_is_cheap(build: &Expr) -> bool {
-    let mut levels = 0;
+    let (mut levels, mut indices) = (0, Vec::new());
     let mut element = build;
-    while let Term::Build { body, .. } = element.term() {
+    while let Term::Build { i, body, .. } = element.term() {
         levels += 1;
+        indices.push(i);
         element = body;
+    }
+    while let Term::If(cond, then, otherwise) = element.term() {
+        let (value, atom) = if otherwise.is_atom() { (then, otherwise) } else { (otherwise, then) };
+        let is_known = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().all(Expr::is_atom));
+        if !is_known || !atom.is_atom() || indices.iter().any(|i| mentions(cond, i)) {
+            break;
+        }
+        element = value;
     }
     levels > 0 && operations(element).is_some_and(|work| work <= levels)
 }

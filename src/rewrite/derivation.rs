@@ -33,6 +33,8 @@ pub struct Phase {
 #[derive(Clone, Debug, Default)]
 pub struct Derivation {
     pub phases: Vec<Phase>,
+    /// Rules of the strategy file that never fired, each with its law.
+    pub idle: Vec<(&'static str, &'static str)>,
 }
 
 /// Where steps are noted.

@@ -126,7 +126,7 @@ fn compiled(functions: Vec<Function>) -> (Program, Program) {
     let program = Program { functions: functions.into_iter().map(|f| (f.name.clone(), f)).collect() };
     let plain = differentiate(&program).expect("differentiates");
     let schedule = Schedule::builtin("default").expect("a built-in schedule");
-    let best = optimise(&plain, &schedule, &Options::default()).expect("optimises").0;
+    let best = optimise(&plain, &schedule, &Options::default()).expect("optimises").program;
     crate::ir::check::check(&best).expect("well-formed");
     (plain, best)
 }

@@ -9,21 +9,21 @@
 //! Limits: operators, primitive functions, `if`, `a[i]`, `length a`, tuples and literals; laws that bind
 //! variables are functions in `rules/`.
 
-use std::collections::BTreeMap;
-
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::Diagnostic;
+use crate::ir::prim::Kind;
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Term, Type};
 use crate::source::Span;
-use crate::syntax::ast::{self, BinOp, ExprKind, UnOp};
-use crate::syntax::parse_expr;
 
 use super::alike::same;
 use super::facts::Facts;
 use super::rules::lambda::is_free;
+use parse::{offset, split};
 
 #[cfg(test)]
 mod instances;
+mod parse;
+mod typing;
 
 /// One or more equations, tried in order.
 #[derive(Clone, Debug)]
@@ -97,6 +97,10 @@ pub fn conditions() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 impl Condition {
+    fn name(self) -> &'static str {
+        CONDITIONS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
+    }
+
     fn holds(self, term: &Expr, facts: &Facts) -> bool {
         match self {
             Condition::Atomic => is_free(term),
@@ -111,14 +115,6 @@ impl Condition {
     }
 }
 
-/// How a law is written.
-const SHAPE: &str = "write `left -> right if condition`, for example `a + a -> 2 * a if atomic a`";
-
-/// Where a part of a text begins in it.
-fn offset(text: &str, part: &str) -> usize {
-    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
-}
-
 /// What the metavariables stand for.
 type Binding<'a> = Vec<(&'a str, Expr)>;
 
@@ -126,7 +122,8 @@ impl Law {
     /// Reads a law that stands at this place of a file.
     pub fn parse(text: &str, file: u32, at: usize) -> Result<Law, Diagnostic> {
         let place = |part: &str| at + offset(text, part);
-        let equations = text.split(';').map(|equation| Equation::parse(equation, file, place(equation))).collect::<Result<Vec<_>, _>>()?;
+        let equations =
+            split(text, ";").into_iter().map(|equation| Equation::parse(equation, file, place(equation))).collect::<Result<Vec<_>, _>>()?;
         Ok(Law { equations })
     }
 
@@ -150,6 +147,17 @@ impl Law {
         all.map(|(.., printed)| printed.clone())
     }
 
+    /// Says of each left side that begins as the term does, and does not match it, where the two first differ.
+    pub fn says_what_differs(&self, expr: &Expr, facts: &Facts) {
+        for equation in &self.equations {
+            let begins_alike = matches!((&equation.left, expr.term()), (Pattern::Prim(wanted, _), Term::Prim(prim, _)) if wanted == prim)
+                || matches!((&equation.left, expr.term()), (Pattern::If(_), Term::If(..)) | (Pattern::Get(_), Term::Get(..)));
+            if begins_alike && let Some((wanted, found)) = equation.left.differs(expr, &mut Vec::new()) {
+                facts.refuse(|| (wanted, Some(found)));
+            }
+        }
+    }
+
     /// The right side for a term that one of the left sides matches.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         self.equations.iter().find_map(|equation| equation.apply(expr, facts))
@@ -157,67 +165,6 @@ impl Law {
 }
 
 impl Equation {
-    fn parse(text: &str, file: u32, at: usize) -> Result<Equation, Diagnostic> {
-        let place = |part: &str| {
-            let start = at + offset(text, part);
-            Span::new(file, start, start + part.len())
-        };
-        let malformed = |part: &str, message: String| Diagnostic::error("E0118", place(part.trim()), message).help(SHAPE);
-        let (left, rest) = text.split_once("->").ok_or_else(|| malformed(text, format!("expected `->` in the law `{}`", text.trim())))?;
-        let (right, conditions) = match rest.rsplit_once(" if ") {
-            Some((right, conditions)) if !conditions.contains(" then ") => (right, conditions),
-            _ => (rest, ""),
-        };
-        let side = |part: &str| {
-            let trimmed = part.trim();
-            let moved = |span: Span| Span { start: span.start + place(trimmed).start, end: span.end + place(trimmed).start, ..span };
-            let error = match parse_expr(trimmed, file) {
-                Ok(tree) => match pattern(&tree) {
-                    Ok(pattern) => return Ok(pattern),
-                    Err(error) => error,
-                },
-                Err(errors) => errors.into_iter().next().unwrap_or_else(|| malformed(trimmed, "expected an expression".into())),
-            };
-            Err(Diagnostic { span: moved(error.span), ..error })
-        };
-        let (left_pattern, right_pattern) = (side(left)?, side(right)?);
-        let mut bound = Vec::new();
-        left_pattern.each_meta(&mut |name| bound.push(name.to_string()));
-        let mut unbound = None;
-        right_pattern.each_meta(&mut |name| {
-            if !bound.iter().any(|other| other == name) {
-                unbound = Some(name.to_string());
-            }
-        });
-        if let Some(name) = unbound {
-            return Err(malformed(right, format!("`{name}` is on the right of the law but not on its left")));
-        }
-        let conditions = conditions.split("&&").filter(|text| !text.trim().is_empty()).map(|text| {
-            let (name, meta) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-            let Some((_, condition, _)) = CONDITIONS.iter().find(|row| row.0 == name) else {
-                let known = CONDITIONS.iter().map(|row| row.0);
-                let help = match nearest(name, known.clone()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the conditions are {}", known.collect::<Vec<_>>().join(", ")),
-                };
-                return Err(malformed(text, format!("no condition is called `{name}`")).help(help));
-            };
-            if !bound.iter().any(|other| other == meta.trim()) {
-                return Err(malformed(text, format!("`{name}` wants a name of the left side")).help(SHAPE));
-            }
-            let meta = meta.trim().to_string();
-            let printed = format!("{name} {meta}");
-            Ok((*condition, meta, printed))
-        });
-        let conditions = conditions.collect::<Result<_, _>>()?;
-        let mut on_right: BTreeMap<String, usize> = BTreeMap::new();
-        right_pattern.each_meta(&mut |name| *on_right.entry(name.to_string()).or_default() += 1);
-        let times = |name: &str| bound.iter().filter(|other| *other == name).count();
-        let copied = on_right.iter().map(|(name, count)| (name.clone(), count.saturating_sub(times(name)))).filter(|(_, more)| *more > 0);
-        let nodes = right_pattern.nodes();
-        Ok(Equation { left: left_pattern, copied: copied.collect(), right: right_pattern, conditions, nodes })
-    }
-
     fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         if !self.left.has_shape_of(expr) {
             return None;
@@ -303,6 +250,40 @@ impl Pattern {
         }
     }
 
+    /// The first place where the term is none of these: what the law has there, and what the term has.
+    fn differs<'a>(&'a self, expr: &Expr, binding: &mut Binding<'a>) -> Option<(String, Expr)> {
+        if let Pattern::Meta(name) = self {
+            let is_another = !self.binds(expr, binding);
+            return is_another.then(|| (format!("elsewhere `{name}` of the law is another term than here"), expr.clone()));
+        }
+        let children = expr.term().children();
+        let parts: &[Pattern] = match (self, expr.term()) {
+            (Pattern::Prim(wanted, parts), Term::Prim(prim, _)) if wanted == prim => parts,
+            (Pattern::If(parts), Term::If(..)) => &parts[..],
+            (Pattern::Get(parts), Term::Get(..)) => &parts[..],
+            (Pattern::Length(array), Term::Dim(_, 0)) => std::slice::from_ref(array),
+            (Pattern::Tuple(parts), Term::Tuple(terms)) if parts.len() == terms.len() => parts,
+            _ if self.has_shape_of(expr) => return None,
+            _ => return Some((format!("the law has {} where this stands", self.form()), expr.clone())),
+        };
+        parts.iter().zip(children).find_map(|(part, child)| part.differs(child, binding))
+    }
+
+    /// The outermost form in words.
+    fn form(&self) -> String {
+        match self {
+            Pattern::Meta(name) => format!("`{name}`"),
+            Pattern::Number(value) => format!("`{value}`"),
+            Pattern::Double(value) => format!("`{value:?}`"),
+            Pattern::Bool(value) => format!("`{value}`"),
+            Pattern::Prim(prim, _) => format!("`{}`", prim.row().name),
+            Pattern::If(_) => "`if`".into(),
+            Pattern::Get(_) => "an element".into(),
+            Pattern::Length(_) => "`length`".into(),
+            Pattern::Tuple(_) => "a tuple".into(),
+        }
+    }
+
     /// Binds the metavariables of a pattern that [has the shape](Pattern::has_shape_of) of the term; `false` where one
     /// would stand for two terms.
     fn binds<'a>(&'a self, expr: &Expr, binding: &mut Binding<'a>) -> bool {
@@ -325,6 +306,25 @@ impl Pattern {
         }
     }
 
+    /// The type of what is built; `None` where only its place says it, as of an integer literal.
+    fn ty(&self, binding: &Binding) -> Option<Type> {
+        match self {
+            Pattern::Meta(name) => binding.iter().find(|(other, _)| other == name).map(|(_, term)| term.ty().clone()),
+            Pattern::Number(_) | Pattern::Tuple(_) => None,
+            Pattern::Double(_) => Some(Type::Double),
+            Pattern::Bool(_) => Some(Type::Bool),
+            Pattern::Length(_) => Some(Type::INDEX),
+            Pattern::Prim(prim, patterns) => match prim.row().kind {
+                Kind::Number => patterns.iter().find_map(|pattern| pattern.ty(binding)),
+                Kind::Double | Kind::IndexToDouble | Kind::IndexDoubleToDouble => Some(Type::Double),
+                Kind::Index | Kind::DoubleToIndex => Some(Type::INDEX),
+                Kind::Order | Kind::Equality | Kind::Bool => Some(Type::Bool),
+            },
+            Pattern::If(patterns) => patterns[1..].iter().find_map(|pattern| pattern.ty(binding)),
+            Pattern::Get(patterns) => patterns[0].ty(binding)?.element().cloned(),
+        }
+    }
+
     /// The term; `None` where a literal fits neither number type. `used`: metavariables that were put already.
     fn build(&self, binding: &Binding, ty: &Type, used: &mut Vec<String>) -> Option<Expr> {
         Some(match self {
@@ -344,7 +344,13 @@ impl Pattern {
             Pattern::Double(value) => Expr::double(*value),
             Pattern::Bool(value) => Expr::bool(*value),
             Pattern::Prim(prim, patterns) => {
-                let operand = operand_type(patterns, binding).unwrap_or_else(|| ty.clone());
+                let operand = match prim.row().kind {
+                    Kind::Double | Kind::DoubleToIndex | Kind::IndexDoubleToDouble => Type::Double,
+                    Kind::Index | Kind::IndexToDouble => Type::INDEX,
+                    Kind::Bool => Type::Bool,
+                    Kind::Number => patterns.iter().find_map(|pattern| pattern.ty(binding)).unwrap_or_else(|| ty.clone()),
+                    Kind::Order | Kind::Equality => patterns.iter().find_map(|pattern| pattern.ty(binding)).unwrap_or(Type::Double),
+                };
                 let args = patterns.iter().map(|pattern| pattern.build(binding, &operand, used)).collect::<Option<Vec<_>>>()?;
                 prim.result(args.iter().map(Expr::ty))?;
                 Expr::prim(*prim, args)
@@ -352,8 +358,7 @@ impl Pattern {
             Pattern::If(patterns) => {
                 let [c, a, b] = &**patterns;
                 let c = c.build(binding, &Type::Bool, used)?;
-                let a = a.build(binding, ty, used)?;
-                let b = b.build(binding, ty, used)?;
+                let (a, b) = (a.build(binding, ty, used)?, b.build(binding, ty, used)?);
                 if c.ty() != &Type::Bool || !a.ty().same_shape(b.ty()) {
                     return None;
                 }
@@ -378,71 +383,5 @@ impl Pattern {
                 Expr::tuple(patterns.iter().zip(types.iter()).map(|(pattern, ty)| pattern.build(binding, ty, used)).collect::<Option<_>>()?)
             }
         })
-    }
-}
-
-/// The type of the first metavariable among the operands: the literals beside it have it too.
-fn operand_type(patterns: &[Pattern], binding: &Binding) -> Option<Type> {
-    let mut found = None;
-    for pattern in patterns {
-        pattern.each_meta(&mut |name| {
-            if found.is_none() {
-                found = binding.iter().find(|(other, _)| *other == name).map(|(_, term)| term.ty().clone());
-            }
-        });
-    }
-    found.filter(|ty| matches!(ty, Type::Double | Type::Index(_) | Type::Bool))
-}
-
-fn pattern(tree: &ast::Expr) -> Result<Pattern, Diagnostic> {
-    let patterns = |trees: &[ast::Expr]| trees.iter().map(pattern).collect::<Result<Vec<_>, _>>();
-    let unsupported = || {
-        Diagnostic::error("E0119", tree.span, "this form cannot be part of a law")
-            .help("laws are made of operators, primitive functions, `if`, `a[i]`, `length a` and literals")
-    };
-    Ok(match &tree.kind {
-        ExprKind::Var(name) => Pattern::Meta(name.to_string()),
-        ExprKind::Int(_, value) => Pattern::Number(*value),
-        ExprKind::Double(value) => Pattern::Double(*value),
-        ExprKind::Bool(value) => Pattern::Bool(*value),
-        ExprKind::Binary(op, a, b) => Pattern::Prim(binary(*op), vec![pattern(a)?, pattern(b)?]),
-        ExprKind::Unary(UnOp::Neg, a) if matches!(a.kind, ExprKind::Double(_)) => match a.kind {
-            ExprKind::Double(value) => Pattern::Double(-value),
-            _ => return Err(unsupported()),
-        },
-        ExprKind::Unary(op, a) => Pattern::Prim(if *op == UnOp::Neg { Prim::Neg } else { Prim::Not }, vec![pattern(a)?]),
-        ExprKind::If(c, a, b) => Pattern::If(Box::new([pattern(c)?, pattern(a)?, pattern(b)?])),
-        ExprKind::Index(a, i) => Pattern::Get(Box::new([pattern(a)?, pattern(i)?])),
-        ExprKind::Tuple(parts) => Pattern::Tuple(patterns(parts)?),
-        ExprKind::App(function, args) => {
-            let ExprKind::Var(name) = &function.kind else { return Err(unsupported()) };
-            match (Prim::function(name), args.as_slice()) {
-                (Some(prim), _) if prim.row().arity == args.len() => Pattern::Prim(prim, patterns(args)?),
-                (None, [array]) if &**name == "length" => Pattern::Length(Box::new(pattern(array)?)),
-                _ => return Err(unsupported()),
-            }
-        }
-        ExprKind::Operator(_) | ExprKind::Fun(..) | ExprKind::Let(..) | ExprKind::LetFun(..) | ExprKind::Array(_) | ExprKind::Deriv(..) => {
-            return Err(unsupported());
-        }
-    })
-}
-
-fn binary(op: BinOp) -> Prim {
-    match op {
-        BinOp::Add => Prim::Add,
-        BinOp::Sub => Prim::Sub,
-        BinOp::Mul => Prim::Mul,
-        BinOp::Div => Prim::Div,
-        BinOp::Rem => Prim::Rem,
-        BinOp::Pow => Prim::Pow,
-        BinOp::Eq => Prim::Eq,
-        BinOp::Ne => Prim::Ne,
-        BinOp::Lt => Prim::Lt,
-        BinOp::Le => Prim::Le,
-        BinOp::Gt => Prim::Gt,
-        BinOp::Ge => Prim::Ge,
-        BinOp::And => Prim::And,
-        BinOp::Or => Prim::Or,
     }
 }

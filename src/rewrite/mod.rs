@@ -70,8 +70,17 @@ pub struct Options {
     pub record: bool,
 }
 
-/// Applies a schedule to a program; with the derivation when the options ask for it.
-pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Result<(Program, Option<Derivation>), Diagnostic> {
+/// What becomes of a program.
+pub struct Optimised {
+    pub program: Program,
+    /// Where the options ask for it.
+    pub derivation: Option<Derivation>,
+    /// What a strategy file probably does not mean.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Applies a schedule to a program.
+pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Result<Optimised, Diagnostic> {
     for name in &options.disabled {
         check_name(name)?;
     }
@@ -79,15 +88,29 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
     let mut program = program.clone();
     let mut log = Log::new(options.record);
     let mut derivation = Derivation::default();
-    let mut settled = Settled::default();
+    let (mut warnings, mut settled) = (Vec::new(), Settled::default());
     for (name, strategy) in phases(&schedule.strategy) {
         let mut budget = Budget::for_program(&program);
-        program = run(&program, strategy, &enabled, options, &mut log, &mut budget, &mut settled)?;
+        let phase = run(&program, strategy, &enabled, options, &mut log, &mut budget, &mut settled)?;
+        program = phase.program;
+        if phase.applied == 0 && phase.failed > 0 {
+            warnings.push(fails(&name, &schedule.name));
+        }
         if options.record {
             derivation.phases.push(log.phase(name, &program));
         }
     }
-    Ok((program, options.record.then_some(derivation)))
+    let has_fired = |rule: &Rule| derivation.phases.iter().any(|phase| phase.steps.iter().any(|step| *step.rule == *rule.name));
+    let idle = schedule.strategy.own_rules().into_iter().filter(|rule| !has_fired(rule));
+    derivation.idle = idle.map(|rule| (rule.name, rule.law)).collect();
+    Ok(Optimised { program, derivation: options.record.then_some(derivation), warnings })
+}
+
+/// A warning for a phase that fails on every function.
+fn fails(phase: &str, schedule: &str) -> Diagnostic {
+    let message = format!("the strategy `{phase}` of `{schedule}` fails on every function, and leaves the program as it is");
+    Diagnostic::warning("W0605", Span::NONE, message)
+        .help("a rule by itself is tried at the whole body only: `topdown s` looks for a place inside, `innermost s` for all of them")
 }
 
 /// Applies a schedule to the body of one function as it stands; `None` where it does not apply.
@@ -108,7 +131,8 @@ fn visited(program: &Program, schedule: &Schedule) -> Result<usize, Diagnostic> 
     let (options, mut program, mut visited) = (Options::default(), program.clone(), 0);
     for (_, strategy) in phases(&schedule.strategy) {
         let mut budget = Budget::for_program(&program);
-        program = run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget, &mut Settled::default())?;
+        program =
+            run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget, &mut Settled::default())?.program;
         visited += budget.visited;
     }
     Ok(visited)
@@ -158,6 +182,13 @@ fn phases(strategy: &Strategy) -> Vec<(Rc<str>, &Strategy)> {
     }
 }
 
+/// A program after a phase, and on how many functions the phase succeeded and failed.
+struct Phased {
+    program: Program,
+    applied: usize,
+    failed: usize,
+}
+
 /// One phase over all functions, callees first, so that what is inlined is optimised already.
 fn run(
     program: &Program,
@@ -167,7 +198,8 @@ fn run(
     log: &mut Log,
     budget: &mut Budget,
     settled: &mut Settled,
-) -> Result<Program, Diagnostic> {
+) -> Result<Phased, Diagnostic> {
+    let (mut applied, mut failed) = (0, 0);
     let mut facts = Facts::new(program.clone(), options.strict_fp);
     facts.settled = std::mem::take(settled).into();
     if log.is_recording() {
@@ -181,12 +213,16 @@ fn run(
         let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(&format!("`{name}`"), function.span))?;
         facts.back_to(mark);
         log.refused(facts.refusals.take());
-        if let Some(body) = body {
-            facts.program.functions.insert(name.clone(), Function { body, ..function.clone() });
+        match body {
+            Some(body) => {
+                applied += 1;
+                facts.program.functions.insert(name.clone(), Function { body, ..function.clone() });
+            }
+            None => failed += 1,
         }
     }
     *settled = facts.settled.into_inner();
-    Ok(reachable(facts.program))
+    Ok(Phased { program: reachable(facts.program), applied, failed })
 }
 
 fn endless(place: &str, span: Span) -> Diagnostic {

@@ -46,7 +46,7 @@ fn check_schedule(name: &str, options: &Options) {
         let mut g = Generator::new(seed + 7);
         let body = body(&mut g);
         let before = g.program(body);
-        let after = optimise(&before, &schedule, options).expect("no diagnostic").0;
+        let after = optimise(&before, &schedule, options).expect("no diagnostic").program;
         if let Err(problem) = crate::ir::check::check(&after) {
             failures.push(format!("seed {seed}: {problem}\nbefore {}after {}", print(&before), print(&after)));
             continue;

@@ -90,6 +90,31 @@ impl Strategy {
     }
 }
 
+impl Strategy {
+    /// The rules of the user's own, each once.
+    pub fn own_rules(&self) -> Vec<&'static Rule> {
+        let mut found: Vec<&'static Rule> = Vec::new();
+        self.each_rule(&mut |rule| {
+            if rule.figure == Figure::Own && !found.iter().any(|known| std::ptr::eq(*known, rule)) {
+                found.push(rule);
+            }
+        });
+        found
+    }
+
+    fn each_rule(&self, f: &mut dyn FnMut(&'static Rule)) {
+        match self {
+            Strategy::Id | Strategy::Fail => {}
+            Strategy::Rule(rule) => f(rule),
+            Strategy::Seq(a, b) | Strategy::Choice(a, b) => {
+                a.each_rule(f);
+                b.each_rule(f);
+            }
+            Strategy::With(_, inner) | Strategy::Named(_, inner) => inner.each_rule(f),
+        }
+    }
+}
+
 /// A definition of the file.
 struct Definition {
     name: String,
@@ -112,7 +137,9 @@ pub fn parse(text: &str, file: u32) -> Result<Strategy, Diagnostic> {
 
 /// `is_builtin`: the text is one of the schedules that are built in, which use their own names only.
 fn parse_with(text: &str, file: u32, is_builtin: bool) -> Result<Strategy, Diagnostic> {
-    let (text, given) = declared_rules(text, file)?;
+    // a byte order mark is space, so that places stay
+    let marked = text.strip_prefix('\u{feff}').map(|rest| format!("   {rest}"));
+    let (text, given) = declared_rules(marked.as_deref().unwrap_or(text), file)?;
     let tokens = tokens(&text, file)?;
     let definitions = definitions(tokens)?;
     let names = || definitions.iter().map(|definition| (definition.name.as_str(), definition.span));

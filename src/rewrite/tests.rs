@@ -48,7 +48,7 @@ fn vector(name: &str, n: &Var) -> Var {
 fn optimised(functions: Vec<Function>) -> String {
     let program = Program { functions: functions.into_iter().map(|f| (f.name.clone(), f)).collect() };
     let schedule = Schedule::builtin("default").expect("a built-in schedule");
-    let (program, _) = optimise(&program, &schedule, &Options::default()).expect("no diagnostic");
+    let program = optimise(&program, &schedule, &Options::default()).expect("no diagnostic").program;
     program.functions.values().map(|f| show(&f.body)).collect::<Vec<_>>().join("\n")
 }
 

@@ -131,7 +131,8 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, paral
     let mut optimised = differentiated.clone();
     for schedule in ["none", "default"] {
         let parsed = smoothc::rewrite::Schedule::builtin(schedule).ok_or_else(|| Failure::new("rewrite", "no schedule"))?;
-        let program = guarded("rewrite", || smoothc::rewrite::optimise(&differentiated, &parsed, &options).map_err(one("rewrite")))?.0;
+        let program =
+            guarded("rewrite", || smoothc::rewrite::optimise(&differentiated, &parsed, &options).map_err(one("rewrite")))?.program;
         well_formed("rewrite", &program)?;
         native.push(emit(&program, schedule, parallel).map_err(|mut failure| {
             failure.detail = format!("{}: {}", schedule, failure.detail);

@@ -97,7 +97,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0119",
         "a form that cannot be part of a law",
-        "The sides of a law are expressions of the source language without local functions, patterns and differentiation forms.",
+        "The sides of a law are made of operators, primitive functions, `if`, `a[i]`, `length a`, tuples and literals. What binds\nvariables (`build`, `ifold`, `let`, `fun`) is beyond laws; rules about it are functions in smoothc itself.",
     ),
     page("E0120", "an empty strategy", "A strategy is at least one rule, group or definition: `let main = id` does nothing."),
     page(
@@ -121,6 +121,11 @@ pub const PAGES: &[Page] = &[
         "Each use of a definition is written out, and the strategy then has more than 100,000 parts. `repeat s` applies s often.",
     ),
     page("E0129", "a name with two definitions", "Each strategy and each rule of a file has its own name: a use says which one is meant."),
+    page(
+        "E0130",
+        "a law whose types disagree",
+        "No term has the form of such a law, or its two sides are of different types: the rule would never fire.\n\n    rule r : a + true -> a       `true` is a Bool, and `+` takes numbers\n    rule r : a < b -> a - b      a Bool on the left, a number on the right\n\nA name has one type in the whole law, and an integer literal is a Double or an Index, as its place wants.",
+    ),
     page("E0201", "a name is declared twice", "Two declarations of one file have one name. Rename one of them."),
     page(
         "W0208",

@@ -23,6 +23,11 @@ pub const PAGES: &[Page] = &[
         "unsupported: the program is too large",
         "Above 200,000 nodes of the core language a program is refused: it would take minutes and give C that nobody reads.\nSplit it, or loop over an array instead of writing each element out.",
     ),
+    page(
+        "W0605",
+        "a strategy that fails on every function",
+        "A schedule is carried out phase by phase, on each function; where a phase fails, the function stays as it was. One that\nfails on all of them does nothing at all. A rule by itself fails where the whole body is not of its form: `topdown s`\nlooks for a place inside, `innermost s` for all of them, and `try s` succeeds in any case.",
+    ),
     page("E0701", "an array was read out of bounds", "An index is negative, or not below the length. `smoothc eval` shows the place."),
     page(
         "E0702",

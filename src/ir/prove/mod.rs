@@ -339,27 +339,38 @@ impl Facts {
         let known: Vec<Size> = self.nonnegative.in_order().into_iter().map(|fact| fact.size.clone()).collect();
         let (mut facts, mut seen) = (known.clone(), Vec::new());
         for size in std::iter::once(goal).chain(&known) {
-            self.index_facts(size, TYPES, &mut facts, &mut seen);
+            self.atom_facts(size, TYPES, &mut facts, &mut seen);
         }
         // short proofs first: they are the common ones
         let mut steps = STEPS;
         (0..=DEPTH).any(|depth| self.search(goal, &facts, depth, &mut steps, &mut BTreeSet::new()))
     }
 
-    /// bound - 1 - v ≥ 0 for each variable v of type `Index<bound>`.
-    fn index_facts(&self, size: &Size, follow: u32, facts: &mut Vec<Size>, seen: &mut Vec<Var>) {
+    /// What the atoms of a size say of themselves: bound - 1 - v ≥ 0 for each variable v of type `Index<bound>`, and how
+    /// the result of an operation stands to its operands.
+    fn atom_facts(&self, size: &Size, follow: u32, facts: &mut Vec<Size>, seen: &mut Vec<Atom>) {
         for atom in size.terms().flat_map(|(monomial, _)| monomial.clone()) {
-            if let Atom::Var(var) = atom
-                && let Type::Index(Some(bound)) = var.ty()
-                && follow > 0
-                && !seen.contains(&var)
-            {
-                seen.push(var.clone());
-                let fact = bound.sub(&Size::var(&var)).sub(&Size::constant(1));
-                if self.is_exact(bound) && !facts.contains(&fact) {
-                    facts.push(fact);
+            if follow == 0 || matches!(atom, Atom::Unknown(_)) || seen.contains(&atom) {
+                continue;
+            }
+            seen.push(atom.clone());
+            let said = match &atom {
+                Atom::Var(var) => match var.ty() {
+                    Type::Index(Some(bound)) if self.is_exact(bound) => vec![bound.sub(&Size::var(var)).sub(&Size::constant(1))],
+                    Type::Index(Some(bound)) => {
+                        self.atom_facts(bound, follow - 1, facts, seen);
+                        continue;
+                    }
+                    Type::Index(None) | Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => continue,
+                },
+                Atom::Term(term) => self.operation_facts(&term.expr, &Size::atom(atom.clone())),
+                Atom::Unknown(_) => continue,
+            };
+            for fact in said {
+                if !facts.contains(&fact) {
+                    facts.push(fact.clone());
                 }
-                self.index_facts(bound, follow - 1, facts, seen);
+                self.atom_facts(&fact, follow - 1, facts, seen);
             }
         }
     }
@@ -374,15 +385,15 @@ impl Facts {
         }
         for (monomial, coefficient) in goal.terms().filter(|(_, coefficient)| *coefficient < 0) {
             for fact in facts.iter().filter(|fact| small(fact)) {
-                let weaker = weakened(fact, coefficient);
-                let fact = weaker.as_ref().unwrap_or(fact);
-                for (part, weight) in fact.terms().filter(|(_, weight)| *weight < 0 && coefficient % weight == 0) {
+                for (part, weight) in fact.terms().filter(|(_, weight)| *weight < 0) {
                     let Some(factor) = self.nonnegative_quotient(monomial, part) else { continue };
                     if *steps == 0 {
                         return false;
                     }
                     *steps -= 1;
-                    let taken = fact.mul(&factor).mul(&Size::constant(coefficient / weight));
+                    // as often as takes the monomial away, and once more where there is a remainder
+                    let times = (coefficient + weight + 1) / weight;
+                    let taken = fact.mul(&factor).mul(&Size::constant(times));
                     if self.search(&goal.sub(&taken), facts, depth - 1, steps, seen) {
                         return true;
                     }
@@ -424,14 +435,6 @@ impl Bound {
         let (product, sign) = product?;
         Some(Bound { product: product.clone(), is_upper: sign < 0, limit })
     }
-}
-
-/// `m - 5 ≥ 0` as `m - 3 ≥ 0`, which takes just three away.
-fn weakened(fact: &Size, coefficient: i64) -> Option<Size> {
-    let mut terms = fact.terms();
-    let ((first, limit), (product, 1), None) = (terms.next()?, terms.next()?, terms.next()) else { return None };
-    let is_bound = first.is_empty() && limit < coefficient && coefficient < 0 && !product.is_empty();
-    is_bound.then(|| fact.sub(&Size::constant(limit - coefficient)))
 }
 
 fn small(size: &Size) -> bool {

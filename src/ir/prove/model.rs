@@ -151,7 +151,10 @@ impl Model {
             Atom::Term(term) => self.operation(&term.expr, facts).or(Some(self.size)),
             Atom::Unknown(_) => Some(self.size),
         };
-        let value = value.filter(|_| low <= high).map(|value| value.clamp(low, high));
+        // what an operation gives is not for this to choose
+        let computed = matches!(atom, Atom::Term(term) if self.operation(&term.expr, facts).is_some());
+        let allowed = |value: &i128| if computed { (low..=high).contains(value) } else { low <= high };
+        let value = value.filter(allowed).map(|value| value.clamp(low, high));
         self.values.borrow_mut().insert(atom.clone(), value);
         value
     }

@@ -5,7 +5,7 @@
 //!
 //!     i: Index<n>, n ≤ 2^60 - 1:   i + 1 in 1 … 2^60 - 1, exact;   k bare:   k + 1 not exact
 
-use super::Facts;
+use super::{COEFFICIENT, Facts};
 use crate::ir::prim::Prim;
 use crate::ir::size::{Atom, Monomial, Size};
 use crate::ir::term::{Expr, Term};
@@ -61,6 +61,26 @@ impl Facts {
             Prim::Div if low_b == high_b && low_b > 0 => (low / low_b, high / low_b),
             Prim::Rem if low_b == high_b && low_b > 0 => (if low >= 0 { 0 } else { 1 - low_b }, if high <= 0 { 0 } else { low_b - 1 }),
             _ => ANY,
+        }
+    }
+
+    /// How the result x of an opaque operation stands to its operands: polynomials that are ≥ 0.
+    ///
+    ///     x = min a b:   a - x, b - x        x = a / 2, 0 ≤ a:   a - x, a - 2 x, 2 x + 1 - a
+    pub(super) fn operation_facts(&self, expr: &Expr, x: &Size) -> Vec<Size> {
+        let Term::Prim(prim, args) = expr.term() else { return Vec::new() };
+        let operands: Vec<Size> = args.iter().filter_map(Size::try_of_expr).filter(|size| self.is_exact(size)).collect();
+        let [a, b] = operands.as_slice() else { return Vec::new() };
+        let divisor = b.as_constant().filter(|b| (1..=COEFFICIENT).contains(b) && self.value_range(a, TYPES).0 >= 0);
+        match (prim, divisor) {
+            (Prim::Min, _) => vec![a.sub(x), b.sub(x)],
+            (Prim::Max, _) => vec![x.sub(a), x.sub(b)],
+            (Prim::Div, Some(divisor)) => {
+                let whole = x.mul(&Size::constant(divisor));
+                vec![a.sub(x), a.sub(&whole), whole.add(&Size::constant(divisor - 1)).sub(a)]
+            }
+            (Prim::Rem, Some(_)) => vec![a.sub(x)],
+            _ => Vec::new(),
         }
     }
 

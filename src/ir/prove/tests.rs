@@ -74,6 +74,29 @@ fn neighbours() {
 }
 
 #[test]
+fn halves_and_lesser_counts() {
+    let n = index("n");
+    let mut halved = facts(&[&n], &[]);
+    let half = Expr::prim(Prim::Div, vec![Expr::var(&n), Expr::index(2)]);
+    let h = Size::of_expr(&half);
+    let i = below("i", &h);
+    halved.enter_loop(&i, &half);
+    let twice = s(&i).mul(&c(2));
+    for inside in [s(&i), s(&i).add(&c(1)), twice.clone(), twice.add(&c(1)), s(&i).add(&h)] {
+        assert!(halved.in_range(&inside, &s(&n)), "{inside}");
+    }
+    assert!(!halved.in_range(&twice.add(&c(2)), &s(&n)) && !halved.in_range(&s(&i).add(&h).add(&c(1)), &s(&n)));
+    let (mut least, k) = (facts(&[&n], &[]), index("k"));
+    let count = Expr::prim(Prim::Min, vec![Expr::prim(Prim::Max, vec![Expr::index(0), Expr::var(&k)]), Expr::var(&n)]);
+    let i = below("i", &Size::of_expr(&count));
+    least.enter_loop(&i, &count);
+    assert!(least.in_range(&s(&i), &s(&n)) && !least.in_range(&s(&i).add(&c(1)), &s(&n)));
+    // of a negative number nothing is known
+    let third = Size::of_expr(&Expr::prim(Prim::Div, vec![Expr::var(&k), Expr::index(3)]));
+    assert!(!facts(&[], &[]).at_most(&third, &s(&k)));
+}
+
+#[test]
 fn literals_and_slices() {
     let facts = Facts::default();
     assert!(facts.in_range(&c(2), &c(3)) && !facts.in_range(&c(3), &c(3)) && !facts.in_range(&c(-1), &c(3)));

@@ -29,7 +29,7 @@ rules! {
         if ["k total"] => if_swap;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b"
         if ["f a or f b is then simpler", "f is small"] => if_float;
-    "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x] = e is zero or atomic" => if_let;
+    "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x, false/c] = e is zero or atomic" => if_let;
     "if-join"    Conditional @ Prim: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
     "or-false"   Conditional @ Prim: "c || false -> c; false || c -> c; c || true -> true; true || c -> true";
@@ -163,16 +163,17 @@ fn if_let(expr: &Expr, _: &Facts) -> Option<Expr> {
     if x.ty() != &Type::Double {
         return None;
     }
-    let mut local = Locals { zeros: vec![x.clone()], others: Vec::new() };
+    let mut local = Locals { zeros: vec![x.clone()], others: Vec::new(), known: (c, !when) };
     let rest = at_zero(body, &mut local)?;
     let acted = Expr::let_(x.clone(), kept.clone(), body.clone());
     Some(if when { Expr::if_(c.clone(), acted, rest) } else { Expr::if_(c.clone(), rest, acted) })
 }
 
-/// Variables that are zero, and others that are bound inside the term.
-struct Locals {
+/// Variables that are zero, and others that are bound inside the term; a condition, and whether it holds.
+struct Locals<'a> {
     zeros: Vec<Var>,
     others: Vec<Var>,
+    known: (&'a Expr, bool),
 }
 
 /// What is left of a term when some variables are zero: zero, or an atom or component from outside.
@@ -215,6 +216,7 @@ fn vanishes(expr: &Expr, local: &Locals) -> bool {
             (Prim::Add | Prim::Sub, [a, b]) => vanishes(a, local) && vanishes(b, local),
             _ => false,
         },
+        Term::If(c, a, b) if same(c, local.known.0) => vanishes(if local.known.1 { a } else { b }, local),
         Term::If(_, a, b) => vanishes(a, local) && vanishes(b, local),
         _ => false,
     }

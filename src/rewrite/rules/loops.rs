@@ -202,7 +202,7 @@ fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 /// The terms of a sum, each with its sign.
-fn summands(expr: &Expr, positive: bool, terms: &mut Vec<(Expr, bool)>) {
+pub fn summands(expr: &Expr, positive: bool, terms: &mut Vec<(Expr, bool)>) {
     match expr.term() {
         Term::Prim(prim @ (Prim::Add | Prim::Sub), args) if args.len() == 2 => {
             summands(&args[0], positive, terms);

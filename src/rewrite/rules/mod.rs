@@ -1,8 +1,8 @@
 //! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d), `tuple` (e), `loops` (f), `fission` (g). What is
-//! computed once: `motion` (out of loops), `absorb` (with an array), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse
-//! arrays: `unroll`, `arrays`. Sums: `linear`, `last` (the last step that counts). Quotients: `divide`.
+//! computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its elements), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse
+//! arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (with conditions), `last` (the last step that counts). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
@@ -14,6 +14,7 @@ use super::rule::Rule;
 pub mod absorb;
 pub mod algebra;
 pub mod arrays;
+pub mod branch;
 pub mod conditional;
 pub mod divide;
 pub mod fission;
@@ -25,6 +26,7 @@ pub mod linear;
 pub mod loops;
 pub mod merge;
 pub mod motion;
+pub mod reuse;
 pub mod ring;
 pub mod share;
 pub mod tuple;
@@ -37,7 +39,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 18] = [
+    let parts: [&LazyLock<Vec<Rule>>; 20] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -47,10 +49,12 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &loops::RULES,
         &arrays::RULES,
         &linear::RULES,
+        &branch::RULES,
         &last::RULES,
         &fission::RULES,
         &motion::RULES,
         &absorb::RULES,
+        &reuse::RULES,
         &share::RULES,
         &gather::RULES,
         &divide::RULES,

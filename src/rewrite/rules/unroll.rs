@@ -5,7 +5,10 @@
 //!     let p = [a, b, c] in p[0] * p[2] + p[0]    →  let p = (a, b, c) in p.0 * p.2 + p.0
 //!
 //! What is known of each index then simplifies its element: one-hot tangents of a camera's eleven parameters
-//! become the few that are not zero. An array that a loop walks over stays one.
+//! become the few that are not zero. An array that a loop walks over stays one. A loop whose accumulator has a few elements
+//! keeps each in a variable of its own:
+//!
+//!     ifold (fun s i -> [s[0] * c, s[1] + v[i]]) [x, y] n   →   let s = ifold (fun s i -> (s.0 * c, s.1 + v[i])) (x, y) n in [s.0, s.1]
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
@@ -18,25 +21,30 @@ use super::rules;
 rules! {
     "build-unroll" Loop Normalisation @ Build: "build 2 f -> [f 0, f 1]" if ["few elements and a small f"] => build_unroll;
     "array-to-tuple" Tuple @ Let: "let x = [a, b] in c -> let x = (a, b) in c[x.k/x[k]]" if ["x is only indexed by literals"] => array_to_tuple;
+    "fold-to-tuple"  Tuple @ Fold: "ifold f [a, b] n -> let s = ifold f (a, b) n in [s.0, s.1]" if ["s is only indexed by literals"] => fold_to_tuple;
 }
 
 /// A build of at most this many elements is written out,
 const FEW: i64 = 4;
-/// or of this many, where its index simplifies an element,
+/// or of this many, where its index simplifies half of them,
 const SEVERAL: i64 = 16;
+/// or one where all of them have at most so many nodes,
+const FEW_NODES: usize = 150;
 /// unless all of them have more nodes than this.
 const UNROLLED_NODES: usize = 12_000;
+/// The nodes of a `build` that becomes the accumulator of a loop.
+const SCALAR_NODES: usize = 400;
 /// Nothing is written out in a function that has grown to more nodes than this.
 const FUNCTION_NODES: usize = 40_000;
 
 fn build_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = expr.term() else { return None };
     let Term::Index(count) = n.term() else { return None };
-    let small = (1..=FEW).contains(count) || (1..=SEVERAL).contains(count) && looks_at(body, i, facts);
     let nodes = body.node_count().saturating_mul(usize::try_from(*count).ok()?);
     if *count < 1 {
         return None;
     }
+    let small = *count <= FEW || *count <= SEVERAL && looks_at(body, i, *count, nodes <= FEW_NODES, facts);
     let is_small = small && nodes <= UNROLLED_NODES && facts.nodes + nodes <= FUNCTION_NODES;
     facts.require("few elements and a small f", is_small, n)?;
     let Type::Array(element, _) = expr.ty() else { return None };
@@ -44,22 +52,33 @@ fn build_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::array(element.as_ref().clone(), items))
 }
 
-/// Whether knowing this index simplifies the term: it is compared, or picks from an array that is written out.
-fn looks_at(expr: &Expr, i: &Var, facts: &Facts) -> bool {
+/// Whether knowing this index simplifies half of the elements or more, or any where the text is short.
+fn looks_at(expr: &Expr, i: &Var, count: i64, short: bool, facts: &Facts) -> bool {
+    let all = 1u32.checked_shl(u32::try_from(count).unwrap_or(u32::MAX)).unwrap_or(0).wrapping_sub(1);
+    let simplified = (decided(expr, i, facts) & all).count_ones();
+    2 * simplified >= all.count_ones() || short && simplified > 0
+}
+
+/// The elements, as bits, that this index simplifies: it is equal to a literal or not, on one side of it, or picks from an array
+/// that is written out. What is compared with something else is no simpler for it.
+fn decided(expr: &Expr, i: &Var, facts: &Facts) -> u32 {
     let is_index = |expr: &Expr| matches!(expr.term(), Term::Var(var) if var == i);
     let written_out = |array: &Expr| match array.term() {
         Term::Var(var) => facts.value(var).is_some_and(|value| matches!(value.term(), Term::Array(_))),
         term => matches!(term, Term::Array(_)),
     };
-    match expr.term() {
-        Term::Prim(Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge, args) if args.iter().any(is_index) => true,
-        Term::Get(array, index) if is_index(index) && written_out(array) => true,
-        term => {
-            let mut found = false;
-            term.each_child(&mut |child| found = found || looks_at(child, i, facts));
-            found
+    let here = match expr.term() {
+        Term::Prim(prim @ (Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge), args) if args.iter().any(is_index) => {
+            match args.iter().find_map(|arg| if let Term::Index(k) = arg.term() { Some(*k) } else { None }) {
+                Some(k) if matches!(prim, Prim::Eq | Prim::Ne) => u32::try_from(k).ok().and_then(|k| 1u32.checked_shl(k)).unwrap_or(0),
+                Some(_) => u32::MAX,
+                None => 0,
+            }
         }
-    }
+        Term::Get(array, index) if is_index(index) && written_out(array) => u32::MAX,
+        _ => 0,
+    };
+    expr.term().children().fold(here, |bits, child| if bits == u32::MAX { bits } else { bits | decided(child, i, facts) })
 }
 
 fn array_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -85,9 +104,9 @@ fn as_tuples(expr: &Expr) -> Option<Expr> {
     }
     match expr.term() {
         Term::Array(items) if (2..=SEVERAL).contains(&(items.len() as i64)) => {
-            Some(Expr::tuple(items.iter().map(as_tuples).collect::<Option<_>>()?))
+            Some(Expr::tuple(items.iter().map(component).collect::<Option<_>>()?))
         }
-        Term::Tuple(parts) => Some(Expr::tuple(parts.iter().map(as_tuples).collect::<Option<_>>()?)),
+        Term::Tuple(parts) => Some(Expr::tuple(parts.iter().map(component).collect::<Option<_>>()?)),
         Term::Let(x, a, b) => Some(Expr::let_(x.clone(), a.clone(), as_tuples(b)?)),
         Term::Check { cond, status, body } => Some(Expr::check(cond.clone(), *status, as_tuples(body)?)),
         Term::If(c, a, b) => {
@@ -115,6 +134,122 @@ fn as_tuples(expr: &Expr) -> Option<Expr> {
         | Term::Proj(..)
         | Term::Call(..)
         | Term::Dual { .. } => None,
+    }
+}
+
+/// A part of what becomes a tuple: one that exists is taken apart too.
+fn component(expr: &Expr) -> Option<Expr> {
+    as_tuples(expr).or_else(|| scalars(expr, None).filter(|_| is_stored(expr) && has_few(expr.ty())))
+}
+
+/// A loop over arrays of a few numbers as a loop over tuples of them; other components of the accumulator stay as they are.
+fn fold_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+    if !has_few(acc.ty()) {
+        return None;
+    }
+    let init = scalars(init, None)?;
+    let state = Var::fresh(acc.name(), init.ty().clone());
+    let body = scalars(body, Some((acc, &state))).filter(|body| body.ty().same_shape(init.ty()))?;
+    let body = with_places(&body, acc, &state);
+    facts.require("s is only indexed by literals", !mentions(&body, acc), expr)?;
+    let done = Var::fresh(acc.name(), init.ty().clone());
+    let result = as_arrays(acc.ty(), &Expr::var(&done))?;
+    Some(Expr::let_(done, Expr::fold_with(n.clone(), state, i.clone(), body, init), result))
+}
+
+/// Whether a type is or has as a component an array of a few numbers.
+fn has_few(ty: &Type) -> bool {
+    match ty {
+        Type::Array(..) => numbers(ty).is_some_and(|count| count <= SEVERAL),
+        Type::Tuple(parts) => parts.iter().any(has_few),
+        Type::Double | Type::Index(_) | Type::Bool => false,
+    }
+}
+
+/// How many numbers are in an array of literal lengths, each at least 2; `None` for another type.
+fn numbers(ty: &Type) -> Option<i64> {
+    match ty {
+        Type::Array(element, size) => numbers(element)?.checked_mul(i64::try_from(few(size)?).ok()?),
+        Type::Double | Type::Index(_) | Type::Bool => Some(1),
+        Type::Tuple(_) => None,
+    }
+}
+
+/// A term with its arrays of a few numbers as tuples: those that are written out, or a `build`, existing ones or the
+/// accumulator, element by element.
+fn scalars(expr: &Expr, acc: Option<(&Var, &Var)>) -> Option<Expr> {
+    if !has_few(expr.ty()) {
+        return Some(expr.clone());
+    }
+    if let Some(place) = acc.and_then(|(acc, state)| place(expr, acc, state)) {
+        return Some(place);
+    }
+    let all = |items: &[Expr]| Some(Expr::tuple(items.iter().map(|item| scalars(item, acc)).collect::<Option<_>>()?));
+    let count = expr.ty().dims().first().and_then(few).unwrap_or(0);
+    match expr.term() {
+        Term::Array(items) | Term::Tuple(items) => all(items),
+        Term::Build { i, body, .. } if body.node_count() * count <= SCALAR_NODES => {
+            all(&(0..count).map(|k| freshen(&substitute(body, &[(i.clone(), Expr::index(k as i64))]))).collect::<Vec<_>>())
+        }
+        Term::Var(_) | Term::Get(..) | Term::Proj(..) if is_stored(expr) => {
+            all(&(0..count).map(|k| Expr::get(expr.clone(), Expr::index(k as i64))).collect::<Vec<_>>())
+        }
+        Term::Let(x, a, b) => Some(Expr::let_(x.clone(), a.clone(), scalars(b, acc)?)),
+        Term::Check { cond, status, body } => Some(Expr::check(cond.clone(), *status, scalars(body, acc)?)),
+        Term::If(c, a, b) => {
+            let (a, b) = (scalars(a, acc)?, scalars(b, acc)?);
+            a.ty().same_shape(b.ty()).then(|| Expr::if_(c.clone(), a, b))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a term reads an array that exists.
+fn is_stored(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Var(var) => matches!(var.ty(), Type::Array(..)),
+        Term::Get(array, index) => index.is_atom() && is_stored(array),
+        _ => false,
+    }
+}
+
+/// The component of the tuple that a path of projections and literal indices means, which starts from the accumulator.
+fn place(expr: &Expr, acc: &Var, state: &Var) -> Option<Expr> {
+    match expr.term() {
+        Term::Var(var) => (var == acc).then(|| Expr::var(state)),
+        Term::Proj(inner, k) => Some(Expr::proj(place(inner, acc, state)?, *k)),
+        Term::Get(inner, index) => {
+            let tuple = place(inner, acc, state)?;
+            let (Type::Tuple(parts), Term::Index(k)) = (tuple.ty(), index.term()) else { return None };
+            let k = usize::try_from(*k).ok().filter(|k| *k < parts.len())?;
+            Some(Expr::proj(tuple, k))
+        }
+        _ => None,
+    }
+}
+
+/// The term with components of the tuple in the place of what they were.
+fn with_places(expr: &Expr, acc: &Var, state: &Var) -> Expr {
+    match place(expr, acc, state) {
+        Some(place) if !has_few(expr.ty()) => place,
+        _ => map_children(expr, &mut |child| with_places(child, acc, state)),
+    }
+}
+
+/// A value of a type, of which a tuple has the numbers.
+fn as_arrays(ty: &Type, tuple: &Expr) -> Option<Expr> {
+    match ty {
+        _ if !has_few(ty) => Some(tuple.clone()),
+        Type::Array(element, size) => {
+            let items = (0..few(size)?).map(|k| as_arrays(element, &Expr::proj(tuple.clone(), k)));
+            Some(Expr::array(element.as_ref().clone(), items.collect::<Option<_>>()?))
+        }
+        Type::Tuple(parts) => {
+            let parts = parts.iter().enumerate().map(|(k, part)| as_arrays(part, &Expr::proj(tuple.clone(), k)));
+            Some(Expr::tuple(parts.collect::<Option<_>>()?))
+        }
+        Type::Double | Type::Index(_) | Type::Bool => None,
     }
 }
 

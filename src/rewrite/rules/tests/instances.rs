@@ -95,6 +95,26 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let (x, body) = g.bound("t", ty, |g, x| prim(Prim::Mul, Expr::get(Expr::var(x), Expr::index(k)), g.double(1)));
             Expr::let_(x, value, body)
         }
+        "fold-to-tuple" => {
+            let items = |g: &mut Generator| Expr::array(Type::Double, vec![g.double(1), g.double(1), g.double(1)]);
+            let init = match g.below(3) {
+                0 => items(g),
+                1 => Expr::if_(g.boolean(1), items(g), items(g)),
+                _ => Expr::build(Expr::index(3), "k", |_| g.double(1)),
+            };
+            let n = g.count();
+            let form = g.below(4);
+            Expr::fold(n, "s", "i", init, |s, i| {
+                let at = |k| Expr::get(s.clone(), Expr::index(k));
+                let new = Expr::array(Type::Double, vec![at(1), at(2), prim(Prim::Add, at(0), g.double(1))]);
+                match form {
+                    0 => new,
+                    1 => Expr::if_(g.boolean(1), s.clone(), new),
+                    2 => Expr::build(Expr::index(3), "k", |k| prim(Prim::Mul, Expr::get(s.clone(), k), g.double(1))),
+                    _ => Expr::build(Expr::index(3), "k", |_| Expr::get(s.clone(), Expr::prim(Prim::Rem, vec![i, Expr::index(3)]))),
+                }
+            })
+        }
         "if-merge" => {
             let cond = g.boolean(1);
             let part = |g: &mut Generator| Expr::if_(cond.clone(), g.double(1), g.double(1));
@@ -456,6 +476,55 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 })
             });
             Expr::fold_with(n, s, i, body, init)
+        }
+        "sum-branch" => {
+            let n = g.count();
+            let init = g.double(1);
+            let bound = Type::Index(Some(Size::of_expr(&n)));
+            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
+                let s = Expr::var(s);
+                g.bound("i", bound, |g, i| {
+                    let once = prim(Prim::Eq, Expr::var(i), g.index(1));
+                    let hot = Expr::if_(once, g.double(1), double(0.0));
+                    let branch = match g.below(3) {
+                        0 => hot,
+                        1 => prim(Prim::Sub, g.double(1), hot),
+                        _ => Expr::bind("t", g.double(1), |t| prim(Prim::Add, hot, prim(Prim::Mul, t.clone(), t))),
+                    };
+                    let cond = if g.below(2) == 0 { prim(Prim::Eq, Expr::var(i), g.index(0)) } else { g.boolean(1) };
+                    let other = g.double(1);
+                    let chosen = if g.below(2) == 0 { Expr::if_(cond, branch, other) } else { Expr::if_(cond, other, branch) };
+                    prim([Prim::Add, Prim::Sub][g.below(2)], s, chosen)
+                })
+            });
+            Expr::fold_with(n, s, i, body, init)
+        }
+        "array-reuse" => {
+            let n = g.count();
+            let bound = Type::Index(Some(Size::of_expr(&n)));
+            let (i, element) = g.bound("i", bound, |g, i| {
+                let (count, init) = (g.count(), g.double(0));
+                let factor = g.double(1);
+                Expr::fold(count, "t", "l", init, |t, _| {
+                    let own = prim(Prim::Mul, Expr::prim(Prim::ToDouble, vec![Expr::var(i)]), crate::ir::subst::freshen(&factor));
+                    prim(Prim::Add, t, own)
+                })
+            });
+            let array = Expr::build_with(n.clone(), i.clone(), element.clone());
+            let sum = |g: &mut Generator| {
+                let (count, init) = (if g.below(4) == 0 { g.count() } else { n.clone() }, g.double(0));
+                Expr::fold(count, "s", "j", init, |s, j| {
+                    let again = crate::ir::subst::substitute(&crate::ir::subst::freshen(&element), &[(i.clone(), j)]);
+                    prim(Prim::Add, s, again)
+                })
+            };
+            if g.below(2) == 0 {
+                let value = sum(g);
+                let (y, (x, body)) = g.bound("b", Type::Double, |g, _| g.bound("a", array.ty().clone(), |g, _| g.double(1)));
+                return Some(Expr::let_(y, value, Expr::let_(x, array, body)));
+            }
+            let (x, body) = g.bound("a", array.ty().clone(), |g, _| sum(g));
+            Expr::let_(x, array, body)
         }
         "if-let" => {
             let value = Expr::if_(g.boolean(1), g.double(1), double(0.0));

@@ -104,6 +104,18 @@ pub const ROWS: &[Row] = &[
         "let a = build k (fun i -> exp (double i)) in let t = sin x in ifold (fun s i -> s + a[i] * t) (ifold (fun s i -> s + a[i] * t) 0.0 k) k",
     ),
     row("array-absorb", "a loop over all j evaluates g", Work, "let a = build 9 (fun i -> exp (double i)) in a[k] * 2.0 + a[l] * 2.0"),
+    row(
+        "array-reuse",
+        "e has a loop",
+        Idle,
+        "let a = build (length v) (fun i -> v[i]) in ifold (fun s j -> s + v[j] * a[k]) 0.0 (length v)",
+    ),
+    row(
+        "array-reuse",
+        "0 <= j && j < n",
+        Wrong,
+        "let a = build 1 (fun i -> ifold (fun t k -> t + x * double i) 0.0 3) in ifold (fun s j -> s + ifold (fun t k -> t + x * double j) 0.0 3) a[0] 5",
+    ),
     row("common", "e is work or an element", Idle, "fst p * snd p * fst p * snd p"),
     row(
         "common",
@@ -197,6 +209,7 @@ pub const ROWS: &[Row] = &[
         "let p = build k (fun i -> let t = exp (sin v[i]) in (t + 1.0, t * 2.0)) in build k (fun i -> fst p[i] * snd p[i])",
     ),
     row("array-to-tuple", "x is only indexed by literals", Scope, "let a = [x, y] in a[k] * a[0]"),
+    row("fold-to-tuple", "s is only indexed by literals", Scope, "ifold (fun s i -> [s[i % 2], s[0] * x]) [x, y] n"),
     // 8f
     by("fold-unroll", "few steps and a small f", Size, "repeat (topdown fold-unroll)", "ifold (fun s i -> s * x + y) z 40"),
     random("fold-id", CHECKED, Lost),
@@ -219,6 +232,26 @@ pub const ROWS: &[Row] = &[
         "c holds for one i, or for all or none",
         Work,
         "ifold (fun s i -> let t = exp v[i] in s + (t * x + (if v[i] > 0.0 then t else 0.0))) 0.0 (length v)",
+    ),
+    row(
+        "sum-branch",
+        "s is not in a, b, c, d",
+        Wrong,
+        "ifold (fun s i -> s + (if v[i] > 0.0 then s * x + (if i = 1 then y else 0.0) else y)) 1.0 (length v)",
+    ),
+    row(
+        "sum-branch",
+        "i is not in k",
+        Idle,
+        "ifold (fun s i -> s + (if v[i] > 0.0 then (if i = i * i then x else 0.0) + y else x)) 0.0 (length v)",
+    ),
+    random("sum-branch", "k total", Wrong),
+    by(
+        "sum-branch",
+        "c holds in more than one step, or d is not 0",
+        Endless,
+        "repeat (topdown sum-branch)",
+        "ifold (fun s i -> s + (if i = 1 then (if i = k then x else 0.0) else 0.0)) 0.0 (length v)",
     ),
     row("let-sink", "x is not in c", Scope, "let x = sin y in if x < 1.0 then x else z"),
     row("sum-linear", "n is free to copy", Work, "ifold (fun s i -> s + x) 0.0 (index (exp (sin (y * y) * 0.01)))"),
