@@ -1,7 +1,11 @@
-//! Long chains where each let uses the one before twice: what is written out for one of them doubles with
-//! every let, so no pass may write it out.
+//! Long programs. Chains where each let uses the one before twice: what is written out for one of them doubles with every
+//! let, so no pass may write it out. And long expressions: no pass may look at all of one for each of its parts.
 //!
-//! In: functions that call the one before; chains of 40 and 80 lets of each form. Out: C whose length grows with the chain.
+//! In: functions that call the one before; chains of 40 and 80 lets of each form; expressions of 60 and 120 parts, with their
+//! derivatives. Out: C whose length grows with the chain, from work that grows with the expression.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 
 use smoothc::driver::{Options, Session};
 use smoothc::stack::with_large_stack;
@@ -80,4 +84,58 @@ fn functions_that_call_the_one_before() {
         let session = compiled(&text);
         assert!(session.program.node_count() < 100_000, "{} nodes", session.program.node_count());
     });
+}
+
+/// Long expressions: what stands before, a part with `#` for its number, what joins the parts, and what stands behind.
+const LONG: [(&str, &str, &str, &str); 9] = [
+    ("let f (v: Vector<n>) =\n  ", "v[#]", " + ", ""),
+    ("let f (v: Vector<n>) =\n  ", "v[#] * v[# + 1]", " + ", ""),
+    ("let f (v: Vector<n>) =\n  ", "sin v[#]", " + ", ""),
+    ("let f (v: Vector<n>) =\n  ", "(v[#] + #.5)", " * ", ""),
+    ("let f (v: Vector<n>) =\n  if ", "v[#] > #.5", " && ", " then v[0] else 0.0"),
+    ("let f (v: Vector<n>) =\n  if ", "v[#] > #.5", " || ", " then v[0] else 0.0"),
+    ("let f (v: Vector<n>) =\n  ", "if v[#] > 0.5 then v[#] * 2.0 else\n  ", "", "v[0]"),
+    ("let f (v: Vector<n>) =\n", "  let y# = v[#] * v[# + 1]\n", "", "  y0 + y1"),
+    ("let f (v: Vector<n>) =\n  let y = vectorSum v\n", "  let y = y * vectorDot v (vectorMap v (fun e -> e * y + #.5))\n", "", "  y"),
+];
+
+/// What compiling the expression and its gradient takes from the allocator: as deterministic as the compiler.
+fn work(form: &(&str, &str, &str, &str), parts: usize) -> usize {
+    let (before, part, between, behind) = form;
+    let parts: Vec<String> = (0..parts).map(|at| part.replace('#', &at.to_string())).collect();
+    let text = format!("{before}{}{behind}\nlet g (v: Vector<n>) = gradient f v\n", parts.join(between));
+    let before = ALLOCATIONS.with(Cell::get);
+    compiled(&text);
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+/// An expression of twice the length takes about twice the work, and so does its derivative.
+#[test]
+fn long_expressions() {
+    with_large_stack(|| {
+        for form in &LONG {
+            let (short, long) = (work(form, 60), work(form, 120));
+            assert!(long < 16 * short / 5, "{form:?}: {short} allocations, then {long}");
+        }
+    });
+}
+
+thread_local! { static ALLOCATIONS: Cell<usize> = const { Cell::new(0) } }
+
+/// The system's allocator, which counts what a thread asks of it.
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: every request goes to the system's allocator as it is
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|made| made.set(made.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(block, layout) }
+    }
 }

@@ -152,9 +152,8 @@ impl Checker<'_> {
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
             Term::Prim(prim, args) => {
                 self.all(args)?;
-                let types: Vec<Type> = args.iter().map(|arg| arg.ty().clone()).collect();
-                if prim.result(&types).is_none() {
-                    let types = types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+                if prim.result(args.iter().map(Expr::ty)).is_none() {
+                    let types = args.iter().map(|arg| arg.ty().to_string()).collect::<Vec<_>>().join(", ");
                     return wrong(expr, format!("`{}` does not take ({types})", prim.row().name));
                 }
             }

@@ -9,6 +9,7 @@
 //! Limits: a long list is not kept, so that a thousand lets that are all used at the end take no quadratic room; such a
 //! term is searched.
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
@@ -30,6 +31,18 @@ pub fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
     match expr.free_vars() {
         FreeVars::Kept(vars) => vars.iter().for_each(f),
         FreeVars::TooMany => search(expr, &mut FxHashSet::default(), f),
+    }
+}
+
+/// Whether `var` is known not to occur free in the term, without a search: for who walks through the term in any case.
+pub fn is_known_without(expr: &Expr, var: &Var) -> bool {
+    matches!(expr.free_vars(), FreeVars::Kept(vars) if vars.binary_search(var).is_err())
+}
+
+/// Calls `f` on the free variables of a term if their list is kept, on each once.
+pub(super) fn each_kept(expr: &Expr, f: &mut dyn FnMut(&Var)) {
+    if let FreeVars::Kept(vars) = expr.free_vars() {
+        vars.iter().for_each(f);
     }
 }
 
@@ -74,17 +87,46 @@ impl FreeVars {
 }
 
 fn union(a: &Rc<[Var]>, b: &Rc<[Var]>) -> Rc<[Var]> {
-    let contains = |all: &[Var], some: &[Var]| some.len() <= all.len() && some.iter().all(|var| all.binary_search(var).is_ok());
-    if contains(a, b) {
+    if Rc::ptr_eq(a, b) || b.is_empty() {
         return a.clone();
     }
-    if contains(b, a) {
+    let in_both = Merge { a, b }.filter(|(x, y)| x.is_some() && y.is_some()).count();
+    if in_both == b.len() {
+        return a.clone();
+    }
+    if in_both == a.len() {
         return b.clone();
     }
-    let mut both: Vec<Var> = a.iter().chain(b.iter()).cloned().collect();
-    both.sort_unstable();
-    both.dedup();
+    let mut both = Vec::with_capacity(a.len() + b.len() - in_both);
+    both.extend(Merge { a, b }.filter_map(|(x, y)| x.or(y).cloned()));
     both.into()
+}
+
+/// The items of two sorted lists, equal ones together.
+struct Merge<'a> {
+    a: &'a [Var],
+    b: &'a [Var],
+}
+
+impl<'a> Iterator for Merge<'a> {
+    type Item = (Option<&'a Var>, Option<&'a Var>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (x, y) = (self.a.first(), self.b.first());
+        let order = match (x, y) {
+            (None, None) => return None,
+            (Some(x), Some(y)) => x.cmp(y),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+        };
+        if order.is_le() {
+            self.a = self.a.get(1..).unwrap_or_default();
+        }
+        if order.is_ge() {
+            self.b = self.b.get(1..).unwrap_or_default();
+        }
+        Some((x.filter(|_| order.is_le()), y.filter(|_| order.is_ge())))
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The core language: types with sizes, terms, primitives and their arithmetic.
 
 pub mod check;
+pub mod children;
 pub mod eval;
+mod fingerprint;
 pub mod free;
 pub mod prim;
 pub mod print;

@@ -205,13 +205,17 @@ impl Prim {
     }
 
     /// The type of the result for arguments of these types; `None` when they do not fit.
-    pub fn result(self, args: &[Type]) -> Option<Type> {
+    pub fn result<'a>(self, args: impl Iterator<Item = &'a Type> + Clone) -> Option<Type> {
         let row = self.row();
-        if args.len() != row.arity {
+        if args.clone().count() != row.arity {
             return None;
         }
-        let all = |wanted: &Type| args.iter().all(|arg| arg.same_shape(wanted));
-        let (double, index, boolean) = (all(&Type::Double), all(&Type::INDEX), all(&Type::Bool));
+        let (mut double, mut index, mut boolean) = (true, true, true);
+        for arg in args.clone() {
+            double &= matches!(arg, Type::Double);
+            index &= matches!(arg, Type::Index(_));
+            boolean &= matches!(arg, Type::Bool);
+        }
         match row.kind {
             Kind::Number if double => Some(Type::Double),
             Kind::Number if index => Some(Type::INDEX),
@@ -222,9 +226,9 @@ impl Prim {
             Kind::Bool if boolean => Some(Type::Bool),
             Kind::IndexToDouble if index => Some(Type::Double),
             Kind::DoubleToIndex if double => Some(Type::INDEX),
-            Kind::IndexDoubleToDouble => match args {
-                [Type::Index(_), Type::Double] => Some(Type::Double),
-                _ => None,
+            Kind::IndexDoubleToDouble => match args.clone().zip(args.skip(1)).next() {
+                Some((Type::Index(_), Type::Double)) => Some(Type::Double),
+                Some(_) | None => None,
             },
             Kind::Number
             | Kind::Double

@@ -66,7 +66,8 @@ const NODES: usize = 200;
 /// A polynomial: no zero coefficients.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Size {
-    terms: BTreeMap<Monomial, i64>,
+    /// Shared: types are copied far more often than sizes are computed.
+    terms: Rc<BTreeMap<Monomial, i64>>,
 }
 
 impl Size {
@@ -92,7 +93,7 @@ impl Size {
         if coefficient != 0 {
             terms.insert(monomial, coefficient);
         }
-        Size { terms }
+        Size { terms: Rc::new(terms) }
     }
 
     /// The monomials and their coefficients, in a fixed order.
@@ -126,17 +127,17 @@ impl Size {
     }
 
     pub fn add(&self, other: &Size) -> Size {
-        let mut terms = self.terms.clone();
-        for (monomial, coefficient) in &other.terms {
+        let mut terms = self.terms.as_ref().clone();
+        for (monomial, coefficient) in other.terms.as_ref() {
             let entry = terms.entry(monomial.clone()).or_insert(0);
             *entry = entry.wrapping_add(*coefficient);
         }
         terms.retain(|_, coefficient| *coefficient != 0);
-        Size { terms }
+        Size { terms: Rc::new(terms) }
     }
 
     pub fn neg(&self) -> Size {
-        Size { terms: self.terms.iter().map(|(m, c)| (m.clone(), c.wrapping_neg())).collect() }
+        Size { terms: Rc::new(self.terms.iter().map(|(m, c)| (m.clone(), c.wrapping_neg())).collect()) }
     }
 
     pub fn sub(&self, other: &Size) -> Size {
@@ -152,8 +153,8 @@ impl Size {
             return product.and_then(Size::opaque).unwrap_or_else(Size::unknown);
         }
         let mut result = Size::default();
-        for (a, x) in &self.terms {
-            for (b, y) in &other.terms {
+        for (a, x) in self.terms.as_ref() {
+            for (b, y) in other.terms.as_ref() {
                 let mut product: Monomial = a.iter().chain(b).cloned().collect();
                 product.sort();
                 result = result.add(&Size::monomial(product, x.wrapping_mul(*y)));
@@ -192,7 +193,7 @@ impl Size {
     /// their variables.
     pub fn substitute(&self, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Size {
         let mut result = Size::default();
-        for (monomial, coefficient) in &self.terms {
+        for (monomial, coefficient) in self.terms.as_ref() {
             let mut product = Size::constant(*coefficient);
             for atom in monomial {
                 let value = match (f(atom), atom) {

@@ -57,13 +57,19 @@ fn next_binder(params: &[Var], renamed: &[Option<Var>]) -> Option<usize> {
 /// Applies `f` to each direct subterm and rebuilds the node around the results; the node itself when
 /// nothing changed. Binders stay.
 pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
-    let (mut new, mut changed) = (Vec::new(), false);
-    expr.term().each_child(&mut |child| {
+    // those before the first that changes are not written down
+    let mut new = Vec::new();
+    for (at, child) in expr.term().children().enumerate() {
         let mapped = f(child);
-        changed |= !mapped.is_same(child);
-        new.push(mapped);
-    });
-    if !changed {
+        if new.is_empty() && !mapped.is_same(child) {
+            new.reserve_exact(expr.term().children().len());
+            new.extend(expr.term().children().take(at).cloned());
+            new.push(mapped);
+        } else if !new.is_empty() {
+            new.push(mapped);
+        }
+    }
+    if new.is_empty() {
         return expr.clone();
     }
     let mut new = new.into_iter();

@@ -7,6 +7,7 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
+use super::fingerprint;
 use super::free::FreeVars;
 use super::prim::Prim;
 use super::size::{Atom, Size};
@@ -158,7 +159,9 @@ pub struct Node {
     ty: Type,
     span: Span,
     nodes: usize,
+    shape: u64,
     free: OnceCell<FreeVars>,
+    fingerprint: OnceCell<u64>,
 }
 
 /// A shared, immutable term.
@@ -199,8 +202,12 @@ impl Expr {
     /// A node from all its parts: for places where a constructor below would lose the declared type.
     pub fn with_type(term: Term, ty: Type, span: Span) -> Expr {
         let mut nodes: usize = 1;
-        term.each_child(&mut |child| nodes = nodes.saturating_add(child.node_count()));
-        Expr(Rc::new(Node { term, ty, span, nodes, free: OnceCell::new() }))
+        let mut shape = fingerprint::head(&term);
+        term.children().for_each(|child| {
+            nodes = nodes.saturating_add(child.node_count());
+            shape = fingerprint::mix(shape, child.shape());
+        });
+        Expr(Rc::new(Node { term, ty, span, nodes, shape, free: OnceCell::new(), fingerprint: OnceCell::new() }))
     }
 
     fn new(term: Term, ty: Type) -> Expr {
@@ -255,8 +262,8 @@ impl Expr {
 
     /// Arguments must fit (`ir::check` says so otherwise; the node then has the first argument's type).
     pub fn prim(prim: Prim, args: Vec<Expr>) -> Expr {
-        let types: Vec<Type> = args.iter().map(|arg| arg.ty().clone()).collect();
-        let ty = prim.result(&types).unwrap_or_else(|| types.first().cloned().unwrap_or(Type::Double));
+        let ty = prim.result(args.iter().map(Expr::ty));
+        let ty = ty.unwrap_or_else(|| args.first().map_or(Type::Double, |arg| arg.ty().clone()));
         Expr::new(Term::Prim(prim, args), ty)
     }
 
@@ -365,6 +372,16 @@ impl Expr {
         self.0.nodes
     }
 
+    /// Equal for terms that are the same but for their variables.
+    pub fn shape(&self) -> u64 {
+        self.0.shape
+    }
+
+    /// Equal for terms that are the same but for the names of what they bind; worked out when it is first asked for.
+    pub fn fingerprint(&self) -> u64 {
+        *self.0.fingerprint.get_or_init(|| fingerprint::of(self))
+    }
+
     /// Its free variables, worked out when they are first asked for.
     pub(super) fn free_vars(&self) -> &FreeVars {
         self.0.free.get_or_init(|| FreeVars::of(self))
@@ -372,26 +389,6 @@ impl Expr {
 }
 
 impl Term {
-    /// The direct subterms, in evaluation order.
-    pub fn children(&self) -> impl DoubleEndedIterator<Item = &Expr> + use<'_> {
-        let (listed, single): (&[Expr], [Option<&Expr>; 3]) = match self {
-            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => (&[], [None; 3]),
-            Term::Prim(_, items) | Term::Tuple(items) | Term::Array(items) | Term::Call(_, items) => (items, [None; 3]),
-            Term::Dim(a, _) | Term::Proj(a, _) => (&[], [Some(a), None, None]),
-            Term::Let(_, a, b) | Term::Get(a, b) | Term::Build { n: a, body: b, .. } | Term::Check { cond: a, body: b, .. } => {
-                (&[], [Some(a), Some(b), None])
-            }
-            Term::If(a, b, c) | Term::Fold { init: a, n: b, body: c, .. } | Term::Dual { at: a, tangent: b, body: c, .. } => {
-                (&[], [Some(a), Some(b), Some(c)])
-            }
-        };
-        listed.iter().chain(single.into_iter().flatten())
-    }
-
-    pub fn each_child(&self, f: &mut dyn FnMut(&Expr)) {
-        self.children().for_each(f);
-    }
-
     /// The variables that the term itself binds.
     pub fn binders(&self) -> impl Iterator<Item = &Var> + use<'_> {
         let (first, second) = match self {

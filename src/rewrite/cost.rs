@@ -41,9 +41,14 @@ pub struct Work {
 
 /// Worth a name of its own: some operation on Doubles, or a loop, a call or an array.
 pub fn is_worth_a_name(expr: &Expr) -> bool {
+    is_work(expr) || expr.term().children().any(is_worth_a_name)
+}
+
+/// Whether the outermost form is an operation on Doubles, or a loop, a call or an array.
+pub fn is_work(expr: &Expr) -> bool {
     let mut own = Work::default();
     own.add_head(expr);
-    own.loops > 0 || own.operations > 0 || expr.term().children().any(is_worth_a_name)
+    own.loops > 0 || own.operations > 0
 }
 
 impl Work {

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::ir::free::each_free_var;
 use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
 
-use super::alike::{has_array, hash, same};
+use super::alike::{has_array, same};
 use super::refusals::Refusals;
 use super::uses::Uses;
 use sizes::{Asked, Known, Lesson};
@@ -45,6 +45,9 @@ struct Place {
     loops: usize,
 }
 
+/// Terms by their fingerprints and those of their surroundings.
+pub type Settled = FxHashMap<(u64, u64), Expr>;
+
 /// A place in a scope stack, to go back to.
 #[derive(Clone, Copy)]
 pub struct Mark {
@@ -60,9 +63,14 @@ pub struct Facts {
     bound: FxHashMap<Var, Place>,
     /// Let-bound variables by the hash of their values.
     values: FxHashMap<u64, Vec<Var>>,
-    loops: usize,
+    /// The places of loop variables, of conditions by their fingerprints, and of disjunctions among the facts.
+    loops: Vec<usize>,
+    conditions: FxHashMap<u64, Vec<usize>>,
+    disjunctions: Vec<usize>,
     /// What is known of sizes, from the outermost scope to this one; one entry for each scope that adds to it.
     sizes: Vec<Known>,
+    /// For each variable, a fingerprint of each lesson that mentions it and of those before that do.
+    lessons: FxHashMap<Var, Vec<u64>>,
     /// Questions without a proof, with what was known of their variables: they are not asked again in other scopes.
     refuted: RefCell<FxHashSet<(Asked, u64)>>,
     /// What is known of let-bound variables' occurrences.
@@ -77,8 +85,9 @@ pub struct Facts {
     pub strict_fp: bool,
     /// Which rules almost fired.
     pub refusals: Refusals,
-    /// Arithmetic terms that no rearrangement makes cheaper, each with a fingerprint of where it stood.
-    settled: RefCell<FxHashMap<(usize, u64), Expr>>,
+    /// Arithmetic terms that no rearrangement makes cheaper, each with a fingerprint of where it stood; kept from one phase
+    /// to the next.
+    pub settled: RefCell<Settled>,
     /// The nodes that laws have made.
     grown: Cell<usize>,
     /// The side condition that a test leaves out.
@@ -125,22 +134,29 @@ impl Facts {
                     self.bound.remove(x);
                 }
                 Fact::Loop(x) => {
-                    self.loops -= 1;
+                    self.loops.pop();
                     self.bound.remove(x);
                 }
                 Fact::Bound(x) | Fact::Accumulator(x) => {
                     self.bound.remove(x);
                 }
-                Fact::Is(..) => {}
+                Fact::Is(cond, _) => {
+                    if let Some(alike) = self.conditions.get_mut(&cond.fingerprint()) {
+                        alike.pop();
+                    }
+                }
             }
         }
-        self.sizes.truncate(mark.sizes);
+        while self.disjunctions.last().is_some_and(|at| *at >= mark.facts) {
+            self.disjunctions.pop();
+        }
+        self.forget(mark.sizes);
     }
 
     fn push(&mut self, fact: Fact) {
         let inner = match &fact {
             Fact::Loop(_) => {
-                self.loops += 1;
+                self.loops.push(self.facts.len());
                 0
             }
             // entered before its loop
@@ -149,10 +165,17 @@ impl Facts {
                 self.values.entry(*hash).or_default().push(x.clone());
                 0
             }
-            Fact::Bound(_) | Fact::Is(..) => 0,
+            Fact::Is(cond, _) => {
+                self.conditions.entry(cond.fingerprint()).or_default().push(self.facts.len());
+                if fact.disjunction().is_some() {
+                    self.disjunctions.push(self.facts.len());
+                }
+                0
+            }
+            Fact::Bound(_) => 0,
         };
         if let Some(var) = fact.variable() {
-            self.bound.insert(var.clone(), Place { at: self.facts.len(), loops: self.loops + inner });
+            self.bound.insert(var.clone(), Place { at: self.facts.len(), loops: self.loops.len() + inner });
         }
         self.facts.push(fact);
     }
@@ -192,7 +215,7 @@ impl Facts {
     }
 
     pub fn enter_let(&mut self, var: &Var, value: &Expr) {
-        self.push(Fact::Let(var.clone(), value.clone(), hash(value)));
+        self.push(Fact::Let(var.clone(), value.clone(), value.fingerprint()));
         if matches!(var.ty(), Type::Index(_)) {
             self.learn(Lesson::Define(var.clone(), value.clone()));
         }
@@ -202,7 +225,7 @@ impl Facts {
     pub fn enter_loop(&mut self, i: &Var, n: &Expr) {
         self.push(Fact::Loop(i.clone()));
         self.learn(Lesson::Loop(i.clone(), n.clone()));
-        let pending: Vec<(Expr, bool)> = self.facts.iter().filter_map(Fact::disjunction).collect();
+        let pending: Vec<(Expr, bool)> = self.disjunctions.iter().filter_map(|at| self.facts.get(*at)?.disjunction()).collect();
         for (cond, value) in pending {
             if let Term::Prim(_, args) = cond.term()
                 && args.iter().any(|arg| self.decide(arg) == Some(!value))
@@ -244,13 +267,13 @@ impl Facts {
 
     /// The number of loops around this place.
     pub fn loops(&self) -> usize {
-        self.loops
+        self.loops.len()
     }
 
     /// Inside how many of the loops around here the term must stand: those up to the innermost that one of its
     /// variables is bound in.
     pub fn level(&self, expr: &Expr) -> usize {
-        if self.loops == 0 {
+        if self.loops.is_empty() {
             return 0;
         }
         let mut level = 0;
@@ -258,25 +281,25 @@ impl Facts {
         level
     }
 
-    /// Whether [`Facts::settle`] was told of this node in surroundings like these.
-    pub fn is_settled(&self, expr: &Expr) -> bool {
-        self.settled.borrow().contains_key(&(expr.address(), self.surroundings(expr)))
+    /// Whether [`Facts::settle`] was told of such a term in these surroundings.
+    pub fn is_settled(&self, expr: &Expr, surroundings: u64) -> bool {
+        self.settled.borrow().get(&(expr.fingerprint(), surroundings)).is_some_and(|known| same(known, expr))
     }
 
     /// Notes that the cheapest form of an arithmetic term is the one that it has.
-    pub fn settle(&self, expr: &Expr) {
-        self.settled.borrow_mut().insert((expr.address(), self.surroundings(expr)), expr.clone());
+    pub fn settle(&self, expr: &Expr, surroundings: u64) {
+        self.settled.borrow_mut().insert((expr.fingerprint(), surroundings), expr.clone());
     }
 
     /// A fingerprint of the loops that the term's variables are bound in, and of their values.
-    fn surroundings(&self, expr: &Expr) -> u64 {
+    pub fn surroundings(&self, expr: &Expr) -> u64 {
         let mut hasher = FxHasher::default();
-        self.loops.hash(&mut hasher);
+        self.loops.len().hash(&mut hasher);
         each_free_var(expr, &mut |var| {
             let Some(place) = self.bound.get(var) else { return };
             place.loops.hash(&mut hasher);
             self.is_accumulator(var).hash(&mut hasher);
-            self.value(var).map(Expr::address).hash(&mut hasher);
+            self.value(var).map(Expr::fingerprint).hash(&mut hasher);
         });
         hasher.finish()
     }
@@ -285,7 +308,7 @@ impl Facts {
     pub fn needs_all_loops(&self, expr: &Expr) -> bool {
         let (mut loops, mut seen) = (FxHashSet::default(), FxHashSet::default());
         self.loops_of(expr, &mut loops, &mut seen);
-        loops.len() == self.loops
+        loops.len() == self.loops.len()
     }
 
     fn loops_of(&self, expr: &Expr, loops: &mut FxHashSet<usize>, seen: &mut FxHashSet<Var>) {
@@ -308,7 +331,7 @@ impl Facts {
 
     /// The variable of the innermost loop around here, when that is a fold.
     pub fn innermost_fold(&self) -> Option<&Var> {
-        let at = self.facts.iter().rposition(|fact| matches!(fact, Fact::Loop(_)))?;
+        let at = *self.loops.last()?;
         match (self.facts.get(at.checked_sub(1)?)?, self.facts.get(at)?) {
             (Fact::Accumulator(_), Fact::Loop(i)) => Some(i),
             _ => None,
@@ -348,7 +371,7 @@ impl Facts {
 
     /// The innermost variable that is bound to the same value.
     pub fn bound_to(&self, value: &Expr) -> Option<Var> {
-        self.values.get(&hash(value))?.iter().rev().find(|x| self.value(x).is_some_and(|known| same(known, value))).cloned()
+        self.values.get(&value.fingerprint())?.iter().rev().find(|x| self.value(x).is_some_and(|known| same(known, value))).cloned()
     }
 
     /// Whether evaluating the term cannot fail here.

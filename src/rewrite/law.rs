@@ -35,7 +35,8 @@ pub struct Law {
 struct Equation {
     left: Pattern,
     right: Pattern,
-    conditions: Vec<(Condition, String)>,
+    /// Each with the metavariable that it is about, and as it is printed.
+    conditions: Vec<(Condition, String, String)>,
     /// Names that the right side uses more often, with how much more often.
     copied: Vec<(String, usize)>,
     /// The nodes that the right side itself has.
@@ -99,6 +100,19 @@ impl Condition {
     fn name(self) -> &'static str {
         CONDITIONS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
     }
+
+    fn holds(self, term: &Expr, facts: &Facts) -> bool {
+        match self {
+            Condition::Atomic => is_free(term),
+            Condition::Literal => matches!(term.term(), Term::Double(_) | Term::Index(_)),
+            Condition::Compound => !matches!(term.term(), Term::Double(_) | Term::Index(_) | Term::Bool(_)),
+            Condition::Total => facts.is_total(term),
+            Condition::Double => term.ty() == &Type::Double,
+            Condition::Exact => matches!(term.ty(), Type::Index(_) | Type::Bool),
+            Condition::Loose => !facts.strict_fp || term.ty() != &Type::Double,
+            Condition::NonZero => matches!(term.term(), Term::Double(x) if *x != 0.0),
+        }
+    }
 }
 
 /// What the metavariables stand for.
@@ -130,7 +144,7 @@ impl Law {
     /// The side conditions of all equations, in order.
     pub fn conditions(&self) -> impl Iterator<Item = String> {
         let all = self.equations.iter().flat_map(|equation| &equation.conditions);
-        all.map(|(condition, meta)| format!("{} {meta}", condition.name()))
+        all.map(|(.., printed)| printed.clone())
     }
 
     /// Says of each left side that begins as the term does, and does not match it, where the two first differ.
@@ -159,30 +173,16 @@ impl Equation {
         if !self.left.binds(expr, &mut binding) {
             return None;
         }
-        let holds = |(condition, meta): &(Condition, String)| {
-            let Some((_, term)) = binding.iter().find(|(name, _)| name == meta) else { return false };
-            match condition {
-                Condition::Atomic => is_free(term),
-                Condition::Literal => matches!(term.term(), Term::Double(_) | Term::Index(_)),
-                Condition::Compound => !matches!(term.term(), Term::Double(_) | Term::Index(_) | Term::Bool(_)),
-                Condition::Total => facts.is_total(term),
-                Condition::Double => term.ty() == &Type::Double,
-                Condition::Exact => matches!(term.ty(), Type::Index(_) | Type::Bool),
-                Condition::Loose => !facts.strict_fp || term.ty() != &Type::Double,
-                Condition::NonZero => matches!(term.term(), Term::Double(x) if *x != 0.0),
-            }
-        };
-        for condition in &self.conditions {
-            let (kind, meta) = condition;
+        for (condition, meta, printed) in &self.conditions {
             let (_, term) = binding.iter().find(|(name, _)| name == meta)?;
-            let name = format!("{} {meta}", kind.name());
+            let holds = condition.holds(term, facts);
             // the form of a literal belongs to the left side
-            if matches!(kind, Condition::Literal | Condition::Compound) {
-                if !facts.grants(&name, holds(condition)) {
+            if matches!(condition, Condition::Literal | Condition::Compound) {
+                if !facts.grants(printed, holds) {
                     return None;
                 }
             } else {
-                facts.require(&name, holds(condition), term)?;
+                facts.require(printed, holds, term)?;
             }
         }
         let mut used = Vec::new();
@@ -352,7 +352,7 @@ impl Pattern {
                     Kind::Order | Kind::Equality => patterns.iter().find_map(|pattern| pattern.ty(binding)).unwrap_or(Type::Double),
                 };
                 let args = patterns.iter().map(|pattern| pattern.build(binding, &operand, used)).collect::<Option<Vec<_>>>()?;
-                prim.result(&args.iter().map(|arg| arg.ty().clone()).collect::<Vec<_>>())?;
+                prim.result(args.iter().map(Expr::ty))?;
                 Expr::prim(*prim, args)
             }
             Pattern::If(patterns) => {

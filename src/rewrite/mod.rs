@@ -46,7 +46,7 @@ mod textbook_tests;
 pub use derivation::Derivation;
 use derivation::Log;
 use engine::Budget;
-use facts::Facts;
+use facts::{Facts, Settled};
 use interpret::Interpreter;
 use refusals::Refusals;
 use rule::{Group, Rule};
@@ -88,10 +88,10 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
     let mut program = program.clone();
     let mut log = Log::new(options.record);
     let mut derivation = Derivation::default();
-    let mut warnings = Vec::new();
+    let (mut warnings, mut settled) = (Vec::new(), Settled::default());
     for (name, strategy) in phases(&schedule.strategy) {
         let mut budget = Budget::for_program(&program);
-        let phase = run(&program, strategy, &enabled, options, &mut log, &mut budget)?;
+        let phase = run(&program, strategy, &enabled, options, &mut log, &mut budget, &mut settled)?;
         program = phase.program;
         if phase.applied == 0 && phase.failed > 0 {
             warnings.push(fails(&name, &schedule.name));
@@ -131,7 +131,8 @@ fn visited(program: &Program, schedule: &Schedule) -> Result<usize, Diagnostic> 
     let (options, mut program, mut visited) = (Options::default(), program.clone(), 0);
     for (_, strategy) in phases(&schedule.strategy) {
         let mut budget = Budget::for_program(&program);
-        program = run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget)?.program;
+        program =
+            run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget, &mut Settled::default())?.program;
         visited += budget.visited;
     }
     Ok(visited)
@@ -196,9 +197,11 @@ fn run(
     options: &Options,
     log: &mut Log,
     budget: &mut Budget,
+    settled: &mut Settled,
 ) -> Result<Phased, Diagnostic> {
     let (mut applied, mut failed) = (0, 0);
     let mut facts = Facts::new(program.clone(), options.strict_fp);
+    facts.settled = std::mem::take(settled).into();
     if log.is_recording() {
         facts.refusals = Refusals::kept();
     }
@@ -218,6 +221,7 @@ fn run(
             None => failed += 1,
         }
     }
+    *settled = facts.settled.into_inner();
     Ok(Phased { program: reachable(facts.program), applied, failed })
 }
 

@@ -29,6 +29,7 @@ const FACTORS: usize = 24;
 impl Product {
     pub const ONE: Product = Product { numerator: 1.0, denominator: 1.0, factors: Vec::new() };
 
+    /// What is left out of a product that [is large](Product::is_large) does not matter.
     pub fn of(expr: &Expr, facts: &Facts) -> Product {
         let mut product = Product::ONE;
         product.multiply(expr, 1, facts);
@@ -41,8 +42,11 @@ impl Product {
         self.factors.len() > FACTORS
     }
 
-    /// Times the power of a term.
+    /// Times the power of a term, unless the product is too large already.
     pub fn multiply(&mut self, expr: &Expr, power: i32, facts: &Facts) {
+        if self.is_large() {
+            return;
+        }
         match expr.term() {
             Term::Double(value) if value.is_finite() && (*value != 0.0 || power > 0) && power.abs() == 1 => {
                 if power > 0 {

@@ -36,11 +36,13 @@ impl Refusals {
     }
 
     /// Whether somebody asked for them.
+    #[inline]
     pub fn are_kept(&self) -> bool {
         self.0.is_some()
     }
 
     /// The number of refusals so far.
+    #[inline]
     pub fn count(&self) -> usize {
         self.0.as_ref().map_or(0, |noted| noted.borrow().len())
     }

@@ -86,12 +86,12 @@ impl Rule {
         };
         #[cfg(test)]
         facts.mutation.leave();
-        if let (None, Apply::Law(law), Figure::Own) = (&new, &self.apply, self.figure)
-            && facts.refusals.are_kept()
-        {
-            law.says_what_differs(expr, facts);
+        if facts.refusals.are_kept() {
+            if let (None, Apply::Law(law), Figure::Own) = (&new, &self.apply, self.figure) {
+                law.says_what_differs(expr, facts);
+            }
+            facts.refusals.settle(mark, self.name, expr, new.is_some());
         }
-        facts.refusals.settle(mark, self.name, expr, new.is_some());
         new
     }
 }

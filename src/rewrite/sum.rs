@@ -11,6 +11,7 @@
 
 use crate::ir::{Expr, Prim, Term, Type};
 
+use super::alike::same;
 use super::facts::Facts;
 use super::product::Product;
 use super::rules::ring::is_number;
@@ -41,22 +42,36 @@ pub fn is_hot(expr: &Expr) -> bool {
 
 /// A cheaper form of an arithmetic term, if there is one.
 pub fn simplified(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    if expr.ty() != &Type::Double || facts.is_settled(expr) {
+    let mut left = TERMS;
+    if expr.ty() != &Type::Double || has_more_terms(expr, &mut left) {
+        return None;
+    }
+    let surroundings = facts.surroundings(expr);
+    if facts.is_settled(expr, surroundings) {
         return None;
     }
     let new = rearranged(expr, facts);
     if new.is_none() {
-        facts.settle(expr);
+        facts.settle(expr, surroundings);
     }
     new
+}
+
+/// Whether a sum has more terms than are left; it takes its terms away from them.
+fn has_more_terms(expr: &Expr, left: &mut usize) -> bool {
+    match expr.term() {
+        Term::Prim(Prim::Add | Prim::Sub | Prim::Neg, args) => args.iter().any(|arg| has_more_terms(arg, left)),
+        _ if *left == 0 => true,
+        _ => {
+            *left -= 1;
+            false
+        }
+    }
 }
 
 fn rearranged(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut list = Vec::new();
     terms(expr, true, &mut list);
-    if list.len() > TERMS {
-        return None;
-    }
     let is_kept = |term: &Expr| is_hot(term) || facts.accumulates(term);
     let (kept, list): (Vec<_>, Vec<_>) = list.into_iter().partition(|(term, _)| is_kept(term));
     if list.is_empty() || !kept.is_empty() && list.len() < 2 {
@@ -78,7 +93,10 @@ fn rearranged(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     append(&mut whole, sum, !negative);
     let whole = whole?;
-    facts.grants("that is less work in the innermost loop", work(&whole, facts) < work(expr, facts)).then_some(whole)
+    // most are as they should be
+    let is_new = whole.shape() != expr.shape() || !same(&whole, expr);
+    let is_less = is_new && work(&whole, facts) < work(expr, facts);
+    facts.grants("that is less work in the innermost loop", is_less).then_some(whole)
 }
 
 fn append(sum: &mut Option<Expr>, term: Expr, positive: bool) {
@@ -151,6 +169,9 @@ fn times(common: Vec<(Expr, i32)>, list: &[Product], facts: &Facts) -> (Expr, bo
                 }
                 for (term, positive) in inner {
                     let mut part = Product::of(&term, facts);
+                    if part.is_large() {
+                        part = Product { factors: vec![(term, 1)], ..Product::ONE };
+                    }
                     part.numerator *= product.numerator * if positive { 1.0 } else { -1.0 };
                     part.denominator *= product.denominator;
                     rest.push(part);
@@ -160,8 +181,13 @@ fn times(common: Vec<(Expr, i32)>, list: &[Product], facts: &Facts) -> (Expr, bo
         }
     }
     let (sum, negative) = collected(rest, facts);
-    let mut whole = Product { factors: common, ..Product::ONE };
+    let taken = Product { factors: common, ..Product::ONE };
+    let mut whole = taken.clone();
     whole.multiply(&sum, 1, facts);
+    if whole.is_large() {
+        whole = taken;
+        whole.raise(&sum, 1);
+    }
     let (whole, other) = whole.to_signed(facts);
     (whole, negative != other)
 }
@@ -216,10 +242,12 @@ fn in_order(mut parts: Vec<(Expr, bool)>, facts: &Facts) -> (Expr, bool) {
 /// What the operations of an arithmetic term cost, from the innermost loop outwards: the first difference decides. A
 /// division counts as three operations. What is no arithmetic is not counted.
 pub fn work(expr: &Expr, facts: &Facts) -> Vec<u32> {
-    let mut levels = vec![0; facts.loops() + 2];
-    add_work(expr, facts, &mut levels);
+    let mut levels = vec![0; facts.loops() + 3];
     // at last how much there is to read
-    levels.insert(0, leaves(expr));
+    if let Some((last, levels)) = levels.split_first_mut() {
+        add_work(expr, facts, levels);
+        *last = leaves(expr);
+    }
     levels.reverse();
     levels
 }

@@ -17,7 +17,7 @@ use crate::ir::{Expr, Prim, Size, Term, Type};
 
 impl Emitter<'_> {
     pub fn prim(&mut self, prim: Prim, args: &[Expr]) -> (Fut, Shape) {
-        let shape = match prim.result(&args.iter().map(|arg| arg.ty().clone()).collect::<Vec<_>>()) {
+        let shape = match prim.result(args.iter().map(Expr::ty)) {
             Some(Type::Bool) => Shape::Bool,
             Some(Type::Index(_)) => Shape::Index,
             Some(Type::Double | Type::Array(..) | Type::Tuple(_)) | None => Shape::Double,

@@ -11,13 +11,15 @@
 //!
 //!     under loop i of n, loop j of m:   i * m + j < n * m   ⇐   m * (n-1-i) ≥ 0 and m-1-j ≥ 0
 
+mod chain;
 mod model;
 mod range;
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use model::Model;
+use chain::Chain;
+use model::Models;
 use range::{Range, TYPES};
 
 use crate::ir::prim::Prim;
@@ -32,20 +34,37 @@ const COEFFICIENT: i64 = 1 << 30;
 /// How many facts one proof may add up, and how many sums it may try.
 const DEPTH: u32 = 5;
 const STEPS: u32 = 150;
-/// How often ranges are tightened by all facts when one is added.
+/// How often ranges are tightened when a fact is added, each time by the facts about what changed.
 const ROUNDS: u32 = 3;
 
 /// What is known at one place of a program. Cloned where a scope is entered.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Ranges of atoms and of whole products, in integers; the last entry for one counts.
-    ranges: Vec<(Monomial, Range)>,
+    /// Ranges of atoms and of whole products, in integers; the newest entry for one counts.
+    ranges: Chain<(Monomial, Range)>,
     /// Polynomials that are ≥ 0 as integers.
-    nonnegative: Vec<Size>,
+    nonnegative: Chain<Fact>,
     /// What atoms equal modulo 2^64; each right side is free of the atoms before it.
-    equal: Vec<(Atom, Size)>,
+    equal: Chain<(Atom, Size)>,
     /// Against which goals are tried first.
-    models: OnceCell<Vec<Model>>,
+    models: Models,
+}
+
+/// A polynomial that is ≥ 0.
+#[derive(Clone, Debug)]
+struct Fact {
+    size: Size,
+    /// The numbers of the variables that its range depends on.
+    about: Rc<[u32]>,
+    bound: Option<Bound>,
+}
+
+/// `m + limit ≥ 0`, or `limit - m ≥ 0`.
+#[derive(Clone, Debug)]
+struct Bound {
+    product: Monomial,
+    is_upper: bool,
+    limit: i64,
 }
 
 impl Facts {
@@ -58,6 +77,8 @@ impl Facts {
         for param in &function.params {
             facts.lengths(param.ty());
         }
+        let all = facts.nonnegative.in_order().into_iter().cloned().collect();
+        facts.tighten(all);
         facts
     }
 
@@ -215,23 +236,68 @@ impl Facts {
 
     /// The size with every known equality used.
     fn reduce(&self, size: &Size) -> Size {
-        self.equal.iter().fold(size.clone(), |size, (atom, value)| size.substitute(&mut |other| (other == atom).then(|| value.clone())))
+        if self.equal.is_empty() {
+            return size.clone();
+        }
+        self.equal.in_order().into_iter().fold(size.clone(), |size, (atom, value)| {
+            let has_it = match atom {
+                Atom::Var(var) => size.mentions(var),
+                Atom::Term(_) | Atom::Unknown(_) => size.terms().any(|(monomial, _)| monomial.contains(atom)),
+            };
+            if has_it { size.substitute(&mut |other| (other == atom).then(|| value.clone())) } else { size }
+        })
     }
 
-    /// Takes note that a polynomial is ≥ 0 in integers, and of the ranges that follow.
+    /// Takes note that a polynomial is ≥ 0 in integers, and of the ranges that follow. Of bounds of one product the
+    /// nearest is kept.
     fn know(&mut self, fact: Size) {
-        if fact.as_constant().is_some() || self.nonnegative.contains(&fact) {
+        let bound = Bound::of(&fact);
+        if fact.as_constant().is_some() || self.nonnegative.iter().any(|known| known.size == fact || known.is_as_near_as(&bound)) {
             return;
         }
-        self.nonnegative.push(fact);
-        self.models.take();
-        for _ in 0..ROUNDS {
-            let tighter: Vec<(Monomial, Range)> = self.nonnegative.iter().flat_map(|fact| self.ranges_from(fact)).collect();
-            if tighter.is_empty() {
+        let mut about = Vec::new();
+        self.collect_vars(&fact, TYPES, &mut about);
+        let fact = Fact { size: fact, about: about.into(), bound };
+        self.nonnegative.replace(fact.clone(), |known| fact.is_as_near_as(&known.bound));
+        self.recheck_models(&fact.size);
+        self.tighten(vec![fact]);
+    }
+
+    /// Narrows the ranges that follow from these facts, then from those about what became narrower.
+    fn tighten(&mut self, mut facts: Vec<Fact>) {
+        for round in 0..ROUNDS {
+            if round > 0 && facts.is_empty() {
                 return;
             }
+            let tighter: Vec<(Monomial, Range)> = facts.iter().flat_map(|fact| self.ranges_from(&fact.size)).collect();
+            let mut changed = Vec::new();
             for (monomial, range) in tighter {
+                monomial.iter().for_each(|atom| self.collect_vars(&Size::atom(atom.clone()), 0, &mut changed));
                 self.restrict(monomial, range);
+            }
+            let is_touched = |fact: &&Fact| changed.iter().any(|var| fact.about.contains(var));
+            facts = self.nonnegative.in_order().into_iter().filter(is_touched).cloned().collect();
+        }
+    }
+
+    /// The numbers of the variables of a polynomial, and of those in their types.
+    fn collect_vars(&self, size: &Size, follow: u32, found: &mut Vec<u32>) {
+        for atom in size.terms().flat_map(|(monomial, _)| monomial) {
+            if let Atom::Unknown(number) = atom {
+                found.push(*number);
+            }
+        }
+        let mut vars = Vec::new();
+        size.each_var(&mut |var| vars.push(var.clone()));
+        for var in vars {
+            if found.contains(&var.id()) {
+                continue;
+            }
+            found.push(var.id());
+            if let Type::Index(Some(bound)) = var.ty()
+                && follow > 0
+            {
+                self.collect_vars(bound, follow - 1, found);
             }
         }
     }
@@ -270,9 +336,9 @@ impl Facts {
         if self.is_refuted(goal) {
             return false;
         }
-        let mut facts = self.nonnegative.clone();
-        let mut seen = Vec::new();
-        for size in std::iter::once(goal).chain(&self.nonnegative) {
+        let known: Vec<Size> = self.nonnegative.in_order().into_iter().map(|fact| fact.size.clone()).collect();
+        let (mut facts, mut seen) = (known.clone(), Vec::new());
+        for size in std::iter::once(goal).chain(&known) {
             self.atom_facts(size, TYPES, &mut facts, &mut seen);
         }
         // short proofs first: they are the common ones
@@ -346,6 +412,28 @@ impl Facts {
         }
         let nonnegative = rest.iter().all(|atom| self.atom_range(atom, TYPES).0 >= 0);
         nonnegative.then(|| rest.into_iter().fold(Size::constant(1), |product, atom| product.mul(&Size::atom(atom))))
+    }
+}
+
+impl Fact {
+    fn is_as_near_as(&self, other: &Option<Bound>) -> bool {
+        let (Some(bound), Some(other)) = (&self.bound, other) else { return false };
+        bound.is_upper == other.is_upper && bound.limit <= other.limit && bound.product == other.product
+    }
+}
+
+impl Bound {
+    fn of(size: &Size) -> Option<Bound> {
+        let (mut limit, mut product) = (0, None);
+        for (monomial, coefficient) in size.terms() {
+            match coefficient {
+                _ if monomial.is_empty() => limit = coefficient,
+                1 | -1 if product.is_none() => product = Some((monomial, coefficient)),
+                _ => return None,
+            }
+        }
+        let (product, sign) = product?;
+        Some(Bound { product: product.clone(), is_upper: sign < 0, limit })
     }
 }
 

@@ -10,6 +10,7 @@
 //! the atoms in both.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
@@ -39,9 +40,20 @@ const GUESSES: [(i128, Place); 6] = [
     (1000, Place::Spread(0x85eb_ca6b)),
 ];
 
-/// What is tried against the goals of one place.
+/// What is tried against the goals of one place; nothing before the first goal. Scopes share a model until a fact breaks
+/// it in one of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Models(RefCell<Vec<Trial>>);
+
 #[derive(Clone, Debug)]
-pub(super) struct Model {
+enum Trial {
+    /// To be made when it is needed: the guess.
+    Open(usize),
+    Holds(usize, Rc<Model>),
+}
+
+#[derive(Debug)]
+struct Model {
     size: i128,
     place: Place,
     values: RefCell<FxHashMap<Atom, Option<i128>>>,
@@ -50,11 +62,34 @@ pub(super) struct Model {
 impl Facts {
     /// Whether the polynomial is negative in one of the models: then it cannot be proved to be ≥ 0.
     pub(super) fn is_refuted(&self, goal: &Size) -> bool {
-        let models = self.models.get_or_init(|| {
-            let guesses = GUESSES.iter().map(|(size, place)| Model { size: *size, place: *place, values: RefCell::default() });
-            guesses.filter(|model| self.hold_in(model)).collect()
-        });
-        models.iter().any(|model| model.polynomial(goal, self).is_some_and(|value| value < 0) && self.types_hold_in(goal, model, TYPES))
+        let mut trials = self.models.0.borrow_mut();
+        if trials.is_empty() {
+            trials.extend((0..GUESSES.len()).map(Trial::Open));
+        }
+        trials.iter_mut().any(|trial| {
+            if let Trial::Open(guess) = *trial {
+                let Some((size, place)) = GUESSES.get(guess) else { return false };
+                let model = Rc::new(Model { size: *size, place: *place, values: RefCell::default() });
+                if !self.hold_in(&model) {
+                    *trial = Trial::Open(GUESSES.len());
+                    return false;
+                }
+                *trial = Trial::Holds(guess, model);
+            }
+            let Trial::Holds(_, model) = trial else { return false };
+            model.polynomial(goal, self).is_some_and(|value| value < 0) && self.types_hold_in(goal, model, TYPES)
+        })
+    }
+
+    /// A model that a new fact breaks is made again from its guess.
+    pub(super) fn recheck_models(&self, fact: &Size) {
+        for trial in self.models.0.borrow_mut().iter_mut() {
+            if let Trial::Holds(guess, model) = trial
+                && !(model.polynomial(fact, self).is_some_and(|value| value >= 0) && self.types_hold_in(fact, model, TYPES))
+            {
+                *trial = Trial::Open(*guess);
+            }
+        }
     }
 
     fn hold_in(&self, model: &Model) -> bool {
@@ -64,15 +99,16 @@ impl Facts {
             Atom::Term(_) => true,
             Atom::Unknown(_) => false,
         };
-        for atom in self.nonnegative.iter().flat_map(|fact| fact.terms()).flat_map(|(monomial, _)| monomial).filter(first) {
+        let known = self.nonnegative.in_order();
+        for atom in known.iter().flat_map(|fact| fact.size.terms()).flat_map(|(monomial, _)| monomial).filter(first) {
             model.atom(atom, self);
         }
-        let ranges = self.ranges.iter().all(|(monomial, (low, high))| {
+        let ranges = self.ranges.in_order().into_iter().all(|(monomial, (low, high))| {
             let size = monomial.iter().fold(Size::constant(1), |product, atom| product.mul(&Size::atom(atom.clone())));
             model.polynomial(&size, self).is_some_and(|value| (*low..=*high).contains(&value)) && self.types_hold_in(&size, model, TYPES)
         });
-        let facts = || self.nonnegative.iter();
-        ranges && facts().all(|fact| model.polynomial(fact, self).is_some_and(|value| value >= 0) && self.types_hold_in(fact, model, TYPES))
+        let holds = |fact: &Size| model.polynomial(fact, self).is_some_and(|value| value >= 0) && self.types_hold_in(fact, model, TYPES);
+        ranges && known.iter().all(|fact| holds(&fact.size))
     }
 
     /// Whether the atoms of a polynomial have values of their types.
@@ -127,7 +163,7 @@ impl Model {
     fn allowed(&self, atom: &Atom, facts: &Facts) -> Option<i128> {
         let (mut low, mut high) = (i128::MIN, i128::MAX);
         let alone = std::slice::from_ref(atom);
-        for fact in &facts.nonnegative {
+        for fact in facts.nonnegative.iter().map(|fact| &fact.size) {
             let Some((_, sign)) = fact.terms().find(|(monomial, sign)| monomial.as_slice() == alone && sign.unsigned_abs() == 1) else {
                 continue;
             };

@@ -23,12 +23,12 @@ impl Facts {
     /// Narrows the range of an atom or product.
     pub(super) fn restrict(&mut self, monomial: Monomial, (low, high): Range) {
         let (old_low, old_high) = self.stored(&monomial).unwrap_or((i128::MIN, i128::MAX));
-        self.models.take();
-        self.ranges.push((monomial, (old_low.max(low), old_high.min(high))));
+        let range = (old_low.max(low), old_high.min(high));
+        self.ranges.replace((monomial.clone(), range), |(other, _)| *other == monomial);
     }
 
     fn stored(&self, monomial: &[Atom]) -> Option<Range> {
-        self.ranges.iter().rev().find(|(other, _)| other == monomial).map(|(_, range)| *range)
+        self.ranges.iter().find(|(other, _)| other == monomial).map(|(_, range)| *range)
     }
 
     /// The range of an atom's value: what was noted, and what its type or its operation says.

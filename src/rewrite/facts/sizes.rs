@@ -11,9 +11,9 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::ir::free::mentions;
+use crate::ir::free::each_free_var;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var, prove};
-use crate::rewrite::alike::{hash, same};
+use crate::rewrite::alike::same;
 
 use super::{Fact, Facts, compares_indices};
 
@@ -43,9 +43,47 @@ pub(super) enum Question {
     AtMost,
 }
 
+impl Lesson {
+    /// The variables that it says something of, beside what their types do, and a fingerprint.
+    fn about(&self) -> (Vec<Var>, u64) {
+        let (mut vars, mut hasher) = (Vec::new(), FxHasher::default());
+        match self {
+            Lesson::Assume(cond, value) => {
+                each_free_var(cond, &mut |var| vars.push(var.clone()));
+                (cond.fingerprint(), *value).hash(&mut hasher);
+            }
+            Lesson::Define(var, value) => {
+                each_free_var(value, &mut |var| vars.push(var.clone()));
+                vars.push(var.clone());
+                (value.fingerprint(), var).hash(&mut hasher);
+            }
+            Lesson::Function(_) | Lesson::Loop(..) => {}
+        }
+        (vars, hasher.finish())
+    }
+}
+
 impl Facts {
     pub(super) fn learn(&mut self, lesson: Lesson) {
+        let (vars, fingerprint) = lesson.about();
+        for var in vars {
+            let lessons = self.lessons.entry(var).or_default();
+            let mut hasher = FxHasher::default();
+            (lessons.last(), fingerprint).hash(&mut hasher);
+            lessons.push(hasher.finish());
+        }
         self.sizes.push(Known { lesson, facts: OnceCell::new(), answers: RefCell::default() });
+    }
+
+    /// Goes back to so many lessons.
+    pub(super) fn forget(&mut self, lessons: usize) {
+        for known in self.sizes.drain(lessons..) {
+            for var in known.lesson.about().0 {
+                if let Some(lessons) = self.lessons.get_mut(&var) {
+                    lessons.pop();
+                }
+            }
+        }
     }
 
     /// What is known of sizes after so many lessons.
@@ -93,19 +131,15 @@ impl Facts {
     /// A fingerprint of the lessons that mention what two sizes mention.
     fn about(&self, a: &Size, b: &Size) -> u64 {
         let mut hasher = FxHasher::default();
-        let mut vars = Vec::new();
-        a.each_var(&mut |var| vars.push(var.clone()));
-        b.each_var(&mut |var| vars.push(var.clone()));
-        for known in &self.sizes {
-            match &known.lesson {
-                Lesson::Assume(cond, value) if vars.iter().any(|var| mentions(cond, var)) => (hash(cond), *value).hash(&mut hasher),
-                Lesson::Define(var, value) if vars.iter().any(|other| other == var || mentions(value, other)) => {
-                    (hash(value), var).hash(&mut hasher)
-                }
-                Lesson::Assume(..) | Lesson::Define(..) | Lesson::Function(_) | Lesson::Loop(..) => {}
-            }
+        for size in [a, b] {
+            size.each_var(&mut |var| self.lessons.get(var).and_then(|lessons| lessons.last()).hash(&mut hasher));
         }
         hasher.finish()
+    }
+
+    /// Whether some condition or let around says something of a variable.
+    fn is_known(&self, var: &Var) -> bool {
+        self.lessons.get(var).is_some_and(|lessons| !lessons.is_empty())
     }
 
     pub fn same_size(&self, a: &Size, b: &Size) -> bool {
@@ -137,7 +171,8 @@ impl Facts {
         if let Term::Bool(value) = cond.term() {
             return Some(*value);
         }
-        let known = self.facts.iter().find_map(|fact| match fact {
+        let alike = self.conditions.get(&cond.fingerprint()).into_iter().flatten();
+        let known = alike.filter_map(|at| self.facts.get(*at)).find_map(|fact| match fact {
             Fact::Is(known, value) if same(known, cond) => Some(*value),
             Fact::Is(..) | Fact::Let(..) | Fact::Loop(_) | Fact::Bound(_) | Fact::Accumulator(_) => None,
         });
@@ -168,12 +203,7 @@ impl Facts {
     fn may_agree(&self, i: &Expr, other: &Expr) -> bool {
         let free_bound = |e: &Expr| {
             let (Term::Var(var), Type::Index(bound)) = (e.term(), e.ty()) else { return None };
-            let known = self.sizes.iter().any(|known| match &known.lesson {
-                Lesson::Assume(cond, _) => mentions(cond, var),
-                Lesson::Define(x, value) => x == var || mentions(value, var),
-                Lesson::Function(_) | Lesson::Loop(..) => false,
-            });
-            (!known && matches!(self.fact(var), Some(Fact::Loop(_)))).then(|| bound.clone())
+            (!self.is_known(var) && matches!(self.fact(var), Some(Fact::Loop(_)))).then(|| bound.clone())
         };
         let Some(bound) = free_bound(i) else { return false };
         match (other.term(), bound.and_then(|bound| bound.as_constant())) {

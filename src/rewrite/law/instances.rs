@@ -25,7 +25,8 @@ impl Law {
         let equation = self.equations.get(g.below(self.equations.len().max(1)))?;
         let mut binding = Vec::new();
         let ty = if equation.left.is_boolean() { Type::Bool } else { [Type::Double, Type::INDEX][g.below(2)].clone() };
-        let asks = |name: &str, wanted: Condition| equation.conditions.iter().any(|(condition, meta)| *condition == wanted && meta == name);
+        let asks =
+            |name: &str, wanted: Condition| equation.conditions.iter().any(|(condition, meta, _)| *condition == wanted && meta == name);
         equation.left.fill(
             &ty,
             &mut |name, ty, g| match ty {

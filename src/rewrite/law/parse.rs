@@ -144,7 +144,11 @@ impl Equation {
         });
         let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
         typing::check(&left_side, &right_side, &conditions)?;
-        let conditions = conditions.into_iter().map(|(condition, meta, _)| (condition, meta)).collect();
+        let conditions = conditions.into_iter().map(|(condition, meta, _)| {
+            let printed = format!("{} {meta}", condition.name());
+            (condition, meta, printed)
+        });
+        let conditions = conditions.collect();
         let mut on_right: BTreeMap<String, usize> = BTreeMap::new();
         right_pattern.each_meta(&mut |name| *on_right.entry(name.to_string()).or_default() += 1);
         let times = |name: &str| bound.iter().filter(|other| *other == name).count();

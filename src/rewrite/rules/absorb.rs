@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::free::{each_free_var, mentions};
+use crate::ir::free::{each_free_var, is_known_without, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
@@ -34,6 +34,9 @@ fn array_absorb(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if !asked(body, x, &mut questions) {
         return None;
     }
+    if questions.len() < 2 {
+        return None;
+    }
     // the law's g, asked of the element that a loop over all of them is at
     let everywhere = in_loop(body, x, n);
     let (whole, j) = everywhere.clone().or_else(|| questions.first().cloned())?;
@@ -41,7 +44,7 @@ fn array_absorb(expr: &Expr, facts: &Facts) -> Option<Expr> {
         Term::Var(j) => substitute(&whole, &[(j.clone(), index.clone())]),
         _ => whole.clone(),
     };
-    if questions.len() < 2 || !questions.iter().all(|(other, index)| same(other, &at(index))) {
+    if !questions.iter().all(|(other, index)| same(other, &at(index))) {
         return None;
     }
     if !facts.grants("g needs nothing that f binds", is_closed(&whole, &j, body)) {
@@ -76,6 +79,9 @@ fn question<'a>(expr: &'a Expr, x: &Var) -> Option<&'a Expr> {
 
 /// Collects the operations on elements of x, with their indices; `false` where x is used in another way.
 fn asked(expr: &Expr, x: &Var, found: &mut Vec<(Expr, Expr)>) -> bool {
+    if is_known_without(expr, x) {
+        return true;
+    }
     if let Some(index) = question(expr, x) {
         found.push((expr.clone(), index.clone()));
         return true;

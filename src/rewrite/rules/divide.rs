@@ -4,7 +4,8 @@
 //!     let r = 1 / z in a / z + b              →  let r = 1 / z in a * r + b
 //!     let z = e in (a / z, b / z, c / z, …)   →  let z = e in let r = 1 / z in (a * r, b * r, c * r, …)
 
-use crate::ir::{Expr, Prim, Term, Type};
+use crate::ir::free::is_known_without;
+use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
@@ -52,15 +53,18 @@ fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         Type::Bool | Type::Index(_) | Type::Array(..) => Vec::new(),
     };
-    let counted = numbers.into_iter().filter_map(|z| divisions(body, &z).map(|count| (count, z)));
+    let counted = numbers.into_iter().filter_map(|z| divisions(body, &z, x).map(|count| (count, z)));
     let (count, z) = counted.max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0)?;
     facts.require("f divides by z four times or more", count >= OFTEN, expr)?;
     let inverted = Expr::bind("r", inverse(&z), |_| body.clone());
     Some(Expr::let_(x.clone(), value.clone(), inverted))
 }
 
-/// How often the term divides by z; `None` where it has the reciprocal already.
-fn divisions(expr: &Expr, z: &Expr) -> Option<usize> {
+/// How often the term divides by z, which is x or a component of it; `None` where it has the reciprocal already.
+fn divisions(expr: &Expr, z: &Expr, x: &Var) -> Option<usize> {
+    if is_known_without(expr, x) {
+        return Some(0);
+    }
     let by_z = |expr: &Expr| binary(expr, Prim::Div).filter(|(_, by)| same(by, z)).map(|(x, _)| x.clone());
     let own = match by_z(expr) {
         Some(x) if is_number(&x, 1.0) => return None,
@@ -68,6 +72,6 @@ fn divisions(expr: &Expr, z: &Expr) -> Option<usize> {
         None => 0,
     };
     let mut total = Some(own);
-    expr.term().each_child(&mut |child| total = total.and_then(|total| Some(total + divisions(child, z)?)));
+    expr.term().each_child(&mut |child| total = total.and_then(|total| Some(total + divisions(child, z, x)?)));
     total
 }

@@ -57,13 +57,15 @@ fn runs(n: &Expr, facts: &Facts) -> bool {
 fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     facts.require("n is not 0 or 1", !is_short(n), n)?;
-    let mut search = Search::out_of(&binders, facts.grants("i is not in e", false));
     let runs = runs(n, facts);
+    let mut search = Search::out_of(&binders, facts, facts.grants("i is not in e", false));
+    search.may_fail = runs;
     // a loop of its own is worth a test of whether the outer one runs
     let guarded = |term: &Expr| Work::of(term).loops > 0 && zero(term.ty()).is_some() && (n.is_atom() || matches!(n.term(), Term::Dim(..)));
     search.strict(body, &mut |term, place| {
+        let is_safe = |term: &Expr| runs || !place.fails && facts.is_total(term) || guarded(term);
         facts.grants("e is work", is_worth_moving(term, place.named))
-            && facts.require("e total, or 0 < n, or behind that test", runs || facts.is_total(term) || guarded(term), term).is_some()
+            && facts.require("e total, or 0 < n, or behind that test", is_safe(term), term).is_some()
     });
     let (term, _) = search.found?;
     let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
@@ -90,13 +92,13 @@ fn zero(ty: &Type) -> Option<Expr> {
 fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     facts.require("k is not 0 or 1", !is_short(n), n)?;
-    let mut search = Search::out_of(&binders, facts.grants("i and s are not in e", false));
+    let mut search = Search::out_of(&binders, facts, facts.grants("i and s are not in e", false));
     search.inner_loops(body, &mut |term, place| {
         let runs = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
         !has_array(term.ty())
             && !matches!(term.ty(), Type::Bool)
             && is_worth_an_array(term, facts)
-            && facts.require("e total", facts.is_total(term), term).is_some()
+            && facts.require("e total", !place.fails && facts.is_total(term), term).is_some()
             && facts.require("0 <= n", place.loops.iter().all(|(_, n)| runs(n)), term).is_some()
     });
     let (term, loops) = search.found?;
@@ -116,21 +118,31 @@ fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
     facts.require("e is worth an array", Work::of(term).is_worth_an_array(), term).is_some()
 }
 
+/// All checks in front of the body at once: each step of a loop is looked at again.
 fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let (n, binders, body) = parts(expr)?;
-    let Term::Check { cond, status, body } = body.term() else { return None };
-    let free = |cond: &Expr| !binders.iter().any(|var| mentions(cond, var));
-    if !facts.grants("i is not in c", free(cond)) {
+    let (n, binders, mut body) = parts(expr)?;
+    let free = |cond: &Expr| facts.grants("i is not in c", !binders.iter().any(|var| mentions(cond, var)));
+    let mut checks = Vec::new();
+    while let Term::Check { cond, status, body: inner } = body.term()
+        && free(cond)
+    {
+        checks.push((cond, *status));
+        body = inner;
+    }
+    if checks.is_empty() {
         return None;
     }
     facts.require("n is free to copy", n.is_atom() || matches!(n.term(), Term::Dim(..)), n)?;
-    let cond = if facts.grants("0 < n, else behind that test", runs(n, facts)) {
-        cond.clone()
-    } else {
+    let runs = facts.grants("0 < n, else behind that test", runs(n, facts));
+    let outside = |cond: &Expr| {
+        if runs {
+            return cond.clone();
+        }
         let idle = Expr::prim(Prim::Le, vec![n.clone(), Expr::index(0)]);
         Expr::prim(Prim::Or, vec![idle, cond.clone()])
     };
-    Some(Expr::check(cond, *status, with_body(expr, body.clone())))
+    let inside = with_body(expr, body.clone());
+    Some(checks.into_iter().rev().fold(inside, |inside, (cond, status)| Expr::check(outside(cond), status, inside)))
 }
 
 /// An array that is an element of a loop's result is written there in any case: to make it once and copy it
@@ -155,13 +167,18 @@ fn name_for(term: &Expr) -> &'static str {
 type Loops = Vec<(Var, Expr)>;
 
 /// Looks for a largest term that may leave the loop.
-struct Search {
+struct Search<'a> {
+    facts: &'a Facts,
     /// What may not occur in it.
     bound: FxHashSet<Var>,
     /// Loops between the outer one and this place; the term may depend on their variables when an array is made.
     loops: Loops,
     /// Lets around this place whose values may leave the loop too: the term takes them along.
     lets: Vec<(Var, Expr)>,
+    /// Those of them that may fail outside,
+    failing: FxHashSet<Var>,
+    /// unless it does not matter: the loop is known to run.
+    may_fail: bool,
     /// Whether the term may have them all the same.
     any: bool,
     found: Option<(Found, Loops)>,
@@ -179,13 +196,31 @@ struct Place<'a> {
     loops: &'a Loops,
     /// It is the value of a let.
     named: bool,
+    /// It is known that outside it may fail, also for what it takes along.
+    fails: bool,
 }
 
 type Wanted<'a> = &'a mut dyn FnMut(&Expr, Place) -> bool;
 
-impl Search {
-    fn out_of(binders: &[&Var], any: bool) -> Search {
-        Search { bound: binders.iter().map(|var| (*var).clone()).collect(), loops: Vec::new(), lets: Vec::new(), any, found: None }
+impl<'a> Search<'a> {
+    fn out_of(binders: &[&Var], facts: &'a Facts, any: bool) -> Search<'a> {
+        let bound = binders.iter().map(|var| (*var).clone()).collect();
+        Search { facts, bound, loops: Vec::new(), lets: Vec::new(), failing: FxHashSet::default(), may_fail: false, any, found: None }
+    }
+
+    /// Whether a term may fail outside, as far as that is known before lets are written out; so many are, again and again,
+    /// in loops that may not run.
+    fn fails(&self, expr: &Expr) -> bool {
+        if self.may_fail {
+            return false;
+        }
+        let (mut failing, mut by_itself) = (false, true);
+        each_free_var(expr, &mut |var| {
+            failing |= self.failing.contains(var);
+            // an index may be in range for its value
+            by_itself &= !matches!(var.ty(), Type::Index(_)) || !self.lets.iter().any(|(x, _)| x == var);
+        });
+        failing || by_itself && !self.facts.is_total(expr)
     }
 
     fn expand(&self, expr: &Expr) -> Expr {
@@ -207,10 +242,12 @@ impl Search {
             return;
         }
         if self.is_free(expr) {
-            let expanded = self.expand(expr);
+            let fails = !self.lets.is_empty() && self.fails(expr);
+            let expanded = if fails && Work::of(expr).loops == 0 { expr.clone() } else { self.expand(expr) };
             let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
-            let place = Place { loops: &loops, named };
+            let place = Place { loops: &loops, named, fails };
             if loops.len() == self.loops.len() && wanted(&expanded, place) {
+                let expanded = self.expand(expr);
                 self.found = Some((Found { written: expr.clone(), expanded }, loops));
                 return;
             }
@@ -267,9 +304,16 @@ impl Search {
         if !self.is_free(value) || Work::of(value).loops > 0 {
             return self.within(std::slice::from_ref(x), f);
         }
+        let fails = self.fails(value);
+        if fails {
+            self.failing.insert(x.clone());
+        }
         self.lets.push((x.clone(), value.clone()));
         f(self);
         self.lets.pop();
+        if fails {
+            self.failing.remove(x);
+        }
     }
 
     fn within(&mut self, bound: &[Var], f: impl FnOnce(&mut Search)) {

@@ -115,23 +115,23 @@ fn path(expr: &Expr, facts: &Facts, found: &mut Vec<(usize, u32)>) -> bool {
 
 fn const_fold(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(prim, args) = expr.term() else { return None };
-    match args.iter().map(Expr::term).collect::<Vec<_>>().as_slice() {
-        [Term::Index(a), Term::Index(b)] => fold_index(*prim, *a, *b),
-        [Term::Double(a), Term::Double(b)] => fold_double(*prim, *a, *b),
-        [Term::Bool(a), Term::Bool(b)] => match prim {
+    match (args.first()?.term(), args.get(1).map(Expr::term)) {
+        (Term::Index(a), Some(Term::Index(b))) => fold_index(*prim, *a, *b),
+        (Term::Double(a), Some(Term::Double(b))) => fold_double(*prim, *a, *b),
+        (Term::Bool(a), Some(Term::Bool(b))) => match prim {
             Prim::And => Some(Expr::bool(*a && *b)),
             Prim::Or => Some(Expr::bool(*a || *b)),
             Prim::Eq => Some(Expr::bool(a == b)),
             Prim::Ne => Some(Expr::bool(a != b)),
             _ => None,
         },
-        [Term::Index(a)] => match prim {
+        (Term::Index(a), None) => match prim {
             Prim::Neg => Some(Expr::index(a.wrapping_neg())),
             Prim::Abs => Some(Expr::index(a.wrapping_abs())),
             Prim::ToDouble => Some(Expr::double(*a as f64)),
             _ => None,
         },
-        [Term::Double(a)] => match prim {
+        (Term::Double(a), None) => match prim {
             Prim::Neg => Some(Expr::double(-a)),
             Prim::Abs => Some(Expr::double(a.abs())),
             Prim::Floor => Some(Expr::double(a.floor())),
@@ -141,7 +141,7 @@ fn const_fold(expr: &Expr, facts: &Facts) -> Option<Expr> {
             Prim::Sin | Prim::Cos | Prim::Exp | Prim::Log | Prim::Tanh if !facts.strict_fp => fold_function(*prim, *a),
             _ => None,
         },
-        [Term::Bool(a)] => (*prim == Prim::Not).then(|| Expr::bool(!a)),
+        (Term::Bool(a), None) => (*prim == Prim::Not).then(|| Expr::bool(!a)),
         _ => None,
     }
 }

@@ -6,19 +6,21 @@
 //! whole body at once, then at the bodies of loops and branches inside; the name is bound as far out as the
 //! term's variables are. Lengths and Index arithmetic are left to the target.
 
-use std::hash::{Hash, Hasher};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-
-use crate::ir::free::{each_free_var, mentions};
+use crate::ir::free::each_free_var;
 use crate::ir::subst::{freshen, map_children};
 use crate::ir::{Expr, Term, Type, Var};
-use crate::rewrite::alike::{has_array, hash_head, replace, same};
-use crate::rewrite::cost::is_worth_a_name;
+use crate::rewrite::alike::{has_array, same};
 use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
 use super::rules;
+use candidates::Candidates;
+use repeats::Repeats;
+
+mod candidates;
+mod repeats;
 
 rules! {
     "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is work or an element", "one of them is always evaluated"] => common;
@@ -28,35 +30,51 @@ rules! {
 const ROUNDS: usize = 64;
 
 fn common(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let new = region(expr, facts);
+    let new = region(expr, &repeats(expr, facts), facts);
     (!new.is_same(expr)).then_some(new)
 }
 
 /// A body: what is common in it, then in the bodies inside.
-fn region(expr: &Expr, facts: &Facts) -> Expr {
-    let mut expr = expr.clone();
-    for _ in 0..ROUNDS {
-        let terms = Candidates::of(&expr, facts).best(facts);
+fn region(expr: &Expr, repeated: &Repeats, facts: &Facts) -> Expr {
+    if !repeated.are_in(expr) {
+        return expr.clone();
+    }
+    let mut terms = Candidates::of(expr, repeated).best(facts);
+    if terms.is_empty() {
+        return inner_regions(expr, repeated, facts);
+    }
+    let mut expr = name(expr, terms, repeated);
+    let mut repeated = repeats(&expr, facts);
+    for _ in 1..ROUNDS {
+        terms = Candidates::of(&expr, &repeated).best(facts);
         if terms.is_empty() {
             break;
         }
-        for term in terms {
-            let t = Var::fresh("t", term.ty().clone());
-            expr = name(&expr, &term, &t);
-        }
+        expr = name(&expr, terms, &repeated);
+        repeated = repeats(&expr, facts);
     }
-    inner_regions(&expr, facts)
+    inner_regions(&expr, &repeated, facts)
 }
 
-fn inner_regions(expr: &Expr, facts: &Facts) -> Expr {
-    if expr.is_atom() {
+fn inner_regions(expr: &Expr, repeated: &Repeats, facts: &Facts) -> Expr {
+    if !repeated.are_in(expr) {
         return expr.clone();
     }
     let strict = operands_on_spine(expr);
     let mut at = 0;
     map_children(expr, &mut |child| {
         at += 1;
-        if strict(at - 1) { inner_regions(child, facts) } else { region(child, facts) }
+        if strict(at - 1) { inner_regions(child, repeated, facts) } else { region(child, repeated, facts) }
+    })
+}
+
+/// What repeats in a body and may be named, wherever it stands.
+fn repeats(body: &Expr, facts: &Facts) -> Repeats {
+    Repeats::of(body, &|term, is_work| {
+        let is_value = matches!(term.ty(), Type::Double | Type::Array(..) | Type::Tuple(_)) || is_read(term);
+        is_value
+            && !matches!(term.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. })
+            && facts.grants("e is work or an element", is_work || is_read(term))
     })
 }
 
@@ -67,136 +85,86 @@ pub fn operands_on_spine(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
     move |at| all || strict(at)
 }
 
-/// Binds `t` to the term before its first use, behind the lets that it mentions.
-fn name(expr: &Expr, term: &Expr, t: &Var) -> Expr {
-    if let Term::Let(x, value, body) = expr.term()
-        && spine_variables(expr).iter().any(|y| mentions(term, y))
-    {
-        return Expr::let_(x.clone(), value.clone(), name(body, term, t)).at(expr.span());
+/// Binds a name to each of the terms, as far out as the lets in front of the body that it mentions.
+fn name(expr: &Expr, terms: Vec<Expr>, repeated: &Repeats) -> Expr {
+    let spine = Spine::of(expr);
+    let mut names = Names { by_fingerprint: FxHashMap::default(), repeated };
+    let mut lets: Vec<Vec<(Var, Expr)>> = vec![Vec::new(); spine.nodes.len() + 1];
+    for term in terms {
+        let t = Var::fresh("t", term.ty().clone());
+        lets[spine.behind(&term)].push((t.clone(), freshen(&term)));
+        names.by_fingerprint.entry(term.fingerprint()).or_default().push((term, Expr::var(&t)));
     }
-    if let Term::Check { cond, status, body } = expr.term()
-        && spine_variables(body).iter().any(|y| mentions(term, y))
-    {
-        return Expr::check(cond.clone(), *status, name(body, term, t)).at(expr.span());
-    }
-    Expr::let_(t.clone(), freshen(term), replace(expr, term, &Expr::var(t)))
-}
-
-fn spine_variables(expr: &Expr) -> Vec<Var> {
-    let mut variables = Vec::new();
-    let mut expr = expr.clone();
-    loop {
-        let inner = match expr.term() {
-            Term::Let(x, _, body) => {
-                variables.push(x.clone());
-                body.clone()
+    let mut lets = lets.into_iter().rev();
+    let mut bound = |inner: Expr| lets.next().into_iter().flatten().fold(inner, |inner, (t, value)| Expr::let_(t, value, inner));
+    let mut inner = bound(names.replace(&spine.end));
+    for node in spine.nodes.iter().rev() {
+        let rebuilt = match node.term() {
+            Term::Let(x, value, body) => {
+                let value_now = names.replace(value);
+                let is_old = value_now.is_same(value) && inner.is_same(body);
+                if is_old { node.clone() } else { Expr::let_(x.clone(), value_now, inner).at(node.span()) }
             }
-            Term::Check { body, .. } => body.clone(),
-            _ => return variables,
+            Term::Check { cond, status, body } => {
+                let cond_now = names.replace(cond);
+                let is_old = cond_now.is_same(cond) && inner.is_same(body);
+                if is_old { node.clone() } else { Expr::check(cond_now, *status, inner).at(node.span()) }
+            }
+            _ => inner,
         };
-        expr = inner;
+        inner = bound(rebuilt);
+    }
+    inner
+}
+
+/// The lets and checks in front of a body, and what comes behind them.
+struct Spine {
+    nodes: Vec<Expr>,
+    variables: FxHashMap<Var, usize>,
+    end: Expr,
+}
+
+impl Spine {
+    fn of(expr: &Expr) -> Spine {
+        let mut spine = Spine { nodes: Vec::new(), variables: FxHashMap::default(), end: expr.clone() };
+        loop {
+            let inner = match spine.end.term() {
+                Term::Let(x, _, body) => {
+                    spine.variables.insert(x.clone(), spine.nodes.len());
+                    body.clone()
+                }
+                Term::Check { body, .. } => body.clone(),
+                _ => return spine,
+            };
+            spine.nodes.push(std::mem::replace(&mut spine.end, inner));
+        }
+    }
+
+    /// How many of them bind what a term mentions, or stand in front of one that does.
+    fn behind(&self, term: &Expr) -> usize {
+        let mut behind = 0;
+        each_free_var(term, &mut |var| behind = behind.max(self.variables.get(var).map_or(0, |at| at + 1)));
+        behind
     }
 }
 
-/// The terms of a body that may be named, by hash.
-struct Candidates<'a> {
-    facts: &'a Facts,
-    /// Variables bound inside: equal terms may differ in them.
-    inner: FxHashSet<Var>,
-    /// Those that the body's own lets bind.
-    spine: FxHashSet<Var>,
-    found: FxHashMap<u64, Vec<Candidate>>,
-    noted: usize,
+/// The terms that have a name now.
+struct Names<'a> {
+    by_fingerprint: FxHashMap<u64, Vec<(Expr, Expr)>>,
+    repeated: &'a Repeats,
 }
 
-struct Candidate {
-    term: Expr,
-    count: usize,
-    always: bool,
-    order: usize,
-}
-
-impl Candidates<'_> {
-    fn of<'a>(body: &Expr, facts: &'a Facts) -> Candidates<'a> {
-        let mut inner = FxHashSet::default();
-        collect_binders(body, &mut inner);
-        let spine = spine_variables(body).into_iter().collect();
-        let mut candidates = Candidates { facts, inner, spine, found: FxHashMap::default(), noted: 0 };
-        candidates.visit(body, true);
-        candidates
-    }
-
-    /// The largest terms that occur twice, once in any case, as far as naming one leaves the next as it is.
-    fn best(self, facts: &Facts) -> Vec<Expr> {
-        let mut candidates: Vec<Candidate> = self.found.into_values().flatten().filter(|candidate| candidate.count > 1).collect();
-        candidates.sort_by_key(|candidate| (std::cmp::Reverse((candidate.always, candidate.term.node_count())), candidate.order));
-        let mut best: Vec<Expr> = Vec::new();
-        for Candidate { term, always, .. } in candidates {
-            if best.iter().any(|larger| contains(larger, &term)) {
-                break;
-            }
-            if facts.require("one of them is always evaluated", always, &term).is_none() {
-                break;
-            }
-            best.push(term);
+impl Names<'_> {
+    fn replace(&self, expr: &Expr) -> Expr {
+        if !self.repeated.are_in(expr) {
+            return expr.clone();
         }
-        best
-    }
-
-    /// Hash of a term, and whether it may be named here; notes it then.
-    fn visit(&mut self, expr: &Expr, always: bool) -> (u64, bool) {
-        let mut hasher = FxHasher::default();
-        hash_head(expr, &mut hasher);
-        let mut closed = true;
-        if let Term::Var(var) = expr.term() {
-            closed = !self.inner.contains(var) || self.spine.contains(var);
-            if closed {
-                var.hash(&mut hasher);
-            }
-        }
-        let strict = operands_on_spine(expr);
-        for (at, child) in expr.term().children().enumerate() {
-            let (hash, child_closed) = self.visit(child, always && strict(at));
-            hash.hash(&mut hasher);
-            closed &= child_closed;
-        }
-        // a loop's own variables do not keep it where it is
-        let closed = closed || self.is_closed(expr);
-        let hash = hasher.finish();
-        let named = (matches!(expr.ty(), Type::Double | Type::Array(..) | Type::Tuple(_)) || is_read(expr))
-            && !matches!(expr.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. });
-        let wanted = || self.facts.grants("e is work or an element", is_worth_a_name(expr) || is_read(expr));
-        if closed && named && !expr.is_atom() && wanted() {
-            self.note(hash, expr, always);
-        }
-        (hash, closed)
-    }
-
-    fn is_closed(&self, expr: &Expr) -> bool {
-        if expr.term().binders().next().is_none() {
-            return false;
-        }
-        let mut closed = true;
-        each_free_var(expr, &mut |var| closed = closed && (!self.inner.contains(var) || self.spine.contains(var)));
-        closed
-    }
-
-    fn note(&mut self, hash: u64, expr: &Expr, always: bool) {
-        self.noted += 1;
-        let order = self.noted;
-        let alike = self.found.entry(hash).or_default();
-        match alike.iter_mut().find(|candidate| same(&candidate.term, expr)) {
-            Some(candidate) => {
-                candidate.count += 1;
-                candidate.always |= always;
-            }
-            None => alike.push(Candidate { term: expr.clone(), count: 1, always, order }),
+        let named = self.by_fingerprint.get(&expr.fingerprint()).into_iter().flatten().find(|(term, _)| same(term, expr));
+        match named {
+            Some((_, name)) => name.clone(),
+            None => map_children(expr, &mut |child| self.replace(child)),
         }
     }
-}
-
-fn contains(term: &Expr, part: &Expr) -> bool {
-    term.node_count() >= part.node_count() && (same(term, part) || term.term().children().any(|child| contains(child, part)))
 }
 
 /// An element that is read: when it is read once, its array may go.
