@@ -31,7 +31,11 @@ pub fn c_type(elem: Elem, real: Real) -> &'static str {
 
 /// An Index literal.
 pub fn index_literal(value: i64) -> String {
-    if value == i64::MIN { "INT64_MIN".to_string() } else { value.to_string() }
+    match value {
+        i64::MIN => "INT64_MIN".to_string(),
+        i64::MAX => "INT64_MAX".to_string(),
+        value => value.to_string(),
+    }
 }
 
 impl Printer<'_> {
