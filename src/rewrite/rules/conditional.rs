@@ -29,7 +29,7 @@ rules! {
         if ["k total"] => if_swap;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b"
         if ["f a or f b is then simpler", "f is small"] => if_float;
-    "if-let"     Conditional @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x, false/c] = e is zero or atomic, and so for a tuple with zeros" => if_let;
+    "if-let"     Conditional Algebra @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x, false/c] = e is zero or atomic, and so for a tuple with zeros" => if_let;
     "if-join"    Conditional @ Prim: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
     "or-false"   Conditional @ Prim: "c || false -> c; false || c -> c; c || true -> true; true || c -> true";
