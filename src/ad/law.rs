@@ -15,7 +15,7 @@ use std::rc::Rc;
 use super::{Result, internal};
 use crate::ir::{Expr, Prim};
 use crate::source::Span;
-use crate::syntax::ast::{self, BinOp, ExprKind, UnOp};
+use crate::syntax::ast::{self, ExprKind, UnOp};
 use crate::syntax::parse_expr;
 
 thread_local! { static PARSED: RefCell<HashMap<&'static str, Rc<Law>>> = RefCell::default(); }
@@ -60,7 +60,7 @@ fn term(expr: &ast::Expr, given: &[(&str, Expr)], index: bool) -> Option<Expr> {
         ExprKind::Int(_, value) | ExprKind::Double(value) => Some(Expr::double(*value)),
         ExprKind::Bool(value) => Some(Expr::bool(*value)),
         ExprKind::If(c, a, b) => Some(Expr::if_(term(c, given, false)?, term(a, given, index)?, term(b, given, index)?)),
-        ExprKind::Binary(op, a, b) => Some(Expr::prim(binary(*op), vec![term(a, given, index)?, term(b, given, index)?])),
+        ExprKind::Binary(op, a, b) => Some(Expr::prim(Prim::from(*op), vec![term(a, given, index)?, term(b, given, index)?])),
         ExprKind::Unary(UnOp::Neg, a) => Some(Expr::prim(Prim::Neg, vec![term(a, given, index)?])),
         ExprKind::Unary(UnOp::Not, a) => Some(Expr::prim(Prim::Not, vec![term(a, given, false)?])),
         ExprKind::App(function, args) => {
@@ -78,25 +78,6 @@ fn term(expr: &ast::Expr, given: &[(&str, Expr)], index: bool) -> Option<Expr> {
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
         | ExprKind::Deriv(..) => None,
-    }
-}
-
-fn binary(op: BinOp) -> Prim {
-    match op {
-        BinOp::Add => Prim::Add,
-        BinOp::Sub => Prim::Sub,
-        BinOp::Mul => Prim::Mul,
-        BinOp::Div => Prim::Div,
-        BinOp::Rem => Prim::Rem,
-        BinOp::Pow => Prim::Pow,
-        BinOp::Eq => Prim::Eq,
-        BinOp::Ne => Prim::Ne,
-        BinOp::Lt => Prim::Lt,
-        BinOp::Le => Prim::Le,
-        BinOp::Gt => Prim::Gt,
-        BinOp::Ge => Prim::Ge,
-        BinOp::And => Prim::And,
-        BinOp::Or => Prim::Or,
     }
 }
 

@@ -12,7 +12,7 @@ use super::elaborate::{
 use super::infer::pattern_name;
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Size, Type, Var};
+use crate::ir::{Expr, Prim, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Pattern, TypeExpr};
 
@@ -29,7 +29,7 @@ impl<'a> Elaborator<'a> {
                     None => builtin::lookup(name).map(Callable::Builtin),
                 },
             },
-            ExprKind::Operator(op) => Some(Callable::Builtin(Builtin::Prim(builtin::binary(*op)))),
+            ExprKind::Operator(op) => Some(Callable::Builtin(Builtin::Prim(Prim::from(*op)))),
             ExprKind::Fun(params, body) => Some(Callable::Closure(Rc::new(Closure {
                 id: crate::ir::term::fresh_id(),
                 name: None,

@@ -90,23 +90,25 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// The primitive of a binary operator.
-pub fn binary(op: BinOp) -> Prim {
-    match op {
-        BinOp::Add => Prim::Add,
-        BinOp::Sub => Prim::Sub,
-        BinOp::Mul => Prim::Mul,
-        BinOp::Div => Prim::Div,
-        BinOp::Rem => Prim::Rem,
-        BinOp::Pow => Prim::Pow,
-        BinOp::Eq => Prim::Eq,
-        BinOp::Ne => Prim::Ne,
-        BinOp::Lt => Prim::Lt,
-        BinOp::Le => Prim::Le,
-        BinOp::Gt => Prim::Gt,
-        BinOp::Ge => Prim::Ge,
-        BinOp::And => Prim::And,
-        BinOp::Or => Prim::Or,
+/// The primitive of a binary operator; `ad` and `rewrite` use it for their laws.
+impl From<BinOp> for Prim {
+    fn from(op: BinOp) -> Prim {
+        match op {
+            BinOp::Add => Prim::Add,
+            BinOp::Sub => Prim::Sub,
+            BinOp::Mul => Prim::Mul,
+            BinOp::Div => Prim::Div,
+            BinOp::Rem => Prim::Rem,
+            BinOp::Pow => Prim::Pow,
+            BinOp::Eq => Prim::Eq,
+            BinOp::Ne => Prim::Ne,
+            BinOp::Lt => Prim::Lt,
+            BinOp::Le => Prim::Le,
+            BinOp::Gt => Prim::Gt,
+            BinOp::Ge => Prim::Ge,
+            BinOp::And => Prim::And,
+            BinOp::Or => Prim::Or,
+        }
     }
 }
 

@@ -200,7 +200,7 @@ impl<'a> Elaborator<'a> {
             }
             ExprKind::Binary(op, a, b) => {
                 let a = self.expr(a, scope)?;
-                let prim = builtin::binary(*op);
+                let prim = Prim::from(*op);
                 let b = match prim {
                     Prim::And | Prim::Or => self.scoped(|this| this.expr(b, scope))?,
                     _ => self.expr(b, scope)?,

@@ -30,7 +30,7 @@ impl Infer<'_> {
             ExprKind::Double(_) => plain(Ty::Double),
             ExprKind::Bool(_) => plain(Ty::Bool),
             ExprKind::Operator(op) => {
-                let (params, result, _) = builtin::signature(Builtin::Prim(builtin::binary(*op)), &mut self.holes, self.level);
+                let (params, result, _) = builtin::signature(Builtin::Prim(Prim::from(*op)), &mut self.holes, self.level);
                 plain(Ty::fun(params, result))
             }
             ExprKind::Fun(params, body) => {
@@ -96,7 +96,7 @@ impl Infer<'_> {
                 };
                 Typed { ty: then_ty.ty, value }
             }
-            ExprKind::Binary(op, a, b) => self.primitive(builtin::binary(*op), &[a, b], scope),
+            ExprKind::Binary(op, a, b) => self.primitive(Prim::from(*op), &[a, b], scope),
             ExprKind::Unary(_, literal) if smallest_index(expr) => {
                 let ty = self.holes.fresh(Class::Number, self.level);
                 self.notes.literals.insert(literal.span, ty.clone());

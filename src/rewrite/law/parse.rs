@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::Prim;
 use crate::source::Span;
-use crate::syntax::ast::{self, BinOp, ExprKind, UnOp};
+use crate::syntax::ast::{self, ExprKind, UnOp};
 use crate::syntax::parse_expr;
 
 use super::{CONDITIONS, Equation, Pattern, typing};
@@ -166,7 +166,7 @@ fn pattern(tree: &ast::Expr) -> Result<Pattern, Diagnostic> {
         ExprKind::Int(_, value) => Pattern::Number(*value),
         ExprKind::Double(value) => Pattern::Double(*value),
         ExprKind::Bool(value) => Pattern::Bool(*value),
-        ExprKind::Binary(op, a, b) => Pattern::Prim(binary(*op), vec![pattern(a)?, pattern(b)?]),
+        ExprKind::Binary(op, a, b) => Pattern::Prim(Prim::from(*op), vec![pattern(a)?, pattern(b)?]),
         ExprKind::Unary(UnOp::Neg, a) if matches!(a.kind, ExprKind::Double(_)) => match a.kind {
             ExprKind::Double(value) => Pattern::Double(-value),
             _ => return Err(unsupported()),
@@ -192,23 +192,4 @@ fn pattern(tree: &ast::Expr) -> Result<Pattern, Diagnostic> {
             return Err(unsupported());
         }
     })
-}
-
-pub fn binary(op: BinOp) -> Prim {
-    match op {
-        BinOp::Add => Prim::Add,
-        BinOp::Sub => Prim::Sub,
-        BinOp::Mul => Prim::Mul,
-        BinOp::Div => Prim::Div,
-        BinOp::Rem => Prim::Rem,
-        BinOp::Pow => Prim::Pow,
-        BinOp::Eq => Prim::Eq,
-        BinOp::Ne => Prim::Ne,
-        BinOp::Lt => Prim::Lt,
-        BinOp::Le => Prim::Le,
-        BinOp::Gt => Prim::Gt,
-        BinOp::Ge => Prim::Ge,
-        BinOp::And => Prim::And,
-        BinOp::Or => Prim::Or,
-    }
 }

@@ -13,7 +13,7 @@ use crate::source::Span;
 use crate::syntax::ast::{Expr, ExprKind, UnOp};
 
 use super::Condition;
-use super::parse::{Side, binary};
+use super::parse::Side;
 
 /// What is known of a type.
 #[derive(Clone, Debug)]
@@ -183,7 +183,7 @@ impl<'a> Types<'a> {
             ExprKind::Int(..) => self.add(Type::Scalar(NUMBER)),
             ExprKind::Double(_) => self.add(Type::Scalar(DOUBLE)),
             ExprKind::Bool(_) => self.add(Type::Scalar(BOOL)),
-            ExprKind::Binary(op, a, b) => self.prim(binary(*op), &[a, b])?,
+            ExprKind::Binary(op, a, b) => self.prim(Prim::from(*op), &[a, b])?,
             ExprKind::Unary(op, a) => self.prim(if *op == UnOp::Neg { Prim::Neg } else { Prim::Not }, &[a])?,
             ExprKind::If(c, a, b) => {
                 self.is(c, BOOL)?;
