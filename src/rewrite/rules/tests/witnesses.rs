@@ -264,6 +264,12 @@ pub const ROWS: &[Row] = &[
         Work,
         "ifold (fun s i -> let t = exp (cos (sin (double i))) in s + (x * t + y * sin t)) 0.0 k",
     ),
+    row(
+        "sum-linear",
+        "c and d have no pole at n = 0, or 0 < n, else behind that test",
+        Wrong,
+        "ifold (fun s i -> s + double i / double k) x k",
+    ),
     row("sum-linear", CHECKED, Lost, "ifold (fun s i -> s + x) 0.0 k"),
     row(
         "sum-swap",
@@ -285,7 +291,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "sum-swap",
-        "b total, or 0 < n",
+        "b total and without a pole at n = 0, or 0 < n",
         Wrong,
         "build 2 (fun k -> ifold (fun s i -> s + v[i] * ifold (fun t j -> t + v[i] * (double k * u[j])) 0.0 (length w)) 0.0 (length v))",
     ),
