@@ -86,6 +86,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
             None => groups.push(Group { fixed, steps: vec![steps] }),
         }
     }
+    keep_constants(&mut groups);
     if groups.iter().all(|group| group.is_loop() && group.is_plain()) {
         return None;
     }
@@ -149,6 +150,10 @@ impl Group {
         self.steps.iter().any(|step| !step.factors.is_empty())
     }
 
+    fn has_loop_inside(&self) -> bool {
+        self.steps.iter().any(|step| step.factors.iter().any(|(factor, _)| has_loop(factor)))
+    }
+
     /// Nothing to take out but a sign.
     fn is_plain(&self) -> bool {
         self.fixed.factors.is_empty() && self.fixed.numerator.abs() == 1.0 && self.fixed.denominator.abs() == 1.0
@@ -163,6 +168,26 @@ impl Group {
     fn sign(&self, other: &Product) -> f64 {
         if self.fixed.is_negative() == other.is_negative() { 1.0 } else { -1.0 }
     }
+}
+
+/// Next to a loop in each step an addition is nothing: a constant stays with it, so that a sum which is needed elsewhere
+/// too is not taken apart in one place.
+fn keep_constants(groups: &mut Vec<Group>) {
+    let Some(at) = groups.iter().position(Group::has_loop_inside) else { return };
+    let mut together = groups.remove(at);
+    groups.retain(|group| {
+        let common = &together.fixed.factors;
+        let is_inside = |(factor, power): &(Expr, i32)| group.fixed.power(factor) == *power;
+        if group.is_loop() || !common.iter().all(is_inside) {
+            return true;
+        }
+        let mut rest = group.fixed.without(common);
+        rest.numerator *= together.fixed.denominator;
+        rest.denominator *= together.fixed.numerator;
+        together.steps.push(rest);
+        false
+    });
+    groups.insert(at.min(groups.len()), together);
 }
 
 /// The product times the sum, with 0 in place of its poles at n = 0. Where a loop of this place is among those, the sum goes
