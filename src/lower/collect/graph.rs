@@ -7,7 +7,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Prim;
-use crate::lower::program::{Elem, Value};
+use crate::lower::program::{Elem, Id, Value};
 
 /// A node, or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,6 +55,8 @@ pub struct Graph {
     pub leaves: Vec<Value>,
     /// Nodes that do not change in the loop.
     pub(super) invariant: Vec<bool>,
+    /// The locals that were nodes: a node that takes the place of one has its name.
+    pub locals: FxHashMap<usize, Id>,
     /// Values under a name of their own: a sum does not take a named sum apart.
     pub(super) named: FxHashSet<usize>,
     /// Products that products do not take apart.
@@ -118,6 +120,15 @@ impl Graph {
             && let &[a, b] = factors.as_slice()
         {
             self.pairs.insert([a, b], value.node);
+        }
+    }
+
+    /// A value is declared as the local that was the node in whose place it is.
+    pub fn took_place(&mut self, node: usize, value: Ref) {
+        if let Some(&local) = self.locals.get(&node)
+            && !value.minus
+        {
+            self.locals.entry(value.node).or_insert(local);
         }
     }
 
@@ -313,6 +324,7 @@ impl Graph {
             if self.named.contains(&node) {
                 self.name(value);
             }
+            self.took_place(node, value);
             new.insert(node, value);
         }
         outputs.iter().map(|output| new[&output.node].negated(output.minus)).collect()

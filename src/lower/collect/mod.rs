@@ -57,7 +57,7 @@ fn collected(locals: &mut Vec<Local>, i: Id, body: &Block) -> Option<(Block, Blo
     if !OPERATIONS.contains(&(before / 16)) {
         return None;
     }
-    let Reading { mut graph, outputs, first, stores, names } = Reading::of(locals, i, body, false)?;
+    let Reading { mut graph, outputs, first, stores } = Reading::of(locals, i, body, false)?;
     let outputs = graph.share_reciprocals(&outputs);
     let mut best = graph.share_products(&outputs);
     let mut cost = graph.cost(&best);
@@ -92,7 +92,7 @@ fn collected(locals: &mut Vec<Local>, i: Id, body: &Block) -> Option<(Block, Blo
     if cost * 10 > before * 9 {
         return None;
     }
-    let writer = write::Writer::new(locals, &graph, &best, names);
+    let writer = write::Writer::new(locals, &graph, &best);
     let stores: Block = stores.into_iter().zip(&best).map(|(place, output)| Stmt::Assign { place, value: writer.value(*output) }).collect();
     let (before, inside) = writer.finish();
     Some((before, first.into_iter().chain(inside).chain(stores).collect()))
@@ -105,8 +105,6 @@ struct Reading {
     /// Declarations of Indices.
     first: Block,
     stores: Vec<Place>,
-    /// The locals that were nodes.
-    names: FxHashMap<usize, Id>,
 }
 
 struct Reader<'a> {
@@ -138,7 +136,7 @@ impl Reading {
         if written.iter().any(|base| reader.uses.contains_key(base)) {
             return None;
         }
-        let (mut outputs, mut first, mut stores, mut names) = (Vec::new(), Block::new(), Vec::new(), FxHashMap::default());
+        let (mut outputs, mut first, mut stores) = (Vec::new(), Block::new(), Vec::new());
         for stmt in body {
             match stmt {
                 Stmt::Declare { id, init: Some(value) } => {
@@ -156,7 +154,7 @@ impl Reading {
                         reader.graph.name(read);
                     }
                     if !read.minus {
-                        names.entry(read.node).or_insert(*id);
+                        reader.graph.locals.entry(read.node).or_insert(*id);
                     }
                 }
                 Stmt::Assign { place: place @ Place::Element { offset, .. }, value } => {
@@ -167,7 +165,7 @@ impl Reading {
                 _ => return None,
             }
         }
-        Some(Reading { graph: reader.graph, outputs, first, stores, names })
+        Some(Reading { graph: reader.graph, outputs, first, stores })
     }
 }
 

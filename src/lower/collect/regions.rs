@@ -69,6 +69,7 @@ impl Builder<'_> {
         if self.graph.is_named(variable) {
             self.graph.name(value);
         }
+        self.graph.took_place(variable, value);
         self.built.insert(variable, value);
         Some(value)
     }

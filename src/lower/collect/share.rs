@@ -113,6 +113,7 @@ impl Graph {
             }
             None => self.over(node, new),
         };
+        self.took_place(node, value);
         new.insert(node, value);
         value
     }

@@ -1,6 +1,6 @@
 //! A graph as statements again: what is used several times is declared, under the name that it had where it had one.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Prim;
 use crate::lower::program::*;
@@ -14,7 +14,8 @@ pub struct Writer<'a> {
     locals: &'a mut Vec<Local>,
     graph: &'a Graph,
     uses: FxHashMap<usize, usize>,
-    names: FxHashMap<usize, Id>,
+    /// Locals that are declared.
+    taken: FxHashSet<Id>,
     /// The expression of each node, and how many operations are in it.
     done: FxHashMap<usize, (Value, usize)>,
     before: Block,
@@ -23,9 +24,17 @@ pub struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Declares what the outputs need.
-    pub fn new(locals: &'a mut Vec<Local>, graph: &'a Graph, outputs: &[Ref], names: FxHashMap<usize, Id>) -> Writer<'a> {
+    pub fn new(locals: &'a mut Vec<Local>, graph: &'a Graph, outputs: &[Ref]) -> Writer<'a> {
         let uses = graph.uses(outputs);
-        let mut writer = Writer { locals, graph, uses, names, done: FxHashMap::default(), before: Block::new(), inside: Block::new() };
+        let mut writer = Writer {
+            locals,
+            graph,
+            uses,
+            taken: FxHashSet::default(),
+            done: FxHashMap::default(),
+            before: Block::new(),
+            inside: Block::new(),
+        };
         let order = graph.reachable(outputs);
         // a value that does not change is computed outside where something that does change uses it
         let mut outside = vec![false; graph.nodes.len()];
@@ -48,7 +57,7 @@ impl<'a> Writer<'a> {
     }
 
     fn declared(&mut self, node: usize, value: Value) -> Value {
-        let id = self.names.get(&node).copied().unwrap_or_else(|| {
+        let id = self.graph.locals.get(&node).copied().filter(|local| self.taken.insert(*local)).unwrap_or_else(|| {
             let is_bool = matches!(value, Value::Prim { prim, .. } if gives_bool(prim));
             let elem = if is_bool { Elem::Bool } else { Elem::Double };
             self.locals.push(Local { name: "t".into(), elem, form: Form::Scalar { mutable: false }, note: "" });
@@ -96,7 +105,7 @@ impl<'a> Writer<'a> {
         match &self.graph.nodes[node] {
             Node::Leaf(leaf) => {
                 let value = self.graph.leaves[*leaf].clone();
-                let loaded = matches!(value, Value::Load { .. }) && self.names.contains_key(&node);
+                let loaded = matches!(value, Value::Load { .. }) && self.graph.locals.contains_key(&node);
                 (value, usize::from(loaded))
             }
             Node::Literal(bits) => (Value::Double(f64::from_bits(*bits)), 0),
