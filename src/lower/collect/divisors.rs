@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use super::polynomial::{Polynomial, Term, cost};
+use super::polynomial::{Polynomial, Term, cost, like_terms};
 
 /// Terms before this many others of a polynomial are not paired.
 const NEIGHBOURS: usize = 48;
@@ -57,8 +57,9 @@ pub struct Search {
     next: usize,
 }
 
-/// The polynomials over common divisors, and the next free variable.
-pub fn divided(polynomials: BTreeMap<usize, Polynomial>, next: usize) -> (BTreeMap<usize, Polynomial>, usize) {
+/// The polynomials over common divisors, and the next free variable. The roots are defined; other variables only where they are
+/// used.
+pub fn divided(polynomials: BTreeMap<usize, Polynomial>, roots: &[usize], next: usize) -> (BTreeMap<usize, Polynomial>, usize) {
     let mut search = Search {
         polynomials: Vec::new(),
         places: Vec::new(),
@@ -86,15 +87,15 @@ pub fn divided(polynomials: BTreeMap<usize, Polynomial>, next: usize) -> (BTreeM
         }
     }
     let next = search.next;
-    (search.finish(), next)
+    (search.finish(roots), next)
 }
 
 impl Search {
-    fn finish(self) -> BTreeMap<usize, Polynomial> {
+    fn finish(self, roots: &[usize]) -> BTreeMap<usize, Polynomial> {
         let places = self.places;
         let terms = |terms: Vec<usize>| terms.iter().map(|&term| places[term].term.clone()).collect();
         let all = self.polynomials.into_iter().map(|(variable, list)| (variable, terms(list))).collect();
-        written_out(all, self.next)
+        written_out(all, roots)
     }
 
     fn define(&mut self, variable: usize, terms: Polynomial) {
@@ -310,19 +311,20 @@ fn sum_of(a: &Term, b: &Term) -> Option<(Key, usize, f64)> {
     exact.then(|| (Key::Sum(length, factors, [x.to_bits(), y.to_bits()]), common, number))
 }
 
-/// The polynomials with each new variable that is used once, as a term by itself or as a factor of one and a product itself, in
-/// its place.
-fn written_out(mut all: BTreeMap<usize, Polynomial>, next: usize) -> BTreeMap<usize, Polynomial> {
+/// The polynomials with each variable that is used once, as a term by itself or as a factor of one and a product itself, in its
+/// place.
+fn written_out(mut all: BTreeMap<usize, Polynomial>, roots: &[usize]) -> BTreeMap<usize, Polynomial> {
     let mut uses: FxHashMap<usize, usize> = FxHashMap::default();
     all.values().flatten().flat_map(|term| &term.factors).for_each(|&factor| *uses.entry(factor).or_default() += 1);
-    // the newest variables are the smallest, and may stand in older ones
+    roots.iter().for_each(|&root| *uses.entry(root).or_default() += 2);
     let variables: Vec<usize> = all.keys().copied().collect();
     for variable in variables {
         let Some(mut terms) = all.remove(&variable) else { continue };
+        let before = terms.len();
         let mut k = 0;
         while k < terms.len() {
             let term = &terms[k];
-            let once = term.factors.iter().position(|factor| *factor > next && uses.get(factor) == Some(&1));
+            let once = term.factors.iter().position(|factor| uses.get(factor) == Some(&1) && all.contains_key(factor));
             let found = once.and_then(|place| Some((place, all.get(&term.factors[place])?)));
             match found {
                 Some((place, inner)) if inner.len() == 1 || (term.factors.len() == 1 && term.number.abs() == 1.0) => {
@@ -337,6 +339,9 @@ fn written_out(mut all: BTreeMap<usize, Polynomial>, next: usize) -> BTreeMap<us
                 }
                 _ => k += 1,
             }
+        }
+        if terms.len() > before {
+            terms = like_terms(terms.clone()).unwrap_or(terms);
         }
         all.insert(variable, terms);
     }

@@ -170,7 +170,7 @@ impl Reader<'_> {
 }
 
 /// The terms with the numbers of equal products added; `None` where a number is too large or nothing is left.
-fn like_terms(mut terms: Polynomial) -> Option<Polynomial> {
+pub fn like_terms(mut terms: Polynomial) -> Option<Polynomial> {
     terms.sort_by(|a, b| a.factors.cmp(&b.factors));
     terms.dedup_by(|term, first| {
         let equal = term.factors == first.factors;

@@ -26,7 +26,7 @@ impl Graph {
             for expand in [false, true] {
                 let Some(polynomials) = polynomial::polynomials(self, &roots, &uses, expand) else { continue };
                 let divided;
-                (divided, next) = divisors::divided(polynomials, next);
+                (divided, next) = divisors::divided(polynomials, &roots, next);
                 let cost: usize = divided.values().map(|terms| polynomial::cost(terms)).sum();
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                     best = Some((cost, divided));
