@@ -31,6 +31,17 @@ pub fn terms(expr: &Expr, positive: bool, found: &mut Vec<(Expr, bool)>) {
     }
 }
 
+/// The sum of terms, and whether it is positive: it begins with the first positive one, if there is any.
+pub fn sum_of(mut terms: Vec<(Expr, bool)>) -> Option<(Expr, bool)> {
+    if terms.is_empty() {
+        return None;
+    }
+    let first = terms.iter().position(|(_, positive)| *positive).unwrap_or(0);
+    let (first, is_positive) = terms.remove(first);
+    let signed = |positive: bool| if positive == is_positive { Prim::Add } else { Prim::Sub };
+    Some((terms.into_iter().fold(first, |sum, (term, positive)| Expr::prim(signed(positive), vec![sum, term])), is_positive))
+}
+
 /// A term that is zero unless a condition holds.
 pub fn is_hot(expr: &Expr) -> bool {
     match expr.term() {

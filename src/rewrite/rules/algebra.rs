@@ -8,9 +8,10 @@
 
 use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::Product;
-use crate::rewrite::sum::{is_hot, simplified, terms};
+use crate::rewrite::sum::{is_hot, simplified, sum_of, terms};
 
 use super::lambda::copy;
 use super::ring::{binary, is_number};
@@ -26,8 +27,13 @@ rules! {
     "cancel"   Ring Algebra @ Prim: "(a * b) / (a * c) -> b / c" if ["that is less work in the innermost loop"] => cancel;
     "factor"   Ring Algebra @ Prim: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
     "distribute" Ring Algebra @ Prim: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d" if ["c holds in one step of the loop around, or in all or none"] => distribute;
+    "if-collect" Conditional Algebra @ Prim: "(if c then a else b) + d + (if c then e else f) -> (if c then a + e else b + f) + d" => if_collect;
+    "if-zero" Conditional Algebra @ If: "if c then a else -0.0 -> if c then a else 0.0; if c then -0.0 else a -> if c then 0.0 else a";
     "if-factor" Conditional Algebra @ If: "if c then a * b else a * d -> a * (if c then b else d)" => if_factor;
 }
+
+/// Of longer sums no terms are collected.
+const COLLECTED: usize = 24;
 
 fn cancel(expr: &Expr, facts: &Facts) -> Option<Expr> {
     matches!(expr.term(), Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, _)).then(|| simplified(expr, facts))?
@@ -91,6 +97,38 @@ pub fn decides_steps(cond: &Expr, i: &Var) -> bool {
         Term::Prim(Prim::Eq, args) if args.iter().any(is_i) => args.iter().filter(|arg| mentions(arg, i)).count() == 1,
         _ => !mentions(cond, i),
     }
+}
+
+/// Two terms of a sum that one condition decides are one term.
+fn if_collect(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let Term::Prim(prim @ (Prim::Add | Prim::Sub), args) = expr.term() else { return None };
+    let [x, y] = args.as_slice() else { return None };
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    terms(y, *prim == Prim::Add, &mut right);
+    if expr.ty() != &Type::Double || right.len() > COLLECTED || !right.iter().any(|(term, _)| matches!(term.term(), Term::If(..))) {
+        return None;
+    }
+    terms(x, true, &mut left);
+    if left.len() > COLLECTED {
+        return None;
+    }
+    let branches = |(term, positive): &(Expr, bool)| match term.term() {
+        Term::If(c, a, b) => Some((c.clone(), a.clone(), b.clone(), *positive)),
+        _ => None,
+    };
+    let (at, with, joined) = left.iter().enumerate().find_map(|(at, term)| {
+        let (c, a, b, positive) = branches(term)?;
+        right.iter().enumerate().find_map(|(with, term)| {
+            let (other, d, e, sign) = branches(term)?;
+            let join = |x: &Expr, y: Expr| Expr::prim(if sign == positive { Prim::Add } else { Prim::Sub }, vec![x.clone(), y]);
+            same(&c, &other).then(|| (at, with, Expr::if_(c.clone(), join(&a, d), join(&b, e))))
+        })
+    })?;
+    left[at].0 = joined;
+    right.remove(with);
+    left.append(&mut right);
+    let (sum, is_positive) = sum_of(left)?;
+    Some(if is_positive { sum } else { Expr::prim(Prim::Neg, vec![sum]) })
 }
 
 /// The factors that both branches have are evaluated in any case. What a branch binds the other cannot mention.

@@ -11,8 +11,8 @@ use crate::ir::free::mentions;
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
+use crate::rewrite::sum;
 
-use super::loops::summands;
 use super::ring::is_number;
 use super::rules;
 
@@ -37,7 +37,7 @@ fn sum_branch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let (lets, sum) = behind_lets(body);
     let mut terms = Vec::new();
-    summands(sum, true, &mut terms);
+    sum::terms(sum, true, &mut terms);
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);
     let at = terms.iter().position(|(term, positive)| *positive && is_acc(term))?;
     terms.remove(at);
@@ -81,7 +81,7 @@ fn of_choice(term: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
 fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
     let (lets, sum) = behind_lets(branch);
     let mut terms = Vec::new();
-    summands(sum, true, &mut terms);
+    sum::terms(sum, true, &mut terms);
     let (at, taken) = terms.iter().enumerate().find_map(|(at, (term, _))| {
         let taken = match term.term() {
             Term::If(cond, once, zero) if is_number(zero, 0.0) && one_step(cond, i, facts) => {

@@ -9,6 +9,7 @@ use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::facts::Facts;
+use crate::rewrite::sum;
 
 use super::ring::is_number;
 use super::rules;
@@ -174,7 +175,7 @@ fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
         body = inner;
     }
     let mut terms = Vec::new();
-    summands(body, true, &mut terms);
+    sum::terms(body, true, &mut terms);
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.acc);
     let at = terms.iter().position(|(term, positive)| *positive && is_acc(term))?;
     terms.remove(at);
@@ -203,23 +204,9 @@ fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 /// `s + (a - b)`: the accumulator apart from the terms, so that no term's condition takes it along.
-fn accumulated(acc: &Var, mut terms: Vec<(Expr, bool)>) -> Option<Expr> {
-    let first = terms.iter().position(|(_, positive)| *positive).unwrap_or(0);
-    let (first, is_positive) = (!terms.is_empty()).then(|| terms.remove(first))?;
-    let signed = |positive: bool| if positive { Prim::Add } else { Prim::Sub };
-    let sum = terms.into_iter().fold(first, |sum, (term, positive)| Expr::prim(signed(positive == is_positive), vec![sum, term]));
-    Some(Expr::prim(signed(is_positive), vec![Expr::var(acc), sum]))
-}
-
-/// The terms of a sum, each with its sign.
-pub fn summands(expr: &Expr, positive: bool, terms: &mut Vec<(Expr, bool)>) {
-    match expr.term() {
-        Term::Prim(prim @ (Prim::Add | Prim::Sub), args) if args.len() == 2 => {
-            summands(&args[0], positive, terms);
-            summands(&args[1], positive == (*prim == Prim::Add), terms);
-        }
-        _ => terms.push((expr.clone(), positive)),
-    }
+fn accumulated(acc: &Var, terms: Vec<(Expr, bool)>) -> Option<Expr> {
+    let (sum, is_positive) = sum::sum_of(terms)?;
+    Some(Expr::prim(if is_positive { Prim::Add } else { Prim::Sub }, vec![Expr::var(acc), sum]))
 }
 
 /// A value that only one branch needs is computed there.

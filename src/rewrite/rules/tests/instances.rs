@@ -125,6 +125,15 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let literal = g.below(4) == 0;
             prim([Prim::Mul, Prim::Add][g.below(2)], a, if literal { double(3.0) } else { b })
         }
+        "if-collect" => {
+            let cond = g.boolean(1);
+            let choice = |g: &mut Generator| Expr::if_(crate::ir::subst::freshen(&cond), g.double(1), g.double(1));
+            let (first, last) = (choice(g), choice(g));
+            let op = |g: &mut Generator, a, b| prim([Prim::Add, Prim::Sub][g.below(2)], a, b);
+            let between = g.double(1);
+            let middle = op(g, first, between);
+            op(g, middle, last)
+        }
         "cancel" | "factor" | "if-factor" => {
             let pool = [g.double(1), g.param("x"), Expr::prim(Prim::Exp, vec![g.param("y")])];
             match rule {
