@@ -16,6 +16,8 @@ mod collect;
 mod context;
 mod diagonal;
 mod factors;
+#[cfg(test)]
+mod factors_tests;
 mod fold;
 mod function;
 mod jam;

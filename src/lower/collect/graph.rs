@@ -4,10 +4,10 @@
 //!     a * (b * -c), c * b * a   →   one product of a, b, c, once negated
 //!     2.0 * x * y + 2.0 * z     →   2.0 * (x * y + z)
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Prim;
-use crate::lower::program::{Elem, Value};
+use crate::lower::program::{Elem, Id, Value};
 
 /// A node, or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,22 +51,24 @@ pub enum Head {
 #[derive(Default)]
 pub struct Graph {
     pub nodes: Vec<Node>,
-    numbers: HashMap<Node, usize>,
+    numbers: FxHashMap<Node, usize>,
     pub leaves: Vec<Value>,
     /// Nodes that do not change in the loop.
     pub(super) invariant: Vec<bool>,
+    /// The locals that were nodes: a node that takes the place of one has its name.
+    pub locals: FxHashMap<usize, Id>,
     /// Values under a name of their own: a sum does not take a named sum apart.
-    pub(super) named: HashSet<usize>,
+    pub(super) named: FxHashSet<usize>,
     /// Products that products do not take apart.
-    closed: HashSet<usize>,
+    closed: FxHashSet<usize>,
     /// The named products of two factors.
-    pairs: HashMap<[usize; 2], usize>,
+    pairs: FxHashMap<[usize; 2], usize>,
     /// Whether sums and products are to stay as written: for the comparison.
     pub as_written: bool,
 }
 
 /// What takes the place of a node, given what took the places of those before it; `None` for the node over these.
-pub type Change<'a> = dyn FnMut(&mut Graph, usize, &HashMap<usize, Ref>) -> Option<Ref> + 'a;
+pub type Change<'a> = dyn FnMut(&mut Graph, usize, &FxHashMap<usize, Ref>) -> Option<Ref> + 'a;
 
 impl Graph {
     pub fn new(as_written: bool) -> Graph {
@@ -118,6 +120,15 @@ impl Graph {
             && let &[a, b] = factors.as_slice()
         {
             self.pairs.insert([a, b], value.node);
+        }
+    }
+
+    /// A value is declared as the local that was the node in whose place it is.
+    pub fn took_place(&mut self, node: usize, value: Ref) {
+        if let Some(&local) = self.locals.get(&node)
+            && !value.minus
+        {
+            self.locals.entry(value.node).or_insert(local);
         }
     }
 
@@ -257,7 +268,7 @@ impl Graph {
     /// A function's value: the sign of a choice between negated values stands outside.
     pub fn op(&mut self, head: Head, mut refs: Vec<Ref>) -> Ref {
         let choice = matches!(head, Head::Select | Head::Helper("smooth_select"));
-        let minus = choice && !self.as_written && refs.len() == 3 && refs[2].minus;
+        let minus = choice && refs.len() == 3 && refs[2].minus && (!self.as_written || refs[1].minus);
         if minus {
             refs[1..].iter_mut().for_each(|value| *value = value.negated(true));
         }
@@ -278,7 +289,11 @@ impl Graph {
         if std::mem::replace(&mut seen[node], true) {
             return;
         }
-        self.children(node).iter().for_each(|child| self.visit(child.node, seen, order));
+        match &self.nodes[node] {
+            Node::Leaf(_) | Node::Literal(_) => {}
+            Node::Product(factors) => factors.iter().for_each(|&factor| self.visit(factor, seen, order)),
+            Node::Sum(refs) | Node::Op(_, refs) => refs.iter().for_each(|child| self.visit(child.node, seen, order)),
+        }
         order.push(node);
     }
 
@@ -291,8 +306,8 @@ impl Graph {
     }
 
     /// How often each node is used.
-    pub fn uses(&self, outputs: &[Ref]) -> HashMap<usize, usize> {
-        let mut uses = HashMap::new();
+    pub fn uses(&self, outputs: &[Ref]) -> FxHashMap<usize, usize> {
+        let mut uses = FxHashMap::default();
         for node in self.reachable(outputs) {
             self.children(node).iter().for_each(|child| *uses.entry(child.node).or_default() += 1);
         }
@@ -302,20 +317,21 @@ impl Graph {
 
     /// The outputs over other nodes.
     pub fn replaced(&mut self, outputs: &[Ref], change: &mut Change) -> Vec<Ref> {
-        let mut new: HashMap<usize, Ref> = HashMap::new();
+        let mut new: FxHashMap<usize, Ref> = FxHashMap::default();
         for node in self.reachable(outputs) {
             let changed = change(self, node, &new);
             let value = changed.unwrap_or_else(|| self.over(node, &new));
             if self.named.contains(&node) {
                 self.name(value);
             }
+            self.took_place(node, value);
             new.insert(node, value);
         }
         outputs.iter().map(|output| new[&output.node].negated(output.minus)).collect()
     }
 
     /// A node over what took the places of its children.
-    pub fn over(&mut self, node: usize, new: &HashMap<usize, Ref>) -> Ref {
+    pub fn over(&mut self, node: usize, new: &FxHashMap<usize, Ref>) -> Ref {
         let at = |child: &Ref| new.get(&child.node).map_or(*child, |value| value.negated(child.minus));
         match self.nodes[node].clone() {
             Node::Leaf(_) | Node::Literal(_) => node.into(),

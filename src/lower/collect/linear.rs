@@ -4,8 +4,10 @@
 //!
 //!     (y0 * s - y1 * c) * k + y0 * c   →   y0 * (s * k + c) + y1 * -(c * k)
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Node, Ref};
 
@@ -43,14 +45,14 @@ impl Values for Fixed {
 /// Factors that more outputs need than the values: one linear map of several values.
 pub struct Shared {
     /// How many outputs need each node.
-    pub reach: HashMap<usize, usize>,
+    pub reach: FxHashMap<usize, usize>,
     /// What is a linear form in values that do not change.
     pub whole: Vec<usize>,
 }
 
 impl Shared {
     pub fn new(graph: &Graph, outputs: &[Ref], whole: Vec<usize>) -> Shared {
-        let mut reach = HashMap::new();
+        let mut reach = FxHashMap::default();
         for output in outputs {
             for node in graph.reachable(&[*output]) {
                 *reach.entry(node).or_default() += 1;
@@ -79,8 +81,8 @@ impl Values for Shared {
 }
 
 /// The forms of the nodes that outputs need, where they are more than the node itself.
-pub fn forms(graph: &mut Graph, outputs: &[Ref], values: &dyn Values) -> HashMap<usize, Rc<Form>> {
-    let mut forms: HashMap<usize, Rc<Form>> = HashMap::new();
+pub fn forms(graph: &mut Graph, outputs: &[Ref], values: &dyn Values) -> FxHashMap<usize, Rc<Form>> {
+    let mut forms: FxHashMap<usize, Rc<Form>> = FxHashMap::default();
     for node in graph.reachable(outputs) {
         if values.is_whole(graph, node) {
             continue;
@@ -100,11 +102,11 @@ pub fn forms(graph: &mut Graph, outputs: &[Ref], values: &dyn Values) -> HashMap
     forms
 }
 
-fn of_node(graph: &mut Graph, node: usize, forms: &HashMap<usize, Rc<Form>>) -> Rc<Form> {
+fn of_node(graph: &mut Graph, node: usize, forms: &FxHashMap<usize, Rc<Form>>) -> Rc<Form> {
     forms.get(&node).cloned().unwrap_or_else(|| Rc::new(BTreeMap::from([(node, graph.literal(1.0))])))
 }
 
-fn of_product(graph: &mut Graph, node: usize, factors: &[usize], values: &dyn Values, forms: &HashMap<usize, Rc<Form>>) -> Option<Form> {
+fn of_product(graph: &mut Graph, node: usize, factors: &[usize], values: &dyn Values, forms: &FxHashMap<usize, Rc<Form>>) -> Option<Form> {
     let value = values.value(graph, factors)?;
     let mut others: Vec<usize> = factors.to_vec();
     others.remove(others.iter().position(|&factor| factor == value)?);
@@ -114,7 +116,7 @@ fn of_product(graph: &mut Graph, node: usize, factors: &[usize], values: &dyn Va
     Some(inner.iter().map(|(&value, &factor)| (value, graph.product(&[factor, others]))).collect())
 }
 
-fn of_sum(graph: &mut Graph, terms: &[Ref], values: &dyn Values, forms: &HashMap<usize, Rc<Form>>) -> Option<Form> {
+fn of_sum(graph: &mut Graph, terms: &[Ref], values: &dyn Values, forms: &FxHashMap<usize, Rc<Form>>) -> Option<Form> {
     let mut collected: BTreeMap<usize, Vec<Ref>> = BTreeMap::new();
     for term in terms {
         // a number by itself is no multiple of anything
@@ -150,7 +152,7 @@ fn opposite(terms: &[Ref]) -> Option<(usize, usize)> {
 }
 
 /// The outputs with forms for those nodes that `chosen` accepts.
-pub fn collected(graph: &mut Graph, outputs: &[Ref], forms: &HashMap<usize, Rc<Form>>, chosen: &dyn Fn(usize) -> bool) -> Vec<Ref> {
+pub fn collected(graph: &mut Graph, outputs: &[Ref], forms: &FxHashMap<usize, Rc<Form>>, chosen: &dyn Fn(usize) -> bool) -> Vec<Ref> {
     graph.replaced(outputs, &mut |graph, node, new| {
         let form = forms.get(&node).filter(|_| chosen(node))?;
         let terms: Vec<Ref> = form

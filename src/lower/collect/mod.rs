@@ -4,19 +4,25 @@
 //! operations with
 //! - products and sums that are equal but for order, brackets and sign computed once (`graph`);
 //! - linear forms collected whose factors do not change in the loop: these factors are computed before it (`linear::Fixed`);
-//! - the factors of one linear map of several vectors computed once for all of them (`linear::Shared`), as reverse mode does.
+//! - the factors of one linear map of several vectors computed once for all of them (`linear::Shared`), as reverse mode does;
+//! - sums factored across all that they are part of (`regions`), by common divisors of their polynomials (`divisors`).
 //!
 //!     for i: p = x[i] * c - y[i] * s; q = p * k + x[i] * s; …   →   t = k * c + s; u = k * s;  for i: q = x[i] * t - y[i] * u; …
 //!
 //! Only where [`super::LowerOptions`] allows such algebra, and where it saves a tenth of the operations or more; everything else
 //! stays as it is written.
 
+mod divisors;
 mod graph;
 mod linear;
+mod polynomial;
+mod regions;
 mod share;
+#[cfg(test)]
+mod tests;
 mod write;
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Prim;
 
@@ -51,7 +57,8 @@ fn collected(locals: &mut Vec<Local>, i: Id, body: &Block) -> Option<(Block, Blo
     if !OPERATIONS.contains(&(before / 16)) {
         return None;
     }
-    let Reading { mut graph, outputs, first, stores, names } = Reading::of(locals, i, body, false)?;
+    let Reading { mut graph, outputs, first, stores } = Reading::of(locals, i, body, false)?;
+    let outputs = graph.share_reciprocals(&outputs);
     let mut best = graph.share_products(&outputs);
     let mut cost = graph.cost(&best);
     let mut start = outputs;
@@ -68,17 +75,24 @@ fn collected(locals: &mut Vec<Local>, i: Id, body: &Block) -> Option<(Block, Blo
     }
     let values = linear::Shared::new(&graph, &start, whole);
     let forms = linear::forms(&mut graph, &start, &values);
-    let ends: HashSet<usize> = start.iter().map(|output| output.node).collect();
-    let shared = linear::collected(&mut graph, &start, &forms, &|node| ends.contains(&node));
-    let shared = graph.share_products(&shared);
+    let ends: FxHashSet<usize> = start.iter().map(|output| output.node).collect();
+    let mapped = linear::collected(&mut graph, &start, &forms, &|node| ends.contains(&node));
+    let shared = graph.share_products(&mapped);
     let less = graph.cost(&shared);
     if less < cost {
-        (best, cost) = (shared, less);
+        (best, cost, start) = (shared, less, mapped);
+    }
+    if let Some(divided) = graph.share_divisors(&start) {
+        let divided = graph.share_products(&divided);
+        let less = graph.cost(&divided);
+        if less < cost {
+            (best, cost) = (divided, less);
+        }
     }
     if cost * 10 > before * 9 {
         return None;
     }
-    let writer = write::Writer::new(locals, &graph, &best, names);
+    let writer = write::Writer::new(locals, &graph, &best);
     let stores: Block = stores.into_iter().zip(&best).map(|(place, output)| Stmt::Assign { place, value: writer.value(*output) }).collect();
     let (before, inside) = writer.finish();
     Some((before, first.into_iter().chain(inside).chain(stores).collect()))
@@ -91,24 +105,27 @@ struct Reading {
     /// Declarations of Indices.
     first: Block,
     stores: Vec<Place>,
-    /// The locals that were nodes.
-    names: HashMap<usize, Id>,
 }
 
 struct Reader<'a> {
     locals: &'a [Local],
     graph: Graph,
-    values: HashMap<Id, Ref>,
+    values: FxHashMap<Id, Ref>,
     /// What the body declares, and the loop's index.
-    inside: HashSet<Id>,
-    uses: HashMap<Id, usize>,
+    inside: FxHashSet<Id>,
+    uses: FxHashMap<Id, usize>,
 }
 
 impl Reading {
     fn of(locals: &[Local], i: Id, body: &Block, as_written: bool) -> Option<Reading> {
-        let mut reader =
-            Reader { locals, graph: Graph::new(as_written), values: HashMap::new(), inside: HashSet::from([i]), uses: HashMap::new() };
-        let mut written = HashSet::new();
+        let mut reader = Reader {
+            locals,
+            graph: Graph::new(as_written),
+            values: FxHashMap::default(),
+            inside: FxHashSet::from_iter([i]),
+            uses: FxHashMap::default(),
+        };
+        let mut written = FxHashSet::default();
         for stmt in body {
             let (Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. }) = stmt else { return None };
             each_local(value, &mut |id| *reader.uses.entry(id).or_default() += 1);
@@ -119,7 +136,7 @@ impl Reading {
         if written.iter().any(|base| reader.uses.contains_key(base)) {
             return None;
         }
-        let (mut outputs, mut first, mut stores, mut names) = (Vec::new(), Block::new(), Vec::new(), HashMap::new());
+        let (mut outputs, mut first, mut stores) = (Vec::new(), Block::new(), Vec::new());
         for stmt in body {
             match stmt {
                 Stmt::Declare { id, init: Some(value) } => {
@@ -137,7 +154,7 @@ impl Reading {
                         reader.graph.name(read);
                     }
                     if !read.minus {
-                        names.entry(read.node).or_insert(*id);
+                        reader.graph.locals.entry(read.node).or_insert(*id);
                     }
                 }
                 Stmt::Assign { place: place @ Place::Element { offset, .. }, value } => {
@@ -148,7 +165,7 @@ impl Reading {
                 _ => return None,
             }
         }
-        Some(Reading { graph: reader.graph, outputs, first, stores, names })
+        Some(Reading { graph: reader.graph, outputs, first, stores })
     }
 }
 

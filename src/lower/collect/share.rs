@@ -4,11 +4,35 @@
 //!
 //!     a * b * c, b * c * d, b * c   →   t = b * c; a * t, t * d, t
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use super::graph::{Graph, Node, Ref};
+use rustc_hash::FxHashMap;
+
+use super::graph::{Graph, Head, Node, Ref};
+use crate::ir::Prim;
+use crate::lower::program::Elem;
 
 impl Graph {
+    /// Quotients by the same number are products with its reciprocal, which is computed once.
+    pub fn share_reciprocals(&mut self, outputs: &[Ref]) -> Vec<Ref> {
+        let mut quotients: FxHashMap<usize, usize> = FxHashMap::default();
+        for node in self.reachable(outputs) {
+            if let Node::Op(Head::Prim(Prim::Div, Elem::Double, _), args) = &self.nodes[node] {
+                *quotients.entry(args[1].node).or_default() += 1;
+            }
+        }
+        let one = self.literal(1.0);
+        self.replaced(outputs, &mut |graph, node, new| {
+            let Node::Op(head @ Head::Prim(Prim::Div, Elem::Double, _), args) = graph.nodes[node].clone() else { return None };
+            let &[over, under] = args.as_slice() else { return None };
+            (over.node != one.node && quotients[&under.node] > 1).then_some(())?;
+            let at = |child: Ref| new[&child.node].negated(child.minus);
+            let under = at(under);
+            let inverse = graph.op(head, vec![one, under.negated(under.minus)]);
+            Some(graph.product(&[at(over), inverse.negated(under.minus)]))
+        })
+    }
+
     /// Products that share two factors compute their product once, the most frequent pairs first; what does not change in the
     /// loop is multiplied apart.
     pub fn share_products(&mut self, outputs: &[Ref]) -> Vec<Ref> {
@@ -38,7 +62,7 @@ impl Graph {
             lists.insert(pair, vec![a, b]);
         }
         self.as_written = true;
-        let mut new = HashMap::new();
+        let mut new = FxHashMap::default();
         let outputs = outputs.iter().map(|output| self.rewritten(output.node, &lists, &mut new).negated(output.minus)).collect();
         self.as_written = false;
         outputs
@@ -71,7 +95,7 @@ impl Graph {
         best.map(|(pair, _)| pair)
     }
 
-    fn rewritten(&mut self, node: usize, lists: &BTreeMap<usize, Vec<usize>>, new: &mut HashMap<usize, Ref>) -> Ref {
+    fn rewritten(&mut self, node: usize, lists: &BTreeMap<usize, Vec<usize>>, new: &mut FxHashMap<usize, Ref>) -> Ref {
         if let Some(done) = new.get(&node) {
             return *done;
         }
@@ -89,6 +113,7 @@ impl Graph {
             }
             None => self.over(node, new),
         };
+        self.took_place(node, value);
         new.insert(node, value);
         value
     }

@@ -1,6 +1,6 @@
 //! A graph as statements again: what is used several times is declared, under the name that it had where it had one.
 
-use std::collections::HashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Prim;
 use crate::lower::program::*;
@@ -13,19 +13,28 @@ const LONG: usize = 9;
 pub struct Writer<'a> {
     locals: &'a mut Vec<Local>,
     graph: &'a Graph,
-    uses: HashMap<usize, usize>,
-    names: HashMap<usize, Id>,
+    uses: FxHashMap<usize, usize>,
+    /// Locals that are declared.
+    taken: FxHashSet<Id>,
     /// The expression of each node, and how many operations are in it.
-    done: HashMap<usize, (Value, usize)>,
+    done: FxHashMap<usize, (Value, usize)>,
     before: Block,
     inside: Block,
 }
 
 impl<'a> Writer<'a> {
     /// Declares what the outputs need.
-    pub fn new(locals: &'a mut Vec<Local>, graph: &'a Graph, outputs: &[Ref], names: HashMap<usize, Id>) -> Writer<'a> {
+    pub fn new(locals: &'a mut Vec<Local>, graph: &'a Graph, outputs: &[Ref]) -> Writer<'a> {
         let uses = graph.uses(outputs);
-        let mut writer = Writer { locals, graph, uses, names, done: HashMap::new(), before: Block::new(), inside: Block::new() };
+        let mut writer = Writer {
+            locals,
+            graph,
+            uses,
+            taken: FxHashSet::default(),
+            done: FxHashMap::default(),
+            before: Block::new(),
+            inside: Block::new(),
+        };
         let order = graph.reachable(outputs);
         // a value that does not change is computed outside where something that does change uses it
         let mut outside = vec![false; graph.nodes.len()];
@@ -48,7 +57,7 @@ impl<'a> Writer<'a> {
     }
 
     fn declared(&mut self, node: usize, value: Value) -> Value {
-        let id = self.names.get(&node).copied().unwrap_or_else(|| {
+        let id = self.graph.locals.get(&node).copied().filter(|local| self.taken.insert(*local)).unwrap_or_else(|| {
             let is_bool = matches!(value, Value::Prim { prim, .. } if gives_bool(prim));
             let elem = if is_bool { Elem::Bool } else { Elem::Double };
             self.locals.push(Local { name: "t".into(), elem, form: Form::Scalar { mutable: false }, note: "" });
@@ -65,8 +74,30 @@ impl<'a> Writer<'a> {
         match (value.minus, positive) {
             (false, _) => positive.clone(),
             (true, Value::Double(number)) => Value::Double(-number),
+            // -(a - b) is b - a
+            (true, Value::Prim { prim: Prim::Add | Prim::Sub, .. }) => match &self.graph.nodes[value.node] {
+                Node::Sum(terms) => self.sum(&terms.iter().map(|term| term.negated(true)).collect::<Vec<_>>()),
+                _ => arithmetic(Prim::Neg, vec![positive.clone()]),
+            },
             (true, _) => arithmetic(Prim::Neg, vec![positive.clone()]),
         }
+    }
+
+    /// A sum that begins with a positive term, where it has one.
+    fn sum(&self, terms: &[Ref]) -> Value {
+        let first = terms.iter().position(|term| !term.minus);
+        let others = terms.iter().enumerate().filter(|(k, _)| Some(*k) != first).map(|(_, term)| *term);
+        let mut sum = first.map(|first| self.value(terms[first]));
+        for term in others {
+            let positive = self.value(Ref { minus: false, ..term });
+            // without a positive term all the others are added up first
+            sum = Some(match (sum, term.minus && first.is_some()) {
+                (None, _) => positive,
+                (Some(sum), minus) => arithmetic(if minus { Prim::Sub } else { Prim::Add }, vec![sum, positive]),
+            });
+        }
+        let sum = sum.unwrap_or(Value::Double(0.0));
+        if first.is_some() { sum } else { arithmetic(Prim::Neg, vec![sum]) }
     }
 
     fn written(&self, node: usize) -> (Value, usize) {
@@ -74,7 +105,7 @@ impl<'a> Writer<'a> {
         match &self.graph.nodes[node] {
             Node::Leaf(leaf) => {
                 let value = self.graph.leaves[*leaf].clone();
-                let loaded = matches!(value, Value::Load { .. }) && self.names.contains_key(&node);
+                let loaded = matches!(value, Value::Load { .. }) && self.graph.locals.contains_key(&node);
                 (value, usize::from(loaded))
             }
             Node::Literal(bits) => (Value::Double(f64::from_bits(*bits)), 0),
@@ -84,18 +115,7 @@ impl<'a> Writer<'a> {
                 let product = refs.iter().map(|factor| self.value(*factor)).reduce(|a, b| arithmetic(Prim::Mul, vec![a, b]));
                 (product.unwrap_or(Value::Double(1.0)), size(&refs) + refs.len() - 1)
             }
-            Node::Sum(terms) => {
-                // the first term is positive
-                let mut sum: Option<Value> = None;
-                for term in terms {
-                    let positive = self.value(Ref { minus: false, ..*term });
-                    sum = Some(match sum {
-                        None => positive,
-                        Some(sum) => arithmetic(if term.minus { Prim::Sub } else { Prim::Add }, vec![sum, positive]),
-                    });
-                }
-                (sum.unwrap_or(Value::Double(0.0)), size(terms) + terms.len() - 1)
-            }
+            Node::Sum(terms) => (self.sum(terms), size(terms) + terms.len() - 1),
             Node::Op(head, args) => {
                 let values: Vec<Value> = args.iter().map(|arg| self.value(*arg)).collect();
                 (with_head(*head, values), size(args) + 1)
