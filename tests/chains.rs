@@ -120,6 +120,25 @@ fn long_expressions() {
     });
 }
 
+/// Forms of which some passes once looked at all for each part only where there are hundreds: more names than a list of free
+/// variables held, more terms than a loop may be unrolled with, a check in front of each operand.
+const LONGER: [(&str, &str, &str, &str); 4] = [
+    ("let f (v: Vector<2>) =\n  let x = v[0]\n  let y = v[1]\n  ", "sin (#.25 * x * y)", " + ", ""),
+    ("let f (v: Vector<n>) =\n  ", "sin (#.5 * v[0])", " + ", ""),
+    ("let f (v: Vector<n>) =\n  ", "v[#] * v[# + 1]", " + ", ""),
+    ("let f (v: Vector<n>) =\n  ", "v[#] / (v[# + 1] + #.5)", " - ", ""),
+];
+
+#[test]
+fn longer_expressions() {
+    with_large_stack(|| {
+        for form in &LONGER {
+            let (short, long) = (work(form, 300), work(form, 600));
+            assert!(long < 16 * short / 5, "{form:?}: {short} allocations, then {long}");
+        }
+    });
+}
+
 thread_local! { static ALLOCATIONS: Cell<usize> = const { Cell::new(0) } }
 
 /// The system's allocator, which counts what a thread asks of it.
