@@ -87,7 +87,7 @@ fn functions_that_call_the_one_before() {
 }
 
 /// Long expressions: what stands before, a part with `#` for its number, what joins the parts, and what stands behind.
-const LONG: [(&str, &str, &str, &str); 9] = [
+const LONG: [(&str, &str, &str, &str); 10] = [
     ("let f (v: Vector<n>) =\n  ", "v[#]", " + ", ""),
     ("let f (v: Vector<n>) =\n  ", "v[#] * v[# + 1]", " + ", ""),
     ("let f (v: Vector<n>) =\n  ", "sin v[#]", " + ", ""),
@@ -95,6 +95,7 @@ const LONG: [(&str, &str, &str, &str); 9] = [
     ("let f (v: Vector<n>) =\n  if ", "v[#] > #.5", " && ", " then v[0] else 0.0"),
     ("let f (v: Vector<n>) =\n  if ", "v[#] > #.5", " || ", " then v[0] else 0.0"),
     ("let f (v: Vector<n>) =\n  ", "if v[#] > 0.5 then v[#] * 2.0 else\n  ", "", "v[0]"),
+    ("let f (v: Vector<2>) =\n  ", "if sin (v[0] * #.5) > v[1] then cos (v[0] * #.5) * sin (v[0] * #.5) else\n  ", "", "v[0] * v[1]"),
     ("let f (v: Vector<n>) =\n", "  let y# = v[#] * v[# + 1]\n", "", "  y0 + y1"),
     ("let f (v: Vector<n>) =\n  let y = vectorSum v\n", "  let y = y * vectorDot v (vectorMap v (fun e -> e * y + #.5))\n", "", "  y"),
 ];
