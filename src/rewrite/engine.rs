@@ -9,8 +9,6 @@
 //!
 //! Limits: [`Budget`]. A term inside a `dual` is left as it is, but for substitution.
 
-use std::rc::Rc;
-
 use rustc_hash::FxHashMap;
 
 use crate::ir::subst::{freshen, map_children, substitute};
@@ -18,11 +16,15 @@ use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 
 use super::derivation::Log;
 use super::facts::Facts;
-use super::rule::{Figure, Form, Head, Rule};
+use super::rule::{Figure, Head, Rule};
 use super::rules::lambda::{floated, is_free, strict_operands};
 use super::uses::Uses;
 
 mod lets;
+mod rule_sets;
+
+use rule_sets::LetRules;
+pub use rule_sets::{Candidates, RuleSets};
 
 /// How much the rewriter may do, and what it has done.
 #[derive(Clone, Debug)]
@@ -102,20 +104,6 @@ pub fn innermost(
     Ok(expr)
 }
 
-/// The rules about `let` that the engine carries out itself.
-#[derive(Clone, Copy, Default)]
-struct LetRules {
-    inline: bool,
-    dead: bool,
-    flatten: bool,
-    split: bool,
-    float: bool,
-    merge: bool,
-    assume: bool,
-    known: bool,
-    fuse: bool,
-}
-
 struct Pass<'a> {
     rules: &'a mut Candidates,
     lets: LetRules,
@@ -128,7 +116,7 @@ struct Pass<'a> {
     normal: FxHashMap<usize, Expr>,
     /// Operands behind lets and checks that leave them together with those of the terms around.
     fronted: FxHashMap<usize, Expr>,
-    /// How many of them were left as they are, whatever is known around them now.
+    /// How many terms with conditions were left as they are, whatever is known around them now.
     skipped: usize,
     /// The term that is visited next is an operand of one that is looked at afterwards.
     operand: bool,
@@ -140,51 +128,6 @@ struct Pass<'a> {
     nested: usize,
     changed: bool,
     stopped: bool,
-}
-
-/// Sets of rules, by the addresses of these.
-#[derive(Default)]
-pub struct RuleSets(FxHashMap<Vec<usize>, Candidates>);
-
-impl RuleSets {
-    pub fn of(&mut self, rules: &[&'static Rule]) -> &mut Candidates {
-        self.0.entry(rules.iter().map(|rule| std::ptr::from_ref(*rule).addr()).collect()).or_insert_with(|| Candidates::of(rules))
-    }
-}
-
-/// The rules of a set by what they may fire on.
-pub struct Candidates {
-    /// Those that the engine does not carry out itself.
-    rules: Vec<&'static Rule>,
-    lets: LetRules,
-    /// Filled as forms are met.
-    by_form: FxHashMap<Form, Rc<[&'static Rule]>>,
-}
-
-impl Candidates {
-    pub fn of(rules: &[&'static Rule]) -> Candidates {
-        let has = |name: &str| rules.iter().any(|rule| rule.name == name);
-        let lets = LetRules {
-            inline: has("let-inline"),
-            dead: has("let-dead"),
-            flatten: has("let-flatten"),
-            split: has("let-split"),
-            float: has("let-float"),
-            merge: has("let-merge"),
-            assume: has("if-assume"),
-            known: has("if-true") && has("if-false"),
-            fuse: has("get-build"),
-        };
-        let own = ["let-inline", "let-dead", "let-flatten", "let-split", "let-float", "let-merge"];
-        let rules = rules.iter().filter(|rule| !own.contains(&rule.name)).copied().collect();
-        Candidates { rules, lets, by_form: FxHashMap::default() }
-    }
-
-    /// The rules that may fire on terms of this form, in their order.
-    fn for_form_of(&mut self, expr: &Expr) -> Rc<[&'static Rule]> {
-        let find = || self.rules.iter().filter(|rule| rule.looks_at(expr)).copied().collect();
-        self.by_form.entry(Form::of(expr)).or_insert_with(find).clone()
-    }
 }
 
 impl<'a> Pass<'a> {
@@ -214,7 +157,7 @@ impl<'a> Pass<'a> {
         let operand = std::mem::take(&mut self.operand);
         let normal = self.normal.contains_key(&expr.address());
         if normal && !fresh || self.stopped {
-            self.skipped += 1;
+            self.skipped += usize::from(expr.has_conditions());
             return expr.clone();
         }
         self.budget.visited += 1;
@@ -292,7 +235,7 @@ impl<'a> Pass<'a> {
         };
         let new = if unchanged(expr, &new) { expr.clone() } else { new };
         if normal && new.is_same(expr) {
-            self.skipped += 1;
+            self.skipped += usize::from(expr.has_conditions());
             return new;
         }
         self.facts.decided = (self.skipped == skipped).then(|| new.address());
@@ -368,7 +311,7 @@ impl<'a> Pass<'a> {
             return value.at(expr.span());
         }
         // it was not looked at here
-        self.skipped += 1;
+        self.skipped += usize::from(value.has_conditions());
         if !again || is_free(&value) {
             return value;
         }
