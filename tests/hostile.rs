@@ -235,6 +235,52 @@ let slopes (v: Vector<n>) (k: Index) = jacobian (fun x -> ifold (fun (a, b) i ->
     hold(&text, &calls);
 }
 
+/// A sum of nothing is 0, whatever its terms are divided by.
+#[test]
+fn averages_of_nothing() {
+    let text = "
+let mean (x: Vector<n>) : Double = vectorSum (vectorMap x (fun e -> e / double (length x)))
+let weights (x: Vector<n>) : Double = vectorSum (vectorMap x (fun e -> 1.0 / double (length x)))
+let variance (x: Vector<n>) : Double =
+  let m = vectorSum x / double (length x)
+  vectorSum (vectorMap x (fun e -> (e - m) * (e - m) / double (length x)))
+let cosine (x: Vector<n>) (y: Vector<n>) : Double =
+  let size = vectorNorm x
+  vectorSum (vectorMap2 x y (fun a b -> a * b / size))
+let softmaxDot (x: Vector<n>) (y: Vector<n>) : Double =
+  let e = vectorMap x exp
+  let z = vectorSum e
+  vectorSum (vectorMap2 e y (fun a b -> a / z * b))
+let entropy (x: Vector<n>) (p: Double) : Double = 1.0 + p - vectorSum (vectorMap x (fun e -> e * p * log (double (length x))))
+let loss (X: Matrix<m, n>) (w: Vector<n>) : Double =
+  vectorSum (vectorMap (matrixVectorMul X w) (fun d -> d * d / (2.0 * double (length X))))
+let slopes (X: Matrix<m, n>) (w: Vector<n>) : Vector<n> = gradient (fun w -> loss X w) w
+let curvature (X: Matrix<m, n>) (w: Vector<n>) = hessian (fun w -> loss X w) w
+let rows (X: Matrix<m, n>) : Vector<m> = vectorMap X (fun row -> vectorSum (vectorMap row (fun e -> e / vectorSum row)))
+let rowMeans (X: Matrix<m, n>) (s: Vector<m>) : Vector<m> =
+  vectorMap2 X s (fun row t -> vectorSum (vectorMap row (fun e -> t * e / double (length row) - t)))
+let whole (X: Matrix<m, n>) : Double =
+  vectorSum (vectorMap X (fun row -> vectorSum (vectorMap row (fun e -> e / (double (length X) * double (matrixCols X))))))
+let gram (X: Matrix<m, n>) (v: Vector<n>) : Vector<n> =
+  vectorMap v (fun b -> vectorSum (vectorMap X (fun row -> b * vectorDot row v / double (length X))))
+";
+    let mut calls: Vec<(&str, &str, Wanted)> =
+        vec![("mean", "[]", Numbers(&[0.])), ("weights", "[]", Numbers(&[0.])), ("weights", "[7,8]", Numbers(&[1.]))];
+    for (entries, words) in [
+        (&["mean", "weights", "variance"][..], &["[]", "[3]", "[0]", "[3,4,5]"][..]),
+        (&["cosine", "softmaxDot"], &["[] []", "[2] [3]", "[1,2,-3] [4,0.5,6]"]),
+        (&["entropy"], &["[] 2", "[1] 2", "[1,2] 3"]),
+        (&["loss", "slopes", "curvature", "gram"], &["[] []", "[] [1,2]", "[[],[]] []", "[[3]] [2]", "[[1,2],[3,4],[5,7]] [0.5,-1]"]),
+        (&["rows", "whole"], &["[]", "[[],[]]", "[[3]]", "[[1,2],[3,4],[5,7]]"]),
+        (&["rowMeans"], &["[] []", "[[],[]] [1,2]", "[[1,2],[3,4]] [5,6]"]),
+    ] {
+        for entry in entries {
+            calls.extend(words.iter().map(|words| (*entry, *words, Same)));
+        }
+    }
+    hold(text, &calls);
+}
+
 #[test]
 fn numbers_at_their_ends() {
     let max = "9223372036854775807";

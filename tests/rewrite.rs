@@ -115,6 +115,12 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> if j - 1 = i then s + v[i] else s) 0.0 n",
     ),
     (
+        "topdown if-divide",
+        "ifold (fun s i -> if j = 2 * i then s + v[i] else s) 0.0 (length v)",
+        "ifold (fun s i -> if j % 2 = 0 then if j / 2 = i then s + v[i] else s else s) 0.0 (length v)",
+    ),
+    ("topdown if-divide", "ifold (fun s i -> if j = 2 * i then s + x else s) 0.0 k", ""),
+    (
         "topdown eq-order",
         "build n (fun i -> build n (fun j -> if j = i then 1.0 else 0.0))",
         "build n (fun i -> build n (fun j -> if i = j then 1.0 else 0.0))",

@@ -117,8 +117,10 @@ fn value(ty: &Type, sizes: &Sizes, next: &mut f64) -> Value {
     }
 }
 
-fn size(name: &str, sizes: &Sizes) -> u64 {
-    sizes.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("no size for `{name}`")).1
+/// The value of a size, which may be a product such as `3 * n`.
+fn size(text: &str, sizes: &Sizes) -> u64 {
+    let named = |name: &str| sizes.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("no size for `{name}`")).1;
+    text.split(" * ").map(|factor| factor.parse().unwrap_or_else(|_| named(factor))).product()
 }
 
 fn arguments(function: &Function, sizes: &Sizes) -> Vec<Value> {

@@ -22,6 +22,7 @@ pub mod engine;
 pub mod facts;
 pub mod interpret;
 pub mod law;
+pub mod poles;
 pub mod product;
 pub mod refusals;
 pub mod rule;

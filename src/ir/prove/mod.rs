@@ -209,6 +209,18 @@ impl Facts {
         if self.is_exact(a) && self.is_exact(b) {
             self.know(b.sub(a).sub(&Size::constant(1)));
         }
+        // a < max b c is a < c where b ≤ a, as in a loop over max 0 c
+        if let Some(Atom::Term(term)) = b.as_atom()
+            && let Term::Prim(Prim::Max, args) = term.expr.term()
+            && let [x, y] = args.as_slice()
+        {
+            let (x, y) = (self.size_of(x), self.size_of(y));
+            for (low, high) in [(&x, &y), (&y, &x)] {
+                if self.at_most(low, a) {
+                    self.assume_less(a, high);
+                }
+            }
+        }
     }
 
     fn assume_at_most(&mut self, a: &Size, b: &Size) {

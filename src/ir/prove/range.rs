@@ -137,6 +137,15 @@ impl Facts {
     /// Whether the machine's value is the integer polynomial's: a lone atom or literal, or one whose
     /// monomials and partial sums, in any order, stay inside ±2^62.
     fn is_exact_following(&self, size: &Size, follow: u32) -> bool {
+        self.stays_within(size, EXACT, follow)
+    }
+
+    /// Whether the machine's value is the integer polynomial's, though perhaps not that of its difference from another.
+    pub fn never_wraps(&self, size: &Size) -> bool {
+        self.stays_within(size, i128::from(i64::MAX), TYPES)
+    }
+
+    fn stays_within(&self, size: &Size, limit: i128, follow: u32) -> bool {
         if size.as_atom().is_some() || size.as_constant().is_some() {
             return true;
         }
@@ -145,7 +154,7 @@ impl Facts {
             let most = low.checked_abs()?.max(high.checked_abs()?);
             sum.checked_add(most.checked_mul(i128::from(coefficient).abs())?)
         });
-        magnitude.is_some_and(|magnitude| magnitude <= EXACT)
+        magnitude.is_some_and(|magnitude| magnitude <= limit)
     }
 }
 

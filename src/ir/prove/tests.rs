@@ -121,6 +121,24 @@ fn slices_between_guarded_ends() {
 }
 
 #[test]
+fn counts_cut_off_at_zero() {
+    let n = index("n");
+    for (a, b) in [(c(0), s(&n).sub(&c(2))), (s(&n).sub(&c(2)), c(-1))] {
+        let mut facts = facts(&[&n], &[]);
+        let count = Expr::prim(Prim::Max, vec![a.to_expr().unwrap(), b.to_expr().unwrap()]);
+        let i = below("i", &Size::of_expr(&count));
+        facts.enter_loop(&i, &count);
+        assert!(facts.in_range(&s(&i).add(&c(2)), &s(&n)) && !facts.in_range(&s(&i).add(&c(3)), &s(&n)));
+    }
+    // max 1 (n - 2) may be more than n - 2
+    let mut facts = facts(&[&n], &[]);
+    let count = Expr::prim(Prim::Max, vec![Expr::index(1), s(&n).sub(&c(2)).to_expr().unwrap()]);
+    let i = below("i", &Size::of_expr(&count));
+    facts.enter_loop(&i, &count);
+    assert!(!facts.in_range(&s(&i).add(&c(2)), &s(&n)));
+}
+
+#[test]
 fn flattened_matrices() {
     let (n, m) = (index("n"), index("m"));
     let a = Var::fresh("a", Type::array(vector(&s(&m)), s(&n)));

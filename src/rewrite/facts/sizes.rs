@@ -41,6 +41,8 @@ pub(super) enum Question {
     Equal,
     Less,
     AtMost,
+    /// Of the first size alone.
+    NeverWraps,
 }
 
 impl Lesson {
@@ -106,12 +108,14 @@ impl Facts {
             Question::Equal => facts.equal(a, b),
             Question::Less => facts.less(a, b),
             Question::AtMost => facts.at_most(a, b),
+            Question::NeverWraps => facts.never_wraps(a),
         };
         if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
             return match question {
                 Question::Equal => a == b,
                 Question::Less => a < b,
                 Question::AtMost => a <= b,
+                Question::NeverWraps => true,
             };
         }
         let Some(known) = self.sizes.last() else { return ask(&prove::Facts::default()) };
@@ -164,6 +168,11 @@ impl Facts {
     /// Whether the size is at least 1 whenever this place is reached.
     pub fn positive(&self, n: &Size) -> bool {
         self.prove(Question::Less, &Size::constant(0), n)
+    }
+
+    /// Whether the machine computes the size without wrapping.
+    pub fn never_wraps(&self, size: &Size) -> bool {
+        self.prove(Question::NeverWraps, size, &Size::constant(0))
     }
 
     /// The value of a condition, where the surroundings fix it.

@@ -5,7 +5,7 @@
 
 use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::substitute;
-use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::{replace, same};
 use crate::rewrite::facts::Facts;
 
@@ -23,8 +23,6 @@ rules! {
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
     "if-assume"  Conditional @ Any: "if c then a else b -> if c then a[c := true] else b[c := false]"
         if ["what stands for its equal is an Index"] => if_assume;
-    "eq-order"   Conditional @ Prim: "j = i -> i = j" if ["i is bound further out"] => eq_order;
-    "eq-solve"   Conditional @ Prim: "j = i + k -> j - k = i where the innermost fold runs over i" => eq_solve;
     "if-swap"    Conditional @ If: "if c then (if i = k then a else b) else b -> if i = k then (if c then a else b) else b where the innermost fold runs over i"
         if ["k total"] => if_swap;
     "if-float"   Conditional @ Any: "f (if c then a else b) -> if c then f a else f b"
@@ -87,34 +85,6 @@ fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     };
     facts.require("k total", facts.is_total(&d), &d)?;
     Some(Expr::if_(d, swapped, idle))
-}
-
-/// One form for the equality of two variables.
-fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
-    let [a, b] = args.as_slice() else { return None };
-    let (Term::Var(x), Term::Var(y)) = (a.term(), b.term()) else { return None };
-    facts.grants("i is bound further out", facts.is_outside(y, x)).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
-}
-
-/// What decides a step of a fold says so of its variable: also `x[i + 1]` is then read in one step only.
-fn eq_solve(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
-    let [a, b] = args.as_slice() else { return None };
-    let i = facts.innermost_fold()?;
-    let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
-    if !matches!(a.ty(), Type::Index(_)) || is_i(a) || is_i(b) {
-        return None;
-    }
-    let (difference, alone) = (Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?), Size::var(i));
-    let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
-    let other = match factor {
-        1 => alone.sub(&difference),
-        -1 => alone.add(&difference),
-        _ => return None,
-    };
-    (!other.mentions(i)).then_some(())?;
-    Some(Expr::prim(Prim::Eq, vec![other.to_expr()?, Expr::var(i)]))
 }
 
 fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {

@@ -84,6 +84,11 @@ fn is_array_form(value: &Expr) -> bool {
     matches!(value.term(), Term::Build { .. } | Term::Array(_))
 }
 
+/// A size such as `3 * n`, which is no work to compute again.
+fn is_small_size(n: &Expr) -> bool {
+    is_free(n) || matches!(n.term(), Term::Prim(Prim::Add | Prim::Sub | Prim::Mul, args) if args.iter().all(is_free))
+}
+
 /// A `build` (or literal) all of whose uses index or measure it, where computing the elements in place does
 /// no more work than storing them.
 fn fuses(value: &Expr, uses: Use) -> bool {
@@ -92,7 +97,7 @@ fn fuses(value: &Expr, uses: Use) -> bool {
     }
     match value.term() {
         Term::Build { n, .. } => {
-            let copies_length = is_free(n) || uses.count == 1;
+            let copies_length = uses.count == 1 || is_small_size(n);
             let once = uses.indexed <= 1 && uses.fused == uses.indexed && uses.levels <= build_levels(value);
             copies_length && (once || element_is_cheap(value))
         }

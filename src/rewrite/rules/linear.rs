@@ -4,25 +4,31 @@
 //!     ifold (fun s i -> s + (c - v[i])) 0 n    →  double n * c - ifold (fun s i -> s + v[i]) 0 n
 //!
 //! A sum is taken apart where at most one of the loops that remain depends on the loop around: the others leave it.
-//! Limits: real-number laws of group `algebra`: a factor that is infinite meets the zero of an empty sum.
+//! A factor that n = 0 makes infinite is kept from meeting the zero of an empty sum:
+//!
+//!     ifold (fun s i -> s + v[i] / double n) 0 n  →  (if 0 < n then 1 / double n else 0) * ifold (fun s i -> s + v[i]) 0 n
+//!
+//! Limits: real-number laws of group `algebra`: a factor that is infinite at every n meets that zero.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::facts::Facts;
+use crate::rewrite::poles::Poles;
 use crate::rewrite::product::Product;
 use crate::rewrite::sum::{collected, is_hot, terms};
 
 use super::fission::leaves;
 use super::lambda::is_free;
+use super::motion::runs;
 use super::ring::is_number;
 use super::rules;
 
 rules! {
     "sum-linear" Ring Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d)"
-        if ["n is free to copy", "s is not in a", "s and i are not in c, d", "c and d total", "at most one loop stays inside the loop around", "0 <= n, else behind that check"] => sum_linear;
+        if ["n is free to copy", "s is not in a", "s and i are not in c, d", "c and d total", "at most one loop stays inside the loop around", "c and d have no pole at n = 0, or 0 < n, else behind that test", "0 <= n, else behind that check"] => sum_linear;
     "sum-swap" Ring Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j)"
-        if ["the counts are the same in every step", "the counts are not negative", "b depends on the loop around, and c and a can leave it", "b total, or 0 < n"] => sum_swap;
+        if ["the counts are the same in every step", "the counts are not negative", "b depends on the loop around, and c and a can leave it", "b total and without a pole at n = 0, or 0 < n"] => sum_swap;
 }
 
 /// Sums with more terms than this are left alone.
@@ -101,16 +107,20 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut products = Vec::new();
     for (group, sum) in groups.into_iter().zip(loops) {
         let mut product = group.fixed;
-        match sum {
-            Some(sum) => product.raise(&sum, 1),
-            None => {
-                if !named.iter().any(|(_, value)| value.is_same(&times)) {
-                    named.push((Var::fresh("times", Type::Double), times.clone()));
-                }
-                if let Some((x, _)) = named.first() {
-                    product.raise(&Expr::var(x), 1);
-                }
+        if sum.is_none() {
+            if !named.iter().any(|(_, value)| value.is_same(&times)) {
+                named.push((Var::fresh("times", Type::Double), times.clone()));
             }
+            if let Some((x, _)) = named.first() {
+                product.raise(&Expr::var(x), 1);
+            }
+        }
+        let poles = Poles::of(n, facts);
+        let is_harmless = runs(n, facts) || !product.factors.iter().any(|factor| poles.has(factor));
+        if !facts.grants("c and d have no pole at n = 0, or 0 < n, else behind that test", is_harmless) {
+            product = guarded(product, sum, n, &poles, facts);
+        } else if let Some(sum) = sum {
+            product.raise(&sum, 1);
         }
         products.push(product);
     }
@@ -121,8 +131,8 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
         (false, _) => Expr::prim(if negative { Prim::Sub } else { Prim::Add }, vec![init.clone(), whole]),
     };
     let whole = named.into_iter().fold(whole, |whole, (x, value)| Expr::let_(x, value, whole));
-    let runs = matches!(whole.term(), Term::Fold { .. }) || Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
-    if facts.grants("0 <= n, else behind that check", runs) {
+    let is_count = matches!(whole.term(), Term::Fold { .. }) || Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    if facts.grants("0 <= n, else behind that check", is_count) {
         return Some(whole);
     }
     Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, whole))
@@ -155,6 +165,35 @@ impl Group {
     }
 }
 
+/// The product times the sum, with 0 in place of its poles at n = 0. Where a loop of this place is among those, the sum goes
+/// with it: over one range they become one loop.
+fn guarded(product: Product, sum: Option<Expr>, n: &Expr, poles: &Poles, facts: &Facts) -> Product {
+    let (singular, regular): (Vec<_>, Vec<_>) = product.factors.iter().cloned().partition(|factor| poles.has(factor));
+    let mut inside = Product { factors: singular, ..product };
+    let mut outside = Product { factors: regular, ..Product::ONE };
+    if let Some(sum) = sum {
+        let with_it = inside.factors.iter().any(|(factor, _)| facts.level(factor) == facts.loops() && has_loop(opened(factor, facts)));
+        if with_it { &mut inside } else { &mut outside }.raise(&sum, 1);
+    }
+    let is_nonempty = Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]);
+    outside.raise(&Expr::if_(is_nonempty, inside.to_expr(facts), Expr::double(0.0)), 1);
+    outside
+}
+
+/// What a name stands for.
+fn opened<'a>(expr: &'a Expr, facts: &'a Facts) -> &'a Expr {
+    match expr.term() {
+        Term::Var(x) => facts.value(x).unwrap_or(expr),
+        _ => expr,
+    }
+}
+
+fn has_loop(expr: &Expr) -> bool {
+    let mut found = matches!(expr.term(), Term::Build { .. } | Term::Fold { .. });
+    expr.term().each_child(&mut |child| found = found || has_loop(child));
+    found
+}
+
 /// The lets that a body needs, through one another.
 fn needed_lets<'a>(lets: &[(&'a Var, &'a Expr)], body: &Expr) -> Vec<(&'a Var, &'a Expr)> {
     let mut needed: Vec<(&Var, &Expr)> = Vec::new();
@@ -176,14 +215,14 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     })?;
     let here = facts.loops();
     let is_fixed = |n: &Expr| !mentions(n, outer.i) && facts.level(n) < here;
-    let runs = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    let is_count = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
     if here == 0 {
         return None;
     }
     if !facts.grants("the counts are the same in every step", is_fixed(outer.n) && is_fixed(inner.n)) {
         return None;
     }
-    facts.require("the counts are not negative", runs(outer.n) && runs(inner.n), inner.n)?;
+    facts.require("the counts are not negative", is_count(outer.n) && is_count(inner.n), inner.n)?;
     let (steps, around): (Vec<_>, Vec<_>) = inner.product.factors.iter().cloned().partition(|(factor, _)| mentions(factor, outer.i));
     let (mut steps, mut around) = (Product { factors: steps, ..Product::ONE }, Product { factors: around, ..Product::ONE });
     (around.numerator, around.denominator) =
@@ -200,8 +239,9 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
     facts.require("b depends on the loop around, and c and a can leave it", leaves && stays, expr)?;
     // of an outer sum without terms no inner one is evaluated
-    let is_safe = around.factors.iter().all(|(factor, _)| facts.is_total(factor));
-    facts.require("b total, or 0 < n", is_safe || Size::try_of_expr(outer.n).is_some_and(|n| facts.positive(&n)), expr)?;
+    let poles = Poles::of(outer.n, facts);
+    let is_safe = around.factors.iter().all(|(factor, _)| facts.is_total(factor)) && !around.factors.iter().any(|factor| poles.has(factor));
+    facts.require("b total and without a pole at n = 0, or 0 < n", is_safe || runs(outer.n, facts), expr)?;
     let sum = |acc: &Var, term: Expr| Expr::prim(Prim::Add, vec![Expr::var(acc), term]);
     let column =
         Expr::fold_with(outer.n.clone(), outer.acc.clone(), outer.i.clone(), sum(outer.acc, steps.to_expr(facts)), Expr::double(0.0));

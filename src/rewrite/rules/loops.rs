@@ -110,12 +110,15 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if facts.grants("0 <= k && k < n, else behind that test", in_range) {
         return Some(Expr::let_(fold.acc.clone(), fold.init.clone(), at_k(k.clone())));
     }
+    // the initial value is shared by both branches
+    let shared = Var::fresh(fold.acc.name(), fold.acc.ty().clone());
     let guarded = Expr::bind("k", k.clone(), |k| {
         let low = Expr::prim(Prim::Le, vec![Expr::index(0), k.clone()]);
         let high = Expr::prim(Prim::Lt, vec![k.clone(), fold.n.clone()]);
-        Expr::if_(Expr::prim(Prim::And, vec![low, high]), at_k(k), Expr::var(fold.acc))
+        let step = substitute(&at_k(k), &[(fold.acc.clone(), Expr::var(&shared))]);
+        Expr::if_(Expr::prim(Prim::And, vec![low, high]), step, Expr::var(&shared))
     });
-    Some(fold.without_loop(facts, Expr::let_(fold.acc.clone(), fold.init.clone(), guarded)))
+    Some(fold.without_loop(facts, Expr::let_(shared, fold.init.clone(), guarded)))
 }
 
 fn sum_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -191,14 +194,21 @@ fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.require("c holds for one i, or for all or none", at.is_some(), &almost)?;
     let hot = terms.remove(at?);
     let step = |init: Expr, terms: Vec<(Expr, bool)>| {
-        let acc = Expr::var(fold.acc);
-        let sum =
-            terms.into_iter().fold(acc, |sum, (term, positive)| Expr::prim(if positive { Prim::Add } else { Prim::Sub }, vec![sum, term]));
-        let body = lets.iter().rev().fold(sum, |body, (x, value)| Expr::let_((*x).clone(), (*value).clone(), body));
-        Expr::fold_with(fold.n.clone(), fold.acc.clone(), fold.i.clone(), body, init)
+        let body = accumulated(fold.acc, terms)?;
+        let body = lets.iter().rev().fold(body, |body, (x, value)| Expr::let_((*x).clone(), (*value).clone(), body));
+        Some(Expr::fold_with(fold.n.clone(), fold.acc.clone(), fold.i.clone(), body, init))
     };
-    let rest = freshen(&step(fold.init.clone(), terms));
-    Some(step(rest, vec![hot]))
+    let rest = freshen(&step(fold.init.clone(), terms)?);
+    step(rest, vec![hot])
+}
+
+/// `s + (a - b)`: the accumulator apart from the terms, so that no term's condition takes it along.
+fn accumulated(acc: &Var, mut terms: Vec<(Expr, bool)>) -> Option<Expr> {
+    let first = terms.iter().position(|(_, positive)| *positive).unwrap_or(0);
+    let (first, is_positive) = (!terms.is_empty()).then(|| terms.remove(first))?;
+    let signed = |positive: bool| if positive { Prim::Add } else { Prim::Sub };
+    let sum = terms.into_iter().fold(first, |sum, (term, positive)| Expr::prim(signed(positive == is_positive), vec![sum, term]));
+    Some(Expr::prim(signed(is_positive), vec![Expr::var(acc), sum]))
 }
 
 /// The terms of a sum, each with its sign.

@@ -1,6 +1,6 @@
 //! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
 //!
-//! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d), `tuple` (e), `loops` (f), `fission` (g). What is
+//! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e), `loops` (f), `fission` (g). What is
 //! computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its elements), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse
 //! arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (with conditions), `last` (the last step that counts). Quotients: `divide`.
 //!
@@ -29,6 +29,7 @@ pub mod motion;
 pub mod reuse;
 pub mod ring;
 pub mod share;
+pub mod solve;
 pub mod tuple;
 pub mod unroll;
 
@@ -39,12 +40,13 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 20] = [
+    let parts: [&LazyLock<Vec<Rule>>; 21] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
         &fusion::RULES,
         &conditional::RULES,
+        &solve::RULES,
         &tuple::RULES,
         &loops::RULES,
         &arrays::RULES,

@@ -50,7 +50,8 @@ fn is_short(n: &Expr) -> bool {
     matches!(n.term(), Term::Index(n) if *n < 2)
 }
 
-fn runs(n: &Expr, facts: &Facts) -> bool {
+/// Whether the loop is known to run at least once.
+pub(super) fn runs(n: &Expr, facts: &Facts) -> bool {
     Size::try_of_expr(n).is_some_and(|n| facts.positive(&n))
 }
 

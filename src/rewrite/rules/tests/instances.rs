@@ -210,6 +210,14 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 Expr::if_(prim(Prim::Eq, g.index(0), shifted), g.double(1), g.double(1))
             })
         }
+        "if-divide" => {
+            let n = g.count();
+            loop_of(g, n, |g| {
+                let factor = Expr::index([2, 3, -2, 4][g.below(4)]);
+                let multiple = prim([Prim::Add, Prim::Sub][g.below(2)], prim(Prim::Mul, factor, g.index(0)), g.index(0));
+                Expr::if_(prim(Prim::Eq, g.index(0), multiple), g.double(1), double(0.0))
+            })
+        }
         "eq-order" => Expr::if_(prim(Prim::Eq, g.index(0), g.index(0)), g.double(1), g.double(1)),
         "check-true" => {
             let n = g.count();

@@ -214,6 +214,19 @@ pub const ROWS: &[Row] = &[
     by("fold-unroll", "few steps and a small f", Size, "repeat (topdown fold-unroll)", "ifold (fun s i -> s * x + y) z 40"),
     random("fold-id", CHECKED, Lost),
     row("fold-one-hot", "a and i are not in k", Scope, "ifold (fun s i -> if i = i * i then s + x else s) 0.0 (length v)"),
+    row(
+        "if-divide",
+        "b is atomic",
+        Size,
+        "ifold (fun s i -> if j = 2 * i then s else s + (sin x + sin y) * (sin x - sin y) / (cos x * cos y + sin z * sin z)) y (length v)",
+    ),
+    row(
+        "if-divide",
+        "j does not change from step to step",
+        Work,
+        "ifold (fun s i -> let j = i * i in if j = 2 * i then s * x else s) y (length v)",
+    ),
+    row("if-divide", "2 * i and j do not wrap", Wrong, "ifold (fun s i -> if j = 4611686018427387904 * i then s + x else s) y 9"),
     random("if-swap", "k total", Wrong),
     random("fold-one-hot", "k total, or 0 < n", Wrong),
     random("fold-one-hot", "0 <= k && k < n, else behind that test", Wrong),
@@ -264,6 +277,12 @@ pub const ROWS: &[Row] = &[
         Work,
         "ifold (fun s i -> let t = exp (cos (sin (double i))) in s + (x * t + y * sin t)) 0.0 k",
     ),
+    row(
+        "sum-linear",
+        "c and d have no pole at n = 0, or 0 < n, else behind that test",
+        Wrong,
+        "ifold (fun s i -> s + double i / double k) x k",
+    ),
     row("sum-linear", CHECKED, Lost, "ifold (fun s i -> s + x) 0.0 k"),
     row(
         "sum-swap",
@@ -285,7 +304,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "sum-swap",
-        "b total, or 0 < n",
+        "b total and without a pole at n = 0, or 0 < n",
         Wrong,
         "build 2 (fun k -> ifold (fun s i -> s + v[i] * ifold (fun t j -> t + v[i] * (double k * u[j])) 0.0 (length w)) 0.0 (length v))",
     ),

@@ -1,0 +1,78 @@
+//! Equations of Indexes: what decides a step of a fold is made to say so of the fold's own variable.
+//!
+//!     j = i + 1                       →  j - 1 = i
+//!     if j = 2 * i then a else 0      →  if j % 2 = 0 then (if j / 2 = i then a else 0) else 0
+//!
+//! In the derivative of a loop that reads `x[i + 1]` or `x[2 * i]` the loop over i then is at most one step. Limits: literal
+//! factors; with a factor the sides must not wrap.
+
+use crate::ir::free::mentions;
+use crate::ir::{Atom, Expr, Prim, Size, Term, Type};
+use crate::rewrite::facts::Facts;
+
+use super::lambda::copy;
+use super::rules;
+
+rules! {
+    "eq-order"   Conditional @ Prim: "j = i -> i = j" if ["i is bound further out"] => eq_order;
+    "eq-solve"   Conditional @ Prim: "j = i + k -> j - k = i where the innermost fold runs over i" => eq_solve;
+    "if-divide"  Conditional @ If: "if j = 2 * i then a else b -> if j % 2 = 0 then (if j / 2 = i then a else b) else b where the innermost fold runs over i"
+        if ["b is atomic", "j does not change from step to step", "2 * i and j do not wrap"] => if_divide;
+}
+
+/// One form for the equality of two variables.
+fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let (Term::Var(x), Term::Var(y)) = (a.term(), b.term()) else { return None };
+    facts.grants("i is bound further out", facts.is_outside(y, x)).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
+}
+
+/// What decides a step of a fold says so of its variable: also `x[i + 1]` is then read in one step only.
+fn eq_solve(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let i = facts.innermost_fold()?;
+    let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
+    if !matches!(a.ty(), Type::Index(_)) || is_i(a) || is_i(b) {
+        return None;
+    }
+    let (difference, alone) = (Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?), Size::var(i));
+    let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
+    let other = match factor {
+        1 => alone.sub(&difference),
+        -1 => alone.add(&difference),
+        _ => return None,
+    };
+    (!other.mentions(i)).then_some(())?;
+    Some(Expr::prim(Prim::Eq, vec![other.to_expr()?, Expr::var(i)]))
+}
+
+/// What decides a step of a fold by a multiple of its variable: `x[2 * i]` too is read in one step only, or in none.
+fn if_divide(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::If(cond, hot, cold) = expr.term() else { return None };
+    let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let i = facts.innermost_fold()?;
+    if !matches!(a.ty(), Type::Index(_)) || !mentions(cond, i) {
+        return None;
+    }
+    let difference = Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?);
+    let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
+    let multiple = Size::var(i).mul(&Size::constant(factor));
+    // factor * i = j
+    let (multiple, j) =
+        if factor > 0 { (multiple.clone(), multiple.sub(&difference)) } else { (multiple.neg(), difference.sub(&multiple)) };
+    let factor = factor.checked_abs().filter(|factor| *factor > 1)?;
+    if j.mentions(i) {
+        return None;
+    }
+    let at = j.to_expr()?;
+    facts.require("b is atomic", cold.is_atom(), cold)?;
+    facts.require("j does not change from step to step", facts.level(&at) < facts.loops(), &at)?;
+    facts.require("2 * i and j do not wrap", facts.never_wraps(&multiple) && facts.never_wraps(&j), cond)?;
+    let by = |prim| Expr::prim(prim, vec![copy(&at), Expr::index(factor)]);
+    let is_it = Expr::prim(Prim::Eq, vec![by(Prim::Div), Expr::var(i)]);
+    let divides = Expr::prim(Prim::Eq, vec![by(Prim::Rem), Expr::index(0)]);
+    Some(Expr::if_(divides, Expr::if_(is_it, hot.clone(), cold.clone()), cold.clone()))
+}
