@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::free::each_kept;
+use super::free::each_free_var;
 use super::term::{Expr, Term};
 
 /// What two terms that are the same have in common before their children; a variable adds nothing.
@@ -60,7 +60,7 @@ pub fn of(expr: &Expr) -> u64 {
     }
     // a sum does not depend on the order, which the numbers of the variables give
     let mut free = 0u64;
-    each_kept(expr, &mut |var| free = free.wrapping_add(mix(0, u64::from(var.id()) + 1)));
+    each_free_var(expr, &mut |var| free = free.wrapping_add(mix(0, u64::from(var.id()) + 1)));
     mix(expr.shape(), free)
 }
 

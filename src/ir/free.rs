@@ -6,83 +6,94 @@
 //!
 //!     build(n, i. a * v[i])   →   a, n, v
 //!
-//! Limits: a long list is not kept, so that a thousand lets that are all used at the end take no quadratic room; such a
-//! term is searched.
+//! A long list becomes a set that shares its memory with those of the subterms, so that a thousand lets that are all used at
+//! the end take no quadratic room.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
-
 use super::term::{Expr, Term, Var};
+use super::var_set::VarSet;
 
-/// Longer lists than this are not kept.
-const KEPT: usize = 256;
+/// Longer lists than this become sets.
+const FEW: usize = 256;
 
 #[derive(Debug)]
 pub(super) enum FreeVars {
     /// Sorted.
-    Kept(Rc<[Var]>),
-    TooMany,
+    Few(Rc<[Var]>),
+    Many(VarSet),
 }
 
-/// Calls `f` on every free variable of a term, those in sizes of types not included. It may see one more than once.
+/// Calls `f` on every free variable of a term, those in sizes of types not included, once, by their numbers.
 pub fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
-    match expr.free_vars() {
-        FreeVars::Kept(vars) => vars.iter().for_each(f),
-        FreeVars::TooMany => search(expr, &mut FxHashSet::default(), f),
+    any_free_var(expr, &mut |var| {
+        f(var);
+        false
+    });
+}
+
+/// Whether a free variable of the term is as wanted; those behind it are not looked at.
+pub fn any_free_var(expr: &Expr, wanted: &mut dyn FnMut(&Var) -> bool) -> bool {
+    if let Term::Var(var) = expr.term() {
+        return wanted(var);
     }
-}
-
-/// Whether `var` is known not to occur free in the term, without a search: for who walks through the term in any case.
-pub fn is_known_without(expr: &Expr, var: &Var) -> bool {
-    matches!(expr.free_vars(), FreeVars::Kept(vars) if vars.binary_search(var).is_err())
-}
-
-/// Calls `f` on the free variables of a term if their list is kept, on each once.
-pub(super) fn each_kept(expr: &Expr, f: &mut dyn FnMut(&Var)) {
-    if let FreeVars::Kept(vars) = expr.free_vars() {
-        vars.iter().for_each(f);
+    match expr.free_vars() {
+        FreeVars::Few(vars) => vars.iter().any(wanted),
+        FreeVars::Many(vars) => vars.any(wanted),
     }
 }
 
 /// Whether `var` occurs free in the term, sizes of types not included.
 pub fn mentions(expr: &Expr, var: &Var) -> bool {
-    match expr.free_vars() {
-        FreeVars::Kept(vars) => vars.binary_search(var).is_ok(),
-        FreeVars::TooMany => {
-            let mut found = false;
-            expr.term().each_child(&mut |child| found = found || mentions(child, var));
-            found && expr.term().binders().all(|bound| bound != var)
-        }
+    if let Term::Var(own) = expr.term() {
+        return own == var;
     }
-}
-
-fn search(expr: &Expr, bound: &mut FxHashSet<Var>, f: &mut dyn FnMut(&Var)) {
     match expr.free_vars() {
-        FreeVars::Kept(vars) => vars.iter().filter(|var| !bound.contains(*var)).for_each(f),
-        FreeVars::TooMany => {
-            bound.extend(expr.term().binders().cloned());
-            expr.term().each_child(&mut |child| search(child, bound, f));
-        }
+        FreeVars::Few(vars) => vars.binary_search(var).is_ok(),
+        FreeVars::Many(vars) => vars.contains(var),
     }
 }
 
 impl FreeVars {
     pub(super) fn of(expr: &Expr) -> FreeVars {
         if let Term::Var(var) = expr.term() {
-            return FreeVars::Kept([var.clone()].into());
+            return FreeVars::Few([var.clone()].into());
         }
-        let (mut all, mut too_many): (Rc<[Var]>, bool) = (Rc::default(), false);
-        expr.term().each_child(&mut |child| match child.free_vars() {
-            FreeVars::Kept(vars) => all = union(&all, vars),
-            FreeVars::TooMany => too_many = true,
+        let (mut few, mut many): (Option<Rc<[Var]>>, Option<VarSet>) = (None, None);
+        expr.term().each_child(&mut |child| match child.term() {
+            Term::Var(var) => few = Some(with(few.as_ref(), var)),
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
+            _ => match child.free_vars() {
+                FreeVars::Few(vars) => few = Some(few.as_ref().map_or_else(|| vars.clone(), |before| union(before, vars))),
+                FreeVars::Many(vars) => many = Some(many.as_ref().map_or_else(|| vars.clone(), |before| before.union(vars))),
+            },
         });
-        let bound = |var: &Var| expr.term().binders().any(|binder| binder == var);
-        if all.iter().any(bound) {
-            all = all.iter().filter(|var| !bound(var)).cloned().collect();
+        let mut few = few.unwrap_or_default();
+        if many.is_none() && few.len() > FEW {
+            many = Some(VarSet::of(&[]));
         }
-        if too_many || all.len() > KEPT { FreeVars::TooMany } else { FreeVars::Kept(all) }
+        if let Some(many) = many {
+            let all = many.union(&VarSet::of(&few));
+            return FreeVars::Many(expr.term().binders().fold(all, |all, var| all.without(var)));
+        }
+        let bound = |var: &Var| expr.term().binders().any(|binder| binder == var);
+        if few.iter().any(bound) {
+            few = few.iter().filter(|var| !bound(var)).cloned().collect();
+        }
+        FreeVars::Few(few)
+    }
+}
+
+/// The list with one more, where it is not there yet.
+fn with(vars: Option<&Rc<[Var]>>, var: &Var) -> Rc<[Var]> {
+    let Some(vars) = vars else { return [var.clone()].into() };
+    match vars.binary_search(var) {
+        Ok(_) => vars.clone(),
+        Err(at) => {
+            let (before, after) = vars.split_at(at);
+            before.iter().chain(std::iter::once(var)).chain(after).cloned().collect()
+        }
     }
 }
 
@@ -154,7 +165,7 @@ mod tests {
 
     #[test]
     fn long_lists_say_the_same() {
-        let vars: Vec<Var> = (0..3 * KEPT).map(|_| Var::fresh("x", Type::Double)).collect();
+        let vars: Vec<Var> = (0..3 * FEW).map(|_| Var::fresh("x", Type::Double)).collect();
         let sum = vars.iter().fold(Expr::double(0.0), |sum, var| Expr::prim(Prim::Add, vec![sum, Expr::var(var)]));
         let expr = vars[1..].iter().fold(sum, |body, var| Expr::let_(var.clone(), Expr::var(&vars[0]), body));
         assert_eq!(free(&expr), vars[..1]);

@@ -12,6 +12,7 @@ pub mod size;
 pub mod subst;
 pub mod term;
 pub mod types;
+mod var_set;
 
 pub use prim::Prim;
 pub use size::{Atom, Size};

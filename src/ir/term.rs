@@ -160,6 +160,7 @@ pub struct Node {
     span: Span,
     nodes: usize,
     shape: u64,
+    conditions: bool,
     free: OnceCell<FreeVars>,
     fingerprint: OnceCell<u64>,
 }
@@ -203,11 +204,13 @@ impl Expr {
     pub fn with_type(term: Term, ty: Type, span: Span) -> Expr {
         let mut nodes: usize = 1;
         let mut shape = fingerprint::head(&term);
+        let mut conditions = ty == Type::Bool;
         term.children().for_each(|child| {
             nodes = nodes.saturating_add(child.node_count());
             shape = fingerprint::mix(shape, child.shape());
+            conditions |= child.has_conditions();
         });
-        Expr(Rc::new(Node { term, ty, span, nodes, shape, free: OnceCell::new(), fingerprint: OnceCell::new() }))
+        Expr(Rc::new(Node { term, ty, span, nodes, shape, conditions, free: OnceCell::new(), fingerprint: OnceCell::new() }))
     }
 
     fn new(term: Term, ty: Type) -> Expr {
@@ -370,6 +373,11 @@ impl Expr {
     /// The number of nodes of the tree.
     pub fn node_count(&self) -> usize {
         self.0.nodes
+    }
+
+    /// Whether it is a Bool, or some term in it is one.
+    pub fn has_conditions(&self) -> bool {
+        self.0.conditions
     }
 
     /// Equal for terms that are the same but for their variables.

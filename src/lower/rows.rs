@@ -11,7 +11,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::free::mentions;
+use crate::ir::free::{any_free_var, each_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
@@ -79,11 +79,13 @@ impl Rows {
             tail = rest;
         }
         let is_row = |(var, value): &&(Var, Expr)| !stored.contains(var) && row_count(value).is_some_and(|n| is_same(n, &count));
-        let mut arrays: Vec<Var> = lets.iter().filter(is_row).map(|(var, _)| var.clone()).collect();
-        while arrays.first() == Some(first) {
+        let mut arrays: HashSet<Var> = lets.iter().filter(is_row).map(|(var, _)| var.clone()).collect();
+        while arrays.contains(first) {
             match Finder::find(&count, &arrays, &lets, tail, dest) {
                 Ok(rows) => return rows.pays().then_some(rows),
-                Err(refused) => arrays.retain(|array| !refused.contains(array)),
+                Err(refused) => refused.iter().for_each(|array| {
+                    arrays.remove(array);
+                }),
             }
         }
         None
@@ -101,12 +103,14 @@ type Refused = Vec<Var>;
 
 struct Finder {
     rows: Rows,
+    /// The arrays among its elements.
+    arrays: HashSet<Var>,
     /// What is known after the loop only.
-    late: Vec<Var>,
+    late: HashSet<Var>,
 }
 
 impl Finder {
-    fn find(count: &Expr, arrays: &[Var], lets: &[(Var, Expr)], tail: &Expr, dest: &Dest) -> Result<Rows, Refused> {
+    fn find(count: &Expr, arrays: &HashSet<Var>, lets: &[(Var, Expr)], tail: &Expr, dest: &Dest) -> Result<Rows, Refused> {
         let rows = Rows {
             count: count.clone(),
             before: Vec::new(),
@@ -118,21 +122,20 @@ impl Finder {
             rest: Vec::new(),
             tail: tail.clone(),
         };
-        let mut finder = Finder { rows, late: Vec::new() };
+        let mut finder = Finder { rows, arrays: HashSet::new(), late: HashSet::new() };
         for (var, value) in lets {
             match value.term() {
-                Term::Build { i, body, .. } if arrays.contains(var) => {
+                // one that needs a sum is stored
+                Term::Build { i, body, .. } if arrays.contains(var) && !finder.is_late(body) => {
                     let element = finder.in_row(body, i)?;
-                    if finder.is_late(&element) {
-                        return Err(vec![var.clone()]);
-                    }
                     let at = Var::fresh(var.name(), Type::Double);
+                    finder.arrays.insert(var.clone());
                     finder.rows.elements.push(Element { array: var.clone(), at, index: i.clone(), element });
                 }
                 _ => {
                     let value = finder.without_folds(value, &mut Vec::new())?;
                     if finder.is_late(&value) {
-                        finder.late.push(var.clone());
+                        finder.late.insert(var.clone());
                         finder.rows.after.push((var.clone(), value));
                     } else {
                         finder.rows.before.push((var.clone(), value));
@@ -142,7 +145,7 @@ impl Finder {
         }
         for (part, dest) in parts(tail, dest) {
             if let (Term::Build { n, i, body }, Dest::Array(view)) = (part.term(), &dest)
-                && !finder.read(&part).is_empty()
+                && finder.reads(&part)
             {
                 if is_same(n, count)
                     && let Ok(body) = finder.in_row(body, i)
@@ -164,11 +167,17 @@ impl Finder {
 
     /// The arrays of rows that a term reads.
     fn read(&self, expr: &Expr) -> Refused {
-        self.rows.elements.iter().map(|row| &row.array).filter(|array| mentions(expr, array)).cloned().collect()
+        let mut read = Vec::new();
+        each_free_var(expr, &mut |var| read.extend(self.arrays.get(var).cloned()));
+        read
+    }
+
+    fn reads(&self, expr: &Expr) -> bool {
+        any_free_var(expr, &mut |var| self.arrays.contains(var))
     }
 
     fn is_late(&self, expr: &Expr) -> bool {
-        self.late.iter().any(|var| mentions(expr, var))
+        any_free_var(expr, &mut |var| self.late.contains(var))
     }
 
     /// The term with the elements of the row at hand in the place of accesses by `index`.
@@ -186,7 +195,7 @@ impl Finder {
         {
             return Expr::var(&row.at);
         }
-        if self.read(expr).is_empty() { expr.clone() } else { map_children(expr, &mut |child| self.replaced(child, index)) }
+        if self.reads(expr) { map_children(expr, &mut |child| self.replaced(child, index)) } else { expr.clone() }
     }
 
     /// The term with totals in the place of folds over the rows; `named` are the lets around it.
@@ -198,15 +207,15 @@ impl Finder {
         match expr.term() {
             Term::Fold { n, acc, i, body, init } => {
                 let free = |var: &Var| !mentions(expr, var);
-                let alone = named.iter().all(free) && self.late.iter().all(free);
-                if !alone || !is_same(n, &self.rows.count) || has_array(expr.ty()) || !self.read(init).is_empty() {
+                let alone = named.iter().all(free) && !self.is_late(expr);
+                if !alone || !is_same(n, &self.rows.count) || has_array(expr.ty()) || self.reads(init) {
                     return Err(refused);
                 }
                 let body = self.in_row(body, i)?;
                 let total = Var::fresh(acc.name(), expr.ty().clone());
                 let fold = RowFold { acc: acc.clone(), index: i.clone(), body, init: init.clone(), total: total.clone() };
                 self.rows.folds.push(fold);
-                self.late.push(total.clone());
+                self.late.insert(total.clone());
                 Ok(Expr::var(&total))
             }
             Term::Prim(Prim::And | Prim::Or, _)
@@ -235,7 +244,7 @@ impl Finder {
         let sum = ColumnSum::find(n, column, element)?;
         let sum = sum.map_rows(&mut |expr, row| self.in_row(expr, row).ok())?;
         let over_rows = is_same(&sum.count, &self.rows.count);
-        let outside = [n, &sum.init, &sum.finish].iter().all(|expr| self.read(expr).is_empty());
+        let outside = [n, &sum.init, &sum.finish].iter().all(|expr| !self.reads(expr));
         let early = !self.is_late(&sum.init) && !sum.reads(&self.late);
         (over_rows && outside && early).then_some(sum)
     }

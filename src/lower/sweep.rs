@@ -10,7 +10,9 @@
 //! What is the same for a whole row is computed once for it (`factors`), and a row that a condition leaves out is not read.
 //! Where that is cheap, four rows are added at a time. Each element's sum adds the same numbers in the same order. Few columns of literal number stay as they are.
 
-use crate::ir::free::mentions;
+use std::collections::HashSet;
+
+use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
@@ -77,9 +79,9 @@ impl ColumnSum {
     }
 
     /// Whether what it does with a row reads some variable.
-    pub fn reads(&self, vars: &[Var]) -> bool {
-        let terms = || self.lets.iter().map(|(_, value)| value).chain([&self.term]);
-        vars.iter().any(|var| terms().any(|term| mentions(term, var)))
+    pub fn reads(&self, vars: &HashSet<Var>) -> bool {
+        let mut terms = self.lets.iter().map(|(_, value)| value).chain([&self.term]);
+        terms.any(|term| any_free_var(term, &mut |var| vars.contains(var)))
     }
 
     /// Whether reading and writing the sums takes as long as what it does with an element of a row; `common` says that what a

@@ -4,6 +4,8 @@
 //!
 //!     fun i -> v[i]   and   fun j -> v[j]   are alike
 
+use rustc_hash::FxHashMap;
+
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Term, Type, Var};
 
@@ -104,11 +106,44 @@ pub fn same_head(a: &Expr, b: &Expr) -> bool {
 
 /// Puts `by` for every term that is the same as `term`, also where it is reached only sometimes.
 pub fn replace(expr: &Expr, term: &Expr, by: &Expr) -> Expr {
-    if expr.node_count() < term.node_count() {
-        return expr.clone();
+    let mut replacements = Replacements::default();
+    replacements.add(term, by);
+    replacements.done_in(expr)
+}
+
+/// Terms, and what is put for each, all in one walk.
+#[derive(Default)]
+pub struct Replacements {
+    by_shape: FxHashMap<u64, Vec<(Expr, Expr)>>,
+    /// The nodes of the smallest.
+    least: Option<usize>,
+}
+
+impl Replacements {
+    pub fn add(&mut self, term: &Expr, by: &Expr) {
+        let nodes = term.node_count();
+        self.least = Some(self.least.map_or(nodes, |least| least.min(nodes)));
+        self.by_shape.entry(term.shape()).or_default().push((term.clone(), by.clone()));
     }
-    if expr.shape() == term.shape() && expr.ty().same_shape(term.ty()) && same(expr, term) {
-        return by.clone();
+
+    /// Puts what was added for every term that is the same, the outermost first, also where it is reached only sometimes.
+    pub fn done_in(&self, expr: &Expr) -> Expr {
+        if self.least.is_none_or(|least| expr.node_count() < least) {
+            return expr.clone();
+        }
+        match self.find(expr) {
+            Some(by) => by.clone(),
+            None => map_children(expr, &mut |child| self.done_in(child)),
+        }
     }
-    map_children(expr, &mut |child| replace(child, term, by))
+
+    /// Whether the term is one of those.
+    pub fn has(&self, expr: &Expr) -> bool {
+        self.find(expr).is_some()
+    }
+
+    fn find(&self, expr: &Expr) -> Option<&Expr> {
+        let alike = self.by_shape.get(&expr.shape())?;
+        alike.iter().find(|(term, _)| expr.ty().same_shape(term.ty()) && same(expr, term)).map(|(_, by)| by)
+    }
 }

@@ -9,8 +9,6 @@
 //!
 //! Limits: [`Budget`]. A term inside a `dual` is left as it is, but for substitution.
 
-use std::rc::Rc;
-
 use rustc_hash::FxHashMap;
 
 use crate::ir::subst::{freshen, map_children, substitute};
@@ -19,10 +17,14 @@ use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 use super::derivation::Log;
 use super::facts::Facts;
 use super::rule::{Figure, Head, Rule};
-use super::rules::lambda::is_free;
+use super::rules::lambda::{floated, is_free, strict_operands};
 use super::uses::Uses;
 
 mod lets;
+mod rule_sets;
+
+use rule_sets::LetRules;
+pub use rule_sets::{Candidates, RuleSets};
 
 /// How much the rewriter may do, and what it has done.
 #[derive(Clone, Debug)]
@@ -74,16 +76,22 @@ const NESTED_STEPS: usize = 20_000;
 const PASSES: usize = 60;
 
 /// The normal form of a term under a set of rules.
-pub fn innermost(rules: &[&'static Rule], expr: &Expr, facts: &mut Facts, budget: &mut Budget, log: &mut Log) -> Result<Expr, OutOfSteps> {
+pub fn innermost(
+    candidates: &mut Candidates,
+    expr: &Expr,
+    facts: &mut Facts,
+    budget: &mut Budget,
+    log: &mut Log,
+) -> Result<Expr, OutOfSteps> {
     let mut expr = expr.clone();
     let refusals = facts.refusals.count();
-    let mut candidates = Candidates::of(rules);
     for _ in 0..PASSES {
         facts.refusals.forget(refusals);
         facts.uses = Uses::of(&expr);
         facts.nodes = expr.node_count();
-        let mut pass = Pass::new(&mut candidates, facts, budget, log);
+        let mut pass = Pass::new(candidates, facts, budget, log);
         let next = pass.visit(&expr, false);
+        pass.facts.decided = None;
         let (stopped, changed) = (pass.stopped, pass.changed);
         expr = next;
         if stopped {
@@ -96,19 +104,6 @@ pub fn innermost(rules: &[&'static Rule], expr: &Expr, facts: &mut Facts, budget
     Ok(expr)
 }
 
-/// The rules about `let` that the engine carries out itself.
-#[derive(Clone, Copy, Default)]
-struct LetRules {
-    inline: bool,
-    dead: bool,
-    flatten: bool,
-    split: bool,
-    merge: bool,
-    assume: bool,
-    known: bool,
-    fuse: bool,
-}
-
 struct Pass<'a> {
     rules: &'a mut Candidates,
     lets: LetRules,
@@ -119,6 +114,12 @@ struct Pass<'a> {
     table: FxHashMap<Var, (Expr, u32)>,
     /// Nodes in normal form, by address; the node is kept so that the address stays its own.
     normal: FxHashMap<usize, Expr>,
+    /// Operands behind lets and checks that leave them together with those of the terms around.
+    fronted: FxHashMap<usize, Expr>,
+    /// How many terms with conditions were left as they are, whatever is known around them now.
+    skipped: usize,
+    /// The term that is visited next is an operand of one that is looked at afterwards.
+    operand: bool,
     /// Inside a `dual`.
     frozen: usize,
     /// Some rule is the user's own: its left side may be an atom.
@@ -127,44 +128,6 @@ struct Pass<'a> {
     nested: usize,
     changed: bool,
     stopped: bool,
-}
-
-/// The rules of a set by what they may fire on.
-struct Candidates {
-    /// Those that the engine does not carry out itself.
-    rules: Vec<&'static Rule>,
-    lets: LetRules,
-    /// Filled as forms are met.
-    by_form: FxHashMap<(Head, Option<Prim>), Rc<[&'static Rule]>>,
-}
-
-impl Candidates {
-    fn of(rules: &[&'static Rule]) -> Candidates {
-        let has = |name: &str| rules.iter().any(|rule| rule.name == name);
-        let lets = LetRules {
-            inline: has("let-inline"),
-            dead: has("let-dead"),
-            flatten: has("let-flatten"),
-            split: has("let-split"),
-            merge: has("let-merge"),
-            assume: has("if-assume"),
-            known: has("if-true") && has("if-false"),
-            fuse: has("get-build"),
-        };
-        let own = ["let-inline", "let-dead", "let-flatten", "let-split", "let-merge"];
-        let rules = rules.iter().filter(|rule| !own.contains(&rule.name)).copied().collect();
-        Candidates { rules, lets, by_form: FxHashMap::default() }
-    }
-
-    /// The rules that may fire on terms of this form, in their order.
-    fn for_form_of(&mut self, expr: &Expr) -> Rc<[&'static Rule]> {
-        let prim = match expr.term() {
-            Term::Prim(prim, _) => Some(*prim),
-            _ => None,
-        };
-        let find = || self.rules.iter().filter(|rule| rule.looks_at(expr)).copied().collect();
-        self.by_form.entry((Head::of(expr), prim)).or_insert_with(find).clone()
-    }
 }
 
 impl<'a> Pass<'a> {
@@ -178,6 +141,9 @@ impl<'a> Pass<'a> {
             log,
             table: FxHashMap::default(),
             normal: FxHashMap::default(),
+            fronted: FxHashMap::default(),
+            skipped: 0,
+            operand: false,
             frozen: 0,
             nested: 0,
             changed: false,
@@ -188,11 +154,14 @@ impl<'a> Pass<'a> {
     /// The normal form. `fresh`: a substitution was made since the last node known to be normal, so that
     /// nodes below must be looked at again.
     fn visit(&mut self, expr: &Expr, fresh: bool) -> Expr {
+        let operand = std::mem::take(&mut self.operand);
         let normal = self.normal.contains_key(&expr.address());
         if normal && !fresh || self.stopped {
+            self.skipped += usize::from(expr.has_conditions());
             return expr.clone();
         }
         self.budget.visited += 1;
+        let skipped = self.skipped;
         let new = match expr.term() {
             Term::Var(var) => return self.at_atom(var.clone(), expr),
             Term::Double(_) | Term::Index(_) | Term::Bool(_) if self.atoms => return self.try_rules(expr.clone()),
@@ -259,19 +228,41 @@ impl<'a> Pass<'a> {
                 let element = self.ty(expr.ty().element().unwrap_or(&Type::Double));
                 Expr::array(element, items.iter().map(|item| self.visit(item, fresh)).collect()).at(expr.span())
             }
-            Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => {
-                map_children(expr, &mut |child| self.visit(child, fresh))
-            }
+            Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => map_children(expr, &mut |child| {
+                self.operand = true;
+                self.visit(child, fresh)
+            }),
         };
         let new = if unchanged(expr, &new) { expr.clone() } else { new };
         if normal && new.is_same(expr) {
+            self.skipped += usize::from(expr.has_conditions());
             return new;
         }
+        self.facts.decided = (self.skipped == skipped).then(|| new.address());
+        if self.lets.float && self.frozen == 0 && self.is_fronted(&new) {
+            if operand {
+                self.fronted.insert(new.address(), new.clone());
+                return new;
+            }
+            let floated = floated(&new);
+            self.step("let-float", &new, || floated.clone());
+            return self.visit(&floated, false);
+        }
+        self.operand = operand;
         self.try_rules(new)
+    }
+
+    /// Whether lets or checks stand in front of an operand, or of one of its own.
+    fn is_fronted(&self, expr: &Expr) -> bool {
+        let is_strict = strict_operands(expr);
+        let is_front =
+            |expr: &Expr| matches!(expr.term(), Term::Let(..) | Term::Check { .. }) || self.fronted.contains_key(&expr.address());
+        expr.term().children().enumerate().any(|(at, child)| is_strict(at) && is_front(child))
     }
 
     /// Rules at the root of a term whose subterms are normal.
     fn try_rules(&mut self, expr: Expr) -> Expr {
+        let operand = std::mem::take(&mut self.operand);
         if self.frozen > 0 || self.stopped {
             return expr;
         }
@@ -285,6 +276,7 @@ impl<'a> Pass<'a> {
                 }
                 self.nested += 1;
                 self.stopped |= self.nested > NESTED_STEPS;
+                self.operand = operand;
                 let normal = self.visit(&after, false);
                 self.nested -= 1;
                 return normal;
@@ -318,6 +310,8 @@ impl<'a> Pass<'a> {
         if value.is_atom() {
             return value.at(expr.span());
         }
+        // it was not looked at here
+        self.skipped += usize::from(value.has_conditions());
         if !again || is_free(&value) {
             return value;
         }

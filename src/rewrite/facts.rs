@@ -75,6 +75,8 @@ pub struct Facts {
     refuted: RefCell<FxHashSet<(Asked, u64)>>,
     /// What is known of let-bound variables' occurrences.
     pub uses: Uses,
+    /// The address of the conditional at hand, if all of its branches was gone through with what its condition says.
+    pub decided: Option<usize>,
     /// All functions, for calls.
     pub program: Program,
     /// How often each function is called in the program, before anything is inlined.
@@ -214,6 +216,11 @@ impl Facts {
         }
     }
 
+    /// Whether every condition in the branches of a conditional was decided, as far as its own decides it.
+    pub fn has_decided_in(&self, conditional: &Expr) -> bool {
+        self.decided == Some(conditional.address())
+    }
+
     pub fn enter_let(&mut self, var: &Var, value: &Expr) {
         self.push(Fact::Let(var.clone(), value.clone(), value.fingerprint()));
         if matches!(var.ty(), Type::Index(_)) {
@@ -298,8 +305,11 @@ impl Facts {
         each_free_var(expr, &mut |var| {
             let Some(place) = self.bound.get(var) else { return };
             place.loops.hash(&mut hasher);
-            self.is_accumulator(var).hash(&mut hasher);
-            self.value(var).map(Expr::fingerprint).hash(&mut hasher);
+            match self.facts.get(place.at) {
+                Some(Fact::Let(_, _, fingerprint)) => fingerprint.hash(&mut hasher),
+                Some(Fact::Accumulator(_)) => 1u64.hash(&mut hasher),
+                Some(Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_)) | None => 0u64.hash(&mut hasher),
+            }
         });
         hasher.finish()
     }

@@ -11,7 +11,7 @@ use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Term};
 
 use super::derivation::Log;
-use super::engine::{Budget, OutOfSteps, innermost};
+use super::engine::{Budget, OutOfSteps, RuleSets, innermost};
 use super::facts::Facts;
 use super::rule::Rule;
 use super::strategy::{Combinator, Strategy};
@@ -27,6 +27,7 @@ pub struct Interpreter<'a> {
     pub facts: &'a mut Facts,
     pub budget: &'a mut Budget,
     pub log: &'a mut Log,
+    pub rule_sets: &'a mut RuleSets,
     /// Whether `--disable` leaves the rule in.
     pub enabled: &'a dyn Fn(&Rule) -> bool,
 }
@@ -92,7 +93,7 @@ impl Interpreter<'_> {
             Combinator::Innermost => match inner.rule_set() {
                 Some(rules) => {
                     let rules: Vec<_> = rules.into_iter().filter(|rule| (self.enabled)(rule)).collect();
-                    innermost(&rules, expr, self.facts, self.budget, self.log).map(Some)
+                    innermost(self.rule_sets.of(&rules), expr, self.facts, self.budget, self.log).map(Some)
                 }
                 None => self.innermost(inner, expr),
             },

@@ -17,6 +17,7 @@ use crate::source::Span;
 
 use super::alike::same;
 use super::facts::Facts;
+use super::rule::Form;
 use super::rules::lambda::is_free;
 use parse::{offset, split};
 
@@ -132,13 +133,9 @@ impl Law {
         Law::parse(text, Span::NONE.file, 0).unwrap_or(Law { equations: Vec::new() })
     }
 
-    /// Whether a left side is a metavariable or of this head, and of this primitive if the term is one.
+    /// Whether a left side may match a term of this [form](Form).
     pub fn looks_at(&self, expr: &Expr) -> bool {
-        self.equations.iter().any(|equation| match (&equation.left, expr.term()) {
-            (Pattern::Prim(wanted, _), Term::Prim(prim, _)) => wanted == prim,
-            (Pattern::Prim(..), _) => false,
-            _ => true,
-        })
+        self.equations.iter().any(|equation| equation.left.may_match(expr, true))
     }
 
     /// The side conditions of all equations, in order.
@@ -216,6 +213,35 @@ impl Pattern {
             Pattern::If(items) => items.iter().for_each(|item| item.each_meta(f)),
             Pattern::Get(items) => items.iter().for_each(|item| item.each_meta(f)),
             Pattern::Length(array) => array.each_meta(f),
+        }
+    }
+
+    /// Whether it may match a term of this [form](Form), which is that of its first subterms too where they are `known`.
+    fn may_match(&self, expr: &Expr, known: bool) -> bool {
+        let all = |patterns: &[Pattern]| {
+            let parts = patterns.iter().zip(expr.term().children()).take(Form::CHILDREN);
+            !known || parts.into_iter().all(|(pattern, term)| pattern.may_match(term, false))
+        };
+        match (self, expr.term()) {
+            (Pattern::Meta(_), _) => true,
+            (Pattern::Number(_) | Pattern::Double(_), Term::Double(_) | Term::Prim(Prim::Neg, _)) => true,
+            (Pattern::Number(_), Term::Index(_)) | (Pattern::Bool(_), Term::Bool(_)) => true,
+            (Pattern::Prim(wanted, patterns), Term::Prim(prim, _)) => wanted == prim && all(patterns),
+            (Pattern::If(patterns), Term::If(..)) => all(&patterns[..]),
+            (Pattern::Get(patterns), Term::Get(..)) => all(&patterns[..]),
+            (Pattern::Length(pattern), Term::Dim(array, 0)) => !known || pattern.may_match(array, false),
+            (Pattern::Tuple(patterns), Term::Tuple(parts)) => patterns.len() == parts.len() && all(patterns),
+            (
+                Pattern::Number(_)
+                | Pattern::Double(_)
+                | Pattern::Bool(_)
+                | Pattern::Prim(..)
+                | Pattern::If(_)
+                | Pattern::Get(_)
+                | Pattern::Length(_)
+                | Pattern::Tuple(_),
+                _,
+            ) => false,
         }
     }
 

@@ -46,7 +46,7 @@ mod textbook_tests;
 
 pub use derivation::Derivation;
 use derivation::Log;
-use engine::Budget;
+use engine::{Budget, RuleSets};
 use facts::{Facts, Settled};
 use interpret::Interpreter;
 use refusals::Refusals;
@@ -89,10 +89,10 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
     let mut program = program.clone();
     let mut log = Log::new(options.record);
     let mut derivation = Derivation::default();
-    let (mut warnings, mut settled) = (Vec::new(), Settled::default());
+    let (mut warnings, mut memory) = (Vec::new(), Memory::default());
     for (name, strategy) in phases(&schedule.strategy) {
         let mut budget = Budget::for_program(&program);
-        let phase = run(&program, strategy, &enabled, options, &mut log, &mut budget, &mut settled)?;
+        let phase = run(&program, strategy, &enabled, options, &mut log, &mut budget, &mut memory)?;
         program = phase.program;
         if phase.applied == 0 && phase.failed > 0 {
             warnings.push(fails(&name, &schedule.name));
@@ -121,8 +121,9 @@ pub fn apply(schedule: &Schedule, program: &Program, function: &Function, option
     facts.enter_function(function);
     facts.nodes = function.body.node_count();
     let mut budget = Budget::for_nodes(facts.nodes);
-    let (mut log, enabled) = (Log::new(false), enabled(options));
-    let mut interpreter = Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &enabled };
+    let (mut log, enabled, mut rule_sets) = (Log::new(false), enabled(options), RuleSets::default());
+    let mut interpreter =
+        Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, rule_sets: &mut rule_sets, enabled: &enabled };
     interpreter.apply(&schedule.strategy, &function.body).map_err(|_| endless("the expression", function.body.span()))
 }
 
@@ -132,8 +133,7 @@ fn visited(program: &Program, schedule: &Schedule) -> Result<usize, Diagnostic> 
     let (options, mut program, mut visited) = (Options::default(), program.clone(), 0);
     for (_, strategy) in phases(&schedule.strategy) {
         let mut budget = Budget::for_program(&program);
-        program =
-            run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget, &mut Settled::default())?.program;
+        program = run(&program, strategy, &enabled(&options), &options, &mut Log::new(false), &mut budget, &mut Memory::default())?.program;
         visited += budget.visited;
     }
     Ok(visited)
@@ -183,6 +183,13 @@ fn phases(strategy: &Strategy) -> Vec<(Rc<str>, &Strategy)> {
     }
 }
 
+/// What one phase leaves to the next beside the program.
+#[derive(Default)]
+struct Memory {
+    settled: Settled,
+    rule_sets: RuleSets,
+}
+
 /// A program after a phase, and on how many functions the phase succeeded and failed.
 struct Phased {
     program: Program,
@@ -198,11 +205,11 @@ fn run(
     options: &Options,
     log: &mut Log,
     budget: &mut Budget,
-    settled: &mut Settled,
+    memory: &mut Memory,
 ) -> Result<Phased, Diagnostic> {
     let (mut applied, mut failed) = (0, 0);
     let mut facts = Facts::new(program.clone(), options.strict_fp);
-    facts.settled = std::mem::take(settled).into();
+    facts.settled = std::mem::take(&mut memory.settled).into();
     if log.is_recording() {
         facts.refusals = Refusals::kept();
     }
@@ -210,7 +217,7 @@ fn run(
         log.enter(name);
         let mark = facts.mark();
         facts.enter_function(function);
-        let mut interpreter = Interpreter { facts: &mut facts, budget, log, enabled };
+        let mut interpreter = Interpreter { facts: &mut facts, budget, log, rule_sets: &mut memory.rule_sets, enabled };
         let body = interpreter.apply(strategy, &function.body).map_err(|_| endless(&format!("`{name}`"), function.span))?;
         facts.back_to(mark);
         log.refused(facts.refusals.take());
@@ -222,7 +229,7 @@ fn run(
             None => failed += 1,
         }
     }
-    *settled = facts.settled.into_inner();
+    memory.settled = facts.settled.into_inner();
     Ok(Phased { program: reachable(facts.program), applied, failed })
 }
 

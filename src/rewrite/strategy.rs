@@ -13,6 +13,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::Span;
 
@@ -93,9 +96,9 @@ impl Strategy {
 impl Strategy {
     /// The rules of the user's own, each once.
     pub fn own_rules(&self) -> Vec<&'static Rule> {
-        let mut found: Vec<&'static Rule> = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
         self.each_rule(&mut |rule| {
-            if rule.figure == Figure::Own && !found.iter().any(|known| std::ptr::eq(*known, rule)) {
+            if rule.figure == Figure::Own && seen.insert(std::ptr::from_ref(rule)) {
                 found.push(rule);
             }
         });
@@ -142,10 +145,11 @@ fn parse_with(text: &str, file: u32, is_builtin: bool) -> Result<Strategy, Diagn
     let (text, given) = declared_rules(marked.as_deref().unwrap_or(text), file)?;
     let tokens = tokens(&text, file)?;
     let definitions = definitions(tokens)?;
-    let names = || definitions.iter().map(|definition| (definition.name.as_str(), definition.span));
-    if let Some((at, (name, span))) = names().enumerate().find(|(at, (name, _))| names().take(*at).any(|(other, _)| other == *name)) {
-        let first = names().take(at).find(|(other, _)| *other == name).map_or(span, |(_, first)| first);
-        return Err(twice(name, span).label(first, "here first"));
+    let mut firsts: FxHashMap<&str, Span> = FxHashMap::default();
+    for definition in &definitions {
+        if let Some(first) = firsts.insert(&definition.name, definition.span) {
+            return Err(twice(&definition.name, definition.span).label(first, "here first"));
+        }
     }
     let Some(main) = definitions.iter().position(|d| d.name == "main").or_else(|| definitions.len().checked_sub(1)) else {
         return Err(Diagnostic::error("E0120", Span::new(file, 0, 0), "expected a strategy, found nothing").help("write `let main = id`"));
@@ -194,9 +198,9 @@ fn builtin(name: &str) -> Option<Strategy> {
 }
 
 /// All names that a strategy may use, for suggestions.
-fn known_names(definitions: &[Definition], given: &[&'static Rule]) -> Vec<String> {
+fn known_names(definitions: &[Definition], given: &Given) -> Vec<String> {
     let mut names: Vec<String> = definitions.iter().map(|definition| definition.name.clone()).collect();
-    names.extend(given.iter().map(|rule| rule.name.to_string()));
+    names.extend(given.keys().map(|name| name.to_string()));
     names.extend(rules::all().map(|rule| rule.name.to_string()));
     names.extend(["id", "fail", "try", "repeat", "one", "some", "all", "topdown", "bottomup", "innermost", "normalize"].map(String::from));
     for (schedule, text) in BUILTIN {
@@ -206,9 +210,12 @@ fn known_names(definitions: &[Definition], given: &[&'static Rule]) -> Vec<Strin
     names
 }
 
+/// The rules of the user's own by their names, in their order.
+type Given = IndexMap<&'static str, &'static Rule>;
+
 /// The file's own rules, and its text without them, every other character at its place.
-fn declared_rules(text: &str, file: u32) -> Result<(String, Vec<&'static Rule>), Diagnostic> {
-    let (mut rest, mut given, mut at) = (String::new(), Vec::new(), 0);
+fn declared_rules(text: &str, file: u32) -> Result<(String, Given), Diagnostic> {
+    let (mut rest, mut given, mut at) = (String::new(), Given::new(), 0);
     let mut lines = text.split_inclusive('\n').peekable();
     let starts = |line: &str, word: &str| line.trim_start().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t']));
     while let Some(line) = lines.next() {
@@ -226,10 +233,9 @@ fn declared_rules(text: &str, file: u32) -> Result<(String, Vec<&'static Rule>),
             at += more.len();
         }
         let rule = declared_rule(&declared, file, start)?;
-        if given.iter().any(|other: &&Rule| other.name == rule.name) {
+        if given.insert(rule.name, rule).is_some() {
             return Err(twice(rule.name, Span::new(file, start, start + line.trim_end().len())));
         }
-        given.push(rule);
         rest.extend(std::iter::repeat_n(' ', at - start - 1).chain(['\n']));
     }
     Ok((rest, given))
@@ -336,7 +342,7 @@ struct Parser<'a> {
     definitions: &'a [Definition],
     /// All definitions of the file.
     file: &'a [Definition],
-    given: &'a [&'static Rule],
+    given: &'a Given,
     /// What the definition's parameter stands for, and of how many atoms.
     argument: Option<(&'a str, Rc<Strategy>, usize)>,
     tokens: &'a [Token],
@@ -413,7 +419,7 @@ impl Parser<'_> {
             "id" => Ok(Strategy::Id),
             "fail" => Ok(Strategy::Fail),
             name => {
-                if let Some(rule) = self.given.iter().find(|rule| rule.name == name).copied().or_else(|| rules::named(name)) {
+                if let Some(rule) = self.given.get(name).copied().or_else(|| rules::named(name)) {
                     return Ok(Strategy::Rule(rule));
                 }
                 if let Some(known) = (!self.builtin).then(|| builtin(name)).flatten() {

@@ -53,7 +53,7 @@ pub fn is_hot(expr: &Expr) -> bool {
 
 /// A cheaper form of an arithmetic term, if there is one.
 pub fn simplified(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let mut left = TERMS;
+    let mut left = TERMS - 1;
     if expr.ty() != &Type::Double || has_more_terms(expr, &mut left) {
         return None;
     }
@@ -68,27 +68,28 @@ pub fn simplified(expr: &Expr, facts: &Facts) -> Option<Expr> {
     new
 }
 
-/// Whether a sum has more terms than are left; it takes its terms away from them.
+/// Whether a sum has more terms than so many and one; each of its additions, which are counted on the way down, makes one
+/// more.
 fn has_more_terms(expr: &Expr, left: &mut usize) -> bool {
     match expr.term() {
-        Term::Prim(Prim::Add | Prim::Sub | Prim::Neg, args) => args.iter().any(|arg| has_more_terms(arg, left)),
-        _ if *left == 0 => true,
-        _ => {
-            *left -= 1;
-            false
+        Term::Prim(Prim::Add | Prim::Sub, _) if *left == 0 => true,
+        Term::Prim(prim @ (Prim::Add | Prim::Sub | Prim::Neg), args) => {
+            *left -= usize::from(*prim != Prim::Neg);
+            args.iter().any(|arg| has_more_terms(arg, left))
         }
+        _ => false,
     }
 }
 
 fn rearranged(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut list = Vec::new();
     terms(expr, true, &mut list);
-    let is_kept = |term: &Expr| is_hot(term) || facts.accumulates(term);
-    let (kept, list): (Vec<_>, Vec<_>) = list.into_iter().partition(|(term, _)| is_kept(term));
+    let is_kept = |(term, _): &(Expr, bool)| is_hot(term) || facts.accumulates(term);
+    let kept: Vec<_> = list.extract_if(.., |term| is_kept(term)).collect();
     if list.is_empty() || !kept.is_empty() && list.len() < 2 {
         return None;
     }
-    let mut products = Vec::new();
+    let mut products = Vec::with_capacity(list.len());
     for (term, positive) in &list {
         let mut product = Product::of(term, facts);
         if product.is_large() {
@@ -122,6 +123,9 @@ fn append(sum: &mut Option<Expr>, term: Expr, positive: bool) {
 
 /// Like terms collected and common factors taken out; without its sign, and whether it has one.
 pub fn collected(products: Vec<Product>, facts: &Facts) -> (Expr, bool) {
+    if let [single] = products.as_slice() {
+        return single.to_signed(facts);
+    }
     let mut list: Vec<Product> = Vec::new();
     for product in products {
         match list.iter_mut().find(|other| other.same_factors(&product)) {

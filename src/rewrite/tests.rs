@@ -128,7 +128,7 @@ fn long_chain() {
     let mut budget = Budget::for_nodes(nodes);
     let rules: Vec<_> = rules::all().collect();
     let mut facts = Facts::default();
-    let new = engine::innermost(&rules, &body, &mut facts, &mut budget, &mut Log::new(false)).expect("ends");
+    let new = engine::innermost(&mut engine::Candidates::of(&rules), &body, &mut facts, &mut budget, &mut Log::new(false)).expect("ends");
     assert_eq!(show(&new), "x");
     assert!(budget.visited < 200 * nodes, "{} visits for {nodes} nodes", budget.visited);
 }

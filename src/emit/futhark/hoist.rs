@@ -14,7 +14,7 @@ use std::rc::Rc;
 use super::context::Emitter;
 use super::function::Signature;
 use super::syntax::Fut;
-use crate::ir::free::each_free_var;
+use crate::ir::free::any_free_var;
 use crate::ir::prove::Facts;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
@@ -67,9 +67,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn varies(&self, expr: &Expr) -> bool {
-        let mut found = false;
-        each_free_var(expr, &mut |var| found |= self.varying.contains(var));
-        found
+        any_free_var(expr, &mut |var| self.varying.contains(var))
     }
 
     /// Whether something in the term can fail that is the same in every step.

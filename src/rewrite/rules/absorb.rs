@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::free::{each_free_var, is_known_without, mentions};
+use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
@@ -79,7 +79,7 @@ fn question<'a>(expr: &'a Expr, x: &Var) -> Option<&'a Expr> {
 
 /// Collects the operations on elements of x, with their indices; `false` where x is used in another way.
 fn asked(expr: &Expr, x: &Var, found: &mut Vec<(Expr, Expr)>) -> bool {
-    if is_known_without(expr, x) {
+    if !mentions(expr, x) {
         return true;
     }
     if let Some(index) = question(expr, x) {
@@ -130,11 +130,8 @@ fn each_strict<T>(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Option<T>) -> Option<
 fn is_closed(term: &Expr, index: &Expr, body: &Expr) -> bool {
     let mut bound = FxHashSet::default();
     collect_binders(body, &mut bound);
-    let mut closed = true;
-    each_free_var(term, &mut |var| {
-        closed = closed && (!bound.contains(var) || matches!(index.term(), Term::Var(index) if index == var));
-    });
-    closed
+    let is_index = |var: &Var| matches!(index.term(), Term::Var(index) if index == var);
+    !any_free_var(term, &mut |var| bound.contains(var) && !is_index(var))
 }
 
 fn replace(expr: &Expr, by: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {

@@ -3,7 +3,7 @@
 //!     if true then a else b     →  a
 //!     f (if c then a else b)    →  if c then f a else f b     where f is small or one side then simplifies
 
-use crate::ir::free::{each_free_var, mentions};
+use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::{replace, same};
@@ -46,7 +46,7 @@ fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
                 return Some(Expr::if_(c.clone(), substitute(a, &[(i, k)]), b.clone()));
             }
         }
-        if matches!(c.term(), Term::Bool(_)) {
+        if matches!(c.term(), Term::Bool(_)) || facts.has_decided_in(expr) && !c.is_atom() {
             return None;
         }
         let known = |branch: &Expr, truth| if mentions_all(branch, c) { replace(branch, c, &Expr::bool(truth)) } else { branch.clone() };
@@ -61,9 +61,7 @@ fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 /// Whether every variable of a term occurs in another one, as it must where the term does.
 fn mentions_all(expr: &Expr, term: &Expr) -> bool {
-    let mut all = true;
-    each_free_var(term, &mut |var| all = all && mentions(expr, var));
-    all
+    !any_free_var(term, &mut |var| !mentions(expr, var))
 }
 
 /// What decides a step of a fold comes first: all other steps then do nothing, and the loop is that one step.

@@ -4,7 +4,7 @@
 //!     let r = 1 / z in a / z + b              →  let r = 1 / z in a * r + b
 //!     let z = e in (a / z, b / z, c / z, …)   →  let z = e in let r = 1 / z in (a * r, b * r, c * r, …)
 
-use crate::ir::free::is_known_without;
+use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
@@ -62,7 +62,7 @@ fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 /// How often the term divides by z, which is x or a component of it; `None` where it has the reciprocal already.
 fn divisions(expr: &Expr, z: &Expr, x: &Var) -> Option<usize> {
-    if is_known_without(expr, x) {
+    if !mentions(expr, x) {
         return Some(0);
     }
     let by_z = |expr: &Expr| binary(expr, Prim::Div).filter(|(_, by)| same(by, z)).map(|(x, _)| x.clone());

@@ -189,13 +189,34 @@ fn let_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
         at += 1;
         if !strict(at - 1) { child.clone() } else { strip(child, &mut prefixes) }
     });
-    if prefixes.is_empty() {
-        return None;
-    }
-    Some(prefixes.into_iter().rev().fold(inner, |inner, prefix| match prefix {
+    (!prefixes.is_empty()).then(|| behind(prefixes, inner))
+}
+
+/// The term behind all that stands in front of its operands and of theirs: what the rule comes to, in one walk.
+pub fn floated(expr: &Expr) -> Expr {
+    let mut prefixes = Vec::new();
+    let inner = bare(expr, &mut prefixes);
+    behind(prefixes, inner)
+}
+
+fn bare(expr: &Expr, prefixes: &mut Vec<Prefix>) -> Expr {
+    let is_strict = strict_operands(expr);
+    let mut at = 0;
+    map_children(expr, &mut |child| {
+        at += 1;
+        if !is_strict(at - 1) {
+            return child.clone();
+        }
+        let child = strip(child, prefixes);
+        bare(&child, prefixes)
+    })
+}
+
+fn behind(prefixes: Vec<Prefix>, inner: Expr) -> Expr {
+    prefixes.into_iter().rev().fold(inner, |inner, prefix| match prefix {
         Prefix::Let(x, a) => Expr::let_(x, a, inner),
         Prefix::Check(cond, status) => Expr::check(cond, status, inner),
-    }))
+    })
 }
 
 fn strip(expr: &Expr, prefixes: &mut Vec<Prefix>) -> Expr {

@@ -9,10 +9,10 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::free::{each_free_var, mentions};
+use crate::ir::free::{any_free_var, each_free_var, mentions};
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
-use crate::rewrite::alike::{has_array, replace};
+use crate::rewrite::alike::{Replacements, has_array, replace};
 use crate::rewrite::cost::{Work, is_worth_a_name};
 use crate::rewrite::facts::Facts;
 
@@ -61,6 +61,7 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let runs = runs(n, facts);
     let mut search = Search::out_of(&binders, facts, facts.grants("i is not in e", false));
     search.may_fail = runs;
+    search.all = true;
     // a loop of its own is worth a test of whether the outer one runs
     let guarded = |term: &Expr| Work::of(term).loops > 0 && zero(term.ty()).is_some() && (n.is_atom() || matches!(n.term(), Term::Dim(..)));
     search.strict(body, &mut |term, place| {
@@ -68,15 +69,18 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
         facts.grants("e is work", is_worth_moving(term, place.named))
             && facts.require("e total, or 0 < n, or behind that test", is_safe(term), term).is_some()
     });
-    let (term, _) = search.found?;
-    let t = Var::fresh(name_for(&term.written), term.written.ty().clone());
-    let new = replace(body, &term.written, &Expr::var(&t));
-    let value = freshen(&term.expanded);
-    let value = match zero(value.ty()) {
-        Some(idle) if !runs && !facts.is_total(&value) => Expr::if_(Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]), value, idle),
-        Some(_) | None => value,
-    };
-    Some(Expr::let_(t, value, with_body(expr, new)))
+    if search.found.is_empty() {
+        return None;
+    }
+    let inside = with_body(expr, search.names.done_in(body));
+    Some(search.found.into_iter().rev().fold(inside, |inside, Found { name, value, .. }| {
+        let value = freshen(&value);
+        let value = match zero(value.ty()) {
+            Some(idle) if !runs && !facts.is_total(&value) => Expr::if_(Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]), value, idle),
+            Some(_) | None => value,
+        };
+        Expr::let_(name, value, inside)
+    }))
 }
 
 /// A value of a type without arrays: for what is not used.
@@ -102,12 +106,12 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
             && facts.require("e total", !place.fails && facts.is_total(term), term).is_some()
             && facts.require("0 <= n", place.loops.iter().all(|(_, n)| runs(n)), term).is_some()
     });
-    let (term, loops) = search.found?;
-    let array = loops.iter().rev().fold(term.expanded.clone(), |element, (i, n)| Expr::build_with(n.clone(), i.clone(), element));
+    let Found { written, value, loops, .. } = search.found.pop()?;
+    let array = loops.iter().rev().fold(value, |element, (i, n)| Expr::build_with(n.clone(), i.clone(), element));
     let array = freshen(&array);
-    let t = Var::fresh(name_for(&term.written), array.ty().clone());
+    let t = Var::fresh(name_for(&written), array.ty().clone());
     let read = loops.iter().fold(Expr::var(&t), |array, (i, _)| Expr::get(array, Expr::var(i)));
-    let new = replace(body, &term.written, &read);
+    let new = replace(body, &written, &read);
     Some(Expr::let_(t, array, with_body(expr, new)))
 }
 
@@ -167,7 +171,7 @@ fn name_for(term: &Expr) -> &'static str {
 /// Loops around a term, with their counts.
 type Loops = Vec<(Var, Expr)>;
 
-/// Looks for a largest term that may leave the loop.
+/// Looks for largest terms that may leave the loop.
 struct Search<'a> {
     facts: &'a Facts,
     /// What may not occur in it.
@@ -182,13 +186,20 @@ struct Search<'a> {
     may_fail: bool,
     /// Whether the term may have them all the same.
     any: bool,
-    found: Option<(Found, Loops)>,
+    /// Whether all are wanted, not the first alone.
+    all: bool,
+    found: Vec<Found>,
+    /// Their names: what is found later has those of what was found before it.
+    names: Replacements,
 }
 
-/// A term that may leave the loop: as it stands there, and without the lets of the loop's body.
+/// A term that may leave the loop: as it stands there, and without the lets of the loop's body; and the loops between that
+/// its value depends on.
 struct Found {
+    name: Var,
     written: Expr,
-    expanded: Expr,
+    value: Expr,
+    loops: Loops,
 }
 
 /// Where a term was found.
@@ -206,7 +217,18 @@ type Wanted<'a> = &'a mut dyn FnMut(&Expr, Place) -> bool;
 impl<'a> Search<'a> {
     fn out_of(binders: &[&Var], facts: &'a Facts, any: bool) -> Search<'a> {
         let bound = binders.iter().map(|var| (*var).clone()).collect();
-        Search { facts, bound, loops: Vec::new(), lets: Vec::new(), failing: FxHashSet::default(), may_fail: false, any, found: None }
+        Search {
+            facts,
+            bound,
+            loops: Vec::new(),
+            lets: Vec::new(),
+            failing: FxHashSet::default(),
+            may_fail: false,
+            any,
+            all: false,
+            found: Vec::new(),
+            names: Replacements::default(),
+        }
     }
 
     /// Whether a term may fail outside, as far as that is known before lets are written out; so many are, again and again,
@@ -233,13 +255,17 @@ impl<'a> Search<'a> {
         )
     }
 
+    fn is_done(&self) -> bool {
+        !self.all && !self.found.is_empty()
+    }
+
     /// Terms that every step of the loop evaluates.
     fn strict(&mut self, expr: &Expr, wanted: Wanted) {
         self.strict_at(expr, false, wanted);
     }
 
     fn strict_at(&mut self, expr: &Expr, named: bool, wanted: Wanted) {
-        if self.found.is_some() || expr.is_atom() {
+        if self.is_done() || expr.is_atom() || self.names.has(expr) {
             return;
         }
         if self.is_free(expr) {
@@ -248,14 +274,17 @@ impl<'a> Search<'a> {
             let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
             let place = Place { loops: &loops, named, fails };
             if loops.len() == self.loops.len() && wanted(&expanded, place) {
-                let expanded = self.expand(expr);
-                self.found = Some((Found { written: expr.clone(), expanded }, loops));
+                let (written, value) = (expr.clone(), self.expand(&self.names.done_in(expr)));
+                let name = Var::fresh(name_for(expr), expr.ty().clone());
+                self.names.add(expr, &Expr::var(&name));
+                self.found.push(Found { name, written, value, loops });
                 return;
             }
         }
         if let Term::Let(x, value, body) = expr.term() {
             self.strict_at(value, true, wanted);
-            return self.below_let(x, value, |search| search.strict(body, wanted));
+            let value = self.names.done_in(value);
+            return self.below_let(x, &value, |search| search.strict(body, wanted));
         }
         let is_strict = strict_operands(expr);
         let mut at = 0;
@@ -269,7 +298,7 @@ impl<'a> Search<'a> {
 
     /// The bodies of loops that every step runs.
     fn inner_loops(&mut self, expr: &Expr, wanted: Wanted) {
-        if self.found.is_some() || expr.is_atom() {
+        if self.is_done() || expr.is_atom() {
             return;
         }
         if let Term::Let(x, value, body) = expr.term() {
@@ -326,8 +355,6 @@ impl<'a> Search<'a> {
     }
 
     fn is_free(&self, expr: &Expr) -> bool {
-        let mut free = true;
-        each_free_var(expr, &mut |var| free = free && (self.any || !self.bound.contains(var)));
-        free
+        self.any || !any_free_var(expr, &mut |var| self.bound.contains(var))
     }
 }

@@ -11,16 +11,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ir::free::each_free_var;
 use crate::ir::subst::{freshen, map_children};
 use crate::ir::{Expr, Term, Type, Var};
-use crate::rewrite::alike::{has_array, same};
+use crate::rewrite::alike::has_array;
 use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
 use super::rules;
-use candidates::Candidates;
 use repeats::Repeats;
+use survey::Survey;
 
-mod candidates;
 mod repeats;
+mod survey;
 
 rules! {
     "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is work or an element", "one of them is always evaluated"] => common;
@@ -30,42 +30,19 @@ rules! {
 const ROUNDS: usize = 64;
 
 fn common(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let new = region(expr, &repeats(expr, facts), facts);
-    (!new.is_same(expr)).then_some(new)
-}
-
-/// A body: what is common in it, then in the bodies inside.
-fn region(expr: &Expr, repeated: &Repeats, facts: &Facts) -> Expr {
-    if !repeated.are_in(expr) {
-        return expr.clone();
-    }
-    let mut terms = Candidates::of(expr, repeated).best(facts);
-    if terms.is_empty() {
-        return inner_regions(expr, repeated, facts);
-    }
-    let mut expr = name(expr, terms, repeated);
-    let mut repeated = repeats(&expr, facts);
-    for _ in 1..ROUNDS {
-        terms = Candidates::of(&expr, &repeated).best(facts);
-        if terms.is_empty() {
+    let mut body = expr.clone();
+    for _ in 0..ROUNDS {
+        let repeated = repeats(&body, facts);
+        if !repeated.are_in(&body) {
             break;
         }
-        expr = name(&expr, terms, &repeated);
-        repeated = repeats(&expr, facts);
+        let survey = Survey::of(&body, &repeated, facts);
+        if survey.is_done() {
+            break;
+        }
+        body = Naming { survey: &survey, repeated: &repeated, names: FxHashMap::default() }.region(&body, 0);
     }
-    inner_regions(&expr, &repeated, facts)
-}
-
-fn inner_regions(expr: &Expr, repeated: &Repeats, facts: &Facts) -> Expr {
-    if !repeated.are_in(expr) {
-        return expr.clone();
-    }
-    let strict = operands_on_spine(expr);
-    let mut at = 0;
-    map_children(expr, &mut |child| {
-        at += 1;
-        if strict(at - 1) { inner_regions(child, repeated, facts) } else { region(child, repeated, facts) }
-    })
+    (!body.is_same(expr)).then_some(body)
 }
 
 /// What repeats in a body and may be named, wherever it stands.
@@ -85,36 +62,72 @@ pub fn operands_on_spine(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
     move |at| all || strict(at)
 }
 
-/// Binds a name to each of the terms, as far out as the lets in front of the body that it mentions.
-fn name(expr: &Expr, terms: Vec<Expr>, repeated: &Repeats) -> Expr {
-    let spine = Spine::of(expr);
-    let mut names = Names { by_fingerprint: FxHashMap::default(), repeated };
-    let mut lets: Vec<Vec<(Var, Expr)>> = vec![Vec::new(); spine.nodes.len() + 1];
-    for term in terms {
-        let t = Var::fresh("t", term.ty().clone());
-        lets[spine.behind(&term)].push((t.clone(), freshen(&term)));
-        names.by_fingerprint.entry(term.fingerprint()).or_default().push((term, Expr::var(&t)));
+/// Gives names to what a survey found.
+struct Naming<'a> {
+    survey: &'a Survey<'a>,
+    repeated: &'a Repeats,
+    /// The names around this place, by class.
+    names: FxHashMap<usize, Expr>,
+}
+
+impl Naming<'_> {
+    /// Binds what is named in a region as far out as the lets in front of its body that it mentions.
+    fn region(&mut self, expr: &Expr, region: usize) -> Expr {
+        let spine = Spine::of(expr);
+        let mut lets: Vec<Vec<(Var, Expr)>> = vec![Vec::new(); spine.nodes.len() + 1];
+        let mut named = Vec::new();
+        for (class, term) in self.survey.named(region) {
+            let t = Var::fresh("t", term.ty().clone());
+            let value = map_children(term, &mut |child| self.replaced(child, None));
+            lets[spine.behind(term)].push((t.clone(), freshen(&value)));
+            named.push((class, Expr::var(&t)));
+        }
+        let classes: Vec<usize> = named.iter().map(|(class, _)| *class).collect();
+        self.names.extend(named);
+        let mut lets = lets.into_iter().rev();
+        let mut bound = |inner: Expr| lets.next().into_iter().flatten().fold(inner, |inner, (t, value)| Expr::let_(t, value, inner));
+        let mut inner = bound(self.replaced(&spine.end, Some(region)));
+        for node in spine.nodes.iter().rev() {
+            let rebuilt = match node.term() {
+                Term::Let(x, value, body) => {
+                    let value_now = self.replaced(value, Some(region));
+                    let is_old = value_now.is_same(value) && inner.is_same(body);
+                    if is_old { node.clone() } else { Expr::let_(x.clone(), value_now, inner).at(node.span()) }
+                }
+                Term::Check { cond, status, body } => {
+                    let cond_now = self.replaced(cond, Some(region));
+                    let is_old = cond_now.is_same(cond) && inner.is_same(body);
+                    if is_old { node.clone() } else { Expr::check(cond_now, *status, inner).at(node.span()) }
+                }
+                _ => inner,
+            };
+            inner = bound(rebuilt);
+        }
+        classes.iter().for_each(|class| {
+            self.names.remove(class);
+        });
+        inner
     }
-    let mut lets = lets.into_iter().rev();
-    let mut bound = |inner: Expr| lets.next().into_iter().flatten().fold(inner, |inner, (t, value)| Expr::let_(t, value, inner));
-    let mut inner = bound(names.replace(&spine.end));
-    for node in spine.nodes.iter().rev() {
-        let rebuilt = match node.term() {
-            Term::Let(x, value, body) => {
-                let value_now = names.replace(value);
-                let is_old = value_now.is_same(value) && inner.is_same(body);
-                if is_old { node.clone() } else { Expr::let_(x.clone(), value_now, inner).at(node.span()) }
+
+    /// The term with names in the place of what they stand for; in a region, what the regions inside name is named too.
+    fn replaced(&mut self, expr: &Expr, region: Option<usize>) -> Expr {
+        if !self.repeated.are_in(expr) {
+            return expr.clone();
+        }
+        if let Some(name) = self.survey.class(expr).and_then(|class| self.names.get(&class)) {
+            return name.clone();
+        }
+        let strict = operands_on_spine(expr);
+        let mut at = 0;
+        map_children(expr, &mut |child| {
+            at += 1;
+            let inner = region.filter(|_| !strict(at - 1)).and_then(|region| self.survey.inner(region, child));
+            match inner.filter(|_| self.survey.class(child).is_none_or(|class| !self.names.contains_key(&class))) {
+                Some(inner) => self.region(child, inner),
+                None => self.replaced(child, region.filter(|_| strict(at - 1))),
             }
-            Term::Check { cond, status, body } => {
-                let cond_now = names.replace(cond);
-                let is_old = cond_now.is_same(cond) && inner.is_same(body);
-                if is_old { node.clone() } else { Expr::check(cond_now, *status, inner).at(node.span()) }
-            }
-            _ => inner,
-        };
-        inner = bound(rebuilt);
+        })
     }
-    inner
 }
 
 /// The lets and checks in front of a body, and what comes behind them.
@@ -145,25 +158,6 @@ impl Spine {
         let mut behind = 0;
         each_free_var(term, &mut |var| behind = behind.max(self.variables.get(var).map_or(0, |at| at + 1)));
         behind
-    }
-}
-
-/// The terms that have a name now.
-struct Names<'a> {
-    by_fingerprint: FxHashMap<u64, Vec<(Expr, Expr)>>,
-    repeated: &'a Repeats,
-}
-
-impl Names<'_> {
-    fn replace(&self, expr: &Expr) -> Expr {
-        if !self.repeated.are_in(expr) {
-            return expr.clone();
-        }
-        let named = self.by_fingerprint.get(&expr.fingerprint()).into_iter().flatten().find(|(term, _)| same(term, expr));
-        match named {
-            Some((_, name)) => name.clone(),
-            None => map_children(expr, &mut |child| self.replace(child)),
-        }
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::ir::eval::{Value, eval};
 use crate::ir::{Expr, Prim, Program, Type};
 use crate::rewrite::derivation::Log;
-use crate::rewrite::engine::Budget;
+use crate::rewrite::engine::{Budget, RuleSets};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::generate::Generator;
 use crate::rewrite::interpret::Interpreter;
@@ -142,7 +142,9 @@ fn apply_once(rule: &'static Rule, program: &Program, body: &Expr, mutation: &Mu
     let mut budget = Budget { step_limit: 1000, ..Budget::for_nodes(0) };
     let mut log = Log::new(false);
     let strategy = Strategy::With(Combinator::Topdown, Strategy::Rule(rule).into());
-    Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &|_| true }.apply(&strategy, body).ok()?
+    Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, rule_sets: &mut RuleSets::default(), enabled: &|_| true }
+        .apply(&strategy, body)
+        .ok()?
 }
 
 fn compare(before: &Program, after: &Program, name: &str, arguments: &[Value]) -> Option<String> {

@@ -10,7 +10,7 @@ use super::{TRIED, check_rule, compare, in_context};
 use crate::ir::eval::{Array, Outcome, Shape, Value, eval};
 use crate::ir::{Expr, Function, Program, Type, Var, check};
 use crate::rewrite::derivation::Log;
-use crate::rewrite::engine::{Budget, OutOfSteps};
+use crate::rewrite::engine::{Budget, OutOfSteps, RuleSets};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::generate::Generator;
 use crate::rewrite::interpret::Interpreter;
@@ -147,7 +147,9 @@ fn rewritten(row: &Row, program: &Program, mutation: &Mutation) -> (Rewritten, V
     facts.enter_function(function);
     let mut budget = Budget { step_limit: 1000, ..Budget::for_nodes(0) };
     let mut log = Log::new(false);
-    let new = Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, enabled: &|_| true }.apply(&strategy, &function.body);
+    let new =
+        Interpreter { facts: &mut facts, budget: &mut budget, log: &mut log, rule_sets: &mut RuleSets::default(), enabled: &|_| true }
+            .apply(&strategy, &function.body);
     (new, facts.refusals.take())
 }
 
