@@ -57,7 +57,9 @@ static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t
             const int64_t at = k + 8 <= columns ? k : columns - 8;
             lanes pairs[8], fours[8];
             for (int64_t j = 0; j < 8; j += 2) {
-                const lanes a = *(const lanes *)tile[at + j], b = *(const lanes *)tile[at + j + 1];
+                lanes a = *(const lanes *)tile[at + j], b = *(const lanes *)tile[at + j + 1];
+                /* of a column that is constant gcc makes a shuffle of one operand, and that one wrong */
+                __asm__("" : "+v"(a), "+v"(b));
                 pairs[j] = __builtin_shuffle(a, b, even);
                 pairs[j + 1] = __builtin_shuffle(a, b, odd);
             }

@@ -51,8 +51,8 @@ fn check(with: With, count: usize, first: usize) {
     let start = std::time::Instant::now();
     let next = AtomicUsize::new(0);
     let total = Mutex::new(Counts::default());
-    // the first failing program of each kind
-    let failing: Mutex<BTreeMap<String, Vec<(usize, Program)>>> = Mutex::new(BTreeMap::new());
+    // the failing programs of each kind, and what was said of the first: a program that fails once in a while says it then only
+    let failing: Mutex<BTreeMap<String, (String, Vec<(usize, Program)>)>> = Mutex::new(BTreeMap::new());
     std::panic::set_hook(Box::new(|_| {}));
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -72,7 +72,7 @@ fn check(with: With, count: usize, first: usize) {
                         total.lock().expect("no panic").add(&counts);
                         let mut failing = failing.lock().expect("no panic");
                         for (at, failure) in failures {
-                            let programs_of = failing.entry(failure.kind).or_default();
+                            let (_, programs_of) = failing.entry(failure.kind).or_insert_with(|| (failure.detail, Vec::new()));
                             if programs_of.last().is_none_or(|(seed, _)| *seed != first + start + at) {
                                 programs_of.push((first + start + at, programs[at].clone()));
                             }
@@ -86,9 +86,9 @@ fn check(with: With, count: usize, first: usize) {
     println!("{count} programs in {:.0?}: {total:?}", start.elapsed());
     let failing = failing.into_inner().expect("no panic");
     let mut text = String::new();
-    for (kind, programs) in failing {
+    for (kind, (said, programs)) in failing {
         let seeds: Vec<String> = programs.iter().map(|(seed, _)| seed.to_string()).collect();
-        text.push_str(&format!("{kind}: {} programs, seeds {}\n", programs.len(), seeds.join(" ")));
+        text.push_str(&format!("{kind}: {} programs, seeds {}\n{said}\n", programs.len(), seeds.join(" ")));
         let smallest = programs.into_iter().map(|(_, program)| program).min_by_key(Program::size);
         let smallest = smallest.map(|program| {
             smoothc::stack::with_large_stack(|| {
