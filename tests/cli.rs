@@ -411,3 +411,31 @@ fn sizes_are_fixed_and_numbers_are_floats() {
         assert!(errors(&output).starts_with(&format!("error[{code}]: ")), "{}", errors(&output));
     }
 }
+
+/// With the flags of `smoothc run` gcc 12 permutes rows of a few columns wrong in vectors of 512 bits.
+#[test]
+fn rows_of_a_few_columns_run_as_they_are_written() {
+    let rows = [
+        "a * b, b * b, a * c",
+        "a * b, b * b, a * c, c + a, 0.0, c + a, 0.0, 0.0, a",
+        "a, c, b",
+        "b, b, a, c, c, a",
+        "0.0, a * b, 0.0, c",
+        "c * c, a - b, b, b, 1.0",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rows.smooth");
+    let functions = rows.iter().enumerate().map(|(k, row)| {
+        format!("let f{k} (m: Matrix<n, 3>) = build (length m) (fun i -> let (a, b, c) = (m[i][0], m[i][1], m[i][2]) in [{row}])\n")
+    });
+    std::fs::write(&path, functions.collect::<String>()).expect("can be written");
+    let path = path.to_str().expect("text");
+    let matrix: Vec<String> = (0..17).map(|i| format!("[{i}.5, {}, {}]", i + 2, 2 * i + 1)).collect();
+    let matrix = format!("[{}]", matrix.join(", "));
+    for (k, row) in rows.iter().enumerate() {
+        let entry = format!("f{k}");
+        let [run, eval] = ["run", "eval"].map(|command| smoothc(&[command, path, &entry, &matrix]));
+        assert!(run.status.success() && eval.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        assert_eq!(String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&eval.stdout), "{row}");
+    }
+}

@@ -45,14 +45,19 @@ fn threads_change_nothing_in_random_programs() {
     check(With::Threads, setting("SMOOTHC_PROGRAMS", 1000) / 4, setting("SMOOTHC_SEED", 0));
 }
 
+/// The failing programs of one kind, with their seeds, and what was said of the first: what fails once in a while says so only then.
+struct Failing {
+    said: String,
+    programs: Vec<(usize, Program)>,
+}
+
 fn check(with: With, count: usize, first: usize) {
     let budget = setting("SMOOTHC_SHRINK", 400);
     let batches = count.div_ceil(BATCH);
     let start = std::time::Instant::now();
     let next = AtomicUsize::new(0);
     let total = Mutex::new(Counts::default());
-    // the failing programs of each kind, and what was said of the first: a program that fails once in a while says it then only
-    let failing: Mutex<BTreeMap<String, (String, Vec<(usize, Program)>)>> = Mutex::new(BTreeMap::new());
+    let failing: Mutex<BTreeMap<String, Failing>> = Mutex::new(BTreeMap::new());
     std::panic::set_hook(Box::new(|_| {}));
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -72,7 +77,10 @@ fn check(with: With, count: usize, first: usize) {
                         total.lock().expect("no panic").add(&counts);
                         let mut failing = failing.lock().expect("no panic");
                         for (at, failure) in failures {
-                            let (_, programs_of) = failing.entry(failure.kind).or_insert_with(|| (failure.detail, Vec::new()));
+                            let programs_of = &mut failing
+                                .entry(failure.kind)
+                                .or_insert_with(|| Failing { said: failure.detail, programs: Vec::new() })
+                                .programs;
                             if programs_of.last().is_none_or(|(seed, _)| *seed != first + start + at) {
                                 programs_of.push((first + start + at, programs[at].clone()));
                             }
@@ -86,7 +94,7 @@ fn check(with: With, count: usize, first: usize) {
     println!("{count} programs in {:.0?}: {total:?}", start.elapsed());
     let failing = failing.into_inner().expect("no panic");
     let mut text = String::new();
-    for (kind, (said, programs)) in failing {
+    for (kind, Failing { said, programs }) in failing {
         let seeds: Vec<String> = programs.iter().map(|(seed, _)| seed.to_string()).collect();
         text.push_str(&format!("{kind}: {} programs, seeds {}\n{said}\n", programs.len(), seeds.join(" ")));
         let smallest = programs.into_iter().map(|(_, program)| program).min_by_key(Program::size);

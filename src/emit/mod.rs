@@ -11,6 +11,7 @@ mod expr;
 pub mod futhark;
 mod measures;
 mod names;
+mod narrow;
 mod reserved;
 mod runtime;
 mod share;
@@ -239,7 +240,9 @@ fn body_function(
     }
     names.close();
     let doc = if function.is_entry { signature.doc.clone() } else { signature.short_doc.clone() };
-    FunctionView { doc, signature: signature.body.clone(), lines }
+    let is_narrow = file.real == Real::F64 && narrow::writes_narrow_rows(&function.body);
+    let signature = if is_narrow { format!("SMOOTH_NARROW\n{}", signature.body) } else { signature.body.clone() };
+    FunctionView { doc, signature, lines }
 }
 
 /// Whether a line mentions a name, outside of comments.

@@ -20,6 +20,8 @@ const LANES: &str = include_str!("../../runtime/lanes.h");
 const VECTOR_MATH: &str = include_str!("../../runtime/vector_math.h");
 /// The same for floats.
 const VECTOR_MATH_F32: &str = include_str!("../../runtime/vector_math_f32.h");
+/// The macro before functions whose loops write rows of a few columns, for the C file.
+const NARROW: &str = include_str!("../../runtime/narrow.h");
 /// The macros before loops that threads share, for the C file.
 const PARALLEL: &str = include_str!("../../runtime/parallel.h");
 
@@ -34,6 +36,9 @@ pub fn loop_parts(text: &str) -> Vec<String> {
                 parts.push(vector_math.to_string());
             }
         }
+    }
+    if text.contains("SMOOTH_NARROW") {
+        parts.push(NARROW.to_string());
     }
     if text.contains("smooth_threads") || text.contains("SMOOTH_PARALLEL") {
         parts.push(PARALLEL.to_string());

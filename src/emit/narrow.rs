@@ -1,0 +1,49 @@
+//! Loops that gcc gets wrong in vectors of 512 bits.
+//!
+//! In: a function's statements. Out: whether a loop writes rows of a few columns, element by element.
+//!
+//!     for (i …) { out[i * 3] = a * b; out[i * 3 + 1] = b * b; out[i * 3 + 2] = a * c; }      yes
+//!
+//! gcc permutes what such an iteration reads and writes. It takes some permutations of eight doubles for the instruction that
+//! stays within pairs of lanes (`vpermilpd`), and stores wrong numbers; 12.2 does, and nothing in the C is at fault. In vectors of
+//! four doubles it does not. So these functions ask for those.
+
+use crate::lower::each_local;
+use crate::lower::program::{Block, Id, Lanes, Place, Share, Stmt, Value};
+
+/// Whether some loop writes two elements of one array in each iteration, in places that follow its variable.
+pub fn writes_narrow_rows(block: &Block) -> bool {
+    block.iter().any(|stmt| {
+        let here = match stmt {
+            Stmt::For { lanes: Lanes::Tile(_), .. } | Stmt::Share(Share { lanes: Lanes::Tile(_), .. }) => return false,
+            Stmt::For { i, body, .. } | Stmt::Share(Share { i, body, .. }) => is_innermost(body) && writes_twice(body, *i, &mut Vec::new()),
+            _ => false,
+        };
+        here || stmt.blocks().any(writes_narrow_rows)
+    })
+}
+
+/// Only such loops run in lanes of their own.
+fn is_innermost(block: &Block) -> bool {
+    block.iter().all(|stmt| !matches!(stmt, Stmt::For { .. } | Stmt::Share(_)) && stmt.blocks().all(is_innermost))
+}
+
+/// Whether two statements, also in branches, write one of the arrays, of which `written` are those so far.
+fn writes_twice(block: &Block, i: Id, written: &mut Vec<Id>) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } if mentions(offset, i) => {
+            let again = written.contains(base);
+            written.push(*base);
+            again
+        }
+        Stmt::If { then, otherwise, .. } => writes_twice(then, i, written) || writes_twice(otherwise, i, written),
+        Stmt::Scope(body) => writes_twice(body, i, written),
+        _ => false,
+    })
+}
+
+fn mentions(offset: &Value, i: Id) -> bool {
+    let mut found = false;
+    each_local(offset, &mut |id| found |= id == i);
+    found
+}
