@@ -135,7 +135,7 @@ impl Law {
 
     /// Whether a left side may match a term of this [form](Form).
     pub fn looks_at(&self, expr: &Expr) -> bool {
-        self.equations.iter().any(|equation| equation.left.may_match(expr, true))
+        self.equations.iter().any(|equation| equation.left.may_match(expr))
     }
 
     /// The side conditions of all equations, in order.
@@ -192,45 +192,39 @@ impl Equation {
 }
 
 impl Pattern {
+    /// What the pattern is made of, in the order of a term's children.
+    fn parts(&self) -> &[Pattern] {
+        match self {
+            Pattern::Meta(_) | Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => &[],
+            Pattern::Prim(_, parts) | Pattern::Tuple(parts) => parts,
+            Pattern::If(parts) => &parts[..],
+            Pattern::Get(parts) => &parts[..],
+            Pattern::Length(array) => std::slice::from_ref(array),
+        }
+    }
+
     /// Nodes beside those that metavariables stand for.
     fn nodes(&self) -> usize {
-        let all = |patterns: &[Pattern]| 1 + patterns.iter().map(Pattern::nodes).sum::<usize>();
-        match self {
-            Pattern::Meta(_) => 0,
-            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => 1,
-            Pattern::Prim(_, items) | Pattern::Tuple(items) => all(items),
-            Pattern::If(items) => all(&items[..]),
-            Pattern::Get(items) => all(&items[..]),
-            Pattern::Length(array) => 1 + array.nodes(),
-        }
+        usize::from(!matches!(self, Pattern::Meta(_))) + self.parts().iter().map(Pattern::nodes).sum::<usize>()
     }
 
     fn each_meta(&self, f: &mut dyn FnMut(&str)) {
-        match self {
-            Pattern::Meta(name) => f(name),
-            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => {}
-            Pattern::Prim(_, items) | Pattern::Tuple(items) => items.iter().for_each(|item| item.each_meta(f)),
-            Pattern::If(items) => items.iter().for_each(|item| item.each_meta(f)),
-            Pattern::Get(items) => items.iter().for_each(|item| item.each_meta(f)),
-            Pattern::Length(array) => array.each_meta(f),
+        if let Pattern::Meta(name) = self {
+            f(name);
         }
+        self.parts().iter().for_each(|part| part.each_meta(f));
     }
 
-    /// Whether it may match a term of this [form](Form), which is that of its first subterms too where they are `known`.
-    fn may_match(&self, expr: &Expr, known: bool) -> bool {
-        let all = |patterns: &[Pattern]| {
-            let parts = patterns.iter().zip(expr.term().children()).take(Form::CHILDREN);
-            !known || parts.into_iter().all(|(pattern, term)| pattern.may_match(term, false))
-        };
+    /// Whether the outermost form is that of the term, whatever number a literal is.
+    fn has_form_of(&self, expr: &Expr) -> bool {
         match (self, expr.term()) {
             (Pattern::Meta(_), _) => true,
+            // a written -0.0
             (Pattern::Number(_) | Pattern::Double(_), Term::Double(_) | Term::Prim(Prim::Neg, _)) => true,
             (Pattern::Number(_), Term::Index(_)) | (Pattern::Bool(_), Term::Bool(_)) => true,
-            (Pattern::Prim(wanted, patterns), Term::Prim(prim, _)) => wanted == prim && all(patterns),
-            (Pattern::If(patterns), Term::If(..)) => all(&patterns[..]),
-            (Pattern::Get(patterns), Term::Get(..)) => all(&patterns[..]),
-            (Pattern::Length(pattern), Term::Dim(array, 0)) => !known || pattern.may_match(array, false),
-            (Pattern::Tuple(patterns), Term::Tuple(parts)) => patterns.len() == parts.len() && all(patterns),
+            (Pattern::Prim(wanted, parts), Term::Prim(prim, args)) => wanted == prim && parts.len() == args.len(),
+            (Pattern::If(_), Term::If(..)) | (Pattern::Get(_), Term::Get(..)) | (Pattern::Length(_), Term::Dim(_, 0)) => true,
+            (Pattern::Tuple(parts), Term::Tuple(terms)) => parts.len() == terms.len(),
             (
                 Pattern::Number(_)
                 | Pattern::Double(_)
@@ -245,35 +239,25 @@ impl Pattern {
         }
     }
 
+    /// Whether it may match a term of this [form](Form).
+    fn may_match(&self, expr: &Expr) -> bool {
+        let mut known = self.parts().iter().zip(expr.term().children()).take(Form::CHILDREN);
+        self.has_form_of(expr) && known.all(|(part, child)| part.has_form_of(child))
+    }
+
     /// Whether it matches but for repeated metavariables: what most laws fail by, and the cheaper question.
     fn has_shape_of(&self, expr: &Expr) -> bool {
-        let all = |patterns: &[Pattern]| patterns.iter().zip(expr.term().children()).all(|(pattern, term)| pattern.has_shape_of(term));
-        match (self, expr.term()) {
-            (Pattern::Meta(_), _) => true,
+        let is_literal = match (self, expr.term()) {
             (Pattern::Number(value) | Pattern::Double(value), Term::Double(x)) => x.to_bits() == value.to_bits(),
-            // a written -0.0
             (Pattern::Number(value) | Pattern::Double(value), Term::Prim(Prim::Neg, args)) => {
                 matches!(args.as_slice(), [x] if matches!(x.term(), Term::Double(x) if (-x).to_bits() == value.to_bits()))
             }
             (Pattern::Number(value), Term::Index(i)) => *i as f64 == *value,
             (Pattern::Bool(value), Term::Bool(b)) => value == b,
-            (Pattern::Prim(wanted, patterns), Term::Prim(prim, args)) => wanted == prim && patterns.len() == args.len() && all(patterns),
-            (Pattern::If(patterns), Term::If(..)) => all(&patterns[..]),
-            (Pattern::Get(patterns), Term::Get(..)) => all(&patterns[..]),
-            (Pattern::Length(pattern), Term::Dim(array, 0)) => pattern.has_shape_of(array),
-            (Pattern::Tuple(patterns), Term::Tuple(parts)) => patterns.len() == parts.len() && all(patterns),
-            (
-                Pattern::Number(_)
-                | Pattern::Double(_)
-                | Pattern::Bool(_)
-                | Pattern::Prim(..)
-                | Pattern::If(_)
-                | Pattern::Get(_)
-                | Pattern::Length(_)
-                | Pattern::Tuple(_),
-                _,
-            ) => false,
-        }
+            _ => true,
+        };
+        let mut parts = self.parts().iter().zip(expr.term().children());
+        is_literal && self.has_form_of(expr) && parts.all(|(part, child)| part.has_shape_of(child))
     }
 
     /// The first place where the term is none of these: what the law has there, and what the term has.
@@ -282,17 +266,10 @@ impl Pattern {
             let is_another = !self.binds(expr, binding);
             return is_another.then(|| (format!("elsewhere `{name}` of the law is another term than here"), expr.clone()));
         }
-        let children = expr.term().children();
-        let parts: &[Pattern] = match (self, expr.term()) {
-            (Pattern::Prim(wanted, parts), Term::Prim(prim, _)) if wanted == prim => parts,
-            (Pattern::If(parts), Term::If(..)) => &parts[..],
-            (Pattern::Get(parts), Term::Get(..)) => &parts[..],
-            (Pattern::Length(array), Term::Dim(_, 0)) => std::slice::from_ref(array),
-            (Pattern::Tuple(parts), Term::Tuple(terms)) if parts.len() == terms.len() => parts,
-            _ if self.has_shape_of(expr) => return None,
-            _ => return Some((format!("the law has {} where this stands", self.form()), expr.clone())),
-        };
-        parts.iter().zip(children).find_map(|(part, child)| part.differs(child, binding))
+        if !self.has_form_of(expr) || (self.parts().is_empty() && !self.has_shape_of(expr)) {
+            return Some((format!("the law has {} where this stands", self.form()), expr.clone()));
+        }
+        self.parts().iter().zip(expr.term().children()).find_map(|(part, child)| part.differs(child, binding))
     }
 
     /// The outermost form in words.
@@ -313,23 +290,16 @@ impl Pattern {
     /// Binds the metavariables of a pattern that [has the shape](Pattern::has_shape_of) of the term; `false` where one
     /// would stand for two terms.
     fn binds<'a>(&'a self, expr: &Expr, binding: &mut Binding<'a>) -> bool {
-        let all = |patterns: &'a [Pattern], binding: &mut Binding<'a>| {
-            patterns.iter().zip(expr.term().children()).all(|(pattern, term)| pattern.binds(term, binding))
-        };
-        match self {
-            Pattern::Meta(name) => match binding.iter().find(|(other, _)| other == name) {
+        if let Pattern::Meta(name) = self {
+            return match binding.iter().find(|(other, _)| other == name) {
                 Some((_, term)) => same(term, expr),
                 None => {
                     binding.push((name, expr.clone()));
                     true
                 }
-            },
-            Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => true,
-            Pattern::Prim(_, patterns) | Pattern::Tuple(patterns) => all(patterns, binding),
-            Pattern::If(patterns) => all(&patterns[..], binding),
-            Pattern::Get(patterns) => all(&patterns[..], binding),
-            Pattern::Length(array) => all(std::slice::from_ref(array), binding),
+            };
         }
+        self.parts().iter().zip(expr.term().children()).all(|(part, child)| part.binds(child, binding))
     }
 
     /// The type of what is built; `None` where only its place says it, as of an integer literal.

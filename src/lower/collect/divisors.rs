@@ -45,7 +45,7 @@ struct Place {
     gone: bool,
 }
 
-pub struct Search {
+struct Search {
     /// The variable that each polynomial defines, and its terms.
     polynomials: Vec<(usize, Vec<usize>)>,
     places: Vec<Place>,

@@ -41,8 +41,6 @@ pub(super) enum Question {
     Equal,
     Less,
     AtMost,
-    /// Of the first size alone.
-    NeverWraps,
 }
 
 impl Lesson {
@@ -108,14 +106,12 @@ impl Facts {
             Question::Equal => facts.equal(a, b),
             Question::Less => facts.less(a, b),
             Question::AtMost => facts.at_most(a, b),
-            Question::NeverWraps => facts.never_wraps(a),
         };
         if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
             return match question {
                 Question::Equal => a == b,
                 Question::Less => a < b,
                 Question::AtMost => a <= b,
-                Question::NeverWraps => true,
             };
         }
         let Some(known) = self.sizes.last() else { return ask(&prove::Facts::default()) };
@@ -172,7 +168,10 @@ impl Facts {
 
     /// Whether the machine computes the size without wrapping.
     pub fn never_wraps(&self, size: &Size) -> bool {
-        self.prove(Question::NeverWraps, size, &Size::constant(0))
+        match self.known(self.sizes.len()) {
+            Some(facts) => facts.never_wraps(size),
+            None => prove::Facts::default().never_wraps(size),
+        }
     }
 
     /// The value of a condition, where the surroundings fix it.

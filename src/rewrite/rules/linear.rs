@@ -104,6 +104,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let staying = loops.iter().flatten().filter(|e| !leaves(e, facts)).count();
     facts.require("at most one loop stays inside the loop around", staying < 2, expr)?;
     let times = Expr::prim(Prim::ToDouble, vec![n.clone()]);
+    let poles = Poles::of(n, facts);
     let mut named: Vec<(Var, Expr)> = Vec::new();
     let mut products = Vec::new();
     for (group, sum) in groups.into_iter().zip(loops) {
@@ -116,7 +117,6 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
                 product.raise(&Expr::var(x), 1);
             }
         }
-        let poles = Poles::of(n, facts);
         let is_harmless = runs(n, facts) || !product.factors.iter().any(|factor| poles.has(factor));
         if !facts.grants("c and d have no pole at n = 0, or 0 < n, else behind that test", is_harmless) {
             product = guarded(product, sum, n, &poles, facts);

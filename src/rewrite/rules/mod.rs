@@ -1,8 +1,9 @@
 //! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
 //!
-//! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e), `loops` (f), `fission` (g). What is
-//! computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its elements), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse
-//! arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (with conditions), `last` (the last step that counts). Quotients: `divide`.
+//! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
+//! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its
+//! elements), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse arrays: `unroll`,
+//! `arrays`. Sums: `linear`, `branch` (with conditions), `last` (the last step that counts). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.

@@ -6,7 +6,7 @@
 use crate::ir::{Expr, Prim, Size, Status, Type};
 use crate::rewrite::generate::Generator;
 
-use super::shapes::{double, loop_of, partial, prim, product};
+use super::shapes::{double, loop_of, partial, prim, product, sum_of};
 
 mod loops;
 
@@ -199,18 +199,11 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "if-swap" => {
             let n = g.count();
-            let init = g.double(1);
-            let bound = Type::Index(Some(Size::of_expr(&n)));
-            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
-                let s = Expr::var(s);
-                g.bound("i", bound, |g, i| {
-                    let i = Expr::var(i);
-                    let outer = prim(Prim::And, prim(Prim::Lt, i.clone(), g.index(0)), partial(g));
-                    let inner = Expr::if_(prim(Prim::Eq, i, g.index(1)), g.double(2), s.clone());
-                    if g.below(2) == 0 { Expr::if_(outer, inner, s.clone()) } else { Expr::if_(outer, s.clone(), inner) }
-                })
-            });
-            Expr::fold_with(n, s, i, body, init)
+            sum_of(g, n, |g, s, i| {
+                let outer = prim(Prim::And, prim(Prim::Lt, i.clone(), g.index(0)), partial(g));
+                let inner = Expr::if_(prim(Prim::Eq, i, g.index(1)), g.double(2), s.clone());
+                if g.below(2) == 0 { Expr::if_(outer, inner, s.clone()) } else { Expr::if_(outer, s.clone(), inner) }
+            })
         }
         "eq-solve" => {
             let n = g.count();

@@ -1,6 +1,6 @@
 //! Parts of the terms of `instances`: conditions, products, and folds with random bodies.
 
-use crate::ir::{Expr, Prim, Size, Type};
+use crate::ir::{Expr, Prim, Size, Type, Var};
 use crate::rewrite::generate::Generator;
 
 pub fn double(value: f64) -> Expr {
@@ -31,9 +31,15 @@ pub fn product(g: &mut Generator, pool: &[Expr], factors: usize) -> Expr {
 }
 
 pub fn loop_of(g: &mut Generator, n: Expr, f: impl FnOnce(&mut Generator) -> Expr) -> Expr {
+    sum_of(g, n, |g, _, _| f(g))
+}
+
+/// A fold with a scalar accumulator, whose step is made of it and of the loop's variable.
+pub fn sum_of(g: &mut Generator, n: Expr, f: impl FnOnce(&mut Generator, Expr, Expr) -> Expr) -> Expr {
     let init = g.double(1);
     let bound = Type::Index(Some(Size::of_expr(&n)));
-    let (s, (i, body)) = g.bound("s", Type::Double, |g, _| g.bound("i", bound, |g, _| f(g)));
+    let step = |g: &mut Generator, s: &Var| g.bound("i", bound, |g, i| f(g, Expr::var(s), Expr::var(i)));
+    let (s, (i, body)) = g.bound("s", Type::Double, step);
     Expr::fold_with(n, s, i, body, init)
 }
 

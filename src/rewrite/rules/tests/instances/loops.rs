@@ -3,7 +3,7 @@
 use crate::ir::{Expr, Prim, Size, Status, Type};
 use crate::rewrite::generate::Generator;
 
-use super::super::shapes::{double, loop_of, pair_fold, partial, prim};
+use super::super::shapes::{double, loop_of, pair_fold, partial, prim, sum_of};
 
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
     Some(match rule {
@@ -254,44 +254,32 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "sum-split" => {
             let n = g.count();
-            let init = g.double(1);
-            let bound = Type::Index(Some(Size::of_expr(&n)));
-            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
-                let s = Expr::var(s);
-                g.bound("i", bound, |g, i| {
-                    let cond = if g.below(2) == 0 { prim(Prim::Eq, Expr::var(i), g.index(1)) } else { g.boolean(1) };
-                    let hot = Expr::if_(cond, g.double(1), double(0.0));
-                    let rest = g.double(1);
-                    if g.below(2) == 0 {
-                        prim(Prim::Add, s, prim(Prim::Sub, rest, hot))
-                    } else {
-                        prim(Prim::Add, prim(Prim::Add, s, hot), rest)
-                    }
-                })
-            });
-            Expr::fold_with(n, s, i, body, init)
+            sum_of(g, n, |g, s, i| {
+                let cond = if g.below(2) == 0 { prim(Prim::Eq, i, g.index(1)) } else { g.boolean(1) };
+                let hot = Expr::if_(cond, g.double(1), double(0.0));
+                let rest = g.double(1);
+                if g.below(2) == 0 {
+                    prim(Prim::Add, s, prim(Prim::Sub, rest, hot))
+                } else {
+                    prim(Prim::Add, prim(Prim::Add, s, hot), rest)
+                }
+            })
         }
         "sum-branch" => {
             let n = g.count();
-            let init = g.double(1);
-            let bound = Type::Index(Some(Size::of_expr(&n)));
-            let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
-                let s = Expr::var(s);
-                g.bound("i", bound, |g, i| {
-                    let once = prim(Prim::Eq, Expr::var(i), g.index(1));
-                    let hot = Expr::if_(once, g.double(1), double(0.0));
-                    let branch = match g.below(3) {
-                        0 => hot,
-                        1 => prim(Prim::Sub, g.double(1), hot),
-                        _ => Expr::bind("t", g.double(1), |t| prim(Prim::Add, hot, prim(Prim::Mul, t.clone(), t))),
-                    };
-                    let cond = if g.below(2) == 0 { prim(Prim::Eq, Expr::var(i), g.index(0)) } else { g.boolean(1) };
-                    let other = g.double(1);
-                    let chosen = if g.below(2) == 0 { Expr::if_(cond, branch, other) } else { Expr::if_(cond, other, branch) };
-                    prim([Prim::Add, Prim::Sub][g.below(2)], s, chosen)
-                })
-            });
-            Expr::fold_with(n, s, i, body, init)
+            sum_of(g, n, |g, s, i| {
+                let once = prim(Prim::Eq, i.clone(), g.index(1));
+                let hot = Expr::if_(once, g.double(1), double(0.0));
+                let branch = match g.below(3) {
+                    0 => hot,
+                    1 => prim(Prim::Sub, g.double(1), hot),
+                    _ => Expr::bind("t", g.double(1), |t| prim(Prim::Add, hot, prim(Prim::Mul, t.clone(), t))),
+                };
+                let cond = if g.below(2) == 0 { prim(Prim::Eq, i, g.index(0)) } else { g.boolean(1) };
+                let other = g.double(1);
+                let chosen = if g.below(2) == 0 { Expr::if_(cond, branch, other) } else { Expr::if_(cond, other, branch) };
+                prim([Prim::Add, Prim::Sub][g.below(2)], s, chosen)
+            })
         }
         "array-reuse" => {
             let n = g.count();
