@@ -234,12 +234,43 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> s + (if i < 3 then w[i] else 0.0)) (ifold (fun s_1 i_1 -> s_1 + (if i_1 = k then if i_1 < 3 then x else 0.0 else 0.0)) 0.0 n) n",
     ),
     (
+        "topdown mul-if",
+        "ifold (fun s i -> s + sin x * (if i = k then v[i] else 0.0) / y) 0.0 (length v)",
+        "ifold (fun s i -> s + (if i = k then sin x * v[i] else 0.0) / y) 0.0 (length v)",
+    ),
+    ("topdown mul-if", "ifold (fun s i -> s + v[9] * (if i = k then x else 0.0)) 0.0 (length v)", ""),
+    (
         "fold-range",
         "ifold (fun s i -> if 0 < i then s + v[i - 1] * v[i] else s) 0.0 (length v)",
         "ifold (fun s i -> s + v[i] * v[i + 1]) 0.0 (max 0 (length v - 1))",
     ),
     ("topdown fold-range", "build n (fun k -> ifold (fun s i -> if k - i < 3 then if i <= k then s + v[k - i] else s else s) 0.0 n)", ""),
     ("fold-range", "ifold (fun s i -> if 0 < 2 * i then s + x else s) 0.0 9", ""),
+    (
+        "sum-split",
+        "ifold (fun s i -> s + (if i = k then v[i] - w[k] else v[i])) 0.0 n",
+        "ifold (fun s i -> s + (if i = k then -w[k] else 0.0)) (ifold (fun s_1 i_1 -> s_1 + v[i_1]) 0.0 n) n",
+    ),
+    (
+        "sum-split",
+        "ifold (fun s i -> let t = s + x * w[i] in if i = k then t - y else t) 0.0 n",
+        "ifold (fun s i -> s + (if i = k then -y else 0.0)) (ifold (fun s_1 i_1 -> s_1 + x * w[i_1]) 0.0 n) n",
+    ),
+    (
+        "sum-split",
+        "ifold (fun s i -> ifold (fun t j -> t + w[j]) (s + (if i = k then x else 0.0)) m) 0.0 n",
+        "ifold (fun s i -> s + (if i = k then x else 0.0)) (ifold (fun s_1 i_1 -> s_1 + ifold (fun t j -> t + w[j]) 0.0 m) 0.0 n) n",
+    ),
+    (
+        "topdown sum-swap",
+        "build 9 (fun k -> ifold (fun s i -> let t = sin (double i) in s + t * ifold (fun r j -> r + exp (double i) * cos (double j) * double k) 0.0 9) 0.0 9)",
+        "build 9 (fun k -> ifold (fun r j -> r + cos (double j) * ifold (fun s i -> let t = sin (double i) in s + exp (double i) * t) 0.0 9 * double k) 0.0 9)",
+    ),
+    (
+        "fold-apart",
+        "ifold (fun s i -> let d = (if i = k then x else 0.0) in (fst s + d, snd s + d)) (0.0, 0.0) n",
+        "let s_1 = ifold (fun s i -> let d = if i = k then x else 0.0 in s + d) 0.0 n in let s_0 = ifold (fun s_2 i_1 -> let d_1 = if i_1 = k then x else 0.0 in s_2 + d_1) 0.0 n in (s_0, s_1)",
+    ),
     ("let-sink", "let x = sin a in if i = j then x else b", "if i = j then let x = sin a in x else b"),
     // 8g
     (

@@ -10,6 +10,7 @@
 //! Limits: real-number laws, so only for rules of group `algebra`.
 
 use crate::ir::free::mentions;
+use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 use super::alike::same;
@@ -88,7 +89,9 @@ impl Added {
             }
             Term::If(c, a, b) => {
                 let (mut then, mut otherwise) = (from_zero(a), from_zero(b));
-                let common: Vec<_> = then.extract_if(.., |term| take(term, &mut otherwise)).collect();
+                let equal = equalities(c);
+                let mut common = Vec::new();
+                then.retain(|term| take(term, &mut otherwise, &equal).map(|term| common.push(term)).is_none());
                 if common.is_empty() {
                     return self.terms.push((term.clone(), positive));
                 }
@@ -135,10 +138,42 @@ fn from_zero(sum: &Expr) -> Vec<(Expr, bool)> {
     terms.into_iter().flat_map(begin).collect()
 }
 
-/// Takes a term out of others; whether it was there. A 0 stays.
-fn take(term: &(Expr, bool), others: &mut Vec<(Expr, bool)>) -> bool {
-    let at = others.iter().position(|other| other.1 == term.1 && !is_number(&term.0, 0.0) && same(&other.0, &term.0));
-    at.map(|at| others.remove(at)).is_some()
+/// What equals a variable where a condition holds.
+fn equalities(cond: &Expr) -> Vec<(Var, Expr)> {
+    let Term::Prim(Prim::Eq, args) = cond.term() else { return Vec::new() };
+    let [a, b] = args.as_slice() else { return Vec::new() };
+    let named = |x: &Expr, value: &Expr| match x.term() {
+        Term::Var(x) if matches!(x.ty(), Type::Index(_)) => Some((x.clone(), value.clone())),
+        _ => None,
+    };
+    named(a, b).into_iter().chain(named(b, a)).collect()
+}
+
+/// Takes out of others what equals a term where the equalities hold, as it is there. A 0 stays.
+fn take(term: &(Expr, bool), others: &mut Vec<(Expr, bool)>, equal: &[(Var, Expr)]) -> Option<(Expr, bool)> {
+    let is_it = |other: &Expr| {
+        let there = |(x, value): &(Var, Expr)| mentions(other, x) && same(&substitute(other, &[(x.clone(), value.clone())]), &term.0);
+        same(other, &term.0) || equal.iter().any(there)
+    };
+    let is_equal = |(other, positive): &(Expr, bool)| {
+        if *positive == term.1 { is_it(other) } else { negated(other).is_some_and(|other| is_it(&other)) }
+    };
+    let at = others.iter().position(|other| !is_number(&other.0, 0.0) && is_equal(other))?;
+    Some(others.remove(at))
+}
+
+/// A difference, or a product with one, the other way round.
+fn negated(expr: &Expr) -> Option<Expr> {
+    let Term::Prim(prim, args) = expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    Some(match prim {
+        Prim::Sub => Expr::prim(Prim::Sub, vec![b.clone(), a.clone()]),
+        Prim::Mul | Prim::Div => match negated(a) {
+            Some(a) => Expr::prim(*prim, vec![a, b.clone()]),
+            None => Expr::prim(*prim, vec![a.clone(), negated(b)?]),
+        },
+        _ => return None,
+    })
 }
 
 /// The sum of terms.

@@ -8,7 +8,7 @@ use crate::ir::{Expr, Prim, Term, Type};
 
 /// Whether computing any element (through directly nested builds) costs at most what reading it from
 /// memory does: one read, one operation or one comparison, and no loop. A condition on Index that is the same for
-/// all elements costs nothing: it is known before.
+/// all elements costs nothing: it is known before. What one element alone has costs next to nothing.
 pub fn element_is_cheap(build: &Expr) -> bool {
     let (mut levels, mut indices) = (0, Vec::new());
     let mut element = build;
@@ -19,13 +19,25 @@ pub fn element_is_cheap(build: &Expr) -> bool {
     }
     while let Term::If(cond, then, otherwise) = element.term() {
         let (value, atom) = if otherwise.is_atom() { (then, otherwise) } else { (otherwise, then) };
-        let is_known = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().all(Expr::is_atom));
-        if !is_known || !atom.is_atom() || indices.iter().any(|i| mentions(cond, i)) {
+        let is_equality = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().all(Expr::is_atom));
+        if !is_equality || !atom.is_atom() {
             break;
+        }
+        if indices.iter().any(|i| mentions(cond, i)) {
+            return operations(value).is_some_and(|work| work <= 2);
         }
         element = value;
     }
     levels > 0 && operations(element).is_some_and(|work| work <= levels)
+}
+
+/// Whether computing one element more than there are costs less than to write and read them all, if they are two or more.
+pub fn element_is_short(build: &Expr) -> bool {
+    let mut element = build;
+    while let Term::Build { body, .. } = element.term() {
+        element = body;
+    }
+    operations(element).is_some_and(|work| work <= 5)
 }
 
 /// The work of a term, roughly: a loop is worth more than any number of operations.

@@ -25,6 +25,8 @@ pub struct Use {
     pub indexed: u32,
     /// Those of them whose index is a literal.
     pub literal: u32,
+    /// Those of them that no loop runs again.
+    pub straight: u32,
     /// Those of them that read each element at most once.
     pub fused: u32,
     /// The number of leading indices that the fused ones need for it.
@@ -33,7 +35,7 @@ pub struct Use {
 
 impl Use {
     /// For a variable that nothing is known of.
-    pub const MANY: Use = Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, literal: 0, fused: 0, levels: 0 };
+    pub const MANY: Use = Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, literal: 0, straight: 0, fused: 0, levels: 0 };
 
     /// Only `x[i]` and `length x`.
     pub fn is_virtual(&self) -> bool {
@@ -81,6 +83,7 @@ impl Uses {
             measured: from.measured.saturating_add(to_use.measured),
             indexed: from.indexed.saturating_add(to_use.indexed),
             literal: from.literal.saturating_add(to_use.literal),
+            straight: 0,
             fused: 0,
             levels: 0,
         };
@@ -183,6 +186,7 @@ impl Walk {
         let position = |wanted: &Var| indices.iter().rev().position(|index| matches!(index.term(), Term::Var(i) if i == wanted));
         let positions: Option<Vec<usize>> = between.iter().map(|i| position(i.as_ref()?)).collect();
         entry.indexed += 1;
+        entry.straight += u32::from(between.is_empty());
         entry.literal += u32::from(indices.last().is_some_and(|index| matches!(index.term(), Term::Index(_))));
         if let Some(positions) = positions {
             entry.fused += 1;

@@ -7,10 +7,11 @@
 //! cheap as that without. A step that adds in its branches, `if i = 0 then s else s + c i`, is such a sum too. Limits: the
 //! terms of branches, one inside the other, behind their lets; a real-number law of group `algebra`.
 
-use crate::ir::free::mentions;
+use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::added::{Added, accumulated};
+use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::sum;
 
@@ -20,6 +21,31 @@ use super::rules;
 rules! {
     "sum-branch" Ring Algebra @ Fold: "ifold (fun s i -> s + (if c then (if i = k then a else 0) + b else d)) z n -> ifold (fun s i -> s + (if c then b else d)) (ifold (fun s i -> s + (if i = k then (if c then a else 0) else 0)) z n) n"
         if ["s is not in a, b, c, d", "i is not in k", "k total", "c holds in more than one step, or d is not 0"] => sum_branch;
+    "mul-if" Ring Algebra @ Prim: "a * (if i = k then b else 0) -> if i = k then a * b else 0 where the innermost fold runs over i, and a is no loop that could leave it; and so for what is divided by a"
+        if ["a total"] => mul_if;
+}
+
+/// The factors of what one step has are computed in that step alone.
+fn mul_if(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(prim @ (Prim::Mul | Prim::Div), args) = expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let i = facts.innermost_fold()?;
+    let parts = |hot: &Expr| match hot.term() {
+        Term::If(cond, once, zero) if is_number(zero, 0.0) && other_side(cond, i).is_some() => Some((cond.clone(), once.clone())),
+        _ => None,
+    };
+    let (cond, product, factor) = match (parts(a), parts(b)) {
+        (Some((cond, once)), _) => (cond, Expr::prim(*prim, vec![once, b.clone()]), b),
+        (None, Some((cond, once))) if *prim == Prim::Mul => (cond, Expr::prim(Prim::Mul, vec![a.clone(), once]), a),
+        _ => return None,
+    };
+    // one element of an array that `hoist-array` makes, and may be needed elsewhere
+    let is_of_step = |x: &Var| facts.value(x).is_some() && facts.level(&Expr::var(x)) == facts.loops();
+    if Work::of(factor).loops > 0 && !any_free_var(factor, &mut |x| is_of_step(x)) {
+        return None;
+    }
+    facts.require("a total", facts.is_total(factor), factor)?;
+    Some(Expr::if_(cond, product, Expr::double(0.0)))
 }
 
 /// What a sum adds in one step only, and what it adds without it.
@@ -96,11 +122,15 @@ fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
 
 /// Whether a condition is `i = k`, which holds in one step at most.
 fn one_step(cond: &Expr, i: &Var, facts: &Facts) -> bool {
-    let Term::Prim(Prim::Eq, args) = cond.term() else { return false };
-    let [a, b] = args.as_slice() else { return false };
+    other_side(cond, i).is_some_and(|k| facts.grants("i is not in k", !mentions(k, i)))
+}
+
+/// k where a condition is `i = k`, or `k = i`.
+fn other_side<'a>(cond: &'a Expr, i: &Var) -> Option<&'a Expr> {
+    let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
     let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
-    let k = if is_i(a) { b } else { a };
-    (is_i(a) || is_i(b)) && facts.grants("i is not in k", !mentions(k, i))
+    if is_i(a) { Some(b) } else { is_i(b).then_some(a) }
 }
 
 /// The terms of a branch, behind the lets that it begins with.

@@ -13,6 +13,7 @@ use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::is_cheap;
 
+use super::ring::is_number;
 use super::rules;
 
 rules! {
@@ -272,16 +273,24 @@ fn is_simpler(expr: &Expr) -> bool {
     // let-sink moves lets into the branch
     let mut body = body;
     let mut local = Vec::new();
-    while let Term::Let(x, _, inner) = body.term() {
-        local.push(x);
+    while let Term::Let(x, value, inner) = body.term() {
+        local.push((x, value));
         body = inner;
     }
+    let is_local = |e: &Expr| local.iter().any(|(x, _)| mentions(e, x));
+    let is_one = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == i)));
     match body.term() {
         Term::Var(var) => var == acc,
         Term::If(cond, _, cold) => {
-            let one = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == i)));
-            let invariant = !mentions(cond, i) && !mentions(cond, acc);
-            is_acc(cold) && (one || invariant) && !local.iter().any(|x| mentions(cond, x))
+            let is_invariant = !mentions(cond, i) && !mentions(cond, acc);
+            is_acc(cold) && (is_one(cond) || is_invariant) && !is_local(cond)
+        }
+        // what is added may have a name, which several loops have used
+        Term::Prim(Prim::Add | Prim::Sub, args) => {
+            let [s, term] = args.as_slice() else { return false };
+            let named = local.iter().find(|(x, _)| matches!(term.term(), Term::Var(var) if var == *x));
+            let Term::If(cond, _, cold) = named.map_or(term, |(_, value)| value).term() else { return false };
+            is_acc(s) && is_one(cond) && is_number(cold, 0.0) && !is_local(cond)
         }
         _ => false,
     }

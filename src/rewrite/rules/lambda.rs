@@ -13,7 +13,7 @@ use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
 use crate::ir::term::match_sizes;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::same;
-use crate::rewrite::cost::element_is_cheap;
+use crate::rewrite::cost::{element_is_cheap, element_is_short};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::uses::{Use, Uses};
 
@@ -98,7 +98,10 @@ fn fuses(value: &Expr, uses: Use) -> bool {
     match value.term() {
         Term::Build { n, .. } => {
             let copies_length = uses.count == 1 || is_small_size(n);
-            let once = uses.indexed <= 1 && uses.fused == uses.indexed && uses.levels <= build_levels(value);
+            // next to a loop over many one element more is nothing
+            let is_one_more = uses.indexed == 2 && uses.straight == 1 && !matches!(n.term(), Term::Index(_)) && element_is_short(value);
+            let is_few = uses.indexed <= 1 || is_one_more;
+            let once = is_few && uses.fused == uses.indexed && uses.levels <= build_levels(value);
             copies_length && (once || element_is_cheap(value))
         }
         // an element read at an index that is not literal would make the array each time

@@ -237,11 +237,12 @@ fn needed_lets<'a>(lets: &[(&'a Var, &'a Expr)], body: &Expr) -> Vec<(&'a Var, &
 fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let outer = Sum::of(expr, facts)?;
     let (at, inner) = outer.product.factors.iter().enumerate().find_map(|(at, (factor, power))| match Sum::of(factor, facts) {
-        Some(inner) if *power == 1 && is_number(inner.init, 0.0) => Some((at, inner)),
+        Some(inner) if *power == 1 && is_number(inner.init, 0.0) && inner.lets.is_empty() => Some((at, inner)),
         Some(_) | None => None,
     })?;
     let here = facts.loops();
-    let is_fixed = |n: &Expr| !mentions(n, outer.i) && facts.level(n) < here;
+    let changes = |e: &Expr| mentions(e, outer.i) || outer.lets.iter().any(|(x, _)| mentions(e, x));
+    let is_fixed = |n: &Expr| !changes(n) && facts.level(n) < here;
     let is_count = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
     if here == 0 {
         return None;
@@ -250,7 +251,7 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     facts.require("the counts are not negative", is_count(outer.n) && is_count(inner.n), inner.n)?;
-    let (steps, around): (Vec<_>, Vec<_>) = inner.product.factors.iter().cloned().partition(|(factor, _)| mentions(factor, outer.i));
+    let (steps, around): (Vec<_>, Vec<_>) = inner.product.factors.iter().cloned().partition(|(factor, _)| changes(factor));
     let (mut steps, mut around) = (Product { factors: steps, ..Product::ONE }, Product { factors: around, ..Product::ONE });
     (around.numerator, around.denominator) =
         (outer.product.numerator * inner.product.numerator, outer.product.denominator * inner.product.denominator);
@@ -262,7 +263,8 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if steps.factors.is_empty() {
         return None;
     }
-    let leaves = steps.factors.iter().all(|(factor, _)| facts.level(factor) < here && facts.is_total(factor));
+    let parts = steps.factors.iter().map(|(factor, _)| factor).chain(outer.lets.iter().map(|(_, value)| *value));
+    let leaves = parts.into_iter().all(|part| facts.level(part) < here && facts.is_total(part));
     let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
     facts.require("b depends on the loop around, and c and a can leave it", leaves && stays, expr)?;
     // of an outer sum without terms no inner one is evaluated
@@ -270,15 +272,17 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let is_safe = around.factors.iter().all(|(factor, _)| facts.is_total(factor)) && !around.factors.iter().any(|factor| poles.has(factor));
     facts.require("b total and without a pole at n = 0, or 0 < n", is_safe || runs(outer.n, facts), expr)?;
     let sum = |acc: &Var, term: Expr| Expr::prim(Prim::Add, vec![Expr::var(acc), term]);
-    let column =
-        Expr::fold_with(outer.n.clone(), outer.acc.clone(), outer.i.clone(), sum(outer.acc, steps.to_expr(facts)), Expr::double(0.0));
+    let step = sum(outer.acc, steps.to_expr(facts));
+    let step = needed_lets(&outer.lets, &step).into_iter().rev().fold(step, |step, (x, value)| Expr::let_(x.clone(), value.clone(), step));
+    let column = Expr::fold_with(outer.n.clone(), outer.acc.clone(), outer.i.clone(), step, Expr::double(0.0));
     around.raise(&column, 1);
     let body = sum(inner.acc, around.to_expr(facts));
     Some(freshen(&Expr::fold_with(inner.n.clone(), inner.acc.clone(), inner.i.clone(), body, outer.init.clone())))
 }
 
-/// `ifold (fun s i -> s + product) init n`.
+/// `ifold (fun s i -> s + product) init n`, behind lets.
 struct Sum<'a> {
+    lets: Vec<(&'a Var, &'a Expr)>,
     n: &'a Expr,
     acc: &'a Var,
     i: &'a Var,
@@ -289,12 +293,18 @@ struct Sum<'a> {
 impl<'a> Sum<'a> {
     fn of(expr: &'a Expr, facts: &Facts) -> Option<Sum<'a>> {
         let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
-        let Term::Prim(Prim::Add, args) = body.term() else { return None };
+        let (mut lets, mut step) = (Vec::new(), body);
+        while let Term::Let(x, value, inner) = step.term() {
+            lets.push((x, value));
+            step = inner;
+        }
+        let Term::Prim(Prim::Add, args) = step.term() else { return None };
         let [s, term] = args.as_slice() else { return None };
-        if !matches!(s.term(), Term::Var(var) if var == acc) || mentions(term, acc) || expr.ty() != &Type::Double {
+        let recurs = mentions(term, acc) || lets.iter().any(|(_, value)| mentions(value, acc));
+        if !matches!(s.term(), Term::Var(var) if var == acc) || recurs || expr.ty() != &Type::Double {
             return None;
         }
         let product = Product::of(term, facts);
-        (!product.is_large()).then_some(Sum { n, acc, i, init, product })
+        (!product.is_large()).then_some(Sum { lets, n, acc, i, init, product })
     }
 }

@@ -63,7 +63,8 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     search.may_fail = runs;
     search.all = true;
     // a loop of its own is worth a test of whether the outer one runs
-    let guarded = |term: &Expr| Work::of(term).loops > 0 && zero(term.ty()).is_some() && (n.is_atom() || matches!(n.term(), Term::Dim(..)));
+    let can_test = n.is_atom() || matches!(n.term(), Term::Dim(..));
+    let guarded = |term: &Expr| can_test && Work::of(term).loops > 0 && behind(n, term, facts).is_some();
     search.strict(body, &mut |term, place| {
         let is_safe = |term: &Expr| runs || !place.fails && facts.is_total(term) || guarded(term);
         facts.grants("e is work", is_worth_moving(term, place.named))
@@ -75,12 +76,21 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let inside = with_body(expr, search.names.done_in(body));
     Some(search.found.into_iter().rev().fold(inside, |inside, Found { name, value, .. }| {
         let value = freshen(&value);
-        let value = match zero(value.ty()) {
-            Some(idle) if !runs && !facts.is_total(&value) => Expr::if_(Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]), value, idle),
-            Some(_) | None => value,
-        };
+        let is_safe = runs || facts.is_total(&value);
+        let value = if is_safe { value } else { behind(n, &value, facts).unwrap_or(value) };
         Expr::let_(name, value, inside)
     }))
+}
+
+/// The term where a loop of n steps runs, and something else where it does not; of an array that has its length in any case,
+/// so each element.
+fn behind(n: &Expr, term: &Expr, facts: &Facts) -> Option<Expr> {
+    if let Some(idle) = zero(term.ty()) {
+        return Some(Expr::if_(Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]), term.clone(), idle));
+    }
+    let Term::Build { n: length, i, body } = term.term() else { return None };
+    let has_length = facts.is_total(length) && Size::try_of_expr(length).is_some_and(|length| facts.non_negative(&length));
+    has_length.then_some(Expr::build_with(length.clone(), i.clone(), behind(n, body, facts)?))
 }
 
 /// A value of a type without arrays: for what is not used.

@@ -232,6 +232,7 @@ pub const ROWS: &[Row] = &[
         "ifold (fun s i -> let j = i * i in if j = 2 * i then s * x else s) y (length v)",
     ),
     row("if-divide", "2 * i and j do not wrap", Wrong, "ifold (fun s i -> if j = 4611686018427387904 * i then s + x else s) y 9"),
+    random("mul-if", "a total", Lost),
     row("fold-range", "a and b are the same in every step", Scope, "ifold (fun s i -> if i < i * i then s + x else s) y 9"),
     row("fold-range", "a, b and b - a do not wrap", Wrong, "ifold (fun s i -> if i + 9223372036854775807 < 0 then s + x else s) y 9"),
     random("fold-range", "0 <= n, else behind that check", Lost),

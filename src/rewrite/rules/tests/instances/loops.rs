@@ -285,6 +285,18 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 }
             })
         }
+        "mul-if" => {
+            let n = g.count();
+            sum_of(g, n, |g, s, i| {
+                let hot = Expr::if_(prim(Prim::Eq, i, g.index(1)), g.double(1), double(0.0));
+                let product = match g.below(3) {
+                    0 => prim(Prim::Mul, g.double(2), hot),
+                    1 => prim(Prim::Mul, hot, g.double(2)),
+                    _ => prim(Prim::Div, hot, Expr::prim(Prim::Exp, vec![g.double(2)])),
+                };
+                prim(Prim::Add, s, product)
+            })
+        }
         "fold-range" => {
             let n = g.count();
             sum_of(g, n, |g, s, i| {
