@@ -37,6 +37,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "let t = build (length w) (fun i -> exp (sin (w[i] * w[i]))) in build (length v) (fun k -> ifold (fun s i_1 -> s + t[i_1] * v[k]) 0.0 (length w))",
     ),
     (
+        "topdown hoist-array",
+        "build n (fun i -> let u = v in ifold (fun s j -> s + u[j] * w[i] * sin (sin (double j))) 0.0 (length u))",
+        "let t = build (length v) (fun j -> sin (sin (double j))) in build n (fun i -> let u = v in ifold (fun s j_1 -> s + u[j_1] * w[i] * t[j_1]) 0.0 (length u))",
+    ),
+    (
         "topdown get-build ; hoist-check",
         "build n (fun i -> (build 3 (fun j -> x))[k])",
         "check n <= 0 || 0 <= k && k < 3 else BOUNDS in build n (fun i -> x)",
@@ -223,6 +228,18 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> s + (if i = 0 then x else w[i])) (ifold (fun s_1 i_1 -> s_1 + (if i_1 = k then if i_1 = 0 then 0.0 else v[i_1] else 0.0)) 0.0 n) n",
     ),
     ("sum-branch", "ifold (fun s i -> s + (if i = 0 then (if i = k then x else 0.0) else 0.0)) 0.0 n", ""),
+    (
+        "sum-branch",
+        "ifold (fun s i -> if i < 3 then s + (if i = k then x else 0.0) + w[i] else s) 0.0 n",
+        "ifold (fun s i -> s + (if i < 3 then w[i] else 0.0)) (ifold (fun s_1 i_1 -> s_1 + (if i_1 = k then if i_1 < 3 then x else 0.0 else 0.0)) 0.0 n) n",
+    ),
+    (
+        "fold-range",
+        "ifold (fun s i -> if 0 < i then s + v[i - 1] * v[i] else s) 0.0 (length v)",
+        "ifold (fun s i -> s + v[i] * v[i + 1]) 0.0 (max 0 (length v - 1))",
+    ),
+    ("topdown fold-range", "build n (fun k -> ifold (fun s i -> if k - i < 3 then if i <= k then s + v[k - i] else s else s) 0.0 n)", ""),
+    ("fold-range", "ifold (fun s i -> if 0 < 2 * i then s + x else s) 0.0 9", ""),
     ("let-sink", "let x = sin a in if i = j then x else b", "if i = j then let x = sin a in x else b"),
     // 8g
     (
@@ -252,7 +269,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ("order", "sin x * 2.0", "2.0 * sin x"),
     ("factor", "a * b + a * c", "a * (b + c)"),
     ("if-factor", "if i = j then a * b else a * c", "a * (if i = j then b else c)"),
-    ("sum-linear", "ifold (fun s i -> s + c * v[i]) 0.0 n", "check 0 <= n else NEGATIVE in c * ifold (fun s i -> s + v[i]) 0.0 n"),
+    ("sum-linear", "ifold (fun s i -> s + c * v[i]) 0.0 n", "c * ifold (fun s i -> s + v[i]) 0.0 n"),
     (
         "topdown distribute",
         "ifold (fun s i -> s + ((if i = 2 then a else 0.0) + b) * c[i]) 0.0 n",

@@ -12,6 +12,7 @@ pub mod futhark;
 mod measures;
 mod names;
 mod narrow;
+mod range;
 mod reserved;
 mod runtime;
 mod share;

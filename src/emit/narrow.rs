@@ -16,7 +16,9 @@ pub fn writes_narrow_rows(block: &Block) -> bool {
     block.iter().any(|stmt| {
         let here = match stmt {
             Stmt::For { lanes: Lanes::Tile(_), .. } | Stmt::Share(Share { lanes: Lanes::Tile(_), .. }) => return false,
-            Stmt::For { i, body, .. } | Stmt::Share(Share { i, body, .. }) => is_innermost(body) && writes_twice(body, *i, &mut Vec::new()),
+            Stmt::For { i, body, .. } | Stmt::Share(Share { i, body, .. }) => {
+                is_innermost(body) && writes_twice(body, &mut vec![*i], &mut Vec::new())
+            }
             _ => false,
         };
         here || stmt.blocks().any(writes_narrow_rows)
@@ -28,22 +30,27 @@ fn is_innermost(block: &Block) -> bool {
     block.iter().all(|stmt| !matches!(stmt, Stmt::For { .. } | Stmt::Share(_)) && stmt.blocks().all(is_innermost))
 }
 
-/// Whether two statements, also in branches, write one of the arrays, of which `written` are those so far.
-fn writes_twice(block: &Block, i: Id, written: &mut Vec<Id>) -> bool {
+/// Whether two statements, also in branches, write one of the arrays, of which `written` are those so far. `indexes`: the
+/// loop's variable and what is made of it.
+fn writes_twice(block: &Block, indexes: &mut Vec<Id>, written: &mut Vec<Id>) -> bool {
     block.iter().any(|stmt| match stmt {
-        Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } if mentions(offset, i) => {
+        Stmt::Declare { id, init: Some(value) } if mentions(value, indexes) => {
+            indexes.push(*id);
+            false
+        }
+        Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } if mentions(offset, indexes) => {
             let again = written.contains(base);
             written.push(*base);
             again
         }
-        Stmt::If { then, otherwise, .. } => writes_twice(then, i, written) || writes_twice(otherwise, i, written),
-        Stmt::Scope(body) => writes_twice(body, i, written),
+        Stmt::If { then, otherwise, .. } => writes_twice(then, indexes, written) || writes_twice(otherwise, indexes, written),
+        Stmt::Scope(body) => writes_twice(body, indexes, written),
         _ => false,
     })
 }
 
-fn mentions(offset: &Value, i: Id) -> bool {
+fn mentions(offset: &Value, indexes: &[Id]) -> bool {
     let mut found = false;
-    each_local(offset, &mut |id| found |= id == i);
+    each_local(offset, &mut |id| found |= indexes.contains(&id));
     found
 }

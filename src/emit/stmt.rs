@@ -18,6 +18,7 @@ use crate::real::Real;
 use super::FileNames;
 use super::expr::c_type;
 use super::names::Names;
+use super::range::Range;
 use super::share::Ground;
 
 /// Prints one function's body.
@@ -137,8 +138,10 @@ impl Printer<'_> {
                 self.line(text);
             }
             Stmt::For { i, count, body, lanes, .. } => {
-                let count = self.bound(count);
-                self.repeat(*i, "0", &count, body, lanes);
+                match Range::of(*i, count, body) {
+                    Some(range) => self.repeat(range.i, &self.expr(range.low), &self.bound(range.high), range.body, lanes),
+                    None => self.repeat(*i, "0", &self.bound(count), body, lanes),
+                }
                 if let Some(status) = self.leaves.clone().filter(|_| can_fail(body)) {
                     self.stop_at(&status);
                 }

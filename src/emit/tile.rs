@@ -31,7 +31,11 @@ impl Printer<'_> {
         self.names.open();
         let (first, rows) = (self.names.local("first"), self.names.local("rows"));
         let widest = tiles.iter().map(|tile| tile.columns.len()).max().unwrap_or(0);
-        let count = if from == "0" { end.to_string() } else { format!("{end} - {from}") };
+        let count = match from {
+            "0" => end.to_string(),
+            sum if sum.contains(" + ") || sum.contains(" - ") => format!("{end} - ({sum})"),
+            other => format!("{end} - {other}"),
+        };
         self.line(format!("const bool {large} = {}({count}, {widest});", self.real.function("smooth_outgrow_caches")));
         self.line(format!("for (int64_t {first} = {from}; {first} < {end}; {first} += {lanes}) {{"));
         self.depth += 1;

@@ -184,6 +184,11 @@ impl Size {
         found
     }
 
+    /// Whether it is a polynomial of names and numbers alone, which costs next to nothing.
+    pub fn is_of_names(&self) -> bool {
+        self.terms.keys().flatten().all(|atom| matches!(atom, Atom::Var(_)))
+    }
+
     /// Whether some part depends on data.
     pub fn has_unknown(&self) -> bool {
         self.terms.keys().flatten().any(|atom| matches!(atom, Atom::Unknown(_)))

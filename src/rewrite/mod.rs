@@ -15,6 +15,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::{Expr, Function, Program, Term};
 use crate::source::Span;
 
+pub mod added;
 pub mod alike;
 pub mod cost;
 pub mod derivation;

@@ -156,9 +156,14 @@ impl Facts {
         Size::try_of_expr(index).is_some_and(|index| self.prove(Question::Less, &index, n) && self.non_negative(&index))
     }
 
+    /// Whether the one is at most the other whenever this place is reached.
+    pub fn at_most(&self, a: &Size, b: &Size) -> bool {
+        self.prove(Question::AtMost, a, b)
+    }
+
     /// Whether the size is at least 0 whenever this place is reached.
     pub fn non_negative(&self, n: &Size) -> bool {
-        self.prove(Question::AtMost, &Size::constant(0), n)
+        self.at_most(&Size::constant(0), n)
     }
 
     /// Whether the size is at least 1 whenever this place is reached.
@@ -225,7 +230,7 @@ impl Facts {
     fn compare(&self, prim: Prim, a: &Size, b: &Size) -> Option<bool> {
         let same = || self.same_size(a, b);
         let less = |a: &Size, b: &Size| self.prove(Question::Less, a, b);
-        let at_most = |a: &Size, b: &Size| self.prove(Question::AtMost, a, b);
+        let at_most = |a: &Size, b: &Size| self.at_most(a, b);
         // different constants apart: different also modulo 2^64
         let apart = || a.sub(b).as_constant().is_some_and(|gap| gap != 0) || less(a, b) || less(b, a);
         let decided = |yes: bool, no: bool| if yes { Some(true) } else { no.then_some(false) };

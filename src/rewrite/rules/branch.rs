@@ -4,12 +4,13 @@
 //!       →   sum over i of (if i = 0 then a else c i), and sum over i of (if i = k then (if i = 0 then 0 else b) else 0)
 //!
 //! The second is no loop (`sum-one-hot`). So is the gradient of a sum over neighbours with a boundary, or with a kink, as
-//! cheap as that without. Limits: the terms of branches, one
-//! inside the other, behind their lets; a real-number law of group `algebra`.
+//! cheap as that without. A step that adds in its branches, `if i = 0 then s else s + c i`, is such a sum too. Limits: the
+//! terms of branches, one inside the other, behind their lets; a real-number law of group `algebra`.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::rewrite::added::{Added, accumulated};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::sum;
 
@@ -35,29 +36,23 @@ fn sum_branch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if expr.ty() != &Type::Double {
         return None;
     }
-    let (lets, sum) = behind_lets(body);
-    let mut terms = Vec::new();
-    sum::terms(sum, true, &mut terms);
-    let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);
-    let at = terms.iter().position(|(term, positive)| *positive && is_acc(term))?;
-    terms.remove(at);
-    let fixed = |cond: &Expr| !lets.iter().any(|(x, _)| mentions(cond, x));
-    let mut taken = terms.iter().enumerate().find_map(|(at, (term, _))| Some((at, of_choice(term, i, facts)?)))?;
-    let recurs = terms.iter().any(|(term, _)| mentions(term, acc)) || lets.iter().any(|(_, value)| mentions(value, acc));
-    facts.require("s is not in a, b, c, d", !recurs, sum)?;
-    let (at, Taken { cond, once, positive, rest }) = &mut taken;
-    if !fixed(cond) {
+    let added = Added::of(body, acc)?;
+    let (at, taken) = added.terms.iter().enumerate().find_map(|(at, (term, _))| Some((at, of_choice(term, i, facts)?)))?;
+    facts.require("s is not in a, b, c, d", !added.mentions(acc), body)?;
+    let Taken { cond, once, positive, rest } = taken;
+    if added.has_let_in(&cond) {
         return None;
     }
-    facts.require("k total", facts.is_total(cond), cond)?;
-    let step = |init: Expr, terms: &[(Expr, bool)]| {
-        let sum = terms.iter().fold(Expr::var(acc), |sum, (term, positive)| plus(sum, term, *positive));
-        Expr::fold_with(n.clone(), acc.clone(), i.clone(), with_lets(&lets, sum), init)
+    facts.require("k total", facts.is_total(&cond), &cond)?;
+    let step = |init: Expr, terms: Vec<(Expr, bool)>| {
+        let body = added.with_lets(accumulated(acc, terms)?);
+        Some(Expr::fold_with(n.clone(), acc.clone(), i.clone(), body, init))
     };
-    let once = Expr::if_(cond.clone(), once.clone(), Expr::double(0.0));
-    let first = freshen(&step(init.clone(), &[(once, terms[*at].1 == *positive)]));
-    terms[*at].0 = rest.clone();
-    Some(freshen(&step(first, &terms)))
+    let once = Expr::if_(cond, once, Expr::double(0.0));
+    let first = freshen(&step(init.clone(), vec![(once, added.terms[at].1 == positive)])?);
+    let mut terms = added.terms.clone();
+    terms[at].0 = rest;
+    Some(freshen(&step(first, terms)?))
 }
 
 /// What a term that is a choice adds in one step only; none where the whole term is zero but in one step.
@@ -79,32 +74,24 @@ fn of_choice(term: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
 
 /// What a branch adds in one step only, itself or in a branch of its own.
 fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
-    let (lets, sum) = behind_lets(branch);
-    let mut terms = Vec::new();
-    sum::terms(sum, true, &mut terms);
-    let (at, taken) = terms.iter().enumerate().find_map(|(at, (term, _))| {
+    let mut branch = behind_lets(branch);
+    let (at, taken) = branch.terms.iter().enumerate().find_map(|(at, (term, _))| {
         let taken = match term.term() {
             Term::If(cond, once, zero) if is_number(zero, 0.0) && one_step(cond, i, facts) => {
                 Taken { cond: cond.clone(), once: once.clone(), positive: true, rest: Expr::double(0.0) }
             }
             _ => of_choice(term, i, facts)?,
         };
-        (!lets.iter().any(|(x, _)| mentions(&taken.cond, x))).then_some((at, taken))
+        (!branch.has_let_in(&taken.cond)).then_some((at, taken))
     })?;
-    let positive = terms[at].1 == taken.positive;
+    let positive = branch.terms[at].1 == taken.positive;
     if is_number(&taken.rest, 0.0) {
-        terms.remove(at);
+        branch.terms.remove(at);
     } else {
-        terms[at].0 = taken.rest;
+        branch.terms[at].0 = taken.rest;
     }
-    let rest = match terms.split_first() {
-        None => Expr::double(0.0),
-        Some(((first, positive), rest)) => {
-            let first = if *positive { first.clone() } else { Expr::prim(Prim::Neg, vec![first.clone()]) };
-            with_lets(&lets, rest.iter().fold(first, |sum, (term, positive)| plus(sum, term, *positive)))
-        }
-    };
-    Some(Taken { cond: taken.cond, once: with_lets(&lets, taken.once), positive, rest })
+    let once = branch.with_lets(taken.once);
+    Some(Taken { cond: taken.cond, once, positive, rest: branch.whole() })
 }
 
 /// Whether a condition is `i = k`, which holds in one step at most.
@@ -116,20 +103,14 @@ fn one_step(cond: &Expr, i: &Var, facts: &Facts) -> bool {
     (is_i(a) || is_i(b)) && facts.grants("i is not in k", !mentions(k, i))
 }
 
-fn plus(sum: Expr, term: &Expr, positive: bool) -> Expr {
-    Expr::prim(if positive { Prim::Add } else { Prim::Sub }, vec![sum, term.clone()])
-}
-
-/// The lets that an expression begins with, and what stands behind them.
-fn behind_lets(expr: &Expr) -> (Vec<(&Var, &Expr)>, &Expr) {
-    let (mut lets, mut inner) = (Vec::new(), expr);
-    while let Term::Let(x, value, body) = inner.term() {
-        lets.push((x, value));
-        inner = body;
+/// The terms of a branch, behind the lets that it begins with.
+fn behind_lets(branch: &Expr) -> Added {
+    let (mut lets, mut sum) = (Vec::new(), branch);
+    while let Term::Let(x, value, body) = sum.term() {
+        lets.push((x.clone(), value.clone()));
+        sum = body;
     }
-    (lets, inner)
-}
-
-fn with_lets(lets: &[(&Var, &Expr)], body: Expr) -> Expr {
-    lets.iter().rev().fold(body, |body, (x, value)| Expr::let_((*x).clone(), (*value).clone(), body))
+    let mut terms = Vec::new();
+    sum::terms(sum, true, &mut terms);
+    Added { lets, terms }
 }

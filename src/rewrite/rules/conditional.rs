@@ -23,8 +23,8 @@ rules! {
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
     "if-assume"  Conditional @ Condition: "if c then a else b -> if c then a[c := true] else b[c := false]"
         if ["what stands for its equal is an Index"] => if_assume;
-    "if-swap"    Conditional @ If: "if c then (if i = k then a else b) else b -> if i = k then (if c then a else b) else b where the innermost fold runs over i"
-        if ["k total"] => if_swap;
+    "if-swap"    Conditional @ If: "if c then (if d then a else b) else b -> if d then (if c then a else b) else b where d is i = k for the i of the innermost fold, or the same in all its steps, as c is not"
+        if ["d total"] => if_swap;
     "if-float"   Conditional @ OverIf: "f (if c then a else b) -> if c then f a else f b"
         if ["f a or f b is then simpler", "f is small"] => if_float;
     "if-let"     Conditional Algebra @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x, false/c] = e is zero or atomic, and so for a tuple with zeros" => if_let;
@@ -69,8 +69,10 @@ fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(c, then, otherwise) = expr.term() else { return None };
     let i = facts.innermost_fold()?;
     let decides = |cond: &Expr| mentions(cond, i) && decides_steps(cond, i);
+    let is_fixed = |cond: &Expr| facts.level(cond) < facts.loops();
+    let goes_out = |cond: &Expr| decides(cond) || is_fixed(cond) && !is_fixed(c);
     let inside = |branch: &Expr| match branch.term() {
-        Term::If(d, hot, cold) if decides(d) && cold.is_atom() => Some((d.clone(), hot.clone(), cold.clone())),
+        Term::If(d, hot, cold) if goes_out(d) && cold.is_atom() => Some((d.clone(), hot.clone(), cold.clone())),
         _ => None,
     };
     // what decides a step by doing nothing in it may come second
@@ -83,7 +85,7 @@ fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
         (_, Some((d, hot, idle))) if same(&idle, then) => (d, Expr::if_(c.clone(), idle.clone(), hot), idle),
         _ => return None,
     };
-    facts.require("k total", facts.is_total(&d), &d)?;
+    facts.require("d total", facts.is_total(&d), &d)?;
     Some(Expr::if_(d, swapped, idle))
 }
 

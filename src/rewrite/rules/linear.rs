@@ -90,7 +90,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if groups.iter().all(|group| group.is_loop() && group.is_plain()) {
         return None;
     }
-    facts.require("n is free to copy", is_free(n), n)?;
+    facts.require("n is free to copy", is_free(n) || Size::try_of_expr(n).is_some_and(|n| n.is_of_names()), n)?;
     // each loop by itself, but for those that stay inside the loop around
     let step = |group: &Group| {
         let (sum, negative) = collected(group.steps.clone(), facts);
@@ -107,6 +107,8 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let poles = Poles::of(n, facts);
     let mut named: Vec<(Var, Expr)> = Vec::new();
     let mut products = Vec::new();
+    // a loop that remains says by itself that its count is negative
+    let mut is_count = Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
     for (group, sum) in groups.into_iter().zip(loops) {
         let mut product = group.fixed;
         if sum.is_none() {
@@ -122,6 +124,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
             product = guarded(product, sum, n, &poles, facts);
         } else if let Some(sum) = sum {
             product.raise(&sum, 1);
+            is_count |= product.numerator != 0.0;
         }
         products.push(product);
     }
@@ -132,7 +135,6 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
         (false, _) => Expr::prim(if negative { Prim::Sub } else { Prim::Add }, vec![init.clone(), whole]),
     };
     let whole = named.into_iter().fold(whole, |whole, (x, value)| Expr::let_(x, value, whole));
-    let is_count = matches!(whole.term(), Term::Fold { .. }) || Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
     if facts.grants("0 <= n, else behind that check", is_count) {
         return Some(whole);
     }

@@ -8,8 +8,8 @@
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::rewrite::added::{Added, accumulated};
 use crate::rewrite::facts::Facts;
-use crate::rewrite::sum;
 
 use super::ring::is_number;
 use super::rules;
@@ -168,45 +168,30 @@ fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
 /// its loop is no loop.
 fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
-    let mut lets = Vec::new();
-    let mut body = fold.body;
-    while let Term::Let(x, value, inner) = body.term() {
-        lets.push((x, value));
-        body = inner;
-    }
-    let mut terms = Vec::new();
-    sum::terms(body, true, &mut terms);
-    let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.acc);
-    let at = terms.iter().position(|(term, positive)| *positive && is_acc(term))?;
-    terms.remove(at);
-    let is_hot = |term: &Expr| matches!(term.term(), Term::If(_, a, b) if is_number(a, 0.0) || is_number(b, 0.0));
-    let (almost, _) = terms.iter().find(|(term, _)| is_hot(term))?.clone();
-    if terms.len() < 2 {
+    if expr.ty() != &Type::Double {
         return None;
     }
-    let recurs = terms.iter().any(|(term, _)| mentions(term, fold.acc)) || lets.iter().any(|(_, value)| mentions(value, fold.acc));
-    facts.require("s is not in a", !recurs, body)?;
-    let at = terms.iter().position(|(term, _)| {
+    let mut added = Added::of(fold.body, fold.acc)?;
+    let is_hot = |term: &Expr| matches!(term.term(), Term::If(_, a, b) if is_number(a, 0.0) || is_number(b, 0.0));
+    let (almost, _) = added.terms.iter().find(|(term, _)| is_hot(term))?.clone();
+    if added.terms.len() < 2 {
+        return None;
+    }
+    facts.require("s is not in a", !added.mentions(fold.acc), fold.body)?;
+    let at = added.terms.iter().position(|(term, _)| {
         let Term::If(cond, _, b) = term.term() else { return false };
         let one = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == fold.i)));
-        let collapses = !lets.iter().any(|(x, _)| mentions(cond, x)) && (one(cond) && is_number(b, 0.0) || fold.invariant(cond));
+        let collapses = !added.has_let_in(cond) && (one(cond) && is_number(b, 0.0) || fold.invariant(cond));
         is_hot(term) && facts.grants("c holds for one i, or for all or none", collapses)
     });
     facts.require("c holds for one i, or for all or none", at.is_some(), &almost)?;
-    let hot = terms.remove(at?);
+    let hot = added.terms.remove(at?);
     let step = |init: Expr, terms: Vec<(Expr, bool)>| {
-        let body = accumulated(fold.acc, terms)?;
-        let body = lets.iter().rev().fold(body, |body, (x, value)| Expr::let_((*x).clone(), (*value).clone(), body));
+        let body = added.with_lets(accumulated(fold.acc, terms)?);
         Some(Expr::fold_with(fold.n.clone(), fold.acc.clone(), fold.i.clone(), body, init))
     };
-    let rest = freshen(&step(fold.init.clone(), terms)?);
+    let rest = freshen(&step(fold.init.clone(), added.terms.clone())?);
     step(rest, vec![hot])
-}
-
-/// `s + (a - b)`: the accumulator apart from the terms, so that no term's condition takes it along.
-fn accumulated(acc: &Var, terms: Vec<(Expr, bool)>) -> Option<Expr> {
-    let (sum, is_positive) = sum::sum_of(terms)?;
-    Some(Expr::prim(if is_positive { Prim::Add } else { Prim::Sub }, vec![Expr::var(acc), sum]))
 }
 
 /// A value that only one branch needs is computed there.

@@ -3,7 +3,7 @@
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
 //! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its
 //! elements), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse arrays: `unroll`,
-//! `arrays`. Sums: `linear`, `branch` (with conditions), `last` (the last step that counts). Quotients: `divide`.
+//! `arrays`. Sums: `linear`, `branch` (with conditions), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
@@ -27,6 +27,7 @@ pub mod linear;
 pub mod loops;
 pub mod merge;
 pub mod motion;
+pub mod range;
 pub mod reuse;
 pub mod ring;
 pub mod share;
@@ -41,7 +42,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 21] = [
+    let parts: [&LazyLock<Vec<Rule>>; 22] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -54,6 +55,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &linear::RULES,
         &branch::RULES,
         &last::RULES,
+        &range::RULES,
         &fission::RULES,
         &motion::RULES,
         &absorb::RULES,

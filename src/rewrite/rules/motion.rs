@@ -23,7 +23,7 @@ rules! {
     "hoist"       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
         if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
     "hoist-array" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
-        if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total", "0 <= n"] => hoist_array;
+        if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total", "0 <= n, else max 0 n elements"] => hoist_array;
     "hoist-check" Lambda Motion @ Loop: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e)"
         if ["i is not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
 }
@@ -99,15 +99,22 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.require("k is not 0 or 1", !is_short(n), n)?;
     let mut search = Search::out_of(&binders, facts, facts.grants("i and s are not in e", false));
     search.inner_loops(body, &mut |term, place| {
-        let runs = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
         !has_array(term.ty())
             && !matches!(term.ty(), Type::Bool)
             && is_worth_an_array(term, facts)
             && facts.require("e total", !place.fails && facts.is_total(term), term).is_some()
-            && facts.require("0 <= n", place.loops.iter().all(|(_, n)| runs(n)), term).is_some()
     });
     let Found { written, value, loops, .. } = search.found.pop()?;
-    let array = loops.iter().rev().fold(value, |element, (i, n)| Expr::build_with(n.clone(), i.clone(), element));
+    let is_count = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    let array = loops.iter().rev().fold(value, |element, (i, n)| {
+        // the loop itself says that its count is negative
+        let is_count = facts.grants("0 <= n, else max 0 n elements", is_count(n));
+        if is_count {
+            return Expr::build_with(n.clone(), i.clone(), element);
+        }
+        let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
+        Expr::build(n, i.name(), |index| substitute(&element, &[(i.clone(), index)]))
+    });
     let array = freshen(&array);
     let t = Var::fresh(name_for(&written), array.ty().clone());
     let read = loops.iter().fold(Expr::var(&t), |array, (i, _)| Expr::get(array, Expr::var(i)));
@@ -203,9 +210,7 @@ struct Found {
 }
 
 /// Where a term was found.
-struct Place<'a> {
-    /// Loops that it depends on.
-    loops: &'a Loops,
+struct Place {
     /// It is the value of a let.
     named: bool,
     /// It is known that outside it may fail, also for what it takes along.
@@ -272,7 +277,7 @@ impl<'a> Search<'a> {
             let fails = !self.lets.is_empty() && self.fails(expr);
             let expanded = if fails && Work::of(expr).loops == 0 { expr.clone() } else { self.expand(expr) };
             let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
-            let place = Place { loops: &loops, named, fails };
+            let place = Place { named, fails };
             if loops.len() == self.loops.len() && wanted(&expanded, place) {
                 let (written, value) = (expr.clone(), self.expand(&self.names.done_in(expr)));
                 let name = Var::fresh(name_for(expr), expr.ty().clone());
@@ -319,11 +324,16 @@ impl<'a> Search<'a> {
             _ => None,
         };
         let Some((n, i, acc, body)) = inner else { return };
-        if !self.is_free(n) || self.loops.iter().any(|(i, _)| mentions(n, i)) {
+        if !self.is_free(n) {
+            return;
+        }
+        // the count too takes along what it needs
+        let n = self.expand(n);
+        if self.loops.iter().any(|(i, _)| mentions(&n, i)) || !self.facts.is_total(&n) {
             return;
         }
         self.within(acc.map_or(&[], std::slice::from_ref), |search| {
-            search.loops.push((i.clone(), n.clone()));
+            search.loops.push((i.clone(), n));
             search.strict(body, wanted);
             search.inner_loops(body, wanted);
             search.loops.pop();

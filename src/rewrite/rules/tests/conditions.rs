@@ -100,10 +100,10 @@ fn a_rule_that_a_condition_holds_back_says_so() {
 }
 
 /// Whether the rule names the condition where it does not hold. What the left side looks like need not be said (it may not
-/// mention what is bound there, and is not in normal form already), nor what has nothing to gain; and where the rule has a
-/// check of its own for the condition, it fires.
+/// mention what is bound there, and is not in normal form already), nor what has nothing to gain; and where the rule has
+/// another way for it, such as a check of its own, it fires.
 fn says_so(row: &Row) -> bool {
-    if matches!(row.harm, Harm::Scope | Harm::Endless | Harm::Idle) || row.condition.contains("else behind") {
+    if matches!(row.harm, Harm::Scope | Harm::Endless | Harm::Idle) || row.condition.contains(", else ") {
         return true;
     }
     let is_it = |refusal: &Refusal| &*refusal.rule == row.rule && refusal.why == format!("`{}` does not hold", row.condition);

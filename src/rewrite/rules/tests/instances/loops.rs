@@ -277,8 +277,33 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 };
                 let cond = if g.below(2) == 0 { prim(Prim::Eq, i, g.index(0)) } else { g.boolean(1) };
                 let other = g.double(1);
-                let chosen = if g.below(2) == 0 { Expr::if_(cond, branch, other) } else { Expr::if_(cond, other, branch) };
-                prim([Prim::Add, Prim::Sub][g.below(2)], s, chosen)
+                let (a, b) = if g.below(2) == 0 { (branch, other) } else { (other, branch) };
+                match g.below(3) {
+                    0 => prim(Prim::Add, s, Expr::if_(cond, a, b)),
+                    1 => prim(Prim::Sub, s, Expr::if_(cond, a, b)),
+                    _ => Expr::if_(cond, prim(Prim::Sub, s.clone(), a), prim(Prim::Add, b, s)),
+                }
+            })
+        }
+        "fold-range" => {
+            let n = g.count();
+            sum_of(g, n, |g, s, i| {
+                let bound = |g: &mut Generator| {
+                    let shift = Expr::index(g.below(3) as i64);
+                    let side = match g.below(3) {
+                        0 => i.clone(),
+                        1 => prim(Prim::Add, i.clone(), shift),
+                        _ => prim(Prim::Sub, shift, i.clone()),
+                    };
+                    let compare = [Prim::Lt, Prim::Le, Prim::Gt, Prim::Ge][g.below(4)];
+                    prim(compare, side, if g.below(3) == 0 { Expr::index(g.below(4) as i64) } else { g.index(1) })
+                };
+                let mut step = prim(Prim::Add, s.clone(), g.double(2));
+                for _ in 0..1 + g.below(2) {
+                    let cond = bound(g);
+                    step = if g.below(2) == 0 { Expr::if_(cond, step, s.clone()) } else { Expr::if_(cond, s.clone(), step) };
+                }
+                step
             })
         }
         "array-reuse" => {

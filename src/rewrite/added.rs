@@ -1,0 +1,157 @@
+//! What a step of a sum adds to its accumulator.
+//!
+//! In: the body of a fold over a Double. Out: the terms that it adds, behind the lets that they need.
+//!
+//!     if i = 0 then s else s + v[i]                                    if i = 0 then 0 else v[i]
+//!     let t = s + v[i] in if i = k then t - w else t                   v[i], and if i = k then -w else 0
+//!     s + (if i = k then v[i] - w else v[i])                           v[i], and if i = k then -w else 0
+//!     ifold (fun t j -> t + m[i][j]) (s + v[i]) n                      v[i], and ifold (fun t j -> t + m[i][j]) 0 n
+//!
+//! Limits: real-number laws, so only for rules of group `algebra`.
+
+use crate::ir::free::mentions;
+use crate::ir::{Expr, Prim, Term, Type, Var};
+
+use super::alike::same;
+use super::rules::ring::is_number;
+use super::sum;
+
+/// The terms of a step, each with its sign, in their order.
+pub struct Added {
+    pub lets: Vec<(Var, Expr)>,
+    pub terms: Vec<(Expr, bool)>,
+}
+
+impl Added {
+    /// `None` where the step is no sum of the accumulator and terms. The terms may mention it all the same.
+    pub fn of(step: &Expr, acc: &Var) -> Option<Added> {
+        let mut added = Added { lets: Vec::new(), terms: Vec::new() };
+        added.take(step, acc)?;
+        Some(added)
+    }
+
+    fn take(&mut self, step: &Expr, acc: &Var) -> Option<()> {
+        match step.term() {
+            Term::Let(x, value, body) if mentions(value, acc) && !mentions(body, acc) && value.ty() == &Type::Double => {
+                self.take(value, acc)?;
+                let at = self.terms.len();
+                self.take(body, x)?;
+                (!self.terms[at..].iter().any(|(term, _)| mentions(term, x))).then_some(())
+            }
+            Term::Let(x, value, body) => {
+                self.lets.push((x.clone(), value.clone()));
+                self.take(body, acc)
+            }
+            Term::If(c, a, b) => {
+                let choice = Expr::if_(c.clone(), Added::of(a, acc)?.whole(), Added::of(b, acc)?.whole());
+                self.terms.push((choice, true));
+                Some(())
+            }
+            Term::Fold { n, acc: t, i, body, init } if step.ty() == &Type::Double => {
+                self.take(init, acc)?;
+                let inner = Added::of(body, t)?;
+                if inner.mentions(t) {
+                    return None;
+                }
+                self.terms.push((Expr::fold_with(n.clone(), t.clone(), i.clone(), body.clone(), Expr::double(0.0)), true));
+                Some(())
+            }
+            _ => {
+                let mut terms = Vec::new();
+                sum::terms(step, true, &mut terms);
+                let is_acc = |term: &Expr| matches!(term.term(), Term::Var(var) if var == acc);
+                let at = terms.iter().position(|(term, positive)| *positive && is_acc(term));
+                let at = at.or_else(|| terms.iter().position(|(term, positive)| *positive && mentions(term, acc)))?;
+                let (first, _) = terms.remove(at);
+                if !is_acc(&first) {
+                    // no sum of several terms: that would be taken apart for ever
+                    if matches!(first.term(), Term::Let(..) | Term::If(..) | Term::Fold { .. }) {
+                        self.take(&first, acc)?;
+                    } else {
+                        return None;
+                    }
+                }
+                terms.iter().for_each(|(term, positive)| self.push(term, *positive));
+                Some(())
+            }
+        }
+    }
+
+    /// A term, without what all its branches add.
+    fn push(&mut self, term: &Expr, positive: bool) {
+        match term.term() {
+            Term::Let(x, value, body) => {
+                self.lets.push((x.clone(), value.clone()));
+                let mut terms = Vec::new();
+                sum::terms(body, positive, &mut terms);
+                terms.iter().for_each(|(term, positive)| self.push(term, *positive));
+            }
+            Term::If(c, a, b) => {
+                let (mut then, mut otherwise) = (from_zero(a), from_zero(b));
+                let common: Vec<_> = then.extract_if(.., |term| take(term, &mut otherwise)).collect();
+                if common.is_empty() {
+                    return self.terms.push((term.clone(), positive));
+                }
+                self.terms.extend(common.into_iter().map(|(term, sign)| (term, sign == positive)));
+                self.terms.push((Expr::if_(c.clone(), total(then), total(otherwise)), positive));
+            }
+            _ => self.terms.push((term.clone(), positive)),
+        }
+    }
+
+    /// Whether a variable is in a term, or in what terms need.
+    pub fn mentions(&self, x: &Var) -> bool {
+        self.terms.iter().any(|(term, _)| mentions(term, x)) || self.lets.iter().any(|(_, value)| mentions(value, x))
+    }
+
+    /// Whether a term needs one of the lets.
+    pub fn has_let_in(&self, term: &Expr) -> bool {
+        self.lets.iter().any(|(x, _)| mentions(term, x))
+    }
+
+    /// The lets around a term.
+    pub fn with_lets(&self, body: Expr) -> Expr {
+        self.lets.iter().rev().fold(body, |body, (x, value)| Expr::let_(x.clone(), value.clone(), body))
+    }
+
+    /// The sum of all terms.
+    pub fn whole(self) -> Expr {
+        let sum = total(self.terms.clone());
+        self.with_lets(sum)
+    }
+}
+
+/// The terms of a sum, of which each loop begins at 0, with what it began with as a term.
+fn from_zero(sum: &Expr) -> Vec<(Expr, bool)> {
+    let mut terms = Vec::new();
+    sum::terms(sum, true, &mut terms);
+    let begin = |(term, positive): (Expr, bool)| match term.term() {
+        Term::Fold { n, acc, i, body, init } if !is_number(init, 0.0) && Added::of(body, acc).is_some_and(|added| !added.mentions(acc)) => {
+            let sum = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), Expr::double(0.0));
+            vec![(init.clone(), positive), (sum, positive)]
+        }
+        _ => vec![(term, positive)],
+    };
+    terms.into_iter().flat_map(begin).collect()
+}
+
+/// Takes a term out of others; whether it was there. A 0 stays.
+fn take(term: &(Expr, bool), others: &mut Vec<(Expr, bool)>) -> bool {
+    let at = others.iter().position(|other| other.1 == term.1 && !is_number(&term.0, 0.0) && same(&other.0, &term.0));
+    at.map(|at| others.remove(at)).is_some()
+}
+
+/// The sum of terms.
+pub fn total(terms: Vec<(Expr, bool)>) -> Expr {
+    match sum::sum_of(terms) {
+        None => Expr::double(0.0),
+        Some((sum, true)) => sum,
+        Some((sum, false)) => Expr::prim(Prim::Neg, vec![sum]),
+    }
+}
+
+/// The accumulator and the sum of terms, apart, so that no term's condition takes it along.
+pub fn accumulated(acc: &Var, terms: Vec<(Expr, bool)>) -> Option<Expr> {
+    let (sum, is_positive) = sum::sum_of(terms)?;
+    Some(Expr::prim(if is_positive { Prim::Add } else { Prim::Sub }, vec![Expr::var(acc), sum]))
+}
