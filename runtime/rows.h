@@ -29,21 +29,39 @@ static inline const int64_t *smooth_read_index_rows(const int64_t *from, int64_t
     return copy;
 }
 
+/* whether so many rows are more than caches hold: then they are written past these */
+static inline bool smooth_outgrow_caches(int64_t rows, int64_t columns)
+{
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
+#ifdef SMOOTH_CACHED_BYTES
+    const int64_t bytes = SMOOTH_CACHED_BYTES;
+#else
+    const int64_t bytes = (int64_t)1 << 25;
+#endif
+    return columns >= 8 && rows > bytes / (columns * 8);
+#else
+    (void)rows;
+    (void)columns;
+    return false;
+#endif
+}
+
 /* asks memory for the eight rows after these: the processor does not see a stream in such short pieces */
-static inline void smooth_expect_rows(const double *rows, int64_t columns)
+static inline void smooth_expect_rows(const double *rows, int64_t columns, bool large)
 {
 #if defined(__GNUC__)
-    for (int64_t k = 0; k < columns; ++k) {
+    for (int64_t k = 0; !large && k < columns; ++k) {
         __builtin_prefetch((const void *)((uintptr_t)rows + (uintptr_t)(columns + k) * 64), 1);
     }
 #else
     (void)rows;
     (void)columns;
+    (void)large;
 #endif
 }
 
 /* out[row * columns + k] = tile[k][row]; eight rows are transposed in registers where those are long enough */
-static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t rows, double *SMOOTH_RESTRICT out)
+static inline void smooth_transpose(double (*tile)[8], int64_t columns, int64_t rows, double *SMOOTH_RESTRICT out)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
     if (rows == 8 && columns >= 8) {
@@ -85,4 +103,42 @@ static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t
             out[row * columns + k] = tile[k][row];
         }
     }
+}
+
+/* the rows of a tile to out; of large results whole lines of memory go past the caches, and nothing is read to be overwritten */
+static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t rows, double *SMOOTH_RESTRICT out, bool large)
+{
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
+    if (large) {
+        typedef double lanes __attribute__((vector_size(64), aligned(8)));
+        double block[8 * 64];
+        smooth_transpose(tile, columns, rows, block);
+        int64_t k = 0;
+        for (; k < rows * columns && (uintptr_t)(out + k) % 64 != 0; ++k) {
+            out[k] = block[k];
+        }
+        for (; k + 8 <= rows * columns; k += 8) {
+            __builtin_ia32_movntpd512(out + k, *(const lanes *)(block + k));
+        }
+        for (; k < rows * columns; ++k) {
+            out[k] = block[k];
+        }
+        return;
+    }
+#else
+    (void)large;
+#endif
+    smooth_transpose(tile, columns, rows, out);
+}
+
+/* after large results: they are in memory before anything that is written later */
+static inline void smooth_rows_written(bool large)
+{
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
+    if (large) {
+        __builtin_ia32_sfence();
+    }
+#else
+    (void)large;
+#endif
 }

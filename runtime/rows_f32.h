@@ -29,22 +29,40 @@ static inline const int64_t *smooth_read_index_rowsf(const int64_t *from, int64_
     return copy;
 }
 
+/* whether so many rows are more than caches hold: then they are written past these */
+static inline bool smooth_outgrow_cachesf(int64_t rows, int64_t columns)
+{
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
+#ifdef SMOOTH_CACHED_BYTES
+    const int64_t bytes = SMOOTH_CACHED_BYTES;
+#else
+    const int64_t bytes = (int64_t)1 << 25;
+#endif
+    return columns >= 8 && rows > bytes / (columns * 4);
+#else
+    (void)rows;
+    (void)columns;
+    return false;
+#endif
+}
+
 /* asks memory for the sixteen rows after these: the processor does not see a stream in such short pieces */
-static inline void smooth_expect_rowsf(const float *rows, int64_t columns)
+static inline void smooth_expect_rowsf(const float *rows, int64_t columns, bool large)
 {
 #if defined(__GNUC__)
-    for (int64_t k = 0; k < columns; ++k) {
+    for (int64_t k = 0; !large && k < columns; ++k) {
         __builtin_prefetch((const void *)((uintptr_t)rows + (uintptr_t)(columns + k) * 64), 1);
     }
 #else
     (void)rows;
     (void)columns;
+    (void)large;
 #endif
 }
 
 /* out[row * columns + k] = tile[k][row]; sixteen rows are transposed in registers, eight at a time, where those are
    long enough */
-static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out)
+static inline void smooth_transposef(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
     if (rows == 16 && columns >= 8) {
@@ -87,4 +105,43 @@ static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_
             out[row * columns + k] = tile[k][row];
         }
     }
+}
+
+/* the rows of a tile to out; of large results whole lines of memory go past the caches, and nothing is read to be overwritten */
+static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out, bool large)
+{
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
+    if (large) {
+        typedef float lanes __attribute__((vector_size(32), aligned(4)));
+        float block[16 * 64];
+        smooth_transposef(tile, columns, rows, block);
+        int64_t k = 0;
+        for (; k < rows * columns && (uintptr_t)(out + k) % 64 != 0; ++k) {
+            out[k] = block[k];
+        }
+        for (; k + 16 <= rows * columns; k += 16) {
+            __builtin_ia32_movntps256(out + k, *(const lanes *)(block + k));
+            __builtin_ia32_movntps256(out + k + 8, *(const lanes *)(block + k + 8));
+        }
+        for (; k < rows * columns; ++k) {
+            out[k] = block[k];
+        }
+        return;
+    }
+#else
+    (void)large;
+#endif
+    smooth_transposef(tile, columns, rows, out);
+}
+
+/* after large results: they are in memory before anything that is written later */
+static inline void smooth_rows_writtenf(bool large)
+{
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
+    if (large) {
+        __builtin_ia32_sfence();
+    }
+#else
+    (void)large;
+#endif
 }

@@ -69,6 +69,9 @@ fn agree(example: &Example, known: &Session, session: &Session, sanitizers: bool
     let calls: Vec<Call> = tried.iter().map(|(case, read, _)| Call { entry: &case.entry, arguments: read }).collect();
     let text = native::program(session, &calls)?;
     let mut runs = vec![native::optimised(&text, session, &calls, folder.path())?];
+    // as if no cache held a number
+    let past = tempfile::tempdir().map_err(|error| error.to_string())?;
+    runs.push(native::optimised(&format!("#define SMOOTH_CACHED_BYTES 0\n{text}"), session, &calls, past.path())?);
     if sanitizers {
         runs.push(native::sanitized(&text, session, &calls, folder.path())?);
     }

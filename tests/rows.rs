@@ -14,6 +14,10 @@ mod support {
     pub mod tools;
 }
 
+use std::path::Path;
+
+use smoothc::driver::Session;
+
 use support::native::Call;
 use support::{engine, native, tools};
 
@@ -117,8 +121,14 @@ fn agree(text: &str, entries: &[String], sizes: &[(usize, usize)]) {
 
 /// As [`agree`], with arguments for a number of rows and columns, huge ones or not.
 fn agree_on(text: &str, entries: &[String], sizes: &[(usize, usize)], arguments: &dyn Fn(usize, usize, bool) -> Vec<String>) {
+    agree_by(if tools::has_sanitizers() { &native::sanitized } else { &native::optimised }, text, entries, sizes, arguments);
+}
+
+/// How emitted C is run.
+type Run<'a> = &'a dyn Fn(&str, &Session, &[Call], &Path) -> Result<Vec<native::Outcome>, String>;
+
+fn agree_by(run: Run, text: &str, entries: &[String], sizes: &[(usize, usize)], arguments: &dyn Fn(usize, usize, bool) -> Vec<String>) {
     let known = engine::compile("rows.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
-    let sanitizers = tools::has_sanitizers();
     // where infinities meet, rewritten sums may differ
     for (schedule, huge) in [("none", true), ("default", false)] {
         let session = engine::compile("rows.smooth", text, schedule, "emit").unwrap_or_else(|problem| panic!("{problem}"));
@@ -136,7 +146,6 @@ fn agree_on(text: &str, entries: &[String], sizes: &[(usize, usize)], arguments:
         let given: Vec<Call> = calls.iter().map(|(entry, _, read)| Call { entry, arguments: read }).collect();
         let c = native::program(&session, &given).unwrap_or_else(|problem| panic!("{problem}"));
         let folder = tempfile::tempdir().expect("a folder");
-        let run = if sanitizers { native::sanitized } else { native::optimised };
         let outcomes = run(&c, &session, &given, folder.path()).unwrap_or_else(|problem| panic!("{problem}"));
         for ((entry, words, read), outcome) in calls.iter().zip(outcomes) {
             let at = format!("{entry} {words:?}, schedule {schedule}");
@@ -304,7 +313,13 @@ fn tiles_of_rows_agree_with_the_interpreter() {
     }
     let text: String = TILES.iter().map(entry).collect();
     let entries: Vec<String> = TILES.iter().map(|(name, ..)| name.to_string()).collect();
-    agree_on(&text, &entries, &[(0, 5), (1, 5), (2, 5), (7, 5), (8, 5), (9, 5), (19, 5), (24, 5)], &chosen_arguments);
+    let sizes = [(0, 5), (1, 5), (2, 5), (7, 5), (8, 5), (9, 5), (19, 5), (24, 5)];
+    agree_on(&text, &entries, &sizes, &chosen_arguments);
+    // as if no cache held a number: lines of memory that begin and end in a tile, or before and after it
+    let past = |c: &str, session: &Session, calls: &[Call], folder: &Path| {
+        native::optimised(&format!("#define SMOOTH_CACHED_BYTES 0\n{c}"), session, calls, folder)
+    };
+    agree_by(&past, &text, &entries, &sizes, &chosen_arguments);
 }
 
 /// Functions that write rows of nine numbers, made of what is read by the index, by indices in memory and behind conditions.

@@ -1,15 +1,17 @@
 //! Loops over tiles in C: eight rows at a time, each in a vector lane, then written out one after the other.
 //!
+//!     const bool large = smooth_outgrow_caches(n, 22);
 //!     for (int64_t first = 0; first < n; first += 8) {
 //!         const int64_t rows = smooth_imin(8, n - first);
 //!         double x_last[24];
 //!         const double *x_rows = smooth_read_rows(x + first * 3, 3, 3, rows, x_last);
-//!         smooth_expect_rows(out + first * 22, 22);
+//!         smooth_expect_rows(out + first * 22, 22, large);
 //!         double tile[22][8];
 //!         SMOOTH_LANES
 //!         for (int64_t lane = 0; lane < 8; ++lane) { … tile[0][lane] = x_rows[lane * 3] …; }
-//!         smooth_write_rows(tile, 22, rows, out + first * 22);
+//!         smooth_write_rows(tile, 22, rows, out + first * 22, large);
 //!     }
+//!     smooth_rows_written(large);
 
 use crate::ir::Prim;
 use crate::lower::each_local;
@@ -25,8 +27,16 @@ impl Printer<'_> {
         let lanes = self.real.lanes();
         let number = if lanes == 8 { "eight" } else { "sixteen" };
         self.line(format!("/* {number} rows at a time, each in a lane, then written one after the other */"));
+        let large = self.names.local("large");
         self.names.open();
         let (first, rows) = (self.names.local("first"), self.names.local("rows"));
+        let widest = tiles.iter().map(|tile| tile.columns.len()).max().unwrap_or(0);
+        let count = match from {
+            "0" => end.to_string(),
+            sum if sum.contains(" + ") || sum.contains(" - ") => format!("{end} - ({sum})"),
+            other => format!("{end} - {other}"),
+        };
+        self.line(format!("const bool {large} = {}({count}, {widest});", self.real.function("smooth_outgrow_caches")));
         self.line(format!("for (int64_t {first} = {from}; {first} < {end}; {first} += {lanes}) {{"));
         self.depth += 1;
         self.line(format!("const int64_t {rows} = smooth_imin({lanes}, {end} - {first});"));
@@ -44,7 +54,7 @@ impl Printer<'_> {
         for ((tile, name), start) in tiles.iter().zip(&names).zip(&starts) {
             let columns = tile.columns.len();
             self.line(format!("{} {name}[{columns}][{lanes}];", self.real.c()));
-            self.line(format!("{}({start}, {columns});", self.real.function("smooth_expect_rows")));
+            self.line(format!("{}({start}, {columns}, {large});", self.real.function("smooth_expect_rows")));
         }
         self.line("SMOOTH_LANES");
         let outer = std::mem::replace(&mut self.in_lanes, true);
@@ -70,10 +80,12 @@ impl Printer<'_> {
         self.names.close();
         self.in_lanes = outer;
         for ((tile, name), start) in tiles.iter().zip(&names).zip(starts) {
-            self.line(format!("{}({name}, {}, {rows}, {start});", self.real.function("smooth_write_rows"), tile.columns.len()));
+            let columns = tile.columns.len();
+            self.line(format!("{}({name}, {columns}, {rows}, {start}, {large});", self.real.function("smooth_write_rows")));
         }
         self.depth -= 1;
         self.line("}");
+        self.line(format!("{}({large});", self.real.function("smooth_rows_written")));
         self.names.close();
     }
 

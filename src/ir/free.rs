@@ -69,7 +69,7 @@ impl FreeVars {
                 FreeVars::Many(vars) => many = Some(many.as_ref().map_or_else(|| vars.clone(), |before| before.union(vars))),
             },
         });
-        let mut few = few.unwrap_or_default();
+        let few = few.unwrap_or_default();
         if many.is_none() && few.len() > FEW {
             many = Some(VarSet::of(&[]));
         }
@@ -77,11 +77,7 @@ impl FreeVars {
             let all = many.union(&VarSet::of(&few));
             return FreeVars::Many(expr.term().binders().fold(all, |all, var| all.without(var)));
         }
-        let bound = |var: &Var| expr.term().binders().any(|binder| binder == var);
-        if few.iter().any(bound) {
-            few = few.iter().filter(|var| !bound(var)).cloned().collect();
-        }
-        FreeVars::Few(few)
+        FreeVars::Few(expr.term().binders().fold(few, without))
     }
 }
 
@@ -94,6 +90,14 @@ fn with(vars: Option<&Rc<[Var]>>, var: &Var) -> Rc<[Var]> {
             let (before, after) = vars.split_at(at);
             before.iter().chain(std::iter::once(var)).chain(after).cloned().collect()
         }
+    }
+}
+
+/// The list without one.
+fn without(vars: Rc<[Var]>, var: &Var) -> Rc<[Var]> {
+    match vars.binary_search(var) {
+        Ok(at) => vars[..at].iter().chain(&vars[at + 1..]).cloned().collect(),
+        Err(_) => vars,
     }
 }
 

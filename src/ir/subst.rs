@@ -14,16 +14,17 @@ use super::types::Type;
 
 /// Replaces free variables by terms. A value that binds variables is renamed at each place it goes to.
 pub fn substitute(expr: &Expr, map: &[(Var, Expr)]) -> Expr {
-    let mut renaming = Renaming::default();
-    for (var, value) in map {
-        renaming.terms.insert(var.clone(), value.clone());
-    }
-    renaming.expr(expr)
+    Renaming { terms: map.iter().cloned().collect(), fresh: false }.expr(expr)
+}
+
+/// A copy of the term with binders of its own, in which free variables are replaced by terms.
+pub fn instance(expr: &Expr, map: &[(Var, Expr)]) -> Expr {
+    Renaming { terms: map.iter().cloned().collect(), fresh: true }.expr(expr)
 }
 
 /// A copy of the term with binders of its own.
 pub fn freshen(expr: &Expr) -> Expr {
-    Renaming { fresh: true, ..Renaming::default() }.expr(expr)
+    instance(expr, &[])
 }
 
 /// A copy of the function with binders of its own, sizes and parameters included.
@@ -160,48 +161,60 @@ impl Renaming {
         new
     }
 
+    /// The new term; the very node where nothing in it is replaced or renamed.
     fn expr(&mut self, expr: &Expr) -> Expr {
-        let items = |this: &mut Renaming, items: &[Expr]| items.iter().map(|item| this.expr(item)).collect::<Vec<_>>();
-        let new = match expr.term() {
+        match expr.term() {
             Term::Var(var) => match self.terms.get(var) {
-                Some(value) if value.is_atom() => return value.at(expr.span()),
-                Some(value) => return freshen(value),
-                None => return expr.clone(),
+                Some(value) if value.is_atom() => value.clone().at(expr.span()),
+                Some(value) => freshen(value),
+                None => expr.clone(),
             },
-            Term::Double(_) | Term::Index(_) | Term::Bool(_) => return expr.clone(),
-            Term::Prim(prim, args) => Expr::prim(*prim, items(self, args)),
             Term::Let(var, value, body) => {
                 let value = self.expr(value);
                 let var = self.binder(var);
-                Expr::let_(var, value, self.expr(body))
+                let body = self.expr(body);
+                expr.rebuilt(&[&var], &[&value, &body], || Expr::let_(var.clone(), value.clone(), body.clone()))
             }
-            Term::If(c, a, b) => Expr::if_(self.expr(c), self.expr(a), self.expr(b)),
             Term::Build { n, i, body } => {
                 let n = self.expr(n);
                 let i = self.binder(i);
-                Expr::build_with(n, i, self.expr(body))
+                let body = self.expr(body);
+                expr.rebuilt(&[&i], &[&n, &body], || Expr::build_with(n.clone(), i.clone(), body.clone()))
             }
             Term::Fold { n, acc, i, body, init } => {
                 let (init, n) = (self.expr(init), self.expr(n));
                 let (acc, i) = (self.binder(acc), self.binder(i));
-                Expr::fold_with(n, acc, i, self.expr(body), init)
+                let body = self.expr(body);
+                let new = || Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
+                expr.rebuilt(&[&acc, &i], &[&init, &n, &body], new)
             }
-            Term::Get(array, index) => Expr::get(self.expr(array), self.expr(index)),
-            Term::Dim(array, axis) => Expr::dim(self.expr(array), *axis),
-            Term::Tuple(parts) => Expr::tuple(items(self, parts)),
-            Term::Proj(tuple, index) => Expr::proj(self.expr(tuple), *index),
-            Term::Array(elements) => {
-                let element = self.ty(expr.ty().element().unwrap_or(&Type::Double));
-                Expr::array(element, items(self, elements))
-            }
-            Term::Call(name, args) => Expr::with_type(Term::Call(name.clone(), items(self, args)), self.ty(expr.ty()), expr.span()),
-            Term::Check { cond, status, body } => Expr::check(self.expr(cond), *status, self.expr(body)),
             Term::Dual { x, at, tangent, body } => {
                 let (at, tangent) = (self.expr(at), self.expr(tangent));
                 let x = self.binder(x);
-                Expr::dual(x, at, tangent, self.expr(body))
+                let body = self.expr(body);
+                let new = || Expr::dual(x.clone(), at.clone(), tangent.clone(), body.clone());
+                expr.rebuilt(&[&x], &[&at, &tangent, &body], new)
             }
-        };
-        new.at(expr.span())
+            // sizes in the types of these are not those of their parts
+            Term::Array(items) if self.changes(expr.ty()) => {
+                let element = self.ty(expr.ty().element().unwrap_or(&Type::Double));
+                Expr::array(element, items.iter().map(|item| self.expr(item)).collect()).at(expr.span())
+            }
+            Term::Call(name, args) if self.changes(expr.ty()) => {
+                let args = args.iter().map(|arg| self.expr(arg)).collect();
+                Expr::with_type(Term::Call(name.clone(), args), self.ty(expr.ty()), expr.span())
+            }
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) => expr.clone(),
+            Term::Prim(..) | Term::If(..) | Term::Get(..) | Term::Dim(..) | Term::Check { .. } => self.children(expr),
+            Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) => self.children(expr),
+        }
+    }
+
+    fn children(&mut self, expr: &Expr) -> Expr {
+        map_children(expr, &mut |child| self.expr(child))
+    }
+
+    fn changes(&self, ty: &Type) -> bool {
+        &self.ty(ty) != ty
     }
 }

@@ -16,7 +16,7 @@ use crate::source::Span;
 
 thread_local! { static NEXT: Cell<u32> = const { Cell::new(0) }; }
 
-/// A number that no variable or unknown size of this thread has yet.
+/// A number that no variable, unknown size or mark of this thread has yet.
 pub fn fresh_id() -> u32 {
     NEXT.with(|next| {
         let id = next.get();
@@ -53,6 +53,11 @@ impl Var {
 
     pub fn id(&self) -> u32 {
         self.0.id
+    }
+
+    /// Whether both are one binder with one type.
+    pub fn is_same(&self, other: &Var) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self == other && self.ty() == other.ty()
     }
 
     pub fn name(&self) -> &Rc<str> {
@@ -161,6 +166,7 @@ pub struct Node {
     nodes: usize,
     shape: u64,
     conditions: bool,
+    mark: Cell<u32>,
     free: OnceCell<FreeVars>,
     fingerprint: OnceCell<u64>,
 }
@@ -210,7 +216,8 @@ impl Expr {
             shape = fingerprint::mix(shape, child.shape());
             conditions |= child.has_conditions();
         });
-        Expr(Rc::new(Node { term, ty, span, nodes, shape, conditions, free: OnceCell::new(), fingerprint: OnceCell::new() }))
+        let (mark, free, fingerprint) = (Cell::new(u32::MAX), OnceCell::new(), OnceCell::new());
+        Expr(Rc::new(Node { term, ty, span, nodes, shape, conditions, mark, free, fingerprint }))
     }
 
     fn new(term: Term, ty: Type) -> Expr {
@@ -234,17 +241,39 @@ impl Expr {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
+    /// The node itself where a new one would have the very same parts, else the new one at its place.
+    pub fn rebuilt(&self, binders: &[&Var], children: &[&Expr], new: impl FnOnce() -> Expr) -> Expr {
+        let same_children = self.term().children().map(Expr::address).eq(children.iter().map(|child| child.address()));
+        let same_binders = || self.term().binders().zip(binders).all(|(old, new)| old.is_same(new));
+        if same_children && same_binders() { self.clone() } else { new().at(self.span()) }
+    }
+
+    /// Marks the node for a walk, by a [number of its own](fresh_id); a mark of a walk before is gone.
+    pub fn mark(&self, walk: u32) {
+        self.0.mark.set(walk);
+    }
+
+    pub fn is_marked(&self, walk: u32) -> bool {
+        self.0.mark.get() == walk
+    }
+
     /// The node's address: a key for tables that hold the node alive.
     pub fn address(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }
 
     /// The same node at another place.
-    pub fn at(&self, span: Span) -> Expr {
+    pub fn at(mut self, span: Span) -> Expr {
         if span.is_none() || self.0.span == span {
-            return self.clone();
+            return self;
         }
-        Expr::with_type(self.0.term.clone(), self.0.ty.clone(), span)
+        match Rc::get_mut(&mut self.0) {
+            Some(node) => {
+                node.span = span;
+                self
+            }
+            None => Expr::with_type(self.0.term.clone(), self.0.ty.clone(), span),
+        }
     }
 
     pub fn var(var: &Var) -> Expr {

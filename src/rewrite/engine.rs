@@ -11,7 +11,9 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, map_children, substitute};
+use crate::ir::term::fresh_id;
 use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 
 use super::derivation::Log;
@@ -90,7 +92,7 @@ pub fn innermost(
         facts.uses = Uses::of(&expr);
         facts.nodes = expr.node_count();
         let mut pass = Pass::new(candidates, facts, budget, log);
-        let next = pass.visit(&expr, false);
+        let next = pass.visit(&expr, Fresh::Nothing);
         pass.facts.decided = None;
         let (stopped, changed) = (pass.stopped, pass.changed);
         expr = next;
@@ -104,6 +106,26 @@ pub fn innermost(
     Ok(expr)
 }
 
+/// What was substituted since the last node known to be normal: which normal nodes below must be looked at again.
+#[derive(Clone, Copy)]
+enum Fresh {
+    Nothing,
+    /// Variables that occur in terms only.
+    Values,
+    /// Also some that may occur in the sizes of any type.
+    Sizes,
+}
+
+impl Fresh {
+    /// With one more variable.
+    fn with(self, var: &Var) -> Fresh {
+        match (self, var.ty()) {
+            (Fresh::Sizes, _) | (_, Type::Index(_) | Type::Bool) => Fresh::Sizes,
+            (_, Type::Double | Type::Array(..) | Type::Tuple(_)) => Fresh::Values,
+        }
+    }
+}
+
 struct Pass<'a> {
     rules: &'a mut Candidates,
     lets: LetRules,
@@ -112,8 +134,8 @@ struct Pass<'a> {
     log: &'a mut Log,
     /// Values for variables whose lets are gone, and how often each was used. Binders are unique: one table does.
     table: FxHashMap<Var, (Expr, u32)>,
-    /// Nodes in normal form, by address; the node is kept so that the address stays its own.
-    normal: FxHashMap<usize, Expr>,
+    /// What nodes in normal form are marked with.
+    normal: u32,
     /// Operands behind lets and checks that leave them together with those of the terms around.
     fronted: FxHashMap<usize, Expr>,
     /// How many terms with conditions were left as they are, whatever is known around them now.
@@ -140,7 +162,7 @@ impl<'a> Pass<'a> {
             budget,
             log,
             table: FxHashMap::default(),
-            normal: FxHashMap::default(),
+            normal: fresh_id(),
             fronted: FxHashMap::default(),
             skipped: 0,
             operand: false,
@@ -151,12 +173,11 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The normal form. `fresh`: a substitution was made since the last node known to be normal, so that
-    /// nodes below must be looked at again.
-    fn visit(&mut self, expr: &Expr, fresh: bool) -> Expr {
+    /// The normal form.
+    fn visit(&mut self, expr: &Expr, fresh: Fresh) -> Expr {
         let operand = std::mem::take(&mut self.operand);
-        let normal = self.normal.contains_key(&expr.address());
-        if normal && !fresh || self.stopped {
+        let normal = expr.is_marked(self.normal);
+        if normal && !self.is_touched(expr, fresh) || self.stopped {
             self.skipped += usize::from(expr.has_conditions());
             return expr.clone();
         }
@@ -171,16 +192,16 @@ impl<'a> Pass<'a> {
                 let value = self.visit(value, fresh);
                 let (x, fresh) = self.bound(x, value.ty(), fresh);
                 let body = self.visit(body, fresh);
-                Expr::let_(x, value, body).at(expr.span())
+                expr.rebuilt(&[&x], &[&value, &body], || Expr::let_(x.clone(), value.clone(), body.clone()))
             }
             Term::If(c, a, b) => self.visit_if(expr, c, a, b, fresh),
             Term::Check { cond, status, body } => {
                 let cond = self.visit(cond, fresh);
                 let mark = self.facts.mark();
                 self.facts.assume(&cond, true);
-                let new_body = self.visit(body, fresh);
+                let body = self.visit(body, fresh);
                 self.facts.back_to(mark);
-                Expr::check(cond, *status, new_body).at(expr.span())
+                expr.rebuilt(&[], &[&cond, &body], || Expr::check(cond.clone(), *status, body.clone()))
             }
             Term::Prim(prim @ (Prim::And | Prim::Or), args) => {
                 let [a, b] = args.as_slice() else { return expr.clone() };
@@ -189,7 +210,7 @@ impl<'a> Pass<'a> {
                 self.facts.assume(&a, *prim == Prim::And);
                 let b = self.visit(b, fresh);
                 self.facts.back_to(mark);
-                Expr::prim(*prim, vec![a, b]).at(expr.span())
+                expr.rebuilt(&[], &[&a, &b], || Expr::prim(*prim, vec![a.clone(), b.clone()]))
             }
             Term::Build { n, i, body } => {
                 let n = self.visit(n, fresh);
@@ -198,7 +219,7 @@ impl<'a> Pass<'a> {
                 self.facts.enter_loop(&i, &n);
                 let body = self.visit(body, fresh);
                 self.facts.back_to(mark);
-                Expr::build_with(n, i, body).at(expr.span())
+                expr.rebuilt(&[&i], &[&n, &body], || Expr::build_with(n.clone(), i.clone(), body.clone()))
             }
             Term::Fold { n, acc, i, body, init } => {
                 let init = self.visit(init, fresh);
@@ -210,7 +231,8 @@ impl<'a> Pass<'a> {
                 self.facts.enter_loop(&i, &n);
                 let body = self.visit(body, fresh);
                 self.facts.back_to(mark);
-                Expr::fold_with(n, acc, i, body, init).at(expr.span())
+                let new = || Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
+                expr.rebuilt(&[&acc, &i], &[&init, &n, &body], new)
             }
             Term::Dual { x, at, tangent, body } => {
                 let (at, tangent) = (self.visit(at, fresh), self.visit(tangent, fresh));
@@ -218,22 +240,24 @@ impl<'a> Pass<'a> {
                 self.frozen += 1;
                 let body = self.visit(body, fresh);
                 self.frozen -= 1;
-                Expr::dual(x, at, tangent, body).at(expr.span())
+                let new = || Expr::dual(x.clone(), at.clone(), tangent.clone(), body.clone());
+                expr.rebuilt(&[&x], &[&at, &tangent, &body], new)
             }
             Term::Call(name, args) => {
-                let args = args.iter().map(|arg| self.visit(arg, fresh)).collect();
-                Expr::with_type(Term::Call(name.clone(), args), self.ty(expr.ty()), expr.span())
+                let args: Vec<Expr> = args.iter().map(|arg| self.visit(arg, fresh)).collect();
+                let new = || Expr::with_type(Term::Call(name.clone(), args.clone()), self.ty(expr.ty()), expr.span());
+                expr.rebuilt(&[], &args.iter().collect::<Vec<_>>(), new)
             }
             Term::Array(items) => {
                 let element = self.ty(expr.ty().element().unwrap_or(&Type::Double));
-                Expr::array(element, items.iter().map(|item| self.visit(item, fresh)).collect()).at(expr.span())
+                let items: Vec<Expr> = items.iter().map(|item| self.visit(item, fresh)).collect();
+                expr.rebuilt(&[], &items.iter().collect::<Vec<_>>(), || Expr::array(element, items.clone()))
             }
             Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => map_children(expr, &mut |child| {
                 self.operand = true;
                 self.visit(child, fresh)
             }),
         };
-        let new = if unchanged(expr, &new) { expr.clone() } else { new };
         if normal && new.is_same(expr) {
             self.skipped += usize::from(expr.has_conditions());
             return new;
@@ -246,10 +270,19 @@ impl<'a> Pass<'a> {
             }
             let floated = floated(&new);
             self.step("let-float", &new, || floated.clone());
-            return self.visit(&floated, false);
+            return self.visit(&floated, Fresh::Nothing);
         }
         self.operand = operand;
         self.try_rules(new)
+    }
+
+    /// Whether something in the term must be replaced.
+    fn is_touched(&self, expr: &Expr, fresh: Fresh) -> bool {
+        match fresh {
+            Fresh::Nothing => false,
+            Fresh::Values => any_free_var(expr, &mut |var| self.table.contains_key(var)),
+            Fresh::Sizes => true,
+        }
     }
 
     /// Whether lets or checks stand in front of an operand, or of one of its own.
@@ -277,12 +310,12 @@ impl<'a> Pass<'a> {
                 self.nested += 1;
                 self.stopped |= self.nested > NESTED_STEPS;
                 self.operand = operand;
-                let normal = self.visit(&after, false);
+                let normal = self.visit(&after, Fresh::Nothing);
                 self.nested -= 1;
                 return normal;
             }
         }
-        self.normal.insert(expr.address(), expr.clone());
+        expr.mark(self.normal);
         expr
     }
 
@@ -319,7 +352,7 @@ impl<'a> Pass<'a> {
         freshen(&value)
     }
 
-    fn visit_if(&mut self, expr: &Expr, c: &Expr, a: &Expr, b: &Expr, fresh: bool) -> Expr {
+    fn visit_if(&mut self, expr: &Expr, c: &Expr, a: &Expr, b: &Expr, fresh: Fresh) -> Expr {
         let c = self.visit(c, fresh);
         if let Term::Bool(value) = c.term()
             && self.lets.known
@@ -336,7 +369,7 @@ impl<'a> Pass<'a> {
             Some((i, k)) => {
                 let outside = self.table.insert(i.clone(), (k.clone(), 0));
                 let branch = a;
-                let a = self.visit(a, true);
+                let a = self.visit(a, fresh.with(&i));
                 let inside = match outside {
                     Some(outside) => self.table.insert(i.clone(), outside),
                     None => self.table.remove(&i),
@@ -352,19 +385,19 @@ impl<'a> Pass<'a> {
         self.facts.assume(&c, false);
         let b = self.visit(b, fresh);
         self.facts.back_to(mark);
-        Expr::if_(c, a, b).at(expr.span())
+        expr.rebuilt(&[], &[&c, &a, &b], || Expr::if_(c.clone(), a.clone(), b.clone()))
     }
 
     /// The binder with substituted sizes in its type, those of its value where it had unknown ones; and
     /// whether what it scopes over must be looked at again.
-    fn bound(&mut self, var: &Var, value: &Type, fresh: bool) -> (Var, bool) {
+    fn bound(&mut self, var: &Var, value: &Type, fresh: Fresh) -> (Var, Fresh) {
         let ty = self.ty(var.ty());
         let ty = if has_unknown(&ty) && !has_unknown(value) && ty.same_shape(value) { value.clone() } else { ty };
         self.retype(var, ty, fresh)
     }
 
     /// A loop's variable: bounded by the count, where that is a size.
-    fn counted(&mut self, i: &Var, n: &Expr, fresh: bool) -> (Var, bool) {
+    fn counted(&mut self, i: &Var, n: &Expr, fresh: Fresh) -> (Var, Fresh) {
         let ty = match Size::try_of_expr(n) {
             Some(bound) => Type::Index(Some(bound)),
             None => self.ty(i.ty()),
@@ -372,13 +405,13 @@ impl<'a> Pass<'a> {
         self.retype(i, ty, fresh)
     }
 
-    fn retype(&mut self, var: &Var, ty: Type, fresh: bool) -> (Var, bool) {
+    fn retype(&mut self, var: &Var, ty: Type, fresh: Fresh) -> (Var, Fresh) {
         if &ty == var.ty() {
             return (var.clone(), fresh);
         }
         let new = var.retyped(ty);
         self.table.insert(var.clone(), (Expr::var(&new), 0));
-        (new, true)
+        (new, fresh.with(var))
     }
 
     fn ty(&self, ty: &Type) -> Type {
@@ -403,15 +436,4 @@ fn has_unknown(ty: &Type) -> bool {
     let mut found = false;
     ty.each_size(&mut |size| found |= size.has_unknown());
     found
-}
-
-/// Whether a rebuilt node has the very same parts.
-fn unchanged(old: &Expr, new: &Expr) -> bool {
-    fn binders(expr: &Expr) -> impl Iterator<Item = (u32, &Type)> {
-        expr.term().binders().map(|var| (var.id(), var.ty()))
-    }
-    fn children(expr: &Expr) -> impl Iterator<Item = usize> {
-        expr.term().children().map(Expr::address)
-    }
-    children(old).eq(children(new)) && binders(old).eq(binders(new))
 }

@@ -298,7 +298,7 @@ impl Facts {
         self.settled.borrow_mut().insert((expr.fingerprint(), surroundings), expr.clone());
     }
 
-    /// A fingerprint of the loops that the term's variables are bound in, and of their values.
+    /// A fingerprint of the loops that the term's variables are bound in, and of the products that they are names of.
     pub fn surroundings(&self, expr: &Expr) -> u64 {
         let mut hasher = FxHasher::default();
         self.loops.len().hash(&mut hasher);
@@ -306,9 +306,11 @@ impl Facts {
             let Some(place) = self.bound.get(var) else { return };
             place.loops.hash(&mut hasher);
             match self.facts.get(place.at) {
-                Some(Fact::Let(_, _, fingerprint)) => fingerprint.hash(&mut hasher),
+                Some(Fact::Let(_, value, fingerprint)) if matches!(value.term(), Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, _)) => {
+                    fingerprint.hash(&mut hasher);
+                }
                 Some(Fact::Accumulator(_)) => 1u64.hash(&mut hasher),
-                Some(Fact::Is(..) | Fact::Loop(_) | Fact::Bound(_)) | None => 0u64.hash(&mut hasher),
+                Some(Fact::Is(..) | Fact::Let(..) | Fact::Loop(_) | Fact::Bound(_)) | None => 0u64.hash(&mut hasher),
             }
         });
         hasher.finish()

@@ -5,7 +5,8 @@
 //!
 //! Rules are pure. `None` means "does not apply here".
 
-use crate::ir::{Expr, Term};
+use crate::ir::prim::Kind;
+use crate::ir::{Expr, Prim, Term};
 
 use super::facts::Facts;
 use super::law::Law;
@@ -96,44 +97,87 @@ impl Rule {
     }
 }
 
-/// The outermost form of a rule's left side.
+/// The outermost form of a rule's left side, as far as a term's [`Form`] says whether it has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Head {
     Any,
     Prim,
+    /// `+`, `-`.
+    Sum,
+    /// `*`, `/`, and a sign.
+    Product,
+    /// A sum or a product.
+    Arithmetic,
+    /// `=`.
+    Equation,
+    /// `**`.
+    Power,
+    /// A conditional, or what may be a Bool.
+    Condition,
+    /// An operation on a conditional.
+    OverIf,
+    /// An operation on a literal.
+    OverLiteral,
     Let,
     If,
     Build,
     Fold,
+    /// A build or a fold.
+    Loop,
     Get,
     Dim,
     Proj,
+    Tuple,
     Call,
     Check,
-    /// Forms that no rule looks at by themselves.
-    Other,
 }
 
 impl Head {
-    pub fn of(expr: &Expr) -> Head {
-        match expr.term() {
-            Term::Prim(..) => Head::Prim,
-            Term::Let(..) => Head::Let,
-            Term::If(..) => Head::If,
-            Term::Build { .. } => Head::Build,
-            Term::Fold { .. } => Head::Fold,
-            Term::Get(..) => Head::Get,
-            Term::Dim(..) => Head::Dim,
-            Term::Proj(..) => Head::Proj,
-            Term::Call(..) => Head::Call,
-            Term::Check { .. } => Head::Check,
-            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => Head::Other,
-            Term::Tuple(_) | Term::Array(_) | Term::Dual { .. } => Head::Other,
-        }
-    }
-
     pub fn fits(self, expr: &Expr) -> bool {
-        self == Head::Any || self == Head::of(expr)
+        match (self, expr.term()) {
+            (Head::Any, _) => true,
+            (Head::Prim, Term::Prim(..)) => true,
+            (Head::Sum, Term::Prim(prim, _)) => matches!(prim, Prim::Add | Prim::Sub),
+            (Head::Product, Term::Prim(prim, _)) => matches!(prim, Prim::Mul | Prim::Div | Prim::Neg),
+            (Head::Arithmetic, _) => Head::Sum.fits(expr) || Head::Product.fits(expr),
+            (Head::Equation, Term::Prim(prim, _)) => *prim == Prim::Eq,
+            (Head::Power, Term::Prim(prim, _)) => *prim == Prim::Pow,
+            (Head::Condition, Term::Prim(prim, _)) => matches!(prim.row().kind, Kind::Order | Kind::Equality | Kind::Bool),
+            (Head::Condition, Term::Build { .. } | Term::Dim(..) | Term::Tuple(_) | Term::Array(_)) => false,
+            (Head::Condition, _) => true,
+            (Head::OverIf, Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Proj(..)) => {
+                expr.term().children().any(|operand| matches!(operand.term(), Term::If(..)))
+            }
+            (Head::OverLiteral, Term::Prim(..)) => {
+                expr.term().children().any(|operand| matches!(operand.term(), Term::Double(_) | Term::Index(_) | Term::Bool(_)))
+            }
+            (Head::Loop, Term::Build { .. } | Term::Fold { .. }) => true,
+            (Head::Let, Term::Let(..)) | (Head::If, Term::If(..)) | (Head::Build, Term::Build { .. }) => true,
+            (Head::Fold, Term::Fold { .. }) | (Head::Get, Term::Get(..)) | (Head::Dim, Term::Dim(..)) => true,
+            (Head::Proj, Term::Proj(..)) | (Head::Tuple, Term::Tuple(_)) => true,
+            (Head::Call, Term::Call(..)) | (Head::Check, Term::Check { .. }) => true,
+            (
+                Head::Prim
+                | Head::Sum
+                | Head::Product
+                | Head::Equation
+                | Head::Power
+                | Head::OverIf
+                | Head::OverLiteral
+                | Head::Let
+                | Head::If
+                | Head::Build
+                | Head::Fold
+                | Head::Loop
+                | Head::Get
+                | Head::Dim
+                | Head::Proj
+                | Head::Tuple
+                | Head::Call
+                | Head::Check,
+                _,
+            ) => false,
+        }
     }
 }
 

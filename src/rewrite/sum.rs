@@ -239,7 +239,7 @@ fn most_shared(list: &[Product]) -> Option<(Expr, i32)> {
 
 /// The sum of terms, what depends on fewer loops first, and of those a positive one first if there is any.
 fn in_order(mut parts: Vec<(Expr, bool)>, facts: &Facts) -> (Expr, bool) {
-    parts.sort_by_key(|(part, _)| facts.level(part));
+    parts.sort_by_cached_key(|(part, _)| facts.level(part));
     let outer = parts.first().map_or(0, |(part, _)| facts.level(part));
     let leads = |(part, negative): &(Expr, bool)| !negative && facts.level(part) == outer;
     if let Some(at) = parts.iter().position(leads).or_else(|| parts.iter().position(|(_, negative)| !negative)) {

@@ -141,7 +141,7 @@ impl<'a> Elaborator<'a> {
         let span = expr.span;
         Ok(match &expr.kind {
             ExprKind::Var(name) => match scope.values.get(name) {
-                Some(Bind::Value(value)) => value.at(span),
+                Some(Bind::Value(value)) => value.clone().at(span),
                 Some(Bind::Function(_)) => return self.function_as_value(span),
                 None => match self.callable(expr, scope) {
                     Some(Callable::Global { index, instance }) if self.infer.schemes[index].params.is_empty() => {

@@ -266,7 +266,7 @@ impl<'p> Compiler<'p> {
             Term::Check { cond, status, body } => {
                 let (code, _) = self.expr(scope, cond)?;
                 let (body, activity) = self.expr(scope, body)?;
-                let source = if cond.span().is_none() { cond.at(expr.span()) } else { cond.clone() };
+                let source = if cond.span().is_none() { cond.clone().at(expr.span()) } else { cond.clone() };
                 (Code::Check { cond: Box::new(code), status: *status, body: Box::new(body), source }, activity)
             }
             Term::Dual { x, at, tangent, body } => {

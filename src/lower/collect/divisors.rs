@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BinaryHeap};
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::polynomial::{Polynomial, Term, cost, like_terms};
 
@@ -36,6 +36,15 @@ struct Divisor {
     bound: isize,
     /// The variable that is it, or its negation.
     variable: Option<(usize, f64)>,
+    /// What it costs to compute, once that was asked for.
+    cost: Option<usize>,
+}
+
+impl Divisor {
+    /// Whether a polynomial is the one that defines it.
+    fn is_defined_by(&self, polynomial: &(usize, Vec<usize>)) -> bool {
+        self.variable.is_some_and(|(variable, _)| polynomial.0 == variable)
+    }
 }
 
 /// A term with the polynomial that it is in.
@@ -43,6 +52,8 @@ struct Place {
     term: Term,
     of: usize,
     gone: bool,
+    /// The last question for which it was counted.
+    counted: usize,
 }
 
 struct Search {
@@ -53,6 +64,8 @@ struct Search {
     divisors: Vec<Divisor>,
     queue: BinaryHeap<(isize, std::cmp::Reverse<usize>)>,
     touched: Vec<usize>,
+    /// How often it was asked what a divisor saves.
+    asked: usize,
     /// New variables count down from here.
     next: usize,
 }
@@ -67,6 +80,7 @@ pub fn divided(polynomials: BTreeMap<usize, Polynomial>, roots: &[usize], next: 
         divisors: Vec::new(),
         queue: BinaryHeap::new(),
         touched: Vec::new(),
+        asked: 0,
         next,
     };
     for (variable, terms) in polynomials {
@@ -137,7 +151,7 @@ impl Search {
             self.note(key, [other, number], after, before as isize - (after - 1).max(1) as isize + 1);
         }
         self.polynomials[of].1.push(number);
-        self.places.push(Place { term, of, gone: false });
+        self.places.push(Place { term, of, gone: false, counted: 0 });
     }
 
     fn note(&mut self, key: Key, places: [usize; 2], after: usize, bound: isize) {
@@ -164,16 +178,20 @@ impl Search {
 
     /// What taking a divisor out saves, of places that do not overlap.
     fn saved(&mut self, divisor: usize) -> isize {
-        let places = &self.places;
-        self.divisors[divisor].found.retain(|&([a, b], _)| !places[a].gone && !places[b].gone);
-        let (key, divisor) = (&self.keys[divisor], &self.divisors[divisor]);
-        let mut saved = if divisor.variable.is_some() { 0 } else { -(cost(&definition(key)) as isize) };
-        let mut taken: FxHashSet<usize> = FxHashSet::default();
+        self.asked += 1;
+        let (key, places) = (&self.keys[divisor], &mut self.places);
+        let divisor = &mut self.divisors[divisor];
+        divisor.found.retain(|&([a, b], _)| !places[a].gone && !places[b].gone);
+        let mut saved = match divisor.variable {
+            Some(_) => 0,
+            None => -(*divisor.cost.get_or_insert_with(|| cost(&definition(key))) as isize),
+        };
         for &([a, b], after) in &divisor.found {
-            if taken.contains(&a) || taken.contains(&b) || self.is_definition(divisor, a) {
+            let is_counted = [a, b].iter().any(|&term| places[term].counted == self.asked);
+            if is_counted || divisor.is_defined_by(&self.polynomials[places[a].of]) {
                 continue;
             }
-            taken.extend([a, b]);
+            [a, b].iter().for_each(|&term| places[term].counted = self.asked);
             let before = places[a].term.cost() + if a == b { 0 } else { places[b].term.cost() };
             saved += before as isize - (after - 1).max(1) as isize;
             // a term that is one variable takes no instruction where it is the first
@@ -184,11 +202,6 @@ impl Search {
             saved += isize::from(now) - isize::from(before);
         }
         saved
-    }
-
-    /// Whether a term is part of the polynomial that defines the divisor.
-    fn is_definition(&self, divisor: &Divisor, term: usize) -> bool {
-        divisor.variable.is_some_and(|(variable, _)| self.polynomials[self.places[term].of].0 == variable)
     }
 
     /// What takes the place of one or two terms, over the variable that is the divisor.
@@ -238,7 +251,7 @@ impl Search {
         self.divisors[number].bound = 0;
         let mut products = Vec::new();
         for ([a, b], _) in places {
-            if self.places[a].gone || self.places[b].gone || self.is_definition(&self.divisors[number], a) {
+            if self.places[a].gone || self.places[b].gone || self.divisors[number].is_defined_by(&self.polynomials[self.places[a].of]) {
                 continue;
             }
             let mut term = self.over(&self.keys[number], a, b, variable);

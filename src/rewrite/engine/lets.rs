@@ -6,7 +6,7 @@
 //!
 //!     let p = (let y = a in (y, b)) in p.0   →   let y = a in y
 
-use super::{Pass, unchanged};
+use super::{Fresh, Pass};
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Status, Term, Var};
 use crate::rewrite::rules::lambda::{inlines, is_free, is_row, split_tuple};
@@ -18,7 +18,7 @@ enum Prefix {
 }
 
 impl Pass<'_> {
-    pub(super) fn visit_let(&mut self, whole: &Expr, x: &Var, value: &Expr, body: &Expr, fresh: bool) -> Expr {
+    pub(super) fn visit_let(&mut self, whole: &Expr, x: &Var, value: &Expr, body: &Expr, fresh: Fresh) -> Expr {
         if self.lets.dead && self.facts.uses.knows(x) && self.facts.uses.get(x).count == 0 {
             self.step("let-dead", whole, || body.clone());
             return self.visit(body, fresh);
@@ -69,12 +69,12 @@ impl Pass<'_> {
                 _ => {}
             }
             self.table.insert(x.clone(), (value, 0));
-            self.visit(body, true)
+            self.visit(body, fresh.with(x))
         } else if let Some(same) = self.merged(x, &value) {
             self.step_between("let-merge", || (let_of(x, &value, body), substitute(body, &[(x.clone(), Expr::var(&same))])));
             self.facts.uses.renamed(x, &same);
             self.table.insert(x.clone(), (Expr::var(&same), 0));
-            self.visit(body, true)
+            self.visit(body, fresh.with(x))
         } else {
             let (x, fresh) = self.bound(x, value.ty(), fresh);
             let outside = self.facts.mark();
@@ -86,8 +86,7 @@ impl Pass<'_> {
             self.facts.enter_let(&x, &value);
             let new_body = self.visit(body, fresh);
             self.facts.back_to(outside);
-            let new = Expr::let_(x, value, new_body);
-            let new = if unchanged(whole, &new) { whole.clone() } else { new.at(whole.span()) };
+            let new = whole.rebuilt(&[&x], &[&value, &new_body], || Expr::let_(x.clone(), value.clone(), new_body.clone()));
             self.try_rules(new)
         };
         self.facts.back_to(mark);
@@ -96,7 +95,7 @@ impl Pass<'_> {
                 Prefix::Let(y, a) => Expr::let_(y, a, inner),
                 Prefix::Check(cond, status) => Expr::check(cond, status, inner),
             };
-            self.normal.insert(new.address(), new.clone());
+            new.mark(self.normal);
             new
         })
     }

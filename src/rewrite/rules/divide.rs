@@ -13,7 +13,7 @@ use super::ring::{binary, is_number};
 use super::rules;
 
 rules! {
-    "div-known" Ring Algebra @ Prim: "let r = 1 / z in f (x / z) -> let r = 1 / z in f (x * r)" => div_known;
+    "div-known" Ring Algebra @ Product: "let r = 1 / z in f (x / z) -> let r = 1 / z in f (x * r)" => div_known;
     "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more"] => reciprocal;
 }
 

@@ -20,11 +20,11 @@ use super::lambda::strict_operands;
 use super::rules;
 
 rules! {
-    "hoist"       Lambda Motion @ Any: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
+    "hoist"       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
         if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
-    "hoist-array" Lambda Motion @ Any: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
+    "hoist-array" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
         if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total", "0 <= n, else max 0 n elements"] => hoist_array;
-    "hoist-check" Lambda Motion @ Any: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e)"
+    "hoist-check" Lambda Motion @ Loop: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e)"
         if ["i is not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
 }
 

@@ -15,7 +15,7 @@ rules! {
     "div-one"     Ring @ Prim: "e / 1 -> e";
     "pow-one"     Ring @ Prim: "e ** 1 -> e";
     "pow-zero"    Ring @ Prim: "e ** 0 -> 1";
-    "pow-two"     Ring @ Prim: "e ** 2 -> let x = e in x * x" => pow_two;
+    "pow-two"     Ring @ Power: "e ** 2 -> let x = e in x * x" => pow_two;
     "add-zero"    Ring @ Prim: "e + 0 -> e if loose e; 0 + e -> e if loose e; e + -0.0 -> e; -0.0 + e -> e; e - 0 -> e";
     "neg-neg"     Ring @ Prim: "-(-e) -> e";
     "add-neg-sub" Ring @ Prim: "a + -b -> a - b; a - -b -> a + b";
@@ -23,9 +23,9 @@ rules! {
     "div-neg"     Ring @ Prim: "-a / b -> -(a / b) if compound a && double a; a / -b -> -(a / b) if compound b && double b";
     "neg-literal" Ring @ Prim: "-(a * b) -> -a * b if literal a; -(a * b) -> a * -b if literal b; -(a / b) -> -a / b if literal a && double a; -(a / b) -> a / -b if literal b && double b";
     "double"      Ring @ Prim: "a + a -> 2 * a";
-    "order"       Ring @ Prim: "b * a -> a * b; b + a -> a + b"
+    "order"       Ring @ Arithmetic: "b * a -> a * b; b + a -> a + b"
         if ["a and b are variables or elements and a is bound first, or a is a literal factor"] => order;
-    "const-fold"  Ring @ Prim: "a literal operation -> its value" => const_fold;
+    "const-fold"  Ring @ OverLiteral: "a literal operation -> its value" => const_fold;
 }
 
 /// Whether the term is this number, as a Double or an Index.

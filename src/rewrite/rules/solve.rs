@@ -14,8 +14,8 @@ use super::lambda::copy;
 use super::rules;
 
 rules! {
-    "eq-order"   Conditional @ Prim: "j = i -> i = j" if ["i is bound further out"] => eq_order;
-    "eq-solve"   Conditional @ Prim: "j = i + k -> j - k = i where the innermost fold runs over i" => eq_solve;
+    "eq-order"   Conditional @ Equation: "j = i -> i = j" if ["i is bound further out"] => eq_order;
+    "eq-solve"   Conditional @ Equation: "j = i + k -> j - k = i where the innermost fold runs over i" => eq_solve;
     "if-divide"  Conditional @ If: "if j = 2 * i then a else b -> if j % 2 = 0 then (if j / 2 = i then a else b) else b where the innermost fold runs over i"
         if ["b is atomic", "j does not change from step to step", "2 * i and j do not wrap"] => if_divide;
 }

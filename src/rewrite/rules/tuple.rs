@@ -11,7 +11,7 @@ use super::rules;
 
 rules! {
     "project" Tuple @ Proj: "(e0, e1).k -> ek" => project;
-    "tuple-eta" Tuple @ Any: "(e.0, e.1) -> e" => tuple_eta;
+    "tuple-eta" Tuple @ Tuple: "(e.0, e.1) -> e" => tuple_eta;
 }
 
 fn project(expr: &Expr, _: &Facts) -> Option<Expr> {

@@ -11,7 +11,7 @@
 //!     ifold (fun s i -> [s[0] * c, s[1] + v[i]]) [x, y] n   →   let s = ifold (fun s i -> (s.0 * c, s.1 + v[i])) (x, y) n in [s.0, s.1]
 
 use crate::ir::free::mentions;
-use crate::ir::subst::{freshen, map_children, substitute};
+use crate::ir::subst::{instance, map_children};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::has_array;
 use crate::rewrite::facts::Facts;
@@ -48,7 +48,7 @@ fn build_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let is_small = small && nodes <= UNROLLED_NODES && facts.nodes + nodes <= FUNCTION_NODES;
     facts.require("few elements and a small f", is_small, n)?;
     let Type::Array(element, _) = expr.ty() else { return None };
-    let items = (0..*count).map(|k| freshen(&substitute(body, &[(i.clone(), Expr::index(k))]))).collect();
+    let items = (0..*count).map(|k| instance(body, &[(i.clone(), Expr::index(k))])).collect();
     Some(Expr::array(element.as_ref().clone(), items))
 }
 
@@ -190,7 +190,7 @@ fn scalars(expr: &Expr, acc: Option<(&Var, &Var)>) -> Option<Expr> {
     match expr.term() {
         Term::Array(items) | Term::Tuple(items) => all(items),
         Term::Build { i, body, .. } if body.node_count() * count <= SCALAR_NODES => {
-            all(&(0..count).map(|k| freshen(&substitute(body, &[(i.clone(), Expr::index(k as i64))]))).collect::<Vec<_>>())
+            all(&(0..count).map(|k| instance(body, &[(i.clone(), Expr::index(k as i64))])).collect::<Vec<_>>())
         }
         Term::Var(_) | Term::Get(..) | Term::Proj(..) if is_stored(expr) => {
             all(&(0..count).map(|k| Expr::get(expr.clone(), Expr::index(k as i64))).collect::<Vec<_>>())
