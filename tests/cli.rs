@@ -456,3 +456,46 @@ fn rows_of_a_few_columns_run_as_they_are_written() {
 fn numbers(printed: &[u8]) -> Vec<f64> {
     String::from_utf8_lossy(printed).split(['[', ']', ',', ' ', '\n']).filter_map(|word| word.parse().ok()).collect()
 }
+
+/// The phases of a built-in schedule go over all functions one after the other, also where a file names it.
+#[test]
+fn a_file_that_names_a_built_in_schedule_is_that_schedule() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for schedule in ["default", "paper"] {
+        let file = folder.path().join(format!("{schedule}.strategy"));
+        std::fs::write(&file, format!("let main = {schedule}\n")).expect("can be written");
+        for example in ["examples/nnmf.smooth", "examples/mlp.smooth"] {
+            let [named, builtin] = [file.to_str().expect("text"), schedule]
+                .map(|schedule| smoothc(&["emit", example, "--schedule", schedule, "--dump", "rewrite"]).stdout);
+            assert!(!named.is_empty() && named == builtin, "{example} by {schedule}");
+        }
+    }
+}
+
+/// The gradient of a convolution visits the window of each element, whatever the lengths, and says what is wrong with them.
+#[test]
+fn windows_are_loops_over_their_range() {
+    let emitted =
+        String::from_utf8(smoothc(&["emit", "tests/derivatives/convolution.smooth", "--entry", "automatic"]).stdout).expect("text");
+    let window = "for (int64_t i_2 = smooth_imax(0, i + 1 - k); i_2 < smooth_imin(n + 1 - k, i + 1); ++i_2) {";
+    assert!(emitted.contains(window), "{emitted}");
+    for (n, k) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (1, 3), (3, 2), (5, 0), (5, 3), (5, 5), (5, 6), (5, 7)] {
+        let vector = |length: usize, scale: f64| {
+            let elements: Vec<String> = (0..length).map(|i| format!("{:.2}", (i as f64 - 1.3) * scale)).collect();
+            format!("[{}]", elements.join(", "))
+        };
+        let outputs =
+            [("eval", "automatic", "none"), ("eval", "automatic", "default"), ("run", "automatic", "default"), ("eval", "byHand", "none")]
+                .map(|(command, entry, schedule)| {
+                    let path = "tests/derivatives/convolution.smooth";
+                    smoothc(&[command, path, entry, &vector(n, 0.7), &vector(k, 1.1), "--schedule", schedule])
+                });
+        let [written, others @ .., by_hand] = &outputs;
+        for other in others {
+            assert_eq!(status(other), status(written), "n = {n}, k = {k}: {}", errors(other));
+            let values = [other, by_hand].map(|output| numbers(&output.stdout));
+            let is_close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12;
+            assert!(status(written) != 0 || values[0].len() == n && values[0].iter().zip(&values[1]).all(is_close), "{values:?}");
+        }
+    }
+}

@@ -174,11 +174,12 @@ impl Schedule {
     }
 }
 
-/// The top-level sequence of a schedule, each part under its name.
+/// The top-level sequence of a schedule, each part under its name, and so that of a built-in schedule which it names.
 fn phases(strategy: &Strategy) -> Vec<(Rc<str>, &Strategy)> {
     match strategy {
         Strategy::Seq(a, b) => phases(a).into_iter().chain(phases(b)).collect(),
         Strategy::Id => Vec::new(),
+        Strategy::Named(name, inner) if strategy::BUILTIN.iter().any(|(known, _)| *known == &**name) => phases(inner),
         Strategy::Named(name, _) => vec![(name.clone(), strategy)],
         Strategy::Fail | Strategy::Rule(_) | Strategy::Choice(..) | Strategy::With(..) => vec![("main".into(), strategy)],
     }

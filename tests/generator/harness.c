@@ -39,7 +39,7 @@ static void harness_put(int64_t value)
 
 int main(void)
 {
-    alarm(60);
+    alarm(600);
     for (int64_t calls = harness_number(); calls > 0; --calls) {
         int64_t entry = harness_number();
         int64_t ints = harness_number();

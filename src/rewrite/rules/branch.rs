@@ -21,7 +21,7 @@ use super::rules;
 rules! {
     "sum-branch" Ring Algebra @ Fold: "ifold (fun s i -> s + (if c then (if i = k then a else 0) + b else d)) z n -> ifold (fun s i -> s + (if c then b else d)) (ifold (fun s i -> s + (if i = k then (if c then a else 0) else 0)) z n) n"
         if ["s is not in a, b, c, d", "i is not in k", "k total", "c holds in more than one step, or d is not 0"] => sum_branch;
-    "mul-if" Ring Algebra @ Prim: "a * (if i = k then b else 0) -> if i = k then a * b else 0 where the innermost fold runs over i, and a is no loop that could leave it; and so for what is divided by a"
+    "mul-if" Ring Algebra @ Product: "a * (if i = k then b else 0) -> if i = k then a * b else 0 where the innermost fold runs over i, and a is no loop that could leave it; and so for what is divided by a"
         if ["a total"] => mul_if;
 }
 

@@ -285,13 +285,21 @@ fn is_simpler(expr: &Expr) -> bool {
             let is_invariant = !mentions(cond, i) && !mentions(cond, acc);
             is_acc(cold) && (is_one(cond) || is_invariant) && !is_local(cond)
         }
-        // what is added may have a name, which several loops have used
         Term::Prim(Prim::Add | Prim::Sub, args) => {
             let [s, term] = args.as_slice() else { return false };
-            let named = local.iter().find(|(x, _)| matches!(term.term(), Term::Var(var) if var == *x));
-            let Term::If(cond, _, cold) = named.map_or(term, |(_, value)| value).term() else { return false };
-            is_acc(s) && is_one(cond) && is_number(cold, 0.0) && !is_local(cond)
+            let is_hot = |cond: &Expr, cold: &Expr| is_one(cond) && is_number(cold, 0.0) && !is_local(cond);
+            is_acc(s) && is_product_with(term, &local, &is_hot)
         }
+        _ => false,
+    }
+}
+
+/// Whether a factor is such a conditional. It may have a name, which several loops have used.
+fn is_product_with(term: &Expr, lets: &[(&Var, &Expr)], is_hot: &dyn Fn(&Expr, &Expr) -> bool) -> bool {
+    match term.term() {
+        Term::If(cond, _, cold) => is_hot(cond, cold),
+        Term::Var(var) => lets.iter().any(|(x, value)| *x == var && is_product_with(value, lets, is_hot)),
+        Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, args) => args.iter().any(|arg| is_product_with(arg, lets, is_hot)),
         _ => false,
     }
 }
