@@ -23,7 +23,7 @@ rules! {
     "hoist"       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
         if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
     "hoist-array" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
-        if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total", "0 <= n, else max 0 n elements"] => hoist_array;
+        if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total, else behind the test that 0 < k", "0 <= n, else max 0 n elements"] => hoist_array;
     "hoist-check" Lambda Motion @ Loop: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e)"
         if ["i is not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
 }
@@ -63,8 +63,7 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     search.may_fail = runs;
     search.all = true;
     // a loop of its own is worth a test of whether the outer one runs
-    let can_test = n.is_atom() || matches!(n.term(), Term::Dim(..));
-    let guarded = |term: &Expr| can_test && Work::of(term).loops > 0 && behind(n, term, facts).is_some();
+    let guarded = |term: &Expr| is_worth_a_test(n, term, facts);
     search.strict(body, &mut |term, place| {
         let is_safe = |term: &Expr| runs || !place.fails && facts.is_total(term) || guarded(term);
         facts.grants("e is work", is_worth_moving(term, place.named))
@@ -80,6 +79,12 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let value = if is_safe { value } else { behind(n, &value, facts).unwrap_or(value) };
         Expr::let_(name, value, inside)
     }))
+}
+
+/// Whether a loop of its own makes a term worth a test of whether the loop of n steps around it runs.
+fn is_worth_a_test(n: &Expr, term: &Expr, facts: &Facts) -> bool {
+    let can_test = n.is_atom() || matches!(n.term(), Term::Dim(..));
+    can_test && Work::of(term).loops > 0 && behind(n, term, facts).is_some()
 }
 
 /// The term where a loop of n steps runs, and something else where it does not; of an array that has its length in any case,
@@ -112,10 +117,13 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
         !has_array(term.ty())
             && !matches!(term.ty(), Type::Bool)
             && is_worth_an_array(term, facts)
-            && facts.require("e total", !place.fails && facts.is_total(term), term).is_some()
+            && (facts.grants("e total, else behind the test that 0 < k", !place.fails && facts.is_total(term))
+                || is_worth_a_test(n, term, facts))
     });
     let Found { written, value, loops, .. } = search.found.pop()?;
     let is_count = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    let is_safe = facts.grants("e total, else behind the test that 0 < k", facts.is_total(&value));
+    let value = if is_safe { value } else { behind(n, &value, facts)? };
     let array = loops.iter().rev().fold(value, |element, (i, n)| {
         // the loop itself says that its count is negative
         let is_count = facts.grants("0 <= n, else max 0 n elements", is_count(n));

@@ -86,7 +86,7 @@ pub const ROWS: &[Row] = &[
     ),
     row("hoist-array", "e is worth an array", Work, "build 2 (fun k -> ifold (fun s i -> s + w[i] * 2.0 * double k) 0.0 (length w))"),
     row("hoist-array", "k is not 0 or 1", Work, "build 1 (fun k -> ifold (fun s i -> s + exp (sin (w[i] * w[i]))) 0.0 (length w))"),
-    random("hoist-array", "e total", Wrong),
+    random("hoist-array", "e total, else behind the test that 0 < k", Wrong),
     row(
         "hoist-array",
         "0 <= n, else max 0 n elements",
