@@ -235,8 +235,9 @@ const COSTLIER: &str = "
 
 Here the work grows faster than that of a derivation by hand, which goes backwards from the result as reverse mode does.
 What the next step needs is then something that the rules cannot see through: a vector that a loop carries, a product or a
-filter whose every step needs the one before, one tangent that is wanted twice. Such a loop carries every tangent along,
-once for each element of the gradient.
+filter whose every step needs the one before, one tangent that is wanted twice, an index by a remainder or a quotient, an
+array that a condition chooses, several conditions on one read. Such a loop carries every tangent along, once for each
+element of the gradient.
 
 ";
 
