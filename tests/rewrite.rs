@@ -271,6 +271,7 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> let d = (if i = k then x else 0.0) in (fst s + d, snd s + d)) (0.0, 0.0) n",
         "let s_1 = ifold (fun s i -> let d = if i = k then x else 0.0 in s + d) 0.0 n in let s_0 = ifold (fun s_2 i_1 -> let d_1 = if i_1 = k then x else 0.0 in s_2 + d_1) 0.0 n in (s_0, s_1)",
     ),
+    ("sum-split", "ifold (fun s i -> let t = s + v[i] in let u = t * x in t + u + (if i = k then y else 0.0)) 0.0 n", ""),
     ("let-sink", "let x = sin a in if i = j then x else b", "if i = j then let x = sin a in x else b"),
     // 8g
     (

@@ -35,9 +35,13 @@ impl Added {
         match step.term() {
             Term::Let(x, value, body) if mentions(value, acc) && !mentions(body, acc) && value.ty() == &Type::Double => {
                 self.take(value, acc)?;
-                let at = self.terms.len();
-                self.take(body, x)?;
-                (!self.terms[at..].iter().any(|(term, _)| mentions(term, x))).then_some(())
+                let added = Added::of(body, x)?;
+                if added.mentions(x) {
+                    return None;
+                }
+                self.lets.extend(added.lets);
+                self.terms.extend(added.terms);
+                Some(())
             }
             Term::Let(x, value, body) => {
                 self.lets.push((x.clone(), value.clone()));
