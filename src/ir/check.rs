@@ -12,8 +12,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::print;
 use super::size::Size;
-use super::term::{Expr, Function, Program, Term, Var};
+use super::term::{Expr, Function, Program, Term};
 use super::types::Type;
+use super::var::Var;
 
 /// The first defect of the program, if there is one.
 pub fn check(program: &Program) -> Result<(), String> {

@@ -12,7 +12,8 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::term::{Expr, Term, Var};
+use super::term::{Expr, Term};
+use super::var::Var;
 use super::var_set::VarSet;
 
 /// Longer lists than this become sets.

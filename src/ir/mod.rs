@@ -12,9 +12,11 @@ pub mod size;
 pub mod subst;
 pub mod term;
 pub mod types;
+pub mod var;
 mod var_set;
 
 pub use prim::Prim;
 pub use size::{Atom, Size};
-pub use term::{Expr, Function, Program, Status, Term, Var};
+pub use term::{Expr, Function, Program, Status, Term};
 pub use types::Type;
+pub use var::Var;

@@ -13,8 +13,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::prim::Prim;
 use super::size::Size;
-use super::term::{Expr, Function, Program, Status, Term, Var};
+use super::term::{Expr, Function, Program, Status, Term};
 use super::types::Type;
+use super::var::Var;
 
 /// All functions, an empty line between them.
 pub fn program(program: &Program) -> String {

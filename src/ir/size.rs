@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::prim::Prim;
-use super::term::{Expr, Term, Var, fresh_id};
+use super::term::{Expr, Term};
 use super::types::Type;
+use super::var::{Var, fresh_id};
 
 /// What a size polynomial is made of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,8 +9,9 @@
 use rustc_hash::FxHashMap;
 
 use super::size::{Atom, Size};
-use super::term::{Expr, Function, Term, Var};
+use super::term::{Expr, Function, Term};
 use super::types::Type;
+use super::var::Var;
 
 /// Replaces free variables by terms. A value that binds variables is renamed at each place it goes to.
 pub fn substitute(expr: &Expr, map: &[(Var, Expr)]) -> Expr {

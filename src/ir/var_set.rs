@@ -12,7 +12,7 @@
 
 use std::rc::Rc;
 
-use super::term::Var;
+use super::var::Var;
 
 /// See the module's head.
 #[derive(Clone, Debug)]

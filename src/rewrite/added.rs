@@ -68,13 +68,10 @@ impl Added {
                 let at = terms.iter().position(|(term, positive)| *positive && is_acc(term));
                 let at = at.or_else(|| terms.iter().position(|(term, positive)| *positive && mentions(term, acc)))?;
                 let (first, _) = terms.remove(at);
-                if !is_acc(&first) {
-                    // no sum of several terms: that would be taken apart for ever
-                    if matches!(first.term(), Term::Let(..) | Term::If(..) | Term::Fold { .. }) {
-                        self.take(&first, acc)?;
-                    } else {
-                        return None;
-                    }
+                match first.term() {
+                    Term::Let(..) | Term::If(..) | Term::Fold { .. } => self.take(&first, acc)?,
+                    _ if is_acc(&first) => {}
+                    _ => return None,
                 }
                 terms.iter().for_each(|(term, positive)| self.push(term, *positive));
                 Some(())

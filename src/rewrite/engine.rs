@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, map_children, substitute};
-use crate::ir::term::fresh_id;
+use crate::ir::var::fresh_id;
 use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 
 use super::derivation::Log;

@@ -31,7 +31,7 @@ impl<'a> Elaborator<'a> {
             },
             ExprKind::Operator(op) => Some(Callable::Builtin(Builtin::Prim(Prim::from(*op)))),
             ExprKind::Fun(params, body) => Some(Callable::Closure(Rc::new(Closure {
-                id: crate::ir::term::fresh_id(),
+                id: crate::ir::var::fresh_id(),
                 name: None,
                 params,
                 result: None,

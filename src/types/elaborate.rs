@@ -173,7 +173,7 @@ impl<'a> Elaborator<'a> {
             }
             ExprKind::LetFun(fun, body) => {
                 let closure = Closure {
-                    id: crate::ir::term::fresh_id(),
+                    id: crate::ir::var::fresh_id(),
                     name: Some(fun.name.text.clone()),
                     params: &fun.params,
                     result: fun.result.as_ref(),

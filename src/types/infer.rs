@@ -181,7 +181,7 @@ impl Infer<'_> {
         let (params, body) = parameters(params, body);
         let outer_sizes = self.sizes.clone();
         let waiting = self.waiting.len();
-        let watermark = crate::ir::term::fresh_id();
+        let watermark = crate::ir::var::fresh_id();
         self.level += 1;
         let index_params = self.declare_sizes(params, top);
         let mut scope = scope.clone();

@@ -15,8 +15,9 @@ use super::value::Value;
 use super::{ErrorKind, RuntimeError};
 use crate::ir::prim::{Derivative, Prim};
 use crate::ir::size::Size;
-use crate::ir::term::{Expr, Function, Program, Status, Term, Var};
+use crate::ir::term::{Expr, Function, Program, Status, Term};
 use crate::ir::types::Type;
+use crate::ir::var::Var;
 use crate::source::Span;
 
 /// One function, ready to run.

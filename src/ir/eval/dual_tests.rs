@@ -3,8 +3,9 @@
 use super::real::polygamma;
 use super::{Value, eval};
 use crate::ir::prim::{Derivative, Kind, Prim, ROWS};
-use crate::ir::term::{Expr, Function, Program, Var};
+use crate::ir::term::{Expr, Function, Program};
 use crate::ir::types::Type;
+use crate::ir::var::Var;
 use crate::source::Span;
 
 fn function(name: &str, params: Vec<Var>, body: Expr) -> Function {

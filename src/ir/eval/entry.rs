@@ -14,8 +14,9 @@ use super::machine::{Machine, Run, V};
 use super::number::Number;
 use super::value::{Shape, Value};
 use super::{ErrorKind, Outcome, RuntimeError, Trace};
-use crate::ir::term::{Function, Program, Status, Var};
+use crate::ir::term::{Function, Program, Status};
 use crate::ir::types::Type;
+use crate::ir::var::Var;
 use crate::source::Span;
 
 pub fn run(program: &Program, entry: &str, args: &[Value]) -> Run<Outcome> {

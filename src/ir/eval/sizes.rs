@@ -4,8 +4,9 @@
 
 use super::machine::V;
 use super::value::{Shape, Value};
-use crate::ir::term::{Function, Var};
+use crate::ir::term::Function;
 use crate::ir::types::Type;
+use crate::ir::var::Var;
 
 /// A size name's place: the parameter, and the way down its shape; `None` where no parameter's type has it.
 pub struct SizeSource {

@@ -3,8 +3,9 @@
 use super::{Counts, ErrorKind, RuntimeError, Shape, Value, eval};
 use crate::ir::prim::Prim;
 use crate::ir::size::Size;
-use crate::ir::term::{Expr, Function, Program, Status, Var};
+use crate::ir::term::{Expr, Function, Program, Status};
 use crate::ir::types::Type;
+use crate::ir::var::Var;
 use crate::source::Span;
 
 fn size(name: &str) -> Var {

@@ -24,8 +24,9 @@ use range::{Range, TYPES};
 
 use crate::ir::prim::Prim;
 use crate::ir::size::{Atom, Monomial, Size};
-use crate::ir::term::{Expr, Function, Term, Var};
+use crate::ir::term::{Expr, Function, Term};
 use crate::ir::types::Type;
+use crate::ir::var::Var;
 
 /// No array in memory has more elements of eight bytes: entry rejects those of more than PTRDIFF_MAX bytes.
 const LENGTH: i128 = (1 << 60) - 1;

@@ -72,7 +72,7 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let steps = high.sub(&low);
     let wraps = [&low, &high, &steps].iter().any(|size| !facts.never_wraps(size));
     facts.require("a, b and b - a do not wrap", !wraps, expr)?;
-    let steps = larger(Size::constant(0), steps, facts)?.to_expr()?;
+    let steps = extreme(Prim::Max, Size::constant(0), steps, facts)?.to_expr()?;
     let j = Var::fresh(i.name(), Type::Index(Some(Size::of_expr(&steps))));
     let step = lets.into_iter().rev().fold(step.clone(), |step, (x, value, _)| Expr::let_(x.clone(), value.clone(), step));
     let shifted = low.add(&Size::var(&j)).to_expr()?;
@@ -149,25 +149,18 @@ impl Bound {
 impl Range {
     fn meet(&mut self, bound: Bound, facts: &Facts) -> Option<()> {
         match bound {
-            Bound::Low(low) => self.low = larger(self.low.clone(), low, facts)?,
-            Bound::High(high) => self.high = smaller(self.high.clone(), high, facts)?,
+            Bound::Low(low) => self.low = extreme(Prim::Max, self.low.clone(), low, facts)?,
+            Bound::High(high) => self.high = extreme(Prim::Min, self.high.clone(), high, facts)?,
         }
         Some(())
     }
 }
 
-fn larger(a: Size, b: Size, facts: &Facts) -> Option<Size> {
+/// The larger of two sizes, or the smaller: which one where that is known, else the operation on both.
+fn extreme(prim: Prim, a: Size, b: Size, facts: &Facts) -> Option<Size> {
     match (facts.at_most(&a, &b), facts.at_most(&b, &a)) {
-        (true, _) => Some(b),
-        (false, true) => Some(a),
-        (false, false) => Size::try_of_expr(&Expr::prim(Prim::Max, vec![a.to_expr()?, b.to_expr()?])),
-    }
-}
-
-fn smaller(a: Size, b: Size, facts: &Facts) -> Option<Size> {
-    match (facts.at_most(&a, &b), facts.at_most(&b, &a)) {
-        (true, _) => Some(a),
-        (false, true) => Some(b),
-        (false, false) => Size::try_of_expr(&Expr::prim(Prim::Min, vec![a.to_expr()?, b.to_expr()?])),
+        (true, _) => Some(if prim == Prim::Max { b } else { a }),
+        (false, true) => Some(if prim == Prim::Max { a } else { b }),
+        (false, false) => Size::try_of_expr(&Expr::prim(prim, vec![a.to_expr()?, b.to_expr()?])),
     }
 }

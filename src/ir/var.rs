@@ -1,0 +1,92 @@
+//! Variables: each binder is one of its own, unique in the program.
+//!
+//! In: a name for people and a type. Out: a variable that equals no other, with a number to tell it by.
+//!
+//!     build n (fun i -> i), build n (fun i -> i)     two variables, both named i
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::types::Type;
+
+thread_local! { static NEXT: Cell<u32> = const { Cell::new(0) }; }
+
+/// A number that no variable, unknown size or mark of this thread has yet.
+pub fn fresh_id() -> u32 {
+    NEXT.with(|next| {
+        let id = next.get();
+        next.set(id + 1);
+        id
+    })
+}
+
+/// A variable: one binder and all its occurrences. Equal when the number is; the name is for people.
+#[derive(Clone)]
+pub struct Var(Rc<VarData>);
+
+struct VarData {
+    id: u32,
+    name: Rc<str>,
+    ty: Type,
+}
+
+impl Var {
+    /// A new binder.
+    pub fn fresh(name: &str, ty: Type) -> Var {
+        Var(Rc::new(VarData { id: fresh_id(), name: name.into(), ty }))
+    }
+
+    /// A new binder of the same name with another type.
+    pub fn renewed(&self, ty: Type) -> Var {
+        Var(Rc::new(VarData { id: fresh_id(), name: self.0.name.clone(), ty }))
+    }
+
+    /// The same binder seen with another type: only for rebuilding a whole scope.
+    pub fn retyped(&self, ty: Type) -> Var {
+        Var(Rc::new(VarData { id: self.0.id, name: self.0.name.clone(), ty }))
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.id
+    }
+
+    /// Whether both are one binder with one type.
+    pub fn is_same(&self, other: &Var) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self == other && self.ty() == other.ty()
+    }
+
+    pub fn name(&self) -> &Rc<str> {
+        &self.0.name
+    }
+
+    pub fn ty(&self) -> &Type {
+        &self.0.ty
+    }
+}
+
+impl PartialEq for Var {
+    fn eq(&self, other: &Var) -> bool {
+        self.0.id == other.0.id
+    }
+}
+impl Eq for Var {}
+impl PartialOrd for Var {
+    fn partial_cmp(&self, other: &Var) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Var {
+    fn cmp(&self, other: &Var) -> std::cmp::Ordering {
+        self.0.id.cmp(&other.0.id)
+    }
+}
+impl std::hash::Hash for Var {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.id.hash(state);
+    }
+}
+impl std::fmt::Debug for Var {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}#{}#", self.0.name, self.0.id)
+    }
+}
