@@ -13,8 +13,10 @@ mod array;
 mod call;
 mod clean;
 mod collect;
+mod columns;
 mod context;
 mod diagonal;
+mod expand;
 mod factors;
 #[cfg(test)]
 mod factors_tests;
