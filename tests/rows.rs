@@ -249,6 +249,52 @@ fn folds_down_columns_agree_with_the_interpreter() {
     }
 }
 
+/// Sums beside each other inside a loop, and how many exponentials are written of them.
+const PAIRS: &[(&str, usize, &str)] = &[
+    (
+        "moments",
+        1,
+        "build m (fun i -> (ifold (fun s j -> s + exp (y[i] * w[j])) 0.0 n, ifold (fun s j -> s - w[j] * exp (y[i] * w[j])) 1.0 n))",
+    ),
+    (
+        "average",
+        1,
+        "build m (fun i -> ifold (fun s j -> let d = w[j] - y[i] in s + w[j] * exp (-(d * d))) 0.0 n / ifold (fun s k -> s + exp (-((w[k] - y[i]) * (w[k] - y[i])))) 1.0 n)",
+    ),
+    (
+        "near",
+        1,
+        "build m (fun i -> let f k = ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s + k * exp d else s) k n in (f w[0], f y[i]))",
+    ),
+    (
+        "nearAndFar",
+        2,
+        "build m (fun i -> (ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s + exp d else s) 0.0 n, ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s else s - d * exp d) 0.0 n))",
+    ),
+    (
+        "oneAfterTheOther",
+        2,
+        "build m (fun i -> let s = ifold (fun s j -> s + exp (y[i] * w[j])) 0.0 n in (s, ifold (fun t j -> t + exp (y[i] * w[j]) / (s + w[j])) 0.0 n))",
+    ),
+    ("columns", 1, "build n (fun j -> (ifold (fun s i -> s + exp X[i][j]) w[j] m, ifold (fun s i -> s + y[i] * exp X[i][j]) 0.0 m))"),
+];
+
+#[test]
+fn sums_that_share_a_function_agree_with_the_interpreter() {
+    let entry = |(name, _, body): &(&str, usize, &str)| {
+        format!("let {name} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  let m = length y\n  let n = length w\n  {body}\n\n")
+    };
+    let text: String = PAIRS.iter().map(entry).collect();
+    let entries: Vec<String> = PAIRS.iter().map(|(name, ..)| name.to_string()).collect();
+    agree(&text, &entries, &[SIZES, &[(0, 3), (5, 40)]].concat());
+    for pair in PAIRS {
+        let session = engine::compile("rows.smooth", &entry(pair), "default", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let source = &session.files.as_ref().expect("C").source;
+        let body = source.rsplit("workspace_bytes)\n{").next().unwrap_or_default();
+        assert_eq!(body.matches(" exp(").count() + body.matches("-exp(").count(), pair.1, "{}: {body}", pair.0);
+    }
+}
+
 /// Rows of sums, and how many of them are added at once.
 const SUMS: &[(&str, Option<&str>, &str)] = &[
     ("products", Some("eights"), "build m (fun i -> ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n)"),
