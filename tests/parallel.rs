@@ -154,7 +154,8 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
     ("recurrence (v: Vector<n>)", 0, true, "ifold (fun s i -> s * 0.5 + v[i]) 0.0 (length v)"),
     ("sumAndLast (v: Vector<n>)", 0, true, "ifold (fun (s, t) i -> (s + v[i], s - t)) (0.0, 0.0) (length v)"),
     ("few (v: Vector<n>)", 0, true, "build 3 (fun i -> exp (double i))"),
-    ("counted (v: Vector<n>) (k: Index)", 0, true, "ifold (fun s i -> s + v[i]) 0.0 k"),
+    ("counted (v: Vector<n>) (k: Index)", 1, false, "ifold (fun s i -> s + v[i]) 0.0 k"),
+    ("strided (v: Vector<n>) (k: Index)", 0, true, "ifold (fun s i -> s + v[k * i]) 0.0 k"),
 ];
 
 /// The text of an entry, from its signature on.

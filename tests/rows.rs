@@ -7,6 +7,7 @@
 
 #[allow(dead_code)]
 mod support {
+    pub mod agree;
     pub mod cases;
     pub mod engine;
     pub mod native;
@@ -18,6 +19,7 @@ use std::path::Path;
 
 use smoothc::driver::Session;
 
+use support::agree::{self, Run};
 use support::native::Call;
 use support::{engine, native, tools};
 
@@ -124,9 +126,6 @@ fn agree_on(text: &str, entries: &[String], sizes: &[(usize, usize)], arguments:
     agree_by(if tools::has_sanitizers() { &native::sanitized } else { &native::optimised }, text, entries, sizes, arguments);
 }
 
-/// How emitted C is run.
-type Run<'a> = &'a dyn Fn(&str, &Session, &[Call], &Path) -> Result<Vec<native::Outcome>, String>;
-
 fn agree_by(run: Run, text: &str, entries: &[String], sizes: &[(usize, usize)], arguments: &dyn Fn(usize, usize, bool) -> Vec<String>) {
     let known = engine::compile("rows.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
     // where infinities meet, rewritten sums may differ
@@ -138,23 +137,12 @@ fn agree_by(run: Run, text: &str, entries: &[String], sizes: &[(usize, usize)], 
                 let words = arguments(*rows, *columns, huge);
                 // no word says how many columns no rows have
                 if let Ok(read) = engine::arguments(&session, entry, &words) {
-                    calls.push((entry, words, read));
+                    calls.push((entry.as_str(), read));
                 }
             }
         }
         assert!(calls.len() > 4 * entries.len(), "{} calls", calls.len());
-        let given: Vec<Call> = calls.iter().map(|(entry, _, read)| Call { entry, arguments: read }).collect();
-        let c = native::program(&session, &given).unwrap_or_else(|problem| panic!("{problem}"));
-        let folder = tempfile::tempdir().expect("a folder");
-        let outcomes = run(&c, &session, &given, folder.path()).unwrap_or_else(|problem| panic!("{problem}"));
-        for ((entry, words, read), outcome) in calls.iter().zip(outcomes) {
-            let at = format!("{entry} {words:?}, schedule {schedule}");
-            match (engine::interpret(&known, entry, &read.values), outcome) {
-                (Ok(wanted), Ok(found)) => assert_eq!(engine::difference(&wanted, &found), None, "{at}"),
-                (Err(wanted), Err(status)) => assert_eq!(wanted, engine::status_name(status), "{at}"),
-                (wanted, found) => panic!("{at}: {:?} and {found:?}", wanted.map(|known| known.value)),
-            }
-        }
+        agree::agree(run, &known, &session, &calls).unwrap_or_else(|problem| panic!("schedule {schedule}: {problem}"));
     }
 }
 

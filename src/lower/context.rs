@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::prove::Facts;
-use crate::ir::{Atom, Expr, Program, Size, Status, Term, Type, Var};
+use crate::ir::{Atom, Expr, Prim, Program, Size, Status, Term, Type, Var};
 use crate::real::Real;
 use crate::source::Span;
 
@@ -119,7 +119,7 @@ impl<'a> Lowerer<'a> {
         match cond {
             Value::Bool(false) => {}
             _ if self.unchecked && status != Status::DivZero => {}
-            cond => self.emit(Stmt::Fail { cond, status }),
+            cond => self.emit(Stmt::Fail { cond: names_first(cond), status }),
         }
     }
 
@@ -294,7 +294,7 @@ impl<'a> Lowerer<'a> {
             return Ok(());
         }
         let (a, b) = (self.size_value(actual, span)?, self.size_value(wanted, span)?);
-        let cond = Value::Prim { prim: crate::ir::Prim::Ne, elem: Elem::Index, plain: true, args: vec![a, b] };
+        let cond = Value::Prim { prim: Prim::Ne, elem: Elem::Index, plain: true, args: vec![a, b] };
         self.fail(cond, Status::Shape);
         Ok(())
     }
@@ -331,6 +331,30 @@ impl<'a> Lowerer<'a> {
             Value::Call(..) => Elem::Bytes,
         }
     }
+}
+
+/// Comparisons with a literal as people write them: `n <= 0`, not `0 >= n`.
+fn names_first(mut cond: Value) -> Value {
+    if let Value::Prim { prim, elem: Elem::Index, args, .. } = &mut cond
+        && let [Value::Index(_), b] = args.as_slice()
+        && !matches!(b, Value::Index(_))
+    {
+        let turned = match prim {
+            Prim::Lt => Some(Prim::Gt),
+            Prim::Le => Some(Prim::Ge),
+            Prim::Gt => Some(Prim::Lt),
+            Prim::Ge => Some(Prim::Le),
+            _ => None,
+        };
+        if let Some(turned) = turned {
+            *prim = turned;
+            args.reverse();
+        }
+    }
+    if matches!(cond, Value::Prim { elem: Elem::Bool, .. }) {
+        cond.parts_mut().iter_mut().for_each(|part| *part = names_first(std::mem::replace(part, Value::Bool(true))));
+    }
+    cond
 }
 
 fn lacks_size(ty: &Type) -> bool {

@@ -11,6 +11,7 @@
 
 mod array;
 mod call;
+mod checks;
 mod clean;
 mod collect;
 mod columns;

@@ -1,0 +1,424 @@
+//! Checks that a loop need not repeat.
+//!
+//! In: a function's statements. Out: the same, where what a loop checks in each iteration with one outcome is checked before
+//! the loop, if this runs at all; so is an index that goes up or down by one with the loop's, by its first and last value.
+//! What was checked before is not checked again.
+//!
+//!     for i < c: { if (k < 0 || k >= n) return BOUNDS; s += v[k] }
+//!       →   if (c > 0 && (k < 0 || k >= n)) return BOUNDS; for i < c: s += v[k]
+//!     for i < c: { if (k + i < 0 || k + i >= n) return BOUNDS; s += v[k + i] }
+//!       →   if (c > 0 && (k < 0 || k > n - c)) return BOUNDS; for i < c: s += v[k + i]
+//!
+//! The status is that of the program as written: a check passes only what cannot fail, or fails with the same status.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ir::{Prim, Status};
+
+use super::call::can_fail;
+use super::clean::each_local;
+use super::context::Lowerer;
+use super::program::*;
+use super::scalar::negate;
+
+/// A longer condition stays where it is.
+const NODES: u32 = 30;
+
+/// Moves the checks of a function's body.
+pub fn find(lowerer: &Lowerer, body: &mut Block) {
+    leave_loops(lowerer, body);
+    forget_known(&lowerer.locals, body, Vec::new());
+}
+
+/// From the innermost loops outwards.
+fn leave_loops(lowerer: &Lowerer, block: &mut Block) {
+    for mut stmt in std::mem::take(block) {
+        stmt.blocks_mut().for_each(|inner| leave_loops(lowerer, inner));
+        if let Stmt::For { i, count, body, .. } = &mut stmt
+            && can_fail(body)
+        {
+            block.extend(Loop::new(lowerer, *i, count, body).leave(body));
+        }
+        block.push(stmt);
+    }
+}
+
+/// A loop, and what is found in it.
+struct Loop<'a> {
+    lowerer: &'a Lowerer<'a>,
+    i: Id,
+    count: &'a Value,
+    /// What its body changes.
+    changed: HashSet<Id>,
+    /// The constants that its body declares outside of loops.
+    named: HashMap<Id, Value>,
+    /// How often the body fails with each status.
+    failures: Failures,
+    /// Whether nothing can have failed before, in this iteration or in an earlier one.
+    clear: bool,
+    /// The conditions for before the loop, one for each run of checks of one status.
+    before: Vec<(Value, Status)>,
+    /// The names of indices that are in range in each iteration.
+    within: Vec<Id>,
+}
+
+impl<'a> Loop<'a> {
+    fn new(lowerer: &'a Lowerer, i: Id, count: &'a Value, body: &Block) -> Loop<'a> {
+        let (mut changed, mut named, mut failures) = (HashSet::from([i]), HashMap::new(), Failures::default());
+        each_change(body, &mut |id| {
+            changed.insert(id);
+        });
+        collect_names(&lowerer.locals, body, &mut named);
+        failures.add(body);
+        Loop { lowerer, i, count, changed, named, failures, clear: true, before: Vec::new(), within: Vec::new() }
+    }
+
+    /// Takes checks out of the body and gives what is to stand before the loop.
+    fn leave(mut self, body: &mut Block) -> Block {
+        self.take(body, &[]);
+        self.note_within(body);
+        let guarded = |cond: Value| match self.count {
+            Value::Index(count) if *count > 0 => cond,
+            // a count above a length is positive by itself
+            count if compared(&cond, Prim::Gt).is_some_and(|(a, _)| a == count) => cond,
+            count => both(compare(Prim::Gt, count.clone(), Value::Index(0)), cond),
+        };
+        self.before.into_iter().map(|(cond, status)| Stmt::Fail { cond: guarded(cond), status }).collect()
+    }
+
+    /// Takes checks out of a block that is reached where the conditions of `path` hold.
+    fn take(&mut self, block: &mut Block, path: &[Value]) {
+        block.retain_mut(|stmt| match stmt {
+            Stmt::Fail { cond, status } => match self.earlier(cond, *status) {
+                Some(first) => {
+                    self.failures.remove(*status);
+                    if path.is_empty() {
+                        self.within.extend(alternatives(cond).iter().filter_map(checked));
+                    }
+                    let cond = path.iter().rev().fold(first, |cond, reached| both(reached.clone(), cond));
+                    match self.before.last_mut() {
+                        Some((last, same)) if *same == *status => *last = either(last.clone(), cond),
+                        _ => self.before.push((cond, *status)),
+                    }
+                    false
+                }
+                None => {
+                    self.clear = false;
+                    true
+                }
+            },
+            Stmt::If { cond, then, otherwise } => {
+                if let Some(cond) = self.fixed(cond).filter(|cond| self.clear || is_total(cond)) {
+                    self.take(then, &[path, std::slice::from_ref(&cond)].concat());
+                    self.take(otherwise, &[path, &[negate(cond)]].concat());
+                }
+                self.clear &= !can_fail(then) && !can_fail(otherwise);
+                true
+            }
+            other => {
+                self.clear &= !can_fail(std::slice::from_ref(other));
+                true
+            }
+        });
+    }
+
+    /// What is to be checked before the loop in place of a condition in it.
+    fn earlier(&self, cond: &Value, status: Status) -> Option<Value> {
+        let is_alone = self.failures.are_all(status);
+        let first = self.fixed(cond).or_else(|| if is_alone { self.ends(cond) } else { None })?;
+        (self.clear || is_alone && is_total(&first)).then_some(first)
+    }
+
+    /// A condition that is the same in each iteration, over what is known before the loop.
+    fn fixed(&self, cond: &Value) -> Option<Value> {
+        let cond = self.unfold(cond, &mut NODES.clone())?;
+        let mut is_fixed = true;
+        each_local(&cond, &mut |id| is_fixed &= !self.changed.contains(&id));
+        is_fixed.then_some(cond)
+    }
+
+    /// The value with the names that the body gives replaced by what they stand for; `None` where it reads memory that the
+    /// loop may write, calls, or has more than so many nodes.
+    fn unfold(&self, value: &Value, nodes: &mut u32) -> Option<Value> {
+        *nodes = nodes.checked_sub(1)?;
+        match value {
+            Value::Local(id) => match self.named.get(id) {
+                Some(value) => self.unfold(value, nodes),
+                None => Some(value.clone()),
+            },
+            Value::Load { base, .. } if self.lowerer.locals[*base].form != (Form::Source { mutable: false }) => None,
+            Value::Moved { .. } | Value::Call(..) => None,
+            _ => {
+                let mut value = value.clone();
+                for part in value.parts_mut() {
+                    *part = self.unfold(part, nodes)?;
+                }
+                Some(value)
+            }
+        }
+    }
+
+    /// Where an index that goes with the loop's leaves its range in some iteration: if it does in the first or the last one.
+    fn ends(&self, cond: &Value) -> Option<Value> {
+        let (index, under, length) = match cond {
+            Value::Prim { prim: Prim::Or, args, .. } => match args.as_slice() {
+                [under, over] => {
+                    let (index, zero) = compared(under, Prim::Lt)?;
+                    let (other, length) = compared(over, Prim::Ge)?;
+                    (index == other && *zero == Value::Index(0)).then_some((index, true, Some(length)))?
+                }
+                _ => return None,
+            },
+            _ => match (compared(cond, Prim::Lt), compared(cond, Prim::Ge)) {
+                (Some((index, Value::Index(0))), _) => (index, true, None),
+                (_, Some((index, length))) => (index, false, Some(length)),
+                _ => return None,
+            },
+        };
+        let length = length.map(|length| self.fixed(length)).map_or(Some(None), |length| length.map(Some))?;
+        if let Some(length) = &length {
+            (self.lowerer.range(length).0 >= 0).then_some(())?;
+        }
+        let whole = self.unfold(index, &mut NODES.clone())?;
+        let moves = self.moves(&whole)?;
+        // where one side is known, it is so because nothing wraps
+        (moves.exact || under && length.is_some()).then_some(())?;
+        let first = self.at_first(&whole);
+        let mut constant = true;
+        each_local(&first, &mut |id| constant &= !self.changed.contains(&id));
+        constant.then_some(())?;
+        let steps = match self.count {
+            Value::Index(count) => Value::Index(count - 1),
+            _ => plain(Prim::Sub, self.count.clone(), Value::Index(1)),
+        };
+        let past = |length: Value| match (&first, moves.up) {
+            (Value::Index(0), true) => compare(Prim::Gt, self.count.clone(), length),
+            (_, true) => compare(Prim::Gt, first.clone(), plain(Prim::Sub, length, self.count.clone())),
+            (_, false) => compare(Prim::Ge, first.clone(), length),
+        };
+        let below = if moves.up { compare(Prim::Lt, first.clone(), Value::Index(0)) } else { compare(Prim::Lt, first.clone(), steps) };
+        let outside = match (under, length) {
+            (true, Some(length)) => either(below, past(length)),
+            (true, None) => below,
+            (false, length) => past(length?),
+        };
+        Some(outside)
+    }
+
+    /// An index that was checked is one of an array's elements, so the one sum that makes it does not wrap.
+    fn note_within(&self, body: &mut Block) {
+        for stmt in body {
+            if let Stmt::Declare { id, init: Some(Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Index, plain, args }) } = stmt
+                && args.contains(&Value::Local(self.i))
+                && self.within.contains(id)
+            {
+                *plain = true;
+            }
+        }
+    }
+
+    /// How an index follows the loop's: by sums and differences in which the loop's stands once.
+    fn moves(&self, index: &Value) -> Option<Moves> {
+        match index {
+            Value::Local(id) if *id == self.i => Some(Moves { up: true, exact: true }),
+            Value::Prim { prim: prim @ (Prim::Add | Prim::Sub), elem: Elem::Index, plain, args } => {
+                let [a, b] = args.as_slice() else { return None };
+                let (part, up) = match (mentions(a, self.i), mentions(b, self.i)) {
+                    (true, false) => (a, true),
+                    (false, true) => (b, *prim == Prim::Add),
+                    _ => return None,
+                };
+                let moves = self.moves(part)?;
+                Some(Moves { up: moves.up == up, exact: moves.exact && *plain })
+            }
+            _ => None,
+        }
+    }
+
+    /// The index in the first iteration.
+    fn at_first(&self, index: &Value) -> Value {
+        match index {
+            Value::Local(id) if *id == self.i => Value::Index(0),
+            Value::Prim { prim, elem: Elem::Index, plain, args } if mentions(index, self.i) => {
+                let args: Vec<Value> = args.iter().map(|arg| self.at_first(arg)).collect();
+                match (prim, args.as_slice()) {
+                    (Prim::Add, [Value::Index(0), x] | [x, Value::Index(0)]) | (Prim::Sub, [x, Value::Index(0)]) => x.clone(),
+                    _ => Value::Prim { prim: *prim, elem: Elem::Index, plain: *plain, args },
+                }
+            }
+            _ => index.clone(),
+        }
+    }
+}
+
+/// How an index changes when the loop's goes up by one, and whether no operation on the way wraps.
+struct Moves {
+    up: bool,
+    exact: bool,
+}
+
+/// `a prim b` on Indices.
+fn compared(value: &Value, wanted: Prim) -> Option<(&Value, &Value)> {
+    match value {
+        Value::Prim { prim, elem: Elem::Index, args, .. } if *prim == wanted => match args.as_slice() {
+            [a, b] => Some((a, b)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The name of the index that a comparison finds out of range.
+fn checked(cond: &Value) -> Option<Id> {
+    match compared(cond, Prim::Lt).or_else(|| compared(cond, Prim::Ge))? {
+        (Value::Local(id), _) => Some(*id),
+        _ => None,
+    }
+}
+
+fn compare(prim: Prim, a: Value, b: Value) -> Value {
+    Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
+}
+
+fn plain(prim: Prim, a: Value, b: Value) -> Value {
+    match (&a, &b) {
+        (Value::Index(a), Value::Index(b)) if prim == Prim::Sub => Value::Index(a.wrapping_sub(*b)),
+        _ => compare(prim, a, b),
+    }
+}
+
+fn both(a: Value, b: Value) -> Value {
+    Value::Prim { prim: Prim::And, elem: Elem::Bool, plain: true, args: vec![a, b] }
+}
+
+fn either(a: Value, b: Value) -> Value {
+    Value::Prim { prim: Prim::Or, elem: Elem::Bool, plain: true, args: vec![a, b] }
+}
+
+fn mentions(value: &Value, id: Id) -> bool {
+    let mut found = false;
+    each_local(value, &mut |other| found |= other == id);
+    found
+}
+
+/// Whether an expression may be evaluated anywhere: it reads no memory and divides by nothing.
+fn is_total(value: &Value) -> bool {
+    match value {
+        Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => true,
+        Value::Prim { prim: Prim::Div | Prim::Rem, elem: Elem::Index, .. } => false,
+        Value::Prim { args, .. } => args.iter().all(is_total),
+        Value::Load { .. } | Value::Select(_) | Value::Helper(..) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => false,
+    }
+}
+
+/// How often statements fail, for each status; `None` for those whose status is not known.
+#[derive(Default)]
+struct Failures(Vec<(Option<Status>, usize)>);
+
+impl Failures {
+    fn add(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            match stmt {
+                Stmt::Fail { status, .. } => *self.of(Some(*status)) += 1,
+                Stmt::NoRoom { .. } => *self.of(None) += 1,
+                Stmt::Invoke(call) if call.fallible => *self.of(None) += 1,
+                _ => stmt.blocks().for_each(|block| self.add(block)),
+            }
+        }
+    }
+
+    fn of(&mut self, status: Option<Status>) -> &mut usize {
+        let at = self.0.iter().position(|(known, _)| *known == status).unwrap_or_else(|| {
+            self.0.push((status, 0));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+
+    fn remove(&mut self, status: Status) {
+        *self.of(Some(status)) -= 1;
+    }
+
+    fn are_all(&self, status: Status) -> bool {
+        self.0.iter().all(|(known, count)| *count == 0 || *known == Some(status))
+    }
+}
+
+/// The constants of a block and its branches.
+fn collect_names(locals: &[Local], block: &Block, named: &mut HashMap<Id, Value>) {
+    for stmt in block {
+        match stmt {
+            Stmt::Declare { id, init: Some(init) } if locals[*id].form == (Form::Scalar { mutable: false }) => {
+                named.insert(*id, init.clone());
+            }
+            Stmt::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|block| collect_names(locals, block, named)),
+            _ => {}
+        }
+    }
+}
+
+/// Calls `f` on each local that a block declares, assigns, points or counts with.
+fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
+    for stmt in block {
+        match stmt {
+            Stmt::Declare { id, .. } | Stmt::Point { id, .. } | Stmt::Assign { place: Place::Local(id), .. } => f(*id),
+            Stmt::For { i, .. } | Stmt::Share(Share { i, .. }) => f(*i),
+            Stmt::Room(room) => f(room.id),
+            Stmt::Rotate(ids) => ids.iter().for_each(|id| f(*id)),
+            Stmt::Invoke(call) => call.args.iter().for_each(|arg| {
+                if let Argument::Address(id) = arg {
+                    f(*id);
+                }
+            }),
+            Stmt::Assign { place: Place::Element { .. }, .. }
+            | Stmt::If { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => {}
+        }
+        stmt.blocks().for_each(|block| each_change(block, f));
+    }
+}
+
+/// Drops of each check what was checked before. `known`: conditions over constants that do not hold.
+fn forget_known(locals: &[Local], block: &mut Block, mut known: Vec<Value>) {
+    for stmt in block.iter_mut() {
+        match stmt {
+            Stmt::Fail { cond, .. } => {
+                let parts: Vec<Value> = alternatives(cond).into_iter().filter(|part| !known.contains(part)).collect();
+                known.extend(parts.iter().filter(|part| is_constant(locals, part)).cloned());
+                *cond = parts.into_iter().reduce(either).unwrap_or(Value::Bool(false));
+            }
+            Stmt::For { count, body, .. } => {
+                let mut inside = known.clone();
+                for part in &known {
+                    // `count > 0 && e`, where the loop runs
+                    if let Value::Prim { prim: Prim::And, args, .. } = part
+                        && let [runs, cond] = args.as_slice()
+                        && compared(runs, Prim::Gt).is_some_and(|(a, b)| a == count && *b == Value::Index(0))
+                    {
+                        inside.extend(alternatives(cond));
+                    }
+                }
+                forget_known(locals, body, inside);
+            }
+            _ => stmt.blocks_mut().for_each(|inner| forget_known(locals, inner, known.clone())),
+        }
+    }
+    block.retain(|stmt| !matches!(stmt, Stmt::Fail { cond: Value::Bool(false), .. }));
+}
+
+/// `a || b` as a and b.
+fn alternatives(cond: &Value) -> Vec<Value> {
+    match cond {
+        Value::Prim { prim: Prim::Or, args, .. } => args.iter().flat_map(alternatives).collect(),
+        cond => vec![cond.clone()],
+    }
+}
+
+fn is_constant(locals: &[Local], cond: &Value) -> bool {
+    let mut constant = is_total(cond);
+    each_local(cond, &mut |id| constant &= locals[id].form == (Form::Scalar { mutable: false }));
+    constant
+}
