@@ -306,6 +306,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "[ifold (fun s i -> s + v[i]) 0.0 n, ifold (fun s i -> s + v[i] * v[i]) 0.0 n]",
         "let s_1 = ifold (fun s i -> (fst s + v[i], snd s + v[i] * v[i])) (0.0, 0.0) n in [fst s_1, snd s_1]",
     ),
+    (
+        "topdown fold-merge",
+        "build n (fun j -> ifold (fun s i -> let t = v[i] in s + t * exp (v[j] - t)) 0.0 n / ifold (fun s k -> s + exp (v[j] - v[k])) 0.0 n)",
+        "build n (fun j -> let s_1 = ifold (fun s i -> (fst s + v[i] * exp (v[j] - v[i]), snd s + exp (v[j] - v[i]))) (0.0, 0.0) n in fst s_1 / snd s_1)",
+    ),
     // collecting, sharing and moving what costs
     ("pow-zero", "x ** 0.0", "1.0"),
     ("double", "sin x + sin x", "2.0 * sin x"),

@@ -152,6 +152,137 @@ fn loops_over_rows_agree_with_the_interpreter() {
     agree(&program(), &entries, SIZES);
 }
 
+/// Folds down columns: a name, what is written row by row of a matrix, and the text.
+const COLUMNS: &[(&str, &[&str], &str)] = &[
+    ("largest", &["out[j] = smooth_fmax(out[j], X[i * n + j])"], "build n (fun j -> ifold (fun s i -> max s X[i][j]) (-1e300) m)"),
+    ("fromFirst", &["out[j] = smooth_fmin(out[j], X[i * n + j])"], "build n (fun j -> ifold (fun s i -> min s X[i][j]) X[0][j] m)"),
+    ("library", &["out[i_2] = smooth_fmax(out[i_2], X[i * n + i_2])"], "matrixMap (matrixTranspose X) vectorMax"),
+    (
+        "where",
+        &["int64_t s_0 = out[j]", "double s_1 = s[j]"],
+        "build n (fun j -> fst (ifold (fun s i -> if X[i][j] > snd s then (i, X[i][j]) else s) (0, w[j]) m))",
+    ),
+    (
+        "range",
+        &["double acc_0 = out_0[j]", "double acc_1 = out_1[j]"],
+        "build n (fun j -> ifold (fun (lo, hi) i -> (min lo X[i][j], max hi X[i][j])) (w[j], X[0][j]) m)",
+    ),
+    (
+        "second",
+        &["double acc_1 = out[j]"],
+        "build n (fun j -> let (a, b) = ifold (fun (a, b) i -> (X[i][j], b - a * X[i][j])) (1.0, w[j]) m in b)",
+    ),
+    ("polynomial", &["* w[0] + X[(i * 4 + 3) * n + j]"], "build n (fun j -> ifold (fun s i -> s * w[0] + X[i][j]) 0.0 m / y[0])"),
+    ("positive", &["out[j] = out[j] && "], "build n (fun j -> ifold (fun s i -> s && X[i][j] > -1.0) true m)"),
+    ("chosen", &["if (y[i] > 0.0)"], "build n (fun j -> ifold (fun s i -> if y[i] > 0.0 then max s X[i][j] else s) w[j] m)"),
+    ("twice", &["const double s = out[j]"], "build n (fun j -> ifold (fun s i -> s * s - X[i][j]) 0.5 m)"),
+    (
+        "moments",
+        &["out_0[j] +=", "out_1[j] +="],
+        "build n (fun j -> let t = ifold (fun s i -> s + X[i][j]) 0.0 m / double m in (t, ifold (fun s i -> s + (X[i][j] - t) * (X[i][j] - t)) 0.0 m))",
+    ),
+    (
+        "logSums",
+        &["top[j] = smooth_fmax(top[j], X[i * n + j])", "out[j] += exp(X[i * n + j] - top[j])"],
+        "build n (fun j -> let top = ifold (fun s i -> max s X[i][j]) (-1e300) m in top + log (1.0 + ifold (fun s i -> s + exp (X[i][j] - top)) 0.0 m))",
+    ),
+    (
+        "logSumsByName",
+        &["m_2[i_2] = smooth_fmax(m_2[i_2], X[i * n + i_2])", "out[i_2] += exp(X[i * n + i_2] - m_2[i_2])"],
+        "matrixMap (matrixTranspose X) logSumExp",
+    ),
+    (
+        "width",
+        &["s[j] = smooth_fmax(s[j], X[i * n + j])", "out[j] = smooth_fmin(out[j], X[i * n + j])"],
+        "build n (fun j -> ifold (fun s i -> max s X[i][j]) w[j] m - ifold (fun s i -> min s X[i][j]) w[j] m)",
+    ),
+    (
+        "scaled",
+        &["out[j] = smooth_fmax(out[j], X[i * n + j] * k[j])"],
+        "build n (fun j -> let k = exp (w[j] * w[j]) in k * ifold (fun s i -> max s (X[i][j] * k)) 0.0 m)",
+    ),
+    (
+        "sometimes",
+        &["out[j] = smooth_fmax(out[j], X[i * n + j])"],
+        "build n (fun j -> if m > 1 then ifold (fun s i -> max s X[i][j]) X[0][j] m else w[j])",
+    ),
+    (
+        "softmax",
+        &["tops[j] = smooth_fmax(tops[j], X[i * n + j])", "sums[j] += exp("],
+        "let tops = build n (fun j -> ifold (fun s i -> max s X[i][j]) w[j] m) in let sums = build n (fun j -> ifold (fun s i -> s + exp (X[i][j] - tops[j])) 0.0 m) in build m (fun i -> build n (fun j -> exp (X[i][j] - tops[j]) / sums[j]))",
+    ),
+];
+
+/// As [`arguments`], with a few numbers that are none.
+fn arguments_with_nan(rows: usize, columns: usize, huge: bool) -> Vec<String> {
+    let words = arguments(rows, columns, huge);
+    // the first that is -0.0
+    if huge { words.iter().map(|word| word.replacen("-0.0", "NaN", 1)).collect() } else { words }
+}
+
+#[test]
+fn folds_down_columns_agree_with_the_interpreter() {
+    let entry = |(name, _, body): &(&str, &[&str], &str)| {
+        format!("let {name} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  let m = length y\n  let n = length w\n  {body}\n\n")
+    };
+    let text: String = COLUMNS.iter().map(entry).collect();
+    let entries: Vec<String> = COLUMNS.iter().map(|(name, ..)| name.to_string()).collect();
+    agree_on(&text, &entries, &[SIZES, &[(0, 3), (17, 6), (5, 40)]].concat(), &arguments_with_nan);
+    for column in COLUMNS {
+        let session = engine::compile("rows.smooth", &entry(column), "default", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let source = &session.files.as_ref().expect("C").source;
+        for row in column.1 {
+            assert!(source.contains(row), "{} has no {row}:\n{source}", column.0);
+        }
+    }
+}
+
+/// Sums beside each other inside a loop, and how many exponentials are written of them.
+const PAIRS: &[(&str, usize, &str)] = &[
+    (
+        "moments",
+        1,
+        "build m (fun i -> (ifold (fun s j -> s + exp (y[i] * w[j])) 0.0 n, ifold (fun s j -> s - w[j] * exp (y[i] * w[j])) 1.0 n))",
+    ),
+    (
+        "average",
+        1,
+        "build m (fun i -> ifold (fun s j -> let d = w[j] - y[i] in s + w[j] * exp (-(d * d))) 0.0 n / ifold (fun s k -> s + exp (-((w[k] - y[i]) * (w[k] - y[i])))) 1.0 n)",
+    ),
+    (
+        "near",
+        1,
+        "build m (fun i -> let f k = ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s + k * exp d else s) k n in (f w[0], f y[i]))",
+    ),
+    (
+        "nearAndFar",
+        2,
+        "build m (fun i -> (ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s + exp d else s) 0.0 n, ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s else s - d * exp d) 0.0 n))",
+    ),
+    (
+        "oneAfterTheOther",
+        2,
+        "build m (fun i -> let s = ifold (fun s j -> s + exp (y[i] * w[j])) 0.0 n in (s, ifold (fun t j -> t + exp (y[i] * w[j]) / (s + w[j])) 0.0 n))",
+    ),
+    ("columns", 1, "build n (fun j -> (ifold (fun s i -> s + exp X[i][j]) w[j] m, ifold (fun s i -> s + y[i] * exp X[i][j]) 0.0 m))"),
+];
+
+#[test]
+fn sums_that_share_a_function_agree_with_the_interpreter() {
+    let entry = |(name, _, body): &(&str, usize, &str)| {
+        format!("let {name} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  let m = length y\n  let n = length w\n  {body}\n\n")
+    };
+    let text: String = PAIRS.iter().map(entry).collect();
+    let entries: Vec<String> = PAIRS.iter().map(|(name, ..)| name.to_string()).collect();
+    agree(&text, &entries, &[SIZES, &[(0, 3), (5, 40)]].concat());
+    for pair in PAIRS {
+        let session = engine::compile("rows.smooth", &entry(pair), "default", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let source = &session.files.as_ref().expect("C").source;
+        let body = source.rsplit("workspace_bytes)\n{").next().unwrap_or_default();
+        assert_eq!(body.matches(" exp(").count() + body.matches("-exp(").count(), pair.1, "{}: {body}", pair.0);
+    }
+}
+
 /// Rows of sums, and how many of them are added at once.
 const SUMS: &[(&str, Option<&str>, &str)] = &[
     ("products", Some("eights"), "build m (fun i -> ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n)"),

@@ -10,11 +10,11 @@
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
+use super::columns::ColumnFold;
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
 use super::program::*;
 use super::scalar::negate;
-use super::sweep::ColumnSum;
 use super::view::{ArrayView, Dest, Leaf, View, has_array};
 
 impl Lowerer<'_> {
@@ -107,11 +107,14 @@ impl Lowerer<'_> {
             }
             (Term::Build { n, i, body }, Dest::Array(array)) => {
                 let count = self.count(n, Some(&array.length()))?;
-                if let Some(sum) = ColumnSum::find(n, i, body) {
-                    return self.sweep(n, i, &count, &sum, array);
-                }
-                if self.in_components(expr, dest)? {
+                if self.in_arrays(n, i, body, array)? || self.in_components(expr, dest)? {
                     return Ok(());
+                }
+                // threads share the columns of what is more than a sum, but not the rows of a sweep
+                if let Some(fold) = ColumnFold::find(n, i, body)
+                    && (fold.is_sum() || !self.parallel)
+                {
+                    return self.sweep(n, i, &count, &fold, array);
                 }
                 if let Some(diagonal) = Diagonal::find(n, i, body)
                     && self.diagonal(n, i, &count, &diagonal, array)?

@@ -24,22 +24,35 @@ use super::scalar::negate;
 /// A longer condition stays where it is.
 const NODES: u32 = 30;
 
-/// Moves the checks of a function's body.
-pub fn find(lowerer: &Lowerer, body: &mut Block) {
-    leave_loops(lowerer, body);
+/// Moves the checks of a function's body; whether there were any in loops.
+pub fn find(lowerer: &Lowerer, body: &mut Block) -> bool {
+    let mut found = false;
+    leave_loops(lowerer, body, &mut found);
     forget_known(&lowerer.locals, body, Vec::new());
+    found
 }
 
 /// From the innermost loops outwards.
-fn leave_loops(lowerer: &Lowerer, block: &mut Block) {
+fn leave_loops(lowerer: &Lowerer, block: &mut Block, found: &mut bool) {
     for mut stmt in std::mem::take(block) {
-        stmt.blocks_mut().for_each(|inner| leave_loops(lowerer, inner));
+        stmt.blocks_mut().for_each(|inner| leave_loops(lowerer, inner, found));
         if let Stmt::For { i, count, body, .. } = &mut stmt
+            && is_short(count)
             && can_fail(body)
         {
+            *found = true;
             block.extend(Loop::new(lowerer, *i, count, body).leave(body));
         }
         block.push(stmt);
+    }
+}
+
+/// Whether a count may be written several times.
+fn is_short(count: &Value) -> bool {
+    match count {
+        Value::Index(_) | Value::Local(_) => true,
+        Value::Prim { args, .. } => args.iter().all(|arg| matches!(arg, Value::Index(_) | Value::Local(_))),
+        _ => false,
     }
 }
 
@@ -96,8 +109,10 @@ impl<'a> Loop<'a> {
                         self.within.extend(alternatives(cond).iter().filter_map(checked));
                     }
                     let cond = path.iter().rev().fold(first, |cond, reached| both(reached.clone(), cond));
+                    let is_known = self.before.iter().any(|(known, same)| *same == *status && *known == cond);
                     match self.before.last_mut() {
-                        Some((last, same)) if *same == *status => *last = either(last.clone(), cond),
+                        _ if is_known => {}
+                        Some((last, same)) if *same == *status && path.is_empty() => *last = either(last.clone(), cond),
                         _ => self.before.push((cond, *status)),
                     }
                     false

@@ -111,7 +111,7 @@ impl Lowerer<'_> {
     /// Arithmetic on and comparisons of numbers, variables, and elements that are known to be there.
     pub fn cannot_fail(&self, expr: &Expr) -> bool {
         match expr.term() {
-            Term::Var(_) | Term::Double(_) => true,
+            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => true,
             Term::Get(array, index) => self.cannot_fail(array) && index.is_atom() && self.facts.get_is_safe(array, index),
             Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Neg, args) => {
                 expr.ty() == &Type::Double && args.iter().all(|arg| self.cannot_fail(arg))

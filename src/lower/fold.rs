@@ -58,7 +58,7 @@ impl Lowerer<'_> {
         Ok(self.declare(ty, name, &view))
     }
 
-    fn declare(&mut self, ty: &Type, name: &str, view: &View) -> Dest {
+    pub fn declare(&mut self, ty: &Type, name: &str, view: &View) -> Dest {
         match (ty, view) {
             (Type::Tuple(parts), View::Tuple(views)) => {
                 let parts = parts.iter().zip(views).enumerate();

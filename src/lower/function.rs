@@ -59,7 +59,10 @@ pub fn lower_function(
     let body = lowerer.blocks.pop().unwrap_or_default();
     let kept = params.iter().map(|param| param.id).collect();
     let mut body = clean(body, &kept);
-    super::checks::find(&lowerer, &mut body);
+    if super::checks::find(&lowerer, &mut body) {
+        // names that only checks used
+        body = clean(body, &kept);
+    }
     super::lanes::find(&mut body);
     super::select::straighten(&mut lowerer.locals, &mut body);
     super::tile::find(&mut lowerer.locals, options.real, &mut body);

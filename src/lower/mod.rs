@@ -14,8 +14,10 @@ mod call;
 mod checks;
 mod clean;
 mod collect;
+mod columns;
 mod context;
 mod diagonal;
+mod expand;
 mod factors;
 #[cfg(test)]
 mod factors_tests;

@@ -14,8 +14,8 @@ use crate::ir::free::mentions;
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
+use super::columns::{ColumnFold, each_get};
 use super::context::{Lowerer, Result};
-use super::sweep::{ColumnSum, each_get};
 use super::view::View;
 
 /// A literal number of rows or columns up to this is not worth an array.
@@ -82,7 +82,7 @@ impl Lowerer<'_> {
     fn inverted_inside(&self, expr: &Expr, search: &mut Search) -> Expr {
         match expr.term() {
             Term::If(..) | Term::Check { .. } | Term::Dual { .. } | Term::Prim(Prim::And | Prim::Or, _) => expr.clone(),
-            Term::Build { n, i, body } if ColumnSum::find(n, i, body).is_some() => expr.clone(),
+            Term::Build { n, i, body } if ColumnFold::find(n, i, body).is_some() => expr.clone(),
             Term::Build { n, i, .. } | Term::Fold { n, i, .. } => {
                 let loops = search.loops.len();
                 if !is_few(n) && !search.bound.iter().any(|var| mentions(n, var)) {

@@ -14,11 +14,12 @@
 use crate::ir::{Expr, Prim, Size, Var};
 
 use super::call::can_fail;
+use super::columns::has_loop;
 use super::context::{Lowerer, Result};
 use super::moves::{Component, Plan, components};
 use super::program::*;
 use super::rows::{Rows, parts};
-use super::sweep::{FEW_ROWS, has_loop};
+use super::sweep::FEW_ROWS;
 use super::view::{Dest, Leaf, Target, View};
 
 impl Lowerer<'_> {
@@ -86,7 +87,7 @@ impl Lowerer<'_> {
             self.bind_in(var, value, &rows.tail, dest)?;
         }
         for (sweep, count) in rows.sweeps.iter().zip(&columns) {
-            self.finish_columns(&sweep.n, &sweep.column, count, &sweep.sum, &sweep.dest)?;
+            self.finish_columns(&sweep.n, &sweep.column, count, &sweep.sum, &sweep.dest, &sweep.dest)?;
         }
         rows.rest.iter().try_for_each(|(part, place)| self.write_alone(part, place))
     }

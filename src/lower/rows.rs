@@ -15,7 +15,7 @@ use crate::ir::free::{any_free_var, each_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
-use super::sweep::{ColumnSum, has_loop};
+use super::columns::{ColumnFold, folds, has_few, has_loop};
 use super::view::{ArrayView, Dest, has_array};
 
 /// See the module's head.
@@ -54,7 +54,7 @@ pub struct RowFold {
 pub struct RowSweep {
     pub n: Expr,
     pub column: Var,
-    pub sum: ColumnSum,
+    pub sum: ColumnFold,
     pub dest: ArrayView,
 }
 
@@ -78,7 +78,9 @@ impl Rows {
             lets.push((var.clone(), value.clone()));
             tail = rest;
         }
-        let is_row = |(var, value): &&(Var, Expr)| !stored.contains(var) && row_count(value).is_some_and(|n| is_same(n, &count));
+        let is_row = |(var, value): &&(Var, Expr)| {
+            !stored.contains(var) && !walks_columns(value) && row_count(value).is_some_and(|n| is_same(n, &count))
+        };
         let mut arrays: HashSet<Var> = lets.iter().filter(is_row).map(|(var, _)| var.clone()).collect();
         while arrays.contains(first) {
             match Finder::find(&count, &arrays, &lets, tail, dest) {
@@ -240,13 +242,13 @@ impl Finder {
     }
 
     /// The sum over the rows in the element of `build(n, column. element)`, which reads rows nowhere else.
-    fn sweep(&self, n: &Expr, column: &Var, element: &Expr) -> Option<ColumnSum> {
-        let sum = ColumnSum::find(n, column, element)?;
+    fn sweep(&self, n: &Expr, column: &Var, element: &Expr) -> Option<ColumnFold> {
+        let sum = ColumnFold::find(n, column, element)?;
         let sum = sum.map_rows(&mut |expr, row| self.in_row(expr, row).ok())?;
         let over_rows = is_same(&sum.count, &self.rows.count);
         let outside = [n, &sum.init, &sum.finish].iter().all(|expr| !self.reads(expr));
         let early = !self.is_late(&sum.init) && !sum.reads(&self.late);
-        (over_rows && outside && early).then_some(sum)
+        (over_rows && outside && early && sum.is_in_place()).then_some(sum)
     }
 }
 
@@ -258,7 +260,7 @@ pub fn parts(expr: &Expr, dest: &Dest) -> Vec<(Expr, Dest)> {
         (Term::Build { n, i, body }, Dest::Array(view)) => {
             let Term::Tuple(items) = body.term() else { return vec![(expr.clone(), dest.clone())] };
             let views = view.components();
-            if views.len() != items.len() || !items.iter().any(|item| ColumnSum::find(n, i, item).is_some()) {
+            if views.len() != items.len() || !items.iter().any(|item| ColumnFold::find(n, i, item).is_some()) {
                 return vec![(expr.clone(), dest.clone())];
             }
             let alone = items.iter().zip(views).map(|(item, view)| {
@@ -278,6 +280,11 @@ fn row_count(value: &Expr) -> Option<&Expr> {
         Term::Build { n, body, .. } if body.ty() == &Type::Double => Some(n),
         _ => None,
     }
+}
+
+/// Whether the elements of an array are folds down columns, which a loop over rows would make one column after the other.
+fn walks_columns(value: &Expr) -> bool {
+    matches!(value.term(), Term::Build { n, i, body } if !has_few(n) && !folds(i, body).is_empty())
 }
 
 /// Whether two lengths are one size.

@@ -83,6 +83,18 @@ pub fn is_work(expr: &Expr) -> bool {
     own.loops > 0 || own.operations > 0
 }
 
+/// Whether an operation on Doubles takes many times as long as an addition: a quotient, a root, a function.
+pub fn is_costly(prim: Prim) -> bool {
+    match prim {
+        Prim::Div | Prim::Pow | Prim::Sqrt => true,
+        Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan | Prim::Atan2 => true,
+        Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log | Prim::Exp | Prim::Erf | Prim::Lgamma | Prim::Polygamma => true,
+        Prim::Add | Prim::Sub | Prim::Mul | Prim::Rem | Prim::Neg | Prim::Min | Prim::Max | Prim::Abs | Prim::Sign | Prim::Floor => false,
+        Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not => false,
+        Prim::ToDouble | Prim::ToIndex => false,
+    }
+}
+
 impl Work {
     pub fn of(expr: &Expr) -> Work {
         let mut work = Work::default();

@@ -3,25 +3,34 @@
 //!
 //!     [sum of f v[i], sum of g v[i]]   →   let s = (sum of f v[i], sum of g v[i]) in one loop in [s.0, s.1]
 //!
-//! The opposite of `fold-fission`, for the end of a schedule. Loops inside another loop are left alone: which
-//! way they walk through memory is `lower`'s to choose.
+//! The opposite of `fold-fission`, for the end of a schedule. Loops inside another loop are left alone, since which
+//! way they walk through memory is `lower`'s to choose, unless they share what takes longer than reading:
+//!
+//!     build(n, i. [sum of exp(x[i] - x[j]), sum of x[j] * exp(x[i] - x[j])])   →   one loop over j, with one exp
 
 use crate::ir::free::{each_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
+use crate::rewrite::cost::is_costly;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
 
 rules! {
-    "fold-merge" Fission Normalisation @ Any: "f (ifold g y n) (ifold h z n) -> let s = ifold (fun s i -> (g s.0 i, h s.1 i)) (y, z) n in f s.0 s.1 where neither is in a loop"
-        if ["f needs both, and binds nothing that they need", "they read one array"] => fold_merge;
+    "fold-merge" Fission Normalisation @ Any: "f (ifold g y n) (ifold h z n) -> let s = ifold (fun s i -> (g s.0 i, h s.1 i)) (y, z) n in f s.0 s.1"
+        if ["f needs both, and binds nothing that they need", "they read one array", "they share a quotient, a root or a function of i, or are in no loop"] => fold_merge;
 }
+
+/// So many sums are one loop inside another at most: each takes a register of its own.
+const MOST: usize = 12;
+
+/// A sum whose names written out have more nodes than this is not looked at.
+const LARGEST: usize = 4096;
 
 fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let names_things = matches!(expr.term(), Term::Let(..) | Term::Array(_) | Term::Tuple(_) | Term::Prim(..));
-    if facts.loops() > 0 || !names_things {
+    if !names_things {
         return None;
     }
     let mut folds = Vec::new();
@@ -34,19 +43,12 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
         folds.clear();
     }
     strict_folds(expr, facts, &mut Vec::new(), &mut folds);
-    let group = folds.iter().enumerate().find_map(|(at, first)| {
-        let mut group = vec![first.clone()];
-        let mut arrays = read(first);
-        for other in &folds[at + 1..] {
-            let more = read(other);
-            let is_shared = more.iter().any(|array| arrays.contains(array));
-            if same(count(first)?, count(other)?) && facts.require("they read one array", is_shared, other).is_some() {
-                arrays.extend(more);
-                group.push(other.clone());
-            }
-        }
-        (group.len() > 1).then_some(group)
-    })?;
+    if folds.len() < 2 {
+        return None;
+    }
+    let inner = facts.loops() > 0;
+    let sums: Vec<Sum> = folds.iter().filter_map(|fold| Sum::of(fold, &folds[0], inner)).collect();
+    let group = sums.iter().enumerate().find_map(|(at, first)| group(first, &sums[at + 1..], inner, facts))?;
     let Term::Fold { n, i, .. } = group.first()?.term() else { return None };
     let (mut inits, mut types) = (Vec::new(), Vec::new());
     for fold in &group {
@@ -61,17 +63,45 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let component = Expr::proj(Expr::var(&state), k);
         steps.push(substitute(body, &[(acc.clone(), component), (own.clone(), Expr::var(i))]));
     }
-    let together = Expr::fold_with(n.clone(), state, i.clone(), Expr::tuple(steps), Expr::tuple(inits));
-    let sums = Var::fresh("s", together.ty().clone());
-    let rest = replace(expr, &group, &sums);
-    Some(Expr::let_(sums, together, rest))
+    let step = as_one(steps, &state);
+    let together = Expr::fold_with(n.clone(), state, i.clone(), step, Expr::tuple(inits));
+    let both = Var::fresh("s", together.ty().clone());
+    let rest = replace(expr, &group, &both);
+    Some(Expr::let_(both, together, rest))
 }
 
-fn count(fold: &Expr) -> Option<&Expr> {
-    match fold.term() {
-        Term::Fold { n, .. } => Some(n),
-        _ => None,
+/// A fold and what others may have in common with it.
+struct Sum<'a> {
+    fold: &'a Expr,
+    count: &'a Expr,
+    arrays: Vec<Var>,
+    /// Over the index of one of the folds.
+    costly: Vec<Expr>,
+}
+
+impl Sum<'_> {
+    fn of<'a>(fold: &'a Expr, other: &Expr, inner: bool) -> Option<Sum<'a>> {
+        let Term::Fold { n, .. } = fold.term() else { return None };
+        let costly = if inner { costly(fold, other) } else { Vec::new() };
+        Some(Sum { fold, count: n, arrays: read(fold), costly })
     }
+}
+
+/// The sum with those that have something in common with it or with each other.
+fn group(first: &Sum, others: &[Sum], inner: bool, facts: &Facts) -> Option<Vec<Expr>> {
+    let mut group = vec![first];
+    for sum in others.iter().filter(|sum| same(first.count, sum.count)) {
+        let most = if inner { MOST } else { usize::MAX };
+        let reads_one = group.iter().any(|other| sum.arrays.iter().any(|array| other.arrays.contains(array)));
+        let shares = !inner || group.iter().any(|other| sum.costly.iter().any(|term| other.costly.iter().any(|known| same(known, term))));
+        if group.len() < most
+            && facts.require("they read one array", reads_one, sum.fold).is_some()
+            && facts.require("they share a quotient, a root or a function of i, or are in no loop", shares, sum.fold).is_some()
+        {
+            group.push(sum);
+        }
+    }
+    (group.len() > 1).then(|| group.into_iter().map(|sum| sum.fold.clone()).collect())
 }
 
 /// The sums that the term evaluates once and always, and that need nothing it binds (`bound`).
@@ -114,6 +144,96 @@ fn read(fold: &Expr) -> Vec<Var> {
         gets(body, i, &mut arrays);
     }
     arrays
+}
+
+/// The quotients, roots and functions in which a sum's steps need its index, with the names of the step written out and behind
+/// the conditions of the step, over the index of another sum.
+fn costly(fold: &Expr, other: &Expr) -> Vec<Expr> {
+    let (Term::Fold { acc, i: own, body, .. }, Term::Fold { i, .. }) = (fold.term(), other.term()) else { return Vec::new() };
+    let mut found = Vec::new();
+    costly_in(&substitute(body, &[(own.clone(), Expr::var(i))]), i, acc, &mut found);
+    found
+}
+
+/// The tuple of steps: what they name before they need the state is named once, and a condition that is the same in all is asked
+/// once.
+fn as_one(steps: Vec<Expr>, state: &Var) -> Expr {
+    let mut lets = Vec::new();
+    let steps: Vec<Expr> = steps.into_iter().map(|step| with_names(step, state, &mut lets)).collect();
+    let cond = match steps.first().map(Expr::term) {
+        Some(Term::If(cond, ..)) => Some(cond.clone()),
+        _ => None,
+    };
+    let (mut then, mut otherwise) = (Vec::new(), Vec::new());
+    for step in &steps {
+        if let (Term::If(own, a, b), Some(cond)) = (step.term(), &cond)
+            && same(own, cond)
+        {
+            then.push(a.clone());
+            otherwise.push(b.clone());
+        }
+    }
+    let step = match cond {
+        Some(cond) if then.len() == steps.len() => Expr::if_(cond, as_one(then, state), as_one(otherwise, state)),
+        _ => Expr::tuple(steps),
+    };
+    lets.into_iter().rev().fold(step, |step, (var, value)| Expr::let_(var, value, step))
+}
+
+/// A step without what it names before it needs the state: that is named once for all steps, and elements are written out, so
+/// that what steps compute of them is alike.
+fn with_names(mut step: Expr, state: &Var, lets: &mut Vec<(Var, Expr)>) -> Expr {
+    while let Term::Let(var, value, rest) = step.term() {
+        if mentions(value, state) {
+            break;
+        }
+        let by = match lets.iter().find(|(_, known)| same(known, value)) {
+            Some((known, _)) => Expr::var(known),
+            None if matches!(value.term(), Term::Get(..)) => value.clone(),
+            None => {
+                lets.push((var.clone(), value.clone()));
+                step = rest.clone();
+                continue;
+            }
+        };
+        step = substitute(rest, &[(var.clone(), by)]);
+    }
+    step
+}
+
+fn costly_in(expr: &Expr, i: &Var, acc: &Var, found: &mut Vec<Expr>) {
+    if let Term::Prim(prim, _) = expr.term()
+        && expr.ty() == &Type::Double
+        && is_costly(*prim)
+        && mentions(expr, i)
+        && !mentions(expr, acc)
+    {
+        found.push(expr.clone());
+    }
+    match expr.term() {
+        Term::Let(var, value, rest) => {
+            let rest = substitute(rest, &[(var.clone(), value.clone())]);
+            if rest.node_count() <= LARGEST {
+                costly_in(&rest, i, acc, found);
+            }
+        }
+        // what is computed under the same condition only
+        Term::If(cond, a, b) => {
+            costly_in(cond, i, acc, found);
+            for (arm, is_then) in [(a, true), (b, false)] {
+                let mut inside = Vec::new();
+                costly_in(arm, i, acc, &mut inside);
+                let nothing = || Expr::double(0.0);
+                found.extend(inside.into_iter().map(|term| {
+                    let (then, otherwise) = if is_then { (term, nothing()) } else { (nothing(), term) };
+                    Expr::if_(cond.clone(), then, otherwise)
+                }));
+            }
+        }
+        // what may not be evaluated, or in a loop
+        Term::Fold { .. } | Term::Build { .. } | Term::Check { .. } | Term::Dual { .. } | Term::Prim(Prim::And | Prim::Or, _) => {}
+        term => term.each_child(&mut |child| costly_in(child, i, acc, found)),
+    }
 }
 
 fn replace(expr: &Expr, group: &[Expr], sums: &Var) -> Expr {

@@ -357,4 +357,10 @@ pub const ROWS: &[Row] = &[
         "let a = ifold (fun s i -> s + v[i]) 0.0 (length v) in a * ifold (fun s i -> s + v[i] * a) 0.0 (length v)",
     ),
     row("fold-merge", "they read one array", Idle, "ifold (fun s i -> s + x) 0.0 k * ifold (fun s i -> s + y) 0.0 k"),
+    row(
+        "fold-merge",
+        "they share a quotient, a root or a function of i, or are in no loop",
+        Idle,
+        "build k (fun j -> ifold (fun s i -> s + v[i]) 0.0 (length v) * ifold (fun s i -> s + exp v[i]) 0.0 (length v))",
+    ),
 ];

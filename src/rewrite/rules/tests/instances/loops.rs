@@ -1,6 +1,6 @@
 //! Terms that rules of arrays and loops may apply to: as [`super::instance`].
 
-use crate::ir::{Expr, Prim, Size, Status, Term, Type};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::generate::Generator;
 
 use super::super::shapes::{double, loop_of, pair_fold, partial, prim, sum_of};
@@ -75,12 +75,22 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "fold-merge" => {
             let n = g.size(0);
+            let form = g.below(3);
             let sum = |g: &mut Generator| {
-                let other = g.double(1);
-                Expr::fold(n.clone(), "s", "i", g.double(0), |s, i| prim(Prim::Add, s, prim(Prim::Mul, Expr::get(g.param("v"), i), other)))
+                let (other, init) = (g.double(1), g.double(0));
+                Expr::fold(n.clone(), "s", "i", init, |s, i| {
+                    let element = Expr::get(g.param("v"), i);
+                    let value = if form == 0 { element.clone() } else { Expr::prim(Prim::Exp, vec![element.clone()]) };
+                    let x = Var::fresh("x", Type::Double);
+                    let next = Expr::let_(x.clone(), value, prim(Prim::Add, s.clone(), prim(Prim::Mul, Expr::var(&x), other)));
+                    if form == 2 { Expr::if_(prim(Prim::Lt, element, double(0.5)), next, s) } else { next }
+                })
             };
-            let (a, b, c) = (sum(g), sum(g), g.double(1));
-            prim(Prim::Mul, prim(Prim::Add, a, c), b)
+            let both = |g: &mut Generator| {
+                let (a, b, c) = (sum(g), sum(g), g.double(1));
+                prim(Prim::Mul, prim(Prim::Add, a, c), b)
+            };
+            if form == 0 { both(g) } else { g.build(Expr::index(2), both) }
         }
         "sum-swap" | "fold-last" => {
             let (n, m) = (g.size(0), g.size(1));
