@@ -177,6 +177,20 @@ const RESULTS: &[(&str, bool, bool, &str, &str)] = &[
         "ifold (fun c t -> let g = gradient (fun c -> ifold (fun s i -> let e = c[k[i]] - y[i] in s + e * e) 0.0 (length k)) c in build (length c) (fun r -> c[r] - 0.1 * g[r])) c 3",
     ),
     (
+        "bags",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let e = ifold (fun t j -> t + c[k[j]] * exp (y[i] * y[j])) 0.0 (length k) - y[i] in s + e * e) 0.0 (length k)) c",
+    ),
+    (
+        "logistic",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let e = ifold (fun t j -> t + c[l[j]] * cos (y[i] * y[j])) 0.0 (length k) in s + log (1.0 + exp (- y[i] * e))) 0.0 (length k)) c",
+    ),
+    (
         "rows",
         false,
         true,

@@ -12,7 +12,9 @@
 //! [`super::LowerOptions`] allows another order. A term for all rows is added to each of them in the same loop. What fails is
 //! what fails in the sums, with the same status; where that would not be sure, and where the rows are few, nothing changes.
 
+mod components;
 mod find;
+mod merge;
 mod steps;
 
 use crate::ir::{Expr, Prim, Size, Status, Type};
@@ -37,7 +39,8 @@ impl Lowerer<'_> {
         // the sums of one row come before the next row
         let mut failures = Failures::default();
         [&init, &sums, &finish].into_iter().for_each(|block| failures.add(block));
-        let is_in_turn = !can_fail(&init) && !inner_fails && scatter.loops.iter().all(|sums| sums.len() == 1);
+        let is_in_turn =
+            !can_fail(&init) && !inner_fails && scatter.loops.iter().all(|sums| matches!(sums.as_slice(), [sum] if !sum.delays));
         if !is_in_turn && !failures.are_of_one_status() {
             return Ok(false);
         }
@@ -57,7 +60,7 @@ impl Lowerer<'_> {
         let Some(first) = sums.first() else { return Ok(()) };
         let runs = self.runs(&first.rows);
         let size = Size::try_of_expr(&first.count).map(|size| self.canonical(&size));
-        let (block, ()) = self.nested(|this| {
+        let (mut block, ()) = self.nested(|this| {
             if let Some(runs) = &runs {
                 this.facts.assume(runs, true);
             }
@@ -74,6 +77,9 @@ impl Lowerer<'_> {
                 Ok(())
             })
         })?;
+        if let Some(Stmt::For { body, .. }) = block.last_mut() {
+            merge::merge(&mut self.locals, body);
+        }
         match runs {
             Some(runs) if can_fail(&block) => {
                 let cond = self.scalar(&runs)?;
@@ -89,6 +95,7 @@ impl Lowerer<'_> {
             match step {
                 Step::Let(var, value) => self.bind(var, value)?,
                 Step::Check(cond, status) => self.check(cond, *status)?,
+                Step::Known(cond) => self.facts.assume(cond, true),
                 Step::If(cond, a, b) => {
                     let choice = self.scalar(cond)?;
                     let (then, ()) = self.branch(cond, true, |this| this.steps(a, sum, dest, inner_fails))?;

@@ -11,8 +11,10 @@
 
 use crate::ir::free::{any_free_var, mentions};
 use crate::ir::prove::Facts;
-use crate::ir::subst::substitute;
+use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Status, Term, Type, Var};
+
+use super::components::{collect_checks, component, with_components};
 
 /// The index of a `build` around, and its count.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub struct Row {
 pub enum Step {
     Let(Var, Expr),
     Check(Expr, Status),
+    /// What was checked before.
+    Known(Expr),
     If(Expr, Vec<Step>, Vec<Step>),
     Loop(Expr, Var, Vec<Step>),
     /// What is done to the row of this index, if there is one.
@@ -51,6 +55,8 @@ struct Scope {
     /// What depends on them, and the conditions that do. These say nothing of what is computed before they are asked.
     lets: Vec<(Var, Expr)>,
     conds: Vec<(Expr, bool)>,
+    /// What terms are multiplied by.
+    scale: Option<Expr>,
     facts: Facts,
 }
 
@@ -65,7 +71,11 @@ pub struct Finder {
     pub scatters: bool,
     /// Whether a 0.0 that is added where conditions do not hold is left out.
     pub drops_zero: bool,
+    /// Whether something that may fail comes later than it did, in the same step.
+    pub delays: bool,
     outermost: Var,
+    /// The conditions that a loop before has checked.
+    passed: Vec<Expr>,
 }
 
 impl Finder {
@@ -74,8 +84,9 @@ impl Finder {
         let outermost = rows.first()?.var.clone();
         let mut facts = facts.clone();
         rows.iter().for_each(|row| facts.enter_loop(&row.var, &row.n));
-        let scope = Scope { rows: rows.to_vec(), lets: Vec::new(), conds: Vec::new(), facts };
-        let mut finder = Finder { scope, exact, totals: Vec::new(), scatters: false, drops_zero: false, outermost };
+        let scope = Scope { rows: rows.to_vec(), lets: Vec::new(), conds: Vec::new(), scale: None, facts };
+        let (totals, passed) = (Vec::new(), Vec::new());
+        let mut finder = Finder { scope, exact, totals, scatters: false, drops_zero: false, delays: false, outermost, passed };
         for (var, value) in lets {
             if finder.is_total(value) {
                 finder.scope.lets.push((var.clone(), value.clone()));
@@ -183,11 +194,21 @@ impl Finder {
                 steps.push(self.repeated(n, acc, i, body)?);
                 Some(steps)
             }
+            Term::Prim(prim @ (Prim::Mul | Prim::Div), args) if !self.exact && self.chooses(expr) => match args.as_slice() {
+                [a, b] if !self.chooses(b) => self.scaled(*prim, b, |this| this.term(a, minus)),
+                [a, b] if *prim == Prim::Mul && !self.chooses(a) => self.scaled(*prim, a, |this| this.term(b, minus)),
+                _ => None,
+            },
             _ => {
                 (!self.is_about_totals(expr)).then_some(())?;
-                let Scope { rows, lets, conds, .. } = &self.scope;
+                let Scope { rows, lets, conds, scale, .. } = &self.scope;
                 self.scatters |= rows.iter().all(|row| row.var != self.outermost);
-                let (rows, lets, conds, value) = (rows.clone(), lets.clone(), conds.clone(), expr.clone());
+                let value = match (scale, expr.term()) {
+                    (None, _) => expr.clone(),
+                    (Some(scale), Term::Double(1.0)) => scale.clone(),
+                    (Some(scale), _) => Expr::prim(Prim::Mul, vec![scale.clone(), expr.clone()]),
+                };
+                let (rows, lets, conds) = (rows.clone(), lets.clone(), conds.clone());
                 Some(vec![Step::Add(Addition { rows, lets, conds, value, minus })])
             }
         }
@@ -195,10 +216,24 @@ impl Finder {
 
     fn named(&mut self, x: &Var, value: &Expr, rest: &Expr, f: impl FnOnce(&mut Self, &Expr) -> Option<Vec<Step>>) -> Option<Vec<Step>> {
         (!self.is_about_totals(value)).then_some(())?;
-        if value.ty() == &Type::Double && self.chooses(value) && self.is_total(value) && count(rest, x) == 1 {
-            return f(self, &substitute(rest, &[(x.clone(), value.clone())]));
+        if self.chooses(value) {
+            if let Some(rest) = self.apart(x, value, rest) {
+                return f(self, &rest);
+            }
+            let is_total = self.is_total(value);
+            if value.ty() == &Type::Double && count(rest, x) == 1 && (is_total || is_always_used(rest, x)) {
+                self.delays |= !is_total;
+                return f(self, &put(rest, x, value));
+            }
         }
         let mut steps = Vec::new();
+        self.name(x, value, &mut steps)?;
+        steps.extend(f(self, rest)?);
+        Some(steps)
+    }
+
+    /// Names a value where it is, or where it is known which row is meant.
+    fn name(&mut self, x: &Var, value: &Expr, steps: &mut Vec<Step>) -> Option<()> {
         if self.varies(value) || !self.scope.conds.is_empty() {
             self.is_total(value).then_some(())?;
             self.scope.lets.push((x.clone(), value.clone()));
@@ -206,7 +241,43 @@ impl Finder {
             steps.push(Step::Let(x.clone(), value.clone()));
         }
         self.scope.facts.define(x, value);
-        steps.extend(f(self, rest)?);
+        Some(())
+    }
+
+    /// What follows a loop whose state has several components, with these in loops of their own, those first that are the same
+    /// for all rows. What they check is known in the others.
+    fn apart(&mut self, x: &Var, value: &Expr, rest: &Expr) -> Option<Expr> {
+        let (Term::Fold { body, .. }, Type::Tuple(parts)) = (value.term(), value.ty()) else { return None };
+        let names: Vec<Var> = parts.iter().map(|part| x.renewed(part.clone())).collect();
+        let rest = with_components(rest, x, &names)?;
+        let used = names.iter().enumerate().filter(|(_, name)| mentions(&rest, name));
+        let slices: Vec<(&Var, Expr)> = used.map(|(k, name)| Some((name, component(value, k)?))).collect::<Option<_>>()?;
+        let (varying, fixed): (Vec<_>, Vec<_>) = slices.into_iter().partition(|(_, slice)| self.varies(slice));
+        if !fixed.is_empty() {
+            collect_checks(body, &mut self.passed);
+        }
+        let lets: Vec<_> = fixed.into_iter().chain(varying).collect();
+        Some(lets.into_iter().rev().fold(rest, |rest, (name, slice)| Expr::let_(name.clone(), slice, rest)))
+    }
+
+    /// The steps of `f` with what they add multiplied or divided.
+    fn scaled(&mut self, prim: Prim, by: &Expr, f: impl FnOnce(&mut Self) -> Option<Vec<Step>>) -> Option<Vec<Step>> {
+        (!self.is_about_totals(by)).then_some(())?;
+        let outer = self.scope.scale.clone();
+        let scale = match (&outer, prim) {
+            (None, Prim::Mul) => by.clone(),
+            (outer, _) => Expr::prim(prim, vec![outer.clone().unwrap_or(Expr::double(1.0)), by.clone()]),
+        };
+        let mut steps = Vec::new();
+        self.scope.scale = Some(if scale.is_atom() {
+            scale
+        } else {
+            let name = Var::fresh("scale", Type::Double);
+            self.name(&name, &scale, &mut steps)?;
+            Expr::var(&name)
+        });
+        steps.extend(f(self)?);
+        self.scope.scale = outer;
         Some(steps)
     }
 
@@ -214,7 +285,8 @@ impl Finder {
         let is_fixed = !self.varies(cond) && !self.is_about_totals(cond) && self.scope.conds.is_empty();
         is_fixed.then_some(())?;
         self.scope.facts.assume(cond, true);
-        let mut steps = vec![Step::Check(cond.clone(), status)];
+        let is_known = self.passed.iter().any(|passed| passed.is_same(cond));
+        let mut steps = vec![if is_known { Step::Known(cond.clone()) } else { Step::Check(cond.clone(), status) }];
         steps.extend(f(self)?);
         Some(steps)
     }
@@ -367,6 +439,26 @@ fn collect_conjuncts(cond: &Expr, found: &mut Vec<Expr>) {
     match cond.term() {
         Term::Prim(Prim::And, args) => args.iter().for_each(|arg| collect_conjuncts(arg, found)),
         _ => found.push(cond.clone()),
+    }
+}
+
+/// Whether a variable that stands in a term once is needed whenever the term is.
+fn is_always_used(expr: &Expr, x: &Var) -> bool {
+    match expr.term() {
+        Term::Var(var) => var == x,
+        Term::Prim(Prim::And | Prim::Or, _) | Term::Build { .. } | Term::Dual { .. } => false,
+        Term::If(cond, ..) => is_always_used(cond, x),
+        Term::Fold { n, init, .. } => is_always_used(n, x) || is_always_used(init, x),
+        term => term.children().any(|child| is_always_used(child, x)),
+    }
+}
+
+/// The term with a value in the one place of a variable.
+fn put(expr: &Expr, x: &Var, value: &Expr) -> Expr {
+    match expr.term() {
+        Term::Var(var) if var == x => value.clone(),
+        _ if !mentions(expr, x) => expr.clone(),
+        _ => map_children(expr, &mut |child| put(child, x, value)),
     }
 }
 
