@@ -234,6 +234,17 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> s + (if i < 3 then w[i] else 0.0)) (ifold (fun s_1 i_1 -> s_1 + (if i_1 = k then if i_1 < 3 then x else 0.0 else 0.0)) 0.0 n) n",
     ),
     (
+        "sum-few",
+        "ifold (fun s i -> let d = (if i = k then x else 0.0) in s + v[i] * d - w[i] * d * d) y (length v)",
+        "ifold (fun s i -> if i = k then let d = x in s + (v[i] * d - w[i] * d * d) else s) y (length v)",
+    ),
+    (
+        "sum-few",
+        "ifold (fun s i -> s + w[i] + v[i] * ((if i = k then x else 0.0) + (if k = i + 1 then y else 0.0))) 0.0 (length v)",
+        "ifold (fun s i -> if i = k - 1 then s + v[i] * (0.0 + y) else s) (ifold (fun s_1 i_1 -> if i_1 = k then s_1 + v[i_1] * (x + 0.0) else s_1) (ifold (fun s_2 i_2 -> s_2 + w[i_2]) 0.0 (length v)) (length v)) (length v)",
+    ),
+    ("sum-few", "ifold (fun s i -> s + v[i] * ((if i = k then x else 0.0) + z)) 0.0 (length v)", ""),
+    (
         "topdown mul-if",
         "ifold (fun s i -> s + sin x * (if i = k then v[i] else 0.0) / y) 0.0 (length v)",
         "ifold (fun s i -> s + (if i = k then sin x * v[i] else 0.0) / y) 0.0 (length v)",

@@ -1,6 +1,6 @@
 //! What a step of a sum adds to its accumulator.
 //!
-//! In: the body of a fold over a Double. Out: the terms that it adds, behind the lets that they need.
+//! In: the body of a fold over a Double. Out: the terms that it adds, behind the lets and checks that they need.
 //!
 //!     if i = 0 then s else s + v[i]                                    if i = 0 then 0 else v[i]
 //!     let t = s + v[i] in if i = k then t - w else t                   v[i], and if i = k then -w else 0
@@ -11,7 +11,7 @@
 
 use crate::ir::free::mentions;
 use crate::ir::subst::substitute;
-use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::ir::{Expr, Prim, Status, Term, Type, Var};
 
 use super::alike::same;
 use super::rules::ring::is_number;
@@ -19,14 +19,21 @@ use super::sum;
 
 /// The terms of a step, each with its sign, in their order.
 pub struct Added {
-    pub lets: Vec<(Var, Expr)>,
+    /// What stands around them, the outermost first.
+    pub around: Vec<Around>,
     pub terms: Vec<(Expr, bool)>,
+}
+
+/// What terms stand behind.
+pub enum Around {
+    Let(Var, Expr),
+    Check(Expr, Status),
 }
 
 impl Added {
     /// `None` where the step is no sum of the accumulator and terms. The terms may mention it all the same.
     pub fn of(step: &Expr, acc: &Var) -> Option<Added> {
-        let mut added = Added { lets: Vec::new(), terms: Vec::new() };
+        let mut added = Added { around: Vec::new(), terms: Vec::new() };
         added.take(step, acc)?;
         Some(added)
     }
@@ -39,12 +46,16 @@ impl Added {
                 if added.mentions(x) {
                     return None;
                 }
-                self.lets.extend(added.lets);
+                self.around.extend(added.around);
                 self.terms.extend(added.terms);
                 Some(())
             }
             Term::Let(x, value, body) => {
-                self.lets.push((x.clone(), value.clone()));
+                self.around.push(Around::Let(x.clone(), value.clone()));
+                self.take(body, acc)
+            }
+            Term::Check { cond, status, body } => {
+                self.around.push(Around::Check(cond.clone(), *status));
                 self.take(body, acc)
             }
             Term::If(c, a, b) => {
@@ -83,7 +94,7 @@ impl Added {
     fn push(&mut self, term: &Expr, positive: bool) {
         match term.term() {
             Term::Let(x, value, body) => {
-                self.lets.push((x.clone(), value.clone()));
+                self.around.push(Around::Let(x.clone(), value.clone()));
                 let mut terms = Vec::new();
                 sum::terms(body, positive, &mut terms);
                 terms.iter().for_each(|(term, positive)| self.push(term, *positive));
@@ -105,23 +116,30 @@ impl Added {
 
     /// Whether a variable is in a term, or in what terms need.
     pub fn mentions(&self, x: &Var) -> bool {
-        self.terms.iter().any(|(term, _)| mentions(term, x)) || self.lets.iter().any(|(_, value)| mentions(value, x))
+        self.terms.iter().any(|(term, _)| mentions(term, x))
+            || self.around.iter().any(|around| match around {
+                Around::Let(_, value) => mentions(value, x),
+                Around::Check(cond, _) => mentions(cond, x),
+            })
     }
 
     /// Whether a term needs one of the lets.
     pub fn has_let_in(&self, term: &Expr) -> bool {
-        self.lets.iter().any(|(x, _)| mentions(term, x))
+        self.around.iter().any(|around| matches!(around, Around::Let(x, _) if mentions(term, x)))
     }
 
-    /// The lets around a term.
-    pub fn with_lets(&self, body: Expr) -> Expr {
-        self.lets.iter().rev().fold(body, |body, (x, value)| Expr::let_(x.clone(), value.clone(), body))
+    /// A term behind what stands around.
+    pub fn behind(&self, body: Expr) -> Expr {
+        self.around.iter().rev().fold(body, |body, around| match around {
+            Around::Let(x, value) => Expr::let_(x.clone(), value.clone(), body),
+            Around::Check(cond, status) => Expr::check(cond.clone(), *status, body),
+        })
     }
 
     /// The sum of all terms.
     pub fn whole(self) -> Expr {
         let sum = total(self.terms.clone());
-        self.with_lets(sum)
+        self.behind(sum)
     }
 }
 

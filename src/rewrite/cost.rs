@@ -4,7 +4,7 @@
 //! is worth to compute once instead of often.
 
 use crate::ir::free::mentions;
-use crate::ir::{Expr, Prim, Term, Type};
+use crate::ir::{Expr, Prim, Term, Type, Var};
 
 /// Whether computing any element (through directly nested builds) costs at most what reading it from
 /// memory does: one read, one operation or one comparison, and no loop. A condition on Index that is the same for
@@ -38,6 +38,26 @@ pub fn element_is_short(build: &Expr) -> bool {
         element = body;
     }
     operations(element).is_some_and(|work| work <= 5)
+}
+
+/// Whether elements are cheap and have a part that one element alone has: a sum of them needs no loop for that part, but only where it
+/// sees it.
+pub fn element_is_hot(build: &Expr) -> bool {
+    let (mut element, mut indices) = (build, Vec::new());
+    while let Term::Build { i, body, .. } = element.term() {
+        indices.push(i);
+        element = body;
+    }
+    operations(element).is_some_and(|work| work <= HOT_OPERATIONS) && has_choice(element, &indices)
+}
+
+/// So many operations are cheap beside what a part of one element saves.
+const HOT_OPERATIONS: u32 = 12;
+
+/// Whether a term has a choice that is made for one of the elements.
+fn has_choice(expr: &Expr, indices: &[&Var]) -> bool {
+    let chooses = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, _)) && indices.iter().any(|i| mentions(cond, i));
+    matches!(expr.term(), Term::If(cond, ..) if chooses(cond)) || expr.term().children().any(|child| has_choice(child, indices))
 }
 
 /// The work of a term, roughly: a loop is worth more than any number of operations.

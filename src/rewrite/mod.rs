@@ -31,6 +31,7 @@ pub mod rules;
 pub mod strategy;
 pub mod sum;
 pub mod uses;
+pub mod vanish;
 
 #[cfg(test)]
 mod examples_tests;

@@ -10,7 +10,7 @@
 use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Term, Type, Var};
-use crate::rewrite::added::{Added, accumulated};
+use crate::rewrite::added::{Added, Around, accumulated};
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::sum;
@@ -71,7 +71,7 @@ fn sum_branch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     facts.require("k total", facts.is_total(&cond), &cond)?;
     let step = |init: Expr, terms: Vec<(Expr, bool)>| {
-        let body = added.with_lets(accumulated(acc, terms)?);
+        let body = added.behind(accumulated(acc, terms)?);
         Some(Expr::fold_with(n.clone(), acc.clone(), i.clone(), body, init))
     };
     let once = Expr::if_(cond, once, Expr::double(0.0));
@@ -116,7 +116,7 @@ fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
     } else {
         branch.terms[at].0 = taken.rest;
     }
-    let once = branch.with_lets(taken.once);
+    let once = branch.behind(taken.once);
     Some(Taken { cond: taken.cond, once, positive, rest: branch.whole() })
 }
 
@@ -135,12 +135,12 @@ fn other_side<'a>(cond: &'a Expr, i: &Var) -> Option<&'a Expr> {
 
 /// The terms of a branch, behind the lets that it begins with.
 fn behind_lets(branch: &Expr) -> Added {
-    let (mut lets, mut sum) = (Vec::new(), branch);
+    let (mut around, mut sum) = (Vec::new(), branch);
     while let Term::Let(x, value, body) = sum.term() {
-        lets.push((x.clone(), value.clone()));
+        around.push(Around::Let(x.clone(), value.clone()));
         sum = body;
     }
     let mut terms = Vec::new();
     sum::terms(sum, true, &mut terms);
-    Added { lets, terms }
+    Added { around, terms }
 }

@@ -13,10 +13,11 @@ use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
 use crate::ir::term::match_sizes;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::same;
-use crate::rewrite::cost::{element_is_cheap, element_is_short};
+use crate::rewrite::cost::{element_is_cheap, element_is_hot, element_is_short};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::uses::{Use, Uses};
 
+use super::ring::is_number;
 use super::rules;
 
 rules! {
@@ -101,6 +102,7 @@ fn fuses(value: &Expr, uses: Use) -> bool {
             // next to a loop over many one element more is nothing
             let is_one_more = uses.indexed == 2 && uses.straight == 1 && !matches!(n.term(), Term::Index(_)) && element_is_short(value);
             let is_few = uses.indexed <= 1 || is_one_more;
+            let is_few = is_few || uses.indexed <= 4 && element_is_hot(value);
             let once = is_few && uses.fused == uses.indexed && uses.levels <= build_levels(value);
             copies_length && (once || element_is_cheap(value))
         }
@@ -291,7 +293,9 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let function = facts.program.functions.get(name)?;
     let nodes = function.body.node_count();
     let copies = if facts.calls(name) < 2 { 0 } else { nodes * facts.calls(name) };
-    let is_copied = copies > COPIED_NODES || facts.nodes + facts.program.node_count() > PROGRAM_NODES;
+    // most of the work of a derivative is for zeros, as long as it is not known which
+    let most = if args.iter().any(|arg| is_one_hot(arg, facts)) { CALLER_NODES } else { COPIED_NODES };
+    let is_copied = copies > most || facts.nodes + facts.program.node_count() > PROGRAM_NODES;
     let is_large = nodes > SMALL_NODES && is_copied || facts.nodes + nodes > CALLER_NODES;
     facts.require("f, its caller and the program are small enough", !is_large, expr)?;
     let function = freshen_function(function);
@@ -312,6 +316,16 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let body = substitute(&function.body, &map);
     Some(lets.into_iter().rev().fold(body, |body, (var, arg)| Expr::let_(var, arg, body)))
+}
+
+/// Whether an array is zero but where an index, or several, are those of loops around, as those along which derivatives are taken.
+fn is_one_hot(array: &Expr, facts: &Facts) -> bool {
+    match array.term() {
+        Term::Var(var) => facts.value(var).is_some_and(|value| matches!(value.term(), Term::Build { .. }) && is_one_hot(value, facts)),
+        Term::Build { body, .. } => is_one_hot(body, facts),
+        Term::If(cond, _, zero) => matches!(cond.term(), Term::Prim(Prim::Eq, _)) && is_number(zero, 0.0),
+        _ => false,
+    }
 }
 
 /// For rules that write a term twice.

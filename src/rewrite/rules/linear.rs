@@ -35,10 +35,15 @@ rules! {
 const TERMS: usize = 12;
 
 fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
     if expr.ty() != &Type::Double {
         return None;
     }
+    taken_out(expr, facts, false).or_else(|| if facts.loops() > 0 { taken_out(expr, facts, true) } else { None })
+}
+
+/// `multiply`: as a sum of products, where then no loop stays inside the loop around.
+fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
+    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
     let mut lets = Vec::new();
     let mut sum = body;
     while let Term::Let(x, value, inner) = sum.term() {
@@ -53,6 +58,9 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let is_fixed = !mentions(e, i) && !mentions(e, acc) && !lets.iter().any(|(x, _)| mentions(e, x));
         !facts.grants("s and i are not in c, d", is_fixed)
     };
+    if multiply {
+        list = multiplied_out(&list, &changes, facts)?;
+    }
     if list.is_empty() || list.len() > TERMS || list.iter().any(|(term, _)| is_hot(term)) {
         return None;
     }
@@ -102,7 +110,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     };
     let loops: Vec<Option<Expr>> = groups.iter().map(|group| group.is_loop().then(|| step(group))).collect();
     let staying = loops.iter().flatten().filter(|e| !leaves(e, facts)).count();
-    facts.require("at most one loop stays inside the loop around", staying < 2, expr)?;
+    facts.require("at most one loop stays inside the loop around", staying < if multiply { 1 } else { 2 }, expr)?;
     let times = Expr::prim(Prim::ToDouble, vec![n.clone()]);
     let poles = Poles::of(n, facts);
     let mut named: Vec<(Var, Expr)> = Vec::new();
@@ -139,6 +147,37 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return Some(whole);
     }
     Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, whole))
+}
+
+/// The terms with each product of a sum as a sum of products, where a part of that sum has a factor that no step changes; `None`
+/// where there is none such.
+fn multiplied_out(list: &[(Expr, bool)], changes: &dyn Fn(&Expr) -> bool, facts: &Facts) -> Option<Vec<(Expr, bool)>> {
+    let mut found = false;
+    let mut whole = Vec::new();
+    for (term, positive) in list {
+        let product = Product::of(term, facts);
+        let parts_of = |sum: &Expr| {
+            let mut parts = Vec::new();
+            terms(sum, true, &mut parts);
+            let is_fixed = |part: &Expr| Product::of(part, facts).factors.iter().any(|(factor, _)| !changes(factor));
+            (parts.len() > 1 && changes(sum) && parts.iter().any(|(part, _)| is_fixed(part))).then_some(parts)
+        };
+        let sum = product
+            .factors
+            .iter()
+            .find_map(|(factor, power)| parts_of(factor).filter(|_| *power == 1).map(|parts| (factor.clone(), parts)));
+        let Some((sum, parts)) = sum.filter(|_| product.factors.len() > 1) else {
+            whole.push((term.clone(), *positive));
+            continue;
+        };
+        found = true;
+        for (part, sign) in parts {
+            let mut each = product.without(&[(sum.clone(), 1)]);
+            each.raise(&part, 1);
+            whole.push((each.to_expr(facts), *positive == sign));
+        }
+    }
+    found.then_some(whole)
 }
 
 /// Terms with the same factors outside of the loop.

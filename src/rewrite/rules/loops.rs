@@ -34,15 +34,15 @@ const UNROLLED_STEPS: i64 = 4;
 /// unless its body has more nodes than this.
 const UNROLLED_NODES: usize = 80;
 
-struct Fold<'a> {
-    n: &'a Expr,
-    acc: &'a Var,
-    i: &'a Var,
-    body: &'a Expr,
-    init: &'a Expr,
+pub(super) struct Fold<'a> {
+    pub n: &'a Expr,
+    pub acc: &'a Var,
+    pub i: &'a Var,
+    pub body: &'a Expr,
+    pub init: &'a Expr,
 }
 
-fn fold(expr: &Expr) -> Option<Fold<'_>> {
+pub(super) fn fold(expr: &Expr) -> Option<Fold<'_>> {
     match expr.term() {
         Term::Fold { n, acc, i, body, init } => Some(Fold { n, acc, i, body, init }),
         _ => None,
@@ -187,7 +187,7 @@ fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.require("c holds for one i, or for all or none", at.is_some(), &almost)?;
     let hot = added.terms.remove(at?);
     let step = |init: Expr, terms: Vec<(Expr, bool)>| {
-        let body = added.with_lets(accumulated(fold.acc, terms)?);
+        let body = added.behind(accumulated(fold.acc, terms)?);
         Some(Expr::fold_with(fold.n.clone(), fold.acc.clone(), fold.i.clone(), body, init))
     };
     let rest = freshen(&step(fold.init.clone(), added.terms.clone())?);

@@ -3,7 +3,7 @@
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
 //! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its
 //! elements), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse arrays: `unroll`,
-//! `arrays`. Sums: `linear`, `branch` (with conditions), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
+//! `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not 0), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
@@ -18,6 +18,7 @@ pub mod arrays;
 pub mod branch;
 pub mod conditional;
 pub mod divide;
+pub mod few;
 pub mod fission;
 pub mod fusion;
 pub mod gather;
@@ -42,7 +43,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 22] = [
+    let parts: [&LazyLock<Vec<Rule>>; 23] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -54,6 +55,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &arrays::RULES,
         &linear::RULES,
         &branch::RULES,
+        &few::RULES,
         &last::RULES,
         &range::RULES,
         &fission::RULES,

@@ -7,7 +7,7 @@
 //! factors; with a factor the sides must not wrap.
 
 use crate::ir::free::mentions;
-use crate::ir::{Atom, Expr, Prim, Size, Term, Type};
+use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 
 use super::lambda::copy;
@@ -31,21 +31,27 @@ fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
 /// What decides a step of a fold says so of its variable: also `x[i + 1]` is then read in one step only.
 fn eq_solve(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
-    let [a, b] = args.as_slice() else { return None };
     let i = facts.innermost_fold()?;
-    let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
-    if !matches!(a.ty(), Type::Index(_)) || is_i(a) || is_i(b) {
+    let is_solved = args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == i));
+    let k = if is_solved { None } else { solution(expr, i) }?;
+    Some(Expr::prim(Prim::Eq, vec![k, Expr::var(i)]))
+}
+
+/// The k for which an equation of Indices is `i = k`.
+pub fn solution(cond: &Expr, i: &Var) -> Option<Expr> {
+    let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    if !matches!(a.ty(), Type::Index(_)) {
         return None;
     }
     let (difference, alone) = (Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?), Size::var(i));
     let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
-    let other = match factor {
+    let k = match factor {
         1 => alone.sub(&difference),
         -1 => alone.add(&difference),
         _ => return None,
     };
-    (!other.mentions(i)).then_some(())?;
-    Some(Expr::prim(Prim::Eq, vec![other.to_expr()?, Expr::var(i)]))
+    if k.mentions(i) { None } else { k.to_expr() }
 }
 
 /// What decides a step of a fold by a multiple of its variable: `x[2 * i]` too is read in one step only, or in none.

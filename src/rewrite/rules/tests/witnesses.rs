@@ -255,6 +255,13 @@ pub const ROWS: &[Row] = &[
         Work,
         "ifold (fun s i -> let t = exp v[i] in s + (t * x + (if v[i] > 0.0 then t else 0.0))) 0.0 (length v)",
     ),
+    row("sum-few", "s is not in e", Wrong, "ifold (fun s i -> s + (s * x + y * (if i = k then y else 0.0))) 1.0 (length v)"),
+    row(
+        "sum-few",
+        "e is short",
+        Size,
+        "ifold (fun s i -> s + (v[0] + w[0]) * (v[0] + w[1]) * (v[0] + w[2]) * (v[0] + w[3]) * (v[1] + w[0]) * (v[1] + w[1]) * (v[1] + w[2]) * (v[1] + w[3]) * (v[2] + w[0]) * (v[2] + w[1]) * (v[2] + w[2]) * (v[2] + w[3]) * ((if i = k then x else 0.0) + (if i = m then y else 0.0) + (if i = n then z else 0.0))) 0.0 9",
+    ),
     row(
         "sum-branch",
         "s is not in a, b, c, d",

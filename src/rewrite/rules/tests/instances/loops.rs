@@ -1,6 +1,6 @@
 //! Terms that rules of arrays and loops may apply to: as [`super::instance`].
 
-use crate::ir::{Expr, Prim, Size, Status, Type};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type};
 use crate::rewrite::generate::Generator;
 
 use super::super::shapes::{double, loop_of, pair_fold, partial, prim, sum_of};
@@ -282,6 +282,35 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     0 => prim(Prim::Add, s, Expr::if_(cond, a, b)),
                     1 => prim(Prim::Sub, s, Expr::if_(cond, a, b)),
                     _ => Expr::if_(cond, prim(Prim::Sub, s.clone(), a), prim(Prim::Add, b, s)),
+                }
+            })
+        }
+        "sum-few" => {
+            let n = g.count();
+            sum_of(g, n, |g, s, i| {
+                let next = prim(Prim::Add, i.clone(), Expr::index(1));
+                let hot = Expr::if_(prim(Prim::Eq, i, g.index(1)), g.double(1), double(0.0));
+                let other = Expr::if_(prim(Prim::Eq, g.index(1), next), g.double(1), double(0.0));
+                let term = match g.below(4) {
+                    0 => prim(Prim::Mul, hot, g.double(1)),
+                    1 => Expr::bind("t", hot, |t| prim(Prim::Sub, prim(Prim::Mul, t.clone(), t), prim(Prim::Mul, other, g.double(1)))),
+                    2 => Expr::if_(g.boolean(1), prim(Prim::Div, hot, Expr::prim(Prim::Exp, vec![g.double(1)])), other),
+                    _ => {
+                        let count = g.count();
+                        let sum = sum_of(g, count, |g, t, _| prim(Prim::Add, t, prim(Prim::Mul, g.double(1), hot)));
+                        match sum.term() {
+                            Term::Fold { n, acc, i, body, .. } => {
+                                Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), double(0.0))
+                            }
+                            _ => sum,
+                        }
+                    }
+                };
+                let rest = g.double(1);
+                match g.below(3) {
+                    0 => prim(Prim::Add, s, term),
+                    1 => prim(Prim::Sub, s, term),
+                    _ => prim(Prim::Add, prim(Prim::Add, rest, s), term),
                 }
             })
         }
