@@ -253,6 +253,7 @@ impl Finder {
         let used = names.iter().enumerate().filter(|(_, name)| mentions(&rest, name));
         let slices: Vec<(&Var, Expr)> = used.map(|(k, name)| Some((name, component(value, k)?))).collect::<Option<_>>()?;
         let (varying, fixed): (Vec<_>, Vec<_>) = slices.into_iter().partition(|(_, slice)| self.varies(slice));
+        self.delays |= fixed.len() + varying.len() > 1;
         if !fixed.is_empty() {
             collect_checks(body, &mut self.passed);
         }
@@ -263,6 +264,7 @@ impl Finder {
     /// The steps of `f` with what they add multiplied or divided.
     fn scaled(&mut self, prim: Prim, by: &Expr, f: impl FnOnce(&mut Self) -> Option<Vec<Step>>) -> Option<Vec<Step>> {
         (!self.is_about_totals(by)).then_some(())?;
+        self.delays |= !self.is_total(by);
         let outer = self.scope.scale.clone();
         let scale = match (&outer, prim) {
             (None, Prim::Mul) => by.clone(),
