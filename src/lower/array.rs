@@ -106,6 +106,9 @@ impl Lowerer<'_> {
                 parts.iter().zip(places).try_for_each(|(part, place)| self.write_alone(part, place))
             }
             (Term::Build { n, i, body }, Dest::Array(array)) => {
+                if self.scatter(expr, dest)? {
+                    return Ok(());
+                }
                 let count = self.count(n, Some(&array.length()))?;
                 if self.in_arrays(n, i, body, array)? || self.in_components(expr, dest)? {
                     return Ok(());

@@ -428,6 +428,9 @@ fn forget_known(locals: &[Local], block: &mut Block, mut known: Vec<Value>) {
 fn alternatives(cond: &Value) -> Vec<Value> {
     match cond {
         Value::Prim { prim: Prim::Or, args, .. } => args.iter().flat_map(alternatives).collect(),
+        Value::Prim { prim, elem: Elem::Index, args, .. } if matches!(prim, Prim::Lt | Prim::Ge) => {
+            vec![compare(*prim, args[0].clone(), args[1].clone())]
+        }
         cond => vec![cond.clone()],
     }
 }

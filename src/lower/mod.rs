@@ -33,6 +33,7 @@ mod reciprocal;
 mod row_loop;
 mod rows;
 mod scalar;
+mod scatter;
 mod select;
 mod sweep;
 mod tile;

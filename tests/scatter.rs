@@ -1,0 +1,395 @@
+//! Scatters: results that pick what they sum by an index that data gives are collected in one loop, and are what the interpreter
+//! says, its refusals included.
+//!
+//! Each entry takes index arrays of m numbers, a vector and a matrix of n rows, and data of m rows, and runs with indices that repeat, are
+//! negative, out of range and at the ends of Index, with nothing to pick from or to, and with numbers that overflow, under sanitizers.
+
+#[allow(dead_code)]
+mod support {
+    pub mod agree;
+    pub mod cases;
+    pub mod engine;
+    pub mod native;
+    pub mod sources;
+    pub mod tools;
+}
+
+use smoothc::cli::args::Arguments;
+use smoothc::driver::{Options, Schedule, Session};
+use smoothc::real::Real;
+use smoothc::toolchain::flat::Column;
+
+use support::agree::{self, Run};
+use support::{engine, native, sources, tools};
+
+/// A name, whether each schedule collects it in one loop (`none`, `default`), the result's type, and the text.
+const RESULTS: &[(&str, bool, bool, &str, &str)] = &[
+    (
+        "histogram",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if k[i] == r then s + y[i] else s) 0.0 (length k))",
+    ),
+    (
+        "counts",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> s + (if r == k[i] then 1.0 else 0.0)) 0.0 (length k))",
+    ),
+    ("begun", true, true, "Vector<n>", "build (length c) (fun r -> ifold (fun s i -> if r == k[i] then s - y[i] else s) c[r] (length k))"),
+    (
+        "shifted",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r + 1 == k[i] then s + y[i] else s) 0.0 (length k))",
+    ),
+    (
+        "turned",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if 3 - r == k[i] then s + y[i] else s) 0.0 (length k))",
+    ),
+    ("unless", true, true, "Vector<n>", "build (length c) (fun r -> ifold (fun s i -> if k[i] != r then s else s + y[i]) 0.0 (length k))"),
+    (
+        "chain",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == k[i] then s + y[i] else if r == l[i] then s - 2.0 else s) 0.0 (length k))",
+    ),
+    (
+        "where",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == k[i] && y[i] > 0.0 then s + y[i] * c[r] else s) 0.0 (length k))",
+    ),
+    (
+        "either",
+        false,
+        false,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == k[i] || r == l[i] then s + y[i] else s) 0.0 (length k))",
+    ),
+    (
+        "some",
+        true,
+        false,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r < 2 && r == k[i] then s + y[i] else s) 0.0 (length k))",
+    ),
+    (
+        "most",
+        false,
+        false,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == k[i] then max s y[i] else s) 0.0 (length k))",
+    ),
+    (
+        "elsewhere",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == k[i] then s + c[l[i]] else s) 0.0 (length k))",
+    ),
+    (
+        "through",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == k[l[i]] then s + y[i] else s) 0.0 (length k))",
+    ),
+    (
+        "divided",
+        false,
+        false,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == k[i] / l[i] then s + c[k[i]] else s) 0.0 (length k))",
+    ),
+    (
+        "finished",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> let t = c[r] in t - 0.5 * ifold (fun s i -> if r == k[i] then s + y[i] * t else s) 0.0 (length k))",
+    ),
+    (
+        "beside",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == k[i] then s + y[i] else s) 0.0 (length k) + ifold (fun s i -> if r == l[i] then s + c[k[i]] else s) 1.0 (length k) - c[r])",
+    ),
+    (
+        "moved",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> let t = c[r + 1] in ifold (fun s i -> if r == k[i] then s + y[i] else s) 0.0 (length k) + t)",
+    ),
+    ("few", false, false, "Vector<3>", "build 3 (fun r -> ifold (fun s i -> if r == k[i] then s + y[i] else s) 0.0 (length k))"),
+    ("literal", true, true, "Vector<7>", "build 7 (fun r -> ifold (fun s i -> if r == k[i] then s + y[i] else s) 0.0 (length k))"),
+    (
+        "next",
+        true,
+        false,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> if r == i + 1 then s + y[i] else if r == i then s - y[i] else s) 0.0 (length k))",
+    ),
+    ("pick", false, true, "Vector<n>", "gradient (fun c -> ifold (fun s i -> let e = c[k[i]] - y[i] in s + e * e) 0.0 (length k)) c"),
+    (
+        "spline",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let e = 0.25 * c[k[i]] + 0.75 * c[k[i] + 1] - y[i] in s + e * e) 0.0 (length k)) c",
+    ),
+    (
+        "products",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let e = c[k[i]] * c[l[i]] - y[i] in s + e * e) 0.0 (length k)) c",
+    ),
+    (
+        "ridge",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let e = c[k[i]] - y[i] in s + e * e) 0.0 (length k) + 0.1 * vectorSum (build (length c) (fun i -> c[i] * c[i]))) c",
+    ),
+    (
+        "dense",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let e = c[k[i]] + vectorSum (build (length c) (fun j -> c[j] * y[i])) in s + e * e) 0.0 (length k)) c",
+    ),
+    (
+        "descent",
+        false,
+        true,
+        "Vector<n>",
+        "ifold (fun c t -> let g = gradient (fun c -> ifold (fun s i -> let e = c[k[i]] - y[i] in s + e * e) 0.0 (length k)) c in build (length c) (fun r -> c[r] - 0.1 * g[r])) c 3",
+    ),
+    (
+        "bags",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let e = ifold (fun t j -> t + c[k[j]] * exp (y[i] * y[j])) 0.0 (length k) - y[i] in s + e * e) 0.0 (length k)) c",
+    ),
+    (
+        "logistic",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let e = ifold (fun t j -> t + c[l[j]] * cos (y[i] * y[j])) 0.0 (length k) in s + log (1.0 + exp (- y[i] * e))) 0.0 (length k)) c",
+    ),
+    (
+        "rows",
+        false,
+        true,
+        "Matrix<n, d>",
+        "gradient (fun p -> ifold (fun s i -> s + vectorSum (build (length w) (fun j -> let e = p[k[i]][j] - q[i][j] in e * e))) 0.0 (length k)) p",
+    ),
+    (
+        "cells",
+        false,
+        true,
+        "Matrix<n, d>",
+        "gradient (fun p -> ifold (fun s i -> let e = p[k[i]][l[i]] - y[i] in s + e * e) 0.0 (length k)) p",
+    ),
+    (
+        "table",
+        true,
+        true,
+        "Matrix<n, n>",
+        "build (length c) (fun r -> build (length c) (fun t -> ifold (fun s i -> if r == k[i] then (if t == l[i] then s + y[i] else s) else s) 0.0 (length k)))",
+    ),
+    (
+        "columns",
+        true,
+        true,
+        "Matrix<d, n>",
+        "build (length w) (fun j -> build (length c) (fun r -> ifold (fun s i -> if r == k[i] then s + q[i][j] else s) 0.0 (length k)))",
+    ),
+    (
+        "pairs",
+        true,
+        true,
+        "Array<Double * Double, n>",
+        "build (length c) (fun r -> (ifold (fun s i -> if r == k[i] then s + y[i] else s) 0.0 (length k), ifold (fun s i -> if r == l[i] then s + c[r] else s) 1.0 (length k)))",
+    ),
+    (
+        "triples",
+        true,
+        true,
+        "Matrix<n, 3>",
+        "build (length c) (fun r -> [ifold (fun s i -> if r == k[i] then s + y[i] else s) 0.0 (length k), c[r], 2.0 * ifold (fun s i -> if r == k[i] then s + c[r] else s) 0.0 (length k)])",
+    ),
+    (
+        "nested",
+        true,
+        true,
+        "Vector<n>",
+        "build (length c) (fun r -> ifold (fun s i -> ifold (fun t j -> if r == k[j] then t + y[i] else t) s (length k)) 0.0 (length k))",
+    ),
+];
+
+fn entry((name, _, _, result, body): &(&str, bool, bool, &str, &str)) -> String {
+    format!(
+        "let {name} (k: Array<Index, m>) (l: Array<Index, m>) (c: Vector<n>) (y: Vector<m>) (p: Matrix<n, d>) (q: Matrix<m, d>) (w: Vector<d>) : {result} =\n  {body}\n\n"
+    )
+}
+
+fn text() -> String {
+    RESULTS.iter().map(entry).collect()
+}
+
+fn compile(text: &str, options: Options) -> Session {
+    let options = Options { header: "program.h".into(), ..options };
+    let mut session = Session::new("scatter.smooth", text, options);
+    session.run_to("emit", &mut sources::open).unwrap_or_else(|problems| panic!("{}", sources::drawn(&problems, &session)));
+    session
+}
+
+fn scheduled(schedule: &str) -> Options {
+    Options { schedule: Schedule::Named(schedule.into()), ..Options::default() }
+}
+
+/// Index arrays: repeated, beside the ends, and at the ends of Index.
+const INDICES: &[(&[i64], &[i64])] = &[
+    (&[0, 2, 2, 1, 0], &[1, 1, 0, 2, 2]),
+    (&[3, 0, 3, 3], &[0, 1, 2, 3]),
+    (&[1, 4, 0], &[0, 0, 0]),
+    (&[1, 0, -1], &[2, 5, 1]),
+    (&[0], &[-1]),
+    (&[i64::MAX, 1], &[1, i64::MIN]),
+    (&[i64::MIN, i64::MAX], &[-1, 1]),
+    (&[], &[]),
+];
+
+fn calls(session: &Session) -> Vec<(&'static str, Arguments)> {
+    let numbers = |count: usize, from: f64| (0..count).map(|i| from * (i as f64 - 1.5)).collect::<Vec<f64>>();
+    let matrix = |rows: usize, columns: usize, from: f64| (0..rows).map(|i| numbers(columns, from + i as f64)).collect::<Vec<_>>();
+    let mut calls = Vec::new();
+    for (at, (k, l)) in INDICES.iter().enumerate() {
+        let sizes = [(4, 2, 0.5), (0, 1, 1.0), (3, 3, -1.25), (5, 0, 0.75), (1, 1, 1e200)];
+        for (n, d, scale) in [sizes[0], sizes[1 + at % 4], sizes[1 + (at + 1) % 4]] {
+            let m = k.len();
+            let mut y = numbers(m, scale);
+            if n == 3 {
+                y.iter_mut().for_each(|y| *y *= 0.0);
+            }
+            let words = [
+                format!("{k:?}"),
+                format!("{l:?}"),
+                format!("{:?}", numbers(n, scale)),
+                format!("{y:?}"),
+                format!("{:?}", matrix(n, d, 0.5)),
+                format!("{:?}", matrix(m, d, -0.25)),
+                format!("{:?}", numbers(d, 1.0)),
+            ];
+            for (name, ..) in RESULTS {
+                // arrays without rows do not say how many columns they have
+                if let Ok(arguments) = engine::arguments(session, name, &words) {
+                    calls.push((*name, arguments));
+                }
+            }
+        }
+    }
+    calls
+}
+
+fn run() -> Run<'static> {
+    if tools::has_sanitizers() { &native::sanitized } else { &native::optimised }
+}
+
+#[test]
+fn scatters_agree_with_the_interpreter() {
+    let known = engine::compile("scatter.smooth", &text(), "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+    for schedule in ["none", "default"] {
+        let session = compile(&text(), scheduled(schedule));
+        let calls = calls(&session);
+        assert!(calls.len() > RESULTS.len() * INDICES.len() * 2, "{} calls", calls.len());
+        agree::agree(run(), &known, &session, &calls).unwrap_or_else(|problem| panic!("schedule {schedule}: {problem}"));
+    }
+}
+
+#[test]
+fn scatters_are_exact_where_rounding_is_as_written() {
+    let known = engine::compile("scatter.smooth", &text(), "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+    let session = compile(&text(), Options { strict_fp: true, ..scheduled("default") });
+    let calls = calls(&session);
+    let given: Vec<native::Call> = calls.iter().map(|(entry, arguments)| native::Call { entry, arguments }).collect();
+    let c = native::program(&session, &given).expect("C");
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcomes = run()(&c, &session, &given, folder.path()).unwrap_or_else(|problem| panic!("{problem}"));
+    for ((entry, arguments), outcome) in calls.iter().zip(outcomes) {
+        let bits = |column: &Column| match column {
+            // which NaN it is is nobody's business
+            Column::Double(items) => items.iter().map(|x| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }).collect::<Vec<u64>>(),
+            Column::Index(_) | Column::Bool(_) => Vec::new(),
+        };
+        match (engine::interpret(&known, entry, &arguments.values), outcome) {
+            (Ok(known), Ok(found)) => {
+                let all = |columns: &[Column]| columns.iter().map(bits).collect::<Vec<_>>();
+                assert_eq!(all(&known.value.columns), all(&found.columns), "{entry} {:?}", arguments.values);
+            }
+            (Err(wanted), Err(status)) => assert_eq!(wanted, engine::status_name(status), "{entry} {:?}", arguments.values),
+            (known, found) => panic!("{entry} {:?}: {:?} and {found:?}", arguments.values, known.map(|known| known.value)),
+        }
+    }
+}
+
+#[test]
+fn one_loop_over_the_indices_is_left() {
+    let mut wrong = Vec::new();
+    for row @ (name, as_written, optimised, ..) in RESULTS {
+        for (schedule, collects) in [("none", as_written), ("default", optimised)] {
+            let session = compile(&entry(row), scheduled(schedule));
+            let source = &session.files.as_ref().expect("C").source;
+            let (_, body) = source.rsplit_once("void *workspace, size_t workspace_bytes)").expect("a body");
+            // what is collected is added to memory, at a place that no loop counts
+            let adds = body.lines().any(|line| line.contains("] += ") || line.contains("] -= "));
+            if adds != *collects {
+                wrong.push(format!("{name}, schedule {schedule}:{body}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn floats_and_threads_agree() {
+    let known = engine::compile("scatter.smooth", &text(), "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+    let small =
+        |(_, arguments): &(&str, Arguments)| arguments.values.iter().all(|value| engine::doubles(value).iter().all(|x| x.abs() < 1e9));
+    for (real, parallel, tolerance) in [(Real::F32, false, 1e-4), (Real::F64, true, 1e-9)] {
+        let session = compile(&text(), Options { real, parallel, ..scheduled("default") });
+        let calls: Vec<_> = calls(&session).into_iter().filter(small).collect();
+        let given: Vec<native::Call> = calls.iter().map(|(entry, arguments)| native::Call { entry, arguments }).collect();
+        let c = native::program(&session, &given).expect("C");
+        let folder = tempfile::tempdir().expect("a folder");
+        let outcomes = native::optimised(&c, &session, &given, folder.path()).unwrap_or_else(|problem| panic!("{problem}"));
+        compare(&known, &calls, outcomes, tolerance);
+    }
+}
+
+fn compare(known: &Session, calls: &[(&str, Arguments)], outcomes: Vec<native::Outcome>, tolerance: f64) {
+    for ((entry, arguments), outcome) in calls.iter().zip(outcomes) {
+        match (engine::interpret(known, entry, &arguments.values), outcome) {
+            (Ok(known), Ok(found)) => {
+                let difference = engine::difference_within(tolerance, &known, &found);
+                assert!(difference.is_none(), "{entry} {:?}: {difference:?}", arguments.values);
+            }
+            (Err(wanted), Err(status)) => assert_eq!(wanted, engine::status_name(status), "{entry} {:?}", arguments.values),
+            (known, found) => panic!("{entry} {:?}: {:?} and {found:?}", arguments.values, known.map(|known| known.value)),
+        }
+    }
+}
