@@ -11,39 +11,55 @@
 //!
 //! The status is that of the program as written: a check passes only what cannot fail, or fails with the same status.
 
+mod ends;
+mod known;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Prim, Status};
 
-use super::call::can_fail;
-use super::clean::each_local;
-use super::context::Lowerer;
-use super::program::*;
-use super::scalar::negate;
+use crate::lower::call::can_fail;
+use crate::lower::clean::each_local;
+use crate::lower::context::Lowerer;
+use crate::lower::program::*;
+use crate::lower::scalar::negate;
+
+use ends::checked;
+use known::{alternatives, forget_known};
 
 /// A longer condition stays where it is.
 const NODES: u32 = 30;
 
 /// Moves the checks of a function's body; whether there were any in loops.
 pub fn find(lowerer: &Lowerer, body: &mut Block) -> bool {
-    let mut found = false;
-    leave_loops(lowerer, body, &mut found);
+    let (mut found, mut pointers) = (false, HashSet::new());
+    collect_pointers(body, &mut pointers);
+    leave_loops(lowerer, &pointers, body, &mut found);
     forget_known(&lowerer.locals, body, Vec::new());
     found
 }
 
 /// From the innermost loops outwards.
-fn leave_loops(lowerer: &Lowerer, block: &mut Block, found: &mut bool) {
+fn leave_loops(lowerer: &Lowerer, pointers: &HashSet<Id>, block: &mut Block, found: &mut bool) {
     for mut stmt in std::mem::take(block) {
-        stmt.blocks_mut().for_each(|inner| leave_loops(lowerer, inner, found));
+        stmt.blocks_mut().for_each(|inner| leave_loops(lowerer, pointers, inner, found));
         if let Stmt::For { i, count, body, .. } = &mut stmt
             && is_short(count)
             && can_fail(body)
         {
             *found = true;
-            block.extend(Loop::new(lowerer, *i, count, body).leave(body));
+            block.extend(Loop::new(lowerer, pointers, *i, count, body).leave(body));
         }
         block.push(stmt);
+    }
+}
+
+fn collect_pointers(block: &[Stmt], found: &mut HashSet<Id>) {
+    for stmt in block {
+        if let Stmt::Point { id, .. } = stmt {
+            found.insert(*id);
+        }
+        stmt.blocks().for_each(|block| collect_pointers(block, found));
     }
 }
 
@@ -59,6 +75,8 @@ fn is_short(count: &Value) -> bool {
 /// A loop, and what is found in it.
 struct Loop<'a> {
     lowerer: &'a Lowerer<'a>,
+    /// Pointers into other arrays, which the loop may write by their own names.
+    pointers: &'a HashSet<Id>,
     i: Id,
     count: &'a Value,
     /// What its body changes.
@@ -76,14 +94,14 @@ struct Loop<'a> {
 }
 
 impl<'a> Loop<'a> {
-    fn new(lowerer: &'a Lowerer, i: Id, count: &'a Value, body: &Block) -> Loop<'a> {
+    fn new(lowerer: &'a Lowerer, pointers: &'a HashSet<Id>, i: Id, count: &'a Value, body: &Block) -> Loop<'a> {
         let (mut changed, mut named, mut failures) = (HashSet::from([i]), HashMap::new(), Failures::default());
         each_change(body, &mut |id| {
             changed.insert(id);
         });
         collect_names(&lowerer.locals, body, &mut named);
         failures.add(body);
-        Loop { lowerer, i, count, changed, named, failures, clear: true, before: Vec::new(), within: Vec::new() }
+        Loop { lowerer, pointers, i, count, changed, named, failures, clear: true, before: Vec::new(), within: Vec::new() }
     }
 
     /// Takes checks out of the body and gives what is to stand before the loop.
@@ -161,7 +179,11 @@ impl<'a> Loop<'a> {
                 Some(value) => self.unfold(value, nodes),
                 None => Some(value.clone()),
             },
-            Value::Load { base, .. } if self.lowerer.locals[*base].form != (Form::Source { mutable: false }) => None,
+            Value::Load { base, .. }
+                if self.pointers.contains(base) || self.lowerer.locals[*base].form != (Form::Source { mutable: false }) =>
+            {
+                None
+            }
             Value::Moved { .. } | Value::Call(..) => None,
             _ => {
                 let mut value = value.clone();
@@ -172,104 +194,6 @@ impl<'a> Loop<'a> {
             }
         }
     }
-
-    /// Where an index that goes with the loop's leaves its range in some iteration: if it does in the first or the last one.
-    fn ends(&self, cond: &Value) -> Option<Value> {
-        let (index, under, length) = match cond {
-            Value::Prim { prim: Prim::Or, args, .. } => match args.as_slice() {
-                [under, over] => {
-                    let (index, zero) = compared(under, Prim::Lt)?;
-                    let (other, length) = compared(over, Prim::Ge)?;
-                    (index == other && *zero == Value::Index(0)).then_some((index, true, Some(length)))?
-                }
-                _ => return None,
-            },
-            _ => match (compared(cond, Prim::Lt), compared(cond, Prim::Ge)) {
-                (Some((index, Value::Index(0))), _) => (index, true, None),
-                (_, Some((index, length))) => (index, false, Some(length)),
-                _ => return None,
-            },
-        };
-        let length = length.map(|length| self.fixed(length)).map_or(Some(None), |length| length.map(Some))?;
-        if let Some(length) = &length {
-            (self.lowerer.range(length).0 >= 0).then_some(())?;
-        }
-        let whole = self.unfold(index, &mut NODES.clone())?;
-        let moves = self.moves(&whole)?;
-        // where one side is known, it is so because nothing wraps
-        (moves.exact || under && length.is_some()).then_some(())?;
-        let first = self.at_first(&whole);
-        let mut constant = true;
-        each_local(&first, &mut |id| constant &= !self.changed.contains(&id));
-        constant.then_some(())?;
-        let steps = match self.count {
-            Value::Index(count) => Value::Index(count - 1),
-            _ => plain(Prim::Sub, self.count.clone(), Value::Index(1)),
-        };
-        let past = |length: Value| match (&first, moves.up) {
-            (Value::Index(0), true) => compare(Prim::Gt, self.count.clone(), length),
-            (_, true) => compare(Prim::Gt, first.clone(), plain(Prim::Sub, length, self.count.clone())),
-            (_, false) => compare(Prim::Ge, first.clone(), length),
-        };
-        let below = if moves.up { compare(Prim::Lt, first.clone(), Value::Index(0)) } else { compare(Prim::Lt, first.clone(), steps) };
-        let outside = match (under, length) {
-            (true, Some(length)) => either(below, past(length)),
-            (true, None) => below,
-            (false, length) => past(length?),
-        };
-        Some(outside)
-    }
-
-    /// An index that was checked is one of an array's elements, so the one sum that makes it does not wrap.
-    fn note_within(&self, body: &mut Block) {
-        for stmt in body {
-            if let Stmt::Declare { id, init: Some(Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Index, plain, args }) } = stmt
-                && args.contains(&Value::Local(self.i))
-                && self.within.contains(id)
-            {
-                *plain = true;
-            }
-        }
-    }
-
-    /// How an index follows the loop's: by sums and differences in which the loop's stands once.
-    fn moves(&self, index: &Value) -> Option<Moves> {
-        match index {
-            Value::Local(id) if *id == self.i => Some(Moves { up: true, exact: true }),
-            Value::Prim { prim: prim @ (Prim::Add | Prim::Sub), elem: Elem::Index, plain, args } => {
-                let [a, b] = args.as_slice() else { return None };
-                let (part, up) = match (mentions(a, self.i), mentions(b, self.i)) {
-                    (true, false) => (a, true),
-                    (false, true) => (b, *prim == Prim::Add),
-                    _ => return None,
-                };
-                let moves = self.moves(part)?;
-                Some(Moves { up: moves.up == up, exact: moves.exact && *plain })
-            }
-            _ => None,
-        }
-    }
-
-    /// The index in the first iteration.
-    fn at_first(&self, index: &Value) -> Value {
-        match index {
-            Value::Local(id) if *id == self.i => Value::Index(0),
-            Value::Prim { prim, elem: Elem::Index, plain, args } if mentions(index, self.i) => {
-                let args: Vec<Value> = args.iter().map(|arg| self.at_first(arg)).collect();
-                match (prim, args.as_slice()) {
-                    (Prim::Add, [Value::Index(0), x] | [x, Value::Index(0)]) | (Prim::Sub, [x, Value::Index(0)]) => x.clone(),
-                    _ => Value::Prim { prim: *prim, elem: Elem::Index, plain: *plain, args },
-                }
-            }
-            _ => index.clone(),
-        }
-    }
-}
-
-/// How an index changes when the loop's goes up by one, and whether no operation on the way wraps.
-struct Moves {
-    up: bool,
-    exact: bool,
 }
 
 /// `a prim b` on Indices.
@@ -283,23 +207,8 @@ fn compared(value: &Value, wanted: Prim) -> Option<(&Value, &Value)> {
     }
 }
 
-/// The name of the index that a comparison finds out of range.
-fn checked(cond: &Value) -> Option<Id> {
-    match compared(cond, Prim::Lt).or_else(|| compared(cond, Prim::Ge))? {
-        (Value::Local(id), _) => Some(*id),
-        _ => None,
-    }
-}
-
 fn compare(prim: Prim, a: Value, b: Value) -> Value {
     Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
-}
-
-fn plain(prim: Prim, a: Value, b: Value) -> Value {
-    match (&a, &b) {
-        (Value::Index(a), Value::Index(b)) if prim == Prim::Sub => Value::Index(a.wrapping_sub(*b)),
-        _ => compare(prim, a, b),
-    }
 }
 
 fn both(a: Value, b: Value) -> Value {
@@ -308,12 +217,6 @@ fn both(a: Value, b: Value) -> Value {
 
 fn either(a: Value, b: Value) -> Value {
     Value::Prim { prim: Prim::Or, elem: Elem::Bool, plain: true, args: vec![a, b] }
-}
-
-fn mentions(value: &Value, id: Id) -> bool {
-    let mut found = false;
-    each_local(value, &mut |other| found |= other == id);
-    found
 }
 
 /// Whether an expression may be evaluated anywhere: it reads no memory and divides by nothing.
@@ -394,49 +297,4 @@ fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
         }
         stmt.blocks().for_each(|block| each_change(block, f));
     }
-}
-
-/// Drops of each check what was checked before. `known`: conditions over constants that do not hold.
-fn forget_known(locals: &[Local], block: &mut Block, mut known: Vec<Value>) {
-    for stmt in block.iter_mut() {
-        match stmt {
-            Stmt::Fail { cond, .. } => {
-                let parts: Vec<Value> = alternatives(cond).into_iter().filter(|part| !known.contains(part)).collect();
-                known.extend(parts.iter().filter(|part| is_constant(locals, part)).cloned());
-                *cond = parts.into_iter().reduce(either).unwrap_or(Value::Bool(false));
-            }
-            Stmt::For { count, body, .. } => {
-                let mut inside = known.clone();
-                for part in &known {
-                    // `count > 0 && e`, where the loop runs
-                    if let Value::Prim { prim: Prim::And, args, .. } = part
-                        && let [runs, cond] = args.as_slice()
-                        && compared(runs, Prim::Gt).is_some_and(|(a, b)| a == count && *b == Value::Index(0))
-                    {
-                        inside.extend(alternatives(cond));
-                    }
-                }
-                forget_known(locals, body, inside);
-            }
-            _ => stmt.blocks_mut().for_each(|inner| forget_known(locals, inner, known.clone())),
-        }
-    }
-    block.retain(|stmt| !matches!(stmt, Stmt::Fail { cond: Value::Bool(false), .. }));
-}
-
-/// `a || b` as a and b.
-fn alternatives(cond: &Value) -> Vec<Value> {
-    match cond {
-        Value::Prim { prim: Prim::Or, args, .. } => args.iter().flat_map(alternatives).collect(),
-        Value::Prim { prim, elem: Elem::Index, args, .. } if matches!(prim, Prim::Lt | Prim::Ge) => {
-            vec![compare(*prim, args[0].clone(), args[1].clone())]
-        }
-        cond => vec![cond.clone()],
-    }
-}
-
-fn is_constant(locals: &[Local], cond: &Value) -> bool {
-    let mut constant = is_total(cond);
-    each_local(cond, &mut |id| constant &= locals[id].form == (Form::Scalar { mutable: false }));
-    constant
 }
