@@ -89,6 +89,9 @@ const RULES: &[(&str, &str, &str)] = &[
     ("zero-sub", "0.0 - x", "-x"),
     ("neg-zero", "-0.0", "0.0"),
     ("cancel", "a * b / a", "b"),
+    ("div-sum", "(x - y * z) / z", "x / z - y"),
+    ("div-sum", "(z * y - x) / z", "y - x / z"),
+    ("div-sum", "(k + m * length v) / length v", ""),
     // 8c
     ("get-build", "(build (length v) (fun i -> v[i] * 2.0))[k]", "check 0 <= k && k < length v else BOUNDS in v[k] * 2.0"),
     ("get-build", "(build 5 (fun i -> double i))[3]", "double 3"),

@@ -108,10 +108,11 @@ impl<'a> Loop<'a> {
     fn leave(mut self, body: &mut Block) -> Block {
         self.take(body, &[]);
         self.note_within(body);
+        let lowerer = self.lowerer;
         let guarded = |cond: Value| match self.count {
             Value::Index(count) if *count > 0 => cond,
             // a count above a length is positive by itself
-            count if compared(&cond, Prim::Gt).is_some_and(|(a, _)| a == count) => cond,
+            count if compared(&cond, Prim::Gt).is_some_and(|(a, b)| a == count && lowerer.range(b).0 >= 0) => cond,
             count => both(compare(Prim::Gt, count.clone(), Value::Index(0)), cond),
         };
         self.before.into_iter().map(|(cond, status)| Stmt::Fail { cond: guarded(cond), status }).collect()

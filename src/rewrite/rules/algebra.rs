@@ -24,6 +24,7 @@ rules! {
     "zero-div" Ring Algebra @ Prim: "0 / e -> 0 if double e";
     "zero-sub" Ring Algebra @ Prim: "0 - e -> -e";
     "neg-zero" Ring Algebra @ Prim: "-0 -> 0";
+    "div-sum"  Ring Algebra @ Product: "(a + b * c) / c -> a / c + b" if ["double c"] => div_sum;
     "cancel"   Ring Algebra @ Product: "(a * b) / (a * c) -> b / c" if ["that is less work in the innermost loop"] => cancel;
     "factor"   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
     "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d" if ["c holds in one step of the loop around, or in all or none"] => distribute;
@@ -34,6 +35,30 @@ rules! {
 
 /// Of longer sums no terms are collected.
 const COLLECTED: usize = 24;
+
+/// A part of a sum that has the divisor as a factor needs no division, and may then meet its opposite.
+fn div_sum(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Prim(Prim::Div, args) = expr.term() else { return None };
+    let [sum, c] = args.as_slice() else { return None };
+    let Term::Prim(prim @ (Prim::Add | Prim::Sub), parts) = sum.term() else { return None };
+    let [x, y] = parts.as_slice() else { return None };
+    let rest = |product: &Expr| match product.term() {
+        Term::Prim(Prim::Mul, factors) => match factors.as_slice() {
+            [b, last] if same(last, c) => Some(b.clone()),
+            [first, b] if same(first, c) => Some(b.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let divided = |part: &Expr| Expr::prim(Prim::Div, vec![part.clone(), c.clone()]);
+    let (x, y) = match (rest(x), rest(y)) {
+        (_, Some(b)) => (divided(x), b),
+        (Some(b), None) => (b, divided(y)),
+        (None, None) => return None,
+    };
+    facts.require("double c", expr.ty() == &Type::Double, c)?;
+    Some(Expr::prim(*prim, vec![x, y]))
+}
 
 fn cancel(expr: &Expr, facts: &Facts) -> Option<Expr> {
     matches!(expr.term(), Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, _)).then(|| simplified(expr, facts))?

@@ -134,6 +134,13 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let middle = op(g, first, between);
             op(g, middle, last)
         }
+        "div-sum" => {
+            let c = Expr::prim(Prim::Exp, vec![g.param("x")]);
+            let product = if g.below(2) == 0 { prim(Prim::Mul, g.double(1), c.clone()) } else { prim(Prim::Mul, c.clone(), g.double(1)) };
+            let (sum, other) = ([Prim::Add, Prim::Sub][g.below(2)], g.double(1));
+            let sum = if g.below(2) == 0 { prim(sum, product, other) } else { prim(sum, other, product) };
+            prim(Prim::Div, sum, c)
+        }
         "cancel" | "factor" | "if-factor" => {
             let pool = [g.double(1), g.param("x"), Expr::prim(Prim::Exp, vec![g.param("y")])];
             match rule {

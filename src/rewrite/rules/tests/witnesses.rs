@@ -150,6 +150,7 @@ pub const ROWS: &[Row] = &[
     row("add-zero", "loose e", Strict, "x + 0.0"),
     row("add-zero", "loose e", Strict, "0.0 + x"),
     by("order", "a and b are variables or elements and a is bound first, or a is a literal factor", Endless, "repeat order", "x * y"),
+    row("div-sum", "double c", Wrong, "(k - 7 + (m + k) * length v) / length v"),
     row("zero-div", "double e", Lost, "0 / length v"),
     by("cancel", LESS, Endless, "repeat cancel", "x * y"),
     by("factor", LESS, Endless, "repeat factor", "x + y"),
