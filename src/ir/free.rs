@@ -56,6 +56,15 @@ pub fn mentions(expr: &Expr, var: &Var) -> bool {
     }
 }
 
+/// How often a variable stands in a term, as written.
+pub fn occurrences(expr: &Expr, var: &Var) -> usize {
+    if !mentions(expr, var) {
+        return 0;
+    }
+    let own = usize::from(matches!(expr.term(), Term::Var(other) if other == var));
+    own + expr.term().children().map(|child| occurrences(child, var)).sum::<usize>()
+}
+
 impl FreeVars {
     pub(super) fn of(expr: &Expr) -> FreeVars {
         if let Term::Var(var) = expr.term() {

@@ -40,6 +40,13 @@ pub fn each_local(value: &Value, f: &mut dyn FnMut(Id)) {
     }
 }
 
+/// Whether an expression reads a local.
+pub fn reads(value: &Value, id: Id) -> bool {
+    let mut found = false;
+    each_local(value, &mut |other| found |= other == id);
+    found
+}
+
 /// Calls `f` on every local that a pointer expression reads.
 pub fn each_in_pointer(pointer: &Pointer, f: &mut dyn FnMut(Id)) {
     f(pointer.base);

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use crate::ir::Prim;
 
-use super::clean::each_local;
+use super::clean::{each_local, reads};
 use super::program::*;
 
 /// Loops of at most so many iterations are written out by compilers.
@@ -157,17 +157,11 @@ fn grows_with(offset: &Value, i: Id) -> bool {
     match offset {
         Value::Local(id) => *id == i,
         Value::Prim { prim: Prim::Add | Prim::Mul, elem: Elem::Index, plain: true, args } => {
-            let mut mentioning = args.iter().filter(|arg| mentions(arg, i));
+            let mut mentioning = args.iter().filter(|arg| reads(arg, i));
             mentioning.next().is_some_and(|arg| grows_with(arg, i)) && mentioning.next().is_none()
         }
         _ => false,
     }
-}
-
-fn mentions(value: &Value, id: Id) -> bool {
-    let mut found = false;
-    each_local(value, &mut |other| found |= other == id);
-    found
 }
 
 /// Whether two offsets into one array belong to one iteration: they differ at most by a literal column of
@@ -188,7 +182,7 @@ fn same_row(a: &Option<Value>, b: &Option<Value>, i: Id) -> bool {
 /// The offset with literal summands dropped on the way to i.
 fn stripped(value: &Value, i: Id) -> Value {
     match value {
-        Value::Prim { prim, elem, plain, args } if matches!(prim, Prim::Add | Prim::Mul) && mentions(value, i) => {
+        Value::Prim { prim, elem, plain, args } if matches!(prim, Prim::Add | Prim::Mul) && reads(value, i) => {
             let mut args: Vec<Value> = args.iter().map(|arg| stripped(arg, i)).collect();
             if *prim == Prim::Add {
                 args.retain(|arg| !matches!(arg, Value::Index(_)));

@@ -11,7 +11,7 @@
 //! What is the same for a whole row is computed once for it (`factors`), and a row that a condition leaves out is not read.
 //! Where that is cheap, four rows are taken at a time. Each element's fold takes the same steps in the same order.
 
-use crate::ir::free::mentions;
+use crate::ir::free::{mentions, occurrences};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 use super::columns::{ColumnFold, Step, is_var};
@@ -248,7 +248,7 @@ impl Lowerer<'_> {
                 }
                 Step::Next(_) => {
                     let before = View::Scalar(total);
-                    let before = if uses(term, &fold.acc) > 1 { self.settle(before, fold.acc.name()) } else { before };
+                    let before = if occurrences(term, &fold.acc) > 1 { self.settle(before, fold.acc.name()) } else { before };
                     self.env.insert(fold.acc.clone(), before);
                     self.scalar(term)?
                 }
@@ -261,13 +261,6 @@ impl Lowerer<'_> {
         self.env.extend(row.iter().cloned());
         later.iter().try_for_each(|(var, value)| self.bind(var, value))
     }
-}
-
-/// How often a term mentions a variable, as written.
-fn uses(expr: &Expr, var: &Var) -> usize {
-    let mut count = usize::from(is_var(expr, var));
-    expr.term().each_child(&mut |child| count += uses(child, var));
-    count
 }
 
 /// Fewer rows than this are not worth a loop of their own.

@@ -11,6 +11,7 @@ use super::hoist::{Moved, unless_empty};
 use super::syntax::{Binding, Fut, Pattern};
 use super::term::{is_total, typed_literals};
 use super::types::Shape;
+use crate::ir::free::occurrences;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
@@ -73,7 +74,7 @@ impl Emitter<'_> {
             }
             return self.map(n, i, body, &arrays, &wanted);
         }
-        let reads = occurrences(i, body);
+        let reads = occurrences(body, i);
         if reads == 0 && is_total(body) {
             let (value, shape) = self.operand(body, bindings);
             let (value, shape) = self.settle(value, shape, &wanted);
@@ -91,7 +92,7 @@ impl Emitter<'_> {
         if let Term::Build { n: columns, i: j, body: inner } = body.term()
             && let Some(columns_exp) = self.inner_count(i, columns)
             && self.mapped_arrays(j, inner, &self.length_text(&columns_exp)).is_none()
-            && !(occurrences(j, inner) == 0 && is_total(inner))
+            && !(occurrences(inner, j) == 0 && is_total(inner))
             && !self.row_fails_without_steps((i, n), (j, columns), inner)
             && !matches!(inner.term(), Term::Build { .. })
         {
@@ -250,12 +251,6 @@ fn read_at(i: &Var, expr: &Expr, arrays: &mut Vec<Var>, other: &mut usize) {
     let mut in_type = false;
     expr.ty().each_size(&mut |size| in_type |= size.mentions(i));
     *other += usize::from(in_type && !matches!(expr.ty(), Type::Index(_)));
-}
-
-fn occurrences(i: &Var, expr: &Expr) -> usize {
-    let mut count = usize::from(matches!(expr.term(), Term::Var(var) if var == i));
-    expr.term().each_child(&mut |child| count += occurrences(i, child));
-    count
 }
 
 fn with_elements(i: &Var, expr: &Expr, elements: &[(Var, Expr)]) -> Expr {

@@ -72,7 +72,7 @@ impl Loop<'_> {
             Value::Local(id) if *id == self.i => Some(Moves { up: true, exact: true }),
             Value::Prim { prim: prim @ (Prim::Add | Prim::Sub), elem: Elem::Index, plain, args } => {
                 let [a, b] = args.as_slice() else { return None };
-                let (part, up) = match (mentions(a, self.i), mentions(b, self.i)) {
+                let (part, up) = match (reads(a, self.i), reads(b, self.i)) {
                     (true, false) => (a, true),
                     (false, true) => (b, *prim == Prim::Add),
                     _ => return None,
@@ -88,7 +88,7 @@ impl Loop<'_> {
     fn at_first(&self, index: &Value) -> Value {
         match index {
             Value::Local(id) if *id == self.i => Value::Index(0),
-            Value::Prim { prim, elem: Elem::Index, plain, args } if mentions(index, self.i) => {
+            Value::Prim { prim, elem: Elem::Index, plain, args } if reads(index, self.i) => {
                 let args: Vec<Value> = args.iter().map(|arg| self.at_first(arg)).collect();
                 match (prim, args.as_slice()) {
                     (Prim::Add, [Value::Index(0), x] | [x, Value::Index(0)]) | (Prim::Sub, [x, Value::Index(0)]) => x.clone(),
@@ -119,10 +119,4 @@ fn plain(prim: Prim, a: Value, b: Value) -> Value {
         (Value::Index(a), Value::Index(b)) if prim == Prim::Sub => Value::Index(a.wrapping_sub(*b)),
         _ => compare(prim, a, b),
     }
-}
-
-fn mentions(value: &Value, id: Id) -> bool {
-    let mut found = false;
-    each_local(value, &mut |other| found |= other == id);
-    found
 }

@@ -18,8 +18,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Prim, Status};
 
-use crate::lower::call::can_fail;
-use crate::lower::clean::each_local;
+use crate::lower::call::{Failures, can_fail};
+use crate::lower::clean::{each_local, reads};
 use crate::lower::context::Lowerer;
 use crate::lower::program::*;
 use crate::lower::scalar::negate;
@@ -227,39 +227,6 @@ fn is_total(value: &Value) -> bool {
         Value::Prim { prim: Prim::Div | Prim::Rem, elem: Elem::Index, .. } => false,
         Value::Prim { args, .. } => args.iter().all(is_total),
         Value::Load { .. } | Value::Select(_) | Value::Helper(..) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => false,
-    }
-}
-
-/// How often statements fail, for each status; `None` for those whose status is not known.
-#[derive(Default)]
-struct Failures(Vec<(Option<Status>, usize)>);
-
-impl Failures {
-    fn add(&mut self, block: &[Stmt]) {
-        for stmt in block {
-            match stmt {
-                Stmt::Fail { status, .. } => *self.of(Some(*status)) += 1,
-                Stmt::NoRoom { .. } => *self.of(None) += 1,
-                Stmt::Invoke(call) if call.fallible => *self.of(None) += 1,
-                _ => stmt.blocks().for_each(|block| self.add(block)),
-            }
-        }
-    }
-
-    fn of(&mut self, status: Option<Status>) -> &mut usize {
-        let at = self.0.iter().position(|(known, _)| *known == status).unwrap_or_else(|| {
-            self.0.push((status, 0));
-            self.0.len() - 1
-        });
-        &mut self.0[at].1
-    }
-
-    fn remove(&mut self, status: Status) {
-        *self.of(Some(status)) -= 1;
-    }
-
-    fn are_all(&self, status: Status) -> bool {
-        self.0.iter().all(|(known, count)| *count == 0 || *known == Some(status))
     }
 }
 

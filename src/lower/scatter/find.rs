@@ -9,8 +9,8 @@
 
 use crate::ir::free::any_free_var;
 use crate::ir::prove::Facts;
-use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::lower::columns::replace;
 use crate::source::Span;
 
 use super::steps::{Finder, Row, Step};
@@ -146,7 +146,7 @@ impl Search<'_> {
             return (init, Shape::Nothing);
         }
         let total = Var::fresh("sum", Type::Double);
-        let finish = replaced(expr, &sum, &Expr::var(&total));
+        let finish = replace(expr, &sum, &Expr::var(&total));
         (init, Shape::Element(total, finish))
     }
 
@@ -254,8 +254,4 @@ fn collect_terms(expr: &Expr, minus: bool, terms: &mut Vec<(Expr, bool)>) {
         }
         _ => terms.push((expr.clone(), minus)),
     }
-}
-
-fn replaced(expr: &Expr, from: &Expr, to: &Expr) -> Expr {
-    if expr.is_same(from) { to.clone() } else { map_children(expr, &mut |child| replaced(child, from, to)) }
 }

@@ -17,10 +17,10 @@ mod find;
 mod merge;
 mod steps;
 
-use crate::ir::{Expr, Prim, Size, Status, Type};
+use crate::ir::{Expr, Prim, Size, Type};
 use crate::source::Span;
 
-use super::call::can_fail;
+use super::call::{Failures, can_fail};
 use super::context::{Lowerer, Result, mismatch};
 use super::program::*;
 use super::scalar::negate;
@@ -237,32 +237,5 @@ impl Lowerer<'_> {
             }
             (Shape::Rows(..) | Shape::Items(_) | Shape::Parts(_), _) => Err(mismatch(Span::NONE)),
         }
-    }
-}
-
-/// With which statuses statements fail.
-#[derive(Default)]
-struct Failures {
-    status: Option<Status>,
-    several: bool,
-}
-
-impl Failures {
-    fn add(&mut self, block: &[Stmt]) {
-        for stmt in block {
-            match stmt {
-                Stmt::Fail { status, .. } => {
-                    self.several |= self.status.is_some_and(|other| other != *status);
-                    self.status = Some(*status);
-                }
-                Stmt::NoRoom { .. } => self.several = true,
-                Stmt::Invoke(call) => self.several |= call.fallible,
-                _ => stmt.blocks().for_each(|block| self.add(block)),
-            }
-        }
-    }
-
-    fn are_of_one_status(&self) -> bool {
-        !self.several
     }
 }

@@ -11,7 +11,7 @@
 
 mod places;
 
-use crate::ir::free::{any_free_var, mentions};
+use crate::ir::free::{any_free_var, mentions, occurrences};
 use crate::ir::prove::Facts;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Status, Term, Type, Var};
@@ -223,7 +223,7 @@ impl Finder {
                 return f(self, &rest);
             }
             let is_total = self.is_total(value);
-            if value.ty() == &Type::Double && count(rest, x) == 1 && (is_total || is_always_used(rest, x)) {
+            if value.ty() == &Type::Double && occurrences(rest, x) == 1 && (is_total || is_always_used(rest, x)) {
                 self.delays |= !is_total;
                 return f(self, &put(rest, x, value));
             }
@@ -340,14 +340,4 @@ fn put(expr: &Expr, x: &Var, value: &Expr) -> Expr {
         _ if !mentions(expr, x) => expr.clone(),
         _ => map_children(expr, &mut |child| put(child, x, value)),
     }
-}
-
-/// How often a variable stands in a term.
-fn count(expr: &Expr, var: &Var) -> usize {
-    if !mentions(expr, var) {
-        return 0;
-    }
-    let mut found = usize::from(matches!(expr.term(), Term::Var(other) if other == var));
-    expr.term().each_child(&mut |child| found += count(child, var));
-    found
 }
