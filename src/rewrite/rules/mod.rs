@@ -1,7 +1,7 @@
 //! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
-//! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its
+//! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops; `window` from behind conditions), `absorb` (with an array), `reuse` (of its
 //! elements), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse arrays: `unroll`,
 //! `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not 0), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
 //!
@@ -35,6 +35,7 @@ pub mod share;
 pub mod solve;
 pub mod tuple;
 pub mod unroll;
+pub mod window;
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 23] = [
+    let parts: [&LazyLock<Vec<Rule>>; 24] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -60,6 +61,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &range::RULES,
         &fission::RULES,
         &motion::RULES,
+        &window::RULES,
         &absorb::RULES,
         &reuse::RULES,
         &share::RULES,
