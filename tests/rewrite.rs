@@ -42,6 +42,12 @@ const RULES: &[(&str, &str, &str)] = &[
         "let t = build (length v) (fun j -> sin (sin (double j))) in build n (fun i -> let u = v in ifold (fun s j_1 -> s + u[j_1] * w[i] * t[j_1]) 0.0 (length u))",
     ),
     (
+        "hoist-window",
+        "build (length v) (fun i -> ifold (fun s j -> if j <= i then s + exp (sin (w[j] * w[j])) * v[i] else s) 0.0 (length w))",
+        "let t = build (length w) (fun j -> if j < length v then exp (sin (w[j] * w[j])) else 0.0) in build (length v) (fun i -> ifold (fun s j_1 -> if j_1 <= i then s + t[j_1] * v[i] else s) 0.0 (length w))",
+    ),
+    ("hoist-window", "build (length v) (fun i -> ifold (fun s j -> if j < i * i then s + exp (sin (w[j] * w[j])) else s) 0.0 9)", ""),
+    (
         "topdown get-build ; hoist-check",
         "build n (fun i -> (build 3 (fun j -> x))[k])",
         "check n <= 0 || 0 <= k && k < 3 else BOUNDS in build n (fun i -> x)",

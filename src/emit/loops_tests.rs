@@ -139,12 +139,12 @@ fn branches(name: &str) -> Function {
     function(name, &[&n], &[&v], body)
 }
 
-/// `sin v[i + 1]`, and 2 for the last: the other branch must not be evaluated.
+/// `sin v[i + 3]`, and 2 for the last ones: the other branch must not be evaluated.
 fn neighbours(name: &str) -> Function {
     let n = size("n");
     let v = vector("v", &n);
     let body = Expr::build(Expr::var(&n), "i", |i| {
-        let next = op(Prim::Add, i, Expr::index(1));
+        let next = op(Prim::Add, i, Expr::index(3));
         let there = Expr::prim(Prim::Sin, vec![at(&v, &next)]);
         Expr::if_(op(Prim::Lt, next, Expr::var(&n)), there, Expr::double(2.0))
     });
@@ -170,7 +170,7 @@ int main(void) {
             NEAR(out[2 * k + 1], x == 0.0 ? x : (cos(x) - s) / x);
         }
         CHECK(next(n, v, out, NULL, 0) == SMOOTH_OK);
-        for (int64_t k = 0; k < n; ++k) { NEAR(out[k], k + 1 < n ? sin(v[k + 1]) : 2.0); }
+        for (int64_t k = 0; k < n; ++k) { NEAR(out[k], k + 3 < n ? sin(v[k + 3]) : 2.0); }
         free(v);
     }
     return failed;

@@ -63,6 +63,10 @@ pub fn lower_function(
         // names that only checks used
         body = clean(body, &kept);
     }
+    if super::peel::find(&mut lowerer.locals, &mut body) {
+        // names that only conditions used
+        body = clean(body, &kept);
+    }
     super::lanes::find(&mut body);
     super::select::straighten(&mut lowerer.locals, &mut body);
     super::tile::find(&mut lowerer.locals, options.real, &mut body);
@@ -70,6 +74,7 @@ pub fn lower_function(
         super::collect::find(&mut lowerer.locals, &mut body);
     }
     super::jam::find(&mut lowerer.locals, &mut body, options.parallel);
+    super::join::find(&mut lowerer.locals, &mut body);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()
         .filter_map(|param| {

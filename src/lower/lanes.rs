@@ -15,6 +15,7 @@ use crate::ir::Prim;
 
 use super::clean::{each_local, reads};
 use super::program::*;
+use super::select::each_value;
 
 /// Loops of at most so many iterations are written out by compilers.
 const FEW: i64 = 16;
@@ -53,7 +54,8 @@ struct Body {
     calls: bool,
 }
 
-fn of_loop(i: Id, count: &Value, block: &Block) -> Lanes {
+fn of_loop(i: Id, count: &Value, block: &[Stmt]) -> Lanes {
+    let (i, block) = from_later(i, block).unwrap_or((i, block));
     let mut body = Body::default();
     if body.block(block).is_none() {
         return Lanes::One;
@@ -76,9 +78,20 @@ fn of_loop(i: Id, count: &Value, block: &Block) -> Lanes {
     }
 }
 
+/// The index and the rest of a loop that begins at a later one: its body first adds that to the loop's variable.
+fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
+    let (Stmt::Declare { id, init: Some(Value::Prim { prim: Prim::Add, plain: true, args, .. }) }, rest) = block.split_first()? else {
+        return None;
+    };
+    let begins = matches!(args.as_slice(), [Value::Index(_), Value::Local(own)] if *own == i);
+    let mut is_alone = begins;
+    each_value(rest, &mut |value| is_alone &= *value != Value::Local(i));
+    is_alone.then_some((*id, rest))
+}
+
 impl Body {
     /// Notes what statements do; `None` where one must run in turn.
-    fn block(&mut self, block: &Block) -> Option<()> {
+    fn block(&mut self, block: &[Stmt]) -> Option<()> {
         for stmt in block {
             match stmt {
                 Stmt::Declare { id, init } => {

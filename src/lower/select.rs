@@ -59,7 +59,7 @@ fn has_jump(block: &Block) -> bool {
 }
 
 /// Calls `f` on every expression of declarations, assignments and branches.
-pub fn each_value(block: &Block, f: &mut dyn FnMut(&Value)) {
+pub fn each_value(block: &[Stmt], f: &mut dyn FnMut(&Value)) {
     fn go(value: &Value, f: &mut dyn FnMut(&Value)) {
         f(value);
         match value {

@@ -12,18 +12,21 @@ use crate::ir::free::{each_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
-use crate::rewrite::cost::is_costly;
+use crate::rewrite::cost::{Work, is_costly};
 use crate::rewrite::facts::Facts;
 
 use super::rules;
 
 rules! {
     "fold-merge" Fission Normalisation @ Any: "f (ifold g y n) (ifold h z n) -> let s = ifold (fun s i -> (g s.0 i, h s.1 i)) (y, z) n in f s.0 s.1"
-        if ["f needs both, and binds nothing that they need", "they read one array", "they share a quotient, a root or a function of i, or are in no loop"] => fold_merge;
+        if ["f needs both, and binds nothing that they need", "they read one array", "they share a quotient, a root, a function or a long sum of i, or are in no loop"] => fold_merge;
 }
 
 /// So many sums are one loop inside another at most: each takes a register of its own.
 pub const MOST: usize = 12;
+
+/// A sum of so many operations takes longer than reading.
+const LONG: u32 = 8;
 
 /// A sum whose names written out have more nodes than this is not looked at.
 const LARGEST: usize = 4096;
@@ -70,7 +73,7 @@ pub fn as_one_loop(n: &Expr, i: &Var, sums: &[Expr], form: impl Fn(&Expr) -> Exp
         let component = Expr::proj(Expr::var(&state), k);
         steps.push(form(&substitute(body, &[(acc.clone(), component), (own.clone(), Expr::var(i))])));
     }
-    let step = as_one(steps, &state);
+    let step = as_one(alike(steps, &state), &state);
     let step = std::mem::take(lets).into_iter().rev().fold(step, |step, (var, value)| Expr::let_(var, value, step));
     let together = Expr::fold_with(n.clone(), state, i.clone(), step, Expr::tuple(inits));
     Some((Var::fresh("s", together.ty().clone()), together))
@@ -102,7 +105,7 @@ fn group(first: &Sum, others: &[Sum], inner: bool, facts: &Facts) -> Option<Vec<
         let shares = !inner || group.iter().any(|other| sum.costly.iter().any(|term| other.costly.iter().any(|known| same(known, term))));
         if group.len() < most
             && facts.require("they read one array", reads_one, sum.fold).is_some()
-            && facts.require("they share a quotient, a root or a function of i, or are in no loop", shares, sum.fold).is_some()
+            && facts.require("they share a quotient, a root, a function or a long sum of i, or are in no loop", shares, sum.fold).is_some()
         {
             group.push(sum);
         }
@@ -152,7 +155,7 @@ pub fn read(fold: &Expr) -> Vec<Var> {
     arrays
 }
 
-/// The quotients, roots and functions in which a sum's steps need its index, with the names of the step written out and behind
+/// The quotients, roots, functions and long sums in which a sum's steps need its index, with the names of the step written out and behind
 /// the conditions of the step, over the index of another sum.
 fn costly(fold: &Expr, other: &Expr) -> Vec<Expr> {
     let (Term::Fold { acc, i: own, body, .. }, Term::Fold { i, .. }) = (fold.term(), other.term()) else { return Vec::new() };
@@ -186,6 +189,60 @@ fn as_one(steps: Vec<Expr>, state: &Var) -> Expr {
     lets.into_iter().rev().fold(step, |step, (var, value)| Expr::let_(var, value, step))
 }
 
+fn is_long_sum(expr: &Expr) -> bool {
+    let is_sum = expr.ty() == &Type::Double && matches!(expr.term(), Term::Prim(Prim::Add | Prim::Sub, _));
+    is_sum && {
+        let work = Work::of(expr);
+        work.loops == 0 && work.operations >= LONG
+    }
+}
+
+/// A term with the factors of each product in one order: to compare, not to keep.
+fn sorted(expr: &Expr) -> Expr {
+    let new = map_children(expr, &mut |child| sorted(child));
+    match new.term() {
+        Term::Prim(Prim::Mul, args) => match args.as_slice() {
+            [a, b] if (b.shape(), b.fingerprint()) < (a.shape(), a.fingerprint()) => Expr::prim(Prim::Mul, vec![b.clone(), a.clone()]),
+            _ => new,
+        },
+        _ => new,
+    }
+}
+
+/// Steps with one form for the long sums that differ only in how the factors of products are ordered, and with the elements that
+/// these read written out.
+fn alike(steps: Vec<Expr>, state: &Var) -> Vec<Expr> {
+    fn go(expr: &Expr, state: &Var, known: &mut Vec<(Expr, Expr)>) -> Expr {
+        if expr.is_atom() {
+            return expr.clone();
+        }
+        if !is_long_sum(expr) || mentions(expr, state) {
+            return map_children(expr, &mut |child| go(child, state, known));
+        }
+        let key = sorted(expr);
+        match known.iter().find(|(other, _)| same(other, &key)) {
+            Some((_, form)) => form.clone(),
+            None => {
+                known.push((key, expr.clone()));
+                expr.clone()
+            }
+        }
+    }
+    let mut known = Vec::new();
+    steps.iter().map(|step| go(&with_elements(step), state, &mut known)).collect()
+}
+
+/// A step whose first names stand for elements, with these written out.
+fn with_elements(step: &Expr) -> Expr {
+    match step.term() {
+        Term::Let(var, value, rest) if matches!(value.term(), Term::Get(..)) => {
+            with_elements(&substitute(rest, &[(var.clone(), value.clone())]))
+        }
+        Term::Let(var, value, rest) => Expr::let_(var.clone(), value.clone(), with_elements(rest)),
+        _ => step.clone(),
+    }
+}
+
 /// A step without what it names before it needs the state: that is named once for all steps, and elements are written out, so
 /// that what steps compute of them is alike.
 fn with_names(mut step: Expr, state: &Var, lets: &mut Vec<(Var, Expr)>) -> Expr {
@@ -210,11 +267,11 @@ fn with_names(mut step: Expr, state: &Var, lets: &mut Vec<(Var, Expr)>) -> Expr 
 fn costly_in(expr: &Expr, i: &Var, acc: &Var, found: &mut Vec<Expr>) {
     if let Term::Prim(prim, _) = expr.term()
         && expr.ty() == &Type::Double
-        && is_costly(*prim)
+        && (is_costly(*prim) || is_long_sum(expr))
         && mentions(expr, i)
         && !mentions(expr, acc)
     {
-        found.push(expr.clone());
+        found.push(if is_costly(*prim) { expr.clone() } else { sorted(expr) });
     }
     match expr.term() {
         Term::Let(var, value, rest) => {

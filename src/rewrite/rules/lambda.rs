@@ -86,7 +86,7 @@ fn is_array_form(value: &Expr) -> bool {
 }
 
 /// A size such as `3 * n`, which is no work to compute again.
-fn is_small_size(n: &Expr) -> bool {
+pub fn is_small_size(n: &Expr) -> bool {
     is_free(n) || matches!(n.term(), Term::Prim(Prim::Add | Prim::Sub | Prim::Mul, args) if args.iter().all(is_free))
 }
 

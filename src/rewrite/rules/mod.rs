@@ -1,8 +1,9 @@
 //! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
-//! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its
-//! elements), `share` (common parts), `merge` (one condition), `gather` (one loop), `consume` (a loop for its array too). Small and sparse arrays: `unroll`,
+//! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops; `window` from behind conditions), `absorb` (with an
+//! array), `reuse` (of its elements), `share` (common parts), `merge` (one condition), `gather` (one loop), `consume` (a loop for its
+//! array too). Small and sparse arrays: `unroll`,
 //! `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not 0), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
@@ -36,6 +37,7 @@ pub mod share;
 pub mod solve;
 pub mod tuple;
 pub mod unroll;
+pub mod window;
 
 #[cfg(test)]
 mod tests;
@@ -44,7 +46,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 24] = [
+    let parts: [&LazyLock<Vec<Rule>>; 25] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -61,6 +63,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &range::RULES,
         &fission::RULES,
         &motion::RULES,
+        &window::RULES,
         &absorb::RULES,
         &reuse::RULES,
         &share::RULES,

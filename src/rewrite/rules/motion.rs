@@ -16,7 +16,7 @@ use crate::rewrite::alike::{Replacements, has_array, replace};
 use crate::rewrite::cost::{Work, is_worth_a_name};
 use crate::rewrite::facts::Facts;
 
-use super::lambda::strict_operands;
+use super::lambda::{is_small_size, strict_operands};
 use super::rules;
 
 rules! {
@@ -29,7 +29,7 @@ rules! {
 }
 
 /// The count, the binders and the body of a loop.
-fn parts(expr: &Expr) -> Option<(&Expr, Vec<&Var>, &Expr)> {
+pub(super) fn parts(expr: &Expr) -> Option<(&Expr, Vec<&Var>, &Expr)> {
     match expr.term() {
         Term::Build { n, i, body } => Some((n, vec![i], body)),
         Term::Fold { n, acc, i, body, .. } => Some((n, vec![acc, i], body)),
@@ -37,7 +37,7 @@ fn parts(expr: &Expr) -> Option<(&Expr, Vec<&Var>, &Expr)> {
     }
 }
 
-fn with_body(expr: &Expr, new: Expr) -> Expr {
+pub(super) fn with_body(expr: &Expr, new: Expr) -> Expr {
     match expr.term() {
         Term::Build { n, i, .. } => Expr::build_with(n.clone(), i.clone(), new),
         Term::Fold { n, acc, i, init, .. } => Expr::fold_with(n.clone(), acc.clone(), i.clone(), new, init.clone()),
@@ -46,7 +46,7 @@ fn with_body(expr: &Expr, new: Expr) -> Expr {
 }
 
 /// Whether nothing is saved: the loop is known to run at most once.
-fn is_short(n: &Expr) -> bool {
+pub(super) fn is_short(n: &Expr) -> bool {
     matches!(n.term(), Term::Index(n) if *n < 2)
 }
 
@@ -81,10 +81,14 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }))
 }
 
+/// A length, or one operation on sizes.
+fn is_free_to_copy(n: &Expr) -> bool {
+    is_small_size(n) || matches!(n.term(), Term::Dim(..))
+}
+
 /// Whether a loop of its own makes a term worth a test of whether the loop of n steps around it runs.
 fn is_worth_a_test(n: &Expr, term: &Expr, facts: &Facts) -> bool {
-    let can_test = n.is_atom() || matches!(n.term(), Term::Dim(..));
-    can_test && Work::of(term).loops > 0 && behind(n, term, facts).is_some()
+    is_free_to_copy(n) && Work::of(term).loops > 0 && behind(n, term, facts).is_some()
 }
 
 /// The term where a loop of n steps runs, and something else where it does not; of an array that has its length in any case,
@@ -99,7 +103,7 @@ fn behind(n: &Expr, term: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 /// A value of a type without arrays: for what is not used.
-fn zero(ty: &Type) -> Option<Expr> {
+pub(super) fn zero(ty: &Type) -> Option<Expr> {
     Some(match ty {
         Type::Double => Expr::double(0.0),
         Type::Index(_) => Expr::index(0),
@@ -121,11 +125,19 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
                 || is_worth_a_test(n, term, facts))
     });
     let Found { written, value, loops, .. } = search.found.pop()?;
-    let is_count = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
     let is_safe = facts.grants("e total, else behind the test that 0 < k", facts.is_total(&value));
     let value = if is_safe { value } else { behind(n, &value, facts)? };
-    let array = loops.iter().rev().fold(value, |element, (i, n)| {
-        // the loop itself says that its count is negative
+    let array = elements(&loops, value, facts);
+    let t = Var::fresh(name_for(&written), array.ty().clone());
+    let read = loops.iter().fold(Expr::var(&t), |array, (i, _)| Expr::get(array, Expr::var(i)));
+    let new = replace(body, &written, &read);
+    Some(Expr::let_(t, array, with_body(expr, new)))
+}
+
+/// The array of an element for all steps of loops, or one without elements where the count is negative: the loop itself says that.
+pub(super) fn elements(loops: &[(Var, Expr)], element: Expr, facts: &Facts) -> Expr {
+    let is_count = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
+    let array = loops.iter().rev().fold(element, |element, (i, n)| {
         let is_count = facts.grants("0 <= n, else max 0 n elements", is_count(n));
         if is_count {
             return Expr::build_with(n.clone(), i.clone(), element);
@@ -133,15 +145,11 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
         Expr::build(n, i.name(), |index| substitute(&element, &[(i.clone(), index)]))
     });
-    let array = freshen(&array);
-    let t = Var::fresh(name_for(&written), array.ty().clone());
-    let read = loops.iter().fold(Expr::var(&t), |array, (i, _)| Expr::get(array, Expr::var(i)));
-    let new = replace(body, &written, &read);
-    Some(Expr::let_(t, array, with_body(expr, new)))
+    freshen(&array)
 }
 
 /// What is only read is not mentioned.
-fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
+pub(super) fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
     if !is_worth_a_name(term) {
         return facts.grants("e is worth an array", false);
     }
@@ -162,7 +170,7 @@ fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if checks.is_empty() {
         return None;
     }
-    facts.require("n is free to copy", n.is_atom() || matches!(n.term(), Term::Dim(..)), n)?;
+    facts.require("n is free to copy", is_free_to_copy(n), n)?;
     let runs = facts.grants("0 < n, else behind that test", runs(n, facts));
     let outside = |cond: &Expr| {
         if runs {
@@ -185,7 +193,7 @@ fn is_worth_moving(term: &Expr, named: bool) -> bool {
     if element.is_same(term) { is_worth_a_name(term) } else { named || Work::of(element).is_worth_an_array() }
 }
 
-fn name_for(term: &Expr) -> &'static str {
+pub(super) fn name_for(term: &Expr) -> &'static str {
     match term.term() {
         Term::Fold { .. } => "sum",
         Term::Build { .. } => "array",

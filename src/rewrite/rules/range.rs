@@ -26,7 +26,7 @@ struct Range {
 }
 
 /// `less + gap <= more`.
-struct Comparison {
+pub(super) struct Comparison {
     less: Size,
     more: Size,
     gap: i64,
@@ -106,7 +106,7 @@ fn written_out(size: &Size, lets: &[(&Var, &Expr, Size)]) -> Size {
 
 impl Comparison {
     /// What holds where a condition is true, or false.
-    fn of(cond: &Expr, truth: bool) -> Option<Comparison> {
+    pub(super) fn of(cond: &Expr, truth: bool) -> Option<Comparison> {
         let Term::Prim(prim, args) = cond.term() else { return None };
         let [a, b] = args.as_slice() else { return None };
         let (a, b) = (Size::try_of_expr(a)?, Size::try_of_expr(b)?);
@@ -122,14 +122,14 @@ impl Comparison {
 }
 
 /// Where a range begins, or ends.
-enum Bound {
+pub(super) enum Bound {
     Low(Size),
     High(Size),
 }
 
 impl Bound {
     /// What a comparison says of a variable.
-    fn of(Comparison { less, more, gap }: &Comparison, i: &Var) -> Option<Bound> {
+    pub(super) fn of(Comparison { less, more, gap }: &Comparison, i: &Var) -> Option<Bound> {
         let (distance, index) = (more.sub(less).sub(&Size::constant(*gap)), Size::var(i));
         let (_, factor) = distance.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
         match factor {

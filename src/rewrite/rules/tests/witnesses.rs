@@ -93,6 +93,30 @@ pub const ROWS: &[Row] = &[
         Wrong,
         "build (length v) (fun k -> ifold (fun s i -> s + exp (sin (x * double i))) v[k] n)",
     ),
+    row(
+        "hoist-window",
+        "i and s are not in e",
+        Scope,
+        "build (length v) (fun k -> ifold (fun s i -> if i <= k then s + exp (sin (w[i] * v[k])) else s) 0.0 (length w))",
+    ),
+    row(
+        "hoist-window",
+        "e is worth an array",
+        Work,
+        "build 2 (fun k -> ifold (fun s i -> if i <= k then s + w[i] * 2.0 * double k else s) 0.0 (length w))",
+    ),
+    row(
+        "hoist-window",
+        "wherever c i j holds, 0 <= w < k and c w j do",
+        Wrong,
+        "build (length v) (fun i -> ifold (fun s j -> if j < i * i then s + exp (sin (w[j] * w[j])) else s) 0.0 9)",
+    ),
+    row(
+        "hoist-window",
+        "0 <= n, else max 0 n elements",
+        Wrong,
+        "build (length v) (fun k -> ifold (fun s i -> if i <= k then s + exp (sin (x * double i)) else s) v[k] n)",
+    ),
     by("hoist-check", "i is not in c", Scope, "topdown get-build ; hoist-check", "build n (fun i -> (build 3 (fun j -> x))[i])"),
     by(
         "hoist-check",
@@ -388,7 +412,7 @@ pub const ROWS: &[Row] = &[
     row("fold-merge", "they read one array", Idle, "ifold (fun s i -> s + x) 0.0 k * ifold (fun s i -> s + y) 0.0 k"),
     row(
         "fold-merge",
-        "they share a quotient, a root or a function of i, or are in no loop",
+        "they share a quotient, a root, a function or a long sum of i, or are in no loop",
         Idle,
         "build k (fun j -> ifold (fun s i -> s + v[i]) 0.0 (length v) * ifold (fun s i -> s + exp v[i]) 0.0 (length v))",
     ),

@@ -256,6 +256,28 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 })
             })
         }
+        "hoist-window" => {
+            let (n, m) = (g.count(), g.count());
+            g.build(n, |g| {
+                let i = Expr::var(g.innermost());
+                sum_of(g, m, |g, s, j| {
+                    let shift = Expr::index(g.below(3) as i64);
+                    let from = prim(Prim::Sub, i.clone(), j.clone());
+                    let work = prim(Prim::Mul, Expr::get(g.param("v"), j), double(0.5));
+                    let work = Expr::prim(Prim::Exp, vec![Expr::prim(Prim::Sin, vec![work])]);
+                    let term = prim(Prim::Mul, g.double(1), work);
+                    let step = prim(Prim::Add, s.clone(), term);
+                    let low = match g.below(3) {
+                        0 => prim(Prim::Le, Expr::index(0), from.clone()),
+                        1 => prim(Prim::Lt, shift.clone(), from.clone()),
+                        _ => prim(Prim::Le, prim(Prim::Mul, i.clone(), i), shift.clone()),
+                    };
+                    let high = prim(Prim::Lt, from, prim(Prim::Add, g.index(1), shift));
+                    let inner = if g.below(2) == 0 { Expr::if_(high, step, s.clone()) } else { step };
+                    Expr::if_(low, inner, s)
+                })
+            })
+        }
         "hoist-check" => {
             let n = g.count();
             g.build(n, |g| Expr::check(g.boolean(1), Status::Bounds, g.double(1)))

@@ -1,0 +1,213 @@
+//! Loops without the conditions that only their ends need.
+//!
+//! In: a function's statements. Out: an innermost loop that asks whether it is at its first or last index, or next to one, does
+//! the ends by themselves; the iterations between ask nothing, so that they run in vector lanes:
+//!
+//!     for (i = 0; i < n; ++i) out[i] = i == 0 ? a : i < n - 1 ? v[i - 1] + v[i + 1] : b;
+//!       →   if (n > 0) out[0] = a;
+//!           for (i = 1; i < n - 1; ++i) out[i] = v[i - 1] + v[i + 1];
+//!           if (n > 1) { const int64_t i = n - 1; out[i] = b; }
+//!
+//! The iterations run in their order. An end of two iterations is a loop of its own. A loop around such loops, as that over the
+//! rows of a picture, is treated so where the inner loops, which have ends too, ask for its index; its ends keep those on theirs.
+//! Limits: conditions that compare an index with a small number or with the count less one; bodies of a few statements, of
+//! which each end has a copy.
+
+mod ends;
+mod fold;
+
+use crate::ir::Prim;
+
+use super::program::*;
+
+use ends::{Ends, Region, has_loop};
+use fold::Copy;
+
+/// An end of more iterations is not taken off.
+const LONGEST_END: i64 = 2;
+
+/// A body of more nodes is not copied.
+const NODES: usize = 220;
+
+/// Takes the ends off the loops of a block; whether there were any.
+pub fn find(locals: &mut Vec<Local>, block: &mut Block) -> bool {
+    let mut found = false;
+    for mut stmt in std::mem::take(block) {
+        match Peeled::of(locals, &stmt) {
+            Some(peeled) => {
+                found = true;
+                peeled.parts(locals, block);
+            }
+            None => {
+                stmt.blocks_mut().for_each(|inner| found |= find(locals, inner));
+                block.push(stmt);
+            }
+        }
+    }
+    found
+}
+
+/// A loop and how many iterations its ends have.
+struct Peeled<'a> {
+    i: Id,
+    count: &'a Value,
+    body: &'a Block,
+    apart: bool,
+    ends: Ends,
+}
+
+impl<'a> Peeled<'a> {
+    fn of(locals: &[Local], stmt: &'a Stmt) -> Option<Peeled<'a>> {
+        let Stmt::For { i, count, body, lanes: Lanes::One, apart, .. } = stmt else { return None };
+        if matches!(count, Value::Index(_)) || !is_plain(body) || nodes(body) > NODES {
+            return None;
+        }
+        // around a loop without ends of its own compilers choose by themselves
+        if body.iter().any(has_loop) && !has_peeled(locals, body) {
+            return None;
+        }
+        let ends = Ends::of(locals, *i, count, body);
+        (ends.first + ends.last > 0).then_some(Peeled { i: *i, count, body, apart: *apart, ends })
+    }
+
+    fn parts(&self, locals: &mut Vec<Local>, out: &mut Block) {
+        let Ends { first, last, .. } = self.ends;
+        match first {
+            0 => {}
+            1 => {
+                let block = self.copy(locals, Region::First, Value::Index(0));
+                out.push(self.if_more_than(0, block));
+            }
+            _ => {
+                let some =
+                    Value::Prim { prim: Prim::Min, elem: Elem::Index, plain: true, args: vec![Value::Index(first), self.count.clone()] };
+                let i = fresh(locals, self.i);
+                let body = self.copy(locals, Region::Between { first: 0, last: 0 }, Value::Local(i));
+                out.push(repeat(i, some, body, false));
+            }
+        }
+        let end = minus(self.count.clone(), last);
+        let (i, count, mut body) = self.range(locals, Value::Index(first), end.clone(), Region::Between { first, last });
+        // loops inside have ends of their own: where it matters
+        find(locals, &mut body);
+        out.push(repeat(i, count, body, self.apart));
+        match last {
+            0 => {}
+            1 => {
+                let i = fresh(locals, self.i);
+                let mut block = vec![Stmt::Declare { id: i, init: Some(end) }];
+                block.extend(self.copy(locals, Region::Last { first }, Value::Local(i)));
+                out.push(self.if_more_than(first, block));
+            }
+            _ => {
+                let from = Value::Prim { prim: Prim::Max, elem: Elem::Index, plain: true, args: vec![Value::Index(first), end] };
+                let (i, count, body) = self.range(locals, from, self.count.clone(), Region::Between { first, last: 0 });
+                out.push(repeat(i, count, body, false));
+            }
+        }
+    }
+
+    /// The index, count and body of the iterations of a range, as `emit` knows it.
+    fn range(&self, locals: &mut Vec<Local>, low: Value, high: Value, region: Region) -> (Id, Value, Block) {
+        let step = fresh(locals, self.i);
+        if low == Value::Index(0) {
+            let body = self.copy(locals, region, Value::Local(step));
+            return (step, high, body);
+        }
+        let i = fresh(locals, self.i);
+        let index = |prim, args| Value::Prim { prim, elem: Elem::Index, plain: true, args };
+        let count = index(Prim::Max, vec![Value::Index(0), index(Prim::Sub, vec![high, low.clone()])]);
+        let mut body = vec![Stmt::Declare { id: i, init: Some(index(Prim::Add, vec![low, Value::Local(step)])) }];
+        body.extend(self.copy(locals, region, Value::Local(i)));
+        (step, count, body)
+    }
+
+    fn copy(&self, locals: &mut Vec<Local>, region: Region, i: Value) -> Block {
+        Copy::new(locals, &self.ends, region, self.i, i).body(self.body)
+    }
+
+    fn if_more_than(&self, least: i64, then: Block) -> Stmt {
+        let cond = Value::Prim { prim: Prim::Gt, elem: Elem::Index, plain: true, args: vec![self.count.clone(), Value::Index(least)] };
+        Stmt::If { cond, then, otherwise: Vec::new() }
+    }
+}
+
+/// Whether some loop in a block has ends to take off.
+fn has_peeled(locals: &[Local], block: &Block) -> bool {
+    block.iter().any(|stmt| Peeled::of(locals, stmt).is_some() || stmt.blocks().any(|inner| has_peeled(locals, inner)))
+}
+
+fn repeat(i: Id, count: Value, body: Block, apart: bool) -> Stmt {
+    Stmt::For { i, var: None, count, size: None, body, lanes: Lanes::One, apart }
+}
+
+/// A constant of its own for an index.
+fn fresh(locals: &mut Vec<Local>, like: Id) -> Id {
+    locals.push(Local { form: Form::Scalar { mutable: false }, ..locals[like].clone() });
+    locals.len() - 1
+}
+
+/// A count less a number: `n + 1 - p` less one is `n - p`.
+fn minus(count: Value, less: i64) -> Value {
+    ends::Linear::of(&count, &Default::default()).plus(-less).value().unwrap_or_else(|| Value::Prim {
+        prim: Prim::Sub,
+        elem: Elem::Index,
+        plain: true,
+        args: vec![count, Value::Index(less)],
+    })
+}
+
+/// Only declarations, assignments, branches and loops, of values that neither call nor ask for pointers.
+fn is_plain(block: &[Stmt]) -> bool {
+    block.iter().all(|stmt| match stmt {
+        Stmt::Declare { init, .. } => init.as_ref().is_none_or(is_plain_value),
+        Stmt::Assign { place, value } => {
+            let offset = if let Place::Element { offset, .. } = place { offset.as_ref() } else { None };
+            is_plain_value(value) && offset.is_none_or(is_plain_value)
+        }
+        Stmt::If { cond, then, otherwise } => is_plain_value(cond) && is_plain(then) && is_plain(otherwise),
+        Stmt::For { count, body, lanes: Lanes::One, .. } => is_plain_value(count) && is_plain(body),
+        Stmt::For { .. }
+        | Stmt::Point { .. }
+        | Stmt::Share(_)
+        | Stmt::Fail { .. }
+        | Stmt::NoRoom { .. }
+        | Stmt::Room(_)
+        | Stmt::Invoke(_)
+        | Stmt::Rotate(_)
+        | Stmt::Scope(_)
+        | Stmt::Return(_) => false,
+    })
+}
+
+fn is_plain_value(value: &Value) -> bool {
+    match value {
+        Value::Call(..) | Value::Moved { .. } => false,
+        Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().all(is_plain_value),
+        Value::Select(parts) => parts.iter().all(is_plain_value),
+        Value::Load { offset, .. } => offset.as_deref().is_none_or(is_plain_value),
+        Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => true,
+    }
+}
+
+fn nodes(block: &[Stmt]) -> usize {
+    block
+        .iter()
+        .map(|stmt| {
+            let own = match stmt {
+                Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } | Stmt::If { cond: value, .. } => value_nodes(value),
+                _ => 0,
+            };
+            1 + own + stmt.blocks().map(|block| nodes(block)).sum::<usize>()
+        })
+        .sum()
+}
+
+fn value_nodes(value: &Value) -> usize {
+    1 + match value {
+        Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().map(value_nodes).sum(),
+        Value::Select(parts) => parts.iter().map(value_nodes).sum(),
+        // where an element is takes no time
+        _ => 0,
+    }
+}
