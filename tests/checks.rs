@@ -36,6 +36,7 @@ const LOOPS: &[(&str, bool, &str)] = &[
     ("divided", true, "ifold (fun s i -> s + v[10 / k]) 0.0 c"),
     ("mixed", false, "ifold (fun s i -> s + v[k + i] + w[10 / (l - i)]) 0.0 c"),
     ("after", false, "ifold (fun s i -> s + double (10 / (l - i)) + v[k]) 0.0 c"),
+    ("atLeast", true, "ifold (fun s i -> s + v[k + i]) 0.0 (max 0 (min c 3))"),
     ("twice", false, "ifold (fun s i -> s + v[i * k] + w[l]) 0.0 c"),
     ("sometimes", true, "ifold (fun s i -> if k > 0 then s + v[l] else s - v[l + i]) 0.0 c"),
     ("now", false, "ifold (fun s i -> if i > k then s + v[l] else s) 0.0 c"),

@@ -40,8 +40,10 @@ const STENCILS: &[(&str, bool, &str)] = &[
 ];
 
 fn entry((name, _, body): &(&str, bool, &str)) -> String {
-    format!("let {name} (v: Vector<n>) (k: Index) : Vector =\n  let n = length v\n  {body}\n\n")
+    format!("let {name} (v: Vector<n>) (w: Vector<m>) (k: Index) : Vector =\n  let n = length v\n  {body}\n\n")
 }
+
+const LONG: [f64; 17] = [0.5, -1.0, 2.0, 0.25, 1.5, -0.5, 1.0, 3.0, -2.0, 0.75, 1.25, -1.5, 0.125, 2.5, -0.25, 1.75, 0.375];
 
 fn lengths() -> impl Iterator<Item = usize> {
     (0..7).chain([17])
@@ -58,8 +60,10 @@ fn stencils_agree_with_the_interpreter() {
         for n in lengths() {
             let v: Vec<f64> = (0..n).map(|i| 0.375 * i as f64 - 0.75).collect();
             for (name, ..) in STENCILS {
-                let words = [format!("{v:?}"), "2".to_string()];
-                calls.push((*name, engine::arguments(&session, name, &words).unwrap_or_else(|problem| panic!("{name}: {problem}"))));
+                for (m, k) in [(n, "2"), (3, "0"), (4, "-1"), (2, "3")] {
+                    let words = [format!("{v:?}"), format!("{:?}", &LONG[..m]), k.to_string()];
+                    calls.push((*name, engine::arguments(&session, name, &words).unwrap_or_else(|problem| panic!("{name}: {problem}"))));
+                }
             }
         }
         if let Err(difference) = agree::agree(run, &known, &session, &calls) {

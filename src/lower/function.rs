@@ -63,6 +63,7 @@ pub fn lower_function(
         // names that only checks used
         body = clean(body, &kept);
     }
+    super::unswitch::find(&lowerer.locals, &mut body);
     if super::peel::find(&mut lowerer.locals, &mut body) {
         // names that only conditions used
         body = clean(body, &kept);

@@ -39,6 +39,7 @@ mod scatter;
 mod select;
 mod sweep;
 mod tile;
+mod unswitch;
 mod view;
 mod work;
 mod workspace;

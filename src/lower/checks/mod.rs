@@ -63,13 +63,19 @@ fn collect_pointers(block: &[Stmt], found: &mut HashSet<Id>) {
     }
 }
 
+/// A count of more numbers and names is not written several times.
+const COUNT_PARTS: usize = 4;
+
 /// Whether a count may be written several times.
 fn is_short(count: &Value) -> bool {
-    match count {
-        Value::Index(_) | Value::Local(_) => true,
-        Value::Prim { args, .. } => args.iter().all(|arg| matches!(arg, Value::Index(_) | Value::Local(_))),
-        _ => false,
+    fn parts(value: &Value) -> Option<usize> {
+        match value {
+            Value::Index(_) | Value::Local(_) => Some(1),
+            Value::Prim { args, .. } => args.iter().map(parts).sum(),
+            _ => None,
+        }
     }
+    parts(count).is_some_and(|parts| parts <= COUNT_PARTS)
 }
 
 /// A loop, and what is found in it.
@@ -221,7 +227,7 @@ fn either(a: Value, b: Value) -> Value {
 }
 
 /// Whether an expression may be evaluated anywhere: it reads no memory and divides by nothing.
-fn is_total(value: &Value) -> bool {
+pub fn is_total(value: &Value) -> bool {
     match value {
         Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => true,
         Value::Prim { prim: Prim::Div | Prim::Rem, elem: Elem::Index, .. } => false,
@@ -244,7 +250,7 @@ fn collect_names(locals: &[Local], block: &Block, named: &mut HashMap<Id, Value>
 }
 
 /// Calls `f` on each local that a block declares, assigns, points or counts with.
-fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
+pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
     for stmt in block {
         match stmt {
             Stmt::Declare { id, .. } | Stmt::Point { id, .. } | Stmt::Assign { place: Place::Local(id), .. } => f(*id),

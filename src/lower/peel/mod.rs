@@ -26,8 +26,11 @@ use fold::Copy;
 /// An end of more iterations is not taken off.
 const LONGEST_END: i64 = 2;
 
-/// A body of more nodes is not copied.
+/// A body of more nodes is copied only where nothing is asked between the ends,
 const NODES: usize = 220;
+
+/// and one of more is not.
+const MOST_NODES: usize = 1000;
 
 /// Takes the ends off the loops of a block; whether there were any.
 pub fn find(locals: &mut Vec<Local>, block: &mut Block) -> bool {
@@ -59,7 +62,7 @@ struct Peeled<'a> {
 impl<'a> Peeled<'a> {
     fn of(locals: &[Local], stmt: &'a Stmt) -> Option<Peeled<'a>> {
         let Stmt::For { i, count, body, lanes: Lanes::One, apart, .. } = stmt else { return None };
-        if matches!(count, Value::Index(_)) || !is_plain(body) || nodes(body) > NODES {
+        if matches!(count, Value::Index(_)) || !is_plain(body) || nodes(body) > MOST_NODES {
             return None;
         }
         // around a loop without ends of its own compilers choose by themselves
@@ -67,6 +70,9 @@ impl<'a> Peeled<'a> {
             return None;
         }
         let ends = Ends::of(locals, *i, count, body);
+        if nodes(body) > NODES && !asks_nothing(locals, body, &[&ends]) {
+            return None;
+        }
         (ends.first + ends.last > 0).then_some(Peeled { i: *i, count, body, apart: *apart, ends })
     }
 
@@ -135,6 +141,30 @@ impl<'a> Peeled<'a> {
 /// Whether some loop in a block has ends to take off.
 fn has_peeled(locals: &[Local], block: &Block) -> bool {
     block.iter().any(|stmt| Peeled::of(locals, stmt).is_some() || stmt.blocks().any(|inner| has_peeled(locals, inner)))
+}
+
+/// Whether all conditions in the innermost loops of a body, or in it, are known between the ends of the loops around.
+fn asks_nothing(locals: &[Local], block: &Block, around: &[&Ends]) -> bool {
+    fn is_known(cond: &Value, around: &[&Ends]) -> bool {
+        match cond {
+            Value::Prim { prim: Prim::And | Prim::Or | Prim::Not, args, .. } => args.iter().all(|arg| is_known(arg, around)),
+            cond => around.iter().any(|ends| ends.decide(cond, Region::Between { first: ends.first, last: ends.last }).is_some()),
+        }
+    }
+    fn has_choice(value: &Value) -> bool {
+        matches!(value, Value::Select(_)) || matches!(value, Value::Prim { args, .. } if args.iter().any(has_choice))
+    }
+    block.iter().all(|stmt| match stmt {
+        Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } => !has_choice(value),
+        Stmt::If { cond, then, otherwise } => {
+            is_known(cond, around) && asks_nothing(locals, then, around) && asks_nothing(locals, otherwise, around)
+        }
+        Stmt::For { i, count, body, .. } => {
+            let own = Ends::of(locals, *i, count, body);
+            asks_nothing(locals, body, &[around, &[&own]].concat())
+        }
+        _ => true,
+    })
 }
 
 fn repeat(i: Id, count: Value, body: Block, apart: bool) -> Stmt {
