@@ -66,7 +66,7 @@ impl<'a> Peeled<'a> {
             return None;
         }
         // around a loop without ends of its own compilers choose by themselves
-        if body.iter().any(has_loop) && !has_peeled(locals, body) {
+        if body.iter().any(has_loop) && !has_ends(locals, body) {
             return None;
         }
         let ends = Ends::of(locals, *i, count, body);
@@ -138,9 +138,18 @@ impl<'a> Peeled<'a> {
     }
 }
 
-/// Whether some loop in a block has ends to take off.
-fn has_peeled(locals: &[Local], block: &Block) -> bool {
-    block.iter().any(|stmt| Peeled::of(locals, stmt).is_some() || stmt.blocks().any(|inner| has_peeled(locals, inner)))
+/// Whether some loop in a block has ends.
+fn has_ends(locals: &[Local], block: &Block) -> bool {
+    block.iter().any(|stmt| {
+        let own = match stmt {
+            Stmt::For { i, count, body, .. } if !matches!(count, Value::Index(_)) => {
+                let ends = Ends::of(locals, *i, count, body);
+                ends.first + ends.last > 0
+            }
+            _ => false,
+        };
+        own || stmt.blocks().any(|inner| has_ends(locals, inner))
+    })
 }
 
 /// Whether all conditions in the innermost loops of a body, or in it, are known between the ends of the loops around.
