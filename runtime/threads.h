@@ -12,10 +12,13 @@ static inline int64_t smooth_threads(void)
 /* how many: each must have work that is worth it */
 static inline int64_t smooth_parts(int64_t count, double work)
 {
-    const double worth = (double)count * work / SMOOTH_WORTH;
     const int64_t threads = smooth_threads();
+    const double worth = (double)count * work / SMOOTH_WORTH;
+    if (threads <= 1 || count <= 1 || worth < 2.0) {
+        return 1;
+    }
     const int64_t most = worth < (double)threads ? (int64_t)worth : threads;
-    return most <= 1 ? 1 : most < count ? most : count;
+    return most < count ? most : count;
 }
 
 /* the first iteration of a part */

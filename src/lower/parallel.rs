@@ -9,18 +9,20 @@
 //!     for i < n: s = s + v[i]         shared: a part adds to a local of its own
 //!     for i < n: s = s * 0.5 + v[i]   one after the other
 //!
-//! A part that needs room has a slice of the workspace for itself. Left alone are loops of few iterations of
-//! literal number, loops whose slices differ from turn to turn of a loop around them, sums over the rows of a
-//! matrix into an array, and, where rounding is as written, sums and products of Doubles.
+//! Sums over the rows of a matrix into an array are shared by columns (`by_columns`). A part that needs room has a slice of the workspace for itself. Left alone are loops of few iterations, sums of
+//! one row within a loop over rows, loops whose slices differ from turn to turn of a loop around them, what clears or
+//! copies, and, where rounding is as written, sums and products of Doubles.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use crate::ir::{Prim, Size, Var};
+use crate::ir::{Expr, Prim, Size, Var};
 use crate::source::Span;
 
 use super::LowerOptions;
+use super::by_columns::Columns;
 use super::call::can_fail;
+use super::captured::{Homes, captured};
 use super::clean::{each_in_pointer, each_local};
 use super::context::{Lowerer, Result};
 use super::program::*;
@@ -32,6 +34,9 @@ const FEW: i64 = 64;
 /// The work of a whole loop of literal size that is worth a second thread; as SMOOTH_WORTH in `runtime/parallel.h`.
 const WORTH: f64 = 2.0 * 50_000.0;
 
+/// The work of an iteration that copies an element.
+const COPY: f64 = 2.0;
+
 /// Shares the loops of a function's body; gives the measures of their slices. `lengths` are the sizes of arrays.
 pub fn share(
     lowerer: &mut Lowerer,
@@ -41,14 +46,56 @@ pub fn share(
     lengths: Vec<Var>,
     options: &LowerOptions,
 ) -> Result<Vec<PartMeasure>> {
-    let mut sharer = Sharer { lowerer, name, params, lengths, keeps_sums: options.strict_fp, around: Vec::new(), slices: Vec::new() };
+    let homes = Homes::of_block(body);
+    let mut sharer = Sharer {
+        homes: &homes,
+        lowerer,
+        name,
+        params,
+        lengths,
+        keeps_sums: options.strict_fp,
+        around: Vec::new(),
+        depth: 0,
+        slices: Vec::new(),
+    };
     sharer.block(body)?;
-    Ok(sharer.slices)
+    let slices = sharer.slices;
+    let whole = body.clone();
+    capture(&lowerer.locals, &whole, body);
+    Ok(slices)
+}
+
+/// Finds what shared loops use of what is around them.
+fn capture(locals: &[Local], whole: &[Stmt], block: &mut Block) {
+    for stmt in block {
+        match stmt {
+            Stmt::Share(share) => share.captured = captured(locals, whole, share),
+            _ => stmt.blocks_mut().for_each(|block| capture(locals, whole, block)),
+        }
+    }
 }
 
 impl Lowerer<'_> {
+    /// As `enter`, for a loop each of whose iterations writes elements of its own and nothing else. Threads do not share what is
+    /// inside of a loop that they share.
+    pub fn enter_apart(
+        &mut self,
+        var: &Var,
+        n: &Expr,
+        count: &Value,
+        size: Option<Size>,
+        f: impl FnOnce(&mut Self, &Value) -> Result<()>,
+    ) -> Result<()> {
+        let outer = self.parallel;
+        self.parallel = outer && self.range(count).1 < i128::from(FEW);
+        self.enter(var, n, count, size, f)?;
+        self.parallel = outer;
+        self.set_apart();
+        Ok(())
+    }
+
     /// Says of the loop just written that each iteration writes elements of its own and nothing else.
-    pub fn set_apart(&mut self) {
+    fn set_apart(&mut self) {
         if let Some(Stmt::For { apart, .. }) = self.blocks.last_mut().and_then(|block| block.last_mut()) {
             *apart = true;
         }
@@ -56,54 +103,78 @@ impl Lowerer<'_> {
 }
 
 struct Sharer<'s, 'l> {
+    homes: &'s Homes,
     lowerer: &'s mut Lowerer<'l>,
     name: &'s Rc<str>,
     params: &'s [(Id, Option<Var>)],
     lengths: Vec<Var>,
     keeps_sums: bool,
-    /// The indices of the loops around.
+    /// The indices of the loops around, as far as terms can name them, and how many loops there are.
     around: Vec<Var>,
+    depth: usize,
     slices: Vec<PartMeasure>,
 }
 
 impl Sharer<'_, '_> {
     fn block(&mut self, block: &mut Block) -> Result<()> {
-        for stmt in block {
-            if let Some(share) = self.shared(stmt)? {
-                *stmt = Stmt::Share(share);
+        let mut rest = std::mem::take(block);
+        while !rest.is_empty() {
+            if let Some((share, names, length)) = self.by_columns(&rest) {
+                rest.drain(..length);
+                block.extend(names);
+                block.push(Stmt::Share(share));
                 continue;
             }
-            match stmt {
-                Stmt::For { var, body, .. } => {
-                    let depth = self.around.len();
-                    self.around.extend(var.clone());
-                    self.block(body)?;
-                    self.around.truncate(depth);
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    self.block(then)?;
-                    self.block(otherwise)?;
-                }
-                Stmt::Scope(body) => self.block(body)?,
-                Stmt::Share(_)
-                | Stmt::Declare { .. }
-                | Stmt::Point { .. }
-                | Stmt::Assign { .. }
-                | Stmt::Fail { .. }
-                | Stmt::NoRoom { .. }
-                | Stmt::Room(_)
-                | Stmt::Invoke(_)
-                | Stmt::Rotate(_)
-                | Stmt::Return(_) => {}
+            let mut stmt = rest.remove(0);
+            match self.shared(&stmt)? {
+                Some(share) => stmt = Stmt::Share(share),
+                None => self.inner(&mut stmt)?,
             }
+            block.push(stmt);
         }
         Ok(())
+    }
+
+    /// Shares the loops inside a statement.
+    fn inner(&mut self, stmt: &mut Stmt) -> Result<()> {
+        if let Stmt::For { var, body, .. } = stmt {
+            let named = self.around.len();
+            self.around.extend(var.clone());
+            self.depth += 1;
+            self.block(body)?;
+            self.depth -= 1;
+            self.around.truncate(named);
+            return Ok(());
+        }
+        stmt.blocks_mut().try_for_each(|block| self.block(block))
+    }
+
+    /// Statements that threads share by columns, the names that go before them, and how many statements they are.
+    fn by_columns(&mut self, block: &[Stmt]) -> Option<(Share, Block, usize)> {
+        let columns = Columns::find(block, &self.lowerer.locals, self.homes)?;
+        let is_name = |stmt: &&Stmt| matches!(stmt, Stmt::Declare { .. });
+        let (names, body): (Block, Block) = block[..columns.length].iter().cloned().partition(|stmt| is_name(&stmt));
+        let inside = inside(&body);
+        let work = super::work::of_columns(&body, self.lowerer.done, &columns.loops, &|id| !inside.contains(&id));
+        if is_small(&columns.count, &work) || self.lowerer.range(&columns.count).1 < i128::from(FEW) {
+            return None;
+        }
+        let mut in_lanes = false;
+        each_loop(&body, &mut |i, lanes| in_lanes |= columns.loops.contains(&i) && *lanes != Lanes::One);
+        let Columns { length, count, loops } = columns;
+        let (slice, totals, captured) = (None, Vec::new(), Vec::new());
+        Some((Share { count, body, loops, in_lanes, work, slice, totals, captured, span: Span::NONE }, names, length))
     }
 
     /// The loop as one that threads share, where they may and it can be worth it.
     fn shared(&mut self, stmt: &Stmt) -> Result<Option<Share>> {
         let Stmt::For { i, count, size, body, lanes, apart, .. } = stmt else { return Ok(None) };
-        if matches!(count, Value::Index(count) if *count < FEW) {
+        if self.lowerer.range(count).1 < i128::from(FEW) {
+            return Ok(None);
+        }
+        // threads would be started for each sum of a row
+        let innermost = || body.iter().all(|stmt| !matches!(stmt, Stmt::For { .. } | Stmt::Invoke(_)) && stmt.blocks().next().is_none());
+        if self.depth > 0 && !*apart && innermost() {
             return Ok(None);
         }
         let mut effects =
@@ -122,9 +193,8 @@ impl Sharer<'_, '_> {
             return Ok(None);
         }
         let work = super::work::of_block(body, self.lowerer.done, &|id| !effects.inside.contains(&id));
-        if let (Value::Index(count), Value::Double(work)) = (count, &work)
-            && *count as f64 * work < WORTH
-        {
+        // to clear or to copy, threads wait for memory
+        if is_small(count, &work) || matches!(work, Value::Double(work) if *apart && work <= COPY) {
             return Ok(None);
         }
         let slice = match measure_part(self.lowerer, self.name, stmt, self.params, &self.around)? {
@@ -135,23 +205,18 @@ impl Sharer<'_, '_> {
                 Some(Slice { number: self.slices.len() - 1, args })
             }
         };
-        let mut share = Share {
-            i: *i,
+        let totals = collected.into_iter().map(|(id, op)| self.total(id, op)).collect();
+        Ok(Some(Share {
             count: count.clone(),
-            body: body.clone(),
-            lanes: lanes.clone(),
+            body: vec![stmt.clone()],
+            loops: vec![*i],
+            in_lanes: *lanes != Lanes::One,
             work,
             slice,
-            totals: Vec::new(),
+            totals,
+            captured: Vec::new(),
             span: Span::NONE,
-        };
-        for (id, op) in collected {
-            let total = self.total(id, op);
-            rename(&mut share.body, id, total.part);
-            rename_lanes(&mut share.lanes, id, total.part);
-            share.totals.push(total);
-        }
-        Ok(Some(share))
+        }))
     }
 
     /// Whether a count is the length of an array, or a literal.
@@ -177,15 +242,29 @@ impl Sharer<'_, '_> {
     }
 }
 
+/// Whether a loop is not worth a second thread, as far as is known here.
+fn is_small(count: &Value, work: &Value) -> bool {
+    matches!((count, work), (Value::Index(count), Value::Double(work)) if *count as f64 * work < WORTH)
+}
+
+fn each_loop(block: &[Stmt], f: &mut dyn FnMut(Id, &Lanes)) {
+    for stmt in block {
+        if let Stmt::For { i, lanes, .. } = stmt {
+            f(*i, lanes);
+        }
+        stmt.blocks().for_each(|block| each_loop(block, f));
+    }
+}
+
 /// What is declared in a block.
-fn inside(block: &[Stmt]) -> HashSet<Id> {
+pub fn inside(block: &[Stmt]) -> HashSet<Id> {
     let mut found = HashSet::new();
     for stmt in block {
         match stmt {
             Stmt::Declare { id, .. } | Stmt::Point { id, .. } | Stmt::Room(Room { id, .. }) => {
                 found.insert(*id);
             }
-            Stmt::For { i: id, .. } | Stmt::Share(Share { i: id, .. }) => {
+            Stmt::For { i: id, .. } => {
                 found.insert(*id);
             }
             _ => {}
@@ -311,26 +390,4 @@ fn operation(id: Id, value: &Value) -> Option<Prim> {
     };
     // a part of a sum that stays in range need not
     (*elem == Elem::Double || *elem == Elem::Index && (!plain || matches!(op, Prim::Min | Prim::Max))).then_some(op)
-}
-
-/// Puts a part's local in the place of the total that statements collect.
-fn rename(block: &mut Block, from: Id, to: Id) {
-    for stmt in block {
-        match stmt {
-            Stmt::Assign { place: Place::Local(id), value: Value::Prim { args, .. } } if *id == from => {
-                *id = to;
-                args.iter_mut().filter(|arg| **arg == Value::Local(from)).for_each(|arg| *arg = Value::Local(to));
-            }
-            Stmt::For { lanes, .. } => rename_lanes(lanes, from, to),
-            _ => {}
-        }
-        stmt.blocks_mut().for_each(|block| rename(block, from, to));
-    }
-}
-
-fn rename_lanes(lanes: &mut Lanes, from: Id, to: Id) {
-    match lanes {
-        Lanes::Sum(ids) => ids.iter_mut().filter(|id| **id == from).for_each(|id| *id = to),
-        Lanes::One | Lanes::Any | Lanes::Tile(_) => {}
-    }
 }

@@ -315,18 +315,31 @@ pub struct Tile {
     pub columns: Vec<Value>,
 }
 
-/// A loop whose iterations threads share: each part of them runs in turn, in a slice of the workspace of its own.
+/// Loops whose iterations threads share: each part of them runs in turn, in a slice of the workspace of its own.
 #[derive(Clone, Debug)]
 pub struct Share {
-    pub i: Id,
     pub count: Value,
+    /// What a part does. The loops over `loops` run over its iterations alone.
     pub body: Block,
-    pub lanes: Lanes,
+    pub loops: Vec<Id>,
+    /// Parts begin at whole vectors.
+    pub in_lanes: bool,
     /// What an iteration costs, a Double: about as many operations on Doubles.
     pub work: Value,
     pub slice: Option<Slice>,
     pub totals: Vec<Total>,
+    pub captured: Vec<Captured>,
     pub span: Span,
+}
+
+/// A local from around a loop that threads share, totals apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Captured {
+    pub id: Id,
+    /// An array that a part writes.
+    pub written: bool,
+    /// An array that no other captured pointer leads to, unless all of them only read it.
+    pub alone: bool,
 }
 
 /// The workspace of one part of a loop: which of the function's measures says its bytes.
@@ -349,7 +362,7 @@ pub struct PartMeasure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Total {
     pub id: Id,
-    /// The local of a part.
+    /// What a part collects.
     pub part: Id,
     pub neutral: Value,
     /// The total with the part's.
