@@ -155,7 +155,14 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
     ("sumAndLast (v: Vector<n>)", 0, true, "ifold (fun (s, t) i -> (s + v[i], s - t)) (0.0, 0.0) (length v)"),
     ("few (v: Vector<n>)", 0, true, "build 3 (fun i -> exp (double i))"),
     ("counted (v: Vector<n>) (k: Index)", 1, false, "ifold (fun s i -> s + v[i]) 0.0 k"),
-    ("quadratic (m: Matrix<r, c>)", 2, true, "gradient (fun x -> let y = matrixVectorMul m x in vectorDot y y + vectorSum y) m[0]"),
+    (
+        "logistic (m: Matrix<r, c>)",
+        1,
+        false,
+        "gradient (fun x -> vectorSum (vectorMap (matrixVectorMul m x) (fun z -> log (1.0 + exp z)))) m[0]",
+    ),
+    ("histogram (v: Vector<n>) (k: Array<Index, m>)", 1, false, "gradient (fun x -> vectorSum (vectorMap k (fun i -> sin x[i % 40]))) v"),
+    ("quadratic (m: Matrix<r, c>)", 2, false, "gradient (fun x -> let y = matrixVectorMul m x in vectorDot y y + vectorSum y) m[0]"),
     (
         "reversed (v: Vector<n>)",
         2,

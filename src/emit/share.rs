@@ -58,12 +58,13 @@ pub fn count(block: &[Stmt]) -> usize {
 /// What the calls of a part's function have in common.
 struct Call {
     name: String,
-    captured: Vec<String>,
+    captured: Vec<(Id, String)>,
     fails: bool,
     /// The distance of two slices of the workspace.
     slice: Option<String>,
     /// The bytes of one, where the part asks for them.
     bytes: Option<String>,
+    with_room: bool,
 }
 
 impl Printer<'_> {
@@ -71,7 +72,12 @@ impl Printer<'_> {
         let count = self.expr(&share.count);
         // an estimate in doubles, whatever the program's numbers are
         let real = std::mem::take(&mut self.real);
-        let mut parts_of = format!("smooth_parts({count}, {})", self.expr(&share.work));
+        let lengths: Vec<String> = share.totals.iter().filter_map(|total| Some(self.expr(total.length.as_ref()?))).collect();
+        let work = self.expr(&share.work);
+        let mut parts_of = match lengths.is_empty() {
+            true => format!("smooth_parts({count}, {work})"),
+            false => format!("smooth_parts_with({count}, {work}, {})", lengths.join(" + ")),
+        };
         self.real = real;
         self.line("/* threads share the iterations, a part for each */");
         let mut call = self.call_of(share);
@@ -84,7 +90,7 @@ impl Printer<'_> {
             parts_of = format!("smooth_fit({parts_of}, {}, {name})", self.bytes_left());
             // a lone part may have no more than it needs
             call.bytes = needs_bytes(&share.body, self.entries).then_some(bytes);
-            call.slice = uses_room(&share.body).then_some(name);
+            call.slice = Some(name);
         }
         let parts = self.names.local("parts");
         self.line(format!("const int64_t {parts} = {parts_of};"));
@@ -94,7 +100,7 @@ impl Printer<'_> {
         }
         self.line(format!("if ({parts} == 1) {{"));
         self.depth += 1;
-        let totals: Vec<String> = share.totals.iter().map(|total| self.name(total.id)).collect();
+        let totals: Vec<(&Total, String)> = share.totals.iter().map(|total| (total, self.name(total.id))).collect();
         let room = self.room.clone().unwrap_or_else(|| "NULL".to_string());
         let text = call.text("0", &count, &totals, &room);
         self.line(match &status {
@@ -120,14 +126,20 @@ impl Printer<'_> {
         let part = self.names.local("part");
         self.line(format!("for (int64_t {part} = 0; {part} < {parts}; ++{part}) {{"));
         self.depth += 1;
-        for total in &share.totals {
-            self.stmt(&Stmt::Declare { id: total.part, init: Some(total.neutral.clone()) }, &[]);
-        }
-        let totals: Vec<String> = share.totals.iter().map(|total| self.name(total.part)).collect();
         let room = match &call.slice {
             Some(slice) => format!("{} + (size_t){part} * {slice}", self.room_as_bytes()),
             None => "NULL".to_string(),
         };
+        let mut next = format!("({} *)({room})", self.real.c());
+        for total in &share.totals {
+            if let Some(length) = &total.length {
+                let name = self.declare(total.part);
+                self.line(format!("{} *{name} = {next};", self.real.c()));
+                next = format!("{name} + {}", self.addend(length));
+            }
+            self.stmt(&total.start, &[]);
+        }
+        let totals: Vec<(&Total, String)> = share.totals.iter().map(|total| (total, self.name(total.part))).collect();
         let place = if share.in_lanes { self.real.function("smooth_part_in_lanes") } else { "smooth_part".to_string() };
         let at = |part: &str| format!("{place}({count}, {part}, {parts})");
         let text = call.text(&at(&part), &at(&format!("{part} + 1")), &totals, &room);
@@ -153,7 +165,7 @@ impl Printer<'_> {
         self.line("{");
         self.depth += 1;
         for total in &share.totals {
-            self.stmt(&Stmt::Assign { place: Place::Local(total.id), value: total.joined.clone() }, &[]);
+            self.stmt(&total.join, &[]);
         }
         status.iter().for_each(|status| self.line(status));
         self.depth -= 1;
@@ -169,12 +181,13 @@ impl Printer<'_> {
         let mut names = self.names.of_file();
         names.open();
         captured.iter().for_each(|name| names.take(name));
+        let scalars: Vec<&Total> = share.totals.iter().filter(|total| total.length.is_none()).collect();
         let (from, end) = (names.local("from"), names.local("end"));
-        let totals: Vec<String> = share.totals.iter().map(|total| names.local(&self.locals[total.part].name)).collect();
+        let totals: Vec<String> = scalars.iter().map(|total| names.local(&self.locals[total.part].name)).collect();
         let (workspace, workspace_bytes) = (names.local("workspace"), names.local("workspace_bytes"));
         let mut params = vec![format!("int64_t {from}"), format!("int64_t {end}")];
         params.extend(share.captured.iter().zip(&captured).map(|(captured, name)| self.parameter(*captured, name)));
-        for (total, name) in share.totals.iter().zip(&totals) {
+        for (total, name) in scalars.iter().zip(&totals) {
             params.push(format!("{} *SMOOTH_RESTRICT {name}", c_type(self.locals[total.id].elem, self.real)));
         }
         let with_room = share.slice.is_some() && uses_room(&share.body);
@@ -203,7 +216,7 @@ impl Printer<'_> {
             lines: Vec::new(),
             depth: 1,
         };
-        for (total, name) in share.totals.iter().zip(&totals) {
+        for (total, name) in scalars.iter().zip(&totals) {
             let ty = c_type(printer.locals[total.id].elem, printer.real);
             let own = printer.declare(total.id);
             printer.line(format!("{ty} {own} = *{name};"));
@@ -211,7 +224,7 @@ impl Printer<'_> {
         printer.depth = 0;
         printer.block(&share.body);
         printer.depth = 1;
-        for (total, name) in share.totals.iter().zip(&totals) {
+        for (total, name) in scalars.iter().zip(&totals) {
             printer.line(format!("*{name} = {};", printer.name(total.id)));
         }
         if fails {
@@ -227,7 +240,8 @@ impl Printer<'_> {
             signature: format!("{narrow}SMOOTH_PART static {result} {name}({})", params.join(", ")),
             lines,
         });
-        Call { name, captured, fails, slice: None, bytes: None }
+        let captured = share.captured.iter().map(|captured| captured.id).zip(captured).collect();
+        Call { name, captured, fails, slice: None, bytes: None, with_room }
     }
 
     fn parameter(&self, captured: Captured, name: &str) -> String {
@@ -264,11 +278,13 @@ impl Printer<'_> {
 }
 
 impl Call {
-    fn text(&self, from: &str, end: &str, totals: &[String], room: &str) -> String {
+    /// A call for some iterations; `totals` are named as what these collect into.
+    fn text(&self, from: &str, end: &str, totals: &[(&Total, String)], room: &str) -> String {
         let mut args = vec![from.to_string(), end.to_string()];
-        args.extend(self.captured.iter().cloned());
-        args.extend(totals.iter().map(|total| format!("&{total}")));
-        if self.slice.is_some() {
+        let own = |id: Id| totals.iter().find(|(total, _)| total.id == id).map(|(_, name)| name.clone());
+        args.extend(self.captured.iter().map(|(id, name)| own(*id).unwrap_or_else(|| name.clone())));
+        args.extend(totals.iter().filter(|(total, _)| total.length.is_none()).map(|(_, name)| format!("&{name}")));
+        if self.with_room {
             args.push(room.to_string());
             args.extend(self.bytes.clone());
         }

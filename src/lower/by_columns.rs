@@ -124,7 +124,7 @@ impl Group<'_> {
             Stmt::Scope(body) => body.iter().try_for_each(|stmt| self.stmt(stmt)),
             _ => {
                 let block = std::slice::from_ref(stmt);
-                let is_short = matches!(work::of_block(block, &[], &|_| false), Value::Double(work) if work <= SHORT_ROW);
+                let is_short = matches!(work::of_block(block, &[], &|_| true), Value::Double(work) if work <= SHORT_ROW);
                 let own = self.names.clone();
                 (self.rows > 0 && is_short).then_some(())?;
                 self.block(block, None, &own)

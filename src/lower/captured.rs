@@ -10,11 +10,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::clean::{each_in_argument, each_in_pointer, each_local};
 use super::program::*;
 
-/// The locals that what threads share has from outside, totals apart; `body` is all of the function's.
+/// The locals that what threads share has from outside, scalar totals apart; `body` is all of the function's.
 pub fn captured(locals: &[Local], body: &[Stmt], share: &Share) -> Vec<Captured> {
     let mut uses = Uses { loops: &share.loops, ..Uses::default() };
     uses.block(locals, &share.body);
-    let totals: HashSet<Id> = share.totals.iter().map(|total| total.id).collect();
+    let totals: HashSet<Id> = share.totals.iter().filter(|total| total.length.is_none()).map(|total| total.id).collect();
     let ids: Vec<Id> = uses.used.into_iter().filter(|id| !uses.declared.contains(id) && !totals.contains(id)).collect();
     let homes = Homes::of_block(body);
     let alone = |id: Id| {

@@ -7,13 +7,14 @@
 //!
 //!     for i < n: out[i] = f(v[i])     shared
 //!     for i < n: s = s + v[i]         shared: a part adds to a local of its own
+//!     for i < n: for j < m: out[j] = out[j] + f(A[i], j)   shared: a part adds to an array of its own
 //!     for i < n: s = s * 0.5 + v[i]   one after the other
 //!
 //! Sums over the rows of a matrix into an array are shared by columns (`by_columns`). A part that needs room has a slice of the workspace for itself. Left alone are loops of few iterations, sums of
 //! one row within a loop over rows, loops whose slices differ from turn to turn of a loop around them, what clears or
 //! copies, and, where rounding is as written, sums and products of Doubles.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ir::{Expr, Prim, Size, Var};
@@ -37,17 +38,22 @@ const WORTH: f64 = 2.0 * 50_000.0;
 /// The work of an iteration that copies an element.
 const COPY: f64 = 2.0;
 
-/// Shares the loops of a function's body; gives the measures of their slices. `lengths` are the sizes of arrays.
+/// Shares the loops of a function's body; gives the measures of their slices. `lengths` are the sizes of arrays, `results` the
+/// arrays that a caller gets.
 pub fn share(
     lowerer: &mut Lowerer,
     name: &Rc<str>,
     body: &mut Block,
     params: &[(Id, Option<Var>)],
     lengths: Vec<Var>,
+    results: Vec<(Id, Vec<Size>)>,
     options: &LowerOptions,
 ) -> Result<Vec<PartMeasure>> {
     let homes = Homes::of_block(body);
+    let mut arrays: HashMap<Id, Vec<Size>> = results.into_iter().collect();
+    rooms(body, &mut arrays);
     let mut sharer = Sharer {
+        arrays,
         homes: &homes,
         lowerer,
         name,
@@ -63,6 +69,15 @@ pub fn share(
     let whole = body.clone();
     capture(&lowerer.locals, &whole, body);
     Ok(slices)
+}
+
+fn rooms(block: &[Stmt], arrays: &mut HashMap<Id, Vec<Size>>) {
+    for stmt in block {
+        if let Stmt::Room(room) = stmt {
+            arrays.insert(room.id, room.dims.clone());
+        }
+        stmt.blocks().for_each(|block| rooms(block, arrays));
+    }
 }
 
 /// Finds what shared loops use of what is around them.
@@ -104,6 +119,8 @@ impl Lowerer<'_> {
 
 struct Sharer<'s, 'l> {
     homes: &'s Homes,
+    /// The lengths of arrays that are written.
+    arrays: HashMap<Id, Vec<Size>>,
     lowerer: &'s mut Lowerer<'l>,
     name: &'s Rc<str>,
     params: &'s [(Id, Option<Var>)],
@@ -137,7 +154,11 @@ impl Sharer<'_, '_> {
 
     /// Shares the loops inside a statement.
     fn inner(&mut self, stmt: &mut Stmt) -> Result<()> {
-        if let Stmt::For { var, body, .. } = stmt {
+        if let Stmt::For { var, count, body, .. } = stmt {
+            // the few rows that are left after several at a time
+            if matches!(count, Value::Prim { prim: Prim::Rem, args, .. } if matches!(args[1], Value::Index(most) if most < FEW)) {
+                return Ok(());
+            }
             let named = self.around.len();
             self.around.extend(var.clone());
             self.depth += 1;
@@ -177,15 +198,24 @@ impl Sharer<'_, '_> {
         if self.depth > 0 && !*apart && innermost() {
             return Ok(None);
         }
-        let mut effects =
-            Effects { locals: &self.lowerer.locals, apart: *apart, inside: inside(body), changed: Vec::new(), reads: Vec::new() };
+        let mut effects = Effects {
+            locals: &self.lowerer.locals,
+            homes: self.homes,
+            apart: *apart,
+            inside: inside(body),
+            changed: Vec::new(),
+            added: Vec::new(),
+            reads: Vec::new(),
+        };
         effects.inside.insert(*i);
         if effects.block(body).is_none() {
             return Ok(None);
         }
         let Some(collected) = effects.collected() else { return Ok(None) };
+        let Some(arrays) = self.own_arrays(&effects) else { return Ok(None) };
         let sums_doubles = |(id, op): &(Id, Prim)| matches!(op, Prim::Add | Prim::Mul) && self.lowerer.locals[*id].elem == Elem::Double;
-        if *apart && !collected.is_empty() || self.keeps_sums && collected.iter().any(sums_doubles) {
+        let adds = !arrays.is_empty() || collected.iter().any(sums_doubles);
+        if *apart && !collected.is_empty() || self.keeps_sums && adds {
             return Ok(None);
         }
         // where a part fails the others go on to their ends, which must not be far
@@ -197,7 +227,20 @@ impl Sharer<'_, '_> {
         if is_small(count, &work) || matches!(work, Value::Double(work) if *apart && work <= COPY) {
             return Ok(None);
         }
-        let slice = match measure_part(self.lowerer, self.name, stmt, self.params, &self.around)? {
+        // a part has room for its own sums, or for what its iterations need
+        if !arrays.is_empty() && uses_room(body) {
+            return Ok(None);
+        }
+        let mut totals: Vec<Total> = collected.into_iter().map(|(id, op)| self.total(id, op)).collect();
+        for (id, dims) in &arrays {
+            let Some(total) = self.array_total(*id, dims) else { return Ok(None) };
+            totals.push(total);
+        }
+        let room = |(id, dims): &(Id, Vec<Size>)| {
+            Stmt::Room(Room { id: *id, elem: Elem::Double, dims: dims.clone(), counts: Vec::new(), span: Span::NONE })
+        };
+        let room: Block = arrays.iter().map(room).chain([stmt.clone()]).collect();
+        let slice = match measure_part(self.lowerer, self.name, &room, self.params, &self.around)? {
             Part::Varies => return Ok(None),
             Part::Nothing => None,
             Part::Needs(measure, args) => {
@@ -205,7 +248,6 @@ impl Sharer<'_, '_> {
                 Some(Slice { number: self.slices.len() - 1, args })
             }
         };
-        let totals = collected.into_iter().map(|(id, op)| self.total(id, op)).collect();
         Ok(Some(Share {
             count: count.clone(),
             body: vec![stmt.clone()],
@@ -238,8 +280,46 @@ impl Sharer<'_, '_> {
             (_, _) => Value::Index(0),
         };
         let joined = Value::Prim { prim: op, elem, plain: elem == Elem::Double, args: vec![Value::Local(id), Value::Local(part)] };
-        Total { id, part, neutral, joined }
+        let start = Stmt::Declare { id: part, init: Some(neutral) };
+        Total { id, part, length: None, start, join: Stmt::Assign { place: Place::Local(id), value: joined } }
     }
+
+    /// The arrays that a loop adds to, with their lengths; `None` where these are not known.
+    fn own_arrays(&self, effects: &Effects) -> Option<Vec<(Id, Vec<Size>)>> {
+        let mut ids = effects.added.clone();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.into_iter().map(|id| Some((id, self.arrays.get(&id)?.clone()))).collect()
+    }
+
+    /// A part's own sums of the elements of an array.
+    fn array_total(&mut self, id: Id, dims: &[Size]) -> Option<Total> {
+        let counts: Vec<Value> = dims.iter().map(|size| self.lowerer.size_value(size, Span::NONE).ok()).collect::<Option<_>>()?;
+        let times = |a, b| Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] };
+        let length = counts.into_iter().reduce(times)?;
+        let name = self.lowerer.locals[id].name.clone();
+        let part = self.lowerer.local(&format!("part_{name}"), Elem::Double, Form::Target { mutable: false });
+        let mut repeat = |value: &dyn Fn(Value) -> (Id, Value)| {
+            let i = self.lowerer.counter("i", &length);
+            let (base, value) = value(Value::Local(i));
+            let body = vec![Stmt::Assign { place: Place::Element { base, offset: Some(Value::Local(i)) }, value }];
+            Stmt::For { i, var: None, count: length.clone(), size: None, body, lanes: Lanes::One, apart: true }
+        };
+        let load = |base, at: &Value| Value::Load { base, offset: Some(Box::new(at.clone())) };
+        let start = repeat(&|_| (part, Value::Double(0.0)));
+        let sum = |at| (id, Value::Prim { prim: Prim::Add, elem: Elem::Double, plain: true, args: vec![load(id, &at), load(part, &at)] });
+        let join = repeat(&sum);
+        Some(Total { id, part, length: Some(length), start, join })
+    }
+}
+
+/// Whether iterations need more room than local arrays.
+fn uses_room(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Room(room) => room.few().is_none(),
+        Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
+        _ => stmt.blocks().any(|block| uses_room(block)),
+    })
 }
 
 /// Whether a loop is not worth a second thread, as far as is known here.
@@ -277,10 +357,13 @@ pub fn inside(block: &[Stmt]) -> HashSet<Id> {
 /// What a loop's body does to what is outside.
 struct Effects<'a> {
     locals: &'a [Local],
+    homes: &'a Homes,
     apart: bool,
     inside: HashSet<Id>,
     /// The locals outside that it changes, and by which operation.
     changed: Vec<(Id, Prim)>,
+    /// The arrays outside to whose elements it adds.
+    added: Vec<Id>,
     /// Each reading of a local, as often as it is read.
     reads: Vec<Id>,
 }
@@ -301,9 +384,14 @@ impl Effects<'_> {
                 }
             }
             Stmt::Assign { place: Place::Element { base, offset }, value } => {
-                self.reads(value);
                 offset.iter().for_each(|offset| self.reads(offset));
-                self.may_write(*base)?;
+                if self.may_write(*base).is_none() {
+                    (self.locals[*base].elem == Elem::Double).then_some(())?;
+                    let own = Value::Load { base: *base, offset: offset.clone().map(Box::new) };
+                    self.added.push(*base);
+                    return self.adds(value, &own);
+                }
+                self.reads(value);
             }
             Stmt::Point { id, to } => {
                 let pointers: Vec<&Pointer> = match to {
@@ -357,6 +445,18 @@ impl Effects<'_> {
         each_local(value, &mut |id| self.reads.push(id));
     }
 
+    /// Notes what is added to an element: `own + a - b + …`.
+    fn adds(&mut self, value: &Value, own: &Value) -> Option<()> {
+        match value {
+            _ if value == own => Some(()),
+            Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } => {
+                self.reads(&args[1]);
+                self.adds(&args[0], own)
+            }
+            _ => None,
+        }
+    }
+
     /// An array of this iteration's own, or the elements of a `build`.
     fn may_write(&self, base: Id) -> Option<()> {
         (self.apart || self.inside.contains(&base)).then_some(())
@@ -373,6 +473,10 @@ impl Effects<'_> {
         }
         let count = |ids: &mut dyn Iterator<Item = Id>, id: Id| ids.filter(|other| *other == id).count();
         let alone = |id: Id| count(&mut self.reads.iter().copied(), id) == count(&mut self.changed.iter().map(|(id, _)| *id), id);
+        // sums of elements are known at the end, and no other pointer leads to them
+        let leads = |other: &Id, id: Id| *other != id && self.homes.of(*other) == self.homes.of(id);
+        let is_read = |id: Id| self.reads.contains(&id) || self.reads.iter().chain(&self.added).any(|other| leads(other, id));
+        (!self.added.iter().any(|id| is_read(*id))).then_some(())?;
         collected.iter().all(|(id, _)| alone(*id)).then_some(collected)
     }
 }

@@ -359,14 +359,17 @@ pub struct PartMeasure {
 }
 
 /// What the iterations of a loop collect by an associative operation: each part on its own, then all in order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Total {
     pub id: Id,
-    /// What a part collects.
+    /// What a part collects: a scalar, or an array in its slice of the workspace.
     pub part: Id,
-    pub neutral: Value,
-    /// The total with the part's.
-    pub joined: Value,
+    /// The number of elements of an array.
+    pub length: Option<Value>,
+    /// Gives the part's its first value.
+    pub start: Stmt,
+    /// Adds the part's to the total.
+    pub join: Stmt,
 }
 
 /// What a pointer is set to.
