@@ -341,6 +341,22 @@ const RULES: &[(&str, &str, &str)] = &[
         "let x = build 4 (fun i -> if i = 2 then sin (a * b) else 0.0) in build 4 (fun k -> x[k] * v[k])",
         "let x = sin (a * b) in let x_1 = build 4 (fun i -> if i = 2 then x else 0.0) in build 4 (fun k -> x_1[k] * v[k])",
     ),
+    (
+        "build-fission",
+        "let a = build n (fun i -> let t = sin v[i] in let u = t * t in build m (fun k -> u * w[k])) in build m (fun k -> build n (fun i -> a[i][k]))",
+        "let u = build n (fun i -> let t = sin v[i] in t * t) in let a = build n (fun i_1 -> build m (fun k -> u[i_1] * w[k])) in build m (fun k_1 -> build n (fun i_2 -> a[i_2][k_1]))",
+    ),
+    ("reciprocal-loop", "build n (fun i -> v[i] / a)", "let r = 1.0 / a in build n (fun i -> v[i] * r)"),
+    (
+        "fold-consume",
+        "let a = build n (fun i -> sin v[i]) in ifold (fun s i -> s + a[i] * w[i]) 0.0 n * ifold (fun s i -> s + a[i] * a[i]) 0.0 n",
+        "let s_1 = ifold (fun s i -> let a = sin v[i] in (fst s + a * w[i], snd s + a * a)) (0.0, 0.0) n in fst s_1 * snd s_1",
+    ),
+    (
+        "array-to-tuple",
+        "let a = [build n (fun i -> sin v[i]), w] in build n (fun k -> a[0][k] * a[1][k])",
+        "let a = (build n (fun i -> sin v[i]), w) in build n (fun k -> (fst a)[k] * (snd a)[k])",
+    ),
     ("topdown get-select", "build 2 (fun i -> [a, b][i])", "build 2 (fun i -> if i = 0 then a else b)"),
     ("topdown div-known", "let r = 1.0 / z in a / z + r", "let r = 1.0 / z in a * r + r"),
     ("reciprocal", "let z = sin x in a / z + b / z + c / z + d / z", "let z = sin x in let r = 1.0 / z in a / z + b / z + c / z + d / z"),

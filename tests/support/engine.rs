@@ -25,7 +25,16 @@ pub fn compile(path: &str, text: &str, schedule: &str, stage: &str) -> Result<Se
 
 /// The same for a target.
 pub fn compile_for(target: Target, path: &str, text: &str, schedule: &str, stage: &str) -> Result<Session, String> {
-    let options = Options { schedule: Schedule::Named(schedule.into()), header: "program.h".into(), target, ..Options::default() };
+    compile_with(
+        path,
+        text,
+        Options { schedule: Schedule::Named(schedule.into()), header: "program.h".into(), target, ..Options::default() },
+        stage,
+    )
+}
+
+/// The same with any options.
+pub fn compile_with(path: &str, text: &str, options: Options, stage: &str) -> Result<Session, String> {
     let mut session = Session::new(path, text, options);
     match session.run_to(stage, &mut sources::open) {
         Ok(()) => Ok(session),

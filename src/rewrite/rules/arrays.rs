@@ -3,17 +3,22 @@
 //!     let p = build n (fun i -> (a, b)) in … p[k].1 …     →  let q = build n (fun i -> b) in … q[k] …
 //!     let x = build n (fun i -> if i = k then e else 0)   →  let h = e at k in let x = build n (fun i -> if i = k then h else 0)
 //!
+//!     let x = build n (fun i -> let t = e in build m (fun k -> a)) in … x[k][i] …
+//!       →   let t = build n (fun i -> e) in … a at t[i] …
+//!
 //! Nothing is computed twice for it: what two components share must be one of them, or a component must leave the loop
-//! around, where code motion then finds the rest. After the second rule the array is cheaper to compute than to read.
+//! around, where code motion then finds the rest. After the second rule the array is cheaper to compute than to read. The third
+//! makes a Jacobian row by row that derivatives give column by column.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
+use crate::rewrite::uses::Uses;
 
 use super::fission::{component, leaves, project};
-use super::lambda::is_free;
+use super::lambda::{inlines, is_free};
 use super::ring::is_number;
 use super::rules;
 
@@ -22,6 +27,8 @@ rules! {
         if ["n is free to copy", "no work is done twice"] => array_split;
     "build-one-hot" Fusion Fusion @ Let: "let x = build n (fun i -> if i = k then e else 0) in b -> let h = (let i = k in e) in let x = build n (fun i -> if i = k then h else 0) in b"
         if ["e is not atomic", "i is not in k", "0 <= k && k < n"] => build_one_hot;
+    "build-fission" Fission Fusion @ Let: "let x = build n (fun i -> let t = e in build m (fun k -> f t)) in b -> let t = build n (fun i -> e) in let x = build n (fun i -> build m (fun k -> f t[i])) in b where e is a number"
+        if ["n is free to copy", "x then fuses", "few names"] => build_fission;
 }
 
 fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -214,4 +221,54 @@ fn build_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let element = Expr::if_(cond.clone(), Expr::var(&h), cold.clone());
     let array = Expr::build_with(n.clone(), i.clone(), element);
     Some(Expr::let_(h, at_k, Expr::let_(x.clone(), array, body.clone())))
+}
+
+/// More names than this are more memory than a row.
+const FEW_NAMES: usize = 4;
+
+/// The names of a row, each with the array of its values; those that only names of their own row use stay lets of the elements.
+fn build_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let Term::Build { n, i, body: element } = value.term() else { return None };
+    let (mut names, mut row) = (Vec::new(), element);
+    while let Term::Let(t, e, inner) = row.term() {
+        names.push((t.clone(), e.clone()));
+        row = inner;
+    }
+    let are_numbers = names.iter().all(|(t, _)| t.ty() == &Type::Double);
+    if names.is_empty() || !are_numbers || !matches!(row.term(), Term::Build { .. }) {
+        return None;
+    }
+    facts.require("n is free to copy", is_free(n), n)?;
+    join_steps(&mut names, row);
+    facts.require("few names", names.len() <= FEW_NAMES, value)?;
+    let at_i = |array: &Var| Expr::get(Expr::var(array), Expr::var(i));
+    let (mut lets, mut elements) = (Vec::new(), Vec::new());
+    for (t, e) in names {
+        let array = freshen(&Expr::build_with(n.clone(), i.clone(), substitute(&e, &elements)));
+        let t_array = Var::fresh(t.name(), array.ty().clone());
+        elements.push((t, at_i(&t_array)));
+        lets.push((t_array, array));
+    }
+    let rows = Expr::build_with(n.clone(), i.clone(), substitute(row, &elements));
+    let uses = if facts.uses.knows(x) { facts.uses.get(x) } else { Uses::of(expr).get(x) };
+    facts.require("x then fuses", inlines(&rows, uses, true), value)?;
+    let rest = Expr::let_(x.clone(), rows, body.clone());
+    Some(lets.into_iter().rev().fold(rest, |rest, (t, array)| Expr::let_(t, array, rest)))
+}
+
+/// Makes a name that one other alone uses a let of that one's value.
+fn join_steps(names: &mut Vec<(Var, Expr)>, row: &Expr) {
+    let mut at = 0;
+    while at < names.len() {
+        let (t, e) = names[at].clone();
+        let mut users = names.iter_mut().filter(|(_, other)| mentions(other, &t));
+        match (users.next(), users.next()) {
+            (Some((_, only)), None) if !mentions(row, &t) => {
+                *only = Expr::let_(t, e, only.clone());
+                names.remove(at);
+            }
+            _ => at += 1,
+        }
+    }
 }

@@ -3,8 +3,10 @@
 //!
 //!     let r = 1 / z in a / z + b              →  let r = 1 / z in a * r + b
 //!     let z = e in (a / z, b / z, c / z, …)   →  let z = e in let r = 1 / z in (a * r, b * r, c * r, …)
+//!     build n (fun i -> v[i] / z)             →  let r = 1 / z in build n (fun i -> v[i] * r)
 
 use crate::ir::free::mentions;
+use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
@@ -15,6 +17,8 @@ use super::rules;
 rules! {
     "div-known" Ring Algebra @ Product: "let r = 1 / z in f (x / z) -> let r = 1 / z in f (x * r)" => div_known;
     "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more"] => reciprocal;
+    "reciprocal-loop" Ring Algebra @ Loop: "build n (fun i -> f (x / z)) -> let r = 1 / z in build n (fun i -> f (x * r))"
+        if ["i is not in z", "z total", "n is no small literal", "z is of the loop around, if there is one"] => reciprocal_loop;
 }
 
 /// Divisions by one number that are worth its reciprocal.
@@ -26,11 +30,7 @@ fn inverse(z: &Expr) -> Expr {
 
 fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (x, z) = binary(expr, Prim::Div)?;
-    let named = match z.term() {
-        Term::Proj(tuple, _) => matches!(tuple.term(), Term::Var(_)),
-        term => matches!(term, Term::Var(_)),
-    };
-    if expr.ty() != &Type::Double || !named || is_number(x, 1.0) {
+    if expr.ty() != &Type::Double || !is_name(z) || is_number(x, 1.0) {
         return None;
     }
     let r = facts.bound_to(&inverse(z))?;
@@ -58,6 +58,59 @@ fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.require("f divides by z four times or more", count >= OFTEN, expr)?;
     let inverted = Expr::bind("r", inverse(&z), |_| body.clone());
     Some(Expr::let_(x.clone(), value.clone(), inverted))
+}
+
+fn reciprocal_loop(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let (n, body) = match expr.term() {
+        Term::Build { n, body, .. } | Term::Fold { n, body, .. } => (n, body),
+        _ => return None,
+    };
+    facts.require("n is no small literal", !matches!(n.term(), Term::Index(n) if *n < OFTEN as i64), n)?;
+    let mut binders: Vec<Var> = expr.term().binders().cloned().collect();
+    let z = divisor(body, &mut binders, facts)?;
+    facts.require("z total", facts.is_total(&z), &z)?;
+    facts.require("z is of the loop around, if there is one", facts.level(&z) == facts.loops(), &z)?;
+    let r = Var::fresh("r", Type::Double);
+    let body = multiplied(body, &z, &r);
+    let new = match expr.term() {
+        Term::Build { n, i, .. } => Expr::build_with(n.clone(), i.clone(), body),
+        Term::Fold { n, acc, i, init, .. } => Expr::fold_with(n.clone(), acc.clone(), i.clone(), body, init.clone()),
+        _ => return None,
+    };
+    Some(Expr::let_(r, inverse(&z), new))
+}
+
+/// What a term divides by that it does not bind.
+fn divisor(expr: &Expr, bound: &mut Vec<Var>, facts: &Facts) -> Option<Expr> {
+    if let Some((x, z)) = binary(expr, Prim::Div)
+        && expr.ty() == &Type::Double
+        && !is_number(x, 1.0)
+        && !matches!(z.term(), Term::Double(_))
+        && facts.grants("i is not in z", !bound.iter().any(|var| mentions(z, var)))
+    {
+        return Some(z.clone());
+    }
+    let outside = bound.len();
+    bound.extend(expr.term().binders().cloned());
+    let found = expr.term().children().find_map(|child| divisor(child, bound, facts));
+    bound.truncate(outside);
+    found
+}
+
+/// The term with products by r for quotients by z.
+fn multiplied(expr: &Expr, z: &Expr, r: &Var) -> Expr {
+    match binary(expr, Prim::Div) {
+        Some((x, by)) if same(by, z) => Expr::prim(Prim::Mul, vec![multiplied(x, z, r), Expr::var(r)]).at(expr.span()),
+        _ => map_children(expr, &mut |child| multiplied(child, z, r)),
+    }
+}
+
+/// A variable, or a component of one.
+fn is_name(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Proj(tuple, _) => matches!(tuple.term(), Term::Var(_)),
+        term => matches!(term, Term::Var(_)),
+    }
 }
 
 /// How often the term divides by z, which is x or a component of it; `None` where it has the reciprocal already.

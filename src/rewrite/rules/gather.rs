@@ -23,7 +23,7 @@ rules! {
 }
 
 /// So many sums are one loop inside another at most: each takes a register of its own.
-const MOST: usize = 12;
+pub const MOST: usize = 12;
 
 /// A sum whose names written out have more nodes than this is not looked at.
 const LARGEST: usize = 4096;
@@ -50,24 +50,30 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let sums: Vec<Sum> = folds.iter().filter_map(|fold| Sum::of(fold, &folds[0], inner)).collect();
     let group = sums.iter().enumerate().find_map(|(at, first)| group(first, &sums[at + 1..], inner, facts))?;
     let Term::Fold { n, i, .. } = group.first()?.term() else { return None };
+    let (both, together) = as_one_loop(n, i, &group, Expr::clone, &mut Vec::new())?;
+    let rest = replace(expr, &group, &both);
+    Some(Expr::let_(both, together, rest))
+}
+
+/// One loop over i for the sums, whose steps may be given another form, with these lets in front of its step; and a name for it.
+pub fn as_one_loop(n: &Expr, i: &Var, sums: &[Expr], form: impl Fn(&Expr) -> Expr, lets: &mut Vec<(Var, Expr)>) -> Option<(Var, Expr)> {
     let (mut inits, mut types) = (Vec::new(), Vec::new());
-    for fold in &group {
+    for fold in sums {
         let Term::Fold { init, .. } = fold.term() else { return None };
         inits.push(init.clone());
         types.push(Type::Double);
     }
     let state = Var::fresh("s", Type::tuple(types));
     let mut steps = Vec::new();
-    for (k, fold) in group.iter().enumerate() {
+    for (k, fold) in sums.iter().enumerate() {
         let Term::Fold { acc, i: own, body, .. } = fold.term() else { return None };
         let component = Expr::proj(Expr::var(&state), k);
-        steps.push(substitute(body, &[(acc.clone(), component), (own.clone(), Expr::var(i))]));
+        steps.push(form(&substitute(body, &[(acc.clone(), component), (own.clone(), Expr::var(i))])));
     }
     let step = as_one(steps, &state);
+    let step = std::mem::take(lets).into_iter().rev().fold(step, |step, (var, value)| Expr::let_(var, value, step));
     let together = Expr::fold_with(n.clone(), state, i.clone(), step, Expr::tuple(inits));
-    let both = Var::fresh("s", together.ty().clone());
-    let rest = replace(expr, &group, &both);
-    Some(Expr::let_(both, together, rest))
+    Some((Var::fresh("s", together.ty().clone()), together))
 }
 
 /// A fold and what others may have in common with it.
@@ -105,7 +111,7 @@ fn group(first: &Sum, others: &[Sum], inner: bool, facts: &Facts) -> Option<Vec<
 }
 
 /// The sums that the term evaluates once and always, and that need nothing it binds (`bound`).
-fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
+pub fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
     match expr.term() {
         Term::Fold { .. } => {
             let is_free = || facts.grants("f needs both, and binds nothing that they need", !bound.iter().any(|var| mentions(expr, var)));
@@ -126,7 +132,7 @@ fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mut Ve
 }
 
 /// The arrays from outside whose elements a fold reads by its index.
-fn read(fold: &Expr) -> Vec<Var> {
+pub fn read(fold: &Expr) -> Vec<Var> {
     fn gets(expr: &Expr, i: &Var, arrays: &mut Vec<Var>) {
         if let Term::Get(array, index) = expr.term()
             && (mentions(index, i) || mentions(array, i))
@@ -236,7 +242,7 @@ fn costly_in(expr: &Expr, i: &Var, acc: &Var, found: &mut Vec<Expr>) {
     }
 }
 
-fn replace(expr: &Expr, group: &[Expr], sums: &Var) -> Expr {
+pub fn replace(expr: &Expr, group: &[Expr], sums: &Var) -> Expr {
     match group.iter().position(|fold| fold.is_same(expr)) {
         Some(k) => Expr::proj(Expr::var(sums), k),
         None => map_children(expr, &mut |child| replace(child, group, sums)),

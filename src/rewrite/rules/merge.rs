@@ -79,6 +79,11 @@ fn if_components(expr: &Expr, _: &Facts) -> Option<Expr> {
         return None;
     }
     let mut rows: Vec<Vec<Expr>> = Vec::new();
+    // one that is all of it may be one of a loop
+    let component = |tail: &Expr, path: &[usize]| match (path, used.len()) {
+        ([k], 1) if matches!(tail.term(), Term::Fold { .. }) => super::fission::component(tail, *k),
+        _ => component(tail, path),
+    };
     each_tail(value, &mut |tail| rows.push(used.iter().filter_map(|path| component(tail, path)).collect()));
     if rows.iter().any(|row| row.len() != used.len()) {
         return None;

@@ -2,7 +2,7 @@
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
 //! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops), `absorb` (with an array), `reuse` (of its
-//! elements), `share` (common parts), `merge` (one condition), `gather` (one loop). Small and sparse arrays: `unroll`,
+//! elements), `share` (common parts), `merge` (one condition), `gather` (one loop), `consume` (a loop for its array too). Small and sparse arrays: `unroll`,
 //! `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not 0), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
@@ -17,6 +17,7 @@ pub mod algebra;
 pub mod arrays;
 pub mod branch;
 pub mod conditional;
+pub mod consume;
 pub mod divide;
 pub mod few;
 pub mod fission;
@@ -43,7 +44,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 23] = [
+    let parts: [&LazyLock<Vec<Rule>>; 24] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -64,6 +65,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &reuse::RULES,
         &share::RULES,
         &gather::RULES,
+        &consume::RULES,
         &divide::RULES,
         &unroll::RULES,
         &merge::RULES,

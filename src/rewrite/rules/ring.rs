@@ -77,7 +77,7 @@ fn order(expr: &Expr, facts: &Facts) -> Option<Expr> {
         (_, Term::Double(_)) if *prim == Prim::Mul => swapped(),
         _ => {
             let (mut x, mut y) = (Vec::new(), Vec::new());
-            let paths = path(a, facts, &mut x) && path(b, facts, &mut y);
+            let paths = path(a, *prim, facts, &mut x) && path(b, *prim, facts, &mut y);
             // what a fold accumulates comes first
             let accumulates = |e: &Expr| facts.accumulates(e);
             if !paths || accumulates(a) || facts.level(a) < facts.level(b) && *prim == Prim::Add {
@@ -89,23 +89,28 @@ fn order(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
 }
 
-/// The variables and components of a term that is read as it stands; whether it is one.
-fn path(expr: &Expr, facts: &Facts, found: &mut Vec<(usize, u32)>) -> bool {
+/// The variables and components of a term that is read as it stands; whether it is one. Of an array with a value, which may yet
+/// be written where it is read, a factor is one, a part of a sum is not.
+fn path(expr: &Expr, prim: Prim, facts: &Facts, found: &mut Vec<(usize, u32)>) -> bool {
     match expr.term() {
-        Term::Var(var) if facts.value(var).is_none() => found.push(facts.order(var)),
+        Term::Var(var) => match facts.value(var) {
+            Some(value) if matches!(value.term(), Term::Get(..)) => return path(value, prim, facts, found),
+            Some(_) if prim == Prim::Add || !matches!(var.ty(), Type::Array(..)) => return false,
+            Some(_) | None => found.push(facts.order(var)),
+        },
         Term::Proj(tuple, k) => {
-            let is_path = path(tuple, facts, found);
+            let is_path = path(tuple, prim, facts, found);
             found.push((*k, 0));
             return is_path;
         }
         Term::Get(array, index) => {
-            return path(array, facts, found)
+            return path(array, prim, facts, found)
                 && match index.term() {
                     Term::Index(k) => {
                         found.push((*k as usize, 0));
                         true
                     }
-                    _ => path(index, facts, found),
+                    _ => path(index, prim, facts, found),
                 };
         }
         _ => return false,

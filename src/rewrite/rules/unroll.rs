@@ -83,6 +83,13 @@ fn decided(expr: &Expr, i: &Var, facts: &Facts) -> u32 {
 
 fn array_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
+    if let Term::Array(rows) = value.term()
+        && facts.grants("x is only indexed by literals", has_array(rows.first()?.ty()) && only_rows(body, x))
+    {
+        let tuple = Expr::tuple(rows.clone());
+        let rows = Var::fresh(x.name(), tuple.ty().clone());
+        return Some(Expr::let_(rows.clone(), tuple, with_rows(body, x, &rows)));
+    }
     if !has_array(value.ty()) || !facts.grants("x is only indexed by literals", only_leaves(body, x)) {
         return None;
     }
@@ -293,4 +300,27 @@ fn with_projections(expr: &Expr, x: &Var, tuple: &Var) -> Expr {
         }
     }
     map_children(expr, &mut |child| with_projections(child, x, tuple))
+}
+
+/// Whether x occurs only where a literal indexes it, whatever is then done with the row.
+fn only_rows(expr: &Expr, x: &Var) -> bool {
+    match expr.term() {
+        Term::Get(array, index) if is_var(array, x) => matches!(index.term(), Term::Index(_)),
+        Term::Var(var) => var != x,
+        _ => expr.term().children().all(|child| only_rows(child, x)),
+    }
+}
+
+fn with_rows(expr: &Expr, x: &Var, rows: &Var) -> Expr {
+    match expr.term() {
+        Term::Get(array, index) if is_var(array, x) => match index.term() {
+            Term::Index(k) => Expr::proj(Expr::var(rows), *k as usize),
+            _ => expr.clone(),
+        },
+        _ => map_children(expr, &mut |child| with_rows(child, x, rows)),
+    }
+}
+
+fn is_var(expr: &Expr, x: &Var) -> bool {
+    matches!(expr.term(), Term::Var(var) if var == x)
 }

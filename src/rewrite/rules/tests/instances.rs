@@ -81,6 +81,14 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             });
             Expr::let_(z, value, body)
         }
+        "reciprocal-loop" => {
+            let z = g.param("x");
+            let n = g.count();
+            g.build(n, |g| {
+                let quotient = prim(Prim::Div, g.double(1), z);
+                prim(Prim::Add, quotient, g.double(1))
+            })
+        }
         "if-components" => {
             let (a, b) = (g.double(1), g.double(1));
             // sometimes the same literal in both branches

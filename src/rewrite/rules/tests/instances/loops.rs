@@ -73,6 +73,28 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 }
             })
         }
+        "fold-consume" => {
+            let n = g.size(0);
+            let element = |g: &mut Generator| prim(Prim::Mul, g.double(1), g.double(0));
+            let array = g.build(n.clone(), element);
+            let (x, body) = g.bound("x", array.ty().clone(), |g, x| {
+                let second = g.build(n.clone(), |g| prim(Prim::Add, Expr::get(Expr::var(x), Expr::var(g.innermost())), g.double(1)));
+                let nothing = g.below(4) == 0;
+                let (y, sums) = g.bound("y", second.ty().clone(), |g, y| {
+                    let sum = |g: &mut Generator, array: &Var| {
+                        let (init, other) = (g.double(0), g.double(1));
+                        Expr::fold(n.clone(), "s", "i", init, |s, i| {
+                            prim(Prim::Add, s, prim(Prim::Mul, Expr::get(Expr::var(array), i), other))
+                        })
+                    };
+                    let (a, b, c) = (sum(g, x), sum(g, y), sum(g, x));
+                    let both = prim(Prim::Mul, prim(Prim::Add, a, c), b);
+                    if nothing { prim(Prim::Add, both, Expr::get(Expr::var(y), Expr::index(0))) } else { both }
+                });
+                Expr::let_(y, second, sums)
+            });
+            Expr::let_(x, array, body)
+        }
         "fold-merge" => {
             let n = g.size(0);
             let form = g.below(3);
@@ -144,6 +166,29 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 })
             });
             Expr::fold_with(n, s, i, body, init)
+        }
+        "build-fission" => {
+            let (n, m) = (g.count(), g.count());
+            let rows = g.build(n.clone(), |g| {
+                let first = g.double(1);
+                let (t, row) = g.bound("t", Type::Double, |g, t| {
+                    let second = if g.below(2) == 0 { prim(Prim::Mul, Expr::var(t), g.double(1)) } else { g.double(1) };
+                    let both = g.below(2) == 0;
+                    let (u, row) = g.bound("u", Type::Double, |g, u| {
+                        g.build(m, |g| {
+                            let own = if both { prim(Prim::Add, Expr::var(u), Expr::var(t)) } else { Expr::var(u) };
+                            prim(Prim::Mul, own, g.double(1))
+                        })
+                    });
+                    Expr::let_(u, second, row)
+                });
+                Expr::let_(t, first, row)
+            });
+            let (x, body) = g.bound("x", rows.ty().clone(), |g, x| {
+                let (i, k) = (g.index(0), g.index(0));
+                prim(Prim::Add, Expr::get(Expr::get(Expr::var(x), i), k), g.double(1))
+            });
+            Expr::let_(x, rows, body)
         }
         "array-split" => {
             let (n, m) = (g.count(), g.count());
