@@ -155,6 +155,20 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
     ("sumAndLast (v: Vector<n>)", 0, true, "ifold (fun (s, t) i -> (s + v[i], s - t)) (0.0, 0.0) (length v)"),
     ("few (v: Vector<n>)", 0, true, "build 3 (fun i -> exp (double i))"),
     ("counted (v: Vector<n>) (k: Index)", 1, false, "ifold (fun s i -> s + v[i]) 0.0 k"),
+    (
+        "logistic (m: Matrix<r, c>)",
+        1,
+        false,
+        "gradient (fun x -> vectorSum (vectorMap (matrixVectorMul m x) (fun z -> log (1.0 + exp z)))) m[0]",
+    ),
+    ("histogram (v: Vector<n>) (k: Array<Index, m>)", 1, false, "gradient (fun x -> vectorSum (vectorMap k (fun i -> sin x[i % 40]))) v"),
+    ("quadratic (m: Matrix<r, c>)", 2, false, "gradient (fun x -> let y = matrixVectorMul m x in vectorDot y y + vectorSum y) m[0]"),
+    (
+        "reversed (v: Vector<n>)",
+        2,
+        true,
+        "let a = vectorMap v exp in let b = vectorMap v sin in build (length v) (fun i -> a[i] * b[length v - 1 - i])",
+    ),
     ("strided (v: Vector<n>) (k: Index)", 0, true, "ifold (fun s i -> s + v[k * i]) 0.0 k"),
 ];
 
@@ -391,7 +405,10 @@ fn shared_loops_read_as_in_the_snapshots() {
             let source = source(&session);
             let texts: Vec<&str> = entries.iter().map(|entry| body(source, entry)).collect();
             let measures = source.split("\n\n").filter(|part| part.contains("_slice(") && part.contains("size_t smoothed_"));
-            let text = measures.chain(texts).collect::<Vec<_>>().join("\n\n");
+            let is_part =
+                |text: &&str| entries.iter().any(|entry| text.contains("SMOOTH_PART static ") && text.contains(&format!(" {entry}_part")));
+            let parts = source.split("\n\n").filter(is_part);
+            let text = measures.chain(parts).chain(texts).collect::<Vec<_>>().join("\n\n");
             let mut settings = insta::Settings::clone_current();
             settings.set_snapshot_path("../snapshots/parallel");
             settings.set_prepend_module_to_snapshot(false);

@@ -49,6 +49,11 @@ impl Printer<'_> {
         self.at_least(value, ORDER + 1)
     }
 
+    /// What is added to a pointer.
+    pub fn addend(&self, value: &Value) -> String {
+        self.at_least(value, SUM + 1)
+    }
+
     fn at_least(&self, value: &Value, level: u8) -> String {
         let (text, own) = self.print(value);
         if own < level { format!("({text})") } else { text }

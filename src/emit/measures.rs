@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use crate::lower::program::*;
 
 use super::names::Names;
+use super::share;
 use super::signature::Described;
 use super::stmt::{Printer, Shape};
 use super::{FileNames, FunctionView, mentions};
@@ -26,6 +27,8 @@ pub fn name(program: &LoopProgram, file: &mut FileNames, names: &mut Names) {
             if grows { names.public(&format!("{body}_bytes")) } else { file.workspaces.get(&function.name).cloned().unwrap_or_default() };
         file.slices.insert(function.name.clone(), slices);
         file.measures.insert(function.name.clone(), measure);
+        let parts = (0..share::count(&function.body)).map(|_| names.local(&format!("{body}_part"))).collect();
+        file.parts.insert(function.name.clone(), parts);
     }
 }
 
@@ -91,7 +94,8 @@ fn one(
         measured: &signature.measured,
         room: None,
         ground: None,
-        leaves: None,
+        part: None,
+        parts: Vec::new(),
         in_lanes: false,
         lines: Vec::new(),
         depth: 0,

@@ -66,6 +66,8 @@ pub struct FileNames {
     pub measures: BTreeMap<Rc<str>, String>,
     /// What says how much a part of a shared loop needs.
     pub slices: BTreeMap<Rc<str>, Vec<String>>,
+    /// What runs a part of a shared loop.
+    pub parts: BTreeMap<Rc<str>, Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -122,7 +124,7 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
     for function in &program.functions {
         let signature = signature::describe(function, &file, &mut names);
         functions.extend(measures::all(function, &file, &shape, &mut names, &signature));
-        functions.push(body_function(function, &file, &shape, &mut names, &signature));
+        functions.extend(body_function(function, &file, &shape, &mut names, &signature));
         if function.is_entry {
             prototypes.extend(signature.prototypes.iter().cloned());
             entry_views.push(EntryView { doc: signature.doc.clone(), prototypes: signature.prototypes.clone() });
@@ -198,13 +200,14 @@ fn file_names(program: &LoopProgram, options: &COptions, names: &mut Names) -> F
     file
 }
 
+/// A function, after those that run the parts of its shared loops.
 fn body_function(
     function: &LoopFunction,
     file: &FileNames,
     shape: &dyn Fn(&str) -> Shape,
     names: &mut Names,
     signature: &signature::Described,
-) -> FunctionView {
+) -> Vec<FunctionView> {
     names.open();
     signature.taken.iter().for_each(|name| names.take(name));
     let mut named = vec![None; function.locals.len()];
@@ -224,13 +227,15 @@ fn body_function(
         measured: &signature.measured,
         room: room.then(|| signature.workspace.clone()),
         ground: room.then(|| Ground { start: signature.workspace.clone(), bytes: signature.workspace_bytes.clone(), is_void: true }),
-        leaves: None,
+        part: None,
+        parts: Vec::new(),
         in_lanes: false,
         lines: Vec::new(),
         depth: 0,
     };
     printer.block(&function.body);
     let body = std::mem::take(&mut printer.lines);
+    let mut views = std::mem::take(&mut printer.parts);
     let mut lines = Vec::new();
     for name in signature.taken.iter().filter(|name| !mentions(&body, name)) {
         lines.push(format!("    (void){name};"));
@@ -243,7 +248,8 @@ fn body_function(
     let doc = if function.is_entry { signature.doc.clone() } else { signature.short_doc.clone() };
     let is_narrow = file.real == Real::F64 && narrow::writes_narrow_rows(&function.body);
     let signature = if is_narrow { format!("SMOOTH_NARROW\n{}", signature.body) } else { signature.body.clone() };
-    FunctionView { doc, signature, lines }
+    views.push(FunctionView { doc, signature, lines });
+    views
 }
 
 /// Whether a line mentions a name, outside of comments.

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::reserved::Reserved;
 
 /// Names in use, by scope: the outermost holds the file's.
+#[derive(Clone)]
 pub struct Names {
     reserved: Reserved,
     scopes: Vec<BTreeSet<String>>,
@@ -40,6 +41,11 @@ impl Names {
     pub fn close(&mut self) {
         self.scopes.pop();
         self.numbers.pop();
+    }
+
+    /// These names as they are outside of all functions.
+    pub fn of_file(&self) -> Names {
+        Names { scopes: self.scopes[..1].to_vec(), numbers: self.numbers[..1].to_vec(), ..self.clone() }
     }
 
     pub fn is_taken(&self, name: &str) -> bool {

@@ -9,16 +9,14 @@
 //! four doubles it does not. So these functions ask for those.
 
 use crate::lower::each_local;
-use crate::lower::program::{Block, Id, Lanes, Place, Share, Stmt, Value};
+use crate::lower::program::{Block, Id, Lanes, Place, Stmt, Value};
 
 /// Whether some loop writes two elements of one array in each iteration, in places that follow its variable.
 pub fn writes_narrow_rows(block: &Block) -> bool {
     block.iter().any(|stmt| {
         let here = match stmt {
-            Stmt::For { lanes: Lanes::Tile(_), .. } | Stmt::Share(Share { lanes: Lanes::Tile(_), .. }) => return false,
-            Stmt::For { i, body, .. } | Stmt::Share(Share { i, body, .. }) => {
-                is_innermost(body) && writes_twice(body, &mut vec![*i], &mut Vec::new())
-            }
+            Stmt::For { lanes: Lanes::Tile(_), .. } => return false,
+            Stmt::For { i, body, .. } => is_innermost(body) && writes_twice(body, &mut vec![*i], &mut Vec::new()),
             _ => false,
         };
         here || stmt.blocks().any(writes_narrow_rows)
@@ -27,7 +25,7 @@ pub fn writes_narrow_rows(block: &Block) -> bool {
 
 /// Only such loops run in lanes of their own.
 fn is_innermost(block: &Block) -> bool {
-    block.iter().all(|stmt| !matches!(stmt, Stmt::For { .. } | Stmt::Share(_)) && stmt.blocks().all(is_innermost))
+    block.iter().all(|stmt| !matches!(stmt, Stmt::For { .. }) && stmt.blocks().all(is_innermost))
 }
 
 /// Whether two statements, also in branches, write one of the arrays, of which `written` are those so far. `indexes`: the

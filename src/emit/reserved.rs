@@ -87,6 +87,7 @@ const OTHER: &str = "
     WINT_WIDTH SIG_ATOMIC_MAX SIG_ATOMIC_MIN SIG_ATOMIC_WIDTH";
 
 /// All names that no entry, parameter or local gets.
+#[derive(Clone)]
 pub struct Reserved {
     names: BTreeSet<&'static str>,
     /// Whether `<math.h>` is one of the libraries.

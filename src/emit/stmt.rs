@@ -11,15 +11,15 @@
 use std::rc::Rc;
 
 use crate::ir::{Prim, Status};
+use crate::lower::bytes_of;
 use crate::lower::program::*;
-use crate::lower::{bytes_of, can_fail};
 use crate::real::Real;
 
-use super::FileNames;
 use super::expr::c_type;
 use super::names::Names;
 use super::range::Range;
-use super::share::Ground;
+use super::share::{Ground, Part};
+use super::{FileNames, FunctionView};
 
 /// Prints one function's body.
 pub struct Printer<'a> {
@@ -37,8 +37,10 @@ pub struct Printer<'a> {
     pub room: Option<String>,
     /// The workspace that it moves in.
     pub ground: Option<Ground>,
-    /// Inside a part of a loop that threads share: the status that ends it.
-    pub leaves: Option<String>,
+    /// Inside a part of a loop that threads share.
+    pub part: Option<Part>,
+    /// The functions that run the parts of such loops.
+    pub parts: Vec<FunctionView>,
     /// Inside a loop whose iterations may run at once.
     pub in_lanes: bool,
     pub lines: Vec<String>,
@@ -137,15 +139,11 @@ impl Printer<'_> {
                 let text = self.assignment(place, value);
                 self.line(text);
             }
-            Stmt::For { i, count, body, lanes, .. } => {
-                match Range::of(*i, count, body) {
-                    Some(range) => self.repeat(range.i, &self.expr(range.low), &self.bound(range.high), range.body, lanes),
-                    None => self.repeat(*i, "0", &self.bound(count), body, lanes),
-                }
-                if let Some(status) = self.leaves.clone().filter(|_| can_fail(body)) {
-                    self.stop_at(&status);
-                }
-            }
+            Stmt::For { i, count, body, lanes, .. } => match (self.part.clone(), Range::of(*i, count, body)) {
+                (Some(part), _) if part.loops.contains(i) => self.repeat(*i, &part.from, &part.end, body, lanes),
+                (_, Some(range)) => self.repeat(range.i, &self.expr(range.low), &self.bound(range.high), range.body, lanes),
+                (_, None) => self.repeat(*i, "0", &self.bound(count), body, lanes),
+            },
             Stmt::Share(share) => self.share(share),
             Stmt::If { cond, then, otherwise } => {
                 let head = format!("if ({}) ", self.expr(cond));
@@ -210,16 +208,10 @@ impl Printer<'_> {
         self.in_lanes = outer;
     }
 
-    /// Leaves the function with a status, or the part of a loop.
+    /// Leaves the function with a status.
     pub fn guard(&mut self, head: &str, status: &str) {
-        let leave = match &self.leaves {
-            Some(own) => vec![format!("{own} = {status};"), "break;".to_string()],
-            None => vec![format!("return {status};")],
-        };
         self.line(head);
-        self.depth += 1;
-        leave.iter().for_each(|line| self.line(line));
-        self.depth -= 1;
+        self.line(format!("    return {status};"));
         self.line("}");
     }
 
@@ -263,11 +255,6 @@ impl Printer<'_> {
         let name = self.callee(&Callee::Body(call.callee.clone()));
         if !shape.fallible {
             self.line(format!("{name}({args});"));
-            return;
-        }
-        if let Some(own) = self.leaves.clone() {
-            self.line(format!("{own} = {name}({args});"));
-            self.stop_at(&own);
             return;
         }
         let status = self.names.local("status");

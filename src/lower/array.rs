@@ -114,9 +114,7 @@ impl Lowerer<'_> {
                     return Ok(());
                 }
                 // threads share the columns of what is more than a sum, but not the rows of a sweep
-                if let Some(fold) = ColumnFold::find(n, i, body)
-                    && (fold.is_sum() || !self.parallel)
-                {
+                if let Some(fold) = ColumnFold::find(n, i, body) {
                     return self.sweep(n, i, &count, &fold, array);
                 }
                 if let Some(diagonal) = Diagonal::find(n, i, body)
@@ -125,12 +123,10 @@ impl Lowerer<'_> {
                     return Ok(());
                 }
                 let body = &self.with_reciprocals(n, i, body)?;
-                self.enter(i, n, &count, Some(array.length()), |this, index| {
+                self.enter_apart(i, n, &count, Some(array.length()), |this, index| {
                     let place = this.element_dest(array, index, expr.span())?;
                     this.write(body, &place)
-                })?;
-                self.set_apart();
-                Ok(())
+                })
             }
             (Term::Array(items), Dest::Array(array)) => {
                 self.same_length(&Size::constant(items.len() as i64), &array.length(), expr.span())?;

@@ -7,7 +7,7 @@
 //!                 top + fold(m, s, i. s + exp(A[i][j] - top), 0))        build(n, j. tops[j] + fold(m, s, i. s + exp(A[i][j] - tops[j]), 0))
 //!
 //! so that `sweep` writes each row by row. A pair becomes a pair of arrays, and the array of one that is a component is that
-//! one's destination. Not where a name is an array: that would be a matrix; and not where threads share loops.
+//! one's destination. Not where a name is an array: that would be a matrix.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::substitute;
@@ -23,10 +23,6 @@ const SHORT: usize = 8;
 impl Lowerer<'_> {
     /// Writes `build(n, column. element)` as several of them; says whether it did.
     pub fn in_arrays(&mut self, n: &Expr, column: &Var, element: &Expr, dest: &ArrayView) -> Result<bool> {
-        // threads share the columns, but not the rows of a sweep
-        if self.parallel {
-            return Ok(false);
-        }
         let Some(built) = self.expanded(n, column, element) else { return Ok(false) };
         let place = match built_tail(&built).term() {
             Term::Tuple(_) => Dest::Tuple(dest.components().into_iter().map(Dest::Array).collect()),

@@ -94,7 +94,10 @@ pub fn lower_function(
             super::lanes::keep_sums(&mut body);
         }
         let lengths = size_names.iter().map(|(var, _)| var).filter(|var| is_length(function, var)).cloned().collect();
-        slices = super::parallel::share(&mut lowerer, &function.name, &mut body, &measured, lengths, options)?;
+        let results =
+            params.iter().filter_map(|param| if let Role::OutArray(dims) = &param.role { Some((param.id, dims.clone())) } else { None });
+        let results = results.collect();
+        slices = super::parallel::share(&mut lowerer, &function.name, &mut body, &measured, lengths, results, options)?;
     }
     let workspace = measure(&mut lowerer, &function.name, &body, &measured)?;
     if checked && workspace.needed {

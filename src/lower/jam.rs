@@ -31,12 +31,13 @@ const SHORT: usize = 4;
 /// What an iteration has at most of statements before, in and after its inner loop; the text would grow.
 const FEW_STATEMENTS: usize = 5;
 
-/// Takes several iterations at a time in the loops of a block. Where threads share loops, at most four, and of many, so that
-/// enough are left to share.
+/// Takes several iterations at a time in the loops of a block. Where threads share loops, at most four in the outermost, and of
+/// many, so that enough are left to share.
 pub fn find(locals: &mut Vec<Local>, block: &mut Block, parallel: bool) {
     let mut out = Vec::new();
     for mut stmt in std::mem::take(block) {
-        stmt.blocks_mut().for_each(|block| find(locals, block, parallel));
+        let shared = parallel && !matches!(stmt, Stmt::For { .. });
+        stmt.blocks_mut().for_each(|block| find(locals, block, shared));
         match Rows::of(&stmt, parallel) {
             Some(rows) => rows.grouped(locals, &mut out),
             None => out.push(stmt),

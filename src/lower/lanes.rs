@@ -34,7 +34,7 @@ pub fn find(block: &mut Block) {
 pub fn keep_sums(block: &mut Block) {
     for stmt in block {
         stmt.blocks_mut().for_each(keep_sums);
-        if let Stmt::For { lanes: lanes @ Lanes::Sum(_), .. } | Stmt::Share(Share { lanes: lanes @ Lanes::Sum(_), .. }) = stmt {
+        if let Stmt::For { lanes: lanes @ Lanes::Sum(_), .. } = stmt {
             *lanes = Lanes::One;
         }
     }

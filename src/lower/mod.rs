@@ -10,7 +10,9 @@
 //! (E0601 otherwise).
 
 mod array;
+mod by_columns;
 mod call;
+mod captured;
 mod checks;
 mod clean;
 mod collect;

@@ -315,18 +315,31 @@ pub struct Tile {
     pub columns: Vec<Value>,
 }
 
-/// A loop whose iterations threads share: each part of them runs in turn, in a slice of the workspace of its own.
+/// Loops whose iterations threads share: each part of them runs in turn, in a slice of the workspace of its own.
 #[derive(Clone, Debug)]
 pub struct Share {
-    pub i: Id,
     pub count: Value,
+    /// What a part does. The loops over `loops` run over its iterations alone.
     pub body: Block,
-    pub lanes: Lanes,
+    pub loops: Vec<Id>,
+    /// Parts begin at whole vectors.
+    pub in_lanes: bool,
     /// What an iteration costs, a Double: about as many operations on Doubles.
     pub work: Value,
     pub slice: Option<Slice>,
     pub totals: Vec<Total>,
+    pub captured: Vec<Captured>,
     pub span: Span,
+}
+
+/// A local from around a loop that threads share, totals apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Captured {
+    pub id: Id,
+    /// An array that a part writes.
+    pub written: bool,
+    /// An array that no other captured pointer leads to, unless all of them only read it.
+    pub alone: bool,
 }
 
 /// The workspace of one part of a loop: which of the function's measures says its bytes.
@@ -346,14 +359,17 @@ pub struct PartMeasure {
 }
 
 /// What the iterations of a loop collect by an associative operation: each part on its own, then all in order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Total {
     pub id: Id,
-    /// The local of a part.
+    /// What a part collects: a scalar, or an array in its slice of the workspace.
     pub part: Id,
-    pub neutral: Value,
-    /// The total with the part's.
-    pub joined: Value,
+    /// The number of elements of an array.
+    pub length: Option<Value>,
+    /// Gives the part's its first value.
+    pub start: Stmt,
+    /// Adds the part's to the total.
+    pub join: Stmt,
 }
 
 /// What a pointer is set to.

@@ -25,10 +25,11 @@ use super::view::{Dest, Leaf, Target, View};
 impl Lowerer<'_> {
     /// Writes lets and what they end in with a loop over rows; says whether it did.
     pub fn in_row_loop(&mut self, expr: &Expr, dest: &Dest) -> Result<bool> {
-        if self.parallel {
+        let Some(rows) = Rows::find(expr, dest, &self.stored) else { return Ok(false) };
+        // threads share what adds up rows, or what makes them, but not both in one loop
+        if self.parallel && !rows.maps.is_empty() {
             return Ok(false);
         }
-        let Some(rows) = Rows::find(expr, dest, &self.stored) else { return Ok(false) };
         let arrays: Vec<Var> = rows.elements.iter().map(|row| row.array.clone()).collect();
         let done = self.tried(|this| this.row_loop(rows, dest))?;
         if !done {

@@ -73,7 +73,7 @@ impl Lowerer<'_> {
 
     /// Gives the accumulators their first values.
     pub fn clear_columns(&mut self, n: &Expr, column: &Var, count: &Value, fold: &ColumnFold, state: &ArrayView) -> Result<()> {
-        self.enter(column, n, count, Some(state.length()), |this, at| {
+        self.enter_apart(column, n, count, Some(state.length()), |this, at| {
             let place = this.element_dest(state, at, fold.init.span())?;
             this.write(&fold.init, &place)
         })
@@ -98,7 +98,7 @@ impl Lowerer<'_> {
         {
             return Ok(());
         }
-        self.enter(column, n, count, Some(dest.length()), |this, at| {
+        self.enter_apart(column, n, count, Some(dest.length()), |this, at| {
             let place = this.element_dest(state, at, fold.init.span())?;
             let view = this.view_of(&place);
             let view = this.settle(view, fold.total.name());
@@ -211,7 +211,7 @@ impl Lowerer<'_> {
             }
             terms.push(if self.reciprocals && fold.is_sum() { self.with_common_factors(fold.term(), &ours)? } else { fold.term().clone() });
         }
-        self.enter(column, n, count, Some(state.length()), |this, at| {
+        self.enter_apart(column, n, count, Some(state.length()), |this, at| {
             let place = this.element_dest(state, at, fold.init.span())?;
             let steps: Vec<_> = rows.iter().zip(&terms).collect();
             match (this.view_of(&place), &place) {

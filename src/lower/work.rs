@@ -7,15 +7,21 @@
 //!
 //! A count that is only known inside the loop is taken for 16; of two branches both count.
 
+use std::collections::HashMap;
+
 use crate::ir::Prim;
 use crate::ir::prim::Spelling;
 
-use super::clean::each_local;
 use super::program::*;
 
 /// The cost of a block for the locals that are known.
 pub fn of_block(block: &[Stmt], done: &[LoopFunction], is_known: &dyn Fn(Id) -> bool) -> Value {
-    Estimate { done, is_known }.block(block).value()
+    Estimate::new(block, done, is_known).block(block).value()
+}
+
+/// What the iterations of some loops over columns cost for one column, rows apart.
+pub fn of_columns(block: &[Stmt], done: &[LoopFunction], columns: &[Id], is_known: &dyn Fn(Id) -> bool) -> Value {
+    Estimate::new(block, done, is_known).columns(block, columns).value()
 }
 
 /// A constant, and costs that are paid a number of times.
@@ -70,9 +76,61 @@ impl Work {
 struct Estimate<'a> {
     done: &'a [LoopFunction],
     is_known: &'a dyn Fn(Id) -> bool,
+    /// What is declared in the block, with its first value.
+    named: HashMap<Id, &'a Value>,
 }
 
-impl Estimate<'_> {
+impl<'a> Estimate<'a> {
+    fn new(block: &'a [Stmt], done: &'a [LoopFunction], is_known: &'a dyn Fn(Id) -> bool) -> Self {
+        let mut named = HashMap::new();
+        names(block, &mut named);
+        Estimate { done, is_known, named }
+    }
+
+    fn columns(&self, block: &[Stmt], columns: &[Id]) -> Work {
+        let mut work = Work::default();
+        for stmt in block {
+            work.add(match stmt {
+                Stmt::For { i, body, .. } if columns.contains(i) => self.block(body),
+                Stmt::For { count, body, .. } => self.repeat(count, self.columns(body, columns)),
+                _ => {
+                    let mut inner = Work::default();
+                    stmt.blocks().for_each(|block| inner.add(self.columns(block, columns)));
+                    inner
+                }
+            });
+        }
+        work
+    }
+
+    /// What is done a number of times.
+    fn repeat(&self, count: &Value, body: Work) -> Work {
+        match self.known(count) {
+            Some(Value::Index(count)) => body.scaled(count.max(0) as f64),
+            // what is left over
+            Some(Value::Prim { prim: Prim::Rem, args, .. }) if matches!(args[1], Value::Index(_)) => {
+                body.scaled(if let Value::Index(most) = args[1] { most as f64 / 2.0 } else { UNKNOWN })
+            }
+            Some(count) => Work { constant: 0.0, times: vec![(count, body)] },
+            None => body.scaled(UNKNOWN),
+        }
+    }
+
+    /// A count over what is known, which can be evaluated once more.
+    fn known(&self, count: &Value) -> Option<Value> {
+        match count {
+            Value::Local(id) if !(self.is_known)(*id) => self.known(self.named.get(id)?),
+            Value::Local(_) | Value::Index(_) => Some(count.clone()),
+            // a check that a divisor is not 0 may be inside
+            Value::Prim { prim: Prim::Div | Prim::Rem, args, .. } if !matches!(args[1], Value::Index(2..)) => None,
+            Value::Prim { prim, elem, plain, args } => {
+                let args = args.iter().map(|arg| self.known(arg)).collect::<Option<_>>()?;
+                Some(Value::Prim { prim: *prim, elem: *elem, plain: *plain, args })
+            }
+            _ => None,
+        }
+    }
+
     fn block(&self, block: &[Stmt]) -> Work {
         let mut work = Work::default();
         for stmt in block {
@@ -86,16 +144,7 @@ impl Estimate<'_> {
             Stmt::Declare { init, .. } => Work::of(init.as_ref().map_or(0.0, of_value)),
             Stmt::Assign { place: Place::Local(_), value } => Work::of(of_value(value)),
             Stmt::Assign { place: Place::Element { .. }, value } => Work::of(1.0 + of_value(value)),
-            Stmt::For { count, body, .. } | Stmt::Share(Share { count, body, .. }) => {
-                let body = self.block(body);
-                let mut known = true;
-                each_local(count, &mut |id| known &= (self.is_known)(id));
-                match count {
-                    Value::Index(count) => body.scaled((*count).max(0) as f64),
-                    count if known && is_plain(count) => Work { constant: 0.0, times: vec![(count.clone(), body)] },
-                    _ => body.scaled(UNKNOWN),
-                }
-            }
+            Stmt::For { count, body, .. } => self.repeat(count, self.block(body)),
             Stmt::If { cond, then, otherwise } => {
                 let mut work = Work::of(of_value(cond));
                 work.add(self.block(then));
@@ -105,21 +154,21 @@ impl Estimate<'_> {
             Stmt::Fail { cond, .. } => Work::of(of_value(cond)),
             Stmt::Invoke(call) => match self.done.iter().find(|other| other.name == call.callee) {
                 // its counts are over parameters of its own
-                Some(callee) => Estimate { done: self.done, is_known: &|_| false }.block(&callee.body),
+                Some(callee) => Estimate { done: self.done, is_known: &|_| false, named: HashMap::new() }.block(&callee.body),
                 None => Work::default(),
             },
-            Stmt::Scope(body) => self.block(body),
+            Stmt::Scope(body) | Stmt::Share(Share { body, .. }) => self.block(body),
             Stmt::Point { .. } | Stmt::NoRoom { .. } | Stmt::Room(_) | Stmt::Rotate(_) | Stmt::Return(_) => Work::default(),
         }
     }
 }
 
-/// A count that can be evaluated once more: nothing is read from memory.
-fn is_plain(count: &Value) -> bool {
-    match count {
-        Value::Local(_) | Value::Index(_) => true,
-        Value::Prim { args, .. } => args.iter().all(is_plain),
-        _ => false,
+fn names<'a>(block: &'a [Stmt], named: &mut HashMap<Id, &'a Value>) {
+    for stmt in block {
+        if let Stmt::Declare { id, init: Some(init) } = stmt {
+            named.insert(*id, init);
+        }
+        stmt.blocks().for_each(|block| names(block, named));
     }
 }
 

@@ -38,8 +38,8 @@ pub fn measure(lowerer: &mut Lowerer, name: &Rc<str>, body: &[Stmt], params: &[(
 
 /// The measure of a part of a loop, which threads do not share once more, with the parameters that it reads; `None`
 /// where it needs no room, or not the same in each turn of the loops around it, over `around`.
-pub fn measure_part(lowerer: &mut Lowerer, name: &Rc<str>, repeat: &Stmt, params: &[(Id, Option<Var>)], around: &[Var]) -> Result<Part> {
-    let needs = needs(lowerer.done, std::slice::from_ref(repeat));
+pub fn measure_part(lowerer: &mut Lowerer, name: &Rc<str>, part: &[Stmt], params: &[(Id, Option<Var>)], around: &[Var]) -> Result<Part> {
+    let needs = needs(lowerer.done, part);
     if needs.is_empty() {
         return Ok(Part::Nothing);
     }

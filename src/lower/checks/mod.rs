@@ -254,7 +254,7 @@ pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
     for stmt in block {
         match stmt {
             Stmt::Declare { id, .. } | Stmt::Point { id, .. } | Stmt::Assign { place: Place::Local(id), .. } => f(*id),
-            Stmt::For { i, .. } | Stmt::Share(Share { i, .. }) => f(*i),
+            Stmt::For { i, .. } => f(*i),
             Stmt::Room(room) => f(room.id),
             Stmt::Rotate(ids) => ids.iter().for_each(|id| f(*id)),
             Stmt::Invoke(call) => call.args.iter().for_each(|arg| {
@@ -267,6 +267,7 @@ pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
             | Stmt::Fail { .. }
             | Stmt::NoRoom { .. }
             | Stmt::Scope(_)
+            | Stmt::Share(_)
             | Stmt::Return(_) => {}
         }
         stmt.blocks().for_each(|block| each_change(block, f));

@@ -211,12 +211,10 @@ impl Lowerer<'_> {
             (Shape::Nothing, _) => Ok(()),
             (Shape::Rows(row, span, shape), Dest::Array(array)) => {
                 let count = self.count(&row.n, None)?;
-                self.enter(&row.var, &row.n, &count, Some(array.length()), |this, at| {
+                self.enter_apart(&row.var, &row.n, &count, Some(array.length()), |this, at| {
                     let place = this.element_dest(array, at, *span)?;
                     this.finish(shape, &place)
-                })?;
-                self.set_apart();
-                Ok(())
+                })
             }
             (Shape::Items(shapes), Dest::Array(array)) => shapes.iter().enumerate().try_for_each(|(k, shape)| {
                 let place = self.element_dest(array, &Value::Index(k as i64), Span::NONE)?;
