@@ -47,6 +47,23 @@ pub fn reads(value: &Value, id: Id) -> bool {
     found
 }
 
+/// Puts an expression for a local.
+pub fn replace_local(of: &mut Value, id: Id, by: &Value) {
+    if *of == Value::Local(id) {
+        *of = by.clone();
+        return;
+    }
+    match of {
+        Value::Call(_, args) => args.iter_mut().for_each(|arg| match arg {
+            Argument::Value(value) => replace_local(value, id, by),
+            Argument::Pointer(pointer) => pointer.offset.iter_mut().for_each(|offset| replace_local(offset, id, by)),
+            Argument::Address(_) | Argument::Workspace => {}
+        }),
+        Value::Moved { home, .. } => home.offset.iter_mut().for_each(|offset| replace_local(offset, id, by)),
+        of => of.parts_mut().iter_mut().for_each(|part| replace_local(part, id, by)),
+    }
+}
+
 /// Calls `f` on every local that a pointer expression reads.
 pub fn each_in_pointer(pointer: &Pointer, f: &mut dyn FnMut(Id)) {
     f(pointer.base);

@@ -74,7 +74,7 @@ pub fn lower_function(
     if options.reciprocals {
         super::collect::find(&mut lowerer.locals, &mut body);
     }
-    super::jam::find(&mut lowerer.locals, &mut body, options.parallel);
+    super::jam::find(&mut lowerer.locals, options.real, &mut body, options.parallel);
     super::join::find(&mut lowerer.locals, &mut body);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()

@@ -9,7 +9,7 @@
 
 use crate::ir::Prim;
 
-use super::clean::reads;
+use super::clean::{reads, replace_local};
 use super::program::*;
 use super::scalar::negate;
 
@@ -96,7 +96,7 @@ fn joined(stmt: Stmt) -> Stmt {
     // names of indices between are written out in the condition
     for stmt in then.into_iter().rev() {
         if let Stmt::Declare { id, init: Some(value) } = &stmt {
-            replace(&mut second, *id, value);
+            replace_local(&mut second, *id, value);
             if reads_in(&both, *id) {
                 both.insert(0, stmt);
             }
@@ -188,40 +188,23 @@ fn assigns(block: &[Stmt], id: Id) -> bool {
     })
 }
 
-/// Puts an expression for a local.
-fn replace(of: &mut Value, id: Id, by: &Value) {
-    if *of == Value::Local(id) {
-        *of = by.clone();
-        return;
-    }
-    match of {
-        Value::Call(_, args) => args.iter_mut().for_each(|arg| match arg {
-            Argument::Value(value) => replace(value, id, by),
-            Argument::Pointer(pointer) => pointer.offset.iter_mut().for_each(|offset| replace(offset, id, by)),
-            Argument::Address(_) | Argument::Workspace => {}
-        }),
-        Value::Moved { home, .. } => home.offset.iter_mut().for_each(|offset| replace(offset, id, by)),
-        of => of.parts_mut().iter_mut().for_each(|part| replace(part, id, by)),
-    }
-}
-
 /// Puts one local for another in plain statements.
 fn rename(block: &mut [Stmt], from: Id, to: Id) {
     let by = Value::Local(to);
     for stmt in block {
         match stmt {
-            Stmt::Declare { init: Some(of), .. } | Stmt::If { cond: of, .. } | Stmt::Fail { cond: of, .. } => replace(of, from, &by),
+            Stmt::Declare { init: Some(of), .. } | Stmt::If { cond: of, .. } | Stmt::Fail { cond: of, .. } => replace_local(of, from, &by),
             Stmt::For { count, lanes, .. } => {
-                replace(count, from, &by);
+                replace_local(count, from, &by);
                 if let Lanes::Sum(sums) = lanes {
                     sums.iter_mut().filter(|sum| **sum == from).for_each(|sum| *sum = to);
                 }
             }
             Stmt::Assign { place, value } => {
-                replace(value, from, &by);
+                replace_local(value, from, &by);
                 match place {
                     Place::Local(id) if *id == from => *id = to,
-                    Place::Element { offset: Some(offset), .. } => replace(offset, from, &by),
+                    Place::Element { offset: Some(offset), .. } => replace_local(offset, from, &by),
                     Place::Local(_) | Place::Element { .. } => {}
                 }
             }

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use crate::ir::Prim;
 use crate::real::Real;
 
-use super::clean::each_local;
+use super::clean::{each_local, replace_local};
 use super::program::*;
 use super::tile::{Element, element};
 
@@ -30,13 +30,13 @@ pub fn find(locals: &mut Vec<Local>, i: Id, lane: Id, real: Real, body: &mut Blo
         let mut chosen: Vec<(Id, Value)> = Vec::new();
         for (id, value) in body.iter().filter_map(|stmt| chosen_row(locals, &panels, stmt)).collect::<Vec<_>>() {
             match chosen.iter().find(|(_, other)| *other == value) {
-                Some((same, _)) => body.iter_mut().filter_map(value_of).for_each(|value| replace(value, id, &Value::Local(*same))),
+                Some((same, _)) => body.iter_mut().filter_map(value_of).for_each(|value| replace_local(value, id, &Value::Local(*same))),
                 None => chosen.push((id, value)),
             }
         }
         for (id, value) in chosen {
             let mut more = of_index(locals, id, Layout::Columns, lane, real, body);
-            more.iter_mut().filter_map(|panel| panel.from.offset.as_mut()).for_each(|offset| replace(offset, id, &value));
+            more.iter_mut().filter_map(|panel| panel.from.offset.as_mut()).for_each(|offset| replace_local(offset, id, &value));
             panels.extend(more);
         }
         let mut used = HashSet::new();
@@ -81,14 +81,6 @@ fn chosen_row(locals: &[Local], panels: &[Panel], stmt: &Stmt) -> Option<(Id, Va
     let Stmt::Declare { id, init: Some(value @ Value::Load { base, .. }) } = stmt else { return None };
     let of_panel = panels.iter().any(|panel| panel.id == *base);
     (of_panel && locals.get(*id)?.elem == Elem::Index).then(|| (*id, value.clone()))
-}
-
-/// Puts an expression in the place of a local.
-fn replace(value: &mut Value, id: Id, by: &Value) {
-    if *value == Value::Local(id) {
-        *value = by.clone();
-    }
-    value.parts_mut().iter_mut().for_each(|part| replace(part, id, by));
 }
 
 /// What a statement of straight-line code computes.

@@ -8,16 +8,19 @@
 //!                out[i] = s                             out[4 i] = s0; …; out[4 i + 3] = s3
 //!                                                 for i < m % 4: as before
 //!
-//! Each sum adds the same numbers in the same order. Only where the inner loop reads something that is the same in each
+//! Rows that lie side by side, such as windows, are lanes (`window`). Each sum adds the same numbers in the same order. Otherwise only where the inner loop reads something that is the same in each
 //! of them, and where little else is done in an iteration.
 
 use std::collections::HashMap;
 
 use crate::ir::Prim;
+use crate::real::Real;
 
 use super::clean::each_local;
 use super::program::*;
 use super::select::each_value;
+
+mod window;
 
 /// So many iterations are taken at a time where each is short: memory then has eight rows to fetch at once.
 const MANY_ROWS: i64 = 8;
@@ -33,12 +36,12 @@ const FEW_STATEMENTS: usize = 5;
 
 /// Takes several iterations at a time in the loops of a block. Where threads share loops, at most four in the outermost, and of
 /// many, so that enough are left to share.
-pub fn find(locals: &mut Vec<Local>, block: &mut Block, parallel: bool) {
+pub fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block, parallel: bool) {
     let mut out = Vec::new();
     for mut stmt in std::mem::take(block) {
         let shared = parallel && !matches!(stmt, Stmt::For { .. });
-        stmt.blocks_mut().for_each(|block| find(locals, block, shared));
-        match Rows::of(&stmt, parallel) {
+        stmt.blocks_mut().for_each(|block| find(locals, real, block, shared));
+        match Rows::of(locals, real, &stmt, parallel) {
             Some(rows) => rows.grouped(locals, &mut out),
             None => out.push(stmt),
         }
@@ -55,10 +58,12 @@ struct Rows<'a> {
     before: &'a [Stmt],
     inner: &'a Stmt,
     after: &'a [Stmt],
+    /// Each of a group in a lane, in the place of side by side.
+    lanes: bool,
 }
 
 impl Rows<'_> {
-    fn of(stmt: &Stmt, parallel: bool) -> Option<Rows<'_>> {
+    fn of<'a>(locals: &[Local], real: Real, stmt: &'a Stmt, parallel: bool) -> Option<Rows<'a>> {
         let Stmt::For { i, count, body, lanes: Lanes::One, apart: true, .. } = stmt else { return None };
         let at = body.iter().position(|stmt| matches!(stmt, Stmt::For { .. }))?;
         let (before, after) = (&body[..at], &body[at + 1..]);
@@ -77,7 +82,16 @@ impl Rows<'_> {
         let fits = few && !is_own(columns) && !matches!(count, Value::Index(count) if *count < least);
         let is_short = before.len() + sums.len() + after.len() <= SHORT;
         let group = if is_short && !parallel { MANY_ROWS } else { ROWS };
-        (fits && shares(sums, *j, &is_own)).then_some(Rows { i: *i, group, count, before, inner: &body[at], after })
+        let rows = Rows { i: *i, group, count, before, inner: &body[at], after, lanes: false };
+        if !fits {
+            return None;
+        }
+        let lanes = real.lanes() as i64;
+        let is_long = !matches!(count, Value::Index(count) if *count < 2 * lanes);
+        if is_long && rows.is_window(locals) {
+            return Some(Rows { group: lanes, lanes: true, ..rows });
+        }
+        shares(sums, *j, &is_own).then_some(rows)
     }
 
     fn grouped(&self, locals: &mut Vec<Local>, out: &mut Block) {
@@ -94,6 +108,8 @@ impl Rows<'_> {
             Value::Index(count) => (Value::Index(count / self.group), Value::Index(count % self.group)),
             count => {
                 let (name, note) = match self.group {
+                    MANY_ROWS if self.lanes => ("eights", "eight sums at a time, each in a lane"),
+                    _ if self.lanes => ("sixteens", "sixteen sums at a time, each in a lane"),
                     ROWS => ("fours", "four rows at a time: what they share is read once"),
                     _ => ("eights", "eight rows at a time: what they share is read once"),
                 };
@@ -104,8 +120,12 @@ impl Rows<'_> {
             }
         };
         let first = index(Prim::Mul, Value::Local(self.i), group.clone());
-        let rows = (0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect();
-        out.push(repeat(self.i, groups.clone(), self.side_by_side(rows, locals), true));
+        let group_body = if self.lanes {
+            self.in_lanes(&first, locals)
+        } else {
+            self.side_by_side((0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect(), locals)
+        };
+        out.push(repeat(self.i, groups.clone(), group_body, true));
         if rest == Value::Index(0) {
             return;
         }
