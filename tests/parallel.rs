@@ -162,6 +162,12 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
         "gradient (fun x -> vectorSum (vectorMap (matrixVectorMul m x) (fun z -> log (1.0 + exp z)))) m[0]",
     ),
     ("histogram (v: Vector<n>) (k: Array<Index, m>)", 1, false, "gradient (fun x -> vectorSum (vectorMap k (fun i -> sin x[i % 40]))) v"),
+    (
+        "weighed (v: Vector<n>) (k: Array<Index, m>)",
+        2,
+        false,
+        "let b = build (length k) (fun i -> vectorSum (vectorMap v (fun x -> exp (x * double i * 0.01)))) in gradient (fun d -> vectorSum (build (length k) (fun i -> b[i] * d[k[i] % 40] * d[k[i] % 40]))) v",
+    ),
     ("quadratic (m: Matrix<r, c>)", 2, false, "gradient (fun x -> let y = matrixVectorMul m x in vectorDot y y + vectorSum y) m[0]"),
     (
         "reversed (v: Vector<n>)",

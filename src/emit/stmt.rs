@@ -289,6 +289,7 @@ pub fn uses_room(block: &[Stmt]) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Room(room) => room.few().is_none(),
         Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
+        Stmt::Share(share) if share.slice.is_some() => true,
         _ => stmt.blocks().any(|block| uses_room(block)),
     })
 }

@@ -79,7 +79,7 @@ fn of_loop(i: Id, count: &Value, block: &[Stmt]) -> Lanes {
 }
 
 /// The index and the rest of a loop that begins at a later one: its body first adds that to the loop's variable.
-fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
+pub fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
     let (Stmt::Declare { id, init: Some(Value::Prim { prim: Prim::Add, plain: true, args, .. }) }, rest) = block.split_first()? else {
         return None;
     };

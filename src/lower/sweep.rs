@@ -12,7 +12,7 @@
 //! Where that is cheap, four rows are taken at a time. Each element's fold takes the same steps in the same order.
 
 use crate::ir::free::{mentions, occurrences};
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 
 use super::columns::{ColumnFold, Step, is_var};
 use super::context::{Lowerer, Result};
@@ -27,7 +27,7 @@ impl Lowerer<'_> {
         let (block, ()) = self.nested(|this| {
             let state = this.accumulators(fold, dest)?;
             this.clear_columns(n, column, count, fold, &state)?;
-            let rows = this.count(&fold.count, None)?;
+            let rows = this.count_behind(&fold.count, count)?;
             if !this.sweep_by_four(n, column, count, fold, &rows, &state)? {
                 let size = Size::try_of_expr(&fold.count).map(|size| this.canonical(&size));
                 this.enter(&fold.row, &fold.count, &rows, size, |this, at| {
@@ -39,6 +39,24 @@ impl Lowerer<'_> {
         })?;
         self.place(block);
         Ok(())
+    }
+
+    /// The trip count of the loops of all columns, which is looked at only where there are columns.
+    fn count_behind(&mut self, n: &Expr, columns: &Value) -> Result<Value> {
+        let (checks, rows) = self.nested(|this| this.count(n, None))?;
+        let zero = || Value::Index(0);
+        let compare = |prim, elem, args| Value::Prim { prim, elem, plain: true, args };
+        for check in checks {
+            let check = match check {
+                Stmt::Fail { cond, status: Status::Negative } if self.range(columns).0 <= 0 => {
+                    let runs = compare(Prim::Lt, Elem::Index, vec![zero(), columns.clone()]);
+                    Stmt::Fail { cond: compare(Prim::And, Elem::Bool, vec![runs, cond]), status: Status::Negative }
+                }
+                check => check,
+            };
+            self.emit(check);
+        }
+        Ok(rows)
     }
 
     /// Places for the accumulators: the destination's, as far as these are of their kinds, and the workspace.

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use crate::ir::Prim;
 use crate::real::Real;
 
-use super::clean::each_local;
+use super::clean::{each_local, replace_local};
 use super::program::*;
 
 /// The length of rows that are worth a tile.
@@ -35,14 +35,54 @@ pub fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block) {
         let Stmt::For { i, count, body, lanes, .. } = stmt else { continue };
         let few = matches!(count, Value::Index(count) if *count <= FEW_ROWS);
         if *lanes == Lanes::Any && !few {
-            let tiles = tiles(locals, *i, body);
+            let from_first = from_first(*i, body);
+            let tiles = tiles(locals, *i, from_first.as_ref().unwrap_or(body));
             if !tiles.is_empty() {
+                *body = from_first.unwrap_or_else(|| std::mem::take(body));
                 locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: "" });
                 let lane = locals.len() - 1;
                 let panels = super::panel::find(locals, *i, lane, real, body);
                 *lanes = Lanes::Tile(Box::new(Tiles { lane, panels, tiles }));
             }
         }
+    }
+}
+
+/// The body of a loop that begins at a later index, over the number of the iteration; what it first adds is in each offset.
+fn from_first(i: Id, body: &Block) -> Option<Block> {
+    let (later, rest) = super::lanes::from_later(i, body)?;
+    let Stmt::Declare { init: Some(Value::Prim { args, .. }), .. } = &body[0] else { return None };
+    let at = Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![Value::Local(i), args[0].clone()] };
+    let put = |value: &mut Value| {
+        replace_local(value, later, &at);
+        add_up(value);
+    };
+    let mut rest = rest.to_vec();
+    for stmt in &mut rest {
+        match stmt {
+            Stmt::Declare { init: Some(value), .. } => put(value),
+            Stmt::Assign { place, value } => {
+                put(value);
+                if let Place::Element { offset: Some(offset), .. } = place {
+                    put(offset);
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(rest)
+}
+
+/// Makes `i + a - b` of Indices with literal a and b one sum.
+fn add_up(value: &mut Value) {
+    value.parts_mut().iter_mut().for_each(add_up);
+    let Value::Prim { prim: Prim::Sub, elem: Elem::Index, plain: true, args } = value else { return };
+    let [Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: sum }, Value::Index(b)] = args.as_slice() else { return };
+    let [i, Value::Index(a)] = sum.as_slice() else { return };
+    match a.checked_sub(*b) {
+        Some(0) => *value = i.clone(),
+        Some(by) => *value = later_row(i.clone(), by),
+        None => {}
     }
 }
 
@@ -94,14 +134,24 @@ fn rows(base: Id, offsets: &[&Value], i: Id) -> Option<Tile> {
     let mut row: Option<Value> = None;
     for offset in offsets {
         let element = element(offset, i)?;
-        let place = columns.get_mut(usize::try_from(element.column).ok()?)?;
-        if element.stride != width as i64 || place.is_some() || row.as_ref().is_some_and(|row| *row != element.row) {
+        if element.stride != width as i64 {
+            return None;
+        }
+        // an element past the end of a row is one of a later row
+        let later = element.column.div_euclid(element.stride);
+        let own = if later == 0 { element.row } else { later_row(element.row, later) };
+        let place = columns.get_mut(usize::try_from(element.column.rem_euclid(element.stride)).ok()?)?;
+        if place.is_some() || row.as_ref().is_some_and(|row| *row != own) {
             return None;
         }
         *place = Some((*offset).clone());
-        row = Some(element.row);
+        row = Some(own);
     }
     Some(Tile { base, row: row?, columns: columns.into_iter().collect::<Option<_>>()? })
+}
+
+fn later_row(row: Value, by: i64) -> Value {
+    Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![row, Value::Index(by)] }
 }
 
 /// An element of a row that an index chooses: `row * stride + column`.

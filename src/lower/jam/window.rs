@@ -22,9 +22,11 @@ use super::{Copy, Rows, plus};
 impl Rows<'_> {
     /// Whether each row sums what lies one place further on than what the row before does, and reads and writes so elsewhere too.
     pub(super) fn is_window(&self, locals: &[Local]) -> bool {
-        let Stmt::For { body: sums, .. } = self.inner else { return false };
+        let Stmt::For { i: j, body: sums, .. } = self.inner else { return false };
         let (mut steps, mut fits, mut is_read) = (Vec::new(), true, false);
-        each_value(sums, &mut |value| is_read |= matches!(value, Value::Load { offset: Some(at), .. } if step(at, self.i) == Some(1)));
+        each_value(sums, &mut |value| {
+            is_read |= matches!(value, Value::Load { offset: Some(at), .. } if step(at, self.i) == Some(1) && reads(at, *j));
+        });
         for block in [self.before, sums, self.after] {
             each_value(block, &mut |value| {
                 if let Value::Load { offset: Some(at), .. } = value {
