@@ -20,9 +20,9 @@
 //!                                    }
 //!                                }
 //!
-//! A function, since compilers forget what `restrict` says in the body of a parallel region, and since one part needs none; it
-//! is compiled once, so that no rounding depends on the number of parts. It gives the status of what goes wrong; that of the first part where something did is returned after the loop. Without OpenMP
-//! there is one part and the macros are empty.
+//! A function, since compilers forget what `restrict` says in the body of a parallel region, and since one part needs none; it is
+//! compiled once, so that no rounding depends on the number of parts. It gives the status of what goes wrong; that of the first
+//! part where something did is returned after the loop. Without OpenMP there is one part and the macros are empty.
 
 use crate::lower::can_fail;
 use crate::lower::program::*;

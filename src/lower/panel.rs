@@ -21,7 +21,7 @@ use crate::real::Real;
 
 use super::clean::{each_local, replace_local};
 use super::program::*;
-use super::tile::{Element, element};
+use super::tile::{Element, element, index};
 
 /// Makes panels of what a body reads by the index `i`; `lane` is the index in a tile.
 pub fn find(locals: &mut Vec<Local>, i: Id, lane: Id, real: Real, body: &mut Block) -> Vec<Panel> {
@@ -91,14 +91,6 @@ fn value_of(stmt: &mut Stmt) -> Option<&mut Value> {
     }
 }
 
-/// `a op b` of Indices, where it is not `a` by itself.
-fn index(prim: Prim, a: Value, b: i64) -> Value {
-    match (prim, b) {
-        (Prim::Mul, 1) | (Prim::Add, 0) => a,
-        _ => Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, Value::Index(b)] },
-    }
-}
-
 struct Reads {
     i: Id,
     elems: Vec<Elem>,
@@ -119,11 +111,8 @@ impl Reads {
         let Value::Load { base, offset: Some(offset) } = value else { return None };
         let mut outside = matches!(self.elems.get(*base), Some(Elem::Double | Elem::Index)) && !self.declared.contains(base);
         each_local(offset, &mut |id| outside &= !self.declared.contains(&id));
-        let Element { row, stride, column } = outside.then(|| element(offset, self.i)).flatten()?;
-        (stride > 0).then_some(())?;
-        // an element past the end of a row is one of a later row
-        let row = index(Prim::Add, row, column.div_euclid(stride));
-        Some((*base, Element { row, stride, column: column.rem_euclid(stride) }))
+        let element = outside.then(|| element(offset, self.i)).flatten()?;
+        Some((*base, element.in_its_row()?))
     }
 
     fn place(&self, base: Id, element: &Element) -> Option<usize> {

@@ -10,9 +10,9 @@
 //!     for i < n: for j < m: out[j] = out[j] + f(A[i], j)   shared: a part adds to an array of its own
 //!     for i < n: s = s * 0.5 + v[i]   one after the other
 //!
-//! Sums over the rows of a matrix into an array are shared by columns (`by_columns`). A part that needs room has a slice of the workspace for itself. Left alone are loops of few iterations, sums of
-//! one row within a loop over rows, loops whose slices differ from turn to turn of a loop around them, what clears or
-//! copies, and, where rounding is as written, sums and products of Doubles.
+//! Sums over the rows of a matrix into an array are shared by columns (`by_columns`). A part that needs room has a slice of the
+//! workspace for itself. Left alone are loops of few iterations, sums of one row within a loop over rows, loops whose slices differ
+//! from turn to turn of a loop around them, what clears or copies, and, where rounding is as written, sums and products of Doubles.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -79,10 +79,8 @@ fn add_up(value: &mut Value) {
     let Value::Prim { prim: Prim::Sub, elem: Elem::Index, plain: true, args } = value else { return };
     let [Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: sum }, Value::Index(b)] = args.as_slice() else { return };
     let [i, Value::Index(a)] = sum.as_slice() else { return };
-    match a.checked_sub(*b) {
-        Some(0) => *value = i.clone(),
-        Some(by) => *value = later_row(i.clone(), by),
-        None => {}
+    if let Some(by) = a.checked_sub(*b) {
+        *value = index(Prim::Add, i.clone(), by);
     }
 }
 
@@ -133,25 +131,23 @@ fn rows(base: Id, offsets: &[&Value], i: Id) -> Option<Tile> {
     let mut columns: Vec<Option<Value>> = vec![None; width];
     let mut row: Option<Value> = None;
     for offset in offsets {
-        let element = element(offset, i)?;
-        if element.stride != width as i64 {
-            return None;
-        }
-        // an element past the end of a row is one of a later row
-        let later = element.column.div_euclid(element.stride);
-        let own = if later == 0 { element.row } else { later_row(element.row, later) };
-        let place = columns.get_mut(usize::try_from(element.column.rem_euclid(element.stride)).ok()?)?;
-        if place.is_some() || row.as_ref().is_some_and(|row| *row != own) {
+        let element = element(offset, i)?.in_its_row()?;
+        let place = columns.get_mut(usize::try_from(element.column).ok()?)?;
+        if element.stride != width as i64 || place.is_some() || row.as_ref().is_some_and(|row| *row != element.row) {
             return None;
         }
         *place = Some((*offset).clone());
-        row = Some(own);
+        row = Some(element.row);
     }
     Some(Tile { base, row: row?, columns: columns.into_iter().collect::<Option<_>>()? })
 }
 
-fn later_row(row: Value, by: i64) -> Value {
-    Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![row, Value::Index(by)] }
+/// `a op b` of Indices, where it is not `a` by itself.
+pub fn index(prim: Prim, a: Value, b: i64) -> Value {
+    match (prim, b) {
+        (Prim::Mul, 1) | (Prim::Add, 0) => a,
+        _ => Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, Value::Index(b)] },
+    }
 }
 
 /// An element of a row that an index chooses: `row * stride + column`.
@@ -160,6 +156,15 @@ pub struct Element {
     pub row: Value,
     pub stride: i64,
     pub column: i64,
+}
+
+impl Element {
+    /// The same, where one past the end of a row is one of a later row.
+    pub fn in_its_row(self) -> Option<Element> {
+        let Element { row, stride, column } = self;
+        let later = (stride > 0).then(|| column.div_euclid(stride))?;
+        Some(Element { row: index(Prim::Add, row, later), stride, column: column.rem_euclid(stride) })
+    }
 }
 
 /// An offset as an element of the row that i chooses.

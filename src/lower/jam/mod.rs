@@ -8,8 +8,8 @@
 //!                out[i] = s                             out[4 i] = s0; …; out[4 i + 3] = s3
 //!                                                 for i < m % 4: as before
 //!
-//! Rows that lie side by side, such as windows, are lanes (`window`). Each sum adds the same numbers in the same order. Otherwise only where the inner loop reads something that is the same in each
-//! of them, and where little else is done in an iteration.
+//! Each sum adds the same numbers in the same order. Windows, which lie side by side, are a lane each (`window`); other rows go
+//! together only where the inner loop reads something that is the same in each of them. Little else is done in an iteration.
 
 use std::collections::HashMap;
 

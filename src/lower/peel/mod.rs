@@ -13,15 +13,15 @@
 //! Limits: conditions that compare an index with a small number or with the count less one; bodies of a few statements, of
 //! which each end has a copy.
 
+mod copy;
 mod ends;
-mod fold;
 
 use crate::ir::Prim;
 
 use super::program::*;
 
+use copy::Copy;
 use ends::{Ends, Region, has_loop};
-use fold::Copy;
 
 /// An end of more iterations is not taken off.
 const LONGEST_END: i64 = 2;

@@ -39,7 +39,9 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
         element = body;
     }
     let Type::Tuple(parts) = element.ty() else { return None };
-    let (_, i) = loops.first()?;
+    if loops.is_empty() {
+        return None;
+    }
     let components: Vec<Expr> = (0..parts.len()).map(|k| component(element, k)).collect::<Option<_>>()?;
     let arrays: Vec<Var> =
         (0..parts.len()).map(|k| Var::fresh(&format!("{}_{k}", x.name()), array_of(&components[k], &loops).ty().clone())).collect();
@@ -56,7 +58,7 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if let Some((n, _)) = loops.iter().find(|(n, _)| !is_free(n)) {
         facts.require("n is free to copy", lets.len() < 2, n)?;
     }
-    facts.require("no work is done twice", lets.len() < 2 || is_worthwhile(element, &lets, facts, i), value)?;
+    facts.require("no work is done twice", lets.len() < 2 || is_worthwhile(element, &lets, facts), value)?;
     let lets = lets.into_iter().map(|(k, component)| (arrays[k].clone(), freshen(&array_of(&component, &loops))));
     Some(lets.rev().fold(body, |body, (array, value)| Expr::let_(array, value, body)))
 }
@@ -66,7 +68,7 @@ fn array_of(element: &Expr, loops: &[(&Expr, &Var)]) -> Expr {
 }
 
 /// No more work in sum, or some of the arrays can be made outside of the loop around and others cannot.
-fn is_worthwhile(element: &Expr, components: &[(usize, Expr)], facts: &Facts, _: &Var) -> bool {
+fn is_worthwhile(element: &Expr, components: &[(usize, Expr)], facts: &Facts) -> bool {
     let whole = Work::of(element);
     let (mut loops, mut operations) = (0, 0);
     for (_, component) in components {

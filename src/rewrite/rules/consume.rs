@@ -47,22 +47,21 @@ fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut first = Vec::new();
     strict_folds(value, facts, &mut Vec::new(), &mut first);
     let (Term::Build { n, .. } | Term::Fold { n, .. }) = first.first().unwrap_or(value).term() else { return None };
-    // those that something else needs stay, and so do those that what stays is made of
     let mut producers = candidates(expr, n);
-    while !producers.is_empty() {
+    if producers.is_empty() {
+        return None;
+    }
+    // those that something else needs stay, and so do those that what stays is made of
+    let (rest, folds) = loop {
         let (rest, folds) = sums_without(expr, &producers, n, facts);
         let others = without_folds(&rest, &folds);
         let before = producers.len();
         producers.retain(|producer| facts.grants("f has x nowhere else", !mentions(&others, &producer.x)));
         facts.require("f has x nowhere else", !producers.is_empty(), value)?;
         if producers.len() == before {
-            break;
+            break (rest, folds);
         }
-    }
-    if producers.is_empty() {
-        return None;
-    }
-    let (rest, folds) = sums_without(expr, &producers, n, facts);
+    };
     let all = producers.len();
     let producers = related(producers, &folds);
     let (rest, folds) = if producers.len() == all { (rest, folds) } else { sums_without(expr, &producers, n, facts) };
@@ -88,7 +87,7 @@ fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
         lets.push((t.clone(), with_elements(&element, &reads, &at)));
         reads.push((producer.x.clone(), Expr::var(&t)));
     }
-    let (both, together) = as_one_loop(n, &index, &group, |step| with_elements(step, &reads, &at), &mut lets)?;
+    let (both, together) = as_one_loop(n, &index, &group, |step| with_elements(step, &reads, &at), lets)?;
     if producers.iter().any(|producer| mentions(&together, &producer.x)) {
         return None;
     }

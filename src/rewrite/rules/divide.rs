@@ -11,6 +11,7 @@ use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
+use super::motion::{parts, with_body};
 use super::ring::{binary, is_number};
 use super::rules;
 
@@ -61,22 +62,14 @@ fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 fn reciprocal_loop(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let (n, body) = match expr.term() {
-        Term::Build { n, body, .. } | Term::Fold { n, body, .. } => (n, body),
-        _ => return None,
-    };
+    let (n, _, body) = parts(expr)?;
     facts.require("n is no small literal", !matches!(n.term(), Term::Index(n) if *n < OFTEN as i64), n)?;
     let mut binders: Vec<Var> = expr.term().binders().cloned().collect();
     let z = divisor(body, &mut binders, facts)?;
     facts.require("z total", facts.is_total(&z), &z)?;
     facts.require("z is of the loop around, if there is one", facts.level(&z) == facts.loops(), &z)?;
     let r = Var::fresh("r", Type::Double);
-    let body = multiplied(body, &z, &r);
-    let new = match expr.term() {
-        Term::Build { n, i, .. } => Expr::build_with(n.clone(), i.clone(), body),
-        Term::Fold { n, acc, i, init, .. } => Expr::fold_with(n.clone(), acc.clone(), i.clone(), body, init.clone()),
-        _ => return None,
-    };
+    let new = with_body(expr, multiplied(body, &z, &r));
     Some(Expr::let_(r, inverse(&z), new))
 }
 

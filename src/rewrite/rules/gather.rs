@@ -53,13 +53,13 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let sums: Vec<Sum> = folds.iter().filter_map(|fold| Sum::of(fold, &folds[0], inner)).collect();
     let group = sums.iter().enumerate().find_map(|(at, first)| group(first, &sums[at + 1..], inner, facts))?;
     let Term::Fold { n, i, .. } = group.first()?.term() else { return None };
-    let (both, together) = as_one_loop(n, i, &group, Expr::clone, &mut Vec::new())?;
+    let (both, together) = as_one_loop(n, i, &group, Expr::clone, Vec::new())?;
     let rest = replace(expr, &group, &both);
     Some(Expr::let_(both, together, rest))
 }
 
 /// One loop over i for the sums, whose steps may be given another form, with these lets in front of its step; and a name for it.
-pub fn as_one_loop(n: &Expr, i: &Var, sums: &[Expr], form: impl Fn(&Expr) -> Expr, lets: &mut Vec<(Var, Expr)>) -> Option<(Var, Expr)> {
+pub fn as_one_loop(n: &Expr, i: &Var, sums: &[Expr], form: impl Fn(&Expr) -> Expr, lets: Vec<(Var, Expr)>) -> Option<(Var, Expr)> {
     let (mut inits, mut types) = (Vec::new(), Vec::new());
     for fold in sums {
         let Term::Fold { init, .. } = fold.term() else { return None };
@@ -74,7 +74,7 @@ pub fn as_one_loop(n: &Expr, i: &Var, sums: &[Expr], form: impl Fn(&Expr) -> Exp
         steps.push(form(&substitute(body, &[(acc.clone(), component), (own.clone(), Expr::var(i))])));
     }
     let step = as_one(alike(steps, &state), &state);
-    let step = std::mem::take(lets).into_iter().rev().fold(step, |step, (var, value)| Expr::let_(var, value, step));
+    let step = lets.into_iter().rev().fold(step, |step, (var, value)| Expr::let_(var, value, step));
     let together = Expr::fold_with(n.clone(), state, i.clone(), step, Expr::tuple(inits));
     Some((Var::fresh("s", together.ty().clone()), together))
 }

@@ -3,8 +3,8 @@
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
 //! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops; `window` from behind conditions), `absorb` (with an
 //! array), `reuse` (of its elements), `share` (common parts), `merge` (one condition), `gather` (one loop), `consume` (a loop for its
-//! array too). Small and sparse arrays: `unroll`,
-//! `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not 0), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
+//! array too). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not
+//! 0), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
