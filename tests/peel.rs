@@ -29,7 +29,27 @@ const STENCILS: &[(&str, bool, &str)] = &[
         true,
         "build 1 (fun k -> ifold (fun s i -> s + (if i = 0 then 3.0 else v[i - 1]) * (if i < n - 1 then v[i + 1] else v[0])) 0.0 n)",
     ),
-    ("middle", false, "build n (fun i -> if i < k then v[i] * v[i] else v[i] + 1.0)"),
+    ("middle", true, "build n (fun i -> if i < k then v[i] * v[i] else v[i] + 1.0)"),
+    ("middleFrom", true, "build n (fun i -> if k <= i then v[i] * v[i] else v[i] + 1.0)"),
+    ("middleBut", false, "build n (fun i -> if i = k then v[i] * v[i] else v[i] + 1.0)"),
+    // `k + 1` might be no Index
+    ("middleAfter", false, "build n (fun i -> if i <= k then v[i] * v[i] else v[i] + 1.0)"),
+    ("behind", true, "build (n + m) (fun i -> if i < n then v[i] * v[i] else w[i - n])"),
+    ("three", true, "build (n + m + 2) (fun i -> if i < n then v[i] * 2.0 elif i < n + m then w[i - n] else double (i - n - m))"),
+    ("clamped", true, "build n (fun i -> v[max 0 (i - 1)] + 2.0 * v[i] + v[min (n - 1) (i + 1)])"),
+    ("shifted", false, "build n (fun i -> (if i < m then w[i] * v[i] else v[i]) + (if i < n - m then v[i + m] * v[i] else 1.0))"),
+    (
+        "moved",
+        true,
+        "gradient (fun x -> vectorSqNorm (build (n - m + 1) (fun i -> vectorSum (build m (fun j -> x[i + j] * w[j])) - 1.0))) v",
+    ),
+    ("spread", true, "gradient (fun x -> vectorSqNorm (build (n - m) (fun i -> x[i + m] * x[i] - 1.5))) v"),
+    ("around", true, "build n (fun i -> vectorSum (build (max 0 (min n (i + m) - max 0 (i - m))) (fun j -> v[max 0 (i - m) + j] * 1.5)))"),
+    (
+        "lower",
+        true,
+        "build 1 (fun q -> vectorSum (build n (fun r -> vectorSum (build n (fun c -> if c <= r then v[r] * v[c] else v[c])))))",
+    ),
     ("third", false, "build n (fun i -> if i < 3 then v[i] * v[i] else v[i - 3] + 1.0)"),
     ("gradient", true, "gradient (fun x -> vectorSum (build (n - 1) (fun i -> let d = x[i + 1] - x[i] * x[i] in d * d + sin x[i]))) v"),
     (
@@ -40,7 +60,7 @@ const STENCILS: &[(&str, bool, &str)] = &[
 ];
 
 fn entry((name, _, body): &(&str, bool, &str)) -> String {
-    format!("let {name} (v: Vector<n>) (w: Vector<m>) (k: Index) : Vector =\n  let n = length v\n  {body}\n\n")
+    format!("let {name} (v: Vector<n>) (w: Vector<m>) (k: Index) : Vector =\n  let n = length v\n  let m = length w\n  {body}\n\n")
 }
 
 const LONG: [f64; 17] = [0.5, -1.0, 2.0, 0.25, 1.5, -0.5, 1.0, 3.0, -2.0, 0.75, 1.25, -1.5, 0.125, 2.5, -0.25, 1.75, 0.375];

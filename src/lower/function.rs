@@ -64,7 +64,7 @@ pub fn lower_function(
         body = clean(body, &kept);
     }
     super::unswitch::find(&lowerer.locals, &mut body);
-    if super::peel::find(&mut lowerer.locals, &mut body) {
+    if super::peel::find(&mut lowerer, &mut body) {
         // names that only conditions used
         body = clean(body, &kept);
     }

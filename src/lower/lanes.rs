@@ -83,9 +83,13 @@ pub fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
     let (Stmt::Declare { id, init: Some(Value::Prim { prim: Prim::Add, plain: true, args, .. }) }, rest) = block.split_first()? else {
         return None;
     };
-    let begins = matches!(args.as_slice(), [Value::Index(_), Value::Local(own)] if *own == i);
-    let mut is_alone = begins;
+    let low = match args.as_slice() {
+        [low, Value::Local(own)] if *own == i => low,
+        _ => return None,
+    };
+    let mut is_alone = !reads(low, i);
     each_value(rest, &mut |value| is_alone &= *value != Value::Local(i));
+    super::checks::each_change(rest, &mut |id| is_alone &= !reads(low, id));
     is_alone.then_some((*id, rest))
 }
 

@@ -9,6 +9,7 @@
 //! Limits: an array that is stored must have lengths that follow from sizes and Index and Bool parameters
 //! (E0601 otherwise).
 
+mod affine;
 mod array;
 mod by_columns;
 mod call;

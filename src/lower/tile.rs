@@ -52,6 +52,7 @@ pub fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block) {
 fn from_first(i: Id, body: &Block) -> Option<Block> {
     let (later, rest) = super::lanes::from_later(i, body)?;
     let Stmt::Declare { init: Some(Value::Prim { args, .. }), .. } = &body[0] else { return None };
+    matches!(args[0], Value::Index(_)).then_some(())?;
     let at = Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![Value::Local(i), args[0].clone()] };
     let put = |value: &mut Value| {
         replace_local(value, later, &at);

@@ -17,18 +17,24 @@ pub fn element_is_cheap(build: &Expr) -> bool {
         indices.push(i);
         element = body;
     }
+    // without the conditions that are the same for all
+    let mut always = element;
     while let Term::If(cond, then, otherwise) = element.term() {
         let (value, atom) = if otherwise.is_atom() { (then, otherwise) } else { (otherwise, then) };
-        let is_equality = matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().all(Expr::is_atom));
-        if !is_equality || !atom.is_atom() {
+        let Term::Prim(prim, args) = cond.term() else { break };
+        if !args.iter().all(Expr::is_atom) || !atom.is_atom() {
             break;
         }
-        if indices.iter().any(|i| mentions(cond, i)) {
-            return operations(value).is_some_and(|work| work <= 2);
+        match prim {
+            Prim::Eq if indices.iter().any(|i| mentions(cond, i)) => return operations(value).is_some_and(|work| work <= 2),
+            Prim::Eq if always.is_same(element) => always = value,
+            // one part of several that are put together
+            Prim::Eq | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => {}
+            _ => break,
         }
         element = value;
     }
-    levels > 0 && operations(element).is_some_and(|work| work <= levels)
+    levels > 0 && operations(always).is_some_and(|work| work <= levels)
 }
 
 /// Whether computing one element more than there are costs less than to write and read them all, if they are two or more.

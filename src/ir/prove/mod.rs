@@ -78,6 +78,7 @@ impl Facts {
         for param in &function.params {
             facts.lengths(param.ty());
         }
+        facts.multiples(&function.result);
         let all = facts.nonnegative.in_order().into_iter().cloned().collect();
         facts.tighten(all);
         facts
@@ -103,6 +104,27 @@ impl Facts {
             }
             Type::Tuple(parts) => parts.iter().for_each(|part| self.lengths(part)),
             Type::Double | Type::Bool | Type::Index(_) => {}
+        }
+    }
+
+    /// That an array of this type will be in memory: a length of `3 * n` leaves n a third.
+    fn multiples(&mut self, ty: &Type) {
+        match ty {
+            Type::Tuple(parts) => parts.iter().for_each(|part| self.multiples(part)),
+            Type::Array(_, length) if holds_wide_scalars(ty) => {
+                let is_part = |(monomial, coefficient): (&Monomial, i64)| match monomial.as_slice() {
+                    [] => coefficient >= 0,
+                    [atom] => coefficient > 0 && self.atom_range(atom, TYPES).0 >= 0,
+                    _ => false,
+                };
+                if length.terms().all(is_part) {
+                    let shares = length.terms().filter(|(monomial, _)| !monomial.is_empty());
+                    let shares: Vec<_> =
+                        shares.map(|(monomial, coefficient)| (monomial.clone(), (0, LENGTH / i128::from(coefficient)))).collect();
+                    shares.into_iter().for_each(|(monomial, range)| self.restrict(monomial, range));
+                }
+            }
+            Type::Array(..) | Type::Double | Type::Bool | Type::Index(_) => {}
         }
     }
 
@@ -341,7 +363,27 @@ impl Facts {
         if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
             return i128::from(a) + i128::from(gap) <= i128::from(b);
         }
-        holds(a, b) || !self.equal.is_empty() && holds(&self.reduce(a), &self.reduce(b))
+        holds(a, b) || !self.equal.is_empty() && holds(&self.reduce(a), &self.reduce(b)) || self.less_in_cases(gap, a, b)
+    }
+
+    /// The same where a is a larger, or b a smaller, of two: for each of both.
+    fn less_in_cases(&self, gap: i64, a: &Size, b: &Size) -> bool {
+        let cases = |size: &Size, prim: Prim| {
+            let lone = |(monomial, coefficient): (&Monomial, i64)| match (monomial.as_slice(), coefficient) {
+                ([atom @ Atom::Term(term)], 1) => match term.expr.term() {
+                    Term::Prim(own, args) if *own == prim => Some((atom.clone(), args.clone())),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let (atom, args) = size.terms().find_map(lone)?;
+            Some(args.iter().map(|arg| size.substitute(&mut |other| (*other == atom).then(|| self.size_of(arg)))).collect::<Vec<_>>())
+        };
+        match (cases(a, Prim::Max), cases(b, Prim::Min)) {
+            (Some(cases), _) => cases.iter().all(|a| self.less_by(gap, a, b)),
+            (None, Some(cases)) => cases.iter().all(|b| self.less_by(gap, a, b)),
+            (None, None) => false,
+        }
     }
 
     /// Whether the integer polynomial is ≥ 0: by ranges, or after facts that are ≥ 0 are taken from it.

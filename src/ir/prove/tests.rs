@@ -261,3 +261,45 @@ fn definitions_and_operations() {
     let rest = Expr::prim(Prim::Rem, vec![Expr::var(&i), Expr::index(3)]);
     assert!(facts.in_range(&Size::of_expr(&rest), &c(3)) && !facts.in_range(&Size::of_expr(&rest), &c(2)));
 }
+
+#[test]
+fn the_larger_and_the_smaller_of_two_in_cases() {
+    let (n, m) = (index("n"), index("m"));
+    let mut facts = facts(&[&n, &m], &[]);
+    let i = below("i", &s(&n));
+    facts.enter_loop(&i, &Expr::var(&n));
+    let of = |prim, a: &Size, b: &Size| Size::try_of_expr(&Expr::prim(prim, vec![a.to_expr().unwrap(), b.to_expr().unwrap()])).unwrap();
+    let before = of(Prim::Max, &c(0), &s(&i).sub(&c(1)));
+    assert!(facts.in_range(&before, &s(&n)));
+    assert!(!facts.in_range(&of(Prim::Max, &c(0), &s(&i).add(&c(1))), &s(&n)));
+    assert!(!facts.in_range(&of(Prim::Max, &c(1), &s(&i)), &s(&n)) && !facts.in_range(&of(Prim::Max, &s(&m), &s(&i)), &s(&n)));
+    let nearest = of(Prim::Min, &s(&n), &s(&i).add(&c(1)));
+    assert!(facts.less(&s(&i), &nearest) && !facts.less(&s(&i), &of(Prim::Min, &s(&m), &s(&n))));
+}
+
+#[test]
+fn parts_of_a_result_that_is_in_memory() {
+    let n = index("n");
+    let of = |result: Type| {
+        let body = Expr::double(0.0);
+        let sizes = vec![n.clone()];
+        Facts::for_function(&Function {
+            name: "f".into(),
+            doc: None,
+            sizes,
+            params: Vec::new(),
+            result,
+            body,
+            is_entry: true,
+            span: Span::NONE,
+        })
+    };
+    let thrice = s(&n).mul(&c(3));
+    for (result, is_known) in [(vector(&thrice), true), (Type::Double, false), (Type::array(Type::Bool, thrice.clone()), false)] {
+        let mut facts = of(result);
+        let i = below("i", &thrice);
+        facts.enter_loop(&i, &thrice.to_expr().unwrap());
+        facts.assume(&compare(Prim::Ge, &s(&i), &s(&n).mul(&c(2))), true);
+        assert_eq!(facts.in_range(&s(&i).sub(&s(&n).mul(&c(2))), &s(&n)), is_known);
+    }
+}

@@ -41,7 +41,9 @@ pub fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block, parallel: bo
     for mut stmt in std::mem::take(block) {
         let shared = parallel && !matches!(stmt, Stmt::For { .. });
         stmt.blocks_mut().for_each(|block| find(locals, real, block, shared));
-        match Rows::of(locals, real, &stmt, parallel) {
+        let by_offsets = window::without_names(locals, &stmt);
+        let windows = by_offsets.as_ref().and_then(|stmt| Rows::of(locals, real, stmt, parallel)).filter(|rows| rows.lanes);
+        match windows.or_else(|| Rows::of(locals, real, &stmt, parallel)) {
             Some(rows) => rows.grouped(locals, &mut out),
             None => out.push(stmt),
         }
@@ -192,6 +194,10 @@ fn plus(a: Value, b: Value) -> Value {
         (a, Value::Index(0)) => a,
         (Value::Index(0), b) => b,
         (Value::Index(a), Value::Index(b)) => Value::Index(a + b),
+        (a, Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, mut args }) if args.len() == 2 => {
+            let last = args.swap_remove(1);
+            plus(plus(a, args.swap_remove(0)), last)
+        }
         (a, b) => Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![a, b] },
     }
 }

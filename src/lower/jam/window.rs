@@ -14,10 +14,73 @@ use std::collections::HashMap;
 use crate::ir::{Prim, Size};
 use crate::source::Span;
 
-use super::super::clean::reads;
+use super::super::affine::Affine;
+use super::super::clean::{each_local, reads};
 use super::super::program::*;
 use super::super::select::each_value;
 use super::{Copy, Rows, plus};
+
+/// A loop over rows in which no index has a name: offsets are sums of the loops' indices. `None` where none had, or something
+/// else than an offset asks for one.
+///
+///     for i: const k = first + i; for j < p: const l = k + 1 - p + j; s += a[k - l] * t[l]
+///       →   for i: for j < p: s += a[p - 1 - j] * t[first + i + 1 - p + j]
+pub(super) fn without_names(locals: &[Local], stmt: &Stmt) -> Option<Stmt> {
+    let mut stmt = stmt.clone();
+    let Stmt::For { body, .. } = &mut stmt else { return None };
+    let mut named = HashMap::new();
+    is_nameless(locals, body, &mut named).then_some(())?;
+    (!named.is_empty()).then_some(stmt)
+}
+
+/// Takes the names of indices out of a block and its loops; whether nothing is left that reads one.
+fn is_nameless(locals: &[Local], block: &mut Block, named: &mut HashMap<Id, Value>) -> bool {
+    block.retain(|stmt| match stmt {
+        Stmt::Declare { id, init: Some(init @ Value::Prim { elem: Elem::Index, .. }) }
+            if locals[*id].form == (Form::Scalar { mutable: false }) =>
+        {
+            named.insert(*id, init.clone());
+            false
+        }
+        _ => true,
+    });
+    let mut fits = true;
+    for stmt in block.iter_mut() {
+        match stmt {
+            Stmt::For { count, body, .. } => {
+                fits &= is_nameless(locals, body, named);
+                each_local(count, &mut |id| fits &= !named.contains_key(&id));
+            }
+            Stmt::Declare { init: Some(value), .. } | Stmt::Assign { place: Place::Local(_), value } => fits &= by_offsets(value, named),
+            Stmt::Assign { place: Place::Element { offset: Some(at), .. }, value } => {
+                fits &= normalise(at, named) && by_offsets(value, named);
+            }
+            _ => fits = false,
+        }
+    }
+    fits
+}
+
+fn by_offsets(value: &mut Value, named: &HashMap<Id, Value>) -> bool {
+    match value {
+        Value::Load { offset: Some(at), .. } => normalise(at, named),
+        Value::Local(id) => !named.contains_key(id),
+        Value::Call(..) | Value::Moved { .. } => false,
+        value => value.parts_mut().iter_mut().all(|part| by_offsets(part, named)),
+    }
+}
+
+/// Puts sums for the names in an offset; whether that leaves none.
+fn normalise(offset: &mut Value, named: &HashMap<Id, Value>) -> bool {
+    let has_names = |value: &Value| named.keys().any(|id| reads(value, *id));
+    if has_names(offset) {
+        match Affine::of(offset, named).value() {
+            Some(sum) => *offset = sum,
+            None => return false,
+        }
+    }
+    !has_names(offset)
+}
 
 impl Rows<'_> {
     /// Whether each row sums what lies one place further on than what the row before does, and reads and writes so elsewhere too.

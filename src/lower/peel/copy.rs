@@ -9,14 +9,18 @@ use std::collections::HashMap;
 
 use crate::ir::Prim;
 
+use super::super::affine::Affine;
 use super::super::program::*;
-use super::ends::{Ends, Linear, Region};
+use super::fresh;
+
+/// What is known of conditions.
+pub type Known<'a> = &'a dyn Fn(&Value) -> Option<bool>;
 
 /// Makes one copy.
 pub struct Copy<'a> {
     locals: &'a mut Vec<Local>,
-    ends: &'a Ends,
-    region: Region,
+    /// Whether a condition holds in all those iterations, or in none.
+    known: Known<'a>,
     of: HashMap<Id, Value>,
     /// What the names of the copy stand for: sums of an index and a number.
     named: HashMap<Id, Value>,
@@ -24,8 +28,8 @@ pub struct Copy<'a> {
 
 impl<'a> Copy<'a> {
     /// The copy in which `i` is the loop's index.
-    pub fn new(locals: &'a mut Vec<Local>, ends: &'a Ends, region: Region, index: Id, i: Value) -> Copy<'a> {
-        Copy { locals, ends, region, of: HashMap::from([(index, i)]), named: HashMap::new() }
+    pub fn new(locals: &'a mut Vec<Local>, known: Known<'a>, index: Id, i: Value) -> Copy<'a> {
+        Copy { locals, known, of: HashMap::from([(index, i)]), named: HashMap::new() }
     }
 
     /// The copy of a whole body.
@@ -62,7 +66,7 @@ impl<'a> Copy<'a> {
                         init => {
                             if let Some(sum @ Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Index, plain: true, .. }) = &init
                                 && self.is_constant(own)
-                                && Linear::of(sum, &self.named).beside().is_some()
+                                && Affine::of(sum, &self.named).beside().is_some()
                             {
                                 self.named.insert(own, sum.clone());
                             }
@@ -93,9 +97,8 @@ impl<'a> Copy<'a> {
                     }
                 },
                 Stmt::For { i, var, count, size, body, lanes, apart } => {
-                    let count = self.value(count);
-                    self.locals.push(self.locals[*i].clone());
-                    let own = self.locals.len() - 1;
+                    let count = self.count(count);
+                    let own = fresh(self.locals, *i);
                     self.of.insert(*i, Value::Local(own));
                     let body = self.block(body);
                     out.push(Stmt::For { i: own, var: var.clone(), count, size: size.clone(), body, lanes: lanes.clone(), apart: *apart });
@@ -111,7 +114,7 @@ impl<'a> Copy<'a> {
     }
 
     fn condition(&self, cond: &Value) -> Value {
-        match self.ends.decide(cond, self.region) {
+        match (self.known)(cond) {
             Some(known) => Value::Bool(known),
             None => self.value(cond),
         }
@@ -140,8 +143,11 @@ impl<'a> Copy<'a> {
                 args => Value::Prim { prim: Prim::Not, elem: *elem, plain: *plain, args },
             },
             Value::Prim { prim, elem, plain, args } => {
-                if let Some(known) = self.ends.decide(value, self.region) {
+                if let Some(known) = (self.known)(value) {
                     return Value::Bool(known);
+                }
+                if let Some(side) = self.side(*prim, *elem, args) {
+                    return self.value(side);
                 }
                 let args = all(args);
                 let folded = if *elem == Elem::Index && *plain { folded(*prim, &args) } else { None };
@@ -161,12 +167,34 @@ impl<'a> Copy<'a> {
 }
 
 impl Copy<'_> {
+    /// Which of two indices is always the larger, or the smaller.
+    fn side<'v>(&self, prim: Prim, elem: Elem, args: &'v [Value]) -> Option<&'v Value> {
+        let (Prim::Max | Prim::Min, Elem::Index, [a, b]) = (prim, elem, args) else { return None };
+        let at_most = |a: &Value, b: &Value| {
+            (self.known)(&Value::Prim { prim: Prim::Le, elem: Elem::Index, plain: true, args: vec![a.clone(), b.clone()] })
+        };
+        let up = at_most(a, b).or_else(|| at_most(b, a).map(|down| !down))?;
+        Some(if up == (prim == Prim::Max) { b } else { a })
+    }
+
+    /// How many iterations a loop has: `p` where that was `max 0 (i + 1 - (i + 1 - p))`.
+    fn count(&self, count: &Value) -> Value {
+        let count = self.value(count);
+        let Value::Prim { prim: Prim::Max, args, .. } = &count else { return count };
+        let [Value::Index(0), distance @ Value::Prim { .. }] = args.as_slice() else { return count };
+        match Affine::of(distance, &self.named).value() {
+            // no iterations are as many as fewer
+            Some(length @ Value::Local(_)) => length,
+            _ => count,
+        }
+    }
+
     /// `i`, `i - 1`, for a sum over names that comes to that.
     fn beside(&self, value: &Value) -> Option<Value> {
         let Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Index, plain: true, args } = value else { return None };
         let is_name = |arg: &Value| matches!(arg, Value::Local(id) if self.named.contains_key(id));
         args.iter().any(is_name).then_some(())?;
-        Linear::of(value, &self.named).beside()
+        Affine::of(value, &self.named).beside()
     }
 }
 

@@ -9,13 +9,14 @@ use std::collections::HashMap;
 
 use crate::ir::Prim;
 
+use super::super::affine::{Affine, Says, is_the_moving};
 use super::super::program::*;
 use super::LONGEST_END;
 
 /// How many iterations the ends of a loop have, and what names in its body stand for.
 pub struct Ends {
     i: Id,
-    count: Linear,
+    count: Affine,
     named: HashMap<Id, Value>,
     pub first: i64,
     pub last: i64,
@@ -51,7 +52,7 @@ impl Ends {
     pub fn of(locals: &[Local], i: Id, count: &Value, body: &Block) -> Ends {
         let mut named = HashMap::new();
         collect_names(locals, body, &mut named);
-        let count = Linear::of(count, &named);
+        let count = Affine::of(count, &named);
         let mut ends = Ends { i, count, named, first: 0, last: 0 };
         ends.visit_innermost(body);
         ends
@@ -90,7 +91,13 @@ impl Ends {
                 }
                 parts.iter().for_each(|part| self.choices(part));
             }
-            Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| self.choices(arg)),
+            Value::Prim { args, .. } | Value::Helper(_, args) => {
+                if let Some(cond) = is_the_moving(value, self.i, &self.named) {
+                    self.note(&cond);
+                }
+                args.iter().for_each(|arg| self.choices(arg));
+            }
+            Value::Load { offset: Some(offset), .. } => self.choices(offset),
             _ => {}
         }
     }
@@ -115,40 +122,20 @@ impl Ends {
     }
 
     fn test(&self, cond: &Value) -> Option<Test> {
-        let Value::Prim { prim, elem: Elem::Index, args, .. } = cond else { return None };
-        let [a, b] = args.as_slice() else { return None };
-        if !matches!(prim, Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne) {
-            return None;
-        }
-        let distance = Linear::of(b, &self.named).minus(&Linear::of(a, &self.named));
-        let sign = distance.factor(self.i);
-        // b - a is sign * (i - zero)
-        let mut zero = distance;
-        zero.terms.retain(|(term, _)| *term != Value::Local(self.i));
-        let zero = match sign {
-            1 => Linear::default().minus(&zero),
-            -1 => zero,
-            _ => return None,
+        let cut = |at: Affine| match (at.constant_value(), at.minus(&self.count).constant_value()) {
+            (Some(at), _) => Some(Cut::Low(at)),
+            (None, Some(at)) => Some(Cut::High(at)),
+            (None, None) => None,
         };
-        let cut = match (zero.constant_value(), zero.minus(&self.count).constant_value()) {
-            (Some(at), _) => Cut::Low(at),
-            (None, Some(at)) => Cut::High(at),
-            (None, None) => return None,
-        };
-        let up = sign == 1;
-        Some(match prim {
-            Prim::Lt | Prim::Ge => {
-                let yes = (*prim == Prim::Lt) == up;
-                // a < b: i > zero, or i < zero
-                Test::From(if up { cut.next() } else { cut }, yes)
-            }
-            Prim::Le | Prim::Gt => {
-                let yes = (*prim == Prim::Le) == up;
-                // a <= b: i >= zero, or i <= zero
-                Test::From(if up { cut } else { cut.next() }, yes)
-            }
-            prim => Test::At(cut, *prim == Prim::Eq),
+        Some(match Says::of(cond, self.i, &self.named)? {
+            Says::From(at, yes) => Test::From(cut(at)?, yes),
+            Says::At(at, yes) => Test::At(cut(at)?, yes),
         })
+    }
+
+    /// Whether a condition holds in all iterations but those at the ends, or in none.
+    pub fn decide_between(&self, cond: &Value) -> Option<bool> {
+        self.decide(cond, Region::Between { first: self.first, last: self.last })
     }
 
     /// Whether a condition holds in all iterations of a region, or in none.
@@ -158,15 +145,6 @@ impl Ends {
             Test::At(cut, yes) => (region.is_at(cut)?, yes),
         };
         Some(is_it == yes)
-    }
-}
-
-impl Cut {
-    fn next(self) -> Cut {
-        match self {
-            Cut::Low(at) => Cut::Low(at.saturating_add(1)),
-            Cut::High(at) => Cut::High(at.saturating_add(1)),
-        }
     }
 }
 
@@ -192,94 +170,12 @@ impl Region {
     }
 }
 
-/// A sum of multiples of indices, and a number; of the arithmetic that cannot overflow.
-#[derive(Clone, Debug, Default)]
-pub struct Linear {
-    constant: i64,
-    terms: Vec<(Value, i64)>,
-}
-
-impl Linear {
-    pub fn of(value: &Value, named: &HashMap<Id, Value>) -> Linear {
-        Linear::within(value, named).unwrap_or_else(|| Linear { constant: 0, terms: vec![(value.clone(), 1)] })
-    }
-
-    fn within(value: &Value, named: &HashMap<Id, Value>) -> Option<Linear> {
-        match value {
-            Value::Index(constant) => Some(Linear { constant: *constant, terms: Vec::new() }),
-            Value::Local(id) => named.get(id).and_then(|value| Linear::within(value, named)),
-            Value::Prim { prim, elem: Elem::Index, plain: true, args } => match (prim, args.as_slice()) {
-                (Prim::Add, [a, b]) => Linear::of(a, named).combined(&Linear::of(b, named), 1),
-                (Prim::Sub, [a, b]) => Linear::of(a, named).combined(&Linear::of(b, named), -1),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// This and so many times the other; `None` where a number is too large.
-    fn combined(&self, other: &Linear, times: i64) -> Option<Linear> {
-        let mut sum = self.clone();
-        sum.constant = sum.constant.checked_add(other.constant.checked_mul(times)?)?;
-        for (term, factor) in &other.terms {
-            let factor = factor.checked_mul(times)?;
-            match sum.terms.iter_mut().find(|(known, _)| known == term) {
-                Some((_, known)) => *known = known.checked_add(factor)?,
-                None => sum.terms.push((term.clone(), factor)),
-            }
-        }
-        sum.terms.retain(|(_, factor)| *factor != 0);
-        Some(sum)
-    }
-
-    /// The difference; of what is too large one that no test is made of.
-    fn minus(&self, other: &Linear) -> Linear {
-        self.combined(other, -1).unwrap_or_else(|| Linear { constant: 0, terms: vec![(Value::Bool(false), 1)] })
-    }
-
-    pub fn plus(mut self, more: i64) -> Linear {
-        match self.constant.checked_add(more) {
-            Some(constant) => self.constant = constant,
-            None => self.terms.push((Value::Bool(false), 1)),
-        }
-        self
-    }
-
-    fn factor(&self, id: Id) -> i64 {
-        self.terms.iter().find(|(term, _)| *term == Value::Local(id)).map_or(0, |(_, factor)| *factor)
-    }
-
-    fn constant_value(&self) -> Option<i64> {
-        self.terms.is_empty().then_some(self.constant)
-    }
-
-    /// One index, and a number.
-    pub fn beside(&self) -> Option<Value> {
-        matches!(self.terms.as_slice(), [(Value::Local(_), 1)]).then(|| self.value()).flatten()
-    }
-
-    /// `n`, `n - 1`, `n - p`: what is added first, then what is taken away; `None` for multiples.
-    pub fn value(&self) -> Option<Value> {
-        let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
-        let part = |wanted: i64| self.terms.iter().filter(move |(_, factor)| *factor == wanted).map(|(term, _)| term.clone());
-        if self.terms.iter().any(|(term, factor)| !matches!(factor, 1 | -1) || matches!(term, Value::Bool(_))) {
-            return None;
-        }
-        let mut sum = part(1).reduce(|a, b| index(Prim::Add, a, b))?;
-        if self.constant > 0 {
-            sum = index(Prim::Add, sum, Value::Index(self.constant));
-        }
-        sum = part(-1).fold(sum, |sum, term| index(Prim::Sub, sum, term));
-        Some(if self.constant < 0 { index(Prim::Sub, sum, Value::Index(self.constant.checked_neg()?)) } else { sum })
-    }
-}
-
 pub fn has_loop(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::For { .. }) || stmt.blocks().flatten().any(has_loop)
 }
 
 /// The Index constants of a block, its branches and loops.
-fn collect_names(locals: &[Local], block: &Block, named: &mut HashMap<Id, Value>) {
+pub fn collect_names(locals: &[Local], block: &Block, named: &mut HashMap<Id, Value>) {
     for stmt in block {
         match stmt {
             Stmt::Declare { id, init: Some(init @ Value::Prim { elem: Elem::Index, .. }) }

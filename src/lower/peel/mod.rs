@@ -10,17 +10,22 @@
 //!
 //! The iterations run in their order. An end of two iterations is a loop of its own. A loop around such loops, as that over the
 //! rows of a picture, is treated so where the inner loops, which have ends too, ask for its index; its ends keep those on theirs.
-//! Limits: conditions that compare an index with a small number or with the count less one; bodies of a few statements, of
-//! which each end has a copy.
+//! Loops that change at an index that sizes or arguments give are split there (`cuts`).
+//! Limits: conditions that compare an index with a small number, with the count less one, or with one or two such indices, and
+//! the larger or smaller of two; bodies of a few statements, of which each part has a copy.
 
 mod copy;
+mod cuts;
 mod ends;
 
 use crate::ir::Prim;
 
+use super::affine::Affine;
+use super::context::Lowerer;
 use super::program::*;
 
-use copy::Copy;
+use copy::{Copy, Known};
+use cuts::Cuts;
 use ends::{Ends, Region, has_loop};
 
 /// An end of more iterations is not taken off.
@@ -33,21 +38,25 @@ const NODES: usize = 220;
 const MOST_NODES: usize = 1000;
 
 /// Takes the ends off the loops of a block; whether there were any.
-pub fn find(locals: &mut Vec<Local>, block: &mut Block) -> bool {
+pub fn find(lowerer: &mut Lowerer, block: &mut Block) -> bool {
     let mut found = false;
     for mut stmt in std::mem::take(block) {
-        match Peeled::of(locals, &stmt) {
-            Some(peeled) => {
-                found = true;
-                peeled.parts(locals, block);
-            }
-            None => {
-                stmt.blocks_mut().for_each(|inner| found |= find(locals, inner));
-                block.push(stmt);
-            }
+        if let Some(peeled) = Peeled::of(&lowerer.locals, &stmt) {
+            found = true;
+            peeled.parts(lowerer, block);
+        } else if let Some(parts) = split(lowerer, &stmt) {
+            found = true;
+            block.extend(parts);
+        } else {
+            stmt.blocks_mut().for_each(|inner| found |= find(lowerer, inner));
+            block.push(stmt);
         }
     }
     found
+}
+
+fn split(lowerer: &mut Lowerer, stmt: &Stmt) -> Option<Block> {
+    Cuts::of(lowerer, stmt)?.parts(lowerer)
 }
 
 /// A loop and how many iterations its ends have.
@@ -70,14 +79,15 @@ impl<'a> Peeled<'a> {
             return None;
         }
         let ends = Ends::of(locals, *i, count, body);
-        if nodes(body) > NODES && !asks_nothing(locals, body, &[&ends]) {
+        if nodes(body) > NODES && !asks_nothing(locals, body, &[&|cond: &Value| ends.decide_between(cond)]) {
             return None;
         }
         (ends.first + ends.last > 0).then_some(Peeled { i: *i, count, body, apart: *apart, ends })
     }
 
-    fn parts(&self, locals: &mut Vec<Local>, out: &mut Block) {
+    fn parts(&self, lowerer: &mut Lowerer, out: &mut Block) {
         let Ends { first, last, .. } = self.ends;
+        let locals = &mut lowerer.locals;
         match first {
             0 => {}
             1 => {
@@ -85,8 +95,7 @@ impl<'a> Peeled<'a> {
                 out.push(self.if_more_than(0, block));
             }
             _ => {
-                let some =
-                    Value::Prim { prim: Prim::Min, elem: Elem::Index, plain: true, args: vec![Value::Index(first), self.count.clone()] };
+                let some = index(Prim::Min, Value::Index(first), self.count.clone());
                 let i = fresh(locals, self.i);
                 let body = self.copy(locals, Region::Between { first: 0, last: 0 }, Value::Local(i));
                 out.push(repeat(i, some, body, false));
@@ -95,8 +104,10 @@ impl<'a> Peeled<'a> {
         let end = minus(self.count.clone(), last);
         let (i, count, mut body) = self.range(locals, Value::Index(first), end.clone(), Region::Between { first, last });
         // loops inside have ends of their own: where it matters
-        find(locals, &mut body);
-        out.push(repeat(i, count, body, self.apart));
+        find(lowerer, &mut body);
+        let between = repeat(i, count, body, self.apart);
+        out.extend(split(lowerer, &between).unwrap_or_else(|| vec![between]));
+        let locals = &mut lowerer.locals;
         match last {
             0 => {}
             1 => {
@@ -106,36 +117,49 @@ impl<'a> Peeled<'a> {
                 out.push(self.if_more_than(first, block));
             }
             _ => {
-                let from = Value::Prim { prim: Prim::Max, elem: Elem::Index, plain: true, args: vec![Value::Index(first), end] };
+                let from = index(Prim::Max, Value::Index(first), end);
                 let (i, count, body) = self.range(locals, from, self.count.clone(), Region::Between { first, last: 0 });
                 out.push(repeat(i, count, body, false));
             }
         }
     }
 
-    /// The index, count and body of the iterations of a range, as `emit` knows it.
     fn range(&self, locals: &mut Vec<Local>, low: Value, high: Value, region: Region) -> (Id, Value, Block) {
-        let step = fresh(locals, self.i);
-        if low == Value::Index(0) {
-            let body = self.copy(locals, region, Value::Local(step));
-            return (step, high, body);
-        }
-        let i = fresh(locals, self.i);
-        let index = |prim, args| Value::Prim { prim, elem: Elem::Index, plain: true, args };
-        let count = index(Prim::Max, vec![Value::Index(0), index(Prim::Sub, vec![high, low.clone()])]);
-        let mut body = vec![Stmt::Declare { id: i, init: Some(index(Prim::Add, vec![low, Value::Local(step)])) }];
-        body.extend(self.copy(locals, region, Value::Local(i)));
-        (step, count, body)
+        let (i, count, body) = range(locals, self.i, low, high, |locals, i| self.copy(locals, region, i));
+        (i, index(Prim::Max, Value::Index(0), count), body)
     }
 
     fn copy(&self, locals: &mut Vec<Local>, region: Region, i: Value) -> Block {
-        Copy::new(locals, &self.ends, region, self.i, i).body(self.body)
+        Copy::new(locals, &|cond| self.ends.decide(cond, region), self.i, i).body(self.body)
     }
 
     fn if_more_than(&self, least: i64, then: Block) -> Stmt {
-        let cond = Value::Prim { prim: Prim::Gt, elem: Elem::Index, plain: true, args: vec![self.count.clone(), Value::Index(least)] };
+        let cond = index(Prim::Gt, self.count.clone(), Value::Index(least));
         Stmt::If { cond, then, otherwise: Vec::new() }
     }
+}
+
+/// The index, count and body of the iterations of a range, whose end is not before it, as `emit` knows it.
+fn range(
+    locals: &mut Vec<Local>,
+    like: Id,
+    low: Value,
+    high: Value,
+    copy: impl FnOnce(&mut Vec<Local>, Value) -> Block,
+) -> (Id, Value, Block) {
+    let step = fresh(locals, like);
+    if low == Value::Index(0) {
+        let body = copy(locals, Value::Local(step));
+        return (step, high, body);
+    }
+    let i = fresh(locals, like);
+    let mut body = vec![Stmt::Declare { id: i, init: Some(index(Prim::Add, low.clone(), Value::Local(step))) }];
+    body.extend(copy(locals, Value::Local(i)));
+    (step, index(Prim::Sub, high, low), body)
+}
+
+fn index(prim: Prim, a: Value, b: Value) -> Value {
+    Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
 }
 
 /// Whether some loop in a block has ends.
@@ -152,12 +176,12 @@ fn has_ends(locals: &[Local], block: &Block) -> bool {
     })
 }
 
-/// Whether all conditions in the innermost loops of a body, or in it, are known between the ends of the loops around.
-fn asks_nothing(locals: &[Local], block: &Block, around: &[&Ends]) -> bool {
-    fn is_known(cond: &Value, around: &[&Ends]) -> bool {
+/// Whether all conditions in the innermost loops of a body, or in it, are known, where so much is of the loops around.
+fn asks_nothing(locals: &[Local], block: &Block, around: &[Known]) -> bool {
+    fn is_known(cond: &Value, around: &[Known]) -> bool {
         match cond {
             Value::Prim { prim: Prim::And | Prim::Or | Prim::Not, args, .. } => args.iter().all(|arg| is_known(arg, around)),
-            cond => around.iter().any(|ends| ends.decide(cond, Region::Between { first: ends.first, last: ends.last }).is_some()),
+            cond => around.iter().any(|known| known(cond).is_some()),
         }
     }
     fn has_choice(value: &Value) -> bool {
@@ -170,7 +194,7 @@ fn asks_nothing(locals: &[Local], block: &Block, around: &[&Ends]) -> bool {
         }
         Stmt::For { i, count, body, .. } => {
             let own = Ends::of(locals, *i, count, body);
-            asks_nothing(locals, body, &[around, &[&own]].concat())
+            asks_nothing(locals, body, &[around, &[&|cond: &Value| own.decide_between(cond)]].concat())
         }
         _ => true,
     })
@@ -188,12 +212,7 @@ fn fresh(locals: &mut Vec<Local>, like: Id) -> Id {
 
 /// A count less a number: `n + 1 - p` less one is `n - p`.
 fn minus(count: Value, less: i64) -> Value {
-    ends::Linear::of(&count, &Default::default()).plus(-less).value().unwrap_or_else(|| Value::Prim {
-        prim: Prim::Sub,
-        elem: Elem::Index,
-        plain: true,
-        args: vec![count, Value::Index(less)],
-    })
+    Affine::of(&count, &Default::default()).plus(-less).value().unwrap_or_else(|| index(Prim::Sub, count, Value::Index(less)))
 }
 
 /// Only declarations, assignments, branches and loops, of values that neither call nor ask for pointers.

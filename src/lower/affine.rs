@@ -1,0 +1,161 @@
+//! Affine expressions of indices, as loops, their conditions and offsets have them.
+//!
+//! In: an expression of indices. Out: the multiples of what it adds up, and a number, where no arithmetic overflows:
+//!
+//!     (n + 1) - (p + 2)   →   n - p - 1
+
+use std::collections::HashMap;
+
+use crate::ir::Prim;
+
+use super::program::*;
+
+/// A sum of multiples of indices, and a number; of the arithmetic that cannot overflow.
+#[derive(Clone, Debug, Default)]
+pub struct Affine {
+    constant: i64,
+    terms: Vec<(Value, i64)>,
+}
+
+impl Affine {
+    pub fn of(value: &Value, named: &HashMap<Id, Value>) -> Affine {
+        Affine::within(value, named).unwrap_or_else(|| Affine { constant: 0, terms: vec![(value.clone(), 1)] })
+    }
+
+    fn within(value: &Value, named: &HashMap<Id, Value>) -> Option<Affine> {
+        match value {
+            Value::Index(constant) => Some(Affine { constant: *constant, terms: Vec::new() }),
+            Value::Local(id) => named.get(id).and_then(|value| Affine::within(value, named)),
+            Value::Prim { prim, elem: Elem::Index, plain: true, args } => match (prim, args.as_slice()) {
+                (Prim::Add, [a, b]) => Affine::of(a, named).combined(&Affine::of(b, named), 1),
+                (Prim::Sub, [a, b]) => Affine::of(a, named).combined(&Affine::of(b, named), -1),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// This and so many times the other; `None` where a number is too large.
+    fn combined(&self, other: &Affine, times: i64) -> Option<Affine> {
+        let mut sum = self.clone();
+        sum.constant = sum.constant.checked_add(other.constant.checked_mul(times)?)?;
+        for (term, factor) in &other.terms {
+            let factor = factor.checked_mul(times)?;
+            match sum.terms.iter_mut().find(|(known, _)| known == term) {
+                Some((_, known)) => *known = known.checked_add(factor)?,
+                None => sum.terms.push((term.clone(), factor)),
+            }
+        }
+        sum.terms.retain(|(_, factor)| *factor != 0);
+        Some(sum)
+    }
+
+    /// The difference; of what is too large one that no test is made of.
+    pub fn minus(&self, other: &Affine) -> Affine {
+        self.combined(other, -1).unwrap_or_else(|| Affine { constant: 0, terms: vec![(Value::Bool(false), 1)] })
+    }
+
+    pub fn plus(mut self, more: i64) -> Affine {
+        match self.constant.checked_add(more) {
+            Some(constant) => self.constant = constant,
+            None => self.terms.push((Value::Bool(false), 1)),
+        }
+        self
+    }
+
+    fn without(mut self, id: Id) -> Affine {
+        self.terms.retain(|(term, _)| *term != Value::Local(id));
+        self
+    }
+
+    /// What it is besides numbers.
+    pub fn terms(&self) -> impl Iterator<Item = &Value> {
+        self.terms.iter().map(|(term, _)| term)
+    }
+
+    /// How often it has an index.
+    pub fn factor(&self, id: Id) -> i64 {
+        self.terms.iter().find(|(term, _)| *term == Value::Local(id)).map_or(0, |(_, factor)| *factor)
+    }
+
+    /// The number that it is.
+    pub fn constant_value(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// One index, and a number.
+    pub fn beside(&self) -> Option<Value> {
+        matches!(self.terms.as_slice(), [(Value::Local(_), 1)]).then(|| self.value()).flatten()
+    }
+
+    /// `n`, `n - 1`, `n - p`: what is added first, then what is taken away; `None` for multiples.
+    pub fn value(&self) -> Option<Value> {
+        let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
+        let part = |wanted: i64| self.terms.iter().filter(move |(_, factor)| *factor == wanted).map(|(term, _)| term.clone());
+        if self.terms.iter().any(|(term, factor)| !matches!(factor, 1 | -1) || matches!(term, Value::Bool(_))) {
+            return None;
+        }
+        let mut sum = part(1).reduce(|a, b| index(Prim::Add, a, b))?;
+        if self.constant > 0 {
+            sum = index(Prim::Add, sum, Value::Index(self.constant));
+        }
+        sum = part(-1).fold(sum, |sum, term| index(Prim::Sub, sum, term));
+        Some(if self.constant < 0 { index(Prim::Sub, sum, Value::Index(self.constant.checked_neg()?)) } else { sum })
+    }
+}
+
+/// What a condition says of an index.
+pub enum Says {
+    /// It is this or higher; or else, if `false`, lower.
+    From(Affine, bool),
+    /// It is this; or else not.
+    At(Affine, bool),
+}
+
+impl Says {
+    /// `None` where a condition is no comparison, or one of anything but the index once and others.
+    pub fn of(cond: &Value, i: Id, named: &HashMap<Id, Value>) -> Option<Says> {
+        let Value::Prim { prim, elem: Elem::Index, args, .. } = cond else { return None };
+        let [a, b] = args.as_slice() else { return None };
+        if !matches!(prim, Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne) {
+            return None;
+        }
+        let distance = Affine::of(b, named).minus(&Affine::of(a, named));
+        let sign = distance.factor(i);
+        // b - a is sign * (i - zero)
+        let rest = distance.without(i);
+        let zero = match sign {
+            1 => Affine::default().minus(&rest),
+            -1 => rest,
+            _ => return None,
+        };
+        let up = sign == 1;
+        Some(match prim {
+            Prim::Lt | Prim::Ge => {
+                let yes = (*prim == Prim::Lt) == up;
+                // a < b: i > zero, or i < zero
+                Says::From(if up { zero.plus(1) } else { zero }, yes)
+            }
+            Prim::Le | Prim::Gt => {
+                let yes = (*prim == Prim::Le) == up;
+                // a <= b: i >= zero, or i <= zero
+                Says::From(if up { zero } else { zero.plus(1) }, yes)
+            }
+            prim => Says::At(zero, *prim == Prim::Eq),
+        })
+    }
+}
+
+/// For the larger or smaller of two indices, one of which changes with i: whether it is that one.
+pub fn is_the_moving(value: &Value, i: Id, named: &HashMap<Id, Value>) -> Option<Value> {
+    let Value::Prim { prim: prim @ (Prim::Max | Prim::Min), elem: Elem::Index, args, .. } = value else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let moves = |value: &Value| Affine::of(value, named).factor(i) != 0;
+    let (fixed, moving) = match (moves(a), moves(b)) {
+        (false, true) => (a, b),
+        (true, false) => (b, a),
+        _ => return None,
+    };
+    let args = if *prim == Prim::Max { vec![fixed.clone(), moving.clone()] } else { vec![moving.clone(), fixed.clone()] };
+    Some(Value::Prim { prim: Prim::Le, elem: Elem::Index, plain: true, args })
+}
