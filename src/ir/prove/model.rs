@@ -100,7 +100,7 @@ impl Facts {
             Atom::Unknown(_) => false,
         };
         let known = self.nonnegative.in_order();
-        for atom in known.iter().flat_map(|fact| fact.size.terms()).flat_map(|(monomial, _)| monomial).filter(first) {
+        for atom in known.iter().flat_map(|fact| fact.size.atoms()).filter(first) {
             model.atom(atom, self);
         }
         let ranges = self.ranges.in_order().into_iter().all(|(monomial, (low, high))| {
@@ -113,7 +113,7 @@ impl Facts {
 
     /// Whether the atoms of a polynomial have values of their types.
     fn types_hold_in(&self, size: &Size, model: &Model, follow: u32) -> bool {
-        size.terms().flat_map(|(monomial, _)| monomial).all(|atom| {
+        size.atoms().all(|atom| {
             let Some(value) = model.atom(atom, self) else { return false };
             let (low, high) = self.atom_range(atom, TYPES);
             let bounded = match atom {
@@ -164,7 +164,7 @@ impl Model {
         let (mut low, mut high) = (i128::MIN, i128::MAX);
         let alone = std::slice::from_ref(atom);
         for fact in facts.nonnegative.iter().map(|fact| &fact.size) {
-            let Some((_, sign)) = fact.terms().find(|(monomial, sign)| monomial.as_slice() == alone && sign.unsigned_abs() == 1) else {
+            let Some((_, sign)) = fact.terms().find(|(monomial, sign)| monomial.as_ref() == alone && sign.unsigned_abs() == 1) else {
                 continue;
             };
             let lone = Size::atom(atom.clone());
