@@ -48,6 +48,8 @@ pub struct Part {
     pub loops: Vec<Id>,
     pub from: String,
     pub end: String,
+    /// How many iterations all parts have, where that is asked.
+    pub all: Option<String>,
 }
 
 /// How many loops of a block threads share.
@@ -60,6 +62,8 @@ struct Call {
     name: String,
     captured: Vec<(Id, String)>,
     fails: bool,
+    /// Whether the function asks how many iterations all parts have.
+    asks_all: bool,
     /// The distance of two slices of the workspace.
     slice: Option<String>,
     /// The bytes of one, where the part asks for them.
@@ -102,7 +106,7 @@ impl Printer<'_> {
         self.depth += 1;
         let totals: Vec<(&Total, String)> = share.totals.iter().map(|total| (total, self.name(total.id))).collect();
         let room = self.room.clone().unwrap_or_else(|| "NULL".to_string());
-        let text = call.text("0", &count, &totals, &room);
+        let text = call.text("0", &count, &count, &totals, &room);
         self.line(match &status {
             Some(status) => format!("{status} = {text};"),
             None => format!("{text};"),
@@ -142,7 +146,7 @@ impl Printer<'_> {
         let totals: Vec<(&Total, String)> = share.totals.iter().map(|total| (total, self.name(total.part))).collect();
         let place = if share.in_lanes { self.real.function("smooth_part_in_lanes") } else { "smooth_part".to_string() };
         let at = |part: &str| format!("{place}({count}, {part}, {parts})");
-        let text = call.text(&at(&part), &at(&format!("{part} + 1")), &totals, &room);
+        let text = call.text(&at(&part), &at(&format!("{part} + 1")), count, &totals, &room);
         match status {
             None => self.line(format!("{text};")),
             Some(status) => {
@@ -185,7 +189,9 @@ impl Printer<'_> {
         let (from, end) = (names.local("from"), names.local("end"));
         let totals: Vec<String> = scalars.iter().map(|total| names.local(&self.locals[total.part].name)).collect();
         let (workspace, workspace_bytes) = (names.local("workspace"), names.local("workspace_bytes"));
+        let all = has_tiles(&share.body, &share.loops).then(|| names.local("all"));
         let mut params = vec![format!("int64_t {from}"), format!("int64_t {end}")];
+        params.extend(all.iter().map(|all| format!("int64_t {all}")));
         params.extend(share.captured.iter().zip(&captured).map(|(captured, name)| self.parameter(*captured, name)));
         for (total, name) in scalars.iter().zip(&totals) {
             params.push(format!("{} *SMOOTH_RESTRICT {name}", c_type(self.locals[total.id].elem, self.real)));
@@ -210,7 +216,7 @@ impl Printer<'_> {
             measured: self.measured,
             room: with_room.then(|| workspace.clone()),
             ground: with_room.then_some(Ground { start: workspace, bytes: workspace_bytes, is_void: true }),
-            part: Some(Part { loops: share.loops.clone(), from, end }),
+            part: Some(Part { loops: share.loops.clone(), from, end, all: all.clone() }),
             parts: Vec::new(),
             in_lanes: false,
             lines: Vec::new(),
@@ -241,7 +247,7 @@ impl Printer<'_> {
             lines,
         });
         let captured = share.captured.iter().map(|captured| captured.id).zip(captured).collect();
-        Call { name, captured, fails, slice: None, bytes: None, with_room }
+        Call { name, captured, fails, asks_all: all.is_some(), slice: None, bytes: None, with_room }
     }
 
     fn parameter(&self, captured: Captured, name: &str) -> String {
@@ -278,9 +284,10 @@ impl Printer<'_> {
 }
 
 impl Call {
-    /// A call for some iterations; `totals` are named as what these collect into.
-    fn text(&self, from: &str, end: &str, totals: &[(&Total, String)], room: &str) -> String {
+    /// A call for some iterations of all; `totals` are named as what these collect into.
+    fn text(&self, from: &str, end: &str, all: &str, totals: &[(&Total, String)], room: &str) -> String {
         let mut args = vec![from.to_string(), end.to_string()];
+        args.extend(self.asks_all.then(|| all.to_string()));
         let own = |id: Id| totals.iter().find(|(total, _)| total.id == id).map(|(_, name)| name.clone());
         args.extend(self.captured.iter().map(|(id, name)| own(*id).unwrap_or_else(|| name.clone())));
         args.extend(totals.iter().filter(|(total, _)| total.length.is_none()).map(|(_, name)| format!("&{name}")));
@@ -290,6 +297,14 @@ impl Call {
         }
         format!("{}({})", self.name, args.join(", "))
     }
+}
+
+/// Whether one of these loops writes rows by way of tiles: how, depends on how many rows there are in all.
+fn has_tiles(block: &[Stmt], loops: &[Id]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::For { i, lanes: Lanes::Tile(_), .. } => loops.contains(i),
+        _ => stmt.blocks().any(|block| has_tiles(block, loops)),
+    })
 }
 
 /// Whether a callee of a block asks for the length of its workspace.

@@ -31,10 +31,13 @@ impl Printer<'_> {
         self.names.open();
         let (first, rows) = (self.names.local("first"), self.names.local("rows"));
         let widest = tiles.iter().map(|tile| tile.columns.len()).max().unwrap_or(0);
-        let count = match from {
-            "0" => end.to_string(),
-            sum if sum.contains(" + ") || sum.contains(" - ") => format!("{end} - ({sum})"),
-            other => format!("{end} - {other}"),
+        // what the caches do with this part depends on all that the threads write
+        let all = self.part.as_ref().filter(|part| part.loops.contains(&i)).and_then(|part| part.all.clone());
+        let count = match (all, from) {
+            (Some(all), _) => all,
+            (None, "0") => end.to_string(),
+            (None, sum) if sum.contains(" + ") || sum.contains(" - ") => format!("{end} - ({sum})"),
+            (None, other) => format!("{end} - {other}"),
         };
         self.line(format!("const bool {large} = {}({count}, {widest});", self.real.function("smooth_outgrow_caches")));
         self.line(format!("for (int64_t {first} = {from}; {first} < {end}; {first} += {lanes}) {{"));
