@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::ir::size::Monomial;
 use crate::ir::{Atom, Size, Var, print};
 
 /// At least as large as both: the larger coefficient of each monomial.
@@ -13,7 +14,7 @@ pub fn maximum(a: &Size, b: &Size) -> Size {
     if a == b {
         return a.clone();
     }
-    let mut coefficients: BTreeMap<Vec<Atom>, (i64, i64)> = BTreeMap::new();
+    let mut coefficients: BTreeMap<Monomial, (i64, i64)> = BTreeMap::new();
     for (monomial, coefficient) in a.terms() {
         coefficients.entry(monomial.clone()).or_default().0 = coefficient;
     }

@@ -5,7 +5,7 @@
 //! sizes modulo 2^64: `n + n` and `2 * n` are one value of this type. Inequalities need bounds and live in
 //! `prove`.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::prim::Prim;
@@ -33,18 +33,18 @@ pub struct SizeTerm {
 
 impl PartialEq for SizeTerm {
     fn eq(&self, other: &SizeTerm) -> bool {
-        self.key == other.key
+        std::ptr::eq(self, other) || self.key == other.key
     }
 }
 impl Eq for SizeTerm {}
 impl PartialOrd for SizeTerm {
-    fn partial_cmp(&self, other: &SizeTerm) -> Option<std::cmp::Ordering> {
+    fn partial_cmp(&self, other: &SizeTerm) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 impl Ord for SizeTerm {
-    fn cmp(&self, other: &SizeTerm) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
+    fn cmp(&self, other: &SizeTerm) -> Ordering {
+        if std::ptr::eq(self, other) { Ordering::Equal } else { self.key.cmp(&other.key) }
     }
 }
 impl std::hash::Hash for SizeTerm {
@@ -53,8 +53,10 @@ impl std::hash::Hash for SizeTerm {
     }
 }
 
-/// A product of atoms, sorted; the empty product is 1.
-pub type Monomial = Vec<Atom>;
+/// A product of atoms, sorted; the empty product is 1. Shared: polynomials are added up far more often than products made.
+pub type Monomial = Rc<[Atom]>;
+
+thread_local! { static ONE: Monomial = Rc::new([]); }
 
 /// More monomials than this make a product a term of its own instead of being multiplied out.
 const MONOMIALS: usize = 32;
@@ -64,16 +66,16 @@ const MONOMIALS: usize = 32;
 const DEGREE: usize = 32;
 const NODES: usize = 200;
 
-/// A polynomial: no zero coefficients.
+/// A polynomial: its monomials in order, no zero coefficients.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Size {
     /// Shared: types are copied far more often than sizes are computed.
-    terms: Rc<BTreeMap<Monomial, i64>>,
+    terms: Rc<[(Monomial, i64)]>,
 }
 
 impl Size {
     pub fn constant(value: i64) -> Size {
-        Size::monomial(Vec::new(), value)
+        Size::monomial(ONE.with(Rc::clone), value)
     }
 
     pub fn var(var: &Var) -> Size {
@@ -81,7 +83,7 @@ impl Size {
     }
 
     pub fn atom(atom: Atom) -> Size {
-        Size::monomial(vec![atom], 1)
+        Size::monomial(Rc::new([atom]), 1)
     }
 
     /// A size that nothing is known of, different from every other.
@@ -90,11 +92,7 @@ impl Size {
     }
 
     fn monomial(monomial: Monomial, coefficient: i64) -> Size {
-        let mut terms = BTreeMap::new();
-        if coefficient != 0 {
-            terms.insert(monomial, coefficient);
-        }
-        Size { terms: Rc::new(terms) }
+        if coefficient == 0 { Size::default() } else { Size { terms: Rc::new([(monomial, coefficient)]) } }
     }
 
     /// The monomials and their coefficients, in a fixed order.
@@ -103,9 +101,9 @@ impl Size {
     }
 
     pub fn as_constant(&self) -> Option<i64> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get(&Vec::new()).copied(),
+        match self.terms.as_ref() {
+            [] => Some(0),
+            [(monomial, coefficient)] if monomial.is_empty() => Some(*coefficient),
             _ => None,
         }
     }
@@ -120,29 +118,61 @@ impl Size {
 
     /// The atom, when the size is just one.
     pub fn as_atom(&self) -> Option<&Atom> {
-        let (monomial, coefficient) = self.terms.iter().next()?;
-        match monomial.as_slice() {
-            [atom] if *coefficient == 1 && self.terms.len() == 1 => Some(atom),
+        let [(monomial, 1)] = self.terms.as_ref() else { return None };
+        match monomial.as_ref() {
+            [atom] => Some(atom),
             _ => None,
         }
     }
 
     pub fn add(&self, other: &Size) -> Size {
-        let mut terms = self.terms.as_ref().clone();
-        for (monomial, coefficient) in other.terms.as_ref() {
-            let entry = terms.entry(monomial.clone()).or_insert(0);
-            *entry = entry.wrapping_add(*coefficient);
-        }
-        terms.retain(|_, coefficient| *coefficient != 0);
-        Size { terms: Rc::new(terms) }
+        self.plus(1, other)
     }
 
     pub fn neg(&self) -> Size {
-        Size { terms: Rc::new(self.terms.iter().map(|(m, c)| (m.clone(), c.wrapping_neg())).collect()) }
+        self.scaled(-1)
     }
 
     pub fn sub(&self, other: &Size) -> Size {
-        self.add(&other.neg())
+        self.plus(-1, other)
+    }
+
+    /// With so many times another size added.
+    pub fn plus(&self, factor: i64, other: &Size) -> Size {
+        if other.terms.is_empty() {
+            return self.clone();
+        }
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        terms.extend(self.terms_plus(factor, other).map(|(monomial, coefficient)| (monomial.clone(), coefficient)));
+        Size { terms: terms.into() }
+    }
+
+    /// The [terms](Size::terms) that it has with so many times another size added.
+    pub fn terms_plus<'a>(&'a self, factor: i64, other: &'a Size) -> impl Iterator<Item = (&'a Monomial, i64)> {
+        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        let merged = std::iter::from_fn(move || {
+            let order = match (left.peek(), right.peek()) {
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return None,
+            };
+            let own = if order.is_le() { left.next() } else { None };
+            let added = if order.is_ge() { right.next() } else { None };
+            let (monomial, _) = own.or(added)?;
+            let coefficient = |term: Option<&(Monomial, i64)>| term.map_or(0, |(_, coefficient)| *coefficient);
+            Some((monomial, coefficient(own).wrapping_add(coefficient(added).wrapping_mul(factor))))
+        });
+        merged.filter(|(_, coefficient)| *coefficient != 0)
+    }
+
+    /// Times a number.
+    fn scaled(&self, factor: i64) -> Size {
+        if factor == 1 {
+            return self.clone();
+        }
+        let scaled = |(monomial, coefficient): &(Monomial, i64)| (monomial.clone(), coefficient.wrapping_mul(factor));
+        Size { terms: self.terms.iter().map(scaled).filter(|(_, coefficient)| *coefficient != 0).collect() }
     }
 
     pub fn mul(&self, other: &Size) -> Size {
@@ -153,24 +183,43 @@ impl Size {
             let product = self.to_expr().zip(other.to_expr()).map(|(a, b)| Expr::prim(Prim::Mul, vec![a, b]));
             return product.and_then(Size::opaque).unwrap_or_else(Size::unknown);
         }
-        let mut result = Size::default();
-        for (a, x) in self.terms.as_ref() {
-            for (b, y) in other.terms.as_ref() {
-                let mut product: Monomial = a.iter().chain(b).cloned().collect();
-                product.sort();
-                result = result.add(&Size::monomial(product, x.wrapping_mul(*y)));
-            }
+        match (self.as_constant(), other.as_constant()) {
+            (_, Some(factor)) => return self.scaled(factor),
+            (Some(factor), None) => return other.scaled(factor),
+            (None, None) => {}
         }
-        result
+        let products = self.terms.iter().flat_map(|(a, x)| {
+            other.terms.iter().map(move |(b, y)| {
+                let mut product: Vec<Atom> = a.iter().chain(b.iter()).cloned().collect();
+                product.sort();
+                (Monomial::from(product), x.wrapping_mul(*y))
+            })
+        });
+        let mut products: Vec<(Monomial, i64)> = products.collect();
+        products.sort_by(|(a, _), (b, _)| a.cmp(b));
+        products.dedup_by(|(next, y), (monomial, x)| {
+            let same = next == monomial;
+            if same {
+                *x = x.wrapping_add(*y);
+            }
+            same
+        });
+        products.retain(|(_, coefficient)| *coefficient != 0);
+        Size { terms: products.into() }
     }
 
     fn degree(&self) -> usize {
-        self.terms.keys().map(Vec::len).max().unwrap_or(0)
+        self.terms.iter().map(|(monomial, _)| monomial.len()).max().unwrap_or(0)
+    }
+
+    /// The atoms of its monomials, one after the other.
+    pub fn atoms(&self) -> impl Iterator<Item = &Atom> {
+        self.terms.iter().flat_map(|(monomial, _)| monomial.iter())
     }
 
     /// Every atom, also those inside opaque terms' variables.
     pub fn each_var(&self, f: &mut dyn FnMut(&Var)) {
-        for atom in self.terms.keys().flatten() {
+        for atom in self.atoms() {
             match atom {
                 Atom::Var(var) => f(var),
                 Atom::Term(term) => each_free_var(&term.expr, f),
@@ -187,12 +236,12 @@ impl Size {
 
     /// Whether it is a polynomial of names and numbers alone, which costs next to nothing.
     pub fn is_of_names(&self) -> bool {
-        self.terms.keys().flatten().all(|atom| matches!(atom, Atom::Var(_)))
+        self.atoms().all(|atom| matches!(atom, Atom::Var(_)))
     }
 
     /// Whether some part depends on data.
     pub fn has_unknown(&self) -> bool {
-        self.terms.keys().flatten().any(|atom| matches!(atom, Atom::Unknown(_)))
+        self.atoms().any(|atom| matches!(atom, Atom::Unknown(_)))
     }
 
     /// Replaces atoms: `f` gives the new size of one, or `None` to keep it. Opaque terms are rebuilt from
@@ -201,7 +250,7 @@ impl Size {
         let mut result = Size::default();
         for (monomial, coefficient) in self.terms.as_ref() {
             let mut product = Size::constant(*coefficient);
-            for atom in monomial {
+            for atom in monomial.iter() {
                 let value = match (f(atom), atom) {
                     (Some(size), _) => size,
                     (None, Atom::Term(term)) => substitute_term(&term.expr, f),
@@ -272,12 +321,12 @@ impl Size {
     pub fn to_expr(&self) -> Option<Expr> {
         let mut sum: Option<Expr> = None;
         // positive terms first, so that `n - 1` does not become `-1 + n`
-        let (plus, minus): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| **c > 0 || **c == i64::MIN);
+        let (plus, minus): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| *c > 0 || *c == i64::MIN);
         for (monomial, coefficient) in plus.into_iter().chain(minus) {
             let negative = *coefficient < 0 && *coefficient != i64::MIN && sum.is_some();
             let factor = if negative { -*coefficient } else { *coefficient };
             let mut product = (factor != 1 || monomial.is_empty()).then(|| Expr::index(factor));
-            for atom in monomial {
+            for atom in monomial.iter() {
                 let atom = match atom {
                     Atom::Var(var) => Expr::var(var),
                     Atom::Term(term) => term.expr.clone(),

@@ -31,7 +31,7 @@ impl Bindings {
         let mut sum = 0i64;
         for (monomial, coefficient) in size.terms() {
             let mut product = coefficient;
-            for atom in monomial {
+            for atom in monomial.iter() {
                 product = product.wrapping_mul(match atom {
                     Atom::Var(var) => self.get(var)?,
                     Atom::Term(term) => self.term(&term.expr)?,

@@ -147,7 +147,7 @@ impl Canonical {
     }
 
     pub(super) fn expressible(&self, size: &Size) -> bool {
-        size.terms().flat_map(|(monomial, _)| monomial).all(|atom| self.known.iter().any(|(known, _)| known.as_atom() == Some(atom)))
+        size.atoms().all(|atom| self.known.iter().any(|(known, _)| known.as_atom() == Some(atom)))
     }
 
     /// The type with the index bounds that the function can name.

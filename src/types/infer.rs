@@ -234,7 +234,7 @@ impl Infer<'_> {
         let mut sizes: Vec<Atom> = Vec::new();
         self.holes.resolve(&whole).map(
             &mut |size| {
-                for atom in size.terms().flat_map(|(monomial, _)| monomial) {
+                for atom in size.atoms() {
                     let own = match atom {
                         Atom::Var(var) => var.id() > watermark,
                         Atom::Unknown(id) => *id > watermark,

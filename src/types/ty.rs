@@ -291,7 +291,7 @@ impl Holes {
 }
 
 fn occurs_in_size(id: u32, size: &Size) -> bool {
-    size.terms().any(|(monomial, _)| monomial.contains(&Atom::Unknown(id)))
+    size.atoms().any(|atom| *atom == Atom::Unknown(id))
 }
 
 /// A type as a user writes it; open holes are `'a`, `'b`, … in order of appearance.

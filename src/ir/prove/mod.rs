@@ -14,13 +14,14 @@
 mod chain;
 mod model;
 mod range;
+mod search;
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use chain::Chain;
 use model::Models;
 use range::{Range, TYPES};
+use search::Search;
 
 use crate::ir::prim::Prim;
 use crate::ir::size::{Atom, Monomial, Size};
@@ -32,9 +33,6 @@ use crate::ir::var::Var;
 const LENGTH: i128 = (1 << 60) - 1;
 /// Coefficients beyond this end a proof, so that none overflows.
 const COEFFICIENT: i64 = 1 << 30;
-/// How many facts one proof may add up, and how many sums it may try.
-const DEPTH: u32 = 5;
-const STEPS: u32 = 150;
 /// How often ranges are tightened when a fact is added, each time by the facts about what changed.
 const ROUNDS: u32 = 3;
 
@@ -73,7 +71,7 @@ impl Facts {
     pub fn for_function(function: &Function) -> Facts {
         let mut facts = Facts::default();
         for size in &function.sizes {
-            facts.restrict(vec![Atom::Var(size.clone())], (0, LENGTH));
+            facts.restrict(Rc::new([Atom::Var(size.clone())]), (0, LENGTH));
         }
         for param in &function.params {
             facts.lengths(param.ty());
@@ -90,7 +88,7 @@ impl Facts {
             Type::Array(element, length) => {
                 self.lengths(element);
                 if let Some(atom) = length.as_atom() {
-                    self.restrict(vec![atom.clone()], (0, LENGTH));
+                    self.restrict(Rc::new([atom.clone()]), (0, LENGTH));
                 } else if self.is_exact(length) {
                     self.know(length.clone());
                 }
@@ -257,7 +255,7 @@ impl Facts {
         self.assume_at_most(b, a);
         let difference = self.reduce(&a.sub(b));
         let alone = |atom: &Atom| difference.terms().filter(|(m, _)| m.contains(atom)).count() == 1 && !inside_opaque(&difference, atom);
-        let solvable = difference.terms().find_map(|(monomial, coefficient)| match monomial.as_slice() {
+        let solvable = difference.terms().find_map(|(monomial, coefficient)| match monomial.as_ref() {
             [atom] if coefficient.unsigned_abs() == 1 && alone(atom) => Some((atom.clone(), coefficient)),
             _ => None,
         });
@@ -317,7 +315,7 @@ impl Facts {
 
     /// The numbers of the variables of a polynomial, and of those in their types.
     fn collect_vars(&self, size: &Size, follow: u32, found: &mut Vec<u32>) {
-        for atom in size.terms().flat_map(|(monomial, _)| monomial) {
+        for atom in size.atoms() {
             if let Atom::Unknown(number) = atom {
                 found.push(*number);
             }
@@ -396,20 +394,18 @@ impl Facts {
         for size in std::iter::once(goal).chain(&known) {
             self.atom_facts(size, TYPES, &mut facts, &mut seen);
         }
-        // short proofs first: they are the common ones
-        let mut steps = STEPS;
-        (0..=DEPTH).any(|depth| self.search(goal, &facts, depth, &mut steps, &mut BTreeSet::new()))
+        Search::new(self, &facts).proves(goal)
     }
 
     /// What the atoms of a size say of themselves: bound - 1 - v ≥ 0 for each variable v of type `Index<bound>`, and how
     /// the result of an operation stands to its operands.
     fn atom_facts(&self, size: &Size, follow: u32, facts: &mut Vec<Size>, seen: &mut Vec<Atom>) {
-        for atom in size.terms().flat_map(|(monomial, _)| monomial.clone()) {
-            if follow == 0 || matches!(atom, Atom::Unknown(_)) || seen.contains(&atom) {
+        for atom in size.atoms() {
+            if follow == 0 || matches!(atom, Atom::Unknown(_)) || seen.contains(atom) {
                 continue;
             }
             seen.push(atom.clone());
-            let said = match &atom {
+            let said = match atom {
                 Atom::Var(var) => match var.ty() {
                     Type::Index(Some(bound)) if self.is_exact(bound) => vec![bound.sub(&Size::var(var)).sub(&Size::constant(1))],
                     Type::Index(Some(bound)) => {
@@ -428,45 +424,6 @@ impl Facts {
                 self.atom_facts(&fact, follow - 1, facts, seen);
             }
         }
-    }
-
-    /// `seen`: goals of this search, which the same facts in another order lead to again.
-    fn search(&self, goal: &Size, facts: &[Size], depth: u32, steps: &mut u32, seen: &mut BTreeSet<(u32, Size)>) -> bool {
-        if self.sum_range(goal, None).is_some_and(|range| range.0 >= 0) {
-            return true;
-        }
-        if depth == 0 || !small(goal) || !seen.insert((depth, goal.clone())) {
-            return false;
-        }
-        for (monomial, coefficient) in goal.terms().filter(|(_, coefficient)| *coefficient < 0) {
-            for fact in facts.iter().filter(|fact| small(fact)) {
-                for (part, weight) in fact.terms().filter(|(_, weight)| *weight < 0) {
-                    let Some(factor) = self.nonnegative_quotient(monomial, part) else { continue };
-                    if *steps == 0 {
-                        return false;
-                    }
-                    *steps -= 1;
-                    // as often as takes the monomial away, and once more where there is a remainder
-                    let times = (coefficient + weight + 1) / weight;
-                    let taken = fact.mul(&factor).mul(&Size::constant(times));
-                    if self.search(&goal.sub(&taken), facts, depth - 1, steps, seen) {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
-    }
-
-    /// monomial / part as a product of atoms that are ≥ 0.
-    fn nonnegative_quotient(&self, monomial: &Monomial, part: &Monomial) -> Option<Size> {
-        let mut rest = monomial.clone();
-        for atom in part {
-            let at = rest.iter().position(|other| other == atom)?;
-            rest.remove(at);
-        }
-        let nonnegative = rest.iter().all(|atom| self.atom_range(atom, TYPES).0 >= 0);
-        nonnegative.then(|| rest.into_iter().fold(Size::constant(1), |product, atom| product.mul(&Size::atom(atom))))
     }
 }
 

@@ -14,8 +14,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::Facts;
 use super::range::TYPES;
+use super::{Facts, LENGTH};
 use crate::ir::prim::Prim;
 use crate::ir::size::{Atom, Size};
 use crate::ir::term::{Expr, Term};
@@ -30,14 +30,20 @@ enum Place {
     Spread(u32),
 }
 
-/// The size of what has no other, and where indices stand.
-const GUESSES: [(i128, Place); 6] = [
-    (7, Place::First),
-    (7, Place::Last),
-    (1, Place::First),
-    (1000, Place::Last),
-    (1000, Place::Spread(0x9e37_79b1)),
-    (1000, Place::Spread(0x85eb_ca6b)),
+/// A size, a number that nothing bounds, and where indices stand.
+#[derive(Clone, Copy, Debug)]
+struct Guess(i128, i128, Place);
+
+const GUESSES: [Guess; 9] = [
+    Guess(7, 7, Place::First),
+    Guess(7, 7, Place::Last),
+    Guess(1, 1, Place::First),
+    Guess(1000, 1000, Place::Last),
+    Guess(1000, 1000, Place::Spread(0x9e37_79b1)),
+    Guess(1000, 1000, Place::Spread(0x85eb_ca6b)),
+    Guess(7, 1, Place::First),
+    Guess(1000, 3, Place::Last),
+    Guess(1000, 2, Place::Spread(0x9e37_79b1)),
 ];
 
 /// What is tried against the goals of one place; nothing before the first goal. Scopes share a model until a fact breaks
@@ -54,8 +60,7 @@ enum Trial {
 
 #[derive(Debug)]
 struct Model {
-    size: i128,
-    place: Place,
+    guess: Guess,
     values: RefCell<FxHashMap<Atom, Option<i128>>>,
 }
 
@@ -68,8 +73,8 @@ impl Facts {
         }
         trials.iter_mut().any(|trial| {
             if let Trial::Open(guess) = *trial {
-                let Some((size, place)) = GUESSES.get(guess) else { return false };
-                let model = Rc::new(Model { size: *size, place: *place, values: RefCell::default() });
+                let Some(values) = GUESSES.get(guess) else { return false };
+                let model = Rc::new(Model { guess: *values, values: RefCell::default() });
                 if !self.hold_in(&model) {
                     *trial = Trial::Open(GUESSES.len());
                     return false;
@@ -100,7 +105,7 @@ impl Facts {
             Atom::Unknown(_) => false,
         };
         let known = self.nonnegative.in_order();
-        for atom in known.iter().flat_map(|fact| fact.size.terms()).flat_map(|(monomial, _)| monomial).filter(first) {
+        for atom in known.iter().flat_map(|fact| fact.size.atoms()).filter(first) {
             model.atom(atom, self);
         }
         let ranges = self.ranges.in_order().into_iter().all(|(monomial, (low, high))| {
@@ -113,7 +118,7 @@ impl Facts {
 
     /// Whether the atoms of a polynomial have values of their types.
     fn types_hold_in(&self, size: &Size, model: &Model, follow: u32) -> bool {
-        size.terms().flat_map(|(monomial, _)| monomial).all(|atom| {
+        size.atoms().all(|atom| {
             let Some(value) = model.atom(atom, self) else { return false };
             let (low, high) = self.atom_range(atom, TYPES);
             let bounded = match atom {
@@ -138,33 +143,50 @@ impl Model {
         // a type that goes round in a circle has no value
         self.values.borrow_mut().insert(atom.clone(), None);
         let (low, high) = facts.atom_range(atom, TYPES);
+        let Guess(size, number, place) = self.guess;
+        let near = if high > LENGTH { number } else { size };
+        let computed = if let Atom::Term(term) = atom { self.operation(&term.expr, facts) } else { None };
         let value = match atom {
             Atom::Var(var) => match var.ty() {
-                Type::Index(Some(bound)) => self.polynomial(bound, facts).map(|bound| match self.place {
-                    Place::First => low,
-                    Place::Last => bound - 1,
-                    Place::Spread(step) => i128::from(var.id().wrapping_mul(step) >> 8) % bound.max(1),
+                Type::Index(Some(bound)) => self.equal(atom, facts).filter(|value| (low..=high).contains(value)).or_else(|| {
+                    // a size may wait for its index
+                    let bound = self.polynomial(bound, facts).unwrap_or(size);
+                    Some(match place {
+                        Place::First => low,
+                        Place::Last => bound - 1,
+                        Place::Spread(step) => i128::from(var.id().wrapping_mul(step) >> 8) % bound.max(1),
+                    })
                 }),
-                Type::Index(None) => self.allowed(atom, facts),
-                Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => Some(self.size),
+                Type::Index(None) => self.equal(atom, facts).or_else(|| self.allowed(atom, near, facts)),
+                Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => Some(size),
             },
-            Atom::Term(term) => self.operation(&term.expr, facts).or(Some(self.size)),
-            Atom::Unknown(_) => Some(self.size),
+            // of other operations nothing is known
+            Atom::Term(term) => match term.expr.term() {
+                Term::Prim(Prim::Min | Prim::Max | Prim::Div | Prim::Rem, _) => computed,
+                _ => computed.or(Some(size)),
+            },
+            Atom::Unknown(_) => Some(size),
         };
         // what an operation gives is not for this to choose
-        let computed = matches!(atom, Atom::Term(term) if self.operation(&term.expr, facts).is_some());
-        let allowed = |value: &i128| if computed { (low..=high).contains(value) } else { low <= high };
+        let allowed = |value: &i128| if computed.is_some() { (low..=high).contains(value) } else { low <= high };
         let value = value.filter(allowed).map(|value| value.clamp(low, high));
         self.values.borrow_mut().insert(atom.clone(), value);
         value
     }
 
-    /// The value nearest to this model's size that no fact forbids whose other atoms have values already.
-    fn allowed(&self, atom: &Atom, facts: &Facts) -> Option<i128> {
+    /// The value of what the atom is known to equal; not of a name that is free to follow it.
+    fn equal(&self, atom: &Atom, facts: &Facts) -> Option<i128> {
+        let (_, value) = facts.equal.iter().find(|(known, _)| known == atom)?;
+        let is_free = value.as_var().is_some_and(|var| matches!(var.ty(), Type::Index(None)));
+        if is_free { None } else { self.polynomial(value, facts) }
+    }
+
+    /// The value nearest to this one that no fact forbids whose other atoms have values already.
+    fn allowed(&self, atom: &Atom, near: i128, facts: &Facts) -> Option<i128> {
         let (mut low, mut high) = (i128::MIN, i128::MAX);
         let alone = std::slice::from_ref(atom);
         for fact in facts.nonnegative.iter().map(|fact| &fact.size) {
-            let Some((_, sign)) = fact.terms().find(|(monomial, sign)| monomial.as_slice() == alone && sign.unsigned_abs() == 1) else {
+            let Some((_, sign)) = fact.terms().find(|(monomial, sign)| monomial.as_ref() == alone && sign.unsigned_abs() == 1) else {
                 continue;
             };
             let lone = Size::atom(atom.clone());
@@ -175,22 +197,52 @@ impl Model {
                 None => {}
             }
         }
-        (low <= high).then(|| self.size.clamp(low, high))
+        (low <= high).then(|| near.clamp(low, high))
     }
 
     /// What an opaque operation makes of its operands.
     fn operation(&self, expr: &Expr, facts: &Facts) -> Option<i128> {
-        let Term::Prim(prim, args) = expr.term() else { return None };
-        let [a, b] = args.as_slice() else { return None };
-        let value = |expr: &Expr| self.polynomial(&Size::try_of_expr(expr)?, facts);
-        let (a, b) = (value(a)?, value(b)?);
-        match prim {
-            Prim::Div => a.checked_div(b),
-            Prim::Rem => a.checked_rem(b),
-            Prim::Min => Some(a.min(b)),
-            Prim::Max => Some(a.max(b)),
+        match expr.term() {
+            Term::If(cond, a, b) => self.index(if self.condition(cond, facts)? { a } else { b }, facts),
+            Term::Prim(prim, args) => {
+                let [a, b] = args.as_slice() else { return None };
+                let (a, b) = (self.index(a, facts)?, self.index(b, facts)?);
+                match prim {
+                    Prim::Div => a.checked_div(b),
+                    Prim::Rem => a.checked_rem(b),
+                    Prim::Min => Some(a.min(b)),
+                    Prim::Max => Some(a.max(b)),
+                    _ => None,
+                }
+            }
             _ => None,
         }
+    }
+
+    fn condition(&self, cond: &Expr, facts: &Facts) -> Option<bool> {
+        let Term::Prim(prim, args) = cond.term() else { return None };
+        match (prim, args.as_slice()) {
+            (Prim::Not, [a]) => self.condition(a, facts).map(|value| !value),
+            (Prim::And, [a, b]) => Some(self.condition(a, facts)? && self.condition(b, facts)?),
+            (Prim::Or, [a, b]) => Some(self.condition(a, facts)? || self.condition(b, facts)?),
+            (_, [a, b]) => {
+                let (a, b) = (self.index(a, facts)?, self.index(b, facts)?);
+                match prim {
+                    Prim::Eq => Some(a == b),
+                    Prim::Ne => Some(a != b),
+                    Prim::Lt => Some(a < b),
+                    Prim::Le => Some(a <= b),
+                    Prim::Gt => Some(a > b),
+                    Prim::Ge => Some(a >= b),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn index(&self, expr: &Expr, facts: &Facts) -> Option<i128> {
+        self.polynomial(&Size::try_of_expr(expr)?, facts)
     }
 
     fn polynomial(&self, size: &Size, facts: &Facts) -> Option<i128> {

@@ -28,7 +28,7 @@ impl Facts {
     }
 
     fn stored(&self, monomial: &[Atom]) -> Option<Range> {
-        self.ranges.iter().find(|(other, _)| other == monomial).map(|(_, range)| *range)
+        self.ranges.iter().find(|(other, _)| other.as_ref() == monomial).map(|(_, range)| *range)
     }
 
     /// The range of an atom's value: what was noted, and what its type or its operation says.
@@ -101,10 +101,9 @@ impl Facts {
         let mut fits = true;
         for atom in monomial {
             let (low, high) = self.atom_range(atom, follow);
-            let ends = [range.0.checked_mul(low), range.0.checked_mul(high), range.1.checked_mul(low), range.1.checked_mul(high)];
-            match ends.into_iter().collect::<Option<Vec<_>>>() {
-                Some(ends) => range = ends.iter().fold((i128::MAX, i128::MIN), |(low, high), end| (low.min(*end), high.max(*end))),
-                None => fits = false,
+            match [(range.0, low), (range.0, high), (range.1, low), (range.1, high)].map(|(a, b)| a.checked_mul(b)) {
+                [Some(a), Some(b), Some(c), Some(d)] => range = (a.min(b).min(c).min(d), a.max(b).max(c).max(d)),
+                _ => fits = false,
             }
         }
         match (fits, self.stored(monomial)) {
@@ -120,13 +119,7 @@ impl Facts {
 
     /// The integer range of a polynomial, without one of its monomials.
     fn sum_range_following(&self, size: &Size, without: Option<&Monomial>, follow: u32) -> Option<Range> {
-        let mut sum: Range = (0, 0);
-        for (monomial, coefficient) in size.terms().filter(|(monomial, _)| Some(*monomial) != without) {
-            let (low, high) = self.product_range(monomial, follow)?;
-            let (a, b) = (low.checked_mul(coefficient.into())?, high.checked_mul(coefficient.into())?);
-            sum = (sum.0.checked_add(a.min(b))?, sum.1.checked_add(a.max(b))?);
-        }
-        Some(sum)
+        sum_of_ranges(size.terms().filter(|(monomial, _)| Some(*monomial) != without), |monomial| self.product_range(monomial, follow))
     }
 
     /// See [`Facts::is_exact_following`].
@@ -156,6 +149,20 @@ impl Facts {
         });
         magnitude.is_some_and(|magnitude| magnitude <= limit)
     }
+}
+
+/// The range of a sum, by those of its products.
+pub(super) fn sum_of_ranges<'a>(
+    terms: impl Iterator<Item = (&'a Monomial, i64)>,
+    mut range: impl FnMut(&Monomial) -> Option<Range>,
+) -> Option<Range> {
+    let mut sum: Range = (0, 0);
+    for (monomial, coefficient) in terms {
+        let (low, high) = range(monomial)?;
+        let (a, b) = (low.checked_mul(coefficient.into())?, high.checked_mul(coefficient.into())?);
+        sum = (sum.0.checked_add(a.min(b))?, sum.1.checked_add(a.max(b))?);
+    }
+    Some(sum)
 }
 
 fn meet(a: Range, b: Range) -> Range {

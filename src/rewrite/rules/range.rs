@@ -131,7 +131,7 @@ impl Bound {
     /// What a comparison says of a variable.
     pub(super) fn of(Comparison { less, more, gap }: &Comparison, i: &Var) -> Option<Bound> {
         let (distance, index) = (more.sub(less).sub(&Size::constant(*gap)), Size::var(i));
-        let (_, factor) = distance.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
+        let (_, factor) = distance.terms().find(|(monomial, _)| monomial.as_ref() == [Atom::Var(i.clone())])?;
         match factor {
             1 => Some(Bound::Low(index.sub(&distance))),
             -1 => Some(Bound::High(index.add(&distance).add(&Size::constant(1)))),

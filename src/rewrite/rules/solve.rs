@@ -45,7 +45,7 @@ pub fn solution(cond: &Expr, i: &Var) -> Option<Expr> {
         return None;
     }
     let (difference, alone) = (Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?), Size::var(i));
-    let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
+    let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_ref() == [Atom::Var(i.clone())])?;
     let k = match factor {
         1 => alone.sub(&difference),
         -1 => alone.add(&difference),
@@ -64,7 +64,7 @@ fn if_divide(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let difference = Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?);
-    let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_slice() == [Atom::Var(i.clone())])?;
+    let (_, factor) = difference.terms().find(|(monomial, _)| monomial.as_ref() == [Atom::Var(i.clone())])?;
     let multiple = Size::var(i).mul(&Size::constant(factor));
     // factor * i = j
     let (multiple, j) =
