@@ -37,6 +37,15 @@ const STENCILS: &[(&str, bool, &str)] = &[
     ("behind", true, "build (n + m) (fun i -> if i < n then v[i] * v[i] else w[i - n])"),
     ("three", true, "build (n + m + 2) (fun i -> if i < n then v[i] * 2.0 elif i < n + m then w[i - n] else double (i - n - m))"),
     ("clamped", true, "build n (fun i -> v[max 0 (i - 1)] + 2.0 * v[i] + v[min (n - 1) (i + 1)])"),
+    ("around", true, "build n (fun i -> v[i] * v[(i + 1) % n] - v[(i + n - 1) % n])"),
+    ("aroundTwice", false, "build n (fun i -> v[i] * v[(i + i) % n] - v[(i + 2 * n) % n])"),
+    ("circle", true, "gradient (fun x -> vectorSum (build n (fun i -> let d = x[(i + 1) % n] - x[i] * x[i] in d * d))) v"),
+    (
+        "circleIf",
+        true,
+        "gradient (fun x -> vectorSum (build n (fun i -> let d = x[if i = n - 1 then 0 else i + 1] - x[i] * x[i] in d * d))) v",
+    ),
+    ("ends", true, "gradient (fun x -> vectorSum (build n (fun i -> let d = x[max 0 (i - 1)] - x[i] * x[i] in d * d))) v"),
     ("shifted", false, "build n (fun i -> (if i < m then w[i] * v[i] else v[i]) + (if i < n - m then v[i + m] * v[i] else 1.0))"),
     (
         "moved",
@@ -44,7 +53,7 @@ const STENCILS: &[(&str, bool, &str)] = &[
         "gradient (fun x -> vectorSqNorm (build (n - m + 1) (fun i -> vectorSum (build m (fun j -> x[i + j] * w[j])) - 1.0))) v",
     ),
     ("spread", true, "gradient (fun x -> vectorSqNorm (build (n - m) (fun i -> x[i + m] * x[i] - 1.5))) v"),
-    ("around", true, "build n (fun i -> vectorSum (build (max 0 (min n (i + m) - max 0 (i - m))) (fun j -> v[max 0 (i - m) + j] * 1.5)))"),
+    ("windows", true, "build n (fun i -> vectorSum (build (max 0 (min n (i + m) - max 0 (i - m))) (fun j -> v[max 0 (i - m) + j] * 1.5)))"),
     (
         "lower",
         true,

@@ -309,7 +309,7 @@ impl Size {
     }
 
     /// A term as one atom; `None` for one that is too large to be compared as text.
-    fn opaque(expr: Expr) -> Option<Size> {
+    pub fn opaque(expr: Expr) -> Option<Size> {
         if expr.node_count() > NODES {
             return None;
         }

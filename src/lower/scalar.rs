@@ -206,7 +206,22 @@ impl Lowerer<'_> {
         if values.len() != prim.row().arity {
             return Err(mismatch(span));
         }
+        if let (Prim::Rem, [a, n], [of, by]) = (prim, args, values.as_slice())
+            && self.is_once_around(a, n)
+        {
+            // no division, and a condition that loops can be split at
+            let of = self.atomic(of.clone(), "at");
+            let is_within = self.prim(Prim::Lt, elem, vec![of.clone(), by.clone()]);
+            let around = self.prim(Prim::Sub, elem, vec![of.clone(), by.clone()]);
+            return Ok(Value::Select(Box::new([is_within, of, around])));
+        }
         Ok(self.prim(prim, elem, values))
+    }
+
+    /// Whether `a % n` is a or a - n, as where a neighbour on a circle is read.
+    fn is_once_around(&self, a: &Expr, n: &Expr) -> bool {
+        let (a, n) = (self.facts.size_of(a), self.facts.size_of(n));
+        n.as_constant().is_none() && self.facts.nonnegative(&a) && self.facts.less(&a, &n.add(&n))
     }
 
     /// A value that may be written twice.

@@ -110,7 +110,7 @@ impl Facts {
         match ty {
             Type::Tuple(parts) => parts.iter().for_each(|part| self.multiples(part)),
             Type::Array(_, length) if holds_wide_scalars(ty) => {
-                let is_part = |(monomial, coefficient): (&Monomial, i64)| match monomial.as_slice() {
+                let is_part = |(monomial, coefficient): (&Monomial, i64)| match &monomial[..] {
                     [] => coefficient >= 0,
                     [atom] => coefficient > 0 && self.atom_range(atom, TYPES).0 >= 0,
                     _ => false,
@@ -222,6 +222,10 @@ impl Facts {
             Term::Prim(Prim::Sub, args) if args.len() == 2 => of(&args[0]).sub(&of(&args[1])),
             Term::Prim(Prim::Mul, args) if args.len() == 2 => of(&args[0]).mul(&of(&args[1])),
             Term::Prim(Prim::Neg, args) if args.len() == 1 => of(&args[0]).neg(),
+            // total here, though not everywhere
+            Term::Prim(Prim::Rem, args) if args.len() == 2 && args[1].is_atom() && self.positive(&of(&args[1])) => {
+                Size::opaque(expr.clone()).unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone())))
+            }
             _ => Size::try_of_expr(expr).unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone()))),
         }
     }
@@ -361,27 +365,40 @@ impl Facts {
         if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
             return i128::from(a) + i128::from(gap) <= i128::from(b);
         }
-        holds(a, b) || !self.equal.is_empty() && holds(&self.reduce(a), &self.reduce(b)) || self.less_in_cases(gap, a, b)
+        holds(a, b)
+            || !self.equal.is_empty() && holds(&self.reduce(a), &self.reduce(b))
+            || self.less_in_cases(gap, &self.reduce(a), &self.reduce(b))
     }
 
-    /// The same where a is a larger, or b a smaller, of two: for each of both.
+    /// The same where a is a larger, or b a smaller, of two, or one of them a choice: for each of both.
     fn less_in_cases(&self, gap: i64, a: &Size, b: &Size) -> bool {
-        let cases = |size: &Size, prim: Prim| {
-            let lone = |(monomial, coefficient): (&Monomial, i64)| match (monomial.as_slice(), coefficient) {
-                ([atom @ Atom::Term(term)], 1) => match term.expr.term() {
-                    Term::Prim(own, args) if *own == prim => Some((atom.clone(), args.clone())),
-                    _ => None,
-                },
-                _ => None,
-            };
-            let (atom, args) = size.terms().find_map(lone)?;
-            Some(args.iter().map(|arg| size.substitute(&mut |other| (*other == atom).then(|| self.size_of(arg)))).collect::<Vec<_>>())
-        };
-        match (cases(a, Prim::Max), cases(b, Prim::Min)) {
-            (Some(cases), _) => cases.iter().all(|a| self.less_by(gap, a, b)),
-            (None, Some(cases)) => cases.iter().all(|b| self.less_by(gap, a, b)),
-            (None, None) => false,
+        if let Some(cases) = self.cases(a, Prim::Max) {
+            return cases.iter().all(|(facts, a)| facts.as_ref().unwrap_or(self).less_by(gap, a, b));
         }
+        let Some(cases) = self.cases(b, Prim::Min) else { return false };
+        cases.iter().all(|(facts, b)| facts.as_ref().unwrap_or(self).less_by(gap, a, b))
+    }
+
+    /// What a size may be, for a choice with what is then known.
+    fn cases(&self, size: &Size, prim: Prim) -> Option<Vec<(Option<Facts>, Size)>> {
+        let lone = |(monomial, coefficient): (&Monomial, i64)| match (&monomial[..], coefficient) {
+            ([atom @ Atom::Term(term)], 1) => match term.expr.term() {
+                Term::Prim(own, args) if *own == prim => Some((atom.clone(), None, args.clone())),
+                Term::If(cond, a, b) => Some((atom.clone(), Some(cond.clone()), vec![a.clone(), b.clone()])),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (atom, cond, args) = size.terms().find_map(lone)?;
+        let value = |arg: &Expr| size.substitute(&mut |other| (*other == atom).then(|| self.size_of(arg)));
+        let known = |truth: bool| {
+            cond.as_ref().map(|cond| {
+                let mut facts = self.clone();
+                facts.assume(cond, truth);
+                facts
+            })
+        };
+        Some(args.iter().zip([true, false]).map(|(arg, truth)| (known(truth), value(arg))).collect())
     }
 
     /// Whether the integer polynomial is ≥ 0: by ranges, or after facts that are ≥ 0 are taken from it.

@@ -59,19 +59,20 @@ impl Facts {
             Prim::Max => (low.max(low_b), high.max(high_b)),
             // truncating division by a positive literal keeps order; a remainder has its left operand's sign
             Prim::Div if low_b == high_b && low_b > 0 => (low / low_b, high / low_b),
-            Prim::Rem if low_b == high_b && low_b > 0 => (if low >= 0 { 0 } else { 1 - low_b }, if high <= 0 { 0 } else { low_b - 1 }),
+            Prim::Rem if low_b > 0 => (if low >= 0 { 0 } else { 1 - high_b }, if high <= 0 { 0 } else { high_b - 1 }),
             _ => ANY,
         }
     }
 
     /// How the result x of an opaque operation stands to its operands: polynomials that are ≥ 0.
     ///
-    ///     x = min a b:   a - x, b - x        x = a / 2, 0 ≤ a:   a - x, a - 2 x, 2 x + 1 - a
+    ///     x = min a b:   a - x, b - x        x = a / 2, 0 ≤ a:   a - x, a - 2 x, 2 x + 1 - a        x = a % n, 0 < n:   n - 1 - x
     pub(super) fn operation_facts(&self, expr: &Expr, x: &Size) -> Vec<Size> {
         let Term::Prim(prim, args) = expr.term() else { return Vec::new() };
         let operands: Vec<Size> = args.iter().filter_map(Size::try_of_expr).filter(|size| self.is_exact(size)).collect();
         let [a, b] = operands.as_slice() else { return Vec::new() };
-        let divisor = b.as_constant().filter(|b| (1..=COEFFICIENT).contains(b) && self.value_range(a, TYPES).0 >= 0);
+        let up = self.value_range(a, TYPES).0 >= 0;
+        let divisor = b.as_constant().filter(|b| (1..=COEFFICIENT).contains(b) && up);
         match (prim, divisor) {
             (Prim::Min, _) => vec![a.sub(x), b.sub(x)],
             (Prim::Max, _) => vec![x.sub(a), x.sub(b)],
@@ -80,6 +81,10 @@ impl Facts {
                 vec![a.sub(x), a.sub(&whole), whole.add(&Size::constant(divisor - 1)).sub(a)]
             }
             (Prim::Rem, Some(_)) => vec![a.sub(x)],
+            (Prim::Rem, None) if self.value_range(b, TYPES).0 > 0 => {
+                let below = b.sub(x).sub(&Size::constant(1));
+                if up { vec![a.sub(x), below] } else { vec![below] }
+            }
             _ => Vec::new(),
         }
     }

@@ -22,14 +22,21 @@ pub struct Copy<'a> {
     /// Whether a condition holds in all those iterations, or in none.
     known: Known<'a>,
     of: HashMap<Id, Value>,
-    /// What the names of the copy stand for: sums of an index and a number.
+    /// What the names of the copy stand for: sums of indices and numbers.
     named: HashMap<Id, Value>,
+    /// What the loop's index is, where it is one.
+    lone: Option<(Id, Value)>,
 }
 
 impl<'a> Copy<'a> {
     /// The copy in which `i` is the loop's index.
     pub fn new(locals: &'a mut Vec<Local>, known: Known<'a>, index: Id, i: Value) -> Copy<'a> {
-        Copy { locals, known, of: HashMap::from([(index, i)]), named: HashMap::new() }
+        Copy { locals, known, of: HashMap::from([(index, i)]), named: HashMap::new(), lone: None }
+    }
+
+    /// The same for one iteration, at an index of this value.
+    pub fn of_one(locals: &'a mut Vec<Local>, known: Known<'a>, index: Id, i: Id, value: Value) -> Copy<'a> {
+        Copy { lone: Some((i, value)), ..Copy::new(locals, known, index, Value::Local(i)) }
     }
 
     /// The copy of a whole body.
@@ -66,7 +73,6 @@ impl<'a> Copy<'a> {
                         init => {
                             if let Some(sum @ Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Index, plain: true, .. }) = &init
                                 && self.is_constant(own)
-                                && Affine::of(sum, &self.named).beside().is_some()
                             {
                                 self.named.insert(own, sum.clone());
                             }
@@ -189,12 +195,16 @@ impl Copy<'_> {
         }
     }
 
-    /// `i`, `i - 1`, for a sum over names that comes to that.
+    /// `i`, `i - 1`, or at a lone index `0`, for a sum over names that comes to that.
     fn beside(&self, value: &Value) -> Option<Value> {
         let Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Index, plain: true, args } = value else { return None };
         let is_name = |arg: &Value| matches!(arg, Value::Local(id) if self.named.contains_key(id));
         args.iter().any(is_name).then_some(())?;
-        Affine::of(value, &self.named).beside()
+        Affine::of(value, &self.named).beside().or_else(|| {
+            let (i, value_of_i) = self.lone.clone()?;
+            let named = [(i, value_of_i)].into_iter().chain(self.named.clone()).collect();
+            Affine::of(value, &named).constant_value().map(Value::Index)
+        })
     }
 }
 

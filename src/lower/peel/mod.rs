@@ -112,8 +112,9 @@ impl<'a> Peeled<'a> {
             0 => {}
             1 => {
                 let i = fresh(locals, self.i);
-                let mut block = vec![Stmt::Declare { id: i, init: Some(end) }];
-                block.extend(self.copy(locals, Region::Last { first }, Value::Local(i)));
+                let mut block = vec![Stmt::Declare { id: i, init: Some(end.clone()) }];
+                let known = |cond: &Value| self.ends.decide(cond, Region::Last { first });
+                block.extend(Copy::of_one(locals, &known, self.i, i, end).body(self.body));
                 out.push(self.if_more_than(first, block));
             }
             _ => {
