@@ -347,6 +347,47 @@ fn scatters_are_exact_where_rounding_is_as_written() {
     }
 }
 
+/// What the columns of a row have in common is added up once a row, and only where there are columns.
+#[test]
+fn rows_share_what_they_have_in_common() {
+    let text = "let products (A: Matrix<n, m>) (w: Vector<m>) (c: Array<Index<n>, k>) : Matrix<n, m> =
+  gradient (fun z -> vectorSum (build (length c) (fun i -> sin (vectorDot z[c[i]] w * w[0])))) A
+
+let squares (A: Matrix<n, m>) (B: Matrix<k, m>) (c: Array<Index<n>, k>) : Matrix<n, m> =
+  gradient (fun z -> vectorSum (build (length c) (fun i -> vectorDot z[c[i]] B[i] ** 2.0))) A
+";
+    let known = engine::compile("rows.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+    for unchecked in [false, true] {
+        let session = compile(text, Options { unchecked, ..scheduled("default") });
+        let source = &session.files.as_ref().expect("C").source;
+        for entry in ["products", "squares"] {
+            let body =
+                source.split(&format!("smooth_status {entry}(")).last().and_then(|rest| rest.split("\n}\n").next()).unwrap_or_default();
+            let depth = |line: &str| (line.len() - line.trim_start().len()) / 4;
+            let deepest = body.lines().filter(|line| line.trim_start().starts_with("for (")).map(depth).max();
+            assert!(body.contains("if (n > 0 && m > 0) {") && deepest == Some(3), "{entry}: {body}");
+        }
+        let mut calls = Vec::new();
+        for (n, m, k) in [(2, 3, 4), (3, 0, 2), (1, 1, 1), (2, 2, 0), (0, 2, 0), (4, 1, 3)] {
+            let matrix = |rows: usize, scale: f64| {
+                let row = |r: usize| (0..m).map(|c| scale * (r * m + c) as f64 - 0.75).collect::<Vec<f64>>();
+                format!("{:?}", (0..rows).map(row).collect::<Vec<_>>())
+            };
+            let chosen = format!("{:?}", (0..k).map(|i| (i * i + 1) % n.max(1)).collect::<Vec<_>>());
+            let vector = format!("{:?}", (0..m).map(|c| 0.5 - c as f64).collect::<Vec<f64>>());
+            let words = [("products", [matrix(n, 0.25), vector, chosen.clone()]), ("squares", [matrix(n, 0.25), matrix(k, 0.5), chosen])];
+            for (entry, words) in words {
+                // of no rows the number of columns is not known
+                if let Ok(arguments) = engine::arguments(&session, entry, &words) {
+                    calls.push((entry, arguments));
+                }
+            }
+        }
+        assert!(calls.len() > 8, "{} calls", calls.len());
+        agree::agree(run(), &known, &session, &calls).unwrap_or_else(|problem| panic!("unchecked {unchecked}: {problem}"));
+    }
+}
+
 #[test]
 fn one_loop_over_the_indices_is_left() {
     let mut wrong = Vec::new();

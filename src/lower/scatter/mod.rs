@@ -12,6 +12,7 @@
 //! [`super::LowerOptions`] allows another order. A term for all rows is added to each of them in the same loop. What fails is
 //! what fails in the sums, with the same status; where that would not be sure, and where the rows are few, nothing changes.
 
+mod common;
 mod components;
 mod find;
 mod merge;
@@ -31,7 +32,11 @@ use steps::{Addition, Row, Step};
 impl Lowerer<'_> {
     /// Writes a `build` whose elements are such sums; says whether it did.
     pub fn scatter(&mut self, expr: &Expr, dest: &Dest) -> Result<bool> {
-        let Some(scatter) = Scatter::find(expr, &self.facts, !self.reciprocals) else { return Ok(false) };
+        let Some(mut scatter) = Scatter::find(expr, &self.facts, !self.reciprocals) else { return Ok(false) };
+        for sums in &mut scatter.loops {
+            let is_lone = sums.len() == 1;
+            sums.iter_mut().for_each(|sum| sum.is_lone = is_lone);
+        }
         let (init, ()) = self.nested(|this| this.write(&scatter.init, dest))?;
         let mut inner_fails = false;
         let (sums, ()) = self.nested(|this| scatter.loops.iter().try_for_each(|sums| this.sums(sums, dest, &mut inner_fails)))?;
@@ -59,10 +64,33 @@ impl Lowerer<'_> {
     fn sums(&mut self, sums: &[Sum], dest: &Dest, inner_fails: &mut bool) -> Result<()> {
         let Some(first) = sums.first() else { return Ok(()) };
         let runs = self.runs(&first.rows);
+        let mut fails = false;
+        let mut block = self.loop_over(sums, None, dest, &mut fails)?;
+        let Some(runs) = runs else {
+            *inner_fails |= fails;
+            self.place(block);
+            return Ok(());
+        };
+        // what fails, or is read or added up for all rows, may be so only where there are rows
+        if can_fail(&block) || self.unchecked || first.is_lone && common::is_in(&first.steps) {
+            fails = false;
+            block = self.loop_over(sums, Some(&runs), dest, &mut fails)?;
+            let cond = self.scalar(&runs)?;
+            self.either(cond, block, Vec::new());
+        } else {
+            self.place(block);
+        }
+        *inner_fails |= fails;
+        Ok(())
+    }
+
+    /// The loop, where so much is known.
+    fn loop_over(&mut self, sums: &[Sum], known: Option<&Expr>, dest: &Dest, inner_fails: &mut bool) -> Result<Block> {
+        let Some(first) = sums.first() else { return Ok(Vec::new()) };
         let size = Size::try_of_expr(&first.count).map(|size| self.canonical(&size));
         let (mut block, ()) = self.nested(|this| {
-            if let Some(runs) = &runs {
-                this.facts.assume(runs, true);
+            if let Some(known) = known {
+                this.facts.assume(known, true);
             }
             let count = this.count(&first.count, None)?;
             this.enter(&first.i, &first.count, &count, size.clone(), |this, at| {
@@ -80,14 +108,7 @@ impl Lowerer<'_> {
         if let Some(Stmt::For { body, .. }) = block.last_mut() {
             merge::merge(&mut self.locals, body);
         }
-        match runs {
-            Some(runs) if can_fail(&block) => {
-                let cond = self.scalar(&runs)?;
-                self.either(cond, block, Vec::new());
-            }
-            _ => self.place(block),
-        }
-        Ok(())
+        Ok(block)
     }
 
     fn scatter_steps(&mut self, steps: &[Step], sum: &Sum, dest: &Dest, inner_fails: &mut bool) -> Result<()> {
@@ -109,7 +130,8 @@ impl Lowerer<'_> {
                 }
                 Step::At(row, at, steps) => self.at(row, at, steps, sum, dest, inner_fails)?,
                 Step::Add(addition) => {
-                    let (block, ()) = self.nested(|this| this.addition(addition, &addition.rows, sum, dest))?;
+                    let addition = self.before_rows(addition, sum)?;
+                    let (block, ()) = self.nested(|this| this.addition(&addition, &addition.rows, sum, dest))?;
                     *inner_fails |= can_fail(&block);
                     self.place(block);
                 }
@@ -155,6 +177,20 @@ impl Lowerer<'_> {
             _ => false,
         };
         declared || self.facts.in_range(&self.facts.size_of(index), &n)
+    }
+
+    /// The addition after what its rows have in common: a sum that is the same for all of them is added up once.
+    fn before_rows(&mut self, addition: &Addition, sum: &Sum) -> Result<Addition> {
+        let (common, rest) = common::sums(addition);
+        if !sum.is_lone || common.is_empty() {
+            return Ok(addition.clone());
+        }
+        let (block, ()) = self.nested(|this| common.iter().try_for_each(|(var, value)| this.bind(var, value)))?;
+        if can_fail(&block) {
+            return Ok(addition.clone());
+        }
+        self.place(block);
+        Ok(rest)
     }
 
     /// Adds a term to the elements of the rows that are left.
