@@ -96,3 +96,14 @@ fn loops_are_left_without_checks() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// What stands in front of a loop and can have one outcome only is not there: compilers warn of it.
+#[test]
+fn no_check_compares_an_index_with_itself() {
+    let text = "let backwards (v: Vector<n>) (c: Array<Index<m>, n>) (w: Vector<m>) : Vector<n> =\n  build (length v) (fun i -> let j = length v - 1 - i in v[j] + w[c[j]])\n";
+    for schedule in ["none", "default"] {
+        let session = engine::compile("checks.smooth", text, schedule, "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let source = &session.files.as_ref().expect("C").source;
+        assert!(!source.contains("return SMOOTH_BOUNDS"), "{schedule}: {source}");
+    }
+}

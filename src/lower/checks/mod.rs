@@ -18,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Prim, Status};
 
+use crate::lower::affine::Affine;
 use crate::lower::call::{Failures, can_fail};
 use crate::lower::clean::{each_local, reads};
 use crate::lower::context::Lowerer;
@@ -214,15 +215,31 @@ fn compared(value: &Value, wanted: Prim) -> Option<(&Value, &Value)> {
     }
 }
 
+/// A comparison of two indices; what their distance says is known: compilers warn of `n - 1 < n - 1`.
 fn compare(prim: Prim, a: Value, b: Value) -> Value {
+    let distance = Affine::of(&a, &HashMap::new()).minus(&Affine::of(&b, &HashMap::new())).constant_value();
+    match (prim, distance) {
+        (Prim::Lt, Some(distance)) => return Value::Bool(distance < 0),
+        (Prim::Ge, Some(distance)) => return Value::Bool(distance >= 0),
+        _ => {}
+    }
     Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
 }
 
 fn both(a: Value, b: Value) -> Value {
+    if b == Value::Bool(false) {
+        return b;
+    }
     Value::Prim { prim: Prim::And, elem: Elem::Bool, plain: true, args: vec![a, b] }
 }
 
 fn either(a: Value, b: Value) -> Value {
+    if a == Value::Bool(false) {
+        return b;
+    }
+    if b == Value::Bool(false) {
+        return a;
+    }
     Value::Prim { prim: Prim::Or, elem: Elem::Bool, plain: true, args: vec![a, b] }
 }
 
