@@ -106,4 +106,8 @@ fn no_check_compares_an_index_with_itself() {
         let source = &session.files.as_ref().expect("C").source;
         assert!(!source.contains("return SMOOTH_BOUNDS"), "{schedule}: {source}");
     }
+    let before = "let before (v: Vector<n>) = build (length v) (fun i -> v[i - 2])\n";
+    let session = engine::compile("checks.smooth", before, "default", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+    let source = &session.files.as_ref().expect("C").source;
+    assert!(source.contains("    if (n > 0) {\n        return SMOOTH_BOUNDS;"), "{source}");
 }

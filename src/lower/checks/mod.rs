@@ -227,18 +227,19 @@ fn compare(prim: Prim, a: Value, b: Value) -> Value {
 }
 
 fn both(a: Value, b: Value) -> Value {
-    if b == Value::Bool(false) {
-        return b;
+    match b {
+        Value::Bool(true) => return a,
+        Value::Bool(false) => return b,
+        _ => {}
     }
     Value::Prim { prim: Prim::And, elem: Elem::Bool, plain: true, args: vec![a, b] }
 }
 
 fn either(a: Value, b: Value) -> Value {
-    if a == Value::Bool(false) {
-        return b;
-    }
-    if b == Value::Bool(false) {
-        return a;
+    match (&a, &b) {
+        (Value::Bool(true), _) | (_, Value::Bool(false)) => return a,
+        (Value::Bool(false), _) | (_, Value::Bool(true)) => return b,
+        _ => {}
     }
     Value::Prim { prim: Prim::Or, elem: Elem::Bool, plain: true, args: vec![a, b] }
 }
