@@ -7,7 +7,7 @@
 
 use crate::ir::Prim;
 use crate::lower::each_local;
-use crate::lower::program::{Block, Elem, Id, Place, Stmt, Value};
+use crate::lower::program::{Block, Id, Place, Stmt, Value};
 
 /// What a `for` says, and the statements left inside.
 pub struct Range<'a> {
@@ -25,21 +25,11 @@ impl<'a> Range<'a> {
             [low, Value::Local(j)] | [Value::Local(j), low] if *j == i => low,
             _ => return None,
         };
-        let Value::Prim { prim: Prim::Sub, args, .. } = up_to(count) else { return None };
+        let Value::Prim { prim: Prim::Sub, args, .. } = count.iterations() else { return None };
         let [high, from] = args.as_slice() else { return None };
         let mut fixed = vec![i];
         each_local(low, &mut |id| fixed.push(id));
         (from == low && is_apart(body, &fixed, i)).then_some(Range { i: *id, low, high, body })
-    }
-}
-
-/// A loop up to `max(0, n)` is one up to `n`.
-pub fn up_to(count: &Value) -> &Value {
-    match count {
-        Value::Prim { prim: Prim::Max, elem: Elem::Index, args, .. } if args.first() == Some(&Value::Index(0)) => {
-            args.get(1).unwrap_or(count)
-        }
-        count => count,
     }
 }
 

@@ -17,7 +17,7 @@ use crate::real::Real;
 
 use super::expr::c_type;
 use super::names::Names;
-use super::range::{Range, up_to};
+use super::range::Range;
 use super::share::{Ground, Part};
 use super::{FileNames, FunctionView};
 
@@ -142,7 +142,7 @@ impl Printer<'_> {
             Stmt::For { i, count, body, lanes, .. } => match (self.part.clone(), Range::of(*i, count, body)) {
                 (Some(part), _) if part.loops.contains(i) => self.repeat(*i, &part.from, &part.end, body, lanes),
                 (_, Some(range)) => self.repeat(range.i, &self.expr(range.low), &self.bound(range.high), range.body, lanes),
-                (_, None) => self.repeat(*i, "0", &self.bound(up_to(count)), body, lanes),
+                (_, None) => self.repeat(*i, "0", &self.bound(count.iterations()), body, lanes),
             },
             Stmt::Share(share) => self.share(share),
             Stmt::If { cond, then, otherwise } => {

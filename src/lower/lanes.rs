@@ -87,7 +87,7 @@ pub fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
         [low, Value::Local(own)] if *own == i => low,
         _ => return None,
     };
-    let mut is_alone = !reads(low, i);
+    let mut is_alone = super::checks::is_total(low) && !reads(low, i);
     each_value(rest, &mut |value| is_alone &= *value != Value::Local(i));
     super::checks::each_change(rest, &mut |id| is_alone &= !reads(low, id));
     is_alone.then_some((*id, rest))

@@ -94,6 +94,17 @@ impl Value {
             _ => &mut [],
         }
     }
+
+    /// How many iterations a loop of so many has: of less than none it has none, as of `max(0, n)`.
+    pub fn iterations(&self) -> &Value {
+        match self {
+            Value::Prim { prim: Prim::Max, elem: Elem::Index, args, .. } => match args.as_slice() {
+                [Value::Index(0), count] => count,
+                _ => self,
+            },
+            count => count,
+        }
+    }
 }
 
 /// Which C function of a core function is meant.

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Prim, Size};
+use crate::ir::Size;
 use crate::source::Span;
 
 use super::super::affine::Affine;
@@ -154,14 +154,6 @@ impl Rows<'_> {
 
 /// By how much an offset grows with i, where that is a number.
 fn step(offset: &Value, i: Id) -> Option<i64> {
-    match offset {
-        Value::Local(id) if *id == i => Some(1),
-        value if !reads(value, i) => Some(0),
-        Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args } => args.iter().map(|arg| step(arg, i)).sum(),
-        Value::Prim { prim: Prim::Sub, elem: Elem::Index, plain: true, args } => match args.as_slice() {
-            [a, b] => Some(step(a, i)? - step(b, i)?),
-            _ => None,
-        },
-        _ => None,
-    }
+    let sum = Affine::of(offset, &HashMap::new());
+    sum.terms().all(|term| *term == Value::Local(i) || !reads(term, i)).then(|| sum.factor(i))
 }

@@ -186,10 +186,7 @@ impl Copy<'_> {
     /// How many iterations a loop has: `p` where that was `max 0 (i + 1 - (i + 1 - p))`.
     fn count(&self, count: &Value) -> Value {
         let count = self.value(count);
-        let Value::Prim { prim: Prim::Max, args, .. } = &count else { return count };
-        let [Value::Index(0), distance @ Value::Prim { .. }] = args.as_slice() else { return count };
-        match Affine::of(distance, &self.named).value() {
-            // no iterations are as many as fewer
+        match Affine::of(count.iterations(), &self.named).value() {
             Some(length @ Value::Local(_)) => length,
             _ => count,
         }

@@ -20,7 +20,7 @@ use crate::ir::Prim;
 
 use super::super::affine::{Affine, Says, is_the_moving};
 use super::super::checks::each_change;
-use super::super::clean::each_local;
+use super::super::clean::{each_local, reads};
 use super::super::context::Lowerer;
 use super::super::program::*;
 use super::copy::Copy;
@@ -53,6 +53,7 @@ enum Side {
 }
 
 impl<'a> Cuts<'a> {
+    /// The one or two places where it does; `None` where there are none or more, or they change while it runs.
     pub fn of(lowerer: &Lowerer, stmt: &'a Stmt) -> Option<Cuts<'a>> {
         let Stmt::For { i, count, body, lanes: Lanes::One, apart, .. } = stmt else { return None };
         if matches!(count, Value::Index(_)) || !super::is_plain(body) || super::nodes(body) > NODES {
@@ -86,7 +87,7 @@ impl<'a> Cuts<'a> {
     /// Whether a condition holds in all iterations of a part, or in none.
     fn decide(&self, cond: &Value, part: usize) -> Option<bool> {
         let less = |a: &Affine, b: &Affine| b.minus(a).constant_value();
-        let (before, end) = (&self.at[..part.min(self.at.len())], self.at.get(part));
+        let (before, end) = (&self.at[..part], self.at.get(part));
         match Says::of(cond, self.i, &self.named)? {
             Says::From(at, yes) if before.iter().any(|cut| less(&at, cut) >= Some(0)) => Some(yes),
             Says::From(at, yes) if end.is_some_and(|end| less(end, &at) >= Some(0)) => Some(!yes),
@@ -124,12 +125,10 @@ impl<'a> Cuts<'a> {
             let (i, count, mut body) = range(&mut lowerer.locals, self.i, from, end.clone(), copy);
             let is_main = part == 1 || !self.is_middle;
             let own = if let [Stmt::Declare { id, .. }, ..] = body.as_slice() { *id } else { i };
-            if is_main && !asks_nothing(&lowerer.locals, &body, &[])
-                || is_main && self.is_middle && body.iter().any(|stmt| counts_by(stmt, own))
-            {
-                return None;
-            }
             if is_main {
+                if !asks_nothing(&lowerer.locals, &body, &[]) || self.is_middle && body.iter().any(|stmt| counts_by(stmt, own)) {
+                    return None;
+                }
                 super::find(lowerer, &mut body);
             }
             out.push(repeat(i, count, body, self.apart));
@@ -159,13 +158,7 @@ impl Found<'_> {
                     }
                 }
                 Stmt::If { cond, then, otherwise } if innermost => self.note(cond, works(is_idle(then), is_idle(otherwise))),
-                Stmt::For { count, .. } => match count {
-                    // no iterations are as many as fewer
-                    Value::Prim { prim: Prim::Max, args, .. } if args.first() == Some(&Value::Index(0)) => {
-                        args[1..].iter().for_each(|count| self.value(count))
-                    }
-                    count => self.value(count),
-                },
+                Stmt::For { count, .. } => self.value(count.iterations()),
                 _ => {}
             }
             for inner in stmt.blocks() {
@@ -232,7 +225,7 @@ fn places(sides: &[(Affine, Side)]) -> Option<Vec<Affine>> {
         match distance {
             None => at[k] = Some(cut.clone()),
             Some(None) => return None,
-            // the part between has what holds from both, or before both
+            // in the part between all of them hold
             Some(Some(more)) if (more > 0) == (k == 0) => at[k] = Some(cut.clone()),
             Some(Some(_)) => {}
         }
@@ -260,6 +253,6 @@ fn is_exact(lowerer: &Lowerer, sum: &Value) -> bool {
 
 /// Whether a loop, or one in it, has as many iterations as an index says.
 fn counts_by(stmt: &Stmt, id: Id) -> bool {
-    let own = matches!(stmt, Stmt::For { count, .. } if super::super::clean::reads(count, id));
+    let own = matches!(stmt, Stmt::For { count, .. } if reads(count, id));
     own || stmt.blocks().flatten().any(|stmt| counts_by(stmt, id))
 }

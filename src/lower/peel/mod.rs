@@ -37,7 +37,7 @@ const NODES: usize = 220;
 /// and one of more is not.
 const MOST_NODES: usize = 1000;
 
-/// Takes the ends off the loops of a block; whether there were any.
+/// Takes the ends off the loops of a block, and splits those that change elsewhere; whether there were any.
 pub fn find(lowerer: &mut Lowerer, block: &mut Block) -> bool {
     let mut found = false;
     for mut stmt in std::mem::take(block) {
@@ -55,6 +55,7 @@ pub fn find(lowerer: &mut Lowerer, block: &mut Block) -> bool {
     found
 }
 
+/// The parts of a loop that changes at an index that sizes or arguments give.
 fn split(lowerer: &mut Lowerer, stmt: &Stmt) -> Option<Block> {
     Cuts::of(lowerer, stmt)?.parts(lowerer)
 }

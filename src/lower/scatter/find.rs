@@ -36,8 +36,6 @@ pub struct Sum {
     pub minus: bool,
     /// Whether something may fail later in a step than it did.
     pub delays: bool,
-    /// No other sum shares its loop.
-    pub is_lone: bool,
 }
 
 /// The way to an element: an index of a `build`, a literal one, a component.
@@ -226,7 +224,7 @@ impl Search<'_> {
             return None;
         }
         let (path, rows) = (self.path.clone(), self.rows.clone());
-        Some((Sum { path, rows, count: n.clone(), i: i.clone(), steps, minus, delays: finder.delays, is_lone: false }, init.clone()))
+        Some((Sum { path, rows, count: n.clone(), i: i.clone(), steps, minus, delays: finder.delays }, init.clone()))
     }
 
     /// Puts a sum into the last loop where that has as many terms, and the same rows.

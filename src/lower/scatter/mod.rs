@@ -32,11 +32,7 @@ use steps::{Addition, Row, Step};
 impl Lowerer<'_> {
     /// Writes a `build` whose elements are such sums; says whether it did.
     pub fn scatter(&mut self, expr: &Expr, dest: &Dest) -> Result<bool> {
-        let Some(mut scatter) = Scatter::find(expr, &self.facts, !self.reciprocals) else { return Ok(false) };
-        for sums in &mut scatter.loops {
-            let is_lone = sums.len() == 1;
-            sums.iter_mut().for_each(|sum| sum.is_lone = is_lone);
-        }
+        let Some(scatter) = Scatter::find(expr, &self.facts, !self.reciprocals) else { return Ok(false) };
         let (init, ()) = self.nested(|this| this.write(&scatter.init, dest))?;
         let mut inner_fails = false;
         let (sums, ()) = self.nested(|this| scatter.loops.iter().try_for_each(|sums| this.sums(sums, dest, &mut inner_fails)))?;
@@ -72,7 +68,7 @@ impl Lowerer<'_> {
             return Ok(());
         };
         // what fails, or is read or added up for all rows, may be so only where there are rows
-        if can_fail(&block) || self.unchecked || first.is_lone && common::is_in(&first.steps) {
+        if can_fail(&block) || self.unchecked || sums.iter().any(|sum| common::is_in(&sum.steps)) {
             fails = false;
             block = self.loop_over(sums, Some(&runs), dest, &mut fails)?;
             let cond = self.scalar(&runs)?;
@@ -130,7 +126,7 @@ impl Lowerer<'_> {
                 }
                 Step::At(row, at, steps) => self.at(row, at, steps, sum, dest, inner_fails)?,
                 Step::Add(addition) => {
-                    let addition = self.before_rows(addition, sum)?;
+                    let addition = self.before_rows(addition)?;
                     let (block, ()) = self.nested(|this| this.addition(&addition, &addition.rows, sum, dest))?;
                     *inner_fails |= can_fail(&block);
                     self.place(block);
@@ -180,9 +176,9 @@ impl Lowerer<'_> {
     }
 
     /// The addition after what its rows have in common: a sum that is the same for all of them is added up once.
-    fn before_rows(&mut self, addition: &Addition, sum: &Sum) -> Result<Addition> {
+    fn before_rows(&mut self, addition: &Addition) -> Result<Addition> {
         let (common, rest) = common::sums(addition);
-        if !sum.is_lone || common.is_empty() {
+        if common.is_empty() {
             return Ok(addition.clone());
         }
         let (block, ()) = self.nested(|this| common.iter().try_for_each(|(var, value)| this.bind(var, value)))?;
