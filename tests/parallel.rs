@@ -107,6 +107,14 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
     ("pairs (v: Vector<n>)", 1, true, "build (length v) (fun i -> [v[i] * 2.0, sqrt (v[i] * v[i] + 1.0)])"),
     ("wide (v: Vector<n>)", 1, true, "vectorMap v (fun x -> let y = exp x in build 9 (fun j -> sin (y * double j) * x + y * x))"),
     ("outer (v: Vector<n>)", 1, true, "vectorOutProd v v"),
+    ("joined (v: Vector<n>)", 2, true, "build (2 * length v) (fun i -> if i < length v then exp v[i] else sin v[i - length v])"),
+    ("moved (v: Vector<n>) (k: Index)", 2, true, "build (length v) (fun i -> if i < k then exp v[i] else sin v[i])"),
+    (
+        "circle (v: Vector<n>)",
+        3,
+        true,
+        "gradient (fun x -> vectorSum (build (length x) (fun i -> let d = x[(i + 1) % length x] - x[i] in d * d))) v",
+    ),
     ("nested (v: Vector<n>)", 1, true, "build (length v) (fun i -> build (length v) (fun j -> ifold (fun s k -> s + v[k] * v[j]) v[i] 5))"),
     (
         "room (m: Matrix<r, c>)",
