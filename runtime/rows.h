@@ -109,16 +109,23 @@ static inline void smooth_transpose(double (*tile)[8], int64_t columns, int64_t 
 static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t rows, double *SMOOTH_RESTRICT out, bool large)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
-    if (large) {
-        typedef double lanes __attribute__((vector_size(64), aligned(8)));
+    if (columns >= 8) {
+        /* transposed in one place for all cases: then the tile itself stays in registers */
         double block[8 * 64];
-        smooth_transpose(tile, columns, rows, block);
-        int64_t k = 0;
-        for (; k < rows * columns && (uintptr_t)(out + k) % 64 != 0; ++k) {
-            out[k] = block[k];
+        double *const to = large || rows < 8 ? block : out;
+        smooth_transpose(tile, columns, 8, to);
+        if (to == out) {
+            return;
         }
-        for (; k + 8 <= rows * columns; k += 8) {
-            __builtin_ia32_movntpd512(out + k, *(const lanes *)(block + k));
+        int64_t k = 0;
+        if (large) {
+            typedef double lanes __attribute__((vector_size(64), aligned(8)));
+            for (; k < rows * columns && (uintptr_t)(out + k) % 64 != 0; ++k) {
+                out[k] = block[k];
+            }
+            for (; k + 8 <= rows * columns; k += 8) {
+                __builtin_ia32_movntpd512(out + k, *(const lanes *)(block + k));
+            }
         }
         for (; k < rows * columns; ++k) {
             out[k] = block[k];

@@ -111,17 +111,24 @@ static inline void smooth_transposef(float (*tile)[16], int64_t columns, int64_t
 static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out, bool large)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
-    if (large) {
-        typedef float lanes __attribute__((vector_size(32), aligned(4)));
+    if (columns >= 8) {
+        /* transposed in one place for all cases: then the tile itself stays in registers */
         float block[16 * 64];
-        smooth_transposef(tile, columns, rows, block);
-        int64_t k = 0;
-        for (; k < rows * columns && (uintptr_t)(out + k) % 64 != 0; ++k) {
-            out[k] = block[k];
+        float *const to = large || rows < 16 ? block : out;
+        smooth_transposef(tile, columns, 16, to);
+        if (to == out) {
+            return;
         }
-        for (; k + 16 <= rows * columns; k += 16) {
-            __builtin_ia32_movntps256(out + k, *(const lanes *)(block + k));
-            __builtin_ia32_movntps256(out + k + 8, *(const lanes *)(block + k + 8));
+        int64_t k = 0;
+        if (large) {
+            typedef float lanes __attribute__((vector_size(32), aligned(4)));
+            for (; k < rows * columns && (uintptr_t)(out + k) % 64 != 0; ++k) {
+                out[k] = block[k];
+            }
+            for (; k + 16 <= rows * columns; k += 16) {
+                __builtin_ia32_movntps256(out + k, *(const lanes *)(block + k));
+                __builtin_ia32_movntps256(out + k + 8, *(const lanes *)(block + k + 8));
+            }
         }
         for (; k < rows * columns; ++k) {
             out[k] = block[k];

@@ -63,16 +63,28 @@ pub struct Graph {
     closed: FxHashSet<usize>,
     /// The named products of two factors.
     pairs: FxHashMap<[usize; 2], usize>,
-    /// Whether sums and products are to stay as written: for the comparison.
-    pub as_written: bool,
+    pub style: Style,
+}
+
+/// How sums and products are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// As they are written.
+    Written,
+    /// Without the brackets, what all terms have as a factor before the sum.
+    #[default]
+    Factored,
+    /// Without the brackets, but a number is a factor of each term: `2 (x y - z)` is `2 x y - 2 z`, where `2 x` may be what other
+    /// products have too.
+    NumbersInside,
 }
 
 /// What takes the place of a node, given what took the places of those before it; `None` for the node over these.
 pub type Change<'a> = dyn FnMut(&mut Graph, usize, &FxHashMap<usize, Ref>) -> Option<Ref> + 'a;
 
 impl Graph {
-    pub fn new(as_written: bool) -> Graph {
-        Graph { as_written, ..Graph::default() }
+    pub fn new(style: Style) -> Graph {
+        Graph { style, ..Graph::default() }
     }
 
     pub fn node(&mut self, node: Node) -> usize {
@@ -147,7 +159,7 @@ impl Graph {
         let mut factors = Vec::new();
         for factor in refs {
             match &self.nodes[factor.node] {
-                Node::Product(inner) if !self.as_written && !self.closed.contains(&factor.node) => factors.extend(inner),
+                Node::Product(inner) if self.style != Style::Written && !self.closed.contains(&factor.node) => factors.extend(inner),
                 _ => factors.push(factor.node),
             }
         }
@@ -156,7 +168,7 @@ impl Graph {
 
     /// One literal at most, and what has a name by its name.
     fn of_factors(&mut self, mut factors: Vec<usize>) -> Ref {
-        if !self.as_written {
+        if self.style != Style::Written {
             let mut number = 1.0;
             factors.retain(|&factor| match self.nodes[factor] {
                 Node::Literal(bits) => {
@@ -165,16 +177,33 @@ impl Graph {
                 }
                 _ => true,
             });
-            while let Some((i, j, pair)) = self.named_pair(&factors) {
+            while self.style == Style::Factored
+                && let Some((i, j, pair)) = self.named_pair(&factors)
+            {
                 factors.remove(j);
                 factors[i] = pair;
             }
             if number != 1.0 {
                 let literal = self.literal(number);
+                if let Some(terms) = self.to_multiply_by_number(&factors) {
+                    let terms: Vec<Ref> = terms.iter().map(|term| self.product(&[literal, *term])).collect();
+                    return self.raw_sum(terms);
+                }
                 factors.push(literal.node);
             }
         }
         self.raw_product(factors)
+    }
+
+    /// The terms of a sum that takes a number into them.
+    fn to_multiply_by_number(&self, factors: &[usize]) -> Option<Vec<Ref>> {
+        match (factors, self.style) {
+            (&[factor], Style::NumbersInside) if !self.named.contains(&factor) => match &self.nodes[factor] {
+                Node::Sum(terms) => Some(terms.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The factors as they are.
@@ -202,16 +231,19 @@ impl Graph {
         let mut terms = Vec::new();
         for term in refs {
             match &self.nodes[term.node] {
-                Node::Sum(inner) if !self.as_written && !self.named.contains(&term.node) => {
+                Node::Sum(inner) if self.style != Style::Written && !self.named.contains(&term.node) => {
                     terms.extend(inner.iter().map(|part| part.negated(term.minus)));
                 }
                 _ => terms.push(*term),
             }
         }
-        if self.as_written {
+        if self.style == Style::Written {
             return self.raw_sum(terms);
         }
-        let common = self.common_factors(&terms);
+        let mut common = self.common_factors(&terms);
+        if self.style == Style::NumbersInside {
+            common.retain(|&factor| !matches!(self.nodes[factor], Node::Literal(_)));
+        }
         if common.is_empty() {
             return self.raw_sum(terms);
         }
@@ -268,7 +300,7 @@ impl Graph {
     /// A function's value: the sign of a choice between negated values stands outside.
     pub fn op(&mut self, head: Head, mut refs: Vec<Ref>) -> Ref {
         let choice = matches!(head, Head::Select | Head::Helper("smooth_select"));
-        let minus = choice && refs.len() == 3 && refs[2].minus && (!self.as_written || refs[1].minus);
+        let minus = choice && refs.len() == 3 && refs[2].minus && (self.style != Style::Written || refs[1].minus);
         if minus {
             refs[1..].iter_mut().for_each(|value| *value = value.negated(true));
         }

@@ -2,7 +2,8 @@
 //!
 //! In: a function's statements, with tiles marked. Out: the same, where the body of a loop that writes tiles takes fewer
 //! operations with
-//! - products and sums that are equal but for order, brackets and sign computed once (`graph`);
+//! - products and sums that are equal but for order, brackets and sign computed once (`graph`), and what they have in common
+//!   (`share`);
 //! - linear forms collected whose factors do not change in the loop: these factors are computed before it (`linear::Fixed`);
 //! - the factors of one linear map of several vectors computed once for all of them (`linear::Shared`), as reverse mode does;
 //! - sums factored across all that they are part of (`regions`), by common divisors of their polynomials (`divisors`).
@@ -28,7 +29,7 @@ use crate::ir::Prim;
 
 use super::clean::each_local;
 use super::program::*;
-use graph::{Graph, Head, Ref};
+use graph::{Graph, Head, Ref, Style};
 
 /// A body of fewer operations stays as it is; so does one of so many that the search would take its time.
 const OPERATIONS: std::ops::RangeInclusive<usize> = 24..=2000;
@@ -52,12 +53,12 @@ pub fn find(locals: &mut Vec<Local>, block: &mut Block) {
 
 /// What goes before a loop over `i`, and its body; `None` where that stays.
 fn collected(locals: &mut Vec<Local>, i: Id, body: &Block) -> Option<(Block, Block)> {
-    let written = Reading::of(locals, i, body, true)?;
+    let written = Reading::of(locals, i, body, Style::Written)?;
     let before = written.graph.cost(&written.outputs);
     if !OPERATIONS.contains(&(before / 16)) {
         return None;
     }
-    let Reading { mut graph, outputs, first, stores } = Reading::of(locals, i, body, false)?;
+    let Reading { mut graph, outputs, first, stores } = Reading::of(locals, i, body, Style::Factored)?;
     let outputs = graph.share_reciprocals(&outputs);
     let mut best = graph.share_products(&outputs);
     let mut cost = graph.cost(&best);
@@ -89,6 +90,14 @@ fn collected(locals: &mut Vec<Local>, i: Id, body: &Block) -> Option<(Block, Blo
             (best, cost) = (divided, less);
         }
     }
+    let Reading { graph: mut other, outputs, .. } = Reading::of(locals, i, body, Style::NumbersInside)?;
+    let shared = other.share_reciprocals(&outputs);
+    let shared = other.share_products(&shared);
+    let shared = other.share_sums(&shared);
+    let less = other.cost(&shared);
+    if less < cost {
+        (graph, best, cost) = (other, shared, less);
+    }
     if cost * 10 > before * 9 {
         return None;
     }
@@ -117,10 +126,10 @@ struct Reader<'a> {
 }
 
 impl Reading {
-    fn of(locals: &[Local], i: Id, body: &Block, as_written: bool) -> Option<Reading> {
+    fn of(locals: &[Local], i: Id, body: &Block, style: Style) -> Option<Reading> {
         let mut reader = Reader {
             locals,
-            graph: Graph::new(as_written),
+            graph: Graph::new(style),
             values: FxHashMap::default(),
             inside: FxHashSet::from_iter([i]),
             uses: FxHashMap::default(),

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::divisors;
-use super::graph::{Graph, Node, Ref};
+use super::graph::{Graph, Node, Ref, Style};
 use super::polynomial::{self, Polynomial, Term, is_arithmetic};
 
 impl Graph {
@@ -34,10 +34,10 @@ impl Graph {
             }
             definitions.extend(best.into_iter().flat_map(|(_, polynomials)| polynomials));
         }
-        self.as_written = true;
+        let style = std::mem::replace(&mut self.style, Style::Written);
         let mut builder = Builder { graph: self, definitions, built: FxHashMap::default() };
         let outputs = outputs.iter().map(|output| Some(builder.build(output.node)?.negated(output.minus))).collect();
-        self.as_written = false;
+        self.style = style;
         outputs
     }
 }

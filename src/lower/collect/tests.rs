@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::divisors::divided;
-use super::graph::{Graph, Head, Node, Ref};
+use super::graph::{Graph, Head, Node, Ref, Style};
 use super::polynomial::{Polynomial, Term, cost, polynomials};
 use crate::ir::Prim;
 use crate::lower::program::{Elem, Value};
@@ -152,7 +152,7 @@ fn number(graph: &Graph, value: Ref, known: &mut FxHashMap<usize, f64>) -> f64 {
 
 #[test]
 fn sums_are_multiplied_out_where_that_is_safe() {
-    let mut graph = Graph::new(false);
+    let mut graph = Graph::default();
     let [a, b, x, y] = leaves(&mut graph, 4)[..] else { unreachable!() };
     let xy = graph.product(&[x, y]);
     let sum = graph.sum(&[xy, b]);
@@ -176,7 +176,7 @@ fn sums_are_multiplied_out_where_that_is_safe() {
 
 #[test]
 fn quotients_by_the_same_number_share_its_reciprocal() {
-    let mut graph = Graph::new(false);
+    let mut graph = Graph::default();
     let [a, b, x] = leaves(&mut graph, 3)[..] else { unreachable!() };
     let quotient = |graph: &mut Graph, over: Ref, under: Ref| graph.op(Head::Prim(Prim::Div, Elem::Double, false), vec![over, under]);
     let outputs = [quotient(&mut graph, a, x), quotient(&mut graph, b, x.negated(true)), quotient(&mut graph, a, b)];
@@ -189,37 +189,81 @@ fn quotients_by_the_same_number_share_its_reciprocal() {
     }
 }
 
+/// Sums, products and quotients of six leaves and two numbers, the last four of them as outputs.
+fn by_chance(graph: &mut Graph, chance: &mut Chance) -> Vec<Ref> {
+    let mut values = leaves(graph, 6);
+    values.extend([graph.literal(1.0), graph.literal(-2.0)]);
+    for _ in 0..4 + chance.below(24) {
+        let some: Vec<Ref> = (0..2 + chance.below(2)).map(|_| values[chance.below(values.len())].negated(chance.below(4) == 0)).collect();
+        let value = match chance.below(9) {
+            0 => graph.op(Head::Prim(Prim::Div, Elem::Double, false), some[..2].to_vec()),
+            1..5 => graph.product(&some),
+            _ => graph.sum(&some),
+        };
+        if chance.below(3) == 0 {
+            graph.name(value);
+        }
+        values.push(value);
+    }
+    values.split_off(values.len() - 4)
+}
+
+fn same(before: (&Graph, &[Ref]), after: (&Graph, &[Ref]), case: usize) {
+    for (a, b) in before.1.iter().zip(after.1) {
+        let (a, b) = (number(before.0, *a, &mut FxHashMap::default()), number(after.0, *b, &mut FxHashMap::default()));
+        // what divides by a difference of nothing has no value that rounding keeps
+        let same = (a - b).abs() <= 1e-6 * a.abs().max(1.0);
+        assert!(same || !a.is_finite() || a.abs() > 1e9, "{case}: {a} and {b}");
+    }
+}
+
 #[test]
 fn regions_keep_values() {
     let mut chance = Chance(3);
     let (mut before, mut after) = (0, 0);
     for case in 0..300 {
-        let mut graph = Graph::new(false);
-        let mut values = leaves(&mut graph, 6);
-        values.extend([graph.literal(1.0), graph.literal(-2.0)]);
-        for _ in 0..4 + chance.below(24) {
-            let some: Vec<Ref> =
-                (0..2 + chance.below(2)).map(|_| values[chance.below(values.len())].negated(chance.below(4) == 0)).collect();
-            let value = match chance.below(9) {
-                0 => graph.op(Head::Prim(Prim::Div, Elem::Double, false), some[..2].to_vec()),
-                1..5 => graph.product(&some),
-                _ => graph.sum(&some),
-            };
-            if chance.below(3) == 0 {
-                graph.name(value);
-            }
-            values.push(value);
-        }
-        let outputs: Vec<Ref> = values.split_off(values.len() - 4);
+        let mut graph = Graph::default();
+        let outputs = by_chance(&mut graph, &mut chance);
         let shared = graph.share_divisors(&outputs).expect("no variable defines itself");
         before += graph.cost(&outputs);
         after += graph.cost(&shared);
-        for (a, b) in outputs.iter().zip(&shared) {
-            let (a, b) = (number(&graph, *a, &mut FxHashMap::default()), number(&graph, *b, &mut FxHashMap::default()));
-            // what divides by a difference of nothing has no value that rounding keeps
-            let same = (a - b).abs() <= 1e-6 * a.abs().max(1.0);
-            assert!(same || !a.is_finite() || a.abs() > 1e9, "{case}: {a} and {b}");
-        }
+        same((&graph, &outputs), (&graph, &shared), case);
     }
     assert!(after * 10 < before * 9, "{before} {after}");
+}
+
+#[test]
+fn numbers_inside_and_shared_sums_keep_values() {
+    let (mut before, mut after) = (0, 0);
+    for case in 0..300 {
+        let mut written = Graph::new(Style::Written);
+        let outputs = by_chance(&mut written, &mut Chance(case));
+        let mut graph = Graph::new(Style::NumbersInside);
+        let inside = by_chance(&mut graph, &mut Chance(case));
+        same((&written, &outputs), (&graph, &inside), case);
+        let products = graph.share_products(&inside);
+        before += graph.cost(&products);
+        let sums = graph.share_sums(&products);
+        after += graph.cost(&sums);
+        same((&written, &outputs), (&graph, &sums), case);
+    }
+    assert!(after < before, "{before} {after}");
+}
+
+#[test]
+fn a_difference_and_its_negation_are_one_and_numbers_go_to_what_shares_them() {
+    let mut graph = Graph::new(Style::NumbersInside);
+    let [a, b, x, y, z] = leaves(&mut graph, 5)[..] else { unreachable!() };
+    let two = graph.literal(2.0);
+    // 2 (a y - b x), z + 2 (b x - a y), 2 a z: two doubled, one difference, one sum, one product
+    let (ay, bx, az) = (graph.product(&[a, y]), graph.product(&[b, x]), graph.product(&[two, a, z]));
+    let difference = graph.sum(&[ay, bx.negated(true)]);
+    let opposite = graph.sum(&[bx, ay.negated(true)]);
+    let first = graph.product(&[two, difference]);
+    graph.name(first);
+    let second = graph.product(&[two, opposite]);
+    let second = graph.sum(&[z, second]);
+    let outputs = graph.share_products(&[first, second, az]);
+    let outputs = graph.share_sums(&outputs);
+    assert_eq!(graph.cost(&outputs) / 16, 6);
 }

@@ -35,7 +35,9 @@ impl<'a> Writer<'a> {
             before: Block::new(),
             inside: Block::new(),
         };
-        let order = graph.reachable(outputs);
+        // what is read comes first, in the order of reading
+        let mut order = graph.reachable(outputs);
+        order.sort_by_key(|&node| if let Node::Leaf(leaf) = graph.nodes[node] { leaf } else { usize::MAX });
         // a value that does not change is computed outside where something that does change uses it
         let mut outside = vec![false; graph.nodes.len()];
         for &node in order.iter().filter(|&&node| !graph.is_invariant(node)) {
