@@ -9,9 +9,14 @@
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
+use super::checks::is_total;
+use super::clean::each_local;
 use super::context::{ANY, Lowerer, Result, depends_on_data, mismatch};
 use super::program::*;
 use super::view::{Leaf, View};
+
+/// An index is looked up among so many statements before it.
+const LAST: usize = 100;
 
 /// The kind of a primitive's result for operands of a kind.
 pub fn result_elem(prim: Prim, elem: Elem) -> Elem {
@@ -230,9 +235,25 @@ impl Lowerer<'_> {
             Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => value,
             value => {
                 let elem = self.elem_of(&value);
-                self.constant(name, elem, value)
+                match self.named_index(&value) {
+                    Some(id) if elem == Elem::Index => Value::Local(id),
+                    _ => self.constant(name, elem, value),
+                }
             }
         }
+    }
+
+    /// The constant in scope that has this value, among those declared last.
+    fn named_index(&self, value: &Value) -> Option<Id> {
+        let is_constant = |id: Id| matches!(self.locals[id].form, Form::Scalar { mutable: false });
+        let declared = self.blocks.iter().rev().flat_map(|block| block.iter().rev()).take(LAST);
+        let id = declared.filter_map(|stmt| match stmt {
+            Stmt::Declare { id, init: Some(init) } if init == value && is_constant(*id) => Some(*id),
+            _ => None,
+        });
+        let mut same = is_total(value);
+        each_local(value, &mut |id| same &= is_constant(id));
+        id.take(usize::from(same)).next()
     }
 
     /// `a && b`, `a || b`: an operand with guards of its own stands in an `if`.

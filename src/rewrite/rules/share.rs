@@ -9,7 +9,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::free::each_free_var;
-use crate::ir::subst::{freshen, map_children};
+use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Term, Type, Var};
 use crate::rewrite::alike::has_array;
 use crate::rewrite::facts::Facts;
@@ -77,7 +77,7 @@ impl Naming<'_> {
         let mut lets: Vec<Vec<(Var, Expr)>> = vec![Vec::new(); spine.nodes.len() + 1];
         let mut named = Vec::new();
         for (class, term) in self.survey.named(region) {
-            let t = Var::fresh("t", term.ty().clone());
+            let t = self.survey.variable(class);
             let value = map_children(term, &mut |child| self.replaced(child, None));
             lets[spine.behind(term)].push((t.clone(), freshen(&value)));
             named.push((class, Expr::var(&t)));
@@ -92,7 +92,13 @@ impl Naming<'_> {
                 Term::Let(x, value, body) => {
                     let value_now = self.replaced(value, Some(region));
                     let is_old = value_now.is_same(value) && inner.is_same(body);
-                    if is_old { node.clone() } else { Expr::let_(x.clone(), value_now, inner).at(node.span()) }
+                    // what was named is not named again: then what is computed of either name is the same
+                    let is_named = !value_now.is_same(value) && matches!(value_now.term(), Term::Var(_));
+                    match (is_old, is_named) {
+                        (true, _) => node.clone(),
+                        (_, true) => substitute(&inner, &[(x.clone(), value_now)]),
+                        _ => Expr::let_(x.clone(), value_now, inner).at(node.span()),
+                    }
                 }
                 Term::Check { cond, status, body } => {
                     let cond_now = self.replaced(cond, Some(region));

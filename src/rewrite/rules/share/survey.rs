@@ -40,6 +40,8 @@ struct Class {
     parts: Vec<Option<usize>>,
     /// Where they may be named, by number.
     places: Vec<(usize, Expr)>,
+    /// The first let that names one of them.
+    by: Option<Var>,
 }
 
 /// A body: the places between its ends.
@@ -80,6 +82,12 @@ impl Survey<'_> {
     pub fn named(&self, region: usize) -> impl Iterator<Item = (usize, &Expr)> {
         let region = &self.regions[region];
         region.named.iter().filter_map(|class| Some((*class, &self.classes[*class].within(region).first()?.1)))
+    }
+
+    /// A variable for a class: of the name that a let gives it.
+    pub fn variable(&self, class: usize) -> Var {
+        let Class { term, by, .. } = &self.classes[class];
+        Var::fresh(by.as_ref().map_or("t", |by| by.name()), term.ty().clone())
     }
 
     pub fn class(&self, expr: &Expr) -> Option<usize> {
@@ -129,6 +137,9 @@ impl Survey<'_> {
             };
             parts.push(class);
         }
+        if let (Term::Let(x, ..), &[Some(class), _]) = (expr.term(), parts.as_slice()) {
+            self.classes[class].by.get_or_insert_with(|| x.clone());
+        }
         if !repeats {
             return None;
         }
@@ -154,7 +165,7 @@ impl Survey<'_> {
             if is_known { same_head(&class.term, expr) && class.parts == parts } else { same(&class.term, expr) }
         });
         let at = found.unwrap_or_else(|| {
-            self.classes.push(Class { term: expr.clone(), parts, places: Vec::new() });
+            self.classes.push(Class { term: expr.clone(), parts, places: Vec::new(), by: None });
             alike.push(self.classes.len() - 1);
             self.classes.len() - 1
         });
