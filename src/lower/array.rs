@@ -271,6 +271,9 @@ impl Lowerer<'_> {
         let scalar = !has_array(expr.ty()) && !matches!(expr.ty(), Type::Tuple(_));
         if scalar || is_view(a) && is_view(b) {
             let (test, cond) = (cond, self.scalar(cond)?);
+            if let Value::Bool(is_so) = cond {
+                return self.value(if is_so { a } else { b }, name);
+            }
             let (mut then, x) = self.branch(test, true, |this| this.value(a, name))?;
             let (mut otherwise, y) = self.branch(test, false, |this| this.value(b, name))?;
             if then.is_empty() && otherwise.is_empty() {

@@ -75,6 +75,9 @@ impl Product {
                     args.iter().for_each(|arg| self.multiply(arg, power, facts));
                     self.numerator *= if power % 2 == 0 { 1.0 } else { -1.0 };
                 }
+                Some(Term::Prim(Prim::Mul, args)) if matches!(args[0].term(), Term::Double(_)) && is_cheap(&args[1]) => {
+                    args.iter().for_each(|arg| self.multiply(arg, power, facts));
+                }
                 Some(_) | None => self.raise(expr, power),
             },
             _ => self.raise(expr, power),

@@ -279,7 +279,14 @@ fn leaves(expr: &Expr) -> u32 {
 fn add_work(expr: &Expr, facts: &Facts, levels: &mut [u32]) -> usize {
     let cost = match expr.term() {
         Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg, _) if expr.ty() == &Type::Double => 1,
-        Term::Prim(Prim::Div, _) if expr.ty() == &Type::Double => 3,
+        // by a number it is a product
+        Term::Prim(Prim::Div, args) if expr.ty() == &Type::Double => {
+            if matches!(args[1].term(), Term::Double(_)) {
+                1
+            } else {
+                3
+            }
+        }
         _ => return facts.level(expr),
     };
     let mut level = 0;

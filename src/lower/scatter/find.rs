@@ -191,7 +191,11 @@ impl Search<'_> {
             match self.sum(&term, minus) {
                 Some((sum, init)) => {
                     sums.push(sum);
-                    rest.push((init, minus));
+                    if self.exact {
+                        rest.push((init, minus));
+                    } else {
+                        collect_terms(&init, minus, &mut rest);
+                    }
                 }
                 None => rest.push((term, minus)),
             }
@@ -201,6 +205,8 @@ impl Search<'_> {
         }
         sums.into_iter().for_each(|sum| self.add(sum));
         rest.retain(|(term, _)| self.exact || !matches!(term.term(), Term::Double(zero) if *zero == 0.0));
+        // a positive one first
+        rest.sort_by_key(|(_, minus)| !self.exact && *minus);
         let whole = rest.into_iter().fold(None, |whole: Option<Expr>, (term, minus)| {
             Some(match (whole, minus) {
                 (None, false) => term,

@@ -253,12 +253,19 @@ fn component_tuple(tuple: &Expr, wanted: &Components) -> Expr {
     Expr::bind("t", tuple.clone(), |tuple| Expr::tuple(wanted.iter().map(|j| part(&tuple, *j)).collect()))
 }
 
-/// Without lets that nothing uses any more, from the inside out.
+/// Without lets that nothing uses any more, from the inside out; of a tuple of which one component is used that one.
 fn without_dead_lets(expr: &Expr) -> Expr {
     match expr.term() {
         Term::Let(x, a, b) => {
             let b = without_dead_lets(b);
-            if mentions(&b, x) { Expr::let_(x.clone(), a.clone(), b) } else { b }
+            if !mentions(&b, x) {
+                return b;
+            }
+            let used = projections_of(&b, x).filter(|used| used.len() == 1).and_then(|used| used.first().copied());
+            match used.and_then(|k| Some((k, component(a, k)?))) {
+                Some((k, part)) => Expr::bind(x.name(), part, |part| project(&b, x, &vec![part; k + 1])),
+                None => Expr::let_(x.clone(), a.clone(), b),
+            }
         }
         Term::If(c, a, b) => Expr::if_(c.clone(), without_dead_lets(a), without_dead_lets(b)),
         Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, without_dead_lets(body)),
