@@ -36,6 +36,9 @@ const USES: &[(&str, bool, &str)] = &[
     ("columns", false, "build n (fun j -> ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m)"),
     ("finished", false, "build n (fun j -> ifold (fun s i -> s + X[i][j] * r[i]) 0.0 m / 3.0 + w[j])"),
     ("begun", false, "build n (fun j -> ifold (fun s i -> s - X[i][j] * r[i]) w[j] m)"),
+    ("named", false, "build n (fun j -> ifold (fun s i -> let t = r[i] in s + sinh t * X[i][j] / cosh t) 0.0 m)"),
+    ("added", false, "build n (fun j -> ifold (fun s i -> let t = abs r[i] in s + (X[i][j] - t) * (w[j] + t)) 0.0 m)"),
+    ("chosen", false, "build n (fun j -> ifold (fun s i -> let t = abs r[i] in s + X[i][j] * (if t <= w[j] then t else w[j])) 0.0 m)"),
     ("heavy", false, "build n (fun j -> ifold (fun s i -> let p = r[i] * X[i][j] in s + sqrt (p * p)) 0.0 m)"),
     (
         "pairs",

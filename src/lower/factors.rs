@@ -108,14 +108,12 @@ impl Lowerer<'_> {
         failed.map_or(Ok(expr), Err)
     }
 
-    /// Arithmetic on and comparisons of numbers, variables, and elements that are known to be there.
+    /// Functions and comparisons of numbers, variables, and elements that are known to be there.
     pub fn cannot_fail(&self, expr: &Expr) -> bool {
         match expr.term() {
             Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => true,
             Term::Get(array, index) => self.cannot_fail(array) && index.is_atom() && self.facts.get_is_safe(array, index),
-            Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Neg, args) => {
-                expr.ty() == &Type::Double && args.iter().all(|arg| self.cannot_fail(arg))
-            }
+            Term::Prim(_, args) if expr.ty() == &Type::Double => args.iter().all(|arg| arg.ty() == &Type::Double && self.cannot_fail(arg)),
             Term::Prim(Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Not, args) => {
                 args.iter().all(|arg| self.cannot_fail(arg))
             }

@@ -214,11 +214,14 @@ impl Lowerer<'_> {
         // what is the same for the whole row is named before it
         let ours = fold.ours();
         let (later, sooner): (Vec<_>, Vec<_>) = fold.lets.iter().cloned().partition(|(var, _)| ours.contains(var));
-        let mut terms = Vec::new();
+        let mut steps = Vec::new();
         for row in rows {
             self.env.extend(row.iter().cloned());
+            let mut known = row.clone();
             for (var, value) in &sooner {
                 self.bind(var, value)?;
+                // of this row, also where others bind it after it
+                known.extend(self.env.get(var).map(|view| (var.clone(), view.clone())));
             }
             if let ([_], Some((cond, truth, term))) = (rows, self.condition_of_row(fold, &ours)) {
                 let choice = self.scalar(&cond)?;
@@ -227,11 +230,11 @@ impl Lowerer<'_> {
                 self.emit(Stmt::If { cond: if truth { choice } else { negate(choice) }, then: block, otherwise: Vec::new() });
                 return Ok(());
             }
-            terms.push(if self.reciprocals && fold.is_sum() { self.with_common_factors(fold.term(), &ours)? } else { fold.term().clone() });
+            let term = if self.reciprocals && fold.is_sum() { self.with_common_factors(fold.term(), &ours)? } else { fold.term().clone() };
+            steps.push((known, term));
         }
         self.enter_apart(column, n, count, Some(state.length()), |this, at| {
             let place = this.element_dest(state, at, fold.init.span())?;
-            let steps: Vec<_> = rows.iter().zip(&terms).collect();
             match (this.view_of(&place), &place) {
                 (View::Scalar(total), Dest::Scalar(target)) => {
                     let total = this.steps(fold, &later, &steps, total)?;
@@ -244,7 +247,7 @@ impl Lowerer<'_> {
                     let locals = this.declare(ty, fold.acc.name(), &view);
                     let parts = components(ty, &locals);
                     this.env.insert(fold.acc.clone(), this.view_of(&locals));
-                    for (row, term) in steps {
+                    for (row, term) in &steps {
                         this.in_row(row, &later)?;
                         this.step(term, &fold.acc, &parts, &Plan::ByBranch)?;
                     }
@@ -256,7 +259,7 @@ impl Lowerer<'_> {
     }
 
     /// The accumulator of a scalar after some rows.
-    fn steps(&mut self, fold: &ColumnFold, later: &[(Var, Expr)], rows: &[(&Vec<(Var, View)>, &Expr)], mut total: Value) -> Result<Value> {
+    fn steps(&mut self, fold: &ColumnFold, later: &[(Var, Expr)], rows: &[(Vec<(Var, View)>, Expr)], mut total: Value) -> Result<Value> {
         for (row, term) in rows {
             self.in_row(row, later)?;
             total = match &fold.step {
