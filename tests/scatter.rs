@@ -140,6 +140,27 @@ const RESULTS: &[(&str, bool, bool, &str, &str)] = &[
         "Vector<n>",
         "build (length c) (fun r -> ifold (fun s i -> if r == i + 1 then s + y[i] else if r == i then s - y[i] else s) 0.0 (length k))",
     ),
+    (
+        "lengths",
+        false,
+        true,
+        "Matrix<n, d>",
+        "gradient (fun p -> ifold (fun s i -> s + sqrt (1.0 + vectorSqNorm p[k[i]]) * y[i]) 0.0 (length k)) p",
+    ),
+    (
+        "poses",
+        false,
+        true,
+        "Vector<n>",
+        "gradient (fun c -> ifold (fun s i -> let d = c[l[i]] - c[k[i]] in s + (cos c[k[i]] * d - y[i]) * (sin c[k[i]] * d - y[i])) 0.0 (length k)) c",
+    ),
+    (
+        "distances",
+        false,
+        true,
+        "Matrix<n, 2>",
+        "gradient (fun u -> ifold (fun s i -> let a = u[k[i]][0] - u[l[i]][0] in let b = u[k[i]][1] - u[l[i]][1] in s + sqrt (1.0 + a * a + b * b)) 0.0 (length k)) (build (length c) (fun r -> [c[r], 2.0 * c[r]]))",
+    ),
     ("pick", false, true, "Vector<n>", "gradient (fun c -> ifold (fun s i -> let e = c[k[i]] - y[i] in s + e * e) 0.0 (length k)) c"),
     (
         "spline",

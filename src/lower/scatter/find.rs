@@ -7,13 +7,14 @@
 //!
 //! Rows may be built in rows, arrays that are written out, and tuples. What is summed beside such sums is what they begin with.
 
-use crate::ir::free::any_free_var;
+use crate::ir::free::{any_free_var, occurrences};
 use crate::ir::prove::Facts;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::lower::columns::replace;
 use crate::source::Span;
 
-use super::steps::{Finder, Row, Step};
+use super::components::{component, with_components};
+use super::steps::{Finder, Row, Step, put};
 
 /// So few rows are compared as fast.
 const FEW: i64 = 4;
@@ -103,6 +104,9 @@ impl Search<'_> {
                 (Expr::tuple(parts).at(expr.span()), shape)
             }
             Term::Let(x, value, body) => {
+                if let Some(found) = self.apart(x, value, body) {
+                    return found;
+                }
                 self.lets.push((x.clone(), value.clone()));
                 let (init, shape) = self.elements(body);
                 self.lets.pop();
@@ -111,6 +115,32 @@ impl Search<'_> {
             }
             _ => (expr.clone(), Shape::Nothing),
         }
+    }
+
+    /// As `elements`, where several elements are the components of one loop, and each is a sum that can be scattered by itself.
+    fn apart(&mut self, x: &Var, value: &Expr, body: &Expr) -> Option<(Expr, Shape)> {
+        let (Term::Fold { .. }, Type::Tuple(parts)) = (value.term(), value.ty()) else { return None };
+        if self.exact {
+            return None;
+        }
+        let names: Vec<Var> = parts.iter().map(|part| x.renewed(part.clone())).collect();
+        let mut elements = with_components(body, x, &names)?;
+        for (k, name) in names.iter().enumerate() {
+            if occurrences(&elements, name) != 1 {
+                return None;
+            }
+            elements = put(&elements, name, &component(value, k)?);
+        }
+        let count = |loops: &[Vec<Sum>]| loops.iter().map(Vec::len).sum::<usize>();
+        let (before, last) = (self.loops.len(), self.loops.last().map_or(0, Vec::len));
+        let known = count(&self.loops);
+        let found = self.elements(&elements);
+        if count(&self.loops) < known + parts.len() {
+            self.loops.truncate(before);
+            self.loops.last_mut().into_iter().for_each(|sums| sums.truncate(last));
+            return None;
+        }
+        Some(found)
     }
 
     fn along(&mut self, side: Side, expr: &Expr) -> (Expr, Shape) {

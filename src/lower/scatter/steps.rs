@@ -14,9 +14,15 @@ mod places;
 use crate::ir::free::{any_free_var, mentions, occurrences};
 use crate::ir::prove::Facts;
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Prim, Status, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+
+use crate::lower::columns::has_loop;
 
 use super::components::{collect_checks, component, with_components};
+
+/// A choice of at most so many nodes is put wherever its name stands, if that is in few places.
+const SMALL: usize = 24;
+const PLACES: usize = 8;
 
 /// The index of a `build` around, and its count.
 #[derive(Clone, Debug)]
@@ -90,7 +96,7 @@ impl Finder {
         let (totals, passed) = (Vec::new(), Vec::new());
         let mut finder = Finder { scope, exact, totals, scatters: false, drops_zero: false, delays: false, outermost, passed };
         for (var, value) in lets {
-            if finder.is_total(value) {
+            if cannot_fail(value, &finder.scope.facts) {
                 finder.scope.lets.push((var.clone(), value.clone()));
                 finder.scope.facts.define(var, value);
             } else {
@@ -223,7 +229,10 @@ impl Finder {
                 return f(self, &rest);
             }
             let is_total = self.is_total(value);
-            if value.ty() == &Type::Double && occurrences(rest, x) == 1 && (is_total || is_always_used(rest, x)) {
+            let once = occurrences(rest, x) == 1 && (is_total || is_always_used(rest, x));
+            // a tangent that is 1 or 0, or a difference of such, is no work wherever it stands
+            let is_small = is_total && !self.exact && value.node_count() <= SMALL && occurrences(rest, x) <= PLACES;
+            if value.ty() == &Type::Double && (once || is_small) {
                 self.delays |= !is_total;
                 return f(self, &put(rest, x, value));
             }
@@ -308,18 +317,28 @@ impl Finder {
 
     /// Whether a term cannot fail, and takes no loop.
     fn is_total(&self, expr: &Expr) -> bool {
-        let facts = &self.scope.facts;
-        let parts = match expr.term() {
-            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => return true,
-            Term::Get(array, index) => facts.get_is_safe(array, index),
-            Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Min | Prim::Max | Prim::ToDouble, _) => true,
-            Term::Prim(Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not, _) => true,
-            Term::Prim(_, args) => expr.ty() == &Type::Double && args.iter().all(|arg| arg.ty() == &Type::Double),
-            Term::Let(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Dim(..) => true,
-            Term::Build { .. } | Term::Fold { .. } | Term::Array(_) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } => false,
-        };
-        parts && expr.term().children().all(|child| self.is_total(child))
+        !has_loop(expr) && cannot_fail(expr, &self.scope.facts)
     }
+}
+
+/// Whether a term cannot fail; it may take a loop.
+fn cannot_fail(expr: &Expr, facts: &Facts) -> bool {
+    let parts = match expr.term() {
+        Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => return true,
+        Term::Fold { n, i, body, init, .. } => {
+            let mut inside = facts.clone();
+            inside.enter_loop(i, n);
+            let runs = Size::try_of_expr(n).is_some_and(|n| facts.nonnegative(&n));
+            return runs && cannot_fail(init, facts) && cannot_fail(body, &inside);
+        }
+        Term::Get(array, index) => facts.get_is_safe(array, index),
+        Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Min | Prim::Max | Prim::ToDouble, _) => true,
+        Term::Prim(Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not, _) => true,
+        Term::Prim(_, args) => expr.ty() == &Type::Double && args.iter().all(|arg| arg.ty() == &Type::Double),
+        Term::Let(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Dim(..) => true,
+        Term::Build { .. } | Term::Array(_) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } => false,
+    };
+    parts && expr.term().children().all(|child| cannot_fail(child, facts))
 }
 
 /// Whether a variable that stands in a term once is needed whenever the term is.
@@ -333,8 +352,8 @@ fn is_always_used(expr: &Expr, x: &Var) -> bool {
     }
 }
 
-/// The term with a value in the one place of a variable.
-fn put(expr: &Expr, x: &Var, value: &Expr) -> Expr {
+/// The term with a value in the places of a variable.
+pub fn put(expr: &Expr, x: &Var, value: &Expr) -> Expr {
     match expr.term() {
         Term::Var(var) if var == x => value.clone(),
         _ if !mentions(expr, x) => expr.clone(),

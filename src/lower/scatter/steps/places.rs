@@ -22,6 +22,10 @@ impl Finder {
             }
             _ => {}
         }
+        if let Some((_, truth)) = self.scope.conds.iter().find(|(known, _)| is_same_condition(known, cond)) {
+            let truth = *truth;
+            return f(self, truth);
+        }
         if !self.varies(cond) && self.scope.conds.is_empty() {
             let mut branch = |truth| {
                 self.inside(|this| {
@@ -126,6 +130,20 @@ impl Finder {
         steps.extend(inner);
         Some(steps)
     }
+}
+
+/// Whether conditions are the same, `a = b` and `b = a` among them.
+fn is_same_condition(a: &Expr, b: &Expr) -> bool {
+    a.is_same(b)
+        || match (a.term(), b.term()) {
+            (Term::Prim(Prim::Eq, a), Term::Prim(Prim::Eq, b)) => {
+                let is_same = |x: &Expr, y: &Expr| x.is_same(y) || matches!((x.term(), y.term()), (Term::Var(x), Term::Var(y)) if x == y);
+                a.len() == 2
+                    && b.len() == 2
+                    && (is_same(&a[0], &b[0]) && is_same(&a[1], &b[1]) || is_same(&a[0], &b[1]) && is_same(&a[1], &b[0]))
+            }
+            _ => false,
+        }
 }
 
 /// `a && b` as a and b.
