@@ -156,7 +156,7 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
         false,
         "ifold (fun s i -> let t = vectorMap m[i] exp in s + ifold (fun u j -> u * 0.5 + t[length t - 1 - j] * t[j]) 0 (length t)) 0 (length m)",
     ),
-    ("steps (v: Vector<n>)", 1, true, "ifold (fun w k -> build (length v) (fun i -> w[length v - 1 - i] * 0.5 + exp v[i])) v (length v)"),
+    ("steps (v: Vector<n>)", 2, true, "ifold (fun w k -> build (length v) (fun i -> w[length v - 1 - i] * 0.5 + exp v[i])) v (length v)"),
     ("branch (v: Vector<n>) (b: Bool)", 2, true, "if b then vectorMap v exp else vectorMap v log"),
     ("product (v: Vector<n>)", 1, false, "ifold (fun p i -> p * v[i]) 1.0 (length v)"),
     ("recurrence (v: Vector<n>)", 0, true, "ifold (fun s i -> s * 0.5 + v[i]) 0.0 (length v)"),

@@ -37,6 +37,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "let t = build (length w) (fun i -> exp (sin (w[i] * w[i]))) in build (length v) (fun k -> ifold (fun s i_1 -> s + t[i_1] * v[k]) 0.0 (length w))",
     ),
     (
+        "hoist-array",
+        "build (length v) (fun k -> ifold (fun s i -> let a = build 3 (fun j -> w[i] * double j) in s + v[k] * ifold (fun m j -> m + exp a[j]) 0.0 3) 0.0 (length w))",
+        "let sum = build (length w) (fun i -> ifold (fun m j -> m + exp (build 3 (fun j_1 -> w[i] * double j_1))[j]) 0.0 3) in build (length v) (fun k -> ifold (fun s i_1 -> let a = build 3 (fun j_2 -> w[i_1] * double j_2) in s + v[k] * sum[i_1]) 0.0 (length w))",
+    ),
+    (
         "topdown hoist-array",
         "build n (fun i -> let u = v in ifold (fun s j -> s + u[j] * w[i] * sin (sin (double j))) 0.0 (length u))",
         "let t = build (length v) (fun j -> sin (sin (double j))) in build n (fun i -> let u = v in ifold (fun s j_1 -> s + u[j_1] * w[i] * t[j_1]) 0.0 (length u))",
@@ -51,6 +56,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "topdown get-build ; hoist-check",
         "build n (fun i -> (build 3 (fun j -> x))[k])",
         "check n <= 0 || 0 <= k && k < 3 else BOUNDS in build n (fun i -> x)",
+    ),
+    (
+        "topdown get-build ; hoist-check",
+        "build n (fun i -> let t = sin v[i] in (build 3 (fun j -> t))[k])",
+        "check n <= 0 || 0 <= k && k < 3 else BOUNDS in build n (fun i -> let t = sin v[i] in t)",
     ),
     (
         "array-absorb",
@@ -97,6 +107,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ("cancel", "a * b / a", "b"),
     ("div-sum", "(x - y * z) / z", "x / z - y"),
     ("div-sum", "(z * y - x) / z", "y - x / z"),
+    ("div-sum", "(-(y * z) + x) / z", "-y + x / z"),
     ("div-sum", "(k + m * length v) / length v", ""),
     // 8c
     ("get-build", "(build (length v) (fun i -> v[i] * 2.0))[k]", "check 0 <= k && k < length v else BOUNDS in v[k] * 2.0"),
@@ -336,6 +347,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "array-split",
         "let p = build n (fun i -> (v[i] * 2.0, w[i])) in build n (fun k -> fst p[k])",
         "let p_0 = build n (fun i -> v[i] * 2.0) in build n (fun k -> p_0[k])",
+    ),
+    (
+        "array-split",
+        "let p = build (length v) (fun i -> ifold (fun s j -> (fst s + w[j], fst s * snd s)) (0.0, v[i]) 3) in build n (fun k -> fst p[k])",
+        "let p_0 = build (length v) (fun i -> ifold (fun s j -> s + w[j]) 0.0 3) in build n (fun k -> p_0[k])",
     ),
     (
         "array-split",

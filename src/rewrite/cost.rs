@@ -7,7 +7,7 @@ use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 /// Whether computing any element (through directly nested builds) costs at most what reading it from
-/// memory does: one read, one operation or one comparison, and no loop. A condition on Index that is the same for
+/// memory does: one read, one operation or one comparison, and neither a function nor a loop. A condition on Index that is the same for
 /// all elements costs nothing: it is known before. What one element alone has costs next to nothing.
 pub fn element_is_cheap(build: &Expr) -> bool {
     let (mut levels, mut indices) = (0, Vec::new());
@@ -71,8 +71,10 @@ fn has_choice(expr: &Expr, indices: &[&Var]) -> bool {
 pub struct Work {
     /// Loops, calls and arrays.
     pub loops: u32,
-    /// Operations on Doubles outside of them.
+    /// Operations on Doubles outside of them,
     pub operations: u32,
+    /// and functions of Doubles among these, each as long as many.
+    pub functions: u32,
     /// Elements that are read outside of them.
     pub reads: u32,
 }
@@ -91,11 +93,27 @@ pub fn is_work(expr: &Expr) -> bool {
 
 /// Whether an operation on Doubles takes many times as long as an addition: a quotient, a root, a function.
 pub fn is_costly(prim: Prim) -> bool {
+    matches!(prim, Prim::Div | Prim::Sqrt) || is_function(prim)
+}
+
+/// Whether it takes longer than writing a number and reading it twice: a function of the C library.
+fn is_function(prim: Prim) -> bool {
     match prim {
-        Prim::Div | Prim::Pow | Prim::Sqrt => true,
+        Prim::Pow => true,
         Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan | Prim::Atan2 => true,
         Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log | Prim::Exp | Prim::Erf | Prim::Lgamma | Prim::Polygamma => true,
-        Prim::Add | Prim::Sub | Prim::Mul | Prim::Rem | Prim::Neg | Prim::Min | Prim::Max | Prim::Abs | Prim::Sign | Prim::Floor => false,
+        Prim::Add
+        | Prim::Sub
+        | Prim::Mul
+        | Prim::Div
+        | Prim::Rem
+        | Prim::Sqrt
+        | Prim::Neg
+        | Prim::Min
+        | Prim::Max
+        | Prim::Abs
+        | Prim::Sign
+        | Prim::Floor => false,
         Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not => false,
         Prim::ToDouble | Prim::ToIndex => false,
     }
@@ -116,7 +134,10 @@ impl Work {
     fn add_head(&mut self, expr: &Expr) {
         match expr.term() {
             Term::Build { .. } | Term::Fold { .. } | Term::Call(..) => self.loops += 1,
-            Term::Prim(..) if expr.ty() == &Type::Double => self.operations += 1,
+            Term::Prim(prim, _) if expr.ty() == &Type::Double => {
+                self.operations += 1;
+                self.functions += u32::from(is_function(*prim));
+            }
             Term::Get(..) if !matches!(expr.ty(), Type::Array(..)) => self.reads += 1,
             Term::Var(_)
             | Term::Double(_)
@@ -138,9 +159,12 @@ impl Work {
     /// Worth an array: even with two rounds of the outer loop, writing and reading it costs less than
     /// computing it again.
     pub fn is_worth_an_array(self) -> bool {
-        self.loops > 0 || self.operations > 2 || self.operations > 0 && self.operations + self.reads > 4
+        self.loops > 0 || self.functions > 0 || self.operations > 2 || self.operations > 0 && self.operations + self.reads > 4
     }
 }
+
+/// So many operations a function takes at least.
+const FUNCTION: u32 = 4;
 
 /// Operations and reads of a term without loops, calls and new arrays; `None` for others.
 fn operations(expr: &Expr) -> Option<u32> {
@@ -148,6 +172,7 @@ fn operations(expr: &Expr) -> Option<u32> {
         Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Dual { .. } | Term::Array(_) | Term::Let(..) => return None,
         // a row is no read
         Term::Get(..) if matches!(expr.ty(), Type::Array(..)) => 0,
+        Term::Prim(prim, _) if is_function(*prim) => FUNCTION,
         Term::Prim(..) | Term::Get(..) | Term::Check { .. } => 1,
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => 0,
         Term::If(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => 0,

@@ -57,7 +57,12 @@ impl Lesson {
                 vars.push(var.clone());
                 (value.fingerprint(), var).hash(&mut hasher);
             }
-            Lesson::Function(_) | Lesson::Loop(..) => {}
+            // inside, the count is positive
+            Lesson::Loop(_, n) => {
+                each_free_var(n, &mut |var| vars.push(var.clone()));
+                n.fingerprint().hash(&mut hasher);
+            }
+            Lesson::Function(_) => {}
         }
         (vars, hasher.finish())
     }

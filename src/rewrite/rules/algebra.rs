@@ -24,7 +24,7 @@ rules! {
     "zero-div" Ring Algebra @ Prim: "0 / e -> 0 if double e";
     "zero-sub" Ring Algebra @ Prim: "0 - e -> -e";
     "neg-zero" Ring Algebra @ Prim: "-0 -> 0";
-    "div-sum"  Ring Algebra @ Product: "(a + b * c) / c -> a / c + b" if ["double c"] => div_sum;
+    "div-sum"  Ring Algebra @ Product: "(a + b * c) / c -> a / c + b; (a - b * c) / c -> a / c - b; (-(b * c) + a) / c -> -b + a / c" if ["double c"] => div_sum;
     "cancel"   Ring Algebra @ Product: "(a * b) / (a * c) -> b / c" if ["that is less work in the innermost loop"] => cancel;
     "factor"   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
     "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d" if ["c holds in one step of the loop around, or in all or none"] => distribute;
@@ -42,22 +42,24 @@ fn div_sum(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let [sum, c] = args.as_slice() else { return None };
     let Term::Prim(prim @ (Prim::Add | Prim::Sub), parts) = sum.term() else { return None };
     let [x, y] = parts.as_slice() else { return None };
-    let rest = |product: &Expr| match product.term() {
-        Term::Prim(Prim::Mul, factors) => match factors.as_slice() {
-            [b, last] if same(last, c) => Some(b.clone()),
-            [first, b] if same(first, c) => Some(b.clone()),
-            _ => None,
-        },
-        _ => None,
-    };
     let divided = |part: &Expr| Expr::prim(Prim::Div, vec![part.clone(), c.clone()]);
-    let (x, y) = match (rest(x), rest(y)) {
+    let (x, y) = match (without(x, c), without(y, c)) {
         (_, Some(b)) => (divided(x), b),
         (Some(b), None) => (b, divided(y)),
         (None, None) => return None,
     };
     facts.require("double c", expr.ty() == &Type::Double, c)?;
     Some(Expr::prim(*prim, vec![x, y]))
+}
+
+/// What is multiplied by c, with its sign; `None` where nothing is.
+fn without(product: &Expr, c: &Expr) -> Option<Expr> {
+    match (product.term(), product.term().children().collect::<Vec<_>>().as_slice()) {
+        (Term::Prim(Prim::Mul, _), [b, last]) if same(last, c) => Some((*b).clone()),
+        (Term::Prim(Prim::Mul, _), [first, b]) if same(first, c) => Some((*b).clone()),
+        (Term::Prim(Prim::Neg, _), [product]) => Some(Expr::prim(Prim::Neg, vec![without(product, c)?])),
+        _ => None,
+    }
 }
 
 fn cancel(expr: &Expr, facts: &Facts) -> Option<Expr> {

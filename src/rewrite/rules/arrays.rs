@@ -42,17 +42,17 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if loops.is_empty() {
         return None;
     }
-    let components: Vec<Expr> = (0..parts.len()).map(|k| component(element, k)).collect::<Option<_>>()?;
-    let arrays: Vec<Var> =
-        (0..parts.len()).map(|k| Var::fresh(&format!("{}_{k}", x.name()), array_of(&components[k], &loops).ty().clone())).collect();
+    let part = |k: usize| array_of(&Expr::proj(element.clone(), k), &loops).ty().clone();
+    let arrays: Vec<Var> = (0..parts.len()).map(|k| Var::fresh(&format!("{}_{k}", x.name()), part(k))).collect();
     let mut used = vec![false; parts.len()];
     let body = elements(body, x, loops.len(), &arrays, &mut used)?;
     // a component that is a name of the element's own lets is read, not computed again
     let read = |k: usize| loops.iter().fold(Expr::var(&arrays[k]), |array, (_, i)| Expr::get(array, Expr::var(i)));
     let named: Vec<(Var, usize)> = component_names(element).into_iter().filter(|(_, k)| used[*k]).collect();
     let mut lets = Vec::new();
-    for (k, component) in components.iter().enumerate().filter(|(k, _)| used[*k]) {
-        let shared = with_values(component, &|y| named.iter().find(|(name, at)| name == y && *at < k).map(|(_, at)| read(*at)));
+    for k in (0..parts.len()).filter(|k| used[*k]) {
+        let shared =
+            with_values(&component(element, k)?, &|y| named.iter().find(|(name, at)| name == y && *at < k).map(|(_, at)| read(*at)));
         lets.push((k, shared));
     }
     if let Some((n, _)) = loops.iter().find(|(n, _)| !is_free(n)) {

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use crate::ir::free::{any_free_var, each_free_var, mentions};
 use crate::ir::subst::{freshen, substitute};
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::{Replacements, has_array, replace};
 use crate::rewrite::cost::{Work, is_worth_a_name};
 use crate::rewrite::facts::Facts;
@@ -24,8 +24,8 @@ rules! {
         if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
     "hoist-array" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
         if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total, else behind the test that 0 < k", "0 <= n, else max 0 n elements"] => hoist_array;
-    "hoist-check" Lambda Motion @ Loop: "build n (fun i -> check c else s in e) -> check n <= 0 || c else s in build n (fun i -> e)"
-        if ["i is not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
+    "hoist-check" Lambda Motion @ Loop: "build n (fun i -> let x = a in check c else s in e) -> check n <= 0 || c else s in build n (fun i -> let x = a in e)"
+        if ["i and x are not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
 }
 
 /// The count, the binders and the body of a loop.
@@ -148,6 +148,15 @@ pub(super) fn elements(loops: &[(Var, Expr)], element: Expr, facts: &Facts) -> E
     freshen(&array)
 }
 
+/// Whether a term is an array whose elements are as soon computed as read: what needs it takes it along.
+fn has_cheap_elements(term: &Expr) -> bool {
+    let mut element = term;
+    while let Term::Build { body, .. } = element.term() {
+        element = body;
+    }
+    !element.is_same(term) && !has_array(element.ty()) && !Work::of(element).is_worth_an_array()
+}
+
 /// What is only read is not mentioned.
 pub(super) fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
     if !is_worth_a_name(term) {
@@ -156,16 +165,27 @@ pub(super) fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
     facts.require("e is worth an array", Work::of(term).is_worth_an_array(), term).is_some()
 }
 
-/// All checks in front of the body at once: each step of a loop is looked at again.
+/// All checks in front of the body at once, also from behind names: each step of a loop is looked at again.
 fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let (n, binders, mut body) = parts(expr)?;
-    let free = |cond: &Expr| facts.grants("i is not in c", !binders.iter().any(|var| mentions(cond, var)));
-    let mut checks = Vec::new();
-    while let Term::Check { cond, status, body: inner } = body.term()
-        && free(cond)
-    {
-        checks.push((cond, *status));
-        body = inner;
+    let (n, mut binders, mut body) = parts(expr)?;
+    let mut checks: Vec<(&Expr, Status)> = Vec::new();
+    let mut lets: Vec<(&Var, &Expr)> = Vec::new();
+    loop {
+        match body.term() {
+            Term::Check { cond, status, body: inner } => {
+                if !facts.grants("i and x are not in c", !binders.iter().any(|var| mentions(cond, var))) {
+                    break;
+                }
+                checks.push((cond, *status));
+                body = inner;
+            }
+            Term::Let(x, value, inner) => {
+                lets.push((x, value));
+                binders.push(x);
+                body = inner;
+            }
+            _ => break,
+        }
     }
     if checks.is_empty() {
         return None;
@@ -179,7 +199,8 @@ fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let idle = Expr::prim(Prim::Le, vec![n.clone(), Expr::index(0)]);
         Expr::prim(Prim::Or, vec![idle, cond.clone()])
     };
-    let inside = with_body(expr, body.clone());
+    let body = lets.into_iter().rev().fold(body.clone(), |body, (x, value)| Expr::let_(x.clone(), value.clone(), body));
+    let inside = with_body(expr, body);
     Some(checks.into_iter().rev().fold(inside, |inside, (cond, status)| Expr::check(outside(cond), status, inside)))
 }
 
@@ -367,7 +388,7 @@ impl<'a> Search<'a> {
     }
 
     fn below_let(&mut self, x: &Var, value: &Expr, f: impl FnOnce(&mut Search)) {
-        if !self.is_free(value) || Work::of(value).loops > 0 {
+        if !self.is_free(value) || Work::of(value).loops > 0 && !has_cheap_elements(value) {
             return self.within(std::slice::from_ref(x), f);
         }
         let fails = self.fails(value);

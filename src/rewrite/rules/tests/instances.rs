@@ -145,6 +145,7 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         "div-sum" => {
             let c = Expr::prim(Prim::Exp, vec![g.param("x")]);
             let product = if g.below(2) == 0 { prim(Prim::Mul, g.double(1), c.clone()) } else { prim(Prim::Mul, c.clone(), g.double(1)) };
+            let product = if g.below(2) == 0 { product } else { Expr::prim(Prim::Neg, vec![product]) };
             let (sum, other) = ([Prim::Add, Prim::Sub][g.below(2)], g.double(1));
             let sum = if g.below(2) == 0 { prim(sum, product, other) } else { prim(sum, other, product) };
             prim(Prim::Div, sum, c)

@@ -117,7 +117,7 @@ pub const ROWS: &[Row] = &[
         Wrong,
         "build (length v) (fun k -> ifold (fun s i -> if i <= k then s + exp (sin (x * double i)) else s) v[k] n)",
     ),
-    by("hoist-check", "i is not in c", Scope, "topdown get-build ; hoist-check", "build n (fun i -> (build 3 (fun j -> x))[i])"),
+    by("hoist-check", "i and x are not in c", Scope, "topdown get-build ; hoist-check", "build n (fun i -> (build 3 (fun j -> x))[i])"),
     by(
         "hoist-check",
         "n is free to copy",

@@ -280,7 +280,15 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "hoist-check" => {
             let n = g.count();
-            g.build(n, |g| Expr::check(g.boolean(1), Status::Bounds, g.double(1)))
+            g.build(n, |g| {
+                let check = |g: &mut Generator| Expr::check(g.boolean(1), Status::Bounds, g.double(1));
+                if g.below(2) == 0 {
+                    return check(g);
+                }
+                let value = g.double(1);
+                let (x, body) = g.bound("t", Type::Double, |g, _| check(g));
+                Expr::let_(x, value, body)
+            })
         }
         "array-absorb" => {
             let n = g.size(0);
