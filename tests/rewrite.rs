@@ -51,6 +51,22 @@ const RULES: &[(&str, &str, &str)] = &[
         "build (length v) (fun i -> ifold (fun s j -> if j <= i then s + exp (sin (w[j] * w[j])) * v[i] else s) 0.0 (length w))",
         "let t = build (length w) (fun j -> if j < length v then exp (sin (w[j] * w[j])) else 0.0) in build (length v) (fun i -> ifold (fun s j_1 -> if j_1 <= i then s + t[j_1] * v[i] else s) 0.0 (length w))",
     ),
+    (
+        "hoist-window",
+        "build (length v) (fun i -> ifold (fun s k -> s + ifold (fun t j -> if i < j + 1 then t + v[i] * exp (sin (w[j] * M[k][j])) else t) 0.0 (length w)) 0.0 (length M))",
+        "let t = build (length M) (fun k -> build (length w) (fun j -> if 0 < length v then exp (sin (w[j] * M[k][j])) else 0.0)) in build (length v) (fun i -> ifold (fun s k_1 -> s + ifold (fun t_1 j_1 -> if i < j_1 + 1 then t_1 + v[i] * t[k_1][j_1] else t_1) 0.0 (length w)) 0.0 (length M))",
+    ),
+    (
+        "hoist-window",
+        "build (length v) (fun i -> if i < k then ifold (fun s j -> s + v[i] * exp (sin w[j])) 0.0 (length w) else 0.0)",
+        "let t = build (length w) (fun j -> if 0 < k then if 0 < length v then exp (sin w[j]) else 0.0 else 0.0) in build (length v) (fun i -> if i < k then ifold (fun s j_1 -> s + v[i] * t[j_1]) 0.0 (length w) else 0.0)",
+    ),
+    (
+        "hoist-window",
+        "build (length v) (fun i -> if i < 5 then v[i] * ifold (fun s j -> s + w[j]) 0.0 (length w) else 0.0)",
+        "let sum = if 0 < length v then ifold (fun s j -> s + w[j]) 0.0 (length w) else 0.0 in build (length v) (fun i -> if i < 5 then v[i] * sum else 0.0)",
+    ),
+    ("hoist-window", "build (length v) (fun i -> if i < 5 then v[i] * exp (sin x) else 0.0)", ""),
     ("hoist-window", "build (length v) (fun i -> ifold (fun s j -> if j < i * i then s + exp (sin (w[j] * w[j])) else s) 0.0 9)", ""),
     (
         "topdown get-build ; hoist-check",

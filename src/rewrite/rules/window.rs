@@ -7,7 +7,13 @@
 //! `hoist-array` takes only what every step evaluates, so that nothing new may fail and nothing is computed that was not. Here
 //! a witness says as much: at i = j the condition is 0 < p, and that step computes e j itself. Wherever the condition
 //! holds the witness's does too, so that the array has what is read. So the gradient of a convolution computes each
-//! residual once. Limits: conditions that compare Indexes; witnesses are the ends that they give i, or that its loop does.
+//! residual once. The inner loops may be several, or within the condition, as in the derivative of a product with a triangle:
+//!
+//!     build p (fun c -> if c < r + 1 then ifold (fun s i -> s + e i * x[i][c]) 0.0 n else 0.0)
+//!       →   let t = build n (fun i -> e i) in build p (fun c -> if c < r + 1 then ifold (fun s i -> s + t[i] * x[i][c]) 0.0 n else 0.0)
+//!
+//! Limits: conditions that compare Indexes; witnesses are the ends that they give i, or that its loop does. Without an inner loop
+//! only what has one itself.
 
 use rustc_hash::FxHashSet;
 
@@ -15,6 +21,7 @@ use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::{has_array, replace};
+use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
@@ -23,7 +30,7 @@ use super::range::{Bound, Comparison};
 use super::rules;
 
 rules! {
-    "hoist-window" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> if c i j then f e else s) z n) -> let t = build n (fun j -> if c w j then e else 0.0) in build k (fun i -> ifold (fun s j -> if c i j then f t[j] else s) z n)"
+    "hoist-window" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> if c i j then f e else s) z n) -> let t = build n (fun j -> if c w j then e else 0.0) in build k (fun i -> ifold (fun s j -> if c i j then f t[j] else s) z n); build k (fun i -> if c i then ifold (fun s j -> f e) z n else a) -> let t = build n (fun j -> if c w then e else 0.0) in build k (fun i -> if c i then ifold (fun s j -> f t[j]) z n else a)"
         if ["i and s are not in e", "e is worth an array", "wherever c i j holds, 0 <= w < k and c w j do", "0 <= n, else max 0 n elements"] => hoist_window;
 }
 
@@ -33,9 +40,9 @@ fn hoist_window(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let bound = binders.iter().map(|var| (*var).clone()).collect();
-    let mut search =
-        Search { facts, outer: ((*binders.last()?).clone(), k), inner: None, bound, lets: Vec::new(), tests: Vec::new(), found: None };
-    let body = search.outside(body)?;
+    let outer = ((*binders.last()?).clone(), k);
+    let mut search = Search { facts, outer, inner: Vec::new(), bound, lets: Vec::new(), tests: Vec::new(), found: None };
+    let body = search.within(body)?;
     let (t, array) = search.found?;
     Some(Expr::let_(t, array, with_body(expr, body)))
 }
@@ -43,58 +50,61 @@ fn hoist_window(expr: &Expr, facts: &Facts) -> Option<Expr> {
 /// Looks for the first term that an array may have.
 struct Search<'a> {
     facts: &'a Facts,
-    /// The variables of the two loops and their counts.
+    /// The variable of the outer loop and its count,
     outer: (Var, &'a Expr),
-    inner: Option<(Var, Expr)>,
-    /// What is bound between the outer loop and here, but for the inner loop's variable.
+    /// and those of the inner loops.
+    inner: Vec<(Var, Expr)>,
+    /// What is bound between the outer loop and here, but for the variables of inner loops.
     bound: FxHashSet<Var>,
     /// Names on the way, which conditions are made of.
     lets: Vec<(Var, Expr)>,
-    /// The conditions around this place inside the inner loop, over its names written out, with their values.
+    /// The conditions around this place, over their names written out, with their values.
     tests: Vec<(Expr, bool)>,
     found: Option<(Var, Expr)>,
 }
 
 impl Search<'_> {
-    /// The part of the outer loop's body that every step evaluates, with the array read where it was computed.
-    fn outside(&mut self, expr: &Expr) -> Option<Expr> {
-        if expr.is_atom() {
-            return None;
+    /// The term with an array read where it was computed: it is looked for in what every step evaluates, with the steps of inner
+    /// loops, and in the branches of the conditions that they ask.
+    fn within(&mut self, expr: &Expr) -> Option<Expr> {
+        match expr.term() {
+            Term::If(cond, a, b) => self.branches(cond, a, b),
+            Term::Build { n, i, body } => {
+                self.in_strict(expr, &mut |search, child| search.within(child)).or_else(|| self.steps(expr, n, None, i, body))
+            }
+            Term::Fold { n, acc, i, body, .. } => {
+                self.in_strict(expr, &mut |search, child| search.within(child)).or_else(|| self.steps(expr, n, Some(acc), i, body))
+            }
+            _ if expr.is_atom() => None,
+            _ => self.in_strict(expr, &mut |search, child| search.within(child)),
         }
-        if let Some(found) = self.in_strict(expr, &mut |search, child| search.outside(child)) {
-            return Some(found);
-        }
-        let (n, j, acc, body) = match expr.term() {
-            Term::Build { n, i, body } => (n, i, None, body),
-            Term::Fold { n, acc, i, body, .. } => (n, i, Some(acc), body),
-            _ => return None,
-        };
+    }
+
+    /// A loop with an array read in its steps.
+    fn steps(&mut self, expr: &Expr, n: &Expr, acc: Option<&Var>, j: &Var, body: &Expr) -> Option<Expr> {
         let n = self.written_out(n);
-        if !matches!(body.ty(), Type::Double | Type::Tuple(_)) || self.is_bound(&n) || !self.facts.is_total(&n) {
+        let is_fixed = !self.inner.iter().any(|(j, _)| mentions(&n, j));
+        if !matches!(body.ty(), Type::Double | Type::Tuple(_)) || !is_fixed || self.is_bound(&n) || !self.facts.is_total(&n) {
             return None;
         }
-        self.inner = Some((j.clone(), n));
+        self.inner.push((j.clone(), n));
         self.bound.extend(acc.cloned());
-        let body = self.within(body);
+        let body = if self.tests.is_empty() { self.within(body) } else { self.arm(body) };
         if let Some(acc) = acc {
             self.bound.remove(acc);
         }
+        self.inner.pop();
         Some(with_body(expr, body?))
     }
 
-    /// The conditions that every step of the inner loop asks, and those in their branches.
-    fn within(&mut self, expr: &Expr) -> Option<Expr> {
-        let Term::If(cond, a, b) = expr.term() else {
-            return self.in_strict(expr, &mut |search, child| search.within(child));
-        };
+    fn branches(&mut self, cond: &Expr, a: &Expr, b: &Expr) -> Option<Expr> {
         if let Some(cond) = self.within(cond) {
             return Some(Expr::if_(cond, a.clone(), b.clone()));
         }
         let test = self.written_out(cond);
-        let Some((j, _)) = &self.inner else { return None };
-        let (i, j) = (self.outer.0.clone(), j.clone());
+        let is_index = |var: &Var| *var == self.outer.0 || self.inner.iter().any(|(j, _)| j == var);
         let is_over_indices =
-            Comparison::of(&test, true).is_some() && !any_free_var(&test, &mut |var| self.bound.contains(var) && *var != i && *var != j);
+            Comparison::of(&test, true).is_some() && !any_free_var(&test, &mut |var| self.bound.contains(var) && !is_index(var));
         if !is_over_indices {
             return None;
         }
@@ -115,14 +125,13 @@ impl Search<'_> {
         if let Some(written) = self.worth_an_array(arm)
             && let Some(guards) = self.guards(&written)
         {
-            let (j, n) = self.inner.clone()?;
             let idle = zero(written.ty())?;
             let element = guards.into_iter().rev().fold(written.clone(), |element, (guard, truth)| {
                 if truth { Expr::if_(guard, element, idle.clone()) } else { Expr::if_(guard, idle.clone(), element) }
             });
-            let array = elements(&[(j.clone(), n)], element, self.facts);
+            let array = elements(&self.inner, element, self.facts);
             let t = Var::fresh(name_for(&written), array.ty().clone());
-            let read = Expr::get(Expr::var(&t), Expr::var(&j));
+            let read = self.inner.iter().fold(Expr::var(&t), |array, (j, _)| Expr::get(array, Expr::var(j)));
             self.found = Some((t, array));
             return Some(replace(arm, &written, &read));
         }
@@ -134,7 +143,10 @@ impl Search<'_> {
         if expr.is_atom() || matches!(expr.term(), Term::If(..)) {
             return None;
         }
-        let is_of_step = self.inner.as_ref().is_some_and(|(j, _)| mentions(expr, j));
+        let is_of_step = match self.inner.as_slice() {
+            [] => Work::of(expr).loops > 0,
+            inner => inner.iter().all(|(j, _)| mentions(expr, j)),
+        };
         if is_of_step && !has_array(expr.ty()) && expr.ty() != &Type::Bool && !self.is_bound(expr) && is_worth_an_array(expr, self.facts) {
             return Some(expr.clone());
         }
@@ -149,12 +161,13 @@ impl Search<'_> {
     /// The conditions that an element is computed behind: those of the witness which do not hold in any case.
     fn guards(&self, written: &Expr) -> Option<Vec<(Expr, bool)>> {
         let (i, k) = &self.outer;
-        let (j, n) = self.inner.as_ref()?;
         let mut writer = self.facts.clone();
-        writer.enter_loop(j, n);
         let mut reader = self.facts.clone();
         reader.enter_loop(i, k);
-        reader.enter_loop(j, n);
+        for (j, n) in &self.inner {
+            writer.enter_loop(j, n);
+            reader.enter_loop(j, n);
+        }
         self.tests.iter().for_each(|(test, truth)| reader.assume(test, *truth));
         let mut witnesses: Vec<Size> = self.tests.iter().filter_map(|(test, truth)| end(&Comparison::of(test, *truth)?, i)).collect();
         witnesses.push(Size::constant(0));

@@ -257,25 +257,22 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             })
         }
         "hoist-window" => {
-            let (n, m) = (g.count(), g.count());
+            let (n, m, other) = (g.count(), g.count(), g.count());
+            let shape = g.below(3);
             g.build(n, |g| {
                 let i = Expr::var(g.innermost());
-                sum_of(g, m, |g, s, j| {
-                    let shift = Expr::index(g.below(3) as i64);
-                    let from = prim(Prim::Sub, i.clone(), j.clone());
-                    let work = prim(Prim::Mul, Expr::get(g.param("v"), j), double(0.5));
-                    let work = Expr::prim(Prim::Exp, vec![Expr::prim(Prim::Sin, vec![work])]);
-                    let term = prim(Prim::Mul, g.double(1), work);
-                    let step = prim(Prim::Add, s.clone(), term);
-                    let low = match g.below(3) {
-                        0 => prim(Prim::Le, Expr::index(0), from.clone()),
-                        1 => prim(Prim::Lt, shift.clone(), from.clone()),
-                        _ => prim(Prim::Le, prim(Prim::Mul, i.clone(), i), shift.clone()),
-                    };
-                    let high = prim(Prim::Lt, from, prim(Prim::Add, g.index(1), shift));
-                    let inner = if g.below(2) == 0 { Expr::if_(high, step, s.clone()) } else { step };
-                    Expr::if_(low, inner, s)
-                })
+                match shape {
+                    0 => sum_of(g, m, |g, s, j| window(g, &i, s, &j, &j)),
+                    1 => sum_of(g, other, |g, s, k| {
+                        let inner = sum_of(g, m, |g, s, j| window(g, &i, s, &j, &prim(Prim::Sub, j.clone(), k)));
+                        prim(Prim::Add, s, inner)
+                    }),
+                    _ => {
+                        let high = prim(Prim::Lt, i, g.index(1));
+                        let sum = sum_of(g, m, |g, s, j| prim(Prim::Add, s, work(g, &j)));
+                        Expr::if_(high, sum, g.double(1))
+                    }
+                }
             })
         }
         "hoist-check" => {
@@ -476,4 +473,26 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         _ => return None,
     })
+}
+
+/// A random number times what takes long and needs an index alone.
+fn work(g: &mut Generator, j: &Expr) -> Expr {
+    let element = prim(Prim::Mul, Expr::get(g.param("v"), j.clone()), double(0.5));
+    let long = Expr::prim(Prim::Exp, vec![Expr::prim(Prim::Sin, vec![element])]);
+    prim(Prim::Mul, g.double(1), long)
+}
+
+/// A step that adds such a product where the difference of i and j is in a range.
+fn window(g: &mut Generator, i: &Expr, s: Expr, j: &Expr, at: &Expr) -> Expr {
+    let shift = Expr::index(g.below(3) as i64);
+    let from = prim(Prim::Sub, i.clone(), j.clone());
+    let step = prim(Prim::Add, s.clone(), work(g, at));
+    let low = match g.below(3) {
+        0 => prim(Prim::Le, Expr::index(0), from.clone()),
+        1 => prim(Prim::Lt, shift.clone(), from.clone()),
+        _ => prim(Prim::Le, prim(Prim::Mul, i.clone(), i.clone()), shift.clone()),
+    };
+    let high = prim(Prim::Lt, from, prim(Prim::Add, g.index(1), shift));
+    let inner = if g.below(2) == 0 { Expr::if_(high, step, s.clone()) } else { step };
+    Expr::if_(low, inner, s)
 }
