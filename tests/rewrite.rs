@@ -360,6 +360,12 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> s + ((if i = 2 then a * c[i] else 0.0) + b * c[i])) 0.0 n",
     ),
     (
+        "topdown distribute",
+        "ifold (fun s i -> s + v[i] * (if i = k then y + x else x)) 0.0 (length v)",
+        "ifold (fun s i -> s + (v[i] * x + (if i = k then v[i] * y else 0.0))) 0.0 (length v)",
+    ),
+    ("topdown distribute", "ifold (fun s i -> s + exp v[i] * (if i = k then y + x else x)) 0.0 (length v)", ""),
+    (
         "array-split",
         "let p = build n (fun i -> (v[i] * 2.0, w[i])) in build n (fun k -> fst p[k])",
         "let p_0 = build n (fun i -> v[i] * 2.0) in build n (fun k -> p_0[k])",

@@ -99,18 +99,13 @@ impl Added {
                 sum::terms(body, positive, &mut terms);
                 terms.iter().for_each(|(term, positive)| self.push(term, *positive));
             }
-            Term::If(c, a, b) => {
-                let (mut then, mut otherwise) = (from_zero(a), from_zero(b));
-                let equal = equalities(c);
-                let mut common = Vec::new();
-                then.retain(|term| take(term, &mut otherwise, &equal).map(|term| common.push(term)).is_none());
-                if common.is_empty() {
-                    return self.terms.push((term.clone(), positive));
+            _ => match without_common(term) {
+                Some((common, choice)) => {
+                    self.terms.extend(common.into_iter().map(|(term, sign)| (term, sign == positive)));
+                    self.terms.push((choice, positive));
                 }
-                self.terms.extend(common.into_iter().map(|(term, sign)| (term, sign == positive)));
-                self.terms.push((Expr::if_(c.clone(), total(then), total(otherwise)), positive));
-            }
-            _ => self.terms.push((term.clone(), positive)),
+                None => self.terms.push((term.clone(), positive)),
+            },
         }
     }
 
@@ -141,6 +136,16 @@ impl Added {
         let sum = total(self.terms.clone());
         self.behind(sum)
     }
+}
+
+/// The terms that both branches of a choice have, each with its sign, and the choice without them.
+pub fn without_common(expr: &Expr) -> Option<(Vec<(Expr, bool)>, Expr)> {
+    let Term::If(c, a, b) = expr.term() else { return None };
+    let (mut then, mut otherwise) = (from_zero(a), from_zero(b));
+    let equal = equalities(c);
+    let mut common = Vec::new();
+    then.retain(|term| take(term, &mut otherwise, &equal).map(|term| common.push(term)).is_none());
+    (!common.is_empty()).then(|| (common, Expr::if_(c.clone(), total(then), total(otherwise))))
 }
 
 /// The terms of a sum, of which each loop begins at 0, with what it began with as a term.

@@ -8,9 +8,10 @@
 
 use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::rewrite::added::without_common;
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
-use crate::rewrite::product::Product;
+use crate::rewrite::product::{Product, is_cheap};
 use crate::rewrite::sum::{is_hot, simplified, sum_of, terms};
 
 use super::lambda::copy;
@@ -27,7 +28,7 @@ rules! {
     "div-sum"  Ring Algebra @ Product: "(a + b * c) / c -> a / c + b; (a - b * c) / c -> a / c - b; (-(b * c) + a) / c -> -b + a / c" if ["double c"] => div_sum;
     "cancel"   Ring Algebra @ Product: "(a * b) / (a * c) -> b / c" if ["that is less work in the innermost loop"] => cancel;
     "factor"   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
-    "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d" if ["c holds in one step of the loop around, or in all or none"] => distribute;
+    "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d, and so for (if c then a + b else b) * d where d is an element or a name" if ["c holds in one step of the loop around, or in all or none"] => distribute;
     "if-collect" Conditional Algebra @ Sum: "(if c then a else b) + d + (if c then e else f) -> (if c then a + e else b + f) + d" => if_collect;
     "if-zero" Conditional Algebra @ If: "if c then a else -0.0 -> if c then a else 0.0; if c then -0.0 else a -> if c then 0.0 else a";
     "if-factor" Conditional Algebra @ If: "if c then a * b else a * d -> a * (if c then b else d)" => if_factor;
@@ -82,12 +83,18 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         _ => false,
     };
-    let split = |sum: &Expr, f: &dyn Fn(Expr) -> Expr| {
-        if !matches!(sum.term(), Term::Prim(Prim::Add | Prim::Sub, _)) {
-            return None;
-        }
+    let split = |sum: &Expr, factor: &Expr, f: &dyn Fn(Expr) -> Expr| {
         let mut list = Vec::new();
-        terms(sum, true, &mut list);
+        match sum.term() {
+            Term::Prim(Prim::Add | Prim::Sub, _) => terms(sum, true, &mut list),
+            // `if c then a + b else b`, where the factor is not better taken out of a loop
+            Term::If(cond, ..) if mentions(cond, i) && is_cheap(factor) => {
+                let (common, choice) = without_common(sum)?;
+                list = common;
+                list.push((choice, true));
+            }
+            _ => return None,
+        }
         if !list.iter().any(|(term, _)| collapses(term)) {
             let (almost, _) = list.iter().find(|(term, _)| is_conditional(term))?;
             facts.require("c holds in one step of the loop around, or in all or none", false, almost)?;
@@ -111,10 +118,10 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
     };
     if let Some((a, b)) = binary(expr, Prim::Mul) {
         let right = |e: Expr| Expr::prim(Prim::Mul, vec![e, copy(b)]);
-        return split(a, &right).or_else(|| split(b, &|e: Expr| Expr::prim(Prim::Mul, vec![copy(a), e])));
+        return split(a, b, &right).or_else(|| split(b, a, &|e: Expr| Expr::prim(Prim::Mul, vec![copy(a), e])));
     }
     let (a, b) = binary(expr, Prim::Div)?;
-    split(a, &|e: Expr| Expr::prim(Prim::Div, vec![e, copy(b)]))
+    split(a, b, &|e: Expr| Expr::prim(Prim::Div, vec![e, copy(b)]))
 }
 
 /// Whether a condition holds in one step of the loop over i only, or in all or none.

@@ -174,10 +174,17 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 let s = Expr::var(s);
                 g.bound("i", bound, |g, i| {
                     let cond = if g.below(2) == 0 { prim(Prim::Eq, Expr::var(i), g.index(0)) } else { g.boolean(0) };
-                    let hot =
-                        if g.below(2) == 0 { Expr::if_(cond, g.double(1), double(0.0)) } else { Expr::if_(cond, double(0.0), g.double(1)) };
                     let (rest, other) = (g.double(1), g.double(1));
-                    let sum = if g.below(2) == 0 { prim(Prim::Sub, rest, hot) } else { prim(Prim::Add, hot, rest) };
+                    let hot = if g.below(2) == 0 {
+                        Expr::if_(cond.clone(), g.double(1), double(0.0))
+                    } else {
+                        Expr::if_(cond.clone(), double(0.0), g.double(1))
+                    };
+                    let sum = match g.below(3) {
+                        0 => prim(Prim::Sub, rest, hot),
+                        1 => prim(Prim::Add, hot, rest),
+                        _ => Expr::if_(cond, prim(Prim::Add, g.double(1), rest.clone()), rest),
+                    };
                     let term = match g.below(3) {
                         0 => prim(Prim::Mul, sum, other),
                         1 => prim(Prim::Mul, other, sum),
