@@ -15,19 +15,12 @@ pub const GOAL: f64 = 1.15;
 
 /// Why a workload may stay above the goal, by its name: what the hand-written version does that the emitted one does not.
 /// Instructions are those on vectors of eight Doubles that gcc 12 makes for AVX-512, for eight observations.
-const REASONS: &[(&str, &str)] = &[
-    (
-        "bundle adjustment",
-        "169 instructions for eight observations against 164 by hand, and choices beside them: the emitted version evaluates both \
+const REASONS: &[(&str, &str)] = &[(
+    "bundle adjustment",
+    "169 instructions for eight observations against 164 by hand, and choices beside them: the emitted version evaluates both \
          branches, with and without rotation, and chooses between them for 21 numbers, where the hand-written one has formulas \
          that hold for both.",
-    ),
-    (
-        "quaternion rotation",
-        "58 instructions of arithmetic for eight rotations against 45 by hand: `2 (a - b)` and `2 (b - a)` are computed each, in three \
-         places, and products with 2 and with -2. From one process to the next the ratio is 1.10 to 1.31.",
-    ),
-];
+)];
 
 /// One workload at one size.
 pub struct Row {

@@ -159,7 +159,8 @@ pub fn with_section(page: &str, rows: &[Speedup]) -> String {
         "{HEADING}\nMade by `cargo bench --bench ratios -- speed-up`, or with the rest. What `--parallel` is worth for the derivatives that compute\n\
          more than they move, on {threads} threads: emitted C without it / with it, on the clock, {PAIRS} rounds in turns in one process. The goal is\n\
          {GOAL} on two cores. What the machine allows is measured by calling the sequential function from all threads at once, each on\n\
-         memory of its own: so much more work gets done than by one.{load}\n\n\
+         memory of its own: so much more work gets done than by one. Calls of a few microseconds stay below the goal: threads start and\n\
+         join in about one of them.{load}\n\n\
          | workload | size | speed-up | 95 % | one thread | {threads} threads | the machine allows |\n| --- | --: | --: | --- | --: | --: | --: |\n"
     );
     for row in rows {
