@@ -279,6 +279,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> s + w[i] + v[i] * ((if i = k then x else 0.0) + (if k = i + 1 then y else 0.0))) 0.0 (length v)",
         "ifold (fun s i -> if i = k - 1 then s + v[i] * (0.0 + y) else s) (ifold (fun s_1 i_1 -> if i_1 = k then s_1 + v[i_1] * (x + 0.0) else s_1) (ifold (fun s_2 i_2 -> s_2 + w[i_2]) 0.0 (length v)) (length v)) (length v)",
     ),
+    (
+        "sum-linear",
+        "ifold (fun s i -> s + (x + y + v[i] - x + y)) z (length v)",
+        "let times = double (length v) in z + (2.0 * y * times + ifold (fun s i -> s + v[i]) 0.0 (length v))",
+    ),
     ("sum-few", "ifold (fun s i -> s + v[i] * ((if i = k then x else 0.0) + z)) 0.0 (length v)", ""),
     (
         "topdown mul-if",

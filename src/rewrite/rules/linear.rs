@@ -86,7 +86,8 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
         if let Some((factor, _)) = fixed.factors.iter().find(|(factor, _)| !facts.is_total(factor)) {
             facts.require("c and d total", false, factor)?;
         }
-        match groups.iter_mut().find(|group| group.is_loop() != steps.factors.is_empty() && group.is_alike(&fixed)) {
+        // constants stay each by itself: `collected` adds them up
+        match groups.iter_mut().find(|group| group.is_loop() && !steps.factors.is_empty() && group.is_alike(&fixed)) {
             Some(group) => {
                 steps.numerator *= group.sign(&fixed);
                 group.steps.push(steps);
