@@ -12,7 +12,6 @@ static inline int64_t smooth_threads(void)
 /* how many: each must have work that is worth it, and that of clearing and adding so many sums of its own */
 static inline int64_t smooth_parts_with(int64_t count, double work, int64_t sums)
 {
-#if defined(_OPENMP)
     const int64_t threads = smooth_threads();
     const double worth = (double)count * work / (SMOOTH_WORTH + 24.0 * (double)sums);
     if (threads <= 1 || count <= 1 || worth < 2.0) {
@@ -20,12 +19,6 @@ static inline int64_t smooth_parts_with(int64_t count, double work, int64_t sums
     }
     const int64_t most = worth < (double)threads ? (int64_t)worth : threads;
     return most < count ? most : count;
-#else
-    (void)count;
-    (void)work;
-    (void)sums;
-    return 1;
-#endif
 }
 
 static inline int64_t smooth_parts(int64_t count, double work)

@@ -8,6 +8,7 @@
 //!     let mut session = Session::new("f.smooth", text, Options::default());
 //!     session.run_to("emit", &mut |path, from| …)?;
 
+mod choice;
 mod expression;
 mod rooms;
 
@@ -15,11 +16,14 @@ use std::time::{Duration, Instant};
 
 pub use expression::{Rewritten, rewrite_expression};
 
+use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::emit::futhark::FutharkFile;
 use crate::emit::{CFiles, ParameterKind};
+use crate::explain::Candidates;
 use crate::ir::{Function, Program};
 use crate::lower::LoopProgram;
+use crate::mode::Mode;
 use crate::real::Real;
 use crate::rewrite::Derivation;
 use crate::source::{SourceMap, Span};
@@ -31,7 +35,7 @@ use crate::types::{Derive, FixedSize};
 /// What a compilation may be told.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// `--entry`: only these declarations are entries; none means all that can be.
+    /// `--entry`: only these declarations, and entries that `--derive` makes, are entries; none means all that can be.
     pub entries: Vec<String>,
     /// `--derive KIND:FUNCTION[:PARAMETER]`.
     pub derive: Vec<Derive>,
@@ -42,6 +46,8 @@ pub struct Options {
     pub disabled: Vec<String>,
     /// Keep the derivation: every rewrite, for `explain`.
     pub record: bool,
+    /// `--mode`: how derivatives are computed.
+    pub mode: Mode,
     /// `--strict-fp`: rounding as in the program as written.
     pub strict_fp: bool,
     /// `--unchecked`: emitted code has no run-time checks but those at entry.
@@ -98,14 +104,12 @@ pub struct Pass {
 pub const PASSES: &[Pass] = &[
     Pass { name: "syntax", what: "parses the main file; `types` parses what it opens", run: rooms::syntax },
     Pass { name: "types", what: "infers types and sizes, specialises, and gives core functions", run: rooms::types },
-    Pass { name: "ad", what: "removes `dual`: derivatives become ordinary code", run: rooms::ad },
+    Pass { name: "mode", what: "chooses forward or reverse for each derivative", run: rooms::mode },
+    Pass { name: "ad", what: "removes `dual` and `vjp`: derivatives become ordinary code", run: rooms::ad },
     Pass { name: "rewrite", what: "optimises by the rules of the schedule", run: rooms::rewrite },
     Pass { name: "lower", what: "gives loops in destination-passing style", run: rooms::lower },
     Pass { name: "emit", what: "prints C, or Futhark from the core", run: rooms::emit },
 ];
-
-/// The largest core program that is compiled.
-const NODE_LIMIT: usize = 200_000;
 
 /// The names that `--dump` takes.
 pub fn stage_names() -> Vec<&'static str> {
@@ -124,6 +128,8 @@ pub struct Session {
     /// One line for each declaration, as `check` prints it.
     pub signatures: Vec<String>,
     pub warnings: Diagnostics,
+    /// How each derivative is computed, where there was a choice.
+    pub choices: Vec<Candidates>,
     /// The program before `rewrite` and what was done to it, when the options ask for it.
     pub derivation: Option<(Program, Derivation)>,
     pub loops: LoopProgram,
@@ -145,6 +151,7 @@ impl Session {
             program: Program::default(),
             signatures: Vec::new(),
             warnings: Vec::new(),
+            choices: Vec::new(),
             derivation: None,
             loops: LoopProgram::default(),
             files: None,
@@ -180,15 +187,11 @@ impl Session {
         Err(vec![internal(format!("there is no stage `{stage}`"))])
     }
 
-    /// A program that would take minutes and give C that nobody reads is refused.
+    /// A program that would take minutes and give C that nobody reads is refused, at its largest function.
     fn check_size(&self) -> Result<(), Diagnostics> {
-        let nodes = self.program.node_count();
-        if nodes <= NODE_LIMIT {
-            return Ok(());
-        }
-        let message = format!("unsupported: the program has {nodes} nodes, more than {NODE_LIMIT}");
-        let help = "split it, or loop over an array instead of writing each element out";
-        Err(vec![Diagnostic::error("E0604", Span::NONE, message).help(help)])
+        let largest = self.program.functions.values().max_by_key(|function| function.body.node_count());
+        let place = largest.map_or(Span::NONE, |function| function.span);
+        budget::program(self.program.node_count(), place).map_err(|problem| vec![problem])
     }
 
     /// The program after a stage that has run, as text.

@@ -3,22 +3,23 @@
 //! There is one way through, and each stage is a plain function from what it is given to what it makes:
 //!
 //! ```text
-//! text ─ syntax ─▶ tree ─ types ─▶ core ─ ad ─▶ core ─ rewrite ─▶ core ─ lower ─▶ loops ─ emit ─▶ C
-//!                                    │                              └─────────────── emit ─▶ Futhark
+//! text ─ syntax ─▶ tree ─ types ─▶ core ─ mode ─▶ core ─ ad ─▶ core ─ rewrite ─▶ core ─ lower ─▶ loops ─ emit ─▶ C
+//!                                    │                                             └─────────────── emit ─▶ Futhark
 //!                                    └─ ir::eval, the meaning of everything
 //! ```
 //!
-//! `let slope (v: Vector<n>) = gradient vectorSqNorm v` becomes a core function with a `dual` term, which says
-//! "the derivative of this body at this point along this tangent". `ad` replaces the term by ordinary code,
-//! `rewrite` makes that code cheap by rules that know nothing of derivatives, and `lower` gives each array the
-//! place it is written to.
+//! `let slope (v: Vector<n>) = gradient vectorSqNorm v` becomes a core function with a `vjp` term, which says
+//! "this cotangent times the Jacobian of this body at this point". `mode` keeps it, for reverse mode, or makes it columns of
+//! `dual` terms, "the derivative along this tangent", whichever costs less. `ad` replaces both by ordinary code, `rewrite`
+//! makes that code cheap by rules that know nothing of derivatives, and `lower` gives each array the place it is written to.
 //!
 //! | room | takes → gives |
 //! | --- | --- |
 //! | `syntax` | text → tree; layout, grammar, operators |
-//! | `types` | tree → core: inference, sizes, specialising; the differentiation API to `dual` |
+//! | `types` | tree → core: inference, sizes, specialising; the differentiation API to `dual` and `vjp` |
 //! | `ir` | the core language: types with sizes, terms, primitives, meaning, checker, printer, prover |
-//! | `ad` | core → core without `dual` |
+//! | `mode` | core → core: each derivative forward by columns, or backwards |
+//! | `ad` | core → core without `dual` and `vjp` |
 //! | `rewrite` | core → core by named rules and a schedule |
 //! | `lower` | core → loop program in destination-passing style |
 //! | `emit` | loop program → C, core → Futhark, through `templates/` and `runtime/` |
@@ -29,6 +30,7 @@
 //! | `source` | files and places in them |
 //! | `real` | `f64` or `f32`, as emitted code spells it |
 //! | `diagnostic` | what a user is told: code, place, message, help |
+//! | `budget` | how large things may get |
 //! | `stack` | a thread with room for recursion |
 //!
 //! # Invariants
@@ -45,6 +47,7 @@
 //! ARCHITECTURE.md says which test holds each, and where things are.
 
 pub mod ad;
+pub mod budget;
 pub mod cli;
 pub mod diagnostic;
 pub mod driver;
@@ -52,6 +55,7 @@ pub mod emit;
 pub mod explain;
 pub mod ir;
 pub mod lower;
+pub mod mode;
 pub mod real;
 pub mod rewrite;
 pub mod source;

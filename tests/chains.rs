@@ -140,6 +140,34 @@ fn longer_expressions() {
     });
 }
 
+/// A sum of so many terms with three parameters each, and its gradient over data: each of the parameters has a sum of its own
+/// with the whole model in it, so twice the terms are four times the text, and no more than that in work.
+#[test]
+fn models_of_many_terms() {
+    let model = |terms: usize, params: &str| {
+        let term = |k: usize| format!("p[{}] * exp (-p[{}] * x) * cos (p[{}] * x)", 3 * k, 3 * k + 1, 3 * k + 2);
+        let sum: Vec<String> = (0..terms).map(term).collect();
+        format!(
+            "let model (p: {params}) (x: Double) = {}\n\
+             let g (p: {params}) (xs: Vector<n>) (ys: Vector<n>) =\n  \
+             gradient (fun q -> ifold (fun s i -> s + (ys[i] - model q xs[i]) ** 2.0) 0.0 (length ys)) p\n",
+            sum.join(" + ")
+        )
+    };
+    let work = |text: &str| {
+        let before = ALLOCATIONS.with(Cell::get);
+        compiled(text);
+        ALLOCATIONS.with(Cell::get) - before
+    };
+    with_large_stack(|| {
+        let of_literal_size = |terms: usize| work(&model(terms, &format!("Vector<{}>", 3 * terms)));
+        for form in [&of_literal_size as &dyn Fn(usize) -> usize, &|terms| work(&model(terms, "Vector"))] {
+            let (short, long) = (form(8), form(16));
+            assert!(long < 6 * short, "{short} allocations, then {long}");
+        }
+    });
+}
+
 thread_local! { static ALLOCATIONS: Cell<usize> = const { Cell::new(0) } }
 
 /// The system's allocator, which counts what a thread asks of it.

@@ -116,10 +116,10 @@ fn a_code_has_its_page() {
 #[test]
 fn outputs_are_checked_before_any_work() {
     let output = smoothc(&["build", "/nowhere.smooth", "-o", "x.exe"]);
-    assert_eq!((status(&output), errors(&output).contains("E0012")), (1, true));
+    assert_eq!((status(&output), errors(&output).contains("E0012")), (2, true));
     for command in ["run", "eval"] {
         let output = smoothc(&[command, "/nowhere.smooth", "f", "-5", "-Infinity", "-o", "x.txt"]);
-        assert_eq!((status(&output), errors(&output).contains("E0808")), (1, true));
+        assert_eq!((status(&output), errors(&output).contains("E0808")), (2, true));
     }
 }
 
@@ -324,6 +324,84 @@ fn a_derived_entry_has_the_name_that_was_promised() {
     assert!(errors(&taken).contains("error[E0201]") && errors(&taken).contains("<stdin>:2:5"), "{}", errors(&taken));
     let higher = with_input(&["check", "--derive", "jvp:hof", "-"], "let hof (f: Double => Double) (x: Double) = f x");
     assert!(errors(&higher).contains("a function is among its parameters"), "{}", errors(&higher));
+}
+
+const SEVERAL: &str = "let f (a: Double) (b: Vector<n>) (k: Index) : Double = a * vectorDot b b * double k\n\
+                       let g (a: Double) (b: Vector<n>) : Vector<n> * Double = (vectorSMul b a, a * a)\n";
+
+#[test]
+fn derivatives_in_several_parameters_are_entries() {
+    let cases = [
+        ("gradient:f:a,b", "f_gradient_a_b", &["2", "[1, 3]", "2"][..], "[20.0, [8.0, 24.0]]"),
+        ("gradient:f:b,a", "f_gradient_b_a", &["2", "[1, 3]", "2"], "[[8.0, 24.0], 20.0]"),
+        ("gradient:f:*", "f_gradient_all", &["2", "[1, 3]", "2"], "[20.0, [8.0, 24.0]]"),
+        ("gradient:f", "f_gradient", &["2", "[1, 3]", "2"], "20.0"),
+        ("valueAndGradient:f:*", "f_valueAndGradient_all", &["2", "[1, 3]", "2"], "[40.0, [20.0, [8.0, 24.0]]]"),
+        ("valueAndGradient:f:b", "f_valueAndGradient_b", &["2", "[1, 3]", "2"], "[40.0, [8.0, 24.0]]"),
+        ("vjp:g:*", "g_vjp_all", &["2", "[1, 3]", "[[1, 10], 100]"], "[431.0, [2.0, 20.0]]"),
+        ("vjp:g:b", "g_vjp_b", &["2", "[1, 3]", "[[1, 10], 100]"], "[2.0, 20.0]"),
+        ("jvp:g:*", "g_jvp_all", &["2", "[1, 3]", "10", "[1, 0]"], "[[12.0, 30.0], 40.0]"),
+        ("jvp:g:b,a", "g_jvp_b_a", &["2", "[1, 3]", "[1, 0]", "10"], "[[12.0, 30.0], 40.0]"),
+    ];
+    let (_folder, path) = file("several.smooth", SEVERAL.as_bytes());
+    let path = path.to_str().expect("text");
+    for (derive, entry, args, wanted) in cases {
+        for command in ["eval", "run"] {
+            let words = [&[command, "--derive", derive, "--entry", entry, path, entry], args].concat();
+            let output = smoothc(&words);
+            assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), wanted, "{command} {derive}: {}", errors(&output));
+        }
+        // the derivative alone is exported, under the names that CLI.md gives
+        let output = smoothc(&["emit", "--target", "c", "--derive", derive, "--entry", entry, path]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let exported: Vec<&str> = text.lines().filter(|line| line.starts_with("smooth_status ") && line.ends_with(';')).collect();
+        assert!(exported.len() == 1 && exported[0].contains(&format!(" {entry}(int64_t n")), "{derive}: {exported:?}{}", errors(&output));
+        let parameters = match derive.split(':').next() {
+            Some("vjp") => &["double a", " b", " d_out_0", "double d_out_1"][..],
+            Some("jvp") => &["double a", " b", " d_b", "double d_a"],
+            _ => &["double a", " b", "int64_t k"],
+        };
+        for parameter in parameters {
+            assert!(exported[0].contains(&format!("{parameter},")), "{derive}: {parameter} in {}", exported[0]);
+        }
+    }
+    let checked = smoothc(&["check", "--derive", "vjp:g:*", "--derive", "jvp:g:b,a", path]);
+    let printed = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(printed.contains("let g_vjp_all (a: Double) (b: Vector<n>) (d_out: Vector<n> * Double) : Double * Vector<n>\n"), "{printed}");
+    assert!(
+        printed.contains("let g_jvp_b_a (a: Double) (b: Vector<n>) (d_b: Vector<n>) (d_a: Double) : Vector<n> * Double\n"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn entries_and_derivatives_are_chosen_together() {
+    let exported = |options: &[&str]| {
+        let output = with_input(&[&["emit", "--target", "c", "-"], options].concat(), SEVERAL);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let declared = text.lines().filter(|line| line.starts_with("smooth_status ") && line.ends_with(';'));
+        let names: Vec<String> = declared.filter_map(|line| line["smooth_status ".len()..].split('(').next().map(str::to_string)).collect();
+        if names.is_empty() { errors(&output) } else { names.join(" ") }
+    };
+    let (one, two) = (["--derive", "gradient:f"], ["--derive", "vjp:g"]);
+    assert_eq!(exported(&one), "f g f_gradient");
+    assert_eq!(exported(&[&one[..], &["--entry", "f"]].concat()), "f f_gradient");
+    assert_eq!(exported(&[&one[..], &["--entry", "f_gradient"]].concat()), "f_gradient");
+    assert_eq!(exported(&[&one[..], &two, &["--entry", "g_vjp"]].concat()), "g_vjp");
+    assert_eq!(exported(&[&one[..], &two, &["--entry", "g_vjp", "--entry", "f"]].concat()), "f g_vjp");
+    assert!(exported(&["--entry", "f_gradient"]).contains("error[E0205]"));
+    let refused = [
+        ("gradient:f:a,k", "E0504", "no parameter `k`"),
+        ("gradient:f:a,c", "E0504", "no parameter `c`"),
+        ("gradient:g:*", "E0501", "`g` has no gradient with respect to `a`, `b`"),
+        ("valueAndGradient:g", "E0501", "`g` has no valueAndGradient with respect to `a`"),
+        ("jacobian:g:a,b", "E0501", "`g` has no jacobian with respect to `a`, `b`"),
+    ];
+    for (derive, code, words) in refused {
+        let found = exported(&["--derive", derive]);
+        assert!(found.contains(code) && found.contains(words), "{derive}: {found}");
+    }
+    assert_eq!(status(&with_input(&["emit", "--derive", "gradient:f:a,a", "-"], SEVERAL)), 2);
 }
 
 #[test]

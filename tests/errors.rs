@@ -21,7 +21,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0001", "a file that cannot be read: tests/cli.rs"),
     ("E0002", "a file that is not UTF-8: tests/cli.rs"),
     ("E0011", "an output that cannot be written: tests/cli.rs"),
-    ("E0012", "the ending of an output: tests/cli.rs"),
+    ("E0012", "the ending of an output: tests/outputs.rs"),
+    ("E0014", "an output that was read: tests/outputs.rs"),
+    ("E0015", "more than a hundred errors: tests/messages.rs"),
+    ("W0016", "more than a hundred warnings: src/cli/mod.rs"),
     ("E0013", "`explain` of an unknown code: tests/cli.rs"),
     ("E0109", "tens of thousands of brackets: src/syntax"),
     ("E0118", "laws of strategy files: src/rewrite"),
@@ -46,7 +49,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0602", "a schedule without end: src/rewrite"),
     ("W0605", "a schedule that fails: tests/explain.rs"),
     ("E0603", "`--derive vjp`: tests/cli.rs"),
-    ("E0604", "a program of more than 200,000 nodes: tests/cli.rs"),
 ];
 
 fn files() -> Vec<PathBuf> {

@@ -9,6 +9,7 @@
 
 mod support {
     pub mod cases;
+    #[allow(dead_code, reason = "it has what other tests ask too")]
     pub mod engine;
     #[allow(dead_code)]
     pub mod native;

@@ -35,7 +35,7 @@ fn explanation(file: &str, program: &str, entry: &str, schedule: &str) -> Explan
     session.run_to("rewrite", &mut sources::open).unwrap_or_else(|problems| panic!("{problems:?}"));
     let (before, derivation) = session.derivation.as_ref().expect("recorded");
     let (sources, main) = (&session.sources, session.main);
-    explain::explain(&Source { entry, schedule, before, derivation, sources, main, steps: usize::MAX })
+    explain::explain(&Source { entry, schedule, choices: &[], before, derivation, sources, main, steps: usize::MAX })
 }
 
 fn example(name: &str) -> String {

@@ -111,7 +111,7 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
     ("moved (v: Vector<n>) (k: Index)", 2, true, "build (length v) (fun i -> if i < k then exp v[i] else sin v[i])"),
     (
         "circle (v: Vector<n>)",
-        3,
+        1,
         true,
         "gradient (fun x -> vectorSum (build (length x) (fun i -> let d = x[(i + 1) % length x] - x[i] in d * d))) v",
     ),
@@ -172,11 +172,11 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
     ("histogram (v: Vector<n>) (k: Array<Index, m>)", 1, false, "gradient (fun x -> vectorSum (vectorMap k (fun i -> sin x[i % 40]))) v"),
     (
         "weighed (v: Vector<n>) (k: Array<Index, m>)",
-        2,
+        1,
         false,
         "let b = build (length k) (fun i -> vectorSum (vectorMap v (fun x -> exp (x * double i * 0.01)))) in gradient (fun d -> vectorSum (build (length k) (fun i -> b[i] * d[k[i] % 40] * d[k[i] % 40]))) v",
     ),
-    ("quadratic (m: Matrix<r, c>)", 2, false, "gradient (fun x -> let y = matrixVectorMul m x in vectorDot y y + vectorSum y) m[0]"),
+    ("quadratic (m: Matrix<r, c>)", 1, false, "gradient (fun x -> let y = matrixVectorMul m x in vectorDot y y + vectorSum y) m[0]"),
     (
         "reversed (v: Vector<n>)",
         2,

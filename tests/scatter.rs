@@ -16,6 +16,7 @@ mod support {
 
 use smoothc::cli::args::Arguments;
 use smoothc::driver::{Options, Schedule, Session};
+use smoothc::mode::Mode;
 use smoothc::real::Real;
 use smoothc::toolchain::flat::Column;
 
@@ -273,7 +274,8 @@ fn text() -> String {
 }
 
 fn compile(text: &str, options: Options) -> Session {
-    let options = Options { header: "program.h".into(), ..options };
+    // what lowering finds in forward mode's sums
+    let options = Options { mode: Mode::Forward, header: "program.h".into(), ..options };
     let mut session = Session::new("scatter.smooth", text, options);
     session.run_to("emit", &mut sources::open).unwrap_or_else(|problems| panic!("{}", sources::drawn(&problems, &session)));
     session
@@ -363,6 +365,8 @@ fn scatters_are_exact_where_rounding_is_as_written() {
                 assert_eq!(all(&known.value.columns), all(&found.columns), "{entry} {:?}", arguments.values);
             }
             (Err(wanted), Err(status)) => assert_eq!(wanted, engine::status_name(status), "{entry} {:?}", arguments.values),
+            // along no direction forward mode does not ask what is wrong with the function
+            (Err(_), Ok(found)) if engine::has_no_elements(&found) => {}
             (known, found) => panic!("{entry} {:?}: {:?} and {found:?}", arguments.values, known.map(|known| known.value)),
         }
     }
@@ -451,6 +455,8 @@ fn compare(known: &Session, calls: &[(&str, Arguments)], outcomes: Vec<native::O
                 assert!(difference.is_none(), "{entry} {:?}: {difference:?}", arguments.values);
             }
             (Err(wanted), Err(status)) => assert_eq!(wanted, engine::status_name(status), "{entry} {:?}", arguments.values),
+            // along no direction forward mode does not ask what is wrong with the function
+            (Err(_), Ok(found)) if engine::has_no_elements(&found) => {}
             (known, found) => panic!("{entry} {:?}: {:?} and {found:?}", arguments.values, known.map(|known| known.value)),
         }
     }

@@ -69,6 +69,18 @@ fn signatures_show_inferred_types_and_sizes() {
         ("let g (y: Vector<x_n>) (x: Vector) = (y, x)", "let g (y: Vector<x_n>) (x: Vector<x_n>) : Vector<x_n> * Vector<x_n>"),
         ("let f (x: Matrix) (y: Vector<2 * x_n1>) = y", "let f (x: Matrix<x_n0, x_n1>) (y: Vector<2 * x_n1>) : Vector<2 * x_n1>"),
         ("let f x (y: Vector<x_n>) = (vectorSum x, y)", "let f (x: Vector<x_n>) (y: Vector<x_n>) : Double * Vector<x_n>"),
+        // a size name is an Index value
+        ("let f (v: Vector<n>) = build n (fun i -> v[i])", "let f (v: Vector<n>) : Vector<n>"),
+        ("let f (m: Matrix<r, c>) = matrixZeros c (2 * r)", "let f (m: Matrix<r, c>) : Matrix<c, 2 * r>"),
+        ("let f (t: Vector<n> * Vector<m>) = n + m", "let f (t: Vector<n> * Vector<m>) : Index"),
+        ("let f (v: Vector<n>) = let g (x: Double) = build n (fun i -> x) in vectorAdd v (g 1.0)", "let f (v: Vector<n>) : Vector<n>"),
+        ("let f (v: Vector) = let g (w: Vector<m>) = vectorZeros m in g (vectorSlice v 0 2)", "let f (v: Vector<v_n>) : Vector<3>"),
+        ("let f (v: Vector) (w: Vector<v_n>) = vectorZeros v_n", "let f (v: Vector<v_n>) (w: Vector<v_n>) : Vector<v_n>"),
+        // any value of the name hides it
+        ("let f (v: Vector<n>) (n: Double) = n", "let f (v: Vector<n>) (n: Double) : Double"),
+        ("let f (v: Vector<n>) = let n = true in n", "let f (v: Vector<n>) : Bool"),
+        ("let n = 1.5\nlet f (v: Vector<n>) = n", "let f (v: Vector<n>) : Double"),
+        ("let f (v: Vector<pair>) = pair 1.0 v", "let f (v: Vector<pair>) : Double * Vector<pair>"),
     ];
     for (text, wanted) in cases {
         assert_eq!(signature(text), wanted, "{text}");
@@ -79,6 +91,11 @@ fn signatures_show_inferred_types_and_sizes() {
 fn each_error_has_its_code_and_place() {
     let cases = [
         ("let f x = g x", ("E0202", "1:11")),
+        ("let f (v: Vector) = v_n", ("E0202", "1:21")),
+        ("let f (v: Vector<n>) = let g (w: Vector<m>) = w[0] in g v + double m", ("E0202", "1:68")),
+        ("let f (v: Vector<n>) = n + 1.5", ("E0301", "1:28")),
+        ("let f (v: Vector<n>) = n 1", ("E0305", "1:24")),
+        ("let f (v: Vector<n>) = deriv (double n) n", ("E0503", "1:41")),
         ("let f (x: Double) = f x", ("E0204", "1:21")),
         ("let f x = g x\nlet g x = x", ("E0203", "1:11")),
         ("let f (x: Double) = 1.0\nlet f (x: Double) = 2.0", ("E0201", "2:5")),
@@ -102,7 +119,6 @@ fn each_error_has_its_code_and_place() {
         ("let f (x: Double) : Vector<n> = [x]", ("E0403", "1:28")),
         ("let f (n: Index) = build n (fun i -> build i (fun j -> 1.0))", ("E0405", "1:20")),
         ("let f (v: Vector) = gradient (fun x -> vectorSMul x 2.0) v", ("E0501", "1:30")),
-        ("let f (x: Double) = gradient (fun y -> y * y) x", ("E0501", "1:21")),
         ("let f (x: Double) = deriv (x > 1.0) x", ("E0502", "1:27")),
         ("let f (i: Index) = deriv (i + 1) i", ("E0503", "1:34")),
     ];
@@ -145,6 +161,21 @@ fn sizes_that_cannot_be_proved_equal_are_checked() {
     let range = "let g (v: Vector<n>) (i: Index<n>) = v[i]\nlet f (v: Vector<n>) = g v 1";
     assert_eq!(status(range, "f", &[&[1.0]]).as_deref(), Some("Status(Range)"));
     assert_eq!(status(range, "f", &[&[1.0, 2.0]]), None);
+}
+
+#[test]
+fn size_names_are_values_where_data_decides_the_size() {
+    let text = "let each (w: Vector<k>) f =\n  let g (x: Double) = build k (fun i -> x * double k)\n  vectorAdd (g 1.0) (vectorMap w f)\n\
+                let f (v: Vector<n>) =\n  let some = build (index v[0]) (fun i -> 1.0)\n  \
+                vectorSum (each some (fun x -> x + double n)) + double n";
+    let value = with_large_stack(|| match typed(text) {
+        Ok(typed) => eval(&typed.program, "f", vec![Value::vector(&[3.0, 0.0])])
+            .map(|found| format!("{:?}", found.value))
+            .map_err(|error| format!("{error:?}")),
+        Err(errors) => Err(format!("{errors:?}")),
+    });
+    // three elements, each 3 from `k` and 1 + 2 from the function, and `n`
+    assert_eq!(value, Ok("Double(20.0)".to_string()));
 }
 
 #[test]

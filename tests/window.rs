@@ -21,8 +21,9 @@ const WINDOWS: &[(&str, bool, &str)] = &[
     ("shifted", true, "build (n - 1 - p) (fun i -> v[i] + vectorSum (build p (fun j -> k[j] * v[i + 2 + j] * v[i])))"),
     ("apart", false, "build n (fun i -> vectorSum (build p (fun j -> k[j] * double (i + j))))"),
     (
+        // backwards: each window adds to the elements that it reads
         "gradient",
-        true,
+        false,
         "gradient (fun x -> vectorSqNorm (build (length x + 1 - p) (fun i -> vectorSum (build p (fun j -> x[i + j] * k[j])) - v[i]))) v",
     ),
 ];

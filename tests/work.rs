@@ -6,9 +6,9 @@
 //!     // sizes: n = 20; n = 40
 //!     // bound: 6 n                       operations, comparisons, reads and writes together
 //!     // bound: 3 by hand                 as a multiple of what `byHand` does
-//!     // bound: none by hand              forward mode is costlier here: only listed
+//!     // bound: none by hand              it is costlier here: only listed
 //!
-//! Both must agree in value. `docs/forward-mode-cost.md` lists the counts; after a change that is meant to change them:
+//! Both must agree in value. `docs/cost.md` lists the counts; after a change that is meant to change them:
 //!
 //!     UPDATE_DOCS=1 cargo test --test work
 
@@ -22,9 +22,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use smoothc::cli::values;
-use smoothc::driver::{Options, Session};
+use smoothc::driver::{Options, Schedule, Session};
 use smoothc::ir::eval::{Array, Counts, Outcome, Shape, Value, eval};
 use smoothc::ir::{Function, Program, Type};
+use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 use support::engine;
 
@@ -49,6 +50,8 @@ enum Bound {
 /// What one program does at each of a case's sizes.
 struct Measured {
     automatic: Vec<u64>,
+    forward: Vec<u64>,
+    reverse: Vec<u64>,
     by_hand: Vec<u64>,
 }
 
@@ -141,25 +144,32 @@ fn total(counts: Counts) -> u64 {
     counts.arithmetic + counts.comparisons + counts.reads + counts.writes
 }
 
-fn compiled(path: &str, text: &str, schedule: &str) -> Session {
-    engine::compile(path, text, schedule, "rewrite").unwrap_or_else(|problem| panic!("{problem}"))
+fn compiled(path: &str, text: &str, schedule: &str, mode: Mode) -> Session {
+    let options = Options { schedule: Schedule::Named(schedule.into()), mode, ..Options::default() };
+    engine::compile_with(path, text, options, "rewrite").unwrap_or_else(|problem| panic!("{problem}"))
 }
 
 fn measured(case: &Case) -> Measured {
     let path = format!("tests/derivatives/{}.smooth", case.name);
-    let (plain, best) = (compiled(&path, &case.text, "none"), compiled(&path, &case.text, "default"));
-    let mut measured = Measured { automatic: Vec::new(), by_hand: Vec::new() };
+    let [plain, best, forward, reverse] =
+        [("none", Mode::Auto), ("default", Mode::Auto), ("default", Mode::Forward), ("default", Mode::Reverse)]
+            .map(|(schedule, mode)| compiled(&path, &case.text, schedule, mode));
+    let mut measured = Measured { automatic: Vec::new(), forward: Vec::new(), reverse: Vec::new(), by_hand: Vec::new() };
     for sizes in &case.sizes {
         let automatic = run(&best.program, "automatic", sizes);
         // the derivation by hand may be worse for being optimised: the better of the two counts
         let hands = [run(&plain.program, "byHand", sizes), run(&best.program, "byHand", sizes)];
         let known = engine::Known { value: values::to_flat(&hands[0].value), largest: hands[0].trace.largest };
-        for (name, found) in [("automatic", &automatic), ("byHand", &hands[1])] {
+        let [forward, reverse] = [&forward, &reverse].map(|session| run(&session.program, "automatic", sizes));
+        let automatics = [("automatic", &automatic), ("forward", &forward), ("reverse", &reverse)];
+        for (name, found) in automatics.into_iter().chain([("byHand", &hands[1])]) {
             if let Some(problem) = engine::difference(&known, &values::to_flat(&found.value)) {
                 panic!("{path}, {name} at {sizes:?}: {problem}");
             }
         }
         measured.automatic.push(total(automatic.trace.counts));
+        measured.forward.push(total(forward.trace.counts));
+        measured.reverse.push(total(reverse.trace.counts));
         measured.by_hand.push(hands.iter().map(|outcome| total(outcome.trace.counts)).min().expect("two"));
     }
     measured
@@ -194,8 +204,9 @@ fn growth(counts: &[u64], sizes: &[Sizes]) -> f64 {
 }
 
 fn table(cases: &[(Case, Measured)]) -> String {
-    let mut table =
-        String::from("| derivative | sizes | automatic | by hand | growth | by hand |\n| --- | --- | --- | --- | --- | --- |\n");
+    let mut table = String::from(
+        "| derivative | sizes | forward | reverse | by hand | growth | by hand |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+    );
     for (case, measured) in cases {
         let list = |counts: &[u64]| counts.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let at = |sizes: &Sizes| sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ");
@@ -205,10 +216,12 @@ fn table(cases: &[(Case, Measured)]) -> String {
         };
         let what = case.what.trim_end_matches('.');
         let (a, b) = (&measured.automatic, &measured.by_hand);
+        let kept = |counts: &Vec<u64>| if counts == a { format!("**{}**", list(counts)) } else { list(counts) };
         table.push_str(&format!(
-            "| [{what}](../tests/derivatives/{}.smooth) | {sizes} | {} | {} | {} | {} |\n",
+            "| [{what}](../tests/derivatives/{}.smooth) | {sizes} | {} | {} | {} | {} | {} |\n",
             case.name,
-            list(a),
+            kept(&measured.forward),
+            kept(&measured.reverse),
             list(b),
             power(a),
             power(b)
@@ -218,26 +231,27 @@ fn table(cases: &[(Case, Measured)]) -> String {
 }
 
 const INTRODUCTION: &str = "\
-# What forward mode costs
+# What derivatives cost
 
-Forward mode computes one derivative for each element of a gradient. The rules take most of that apart again: what does not
-depend on the element moves out of its loop, sums over a one-hot vector become single terms, and constant factors leave
-sums. These tables show how far that carries. Counts are operations on Doubles, comparisons, array reads and array writes
-of the optimised program together, as `smoothc eval --count --schedule default` prints them, beside those of a derivation
-by hand. Growth is the power of the size that the counts grow with. `cargo test --test work` checks every number.
+Forward mode computes one derivative for each element of a gradient, and the rules take most of that apart again: what does
+not depend on the element moves out of its loop, sums over a one-hot vector become single terms, constant factors leave
+sums. Reverse mode goes through the function once and once back, and costs a constant times the function by construction.
+smoothc makes both of each gradient and keeps the cheaper one (`--mode auto`): first by the degree of its cost in the sizes, then,
+where both costs are exact, by the coefficients. `smoothc explain` prints both costs.
+
+Counts are operations on Doubles, comparisons, array reads and array writes of the optimised program together, as `smoothc eval
+--count --schedule default` prints them with `--mode forward` and `--mode reverse`, beside those of a derivation by hand; the kept one
+is bold. Growth is the power of the size that the counts grow with. Where no form has a choice (a Jacobian), both are the same.
+`cargo test --test work` checks every number.
 
 ## As cheap as by hand, but for a constant
 
 ";
 
 const COSTLIER: &str = "
-## Where forward mode stays costlier
+## Costlier than by hand
 
-Here the work grows faster than that of a derivation by hand, which goes backwards from the result as reverse mode does.
-What the next step needs is then something that the rules cannot see through: a vector that a loop carries, a product or a
-filter whose every step needs the one before, one tangent that is wanted twice, an index by a remainder or a quotient, an
-array that a condition chooses, several conditions on one read. Such a loop carries every tangent along, once for each
-element of the gradient.
+Here the work grows faster than that of the derivation by hand. No gradient is among them.
 
 ";
 
@@ -255,14 +269,14 @@ fn document() -> String {
 #[test]
 fn the_table_of_costs_is_true() {
     with_large_stack(|| {
-        let path = root().join("docs/forward-mode-cost.md");
+        let path = root().join("docs/cost.md");
         let found = document();
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::create_dir_all(root().join("docs")).expect("writable");
             std::fs::write(&path, &found).expect("writable");
         }
         let written = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(written == found, "docs/forward-mode-cost.md is not what `UPDATE_DOCS=1 cargo test --test work` writes");
+        assert!(written == found, "docs/cost.md is not what `UPDATE_DOCS=1 cargo test --test work` writes");
     });
 }
 
@@ -293,7 +307,7 @@ fn no_example_does_more_work_for_being_optimised() {
             let text = std::fs::read_to_string(root().join(&path)).expect("readable");
             // the reciprocal of what a loop divides by is one operation more, and quicker: quotients count as much as products
             let options = Options { disabled: vec!["reciprocal-loop".into()], ..Options::default() };
-            let (plain, best) = (compiled(&path, &text, "none"), engine::compile_with(&path, &text, options, "rewrite"));
+            let (plain, best) = (compiled(&path, &text, "none", Mode::Auto), engine::compile_with(&path, &text, options, "rewrite"));
             let best = best.unwrap_or_else(|problem| panic!("{problem}"));
             for function in plain.program.functions.values().filter(|function| function.is_entry) {
                 for length in [2, 3, 7] {
@@ -349,7 +363,8 @@ fn inlining_keeps_programs_linear() {
             assert!(long < 2 * short + 600 && long < 4_000, "{short} lines for 15 functions, {long} for 30");
             // calls that stay are calls: the same value
             let text = chain(6, arrays);
-            let (plain, best) = (compiled("chain.smooth", &text, "none"), compiled("chain.smooth", &text, "default"));
+            let (plain, best) =
+                (compiled("chain.smooth", &text, "none", Mode::Auto), compiled("chain.smooth", &text, "default", Mode::Auto));
             let arguments = || {
                 if arrays {
                     vec![Value::Array(Rc::new(Array { element: Shape::Double, items: vec![Value::Double(0.3), Value::Double(0.8)] }))]

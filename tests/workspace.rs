@@ -43,6 +43,20 @@ const LEAST: &[(&str, &str, &str, &str)] = &[
     ("mlp", "gradientB2", "8 h", "each residual reads all hidden values; the residuals are the result"),
     ("mlp", "gradients", "8 h", "the hidden values are read until the last result is written; the residuals are a result"),
     ("nnmf", "gradientU", "0", "the reciprocals of v: without them there would be m * n divisions in the place of n"),
+    ("solvers", "orbit", "0", "each point can be read from the row of the result that it was written to"),
+    ("solvers", "solution", "8 n n", "elimination changes the matrix, which is the caller's"),
+    ("solvers", "volume", "8 n n", "elimination changes the matrix, which is the caller's"),
+    ("solvers", "likelihood", "8 n n", "each column of the factor reads the columns before it"),
+    ("solvers", "cumulatedNorm", "0", "a running sum is used up when the next is known"),
+    ("solvers", "cumulatedSlope", "0", "the running sums can stay where their cotangents go, in the result"),
+    ("solvers", "keySpread", "8 m", "the total of a key is known when all are read"),
+    ("solvers", "weightSlopes", "8 m", "the total of a key is known when all are read"),
+    ("solvers", "powerSum", "0", "a power is used up when the next is known"),
+    ("solvers", "powerSlopes", "0", "a power and its derivative are used up when the next are known"),
+    ("solvers", "likelihoodSlopes", "8 n n", "the factor, whose cotangent can be the result"),
+    ("solvers", "volumeSlopes", "8 n n", "the factors, whose cotangent can be the result"),
+    ("solvers", "solutionNorm", "8 n n", "elimination changes the matrix, which is the caller's"),
+    ("solvers", "solutionSlopes", "8 n n", "the factors, whose cotangent can be the result"),
 ];
 
 /// An entry's workspace function.

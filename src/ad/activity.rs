@@ -23,7 +23,7 @@ pub enum Activity {
     /// A Double, or an array with Doubles somewhere in its elements.
     Whole,
     /// By component; some component is active.
-    Tuple(Vec<Activity>),
+    Tuple(Rc<[Activity]>),
 }
 
 /// The activity of a call's result, for a function and the activities of its arguments.
@@ -83,13 +83,15 @@ impl Activity {
     }
 
     fn tuple(parts: Vec<Activity>) -> Activity {
-        if parts.iter().all(Activity::is_none) { Activity::None } else { Activity::Tuple(parts) }
+        if parts.iter().all(Activity::is_none) { Activity::None } else { Activity::Tuple(parts.into()) }
     }
 
     fn or(self, other: Activity) -> Activity {
         match (self, other) {
             (Activity::None, a) | (a, Activity::None) => a,
-            (Activity::Tuple(a), Activity::Tuple(b)) => Activity::Tuple(a.into_iter().zip(b).map(|(a, b)| a.or(b)).collect()),
+            (Activity::Tuple(a), Activity::Tuple(b)) => {
+                Activity::Tuple(a.iter().zip(b.iter()).map(|(a, b)| a.clone().or(b.clone())).collect())
+            }
             (Activity::Whole, Activity::Whole | Activity::Tuple(_)) | (Activity::Tuple(_), Activity::Whole) => Activity::Whole,
         }
     }
@@ -177,7 +179,8 @@ impl Pass<'_> {
                 self.visit(cond)?;
                 self.visit(body)?
             }
-            Term::Dual { .. } => return Err(super::internal(expr.span(), "a derivative inside a derivative was left")),
+            Term::Update(_, parts) => whole(self.items(parts)?.iter().any(|part| !part.is_none())),
+            Term::Dual { .. } | Term::Vjp { .. } => return Err(super::internal(expr.span(), "a derivative inside a derivative was left")),
         })
     }
 }

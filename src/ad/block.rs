@@ -14,6 +14,8 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use super::Result;
+use crate::budget;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Status, Term, Type, Var};
 use crate::source::Span;
@@ -24,6 +26,8 @@ pub type Spares = Rc<RefCell<HashSet<Var>>>;
 /// One scope's bindings and checks.
 pub struct Block {
     items: Vec<Item>,
+    /// Those of all values bound.
+    nodes: usize,
     spares: Spares,
 }
 
@@ -34,7 +38,7 @@ enum Item {
 
 impl Block {
     pub fn new(spares: &Spares) -> Block {
-        Block { items: Vec::new(), spares: spares.clone() }
+        Block { items: Vec::new(), nodes: 0, spares: spares.clone() }
     }
 
     /// An empty block for a scope inside.
@@ -44,7 +48,13 @@ impl Block {
 
     /// Binds a variable that the source program has.
     pub fn let_(&mut self, var: &Var, value: Expr) {
+        self.nodes = self.nodes.saturating_add(value.node_count());
         self.items.push(Item::Let(var.clone(), value));
+    }
+
+    /// Whether what is bound so far is within the budget.
+    pub fn within_budget(&self, span: Span) -> Result<()> {
+        budget::unfinished(self.nodes, span)
     }
 
     /// Binds a variable that may be dropped again.
@@ -58,6 +68,17 @@ impl Block {
         if !matches!(var.ty(), Type::Index(_) | Type::Bool) {
             self.spares.borrow_mut().insert(var.clone());
         }
+    }
+
+    pub fn spares(&self) -> Spares {
+        self.spares.clone()
+    }
+
+    /// Puts other bindings in the place of a variable's.
+    pub fn replace(&mut self, var: &Var, by: Vec<(Var, Expr)>) {
+        let Some(at) = self.items.iter().position(|item| matches!(item, Item::Let(own, _) if own == var)) else { return };
+        by.iter().for_each(|(var, _)| self.may_drop(var));
+        self.items.splice(at..=at, by.into_iter().map(|(var, value)| Item::Let(var, value)));
     }
 
     pub fn check(&mut self, cond: Expr, status: Status, span: Span) {

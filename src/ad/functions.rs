@@ -20,6 +20,7 @@ use super::pairs::leaf_types;
 use super::rules::Rules;
 use super::value::Value;
 use super::{Result, internal};
+use crate::budget;
 use crate::ir::subst::freshen_function;
 use crate::ir::{Expr, Function, Type, Var};
 use crate::source::Span;
@@ -33,6 +34,8 @@ pub struct Functions {
     /// The names of the whole program, so that a derived function takes none of them.
     names: HashSet<Rc<str>>,
     patterns: HashMap<Pattern, Entry>,
+    /// Those of all functions that are done.
+    nodes: usize,
 }
 
 /// A function and the activity of its parameters.
@@ -64,9 +67,22 @@ impl Functions {
         let (function, result) = (entry.function.clone(), entry.result.clone());
         let activities = std::mem::take(&mut entry.activities);
         let derived = Rc::new(self.derive(&function, pattern, activities, &result)?);
-        self.done.insert(derived.name.clone(), (*derived).clone());
+        self.add((*derived).clone())?;
         self.patterns.get_mut(&key).ok_or_else(missing)?.derived = Some(derived.clone());
         Ok(derived)
+    }
+
+    /// Adds a function that has no `dual` any more.
+    pub fn add(&mut self, function: Function) -> Result<()> {
+        self.within_budget(function.body.node_count(), function.span)?;
+        self.nodes = self.nodes.saturating_add(function.body.node_count());
+        self.done.insert(function.name.clone(), function);
+        Ok(())
+    }
+
+    /// Whether so many nodes beside those of all functions are within the budget: some of these no entry may need.
+    pub fn within_budget(&self, nodes: usize, span: Span) -> Result<()> {
+        budget::unfinished(self.nodes.saturating_add(nodes), span)
     }
 
     /// Analyses a dual-free body, where `free` are the active free variables.
@@ -111,6 +127,9 @@ impl Functions {
         let mut types = (Vec::new(), Vec::new());
         leaf_types(&function.result, result, &mut types.0, &mut types.1);
         let result = Type::tuple([types.0, types.1].concat());
+        if result.has_more_components(budget::COMPONENTS) {
+            return Err(budget::too_many_derivatives(function.span));
+        }
         let params = function.params.iter().cloned().chain(tangents).collect();
         Ok(Function { name, doc: None, params, result, body, is_entry: false, ..function.clone() })
     }

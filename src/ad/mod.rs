@@ -17,6 +17,7 @@ mod cost;
 mod functions;
 mod law;
 mod pairs;
+mod reverse;
 mod rules;
 mod value;
 
@@ -30,6 +31,7 @@ use indexmap::IndexMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::subst::map_children;
+use crate::ir::term::Vjp;
 use crate::ir::{Expr, Function, Program, Term};
 use crate::source::Span;
 use functions::Functions;
@@ -39,9 +41,9 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 /// The program without `dual` terms: its entries and what they reach, functions after those they call.
 pub fn differentiate(program: &Program) -> Result<Program> {
     let mut functions = Functions::new(program.functions.keys().cloned());
-    for (name, function) in &program.functions {
+    for function in program.functions.values() {
         let body = without_duals(&function.body, &mut functions)?;
-        functions.done.insert(name.clone(), Function { body, ..function.clone() });
+        functions.add(Function { body, ..function.clone() })?;
     }
     let mut reached = Reached { all: &functions.done, seen: HashSet::new(), ordered: IndexMap::new() };
     let has_entries = program.functions.values().any(|function| function.is_entry);
@@ -66,10 +68,16 @@ fn without_duals(expr: &Expr, functions: &mut Functions) -> Result<Expr> {
     if let Some(diagnostic) = failure {
         return Err(diagnostic);
     }
-    let Term::Dual { x, at, tangent, body } = inner.term() else { return Ok(inner) };
     let spares = functions.spares.clone();
+    if let Term::Vjp { x, at, cotangent, body } = inner.term() {
+        let both = reverse::vjp(functions, &Vjp { x, at, cotangent, body }, &spares)?;
+        return Ok(block::prune(&both, &spares).at(expr.span()));
+    }
+    let Term::Dual { x, at, tangent, body } = inner.term() else { return Ok(inner) };
     let pairs = rules::dual(functions, x, at.clone(), tangent.clone(), body, &spares)?;
-    Ok(block::prune(&pairs, &spares).at(expr.span()))
+    let pairs = block::prune(&pairs, &spares).at(expr.span());
+    functions.within_budget(pairs.node_count(), expr.span())?;
+    Ok(pairs)
 }
 
 /// An error of the compiler itself.

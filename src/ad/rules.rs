@@ -17,12 +17,12 @@ use super::activity::{Activities, Activity};
 use super::block::{Block, Spares};
 use super::cost::{is_cheap, shared};
 use super::functions::Functions;
-use super::pairs::leaf_types;
+use super::pairs::{leaf_types, one_or_tuple};
 use super::value::{Leaves, Value};
 use super::{Result, internal, law};
 use crate::ir::prim::{Derivative, Prim};
 use crate::ir::subst::{freshen, map_children};
-use crate::ir::{Expr, Term, Type, Var};
+use crate::ir::{Change, Expr, Term, Type, Updated, Var};
 
 /// The differentiation of one body.
 pub struct Rules<'a> {
@@ -80,6 +80,8 @@ impl<'a> Rules<'a> {
             | Term::Dim(..)
             | Term::Proj(..)
             | Term::Call(..)
+            | Term::Update(..)
+            | Term::Vjp { .. }
             | Term::Dual { .. } => Ok(self.value(expr, out)?.pairs(out)),
         }
     }
@@ -132,11 +134,17 @@ impl<'a> Rules<'a> {
             }
             Term::Get(array, index) => self.get(expr, array, index, out),
             Term::Tuple(parts) => Ok(Value::Tuple(parts.iter().map(|part| self.value(part, out)).collect::<Result<_>>()?)),
-            Term::Proj(tuple, index) => match self.value(tuple, out)? {
-                Value::Tuple(mut parts) if *index < parts.len() => Ok(parts.swap_remove(*index)),
-                Value::Constant(tuple) => Ok(Value::Constant(Expr::proj(tuple, *index))),
-                Value::Tuple(_) | Value::Split { .. } | Value::Paired { .. } => Err(internal(expr.span(), "a component of no tuple")),
-            },
+            Term::Proj(tuple, index) => {
+                // the other components of a long tuple are not copied
+                if let Some(part) = self.known(expr) {
+                    return Ok(part.clone());
+                }
+                match self.value(tuple, out)? {
+                    Value::Tuple(mut parts) if *index < parts.len() => Ok(parts.swap_remove(*index)),
+                    Value::Constant(tuple) => Ok(Value::Constant(Expr::proj(tuple, *index))),
+                    Value::Tuple(_) | Value::Split { .. } | Value::Paired { .. } => Err(internal(expr.span(), "a component of no tuple")),
+                }
+            }
             Term::Array(elements) => {
                 let (mut primals, mut tangents) = (Vec::new(), Vec::new());
                 for element in elements {
@@ -152,9 +160,22 @@ impl<'a> Rules<'a> {
                 Ok(Value::Split { primal, tangent: Expr::array(element, tangents).at(expr.span()) })
             }
             Term::Call(name, args) => self.call(expr, name, args, &active, out),
-            Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } => {
+            Term::Update(change, parts) => self.update(expr, *change, parts, out),
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } | Term::Vjp { .. } => {
                 Err(internal(expr.span(), "a term without a tangent was found to have one"))
             }
+        }
+    }
+
+    /// The value of an active variable, or of a component of one.
+    fn known(&self, expr: &Expr) -> Option<&Value> {
+        match expr.term() {
+            Term::Var(var) => self.values.get(var),
+            Term::Proj(tuple, index) => match self.known(tuple)? {
+                Value::Tuple(parts) => parts.get(*index),
+                Value::Constant(_) | Value::Split { .. } | Value::Paired { .. } => None,
+            },
+            _ => None,
         }
     }
 
@@ -162,10 +183,12 @@ impl<'a> Rules<'a> {
     fn scope(&mut self, out: &Block, f: impl FnOnce(&mut Self, &mut Block) -> Result<Expr>) -> Result<Expr> {
         let mut inner = out.inner();
         let result = f(self, &mut inner)?;
+        inner.within_budget(result.span())?;
         Ok(inner.close(result))
     }
 
     fn let_(&mut self, var: &Var, value: &Expr, out: &mut Block) -> Result<()> {
+        out.within_budget(value.span())?;
         let value = self.value(value, out)?;
         match value.bind(var, out) {
             Value::Constant(_) => {}
@@ -256,6 +279,26 @@ impl<'a> Rules<'a> {
         }
     }
 
+    /// Primal and tangent are changed at the same place. What is put into an array without a tangent, and what has none
+    /// that is put into one that has, takes a tangent of zeros.
+    fn update(&mut self, expr: &Expr, change: Change, parts: &[Expr], out: &mut Block) -> Result<Value> {
+        let Some(Updated { array, indices, value }) = Updated::of(parts) else {
+            return Err(internal(expr.span(), "an update without its parts"));
+        };
+        let array = self.value(array, out)?.named("array", out);
+        let indices: Vec<Expr> = indices.iter().map(|index| shared("i", self.constant(index), out)).collect();
+        let value = self.value(value, out)?;
+        let has_tangent = !matches!(value, Value::Constant(_));
+        let value = value.named("x", out);
+        let primal = Expr::update(change, array.clone().primal(out), indices.clone(), value.clone().primal(out)).at(expr.span());
+        let before = array.tangent(out);
+        let tangent = match change {
+            Change::Add if !has_tangent => before,
+            Change::Replace | Change::Add => Expr::update(change, before, indices, value.tangent(out)).at(expr.span()),
+        };
+        Ok(Value::Split { primal, tangent })
+    }
+
     fn call(&mut self, expr: &Expr, name: &Rc<str>, args: &[Expr], active: &Activity, out: &mut Block) -> Result<Value> {
         let pattern: Vec<Activity> = args.iter().map(|arg| self.activities.of(arg)).collect();
         let derived = self.functions.derived(name, &pattern, expr.span())?;
@@ -329,8 +372,48 @@ fn drop_freely(expr: &Expr, out: &Block) {
 pub fn dual(functions: &mut Functions, x: &Var, at: Expr, tangent: Expr, body: &Expr, spares: &Spares) -> Result<Expr> {
     let activities = functions.analyse(body, vec![(x.clone(), Activity::full(x.ty()))])?;
     let mut out = Block::new(spares);
-    let value = Value::Split { primal: at, tangent }.bind(x, &mut out);
+    let value = if matches!(x.ty(), Type::Tuple(_)) {
+        let (at, tangent) = (out.bind(x.name(), at), out.bind("tangent", tangent));
+        point(&at, &tangent, x.ty())
+    } else {
+        Value::Split { primal: at, tangent: own_tangent(tangent, x.ty(), &mut out) }
+    };
+    let value = value.bind(x, &mut out);
     let mut rules = Rules::new(functions, activities, HashMap::from([(x.clone(), value)]));
     let pairs = rules.pairs(body, &mut out)?;
     Ok(out.close(pairs))
+}
+
+/// A point with a tangent of its own type, by component.
+fn point(at: &Expr, tangent: &Expr, ty: &Type) -> Value {
+    match ty {
+        Type::Tuple(parts) => Value::Tuple(
+            (parts.iter().enumerate()).map(|(k, part)| point(&Expr::proj(at.clone(), k), &Expr::proj(tangent.clone(), k), part)).collect(),
+        ),
+        _ if !ty.has_double() => Value::Constant(at.clone()),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => {
+            Value::Split { primal: at.clone(), tangent: without_constants(tangent, ty) }
+        }
+    }
+}
+
+fn own_tangent(tangent: Expr, ty: &Type, out: &mut Block) -> Expr {
+    if ty.is_made_of_doubles() { tangent } else { without_constants(&out.bind("tangent", tangent), ty) }
+}
+
+/// The tangent without what has none: an Index or Bool that stands in an element.
+fn without_constants(tangent: &Expr, ty: &Type) -> Expr {
+    if ty.is_made_of_doubles() {
+        return tangent.clone();
+    }
+    match ty {
+        Type::Array(element, _) => {
+            Expr::build(Expr::dim(tangent.clone(), 0), "i", |i| without_constants(&Expr::get(tangent.clone(), i), element))
+        }
+        Type::Tuple(parts) => {
+            let parts = parts.iter().enumerate().filter(|(_, part)| part.has_double());
+            one_or_tuple(parts.map(|(k, part)| without_constants(&Expr::proj(tangent.clone(), k), part)).collect())
+        }
+        Type::Double | Type::Bool | Type::Index(_) => tangent.clone(),
+    }
 }

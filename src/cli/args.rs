@@ -54,6 +54,11 @@ pub fn read(entry: &Function, words: &[String]) -> Result<Arguments, Vec<Diagnos
     if problems.is_empty() { Ok(Arguments { bindings, values }) } else { Err(problems) }
 }
 
+/// The files that the words name.
+pub fn paths(words: &[String]) -> impl Iterator<Item = &Path> {
+    words.iter().filter_map(|word| word.strip_prefix('@').map(Path::new))
+}
+
 fn counted(count: usize) -> String {
     if count == 1 { "1 argument".into() } else { format!("{count} arguments") }
 }
@@ -85,7 +90,9 @@ fn input(word: &str, place: &Place) -> Result<Input, Diagnostic> {
                 .help("an argument is JSON such as `1.5` or `[1, 2]`, or `@path` of a .json or .npy file")
         });
     };
-    let cannot_read = |error: std::io::Error| place.error("E0804", format_args!("cannot read `{path}`: {}", super::files::reason(&error)));
+    let cannot_read = |error: std::io::Error| {
+        place.error("E0804", format_args!("cannot read `{path}`: {}", super::files::reason_at(Path::new(path), &error)))
+    };
     match Path::new(path).extension().and_then(|ending| ending.to_str()) {
         Some("json") => {
             let bytes = std::fs::read(path).map_err(cannot_read)?;
@@ -276,6 +283,9 @@ impl Filler<'_> {
                 if found != *length || self.bindings.size(size).is_some_and(|size| size < 0) {
                     return Err(self.wrong_length(size, found));
                 }
+                if let (0, Node::Npy { array, axis, .. }) = (found, node) {
+                    self.fits_nothing(ty, &array.dims, axis)?;
+                }
                 for at in 0..found {
                     let Some(node) = node.element(at) else { break };
                     self.path.push(at);
@@ -305,6 +315,26 @@ impl Filler<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether an array without elements has the dimensions of its type: no element is there to say so.
+    fn fits_nothing(&self, ty: &Type, dims: &[usize], axis: usize) -> Result<(), Diagnostic> {
+        match (ty, dims.get(axis)) {
+            (Type::Array(element, size), Some(length)) => match self.bindings.size(size) == Some(*length as i64) {
+                true => self.fits_nothing(element, dims, axis + 1),
+                false => Err(self.wrong_length(size, *length)),
+            },
+            (Type::Tuple(parts), Some(length)) if *length == parts.len() => {
+                parts.iter().try_for_each(|part| self.fits_nothing(part, dims, axis + 1))
+            }
+            (Type::Double | Type::Bool | Type::Index(_), None) => Ok(()),
+            (Type::Array(..) | Type::Tuple(_) | Type::Double | Type::Bool | Type::Index(_), _) => {
+                let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+                let comma = if dims.len() == 1 { "," } else { "" };
+                let message = format!("the shape ({}{comma}) does not fit `{}`", dims.join(", "), self.place.param.ty());
+                Err(self.place.error("E0805", message).help("an array without elements has dimensions too"))
+            }
+        }
     }
 
     /// " at [3][1]", or nothing for the argument as a whole.

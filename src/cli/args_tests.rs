@@ -102,6 +102,37 @@ fn every_wrong_argument_is_reported() {
 }
 
 #[test]
+fn arrays_without_elements_have_dimensions_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let vector = || Type::array(Type::Double, size("n"));
+    let matrix = |columns: Size| Type::array(Type::array(Type::Double, columns), size("n"));
+    let pairs = || Type::array(Type::tuple(vec![Type::Double, Type::INDEX]), size("n"));
+    for (shape, ty, wanted) in [
+        ("(0,)", vector(), None),
+        ("(0, 5)", vector(), Some("E0805: argument 1 (`x`): the shape (0, 5) does not fit `Vector<n>`")),
+        ("(0,)", matrix(size("m")), Some("E0805: argument 1 (`x`): the shape (0,) does not fit")),
+        ("(0, 5)", matrix(size("m")), None),
+        ("(0, 5)", matrix(Size::constant(5)), None),
+        ("(0, 5)", matrix(Size::constant(3)), Some("E0806: argument 1 (`x`): expected 3 elements, found 5")),
+        ("(0, 5, 1)", matrix(size("m")), Some("E0805: argument 1 (`x`): the shape (0, 5, 1) does not fit")),
+        ("(0, 2)", pairs(), None),
+        ("(0, 3)", pairs(), Some("E0805: argument 1 (`x`): the shape (0, 3) does not fit")),
+        ("(2, 0, 5)", matrix(size("m")), Some("E0805: argument 1 (`x`): the shape (2, 0, 5) does not fit")),
+    ] {
+        let header = format!("{{'descr': '<i8', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        std::fs::write(folder.path().join("x.npy"), bytes).expect("writes");
+        let found = read_one(ty, &format!("@{}", folder.path().join("x.npy").display()));
+        match wanted {
+            None => assert!(found.is_ok(), "{shape}: {found:?}"),
+            Some(wanted) => assert!(found.as_ref().is_err_and(|found| found.starts_with(wanted)), "{shape}: {found:?}"),
+        }
+    }
+}
+
+#[test]
 fn files_hold_arguments() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);

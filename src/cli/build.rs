@@ -1,36 +1,54 @@
-//! `smoothc build FILE -o PATH`: a shared library, a static library or an object, by PATH's ending; from Futhark, with
-//! the header of Futhark's interface beside it.
+//! `smoothc build FILE -o PATH`: a shared library, a static library or an object, by PATH's ending, with the header
+//! beside it: that of the emitted C, or of Futhark's interface. On a device it is a shared library alone.
 
+use std::path::Path;
+
+use super::files::{self, Reads};
 use super::options::{BuildCommand, Display, Target};
-use super::session;
-use super::session::Wanted;
+use super::output::{self, Output};
+use super::session::{self, Wanted};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::{SourceMap, Span};
+use crate::source::SourceMap;
 use crate::toolchain::compiler::{self, Arithmetic, Artifact, Mode};
 use crate::toolchain::futhark;
 
 pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
-    let path = &command.output;
-    let artifact = Artifact::of_path(path).ok_or_else(|| {
-        let message = format!("the ending of `{}` does not say what to build", path.display());
-        vec![
-            Diagnostic::error("E0012", Span::NONE, message)
-                .help("a shared library ends in .so, .dylib or .dll, a static one in .a, an object in .o"),
-        ]
-    })?;
-    let wanted = Wanted { stage: "emit", emission: Some(&command.emission), ..Wanted::default() };
-    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
+    let one = |problem| vec![problem];
+    let output = Output::new(&command.output, Artifact::ENDINGS).map_err(one)?;
+    let artifact = output.ending().and_then(Artifact::of_ending).unwrap_or(Artifact::SharedLibrary);
+    let beside = output.beside("h");
+    let header = beside.as_ref().and_then(Output::name);
+    let wanted = Wanted { stage: "emit", emission: Some(&command.emission), header: header.as_deref(), ..Wanted::default() };
+    let mut reads = Reads::default();
+    let Some(session) = session::compile(&command.source, wanted, sources, &mut reads, display)? else {
         return Ok(());
     };
-    let built = match command.emission.target {
+    // compiled elsewhere under its own name, which a static library keeps of its object
+    let folder = tempfile::tempdir().map_err(|error| one(files::cannot_write(Path::new("a temporary folder"), &error)))?;
+    let path = folder.path().join(output.name().unwrap_or_else(|| "program".into()));
+    let header = match command.emission.target {
         Target::C => {
             let mode = Mode { arithmetic: Arithmetic::of(command.source.strict_fp), parallel: command.source.parallel };
-            compiler::compile(&session.emitted()?.source, artifact, mode, path)
+            let files = session.emitted()?;
+            compiler::compile(&files.source, artifact, mode, &path).map_err(one)?;
+            files.header.clone().into_bytes()
         }
         Target::Futhark => {
             let source = &session.emitted_futhark()?.source;
-            futhark::compiler::build(source, &command.emission.futhark_backend, artifact, Arithmetic::of(command.source.strict_fp), path)
+            let arithmetic = Arithmetic::of(command.source.strict_fp);
+            futhark::compiler::build(source, &command.emission.futhark_backend, artifact, arithmetic, &path).map_err(one)?;
+            made(&path.with_extension("h"))?
         }
     };
-    built.map_err(|problem| vec![problem])
+    let built = made(&path)?;
+    let header = beside.iter().map(|beside| (beside, header.as_slice()));
+    output::write(&[(&output, built.as_slice())].into_iter().chain(header).collect::<Vec<_>>(), &reads)
+}
+
+/// What a compiler has made.
+fn made(path: &Path) -> Result<Vec<u8>, Diagnostics> {
+    std::fs::read(path).map_err(|error| {
+        let message = format!("cannot read `{}`: {}", path.display(), files::reason(&error));
+        vec![Diagnostic::error("E0902", crate::source::Span::NONE, message).help("check what CC is and does")]
+    })
 }

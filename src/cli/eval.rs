@@ -1,9 +1,10 @@
 //! `smoothc eval FILE ENTRY [ARG…]`: the reference interpreter, on the program as written or after
 //! `--schedule`; `--count` prints a second line with what was done.
 
+use super::files::Reads;
 use super::options::{Display, EvalCommand};
 use super::session::Wanted;
-use super::{args, output, session, values};
+use super::{output, session, values};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::eval::{self, ErrorKind};
 use crate::real::Real;
@@ -12,14 +13,14 @@ use crate::toolchain::status;
 
 pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     let call = &command.call;
-    output::check_path(call.output.as_deref())?;
+    let output = output::of_result(call.output.as_deref())?;
+    let mut reads = Reads::default();
     let stage = if command.source.schedule.is_some() { "rewrite" } else { "types" };
     let wanted = Wanted { stage, only: Some(&call.entry_name), ..Wanted::default() };
-    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
+    let Some(session) = session::compile(&command.source, wanted, sources, &mut reads, display)? else {
         return Ok(());
     };
-    let entry = session.entry(&call.entry_name)?;
-    let arguments = args::read(entry, &call.args)?;
+    let arguments = session::arguments(&session, call, &mut reads)?;
     let inputs = arguments.values.iter().map(values::from_flat).collect();
     let outcome = eval::eval(&session.program, &call.entry_name, inputs).map_err(|error| {
         let problem = match error.kind {
@@ -31,7 +32,7 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
         };
         vec![problem]
     })?;
-    output::value(&values::to_flat(&outcome.value), Real::F64, call.output.as_deref())?;
+    output::value(&values::to_flat(&outcome.value), Real::F64, &output, &reads)?;
     if command.count {
         let counts = outcome.trace.counts;
         output::text(&format!(

@@ -3,9 +3,11 @@
 
 use std::path::Path;
 
+use super::files::Reads;
 use super::options::{Display, ExplainCommand};
+use super::output::{self, Output};
 use super::session::Wanted;
-use super::{files, output, pages, session};
+use super::{pages, session};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::explain::{self, Source, html, text};
 use crate::rewrite::rule::Rule;
@@ -47,8 +49,10 @@ fn page(subject: &str) -> Result<(), Diagnostics> {
 }
 
 fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
+    let saved = command.html.as_deref().map(|path| Output::new(path, &["html", "htm"])).transpose().map_err(|problem| vec![problem])?;
+    let mut reads = Reads::default();
     let wanted = Wanted { stage: "rewrite", only: Some(entry), record: true, ..Wanted::default() };
-    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
+    let Some(session) = session::compile(&command.source, wanted, sources, &mut reads, display)? else {
         return Ok(());
     };
     let Some((before, derivation)) = &session.derivation else {
@@ -57,6 +61,7 @@ fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, di
     let explanation = explain::explain(&Source {
         entry,
         schedule: command.source.schedule.as_deref().unwrap_or("default"),
+        choices: &session.choices,
         before,
         derivation,
         sources: &session.sources,
@@ -67,9 +72,9 @@ fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, di
             (false, None) => 0,
         },
     });
-    if let Some(path) = &command.html {
+    if let Some(saved) = &saved {
         let page = html::html(&explanation).map_err(|problem| vec![problem])?;
-        files::write(path, page.as_bytes()).map_err(|problem| vec![problem])?;
+        output::write(&[(saved, page.as_bytes())], &reads)?;
         if !command.all {
             return Ok(());
         }

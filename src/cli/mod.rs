@@ -5,8 +5,8 @@
 //! missing. Everything runs on a thread with a large stack; a panic becomes the internal error E0901, and a
 //! reader who closes the pipe early is no error.
 //!
-//! `options` are the words, `files` what is read and written, `args` with `json` and `npy` turn words into
-//! arguments, `values` and `output` turn results into text, `render` draws diagnostics, `pages` explains them.
+//! `options` are the words, `files` what is read, `output` what is written, `args` with `json` and `npy` turn words into
+//! arguments, `values` turns results into text, `render` draws diagnostics, whose names `tame` keeps on a line, `pages` explains them.
 
 pub mod args;
 mod build;
@@ -24,6 +24,7 @@ pub mod render;
 mod rewrite;
 mod run;
 mod session;
+mod tame;
 pub mod values;
 
 use std::any::Any;
@@ -42,9 +43,11 @@ use options::{Cli, Color, Command, Display, MessageFormat};
 /// Runs the command of the process's command line.
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = options::protect_numbers(std::env::args_os());
-    let cli = match Cli::try_parse_from(words) {
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(problem) => {
+            // a complaint echoes words: the same of words that may be shown
+            let problem = Cli::try_parse_from(words.iter().map(tame::word)).err().unwrap_or(problem);
             // the text of --help goes to standard output, a complaint to standard error; a closed pipe is no error
             let _ = problem.print();
             return ExitCode::from(if problem.use_stderr() { 2 } else { 0 });
@@ -94,10 +97,8 @@ fn report(problems: &[Diagnostic], sources: &SourceMap, display: &Display) -> u8
             stderr.is_terminal() && std::env::var_os("NO_COLOR").is_none() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
         }
     };
-    for problem in problems {
-        if display.quiet && problem.severity == Severity::Warning {
-            continue;
-        }
+    let quiet = |problem: &&Diagnostic| display.quiet && problem.severity == Severity::Warning;
+    for problem in &limited(problems.iter().filter(|problem| !quiet(problem))) {
         let text = match display.message_format {
             MessageFormat::Human => render::human(problem, sources, color),
             MessageFormat::Json => render::json(problem, sources),
@@ -105,7 +106,46 @@ fn report(problems: &[Diagnostic], sources: &SourceMap, display: &Display) -> u8
         // there is nowhere left to complain to
         let _ = stderr.write_all(text.as_bytes());
     }
-    if problems.iter().any(|problem| problem.code == "E0903") { 3 } else { 1 }
+    let has = |codes: &[&str]| problems.iter().any(|problem| codes.contains(&problem.code));
+    if has(&["E0903"]) {
+        3
+    } else if has(&["E0012", "E0014", "E0808"]) {
+        2
+    } else {
+        1
+    }
+}
+
+/// At most so many errors, and as many warnings, are printed.
+const MOST: usize = 100;
+
+/// The first errors and the first warnings, then how many more of each there are.
+fn limited<'a>(problems: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
+    let (mut errors, mut warnings) = (0, 0);
+    let mut shown = Vec::new();
+    for problem in problems {
+        let count = match problem.severity {
+            Severity::Error => &mut errors,
+            Severity::Warning => &mut warnings,
+        };
+        *count += 1;
+        if *count <= MOST {
+            shown.push(problem.clone());
+        }
+    }
+    let more = |count: usize, word: &str| {
+        let more = count - MOST;
+        (format!("{more} more {word}{} not shown", if more == 1 { " is" } else { "s are" }), "mend the first ones; others may go with them")
+    };
+    if warnings > MOST {
+        let (message, help) = more(warnings, "warning");
+        shown.push(Diagnostic::warning("W0016", Span::NONE, message).help(help));
+    }
+    if errors > MOST {
+        let (message, help) = more(errors, "error");
+        shown.push(Diagnostic::error("E0015", Span::NONE, message).help(help));
+    }
+    shown
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {
@@ -113,5 +153,22 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
         (Some(text), _) => text,
         (None, Some(text)) => text,
         (None, None) => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_take_no_place_of_errors() {
+        let warning = Diagnostic::warning("W0202", Span::NONE, "w");
+        let mut problems = vec![warning; MOST + 5];
+        problems.push(Diagnostic::error("E0201", Span::NONE, "e"));
+        let shown = limited(problems.iter());
+        assert_eq!(shown.len(), MOST + 2);
+        assert_eq!((shown[MOST].code, shown[MOST + 1].code), ("E0201", "W0016"));
+        assert_eq!(shown[MOST + 1].message, "5 more warnings are not shown");
+        assert_eq!(limited(problems[6..].iter()).len(), MOST);
     }
 }

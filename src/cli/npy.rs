@@ -150,6 +150,7 @@ struct Header {
 impl Header {
     fn parse(text: &str) -> Result<Header, String> {
         let bad = || "its header is not the dictionary that NumPy writes".to_string();
+        let twice = |key: &str| format!("its header has `{key}` twice");
         let (mut descr, mut order, mut dims) = (None, None, None);
         let mut rest = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).ok_or_else(bad)?.trim_start();
         while !rest.is_empty() {
@@ -161,7 +162,7 @@ impl Header {
                         return Err("structured elements are not supported".into());
                     }
                     let (value, after) = string(rest).ok_or_else(bad)?;
-                    descr = Some(Element::parse(value)?);
+                    once(&mut descr, Element::parse(value)?).ok_or_else(|| twice(key))?;
                     after
                 }
                 "fortran_order" => {
@@ -170,12 +171,12 @@ impl Header {
                         (None, Some(after)) => (false, after),
                         (None, None) => return Err(bad()),
                     };
-                    order = Some(value);
+                    once(&mut order, value).ok_or_else(|| twice(key))?;
                     after
                 }
                 "shape" => {
                     let (inside, after) = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(bad)?;
-                    dims = Some(parse_dims(inside)?);
+                    once(&mut dims, parse_dims(inside)?).ok_or_else(|| twice(key))?;
                     after
                 }
                 _ => return Err(bad()),
@@ -194,6 +195,11 @@ impl Header {
     }
 }
 
+/// Sets what was not set before.
+fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    place.replace(value).is_none().then_some(())
+}
+
 /// A quoted string at the start of the text, and what follows it.
 fn string(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
@@ -202,18 +208,23 @@ fn string(text: &str) -> Option<(&str, &str)> {
 
 fn parse_dims(inside: &str) -> Result<Vec<usize>, String> {
     let inside = inside.trim();
-    let inside = inside.strip_suffix(',').unwrap_or(inside);
     if inside.is_empty() {
         return Ok(Vec::new());
     }
-    let dims: Vec<&str> = inside.split(',').map(str::trim).collect();
+    // `(6)` is a number in Python, and no tuple
+    if !inside.contains(',') {
+        return Err(format!("`({})` is no shape: one dimension is written `(6,)`", inside.chars().take(20).collect::<String>()));
+    }
+    let dims: Vec<&str> = inside.strip_suffix(',').unwrap_or(inside).split(',').map(str::trim).collect();
     if dims.len() > MAX_DIMS {
         return Err(format!("it has more than {MAX_DIMS} dimensions"));
     }
-    // Python 2 wrote `3L`
-    dims.iter()
-        .map(|dim| dim.trim_end_matches('L').parse().map_err(|_| format!("`{}` is no dimension", dim.chars().take(20).collect::<String>())))
-        .collect()
+    let dim = |dim: &&str| {
+        let is_number = dim.bytes().all(|digit| digit.is_ascii_digit()) && (*dim == "0" || !dim.starts_with('0'));
+        let known = dim.parse().ok().filter(|_| is_number);
+        known.ok_or_else(|| format!("`{}` is no dimension", dim.chars().take(20).collect::<String>()))
+    };
+    dims.iter().map(dim).collect()
 }
 
 fn to_c_order(column: &Column, dims: &[usize]) -> Column {
@@ -308,6 +319,15 @@ mod tests {
             ("<f8", "False", "(4294967296, 4294967296)"),
             ("<f8", "False", "(18446744073709551616,)"),
             ("<f8", "False", "(-1,)"),
+            ("<f8", "False", "(1)"),
+            ("<f8", "False", "(1L,)"),
+            ("<f8", "False", "(+1,)"),
+            ("<f8", "False", "(01,)"),
+            ("<f8", "False", "(1,,)"),
+            ("<f8", "False", "(,)"),
+            ("<f8", "False", "(1,), 'shape': (1,)"),
+            ("<f8", "False, 'fortran_order': False", "(1,)"),
+            ("<f8', 'descr': '<f8", "False", "(1,)"),
             ("<f8", "Maybe", "(1,)"),
             ("<f8", "False", "(1"),
             ("<c16", "False", "(1,)"),

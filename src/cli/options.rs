@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::mode::Mode;
 use crate::real::Real;
 use crate::types::{Derive, FixedSize};
 
@@ -97,6 +98,24 @@ impl From<RealName> for Real {
     }
 }
 
+/// How derivatives are computed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeName {
+    Auto,
+    Forward,
+    Reverse,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Mode {
+        match name {
+            ModeName::Auto => Mode::Auto,
+            ModeName::Forward => Mode::Forward,
+            ModeName::Reverse => Mode::Reverse,
+        }
+    }
+}
+
 /// What to compile and how.
 #[derive(Args)]
 pub struct Source {
@@ -105,9 +124,13 @@ pub struct Source {
     /// Make only this declaration an entry (repeatable)
     #[arg(long, value_name = "NAME")]
     pub entry: Vec<String>,
-    /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, jacobian or hessian (repeatable)
-    #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER]", value_parser = Derive::parse)]
+    /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, valueAndGradient, jacobian or hessian; `*` is
+    /// for all parameters that are made of Doubles (repeatable)
+    #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER,…]", value_parser = Derive::parse)]
     pub derive: Vec<Derive>,
+    /// How derivatives are computed: forward by columns, backwards in one sweep, or whichever costs less
+    #[arg(long, value_enum, default_value_t = ModeName::Auto)]
+    pub mode: ModeName,
     /// The optimisation schedule: none, paper, default, or a strategy file
     #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,

@@ -10,17 +10,21 @@
 //! As JSON, one object a line: `code`, `severity`, `message`, `file`, `line`, `column`, `end_line`,
 //! `end_column` (from 1, columns in characters, the end exclusive; null without a place), `labels`, `help`.
 
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use serde_json::{Value, json};
 
+use super::tame;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceFile, SourceMap, Span};
 
 /// More than this many characters of a line around a place are not drawn.
 const WIDTH: usize = 140;
+/// Of lines of more bytes only the place is named.
+const LONG: usize = 1 << 16;
 
 /// The drawing for people, with a line's end.
 pub fn human(diagnostic: &Diagnostic, sources: &SourceMap, color: bool) -> String {
+    let diagnostic = &tame::diagnostic(diagnostic);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -35,14 +39,26 @@ pub fn human(diagnostic: &Diagnostic, sources: &SourceMap, color: bool) -> Strin
     }
     for number in files {
         let Some(file) = sources.files.get(number as usize) else { continue };
+        let name = tame::line(&file.name);
+        let labels = || diagnostic.labels.iter().filter(|(span, _)| span.file == number);
+        let primary = (diagnostic.span.file == number).then_some(diagnostic.span);
+        let spans = primary.into_iter().chain(labels().map(|(span, _)| *span));
+        let Some((lines, first)) = lines(file, spans) else {
+            let (line, column) = sources.line_column(primary.unwrap_or(Span::new(number, 0, 0))).unwrap_or((1, 1));
+            group = group.element(Origin::path(name).line(line).char_column(column));
+            for (_, note) in labels() {
+                group = group.element(Level::NOTE.message(note.as_str()));
+            }
+            continue;
+        };
+        let place = |span: Span| {
+            let drawn = drawn(file, span);
+            drawn.start - lines.start..drawn.end - lines.start
+        };
         let mut annotations: Vec<Annotation> = Vec::new();
-        if diagnostic.span.file == number {
-            annotations.push(AnnotationKind::Primary.span(drawn(file, diagnostic.span)));
-        }
-        for (span, note) in diagnostic.labels.iter().filter(|(span, _)| span.file == number) {
-            annotations.push(AnnotationKind::Context.span(drawn(file, *span)).label(note.as_str()));
-        }
-        group = group.element(Snippet::source(&*file.text).path(&*file.name).annotations(annotations));
+        annotations.extend(primary.map(|span| AnnotationKind::Primary.span(place(span))));
+        annotations.extend(labels().map(|(span, note)| AnnotationKind::Context.span(place(*span)).label(note.as_str())));
+        group = group.element(Snippet::source(&file.text[lines.clone()]).line_start(first).path(name).annotations(annotations));
     }
     for (_, note) in diagnostic.labels.iter().filter(|(span, _)| sources.file(*span).is_none()) {
         group = group.element(Level::NOTE.message(note.as_str()));
@@ -54,6 +70,26 @@ pub fn human(diagnostic: &Diagnostic, sources: &SourceMap, color: bool) -> Strin
     let mut text = renderer.term_width(WIDTH).render(&[group]);
     text.push('\n');
     text
+}
+
+/// The bytes of the lines from the first span to the last, with the line before, and the number of the first of these
+/// lines: a drawing costs what it shows, not what the file has. `None` where a line is too long to be drawn.
+fn lines(file: &SourceFile, spans: impl Iterator<Item = Span>) -> Option<(std::ops::Range<usize>, usize)> {
+    let text = &*file.text;
+    let (mut from, mut to) = (text.len(), 0);
+    for span in spans {
+        let drawn = drawn(file, span);
+        let start = text[..drawn.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[drawn.end..].find('\n').map_or(text.len(), |at| drawn.end + at + 1);
+        if end - start > LONG {
+            return None;
+        }
+        from = from.min(start);
+        to = to.max(end);
+    }
+    let before = text[..from.saturating_sub(1)].rfind('\n').map_or(0, |at| at + 1);
+    let from = if from - before > LONG { from } else { before };
+    Some((from..to, text[..from].bytes().filter(|byte| *byte == b'\n').count() + 1))
 }
 
 /// The bytes to underline: inside the text, on character boundaries, and no further than the first line.
@@ -75,6 +111,7 @@ fn floor(text: &str, at: usize) -> usize {
 
 /// The JSON object, on one line with its end.
 pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let diagnostic = &tame::diagnostic(diagnostic);
     let mut object = json!({
         "code": diagnostic.code,
         "severity": match diagnostic.severity {
@@ -141,6 +178,19 @@ mod tests {
             }
         }
         assert_eq!(human(&Diagnostic::error("E0001", Span::NONE, "no place"), &sources, false), "error[E0001]: no place\n");
+    }
+
+    #[test]
+    fn of_a_long_line_the_place_is_named() {
+        let mut sources = SourceMap::default();
+        let text = format!("let a = 1\n{}\nlet b = 2\n", "x ".repeat(LONG));
+        sources.add("v.smooth", &text);
+        let problem = Diagnostic::error("E0305", Span::new(0, 30, 31), "no").label(Span::new(0, 0, 3), "here");
+        assert_eq!(human(&problem, &sources, false), "error[E0305]: no\n--> v.smooth:2:21\n = note: here\n");
+        // the lines around it are drawn as they are elsewhere
+        let last = text.len() - 10;
+        let shown = human(&Diagnostic::error("E0305", Span::new(0, last, last + 3), "no"), &sources, false);
+        assert!(shown.contains("v.smooth:3:1") && shown.contains("3 | let b = 2"), "{shown}");
     }
 
     #[test]

@@ -4,8 +4,9 @@
 
 use std::path::Path;
 
+use super::files::Reads;
 use super::options::{Display, RewriteCommand};
-use super::{files, output, report};
+use super::{output, report};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{self, Schedule};
 use crate::source::{SourceMap, Span};
@@ -14,7 +15,7 @@ pub fn run(command: &RewriteCommand, sources: &mut SourceMap, display: &Display)
     let is_path = command.strategy.trim_end().ends_with(".strategy");
     let strategy = if is_path {
         let path = command.strategy.trim();
-        Schedule::Text { name: path.to_string(), text: files::read_source(Path::new(path)).map_err(|problem| vec![problem])? }
+        Schedule::Text { name: path.to_string(), text: Reads::default().source(Path::new(path)).map_err(|problem| vec![problem])? }
     } else {
         Schedule::Text { name: "<strategy>".into(), text: command.strategy.clone() }
     };

@@ -1,8 +1,9 @@
 //! `smoothc run FILE ENTRY [ARG…]`: optimise, emit, compile with the target's compiler, and call.
 
+use super::files::Reads;
 use super::options::{Display, RunCommand, Target};
 use super::session::Wanted;
-use super::{args, output, session};
+use super::{output, session};
 use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;
 use crate::toolchain::compiler::{Arithmetic, Mode};
@@ -10,13 +11,14 @@ use crate::toolchain::{call, futhark};
 
 pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     let call = &command.call;
-    output::check_path(call.output.as_deref())?;
+    let output = output::of_result(call.output.as_deref())?;
+    let mut reads = Reads::default();
     let wanted = Wanted { stage: "emit", only: Some(&call.entry_name), emission: Some(&command.emission), ..Wanted::default() };
-    let Some(session) = session::compile(&command.source, wanted, sources, display)? else {
+    let Some(session) = session::compile(&command.source, wanted, sources, &mut reads, display)? else {
         return Ok(());
     };
     let entry = session.entry(&call.entry_name)?;
-    let arguments = args::read(entry, &call.args)?;
+    let arguments = session::arguments(&session, call, &mut reads)?;
     let one = |problem| vec![problem];
     let result = match command.emission.target {
         Target::C => {
@@ -35,5 +37,5 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
             loaded.call(0, &arguments.values, &arguments.bindings, entry.span).map_err(one)?
         }
     };
-    output::value(&result, command.source.real.into(), call.output.as_deref())
+    output::value(&result, command.source.real.into(), &output, &reads)
 }

@@ -6,8 +6,10 @@
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
-use super::options::{Display, Emission, Source};
-use super::{files, output, report};
+use super::args::{self, Arguments};
+use super::files::Reads;
+use super::options::{CallWords, Display, Emission, Source};
+use super::{output, report};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{Options, Schedule, Session};
 use crate::source::SourceMap;
@@ -20,38 +22,45 @@ pub struct Wanted<'a> {
     /// Keep only this entry.
     pub only: Option<&'a str>,
     pub emission: Option<&'a Emission>,
-    /// The path of the C file, whose header has the same name.
-    pub output: Option<&'a Path>,
+    /// The name of the header that goes with emitted C, if any.
+    pub header: Option<&'a str>,
     /// Keep the derivation.
     pub record: bool,
 }
 
 /// The session after the wanted stage, or `None` when `--dump` printed another one instead. `sources` gets the
-/// texts in every case, for drawing diagnostics.
-pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display: &Display) -> Result<Option<Session>, Diagnostics> {
+/// texts in every case, for drawing diagnostics, and `reads` the files that were read.
+pub fn compile(
+    source: &Source,
+    wanted: Wanted,
+    sources: &mut SourceMap,
+    reads: &mut Reads,
+    display: &Display,
+) -> Result<Option<Session>, Diagnostics> {
     // also where nothing is optimised: a misspelt name is a mistake everywhere
     source.disable.iter().try_for_each(|name| crate::rewrite::check_name(name)).map_err(|problem| vec![problem])?;
-    let text = files::read_source(&source.file).map_err(|problem| vec![problem])?;
+    let text = reads.source(&source.file).map_err(|problem| vec![problem])?;
     let name = if source.file.as_os_str() == "-" { "<stdin>".to_string() } else { normal(&source.file).display().to_string() };
     let options = Options {
         entries: source.entry.clone(),
         derive: source.derive.clone(),
         sizes: source.size.clone(),
-        schedule: schedule(source)?,
+        schedule: schedule(source, reads)?,
         disabled: source.disable.clone(),
         record: wanted.record,
+        mode: source.mode.into(),
         strict_fp: source.strict_fp,
         unchecked: source.unchecked,
         parallel: source.parallel,
         real: source.real.into(),
         only: wanted.only.map(str::to_string),
         prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
-        header: wanted.output.map(header_of).unwrap_or_default(),
+        header: wanted.header.unwrap_or_default().to_string(),
         target: wanted.emission.map(|emission| emission.target.into()).unwrap_or_default(),
     };
     let mut session = Session::new(&name, &text, options);
     let stage = source.dump.as_deref().unwrap_or(wanted.stage);
-    let done = session.run_to(stage, &mut open);
+    let done = session.run_to(stage, &mut |path, from| open(path, from, reads));
     sources.clone_from(&session.sources);
     if source.time_passes {
         let mut stderr = std::io::stderr().lock();
@@ -69,28 +78,29 @@ pub fn compile(source: &Source, wanted: Wanted, sources: &mut SourceMap, display
     Ok(Some(session))
 }
 
-/// `x.h` for `folder/x.c`.
-fn header_of(path: &Path) -> String {
-    path.with_extension("h").file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+/// The arguments of a call.
+pub fn arguments(session: &Session, call: &CallWords, reads: &mut Reads) -> Result<Arguments, Diagnostics> {
+    args::paths(&call.args).for_each(|path| reads.note(path));
+    args::read(session.entry(&call.entry_name)?, &call.args)
 }
 
 /// A name is one of the schedules that are built in, anything with a point or a slash a strategy file.
-fn schedule(source: &Source) -> Result<Schedule, Diagnostics> {
+fn schedule(source: &Source, reads: &mut Reads) -> Result<Schedule, Diagnostics> {
     match &source.schedule {
         None => Ok(Schedule::default()),
         Some(name) if !name.contains(['.', '/', '\\']) => Ok(Schedule::Named(name.clone())),
         Some(path) => {
-            let text = files::read_source(Path::new(path)).map_err(|problem| vec![problem])?;
+            let text = reads.source(Path::new(path)).map_err(|problem| vec![problem])?;
             Ok(Schedule::Text { name: path.clone(), text })
         }
     }
 }
 
 /// Reads a file that `open "path"` names, relative to the file that opens it.
-fn open(path: &str, from: &str) -> Result<(String, String), String> {
+fn open(path: &str, from: &str, reads: &mut Reads) -> Result<(String, String), String> {
     let folder = Path::new(from).parent().unwrap_or(Path::new(""));
     let path = normal(&folder.join(path));
-    let text = files::read_source(&path).map_err(|problem: Diagnostic| problem.message)?;
+    let text = reads.opened(&path).map_err(|problem: Diagnostic| problem.message)?;
     Ok((path.display().to_string(), text))
 }
 

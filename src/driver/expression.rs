@@ -13,9 +13,9 @@ use std::rc::Rc;
 
 use super::{Schedule, rooms};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::subst::{freshen_function, map_children, substitute};
-use crate::ir::term::match_sizes;
+use crate::ir::subst::{inlined, map_children, substitute};
 use crate::ir::{Expr, Function, Program, Term, Type, Var, print};
+use crate::mode::{self, Way};
 use crate::source::{SourceMap, Span};
 use crate::{ad, rewrite, syntax, types};
 
@@ -40,7 +40,7 @@ pub fn rewrite_expression(
     let types::Free { mut program, plain, warnings } = types::expression(sources, tree)?;
     if program.functions.values().any(|function| has_dual(&function.body)) {
         known_calls(&program).map_err(one)?;
-        program = ad::differentiate(&program).map_err(one)?;
+        program = ad::differentiate(&mode::decide(&program, &mut |_, _, _| Way::Forward)).map_err(one)?;
     }
     let Some(function) = program.functions.get(types::EXPRESSION) else {
         return Err(one(Diagnostic::error("E0901", Span::NONE, "internal error: the expression was lost")));
@@ -57,28 +57,11 @@ fn written_out(expr: &Expr, program: &Program, plain: &HashSet<Rc<str>>) -> Expr
     let expr = map_children(expr, &mut |child| written_out(child, program, plain));
     let Term::Call(name, args) = expr.term() else { return expr };
     let Some(function) = program.functions.get(name).filter(|_| !plain.contains(name)) else { return expr };
-    let function = freshen_function(function);
-    let mut sizes = Vec::new();
-    for (param, arg) in function.params.iter().zip(args) {
-        match_sizes(param.ty(), arg.ty(), &mut sizes);
-    }
-    let mut map: Vec<(Var, Expr)> = sizes.into_iter().filter_map(|(size, value)| Some((size, value.to_expr()?))).collect();
-    let mut lets = Vec::new();
-    for (param, arg) in function.params.iter().zip(args) {
-        if arg.is_atom() {
-            map.push((param.clone(), arg.clone()));
-        } else {
-            let var = Var::fresh(param.name(), arg.ty().clone());
-            map.push((param.clone(), Expr::var(&var)));
-            lets.push((var, arg.clone()));
-        }
-    }
-    let body = written_out(&substitute(&function.body, &map), program, plain);
-    lets.into_iter().rev().fold(body, |body, (var, arg)| Expr::let_(var, arg, body))
+    written_out(&inlined(function, args), program, plain)
 }
 
 fn has_dual(expr: &Expr) -> bool {
-    let mut found = matches!(expr.term(), Term::Dual { .. });
+    let mut found = matches!(expr.term(), Term::Dual { .. } | Term::Vjp { .. });
     expr.term().each_child(&mut |child| found = found || has_dual(child));
     found
 }

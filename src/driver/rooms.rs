@@ -6,6 +6,7 @@
 use super::{Loader, Session, Target};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::ir::Program;
+use crate::mode::{self as choice, Mode, Way};
 use crate::source::{SourceMap, Span};
 use crate::{ad as differentiation, emit as emission, ir, lower as lowering, rewrite as optimiser, syntax as parser, types as typing};
 
@@ -28,6 +29,33 @@ pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
     Ok(())
 }
 
+pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    let way = match session.options.mode {
+        // the schedules of the papers are for forward mode
+        Mode::Auto if matches!(built_in_schedule(session)?.as_deref(), Some("none" | "paper")) => Way::Forward,
+        Mode::Auto => return chosen(session),
+        Mode::Forward => Way::Forward,
+        Mode::Reverse => Way::Reverse,
+    };
+    session.program = choice::decide(&session.program, &mut |_, _, _| way);
+    Ok(())
+}
+
+/// Each derivative in the way that costs less.
+fn chosen(session: &mut Session) -> Result<(), Diagnostics> {
+    let schedule = schedule(&session.options.schedule, &mut session.sources)?;
+    let given = &session.options;
+    let options = optimiser::Options { strict_fp: given.strict_fp, disabled: given.disabled.clone(), ..optimiser::Options::default() };
+    let mut choices = Vec::new();
+    session.program = choice::decide(&session.program, &mut |form, name, before| {
+        let (way, candidates) = super::choice::choose(form, name, before, &schedule, &options);
+        choices.push(candidates);
+        way
+    });
+    session.choices = choices;
+    Ok(())
+}
+
 pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     session.program = differentiation::differentiate(&session.program).map_err(|problem| vec![problem])?;
     Ok(())
@@ -36,12 +64,21 @@ pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
 pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let schedule = schedule(&session.options.schedule, &mut session.sources)?;
     let given = &session.options;
-    let options = optimiser::Options { strict_fp: given.strict_fp, disabled: given.disabled.clone(), record: given.record };
+    let options =
+        optimiser::Options { strict_fp: given.strict_fp, disabled: given.disabled.clone(), record: given.record, last_phase: None };
     let optimised = optimiser::optimise(&session.program, &schedule, &options).map_err(|problem| vec![problem])?;
     let before = std::mem::replace(&mut session.program, optimised.program);
     session.derivation = optimised.derivation.map(|derivation| (before, derivation));
     session.warnings.extend(optimised.warnings);
     Ok(())
+}
+
+/// The name of the built-in schedule that the options name, or give the text of.
+fn built_in_schedule(session: &Session) -> Result<Option<String>, Diagnostics> {
+    match &session.options.schedule {
+        super::Schedule::Named(name) => Ok(Some(name.clone())),
+        text @ super::Schedule::Text { .. } => Ok(schedule(text, &mut session.sources.clone())?.built_in_name().map(str::to_string)),
+    }
 }
 
 /// The schedule that options name or give the text of.
@@ -67,7 +104,7 @@ pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     // what the default schedule may do to quotients, lowering may
     let options = &session.options;
-    let is_default = matches!(&options.schedule, super::Schedule::Named(name) if name == "default");
+    let is_default = built_in_schedule(session)?.as_deref() == Some("default");
     let reciprocals = is_default && !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra");
     let options = lowering::LowerOptions {
         reciprocals,
@@ -117,5 +154,5 @@ pub fn print(session: &Session, stage: &str) -> String {
 /// Whether a core program is well-formed.
 pub fn check(program: &Program, stage: &str) -> Result<(), String> {
     ir::check::check(program)?;
-    if stage == "types" { Ok(()) } else { ir::check::check_no_dual(program) }
+    if matches!(stage, "types" | "mode") { Ok(()) } else { ir::check::check_no_dual(program) }
 }

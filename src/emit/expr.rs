@@ -105,6 +105,8 @@ impl Printer<'_> {
                 };
                 let operand = |value: &Value, level: u8| match (prim, value) {
                     (Prim::Or, Value::Prim { prim: Prim::And, .. }) => format!("({})", self.expr(value)),
+                    // compilers take the `!` for one of the whole comparison
+                    (Prim::Eq | Prim::Ne, Value::Prim { prim: Prim::Not, .. }) => format!("({})", self.expr(value)),
                     _ => self.at_least(value, level),
                 };
                 (format!("{} {op} {}", operand(a, left), operand(b, right)), level)

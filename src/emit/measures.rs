@@ -15,7 +15,7 @@ use super::names::Names;
 use super::share;
 use super::signature::Described;
 use super::stmt::{Printer, Shape};
-use super::{FileNames, FunctionView, mentions};
+use super::{FileNames, FunctionView, words};
 
 /// Names those functions that are this file's own.
 pub fn name(program: &LoopProgram, file: &mut FileNames, names: &mut Names) {
@@ -103,7 +103,9 @@ fn one(
     printer.block(&measure.body);
     let body = std::mem::take(&mut printer.lines);
     names.close();
-    let unused = args.iter().filter_map(|at| signature.measured.get(*at)).filter(|name| !mentions(&body, name));
+    let code = body.join("\n");
+    let mentioned = words(&code);
+    let unused = args.iter().filter_map(|at| signature.measured.get(*at)).filter(|name| !mentioned.contains(name.as_str()));
     let mut lines: Vec<String> = unused.map(|name| format!("    (void){name};")).collect();
     lines.extend(body);
     FunctionView { doc: Vec::new(), signature: text, lines }

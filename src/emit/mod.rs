@@ -20,7 +20,7 @@ mod signature;
 mod stmt;
 mod tile;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -90,6 +90,8 @@ struct SourceView {
     parts: Vec<String>,
     /// Whether `memcpy` or `memset` is called.
     copies: bool,
+    /// Whether loops are marked, which clang may decline to run in lanes.
+    lanes: bool,
     helpers: Vec<runtime::Helper>,
     prototypes: Vec<String>,
     functions: Vec<FunctionView>,
@@ -146,7 +148,16 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
     let helpers = runtime::helpers(&text);
     let source_parts = parts.iter().cloned().chain(runtime::loop_parts(&text)).collect();
     let copies = helpers.iter().map(|helper| &helper.text).chain([&text]).any(|text| text.contains("memcpy(") || text.contains("memset("));
-    let source = SourceView { title: title.clone(), notes: notes.clone(), parts: source_parts, copies, helpers, prototypes, functions };
+    let source = SourceView {
+        title: title.clone(),
+        notes: notes.clone(),
+        parts: source_parts,
+        copies,
+        lanes: text.contains("SMOOTH_LANES"),
+        helpers,
+        prototypes,
+        functions,
+    };
     let header = HeaderView { title, notes, guard: guard(&options.header_name), parts, entries: entry_views };
     Ok(CFiles {
         source: render("c.tera", include_str!("../../templates/c.tera"), &source)?,
@@ -237,7 +248,9 @@ fn body_function(
     let body = std::mem::take(&mut printer.lines);
     let mut views = std::mem::take(&mut printer.parts);
     let mut lines = Vec::new();
-    for name in signature.taken.iter().filter(|name| !mentions(&body, name)) {
+    let text = body.join("\n");
+    let mentioned = words(&text);
+    for name in signature.taken.iter().filter(|name| !mentioned.contains(name.as_str())) {
         lines.push(format!("    (void){name};"));
     }
     lines.extend(body);
@@ -252,14 +265,13 @@ fn body_function(
     views
 }
 
-/// Whether a line mentions a name, outside of comments.
-fn mentions(lines: &[String], name: &str) -> bool {
-    let is_in = |code: &str| code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name);
-    let text = lines.join("\n");
-    text.split("/*").enumerate().any(|(at, part)| {
+/// The words of a text outside of comments.
+fn words(text: &str) -> HashSet<&str> {
+    let code = text.split("/*").enumerate().map(|(at, part)| {
         // all but the first part begin inside a comment
-        is_in(if at == 0 { part } else { part.split_once("*/").map_or("", |(_, code)| code) })
-    })
+        if at == 0 { part } else { part.split_once("*/").map_or("", |(_, code)| code) }
+    });
+    code.flat_map(|code| code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')).collect()
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ fn is_apart(block: &[Stmt], fixed: &[Id], unread: Id) -> bool {
             Stmt::Declare { init, .. } => !init.as_ref().is_some_and(reads),
             Stmt::Assign { place: Place::Local(id), value } => !fixed.contains(id) && !reads(value),
             Stmt::Assign { place: Place::Element { offset, .. }, value } => !offset.as_ref().is_some_and(reads) && !reads(value),
+            Stmt::Update { offset, value, .. } => !reads(offset) && !reads(value),
             Stmt::For { count: value, .. } | Stmt::If { cond: value, .. } | Stmt::Fail { cond: value, .. } => !reads(value),
             Stmt::Scope(_) => true,
             _ => false,

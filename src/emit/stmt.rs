@@ -139,6 +139,10 @@ impl Printer<'_> {
                 let text = self.assignment(place, value);
                 self.line(text);
             }
+            Stmt::Update { base, offset, value } => {
+                let text = self.assignment(&Place::Element { base: *base, offset: Some(offset.clone()) }, value);
+                self.line(text);
+            }
             Stmt::For { i, count, body, lanes, .. } => match (self.part.clone(), Range::of(*i, count, body)) {
                 (Some(part), _) if part.loops.contains(i) => self.repeat(*i, &part.from, &part.end, body, lanes),
                 (_, Some(range)) => self.repeat(range.i, &self.expr(range.low), &self.bound(range.high), range.body, lanes),

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use super::polynomial::{largest, maximum, text};
 use crate::ir::prim::Kind;
 use crate::ir::term::match_sizes;
-use crate::ir::{Atom, Expr, Function, Prim, Program, Size, Term, Type, Var};
+use crate::ir::{Atom, Change, Expr, Function, Prim, Program, Size, Term, Type, Updated, Var};
 
 /// Work by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -180,7 +180,10 @@ impl Model<'_> {
             }
             Term::Check { cond, body, .. } => self.passed(cond).add(&self.expr(body)),
             // what is differentiated is no program yet
-            Term::Dual { at, tangent, body, .. } => Cost { is_bound: true, ..self.all([at, tangent, body]) },
+            Term::Dual { at, tangent, body, .. } | Term::Vjp { at, cotangent: tangent, body, .. } => {
+                Cost { is_bound: true, ..self.all([at, tangent, body]) }
+            }
+            Term::Update(change, parts) => self.all(parts).add(&self.updated(*change, parts)),
         }
     }
 
@@ -200,6 +203,29 @@ impl Model<'_> {
             Type::Double | Type::Index(_) | Type::Bool | Type::Tuple(_) => Size::constant(1),
         };
         Cost { is_bound: writes.has_unknown(), writes, ..Cost::default() }
+    }
+
+    /// What an update in place writes, and what it adds.
+    fn updated(&self, change: Change, parts: &[Expr]) -> Cost {
+        let Some(Updated { value, .. }) = Updated::of(parts) else { return Cost::default() };
+        match change {
+            Change::Replace => self.written(value, tail_is_named(value)),
+            Change::Add => {
+                let count = self.doubles(value.ty());
+                let is_bound = count.has_unknown();
+                Cost { is_bound, arithmetic: count.clone(), reads: count.clone(), writes: count, ..Cost::default() }
+            }
+        }
+    }
+
+    /// The number of Doubles in a value.
+    fn doubles(&self, ty: &Type) -> Size {
+        match ty {
+            Type::Double => Size::constant(1),
+            Type::Index(_) | Type::Bool => Size::constant(0),
+            Type::Array(element, length) => self.doubles(element).mul(&self.normal(length)),
+            Type::Tuple(parts) => parts.iter().fold(Size::constant(0), |sum, part| sum.add(&self.doubles(part))),
+        }
     }
 
     /// A function's cost with the sizes of its arguments.
@@ -241,5 +267,6 @@ fn tail_is_named(expr: &Expr) -> bool {
         Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
         Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
+        Term::Update(..) | Term::Vjp { .. } => false,
     }
 }

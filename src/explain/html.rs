@@ -19,6 +19,7 @@ struct PageView {
     file: String,
     schedule: String,
     rewrites: usize,
+    choices: Vec<String>,
     start: StateView,
     phases: Vec<PhaseView>,
     chart: ChartView,
@@ -109,7 +110,7 @@ struct PointView {
 
 /// The page.
 pub fn html(explanation: &Explanation) -> Result<String, Diagnostic> {
-    let Explanation { entry, file, schedule, start, phases, idle } = explanation;
+    let Explanation { entry, file, schedule, choices, start, phases, idle } = explanation;
     let mut before = start;
     let mut views = Vec::new();
     for (at, stage) in phases.iter().enumerate() {
@@ -121,6 +122,7 @@ pub fn html(explanation: &Explanation) -> Result<String, Diagnostic> {
         file: escaped(file),
         schedule: escaped(schedule),
         rewrites: views.iter().map(|view| view.rewrites).sum(),
+        choices: choices.iter().map(|choice| escaped(choice)).collect(),
         start: state(start, start.program.lines().map(|line| (Line::Kept, line)).collect()),
         phases: views,
         chart: chart(explanation),

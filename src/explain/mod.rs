@@ -29,6 +29,8 @@ pub struct Explanation {
     /// The file's name, without its folder.
     pub file: String,
     pub schedule: String,
+    /// How each derivative is computed, where there was a choice, a line each.
+    pub choices: Vec<String>,
     /// The program before the first phase.
     pub start: State,
     pub phases: Vec<Stage>,
@@ -78,10 +80,26 @@ pub struct AlmostView {
 /// How long the line of a step may be before its inner parts become `…`.
 const WIDTH: usize = 150;
 
+/// The ways to compute one derivative, each with what it costs after the loops are optimised.
+#[derive(Clone, Debug)]
+pub struct Candidates {
+    /// The function that has the derivative, and its place.
+    pub function: Rc<str>,
+    pub span: Span,
+    /// `None`: there is no such candidate.
+    pub forward: Option<Cost>,
+    pub reverse: Option<Cost>,
+    /// The way that is kept, and why.
+    pub kept: &'static str,
+    pub reason: &'static str,
+}
+
 /// What an explanation is made of.
 pub struct Source<'a> {
     pub entry: &'a str,
     pub schedule: &'a str,
+    /// The choices between forward and reverse.
+    pub choices: &'a [Candidates],
     pub before: &'a Program,
     pub derivation: &'a Derivation,
     pub sources: &'a SourceMap,
@@ -98,6 +116,7 @@ pub fn explain(source: &Source) -> Explanation {
         entry: source.entry.to_string(),
         file: base_name(&file).to_string(),
         schedule: base_name(source.schedule).to_string(),
+        choices: source.choices.iter().map(|choice| choice_line(source, choice)).collect(),
         start: state(source, source.before),
         phases: source.derivation.phases.iter().map(|phase| stage(source, phase)).collect(),
         idle: source.derivation.idle.clone(),
@@ -124,6 +143,13 @@ fn stage(source: &Source, phase: &Phase) -> Stage {
         almost: own.into_iter().chain(built_in).map(|(function, refusal)| almost_view(source, function, refusal)).collect(),
         end: state(source, &phase.program),
     }
+}
+
+fn choice_line(source: &Source, choice: &Candidates) -> String {
+    let cost = |cost: &Option<Cost>| cost.as_ref().map_or_else(|| "too large".to_string(), Cost::short);
+    let place = place(source, &choice.function, choice.span);
+    let (forward, reverse) = (cost(&choice.forward), cost(&choice.reverse));
+    format!("{place}: forward {forward}; reverse {reverse}: {}, {}", choice.kept, choice.reason)
 }
 
 fn step_view(source: &Source, step: &Step) -> StepView {

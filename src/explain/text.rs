@@ -17,8 +17,13 @@ pub const NOTHING: &str = "No rule almost fired: no left side matches what is le
 
 /// The whole derivation.
 pub fn text(explanation: &Explanation, all: bool) -> String {
-    let Explanation { entry, file, schedule, start, phases, idle } = explanation;
+    let Explanation { entry, file, schedule, choices, start, phases, idle } = explanation;
     let mut text = format!("{entry} of {file}, by the schedule {schedule}\n\n");
+    if !choices.is_empty() {
+        text += &rule("derivatives", "");
+        text.extend(choices.iter().map(|choice| format!("  {choice}\n")));
+        text.push('\n');
+    }
     text += &rule("before", "");
     text += &indented(&start.program);
     text += &format!("\n  cost: {}\n", start.cost.text());

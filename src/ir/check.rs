@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::print;
 use super::size::Size;
-use super::term::{Expr, Function, Program, Term};
+use super::term::{Change, Expr, Function, Program, Term, Updated};
 use super::types::Type;
 use super::var::Var;
 
@@ -26,18 +26,18 @@ pub fn check(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// That no `dual` is left, as after `ad/`.
+/// That no derivative is left, as after `ad/`.
 pub fn check_no_dual(program: &Program) -> Result<(), String> {
     for (name, function) in &program.functions {
         if let Some(dual) = find_dual(&function.body) {
-            return Err(format!("in `{name}`: {}: `dual` is left", quoted(&dual)));
+            return Err(format!("in `{name}`: {}: a derivative is left", quoted(&dual)));
         }
     }
     Ok(())
 }
 
 fn find_dual(expr: &Expr) -> Option<Expr> {
-    if matches!(expr.term(), Term::Dual { .. }) {
+    if matches!(expr.term(), Term::Dual { .. } | Term::Vjp { .. }) {
         return Some(expr.clone());
     }
     let mut found = None;
@@ -228,16 +228,33 @@ impl Checker<'_> {
             Term::Dual { x, at, tangent, body } => {
                 self.expr(at)?;
                 self.expr(tangent)?;
-                let mut scalar = x.ty();
-                while let Some(element) = scalar.element() {
-                    scalar = element;
-                }
-                if scalar != &Type::Double {
+                if !x.ty().has_double() {
                     return wrong(expr, format!("the independent variable has type {}", x.ty()));
                 }
                 self.agree(at, "the independent variable", at.ty(), x.ty())?;
                 self.agree(tangent, "the point", tangent.ty(), at.ty())?;
                 self.under(&[x], body)?;
+            }
+            Term::Vjp { x, at, cotangent, body } => {
+                self.expr(at)?;
+                self.expr(cotangent)?;
+                self.agree(at, "the independent variable", at.ty(), x.ty())?;
+                self.under(&[x], body)?;
+                self.agree(cotangent, "the result", cotangent.ty(), body.ty())?;
+            }
+            Term::Update(change, parts) => {
+                self.all(parts)?;
+                let Some(Updated { array, indices, value }) = Updated::of(parts) else { return wrong(expr, "an update without its parts") };
+                let mut element = array.ty();
+                for index in indices {
+                    self.expect(index, &Type::INDEX)?;
+                    let Some(inner) = element.element() else { return wrong(expr, format!("{} has too few dimensions", array.ty())) };
+                    element = inner;
+                }
+                if indices.is_empty() || *change == Change::Add && !element.is_made_of_doubles() {
+                    return wrong(expr, format!("an element of type {element} cannot be changed so"));
+                }
+                self.agree(value, "the element", value.ty(), element)?;
             }
         }
         self.node_type(expr)
@@ -280,6 +297,8 @@ impl Checker<'_> {
             Term::Call(..) => return Ok(()),
             Term::Check { body, .. } => body.ty().clone(),
             Term::Dual { body, .. } => body.ty().dual(),
+            Term::Vjp { at, body, .. } => Type::tuple(vec![body.ty().clone(), at.ty().clone()]),
+            Term::Update(_, parts) => parts.first().map_or(Type::Double, |array| array.ty().clone()),
         };
         self.agree(expr, "what it is made of", expr.ty(), &given)
     }

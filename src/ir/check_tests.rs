@@ -35,7 +35,7 @@ fn a_well_formed_program() {
     let backwards = checked(vec![g.clone(), f]);
     assert_eq!(backwards.unwrap_err(), "in `g`: `f w`: `f` is not before its caller");
     let program = Program { functions: [(g.name.clone(), g)].into_iter().collect() };
-    assert!(check_no_dual(&program).unwrap_err().ends_with("`dual` is left"));
+    assert!(check_no_dual(&program).unwrap_err().ends_with("a derivative is left"));
 }
 
 #[test]

@@ -25,14 +25,17 @@ impl Term {
         let single = |items, end| Children::Single { items, at: 0, end };
         match self {
             Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => Children::Listed([].iter()),
-            Term::Prim(_, items) | Term::Tuple(items) | Term::Array(items) | Term::Call(_, items) => Children::Listed(items.iter()),
+            Term::Prim(_, items) | Term::Tuple(items) | Term::Array(items) | Term::Call(_, items) | Term::Update(_, items) => {
+                Children::Listed(items.iter())
+            }
             Term::Dim(a, _) | Term::Proj(a, _) => single([a, a, a], 1),
             Term::Let(_, a, b) | Term::Get(a, b) | Term::Build { n: a, body: b, .. } | Term::Check { cond: a, body: b, .. } => {
                 single([a, b, b], 2)
             }
-            Term::If(a, b, c) | Term::Fold { init: a, n: b, body: c, .. } | Term::Dual { at: a, tangent: b, body: c, .. } => {
-                single([a, b, c], 3)
-            }
+            Term::If(a, b, c)
+            | Term::Fold { init: a, n: b, body: c, .. }
+            | Term::Dual { at: a, tangent: b, body: c, .. }
+            | Term::Vjp { at: a, cotangent: b, body: c, .. } => single([a, b, c], 3),
         }
     }
 

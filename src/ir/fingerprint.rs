@@ -13,8 +13,9 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::free::each_free_var;
+use super::free::sum_of_free_vars;
 use super::term::{Expr, Term};
+use super::var::Var;
 
 /// What two terms that are the same have in common before their children; a variable adds nothing.
 pub fn head(term: &Term) -> u64 {
@@ -40,6 +41,8 @@ pub fn head(term: &Term) -> u64 {
         }
         Term::Check { status, .. } => (16, *status as u64),
         Term::Dual { .. } => (17, 0),
+        Term::Update(change, _) => (18, *change as u64),
+        Term::Vjp { .. } => (19, 0),
     };
     mix(kind, detail)
 }
@@ -59,9 +62,12 @@ pub fn of(expr: &Expr) -> u64 {
         return expr.term().children().fold(head(expr.term()), |hash, child| mix(hash, child.fingerprint()));
     }
     // a sum does not depend on the order, which the numbers of the variables give
-    let mut free = 0u64;
-    each_free_var(expr, &mut |var| free = free.wrapping_add(mix(0, u64::from(var.id()) + 1)));
-    mix(expr.shape(), free)
+    mix(expr.shape(), sum_of_free_vars(expr))
+}
+
+/// What a free variable adds to a fingerprint.
+pub fn variable(var: &Var) -> u64 {
+    mix(0, u64::from(var.id()) + 1)
 }
 
 #[cfg(test)]

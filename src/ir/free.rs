@@ -12,12 +12,14 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use super::fingerprint;
 use super::term::{Expr, Term};
+use super::types::Type;
 use super::var::Var;
 use super::var_set::VarSet;
 
 /// Longer lists than this become sets.
-const FEW: usize = 256;
+const FEW: usize = 32;
 
 #[derive(Debug)]
 pub(super) enum FreeVars {
@@ -45,6 +47,14 @@ pub fn any_free_var(expr: &Expr, wanted: &mut dyn FnMut(&Var) -> bool) -> bool {
     }
 }
 
+/// Whether a variable in a size of some type in the term, of a binder too, is as wanted.
+pub fn any_var_in_types(expr: &Expr, wanted: &mut dyn FnMut(&Var) -> bool) -> bool {
+    match expr.vars_in_types() {
+        FreeVars::Few(vars) => vars.iter().any(wanted),
+        FreeVars::Many(vars) => vars.any(wanted),
+    }
+}
+
 /// Whether `var` occurs free in the term, sizes of types not included.
 pub fn mentions(expr: &Expr, var: &Var) -> bool {
     if let Term::Var(own) = expr.term() {
@@ -65,30 +75,67 @@ pub fn occurrences(expr: &Expr, var: &Var) -> usize {
     own + expr.term().children().map(|child| occurrences(child, var)).sum::<usize>()
 }
 
+/// The sum of what [`fingerprint::variable`] gives for each free variable of a term.
+pub(super) fn sum_of_free_vars(expr: &Expr) -> u64 {
+    match expr.free_vars() {
+        FreeVars::Few(vars) => vars.iter().map(fingerprint::variable).fold(0, u64::wrapping_add),
+        FreeVars::Many(vars) => vars.sum(),
+    }
+}
+
 impl FreeVars {
     pub(super) fn of(expr: &Expr) -> FreeVars {
         if let Term::Var(var) = expr.term() {
             return FreeVars::Few([var.clone()].into());
         }
-        let (mut few, mut many): (Option<Rc<[Var]>>, Option<VarSet>) = (None, None);
+        let (mut few, mut many) = (None, None);
         expr.term().each_child(&mut |child| match child.term() {
             Term::Var(var) => few = Some(with(few.as_ref(), var)),
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
-            _ => match child.free_vars() {
-                FreeVars::Few(vars) => few = Some(few.as_ref().map_or_else(|| vars.clone(), |before| union(before, vars))),
-                FreeVars::Many(vars) => many = Some(many.as_ref().map_or_else(|| vars.clone(), |before| before.union(vars))),
-            },
+            _ => child.free_vars().join(&mut few, &mut many),
         });
+        FreeVars::without_binders(few, many, expr)
+    }
+
+    /// The variables in the sizes of the types of a term, of what it binds and of its subterms.
+    pub(super) fn in_types(expr: &Expr) -> FreeVars {
+        let (mut few, mut many) = (with_sizes(None, expr.ty()), None);
+        expr.term().binders().for_each(|var| few = with_sizes(few.take(), var.ty()));
+        expr.term().children().for_each(|child| child.vars_in_types().join(&mut few, &mut many));
+        FreeVars::from(few, many)
+    }
+
+    /// Adds them to others.
+    fn join(&self, few: &mut Option<Rc<[Var]>>, many: &mut Option<VarSet>) {
+        match self {
+            FreeVars::Few(vars) => *few = Some(few.as_ref().map_or_else(|| vars.clone(), |before| union(before, vars))),
+            FreeVars::Many(vars) => *many = Some(many.as_ref().map_or_else(|| vars.clone(), |before| before.union(vars))),
+        }
+    }
+
+    fn from(few: Option<Rc<[Var]>>, mut many: Option<VarSet>) -> FreeVars {
         let few = few.unwrap_or_default();
         if many.is_none() && few.len() > FEW {
             many = Some(VarSet::of(&[]));
         }
-        if let Some(many) = many {
-            let all = many.union(&VarSet::of(&few));
-            return FreeVars::Many(expr.term().binders().fold(all, |all, var| all.without(var)));
+        match many {
+            Some(many) => FreeVars::Many(many.union(&VarSet::of(&few))),
+            None => FreeVars::Few(few),
         }
-        FreeVars::Few(expr.term().binders().fold(few, without))
     }
+
+    fn without_binders(few: Option<Rc<[Var]>>, many: Option<VarSet>, expr: &Expr) -> FreeVars {
+        expr.term().binders().fold(FreeVars::from(few, many), |vars, var| match vars {
+            FreeVars::Few(vars) => FreeVars::Few(without(vars, var)),
+            FreeVars::Many(vars) => FreeVars::Many(vars.without(var)),
+        })
+    }
+}
+
+/// The variables in the sizes of a type, added to a list.
+fn with_sizes(mut vars: Option<Rc<[Var]>>, ty: &Type) -> Option<Rc<[Var]>> {
+    ty.each_size(&mut |size| size.each_var(&mut |var| vars = Some(with(vars.as_ref(), var))));
+    vars
 }
 
 /// The list with one more, where it is not there yet.

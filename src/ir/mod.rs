@@ -5,6 +5,7 @@ pub mod children;
 pub mod eval;
 mod fingerprint;
 pub mod free;
+pub mod last_use;
 pub mod prim;
 pub mod print;
 pub mod prove;
@@ -17,6 +18,6 @@ mod var_set;
 
 pub use prim::Prim;
 pub use size::{Atom, Size};
-pub use term::{Expr, Function, Program, Status, Term};
+pub use term::{Change, Expr, Function, Program, Status, Term, Updated};
 pub use types::Type;
 pub use var::Var;

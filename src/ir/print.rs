@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::prim::Prim;
 use super::size::Size;
-use super::term::{Expr, Function, Program, Status, Term};
+use super::term::{Change, Expr, Function, Program, Status, Term, Updated};
 use super::types::Type;
 use super::var::Var;
 
@@ -262,6 +262,14 @@ impl Printer<'_> {
                 let head = self.dual_head(x, at, tangent);
                 parens(format!("{head} {}", self.flat(body, OPEN)), level > OPEN)
             }
+            Term::Vjp { x, at, cotangent, body } => {
+                let head = self.vjp_head(x, at, cotangent);
+                parens(format!("{head} {}", self.flat(body, OPEN)), level > OPEN)
+            }
+            Term::Update(change, parts) => {
+                let name = change.name();
+                parens(self.update(name, parts), level > APPLY)
+            }
         }
     }
 
@@ -280,6 +288,33 @@ impl Printer<'_> {
         let (at, tangent) = (self.flat(at, OPEN), self.flat(tangent, OPEN));
         let x = (self.name)(x);
         format!("dual ({x} = {at}, d{x} = {tangent}) ->")
+    }
+
+    fn vjp_head(&mut self, x: &Var, at: &Expr, cotangent: &Expr) -> String {
+        let (at, cotangent) = (self.flat(at, OPEN), self.flat(cotangent, OPEN));
+        format!("vjp ({} = {at}, w = {cotangent}) ->", (self.name)(x))
+    }
+
+    /// `update a i x`; an element of a row is `update a i (update a[i] j x)` in the source language, and
+    /// `update a [i, j] x` elsewhere.
+    fn update(&mut self, name: &str, parts: &[Expr]) -> String {
+        let Some(Updated { array, indices, value }) = Updated::of(parts) else { return name.to_string() };
+        let array = self.flat(array, ATOM);
+        match indices {
+            [index] => format!("{name} {array} {} {}", self.flat(index, ATOM), self.flat(value, ATOM)),
+            _ if !self.source => format!("{name} {array} [{}] {}", self.items(indices, OPEN, ", "), self.flat(value, ATOM)),
+            _ => {
+                let indices: Vec<String> = indices.iter().map(|index| self.flat(index, OPEN)).collect();
+                let mut text = String::new();
+                let mut row = array;
+                for (k, index) in indices.iter().enumerate() {
+                    let name = if k + 1 == indices.len() { name } else { Change::Replace.name() };
+                    text += &format!("{name} {row} ({index}) (");
+                    row = format!("{row}[{index}]");
+                }
+                format!("{text}{}{}", self.flat(value, OPEN), ")".repeat(indices.len()))
+            }
+        }
     }
 
     fn prim(&mut self, prim: Prim, args: &[Expr], level: u8) -> String {
@@ -341,6 +376,10 @@ impl Printer<'_> {
                 text.push_str(&self.dual_head(x, at, tangent));
                 self.next_line(body, indent + 2, text);
             }
+            Term::Vjp { x, at, cotangent, body } => {
+                text.push_str(&self.vjp_head(x, at, cotangent));
+                self.next_line(body, indent + 2, text);
+            }
             Term::Tuple(items) => self.lines(("(", ")"), items, indent, text),
             Term::Array(items) => self.lines(("[", "]"), items, indent, text),
             Term::Proj(tuple, index) => {
@@ -354,7 +393,7 @@ impl Printer<'_> {
                 text.push_str(&format!(")[{}]", self.flat(index, OPEN)));
             }
             Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) => text.push_str(&self.flat(expr, OPEN)),
-            Term::Get(..) | Term::Dim(..) | Term::Call(..) => text.push_str(&self.flat(expr, OPEN)),
+            Term::Get(..) | Term::Dim(..) | Term::Call(..) | Term::Update(..) => text.push_str(&self.flat(expr, OPEN)),
         }
     }
 

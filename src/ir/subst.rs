@@ -8,19 +8,25 @@
 
 use rustc_hash::FxHashMap;
 
+use super::free::{any_free_var, mentions};
 use super::size::{Atom, Size};
-use super::term::{Expr, Function, Term};
+use super::term::{Expr, Function, Term, match_sizes};
 use super::types::Type;
 use super::var::Var;
 
+/// So many variables are looked for one by one.
+const FEW: usize = 4;
+
 /// Replaces free variables by terms. A value that binds variables is renamed at each place it goes to.
 pub fn substitute(expr: &Expr, map: &[(Var, Expr)]) -> Expr {
-    Renaming { terms: map.iter().cloned().collect(), fresh: false }.expr(expr)
+    // what is no length is in no type
+    let only_values = map.iter().all(|(var, _)| !matches!(var.ty(), Type::Index(_) | Type::Bool));
+    Renaming { terms: map.iter().cloned().collect(), fresh: false, only_values }.expr(expr)
 }
 
 /// A copy of the term with binders of its own, in which free variables are replaced by terms.
 pub fn instance(expr: &Expr, map: &[(Var, Expr)]) -> Expr {
-    Renaming { terms: map.iter().cloned().collect(), fresh: true }.expr(expr)
+    Renaming { terms: map.iter().cloned().collect(), fresh: true, only_values: false }.expr(expr)
 }
 
 /// A copy of the term with binders of its own.
@@ -43,6 +49,43 @@ pub fn fix_sizes(function: &Function, fixed: &[(Var, i64)]) -> Function {
     let sizes = function.sizes.iter().filter(is_left).cloned().collect();
     let params = function.params.iter().filter(is_left).cloned().collect();
     renaming.function(&Function { sizes, params, ..function.clone() })
+}
+
+/// The body of a call, its parameters bound by lets; its sizes are read off the arguments.
+pub fn inlined(function: &Function, args: &[Expr]) -> Expr {
+    let function = freshen_function(function);
+    let mut sizes = Vec::new();
+    function.params.iter().zip(args).for_each(|(param, arg)| match_sizes(param.ty(), arg.ty(), &mut sizes));
+    let mut map = Vec::new();
+    let mut lets = Vec::new();
+    for (param, arg) in function.params.iter().zip(args) {
+        let var = Var::fresh(param.name(), arg.ty().clone());
+        map.push((param.clone(), if arg.is_atom() { arg.clone() } else { Expr::var(&var) }));
+        if !arg.is_atom() {
+            lets.push((var, arg.clone()));
+        }
+    }
+    for size in &function.sizes {
+        let known = sizes.iter().find(|(name, _)| name == size).and_then(|(_, actual)| actual.to_expr());
+        let read = || map.iter().find_map(|(param, arg)| read_size(arg.clone(), param.ty(), size));
+        if let Some(value) = known.or_else(read) {
+            map.push((size.clone(), value));
+        }
+    }
+    let body = substitute(&function.body, &map);
+    lets.into_iter().rev().fold(body, |body, (var, arg)| Expr::let_(var, arg, body))
+}
+
+/// The term that reads a size off a value of a type that has it alone as a length.
+fn read_size(value: Expr, ty: &Type, size: &Var) -> Option<Expr> {
+    match ty {
+        Type::Array(..) => {
+            let axis = ty.dims().iter().position(|length| length.as_var() == Some(size))?;
+            Some(Expr::dim(value, axis))
+        }
+        Type::Tuple(parts) => parts.iter().enumerate().find_map(|(k, part)| read_size(Expr::proj(value.clone(), k), part, size)),
+        Type::Double | Type::Bool | Type::Index(_) => None,
+    }
 }
 
 /// The first parameter left whose type mentions no parameter that is left; the first of all in a circle.
@@ -117,6 +160,15 @@ pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
             let (at, tangent) = (go(at), go(tangent));
             Expr::dual(x.clone(), at, tangent, go(body))
         }
+        Term::Update(change, parts) => {
+            let parts = items(parts, &mut go);
+            let ty = parts.first().map_or(Type::Double, |array| array.ty().clone());
+            Expr::with_type(Term::Update(*change, parts), ty, expr.span())
+        }
+        Term::Vjp { x, at, cotangent, body } => {
+            let (at, cotangent) = (go(at), go(cotangent));
+            Expr::vjp(x.clone(), at, cotangent, go(body))
+        }
     };
     rebuilt.at(expr.span())
 }
@@ -125,6 +177,8 @@ pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
 struct Renaming {
     terms: FxHashMap<Var, Expr>,
     fresh: bool,
+    /// No type changes, and no binder: what does not mention one of the variables stays.
+    only_values: bool,
 }
 
 impl Renaming {
@@ -164,6 +218,9 @@ impl Renaming {
 
     /// The new term; the very node where nothing in it is replaced or renamed.
     fn expr(&mut self, expr: &Expr) -> Expr {
+        if self.only_values && !self.is_mentioned(expr) {
+            return expr.clone();
+        }
         match expr.term() {
             Term::Var(var) => match self.terms.get(var) {
                 Some(value) if value.is_atom() => value.clone().at(expr.span()),
@@ -196,6 +253,13 @@ impl Renaming {
                 let new = || Expr::dual(x.clone(), at.clone(), tangent.clone(), body.clone());
                 expr.rebuilt(&[&x], &[&at, &tangent, &body], new)
             }
+            Term::Vjp { x, at, cotangent, body } => {
+                let (at, cotangent) = (self.expr(at), self.expr(cotangent));
+                let x = self.binder(x);
+                let body = self.expr(body);
+                let new = || Expr::vjp(x.clone(), at.clone(), cotangent.clone(), body.clone());
+                expr.rebuilt(&[&x], &[&at, &cotangent, &body], new)
+            }
             // sizes in the types of these are not those of their parts
             Term::Array(items) if self.changes(expr.ty()) => {
                 let element = self.ty(expr.ty().element().unwrap_or(&Type::Double));
@@ -207,7 +271,14 @@ impl Renaming {
             }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => expr.clone(),
             Term::Prim(..) | Term::If(..) | Term::Get(..) | Term::Dim(..) | Term::Check { .. } => self.children(expr),
-            Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) => self.children(expr),
+            Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Update(..) => self.children(expr),
+        }
+    }
+
+    fn is_mentioned(&self, expr: &Expr) -> bool {
+        match self.terms.len() {
+            0..=FEW => self.terms.keys().any(|var| mentions(expr, var)),
+            _ => any_free_var(expr, &mut |var| self.terms.contains_key(var)),
         }
     }
 

@@ -25,7 +25,26 @@ pub enum Status {
     Range = 5,
 }
 
-/// One node's form. Scopes: `let`, `build`, `fold` and `dual` bind their variables in `body` only.
+/// What `update` does to the element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Change {
+    /// `update a i x`: the element becomes x.
+    Replace,
+    /// `accumulate a i x`: x, made of Doubles, is added to the element.
+    Add,
+}
+
+impl Change {
+    /// The name in the source language.
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::Replace => "update",
+            Change::Add => "accumulate",
+        }
+    }
+}
+
+/// One node's form. Scopes: `let`, `build`, `fold`, `dual` and `vjp` bind their variables in `body` only.
 #[derive(Clone, Debug)]
 pub enum Term {
     Var(Var),
@@ -59,6 +78,10 @@ pub enum Term {
     /// An array literal; the node's type has the element type also when it is empty.
     Array(Vec<Expr>),
     Call(Rc<str>, Vec<Expr>),
+    /// The array with one element changed, an error out of bounds: the array, the element's indices, outermost
+    /// first, and what is put there or added. A value like every other; where the array is not used
+    /// afterwards ([`last_use`](super::last_use)) one write in memory.
+    Update(Change, Vec<Expr>),
     /// `check cond else status in body`.
     Check {
         cond: Expr,
@@ -74,6 +97,33 @@ pub enum Term {
         tangent: Expr,
         body: Expr,
     },
+    /// `vjp(x = at, w = cotangent). body`: the pair of `body`'s value where x is bound anew to `at`, and wᵀ times
+    /// its Jacobian, of the type of `at`; an Index or Bool in there stays as it is. `at` and the cotangent, which has
+    /// the type of `body`, are made of Doubles, tuples and arrays.
+    Vjp {
+        x: Var,
+        at: Expr,
+        cotangent: Expr,
+        body: Expr,
+    },
+}
+
+/// The parts of a `vjp`.
+#[derive(Clone, Copy, Debug)]
+pub struct Vjp<'a> {
+    pub x: &'a Var,
+    pub at: &'a Expr,
+    pub cotangent: &'a Expr,
+    pub body: &'a Expr,
+}
+
+/// The parts of an `update`.
+#[derive(Clone, Copy, Debug)]
+pub struct Updated<'a> {
+    pub array: &'a Expr,
+    /// One at least; outermost first.
+    pub indices: &'a [Expr],
+    pub value: &'a Expr,
 }
 
 /// A typed term with the place it came from, and what is asked of it again and again.
@@ -85,8 +135,10 @@ pub struct Node {
     nodes: usize,
     shape: u64,
     conditions: bool,
+    updates: bool,
     mark: Cell<u32>,
     free: OnceCell<FreeVars>,
+    in_types: OnceCell<FreeVars>,
     fingerprint: OnceCell<u64>,
 }
 
@@ -130,13 +182,15 @@ impl Expr {
         let mut nodes: usize = 1;
         let mut shape = fingerprint::head(&term);
         let mut conditions = ty == Type::Bool;
+        let mut updates = matches!(term, Term::Update(..));
         term.children().for_each(|child| {
+            updates |= child.has_updates();
             nodes = nodes.saturating_add(child.node_count());
             shape = fingerprint::mix(shape, child.shape());
             conditions |= child.has_conditions();
         });
-        let (mark, free, fingerprint) = (Cell::new(u32::MAX), OnceCell::new(), OnceCell::new());
-        Expr(Rc::new(Node { term, ty, span, nodes, shape, conditions, mark, free, fingerprint }))
+        let (mark, free, in_types, fingerprint) = (Cell::new(u32::MAX), OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Expr(Rc::new(Node { term, ty, span, nodes, shape, conditions, updates, mark, free, in_types, fingerprint }))
     }
 
     fn new(term: Term, ty: Type) -> Expr {
@@ -313,6 +367,26 @@ impl Expr {
         Expr::new(Term::Dual { x, at, tangent, body }, ty)
     }
 
+    /// `array` with the element at `indices`, one at least, changed by `value`. A row that is itself with an element changed
+    /// is that element changed: `update a i (update a[i] j x)` has both indices.
+    pub fn update(change: Change, array: Expr, mut indices: Vec<Expr>, value: Expr) -> Expr {
+        let ty = array.ty().clone();
+        if let (Change::Replace, Term::Update(inner, parts)) = (change, value.term())
+            && let Some(row) = Updated::of(parts)
+            && is_element(row.array, &array, &indices)
+        {
+            indices.extend(row.indices.iter().cloned());
+            return Expr::update(*inner, array, indices, row.value.clone());
+        }
+        let parts = std::iter::once(array).chain(indices).chain([value]).collect();
+        Expr::new(Term::Update(change, parts), ty)
+    }
+
+    pub fn vjp(x: Var, at: Expr, cotangent: Expr, body: Expr) -> Expr {
+        let ty = Type::tuple(vec![body.ty().clone(), at.ty().clone()]);
+        Expr::new(Term::Vjp { x, at, cotangent, body }, ty)
+    }
+
     /// A variable or a literal: free to duplicate.
     pub fn is_atom(&self) -> bool {
         matches!(self.term(), Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_))
@@ -326,6 +400,11 @@ impl Expr {
     /// Whether it is a Bool, or some term in it is one.
     pub fn has_conditions(&self) -> bool {
         self.0.conditions
+    }
+
+    /// Whether some array is updated in it: then the order of reads decides what has to be copied.
+    pub fn has_updates(&self) -> bool {
+        self.0.updates
     }
 
     /// Equal for terms that are the same but for their variables.
@@ -342,13 +421,18 @@ impl Expr {
     pub(super) fn free_vars(&self) -> &FreeVars {
         self.0.free.get_or_init(|| FreeVars::of(self))
     }
+
+    /// The variables in sizes of types in it, worked out when they are first asked for.
+    pub(super) fn vars_in_types(&self) -> &FreeVars {
+        self.0.in_types.get_or_init(|| FreeVars::in_types(self))
+    }
 }
 
 impl Term {
     /// The variables that the term itself binds.
     pub fn binders(&self) -> impl Iterator<Item = &Var> + use<'_> {
         let (first, second) = match self {
-            Term::Let(x, ..) | Term::Build { i: x, .. } | Term::Dual { x, .. } => (Some(x), None),
+            Term::Let(x, ..) | Term::Build { i: x, .. } | Term::Dual { x, .. } | Term::Vjp { x, .. } => (Some(x), None),
             Term::Fold { acc, i, .. } => (Some(acc), Some(i)),
             Term::Var(_)
             | Term::Double(_)
@@ -362,9 +446,38 @@ impl Term {
             | Term::Proj(..)
             | Term::Array(_)
             | Term::Call(..)
+            | Term::Update(..)
             | Term::Check { .. } => (None, None),
         };
         first.into_iter().chain(second)
+    }
+}
+
+/// Whether a term is what an array has at these indices.
+fn is_element(expr: &Expr, array: &Expr, indices: &[Expr]) -> bool {
+    match (indices.split_last(), expr.term()) {
+        (Some((last, outer)), Term::Get(inner, index)) => is_equal(index, last) && is_element(inner, array, outer),
+        (Some(_), _) => false,
+        (None, _) => is_equal(expr, array),
+    }
+}
+
+/// Whether two terms of names, numbers and operations are written alike.
+fn is_equal(a: &Expr, b: &Expr) -> bool {
+    match (a.term(), b.term()) {
+        (Term::Var(a), Term::Var(b)) => a == b,
+        (Term::Index(a), Term::Index(b)) => a == b,
+        (Term::Proj(a, j), Term::Proj(b, k)) => j == k && is_equal(a, b),
+        (Term::Prim(a, xs), Term::Prim(b, ys)) => a == b && xs.len() == ys.len() && xs.iter().zip(ys).all(|(x, y)| is_equal(x, y)),
+        _ => false,
+    }
+}
+
+impl Updated<'_> {
+    /// The parts of [`Term::Update`].
+    pub fn of(parts: &[Expr]) -> Option<Updated<'_>> {
+        let [array, indices @ .., value] = parts else { return None };
+        Some(Updated { array, indices, value })
     }
 }
 

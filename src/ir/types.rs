@@ -49,6 +49,37 @@ impl Type {
         }
     }
 
+    /// Whether an array is anywhere inside.
+    pub fn has_array(&self) -> bool {
+        match self {
+            Type::Array(..) => true,
+            Type::Tuple(parts) => parts.iter().any(Type::has_array),
+            Type::Double | Type::Bool | Type::Index(_) => false,
+        }
+    }
+
+    /// Doubles, tuples and arrays of such, nothing else.
+    pub fn is_made_of_doubles(&self) -> bool {
+        match self {
+            Type::Double => true,
+            Type::Bool | Type::Index(_) => false,
+            Type::Array(element, _) => element.is_made_of_doubles(),
+            Type::Tuple(parts) => parts.iter().all(Type::is_made_of_doubles),
+        }
+    }
+
+    /// Whether it has more scalar parts than this, those of an array's elements counted once; walks no further.
+    pub fn has_more_components(&self, limit: usize) -> bool {
+        fn left(ty: &Type, limit: usize) -> Option<usize> {
+            match ty {
+                Type::Double | Type::Bool | Type::Index(_) => limit.checked_sub(1),
+                Type::Array(element, _) => left(element, limit),
+                Type::Tuple(parts) => parts.iter().try_fold(limit, |limit, part| left(part, limit)),
+            }
+        }
+        left(self, limit).is_none()
+    }
+
     /// Equal when all sizes and bounds are forgotten.
     pub fn same_shape(&self, other: &Type) -> bool {
         match (self, other) {

@@ -12,6 +12,7 @@
 
 use std::rc::Rc;
 
+use super::fingerprint;
 use super::var::Var;
 
 /// See the module's head.
@@ -25,6 +26,8 @@ enum Tree {
     Branch {
         low: u32,
         bit: u32,
+        /// As [`VarSet::sum`].
+        sum: u64,
         clear: Rc<Tree>,
         set: Rc<Tree>,
     },
@@ -50,6 +53,11 @@ impl VarSet {
         self.0.as_ref().is_some_and(|tree| tree.contains(var))
     }
 
+    /// The sum of what [`fingerprint::variable`] gives for each variable, kept with the set.
+    pub fn sum(&self) -> u64 {
+        self.0.as_ref().map_or(0, |tree| tree.sum())
+    }
+
     /// Whether one of the variables is as wanted; those behind it are not looked at.
     pub fn any(&self, wanted: &mut dyn FnMut(&Var) -> bool) -> bool {
         self.0.as_ref().is_some_and(|tree| tree.any(wanted))
@@ -57,6 +65,18 @@ impl VarSet {
 }
 
 impl Tree {
+    fn branch(low: u32, bit: u32, clear: Rc<Tree>, set: Rc<Tree>) -> Rc<Tree> {
+        let sum = clear.sum().wrapping_add(set.sum());
+        Rc::new(Tree::Branch { low, bit, sum, clear, set })
+    }
+
+    fn sum(&self) -> u64 {
+        match self {
+            Tree::Leaf(var) => fingerprint::variable(var),
+            Tree::Branch { sum, .. } => *sum,
+        }
+    }
+
     /// The lowest number that may stand in the tree, and the first that is too high.
     fn range(&self) -> (u32, u64) {
         match self {
@@ -95,7 +115,7 @@ fn union(a: &Rc<Tree>, b: &Rc<Tree>) -> Rc<Tree> {
     let ((a_low, a_end), (b_low, b_end)) = (a.range(), b.range());
     match (&**a, &**b) {
         (Tree::Leaf(x), Tree::Leaf(y)) if x == y => a.clone(),
-        (Tree::Branch { low, bit, clear, set }, Tree::Branch { bit: other, clear: b_clear, set: b_set, .. })
+        (Tree::Branch { low, bit, clear, set, .. }, Tree::Branch { bit: other, clear: b_clear, set: b_set, .. })
             if a_low == b_low && bit == other =>
         {
             let (new_clear, new_set) = (union(clear, b_clear), union(set, b_set));
@@ -104,13 +124,13 @@ fn union(a: &Rc<Tree>, b: &Rc<Tree>) -> Rc<Tree> {
             } else if Rc::ptr_eq(&new_clear, b_clear) && Rc::ptr_eq(&new_set, b_set) {
                 b.clone()
             } else {
-                Rc::new(Tree::Branch { low: *low, bit: *bit, clear: new_clear, set: new_set })
+                Tree::branch(*low, *bit, new_clear, new_set)
             }
         }
-        (Tree::Branch { low, bit, clear, set }, _) if a.may_hold(b_low) && b_end <= a_end => {
+        (Tree::Branch { low, bit, clear, set, .. }, _) if a.may_hold(b_low) && b_end <= a_end => {
             with_side(a, (*low, *bit, clear, set), b_low, &|side| union(side, b))
         }
-        (_, Tree::Branch { low, bit, clear, set }) if b.may_hold(a_low) && a_end <= b_end => {
+        (_, Tree::Branch { low, bit, clear, set, .. }) if b.may_hold(a_low) && a_end <= b_end => {
             with_side(b, (*low, *bit, clear, set), a_low, &|side| union(a, side))
         }
         _ => join(a, a_low, b, b_low),
@@ -126,7 +146,7 @@ fn with_side(whole: &Rc<Tree>, branch: (u32, u32, &Rc<Tree>, &Rc<Tree>), id: u32
         return whole.clone();
     }
     let (clear, set) = if id & bit == 0 { (new, set.clone()) } else { (clear.clone(), new) };
-    Rc::new(Tree::Branch { low, bit, clear, set })
+    Tree::branch(low, bit, clear, set)
 }
 
 /// Two trees of which neither may hold the other's numbers.
@@ -134,13 +154,13 @@ fn join(a: &Rc<Tree>, a_low: u32, b: &Rc<Tree>, b_low: u32) -> Rc<Tree> {
     let bit = 1 << (a_low ^ b_low).ilog2();
     let low = a_low & !(bit | (bit - 1));
     let (clear, set) = if a_low & bit == 0 { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) };
-    Rc::new(Tree::Branch { low, bit, clear, set })
+    Tree::branch(low, bit, clear, set)
 }
 
 fn without(tree: &Rc<Tree>, var: &Var) -> Option<Rc<Tree>> {
     match &**tree {
         Tree::Leaf(own) => (own != var).then(|| tree.clone()),
-        Tree::Branch { low, bit, clear, set } if tree.may_hold(var.id()) => {
+        Tree::Branch { low, bit, clear, set, .. } if tree.may_hold(var.id()) => {
             let is_clear = var.id() & bit == 0;
             let (side, other) = if is_clear { (clear, set) } else { (set, clear) };
             match without(side, var) {
@@ -148,7 +168,7 @@ fn without(tree: &Rc<Tree>, var: &Var) -> Option<Rc<Tree>> {
                 Some(new) if Rc::ptr_eq(&new, side) => Some(tree.clone()),
                 Some(new) => {
                     let (clear, set) = if is_clear { (new, other.clone()) } else { (other.clone(), new) };
-                    Some(Rc::new(Tree::Branch { low: *low, bit: *bit, clear, set }))
+                    Some(Tree::branch(*low, *bit, clear, set))
                 }
             }
         }

@@ -15,7 +15,7 @@ use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
 use super::program::*;
 use super::scalar::negate;
-use super::view::{ArrayView, Dest, Leaf, View, has_array};
+use super::view::{ArrayView, Dest, Leaf, View};
 
 impl Lowerer<'_> {
     /// The value of a term; `name` is for what has to be stored.
@@ -27,12 +27,17 @@ impl Lowerer<'_> {
             Term::Bool(value) => Ok(View::Scalar(Value::Bool(*value))),
             Term::Prim(prim, args) => Ok(View::Scalar(self.prim_term(*prim, args, expr.span())?)),
             // what an array is made from gives its room back
-            Term::Let(..) if matches!(expr.ty(), Type::Array(..)) && !is_view(expr) && self.type_of(expr).is_ok() => {
+            Term::Let(..)
+                if matches!(expr.ty(), Type::Array(..)) && !expr.has_updates() && !is_view(expr) && self.type_of(expr).is_ok() =>
+            {
                 self.stored(expr, name)
             }
             Term::Let(var, value, body) => {
                 self.bind(var, value)?;
                 self.value(body, name)
+            }
+            Term::If(cond, a, b) if expr.ty().has_array() && (a.has_updates() || b.has_updates()) => {
+                self.changed_in_branches(cond, a, b, name)
             }
             Term::If(cond, a, b) => self.choice(expr, cond, a, b, name),
             Term::Fold { acc, .. } => {
@@ -56,8 +61,14 @@ impl Lowerer<'_> {
                 Ok(View::Scalar(self.size_value(&size, expr.span())?))
             }
             Term::Tuple(parts) => {
-                let parts = parts.iter().enumerate().map(|(k, part)| self.value(part, &format!("{name}_{k}")));
-                Ok(View::Tuple(parts.collect::<Result<_>>()?))
+                let mut views = Vec::new();
+                for (k, part) in parts.iter().enumerate() {
+                    let name = format!("{name}_{k}");
+                    let view = self.value(part, &name)?;
+                    let is_read_later = parts[k + 1..].iter().any(Expr::has_updates);
+                    views.push(if is_read_later { self.settle(view, &name) } else { view });
+                }
+                Ok(View::Tuple(views))
             }
             Term::Proj(tuple, k) => match (tuple.term(), self.part_name(tuple, name, *k)) {
                 (Term::Tuple(parts), name) if *k < parts.len() => self.value(&parts[*k], &name),
@@ -70,7 +81,8 @@ impl Lowerer<'_> {
                 self.check(cond, *status)?;
                 self.value(body, name)
             }
-            Term::Dual { .. } => {
+            Term::Update(change, parts) => self.updated(expr, *change, parts, name),
+            Term::Dual { .. } | Term::Vjp { .. } => {
                 Err(Diagnostic::error("E0901", expr.span(), "internal: a derivative was left for lowering")
                     .help("please report this program"))
             }
@@ -85,7 +97,7 @@ impl Lowerer<'_> {
     pub fn write(&mut self, expr: &Expr, dest: &Dest) -> Result<()> {
         match (expr.term(), dest) {
             (Term::Let(var, value, body), _) => {
-                if self.in_row_loop(expr, dest)? {
+                if !expr.has_updates() && self.in_row_loop(expr, dest)? {
                     return Ok(());
                 }
                 self.bind_in(var, value, body, dest)?;
@@ -106,6 +118,13 @@ impl Lowerer<'_> {
                 parts.iter().zip(places).try_for_each(|(part, place)| self.write_alone(part, place))
             }
             (Term::Build { n, i, body }, Dest::Array(array)) => {
+                if expr.has_updates() {
+                    let count = self.count(n, Some(&array.length()))?;
+                    return self.enter_apart(i, n, &count, Some(array.length()), |this, index| {
+                        let place = this.element_dest(array, index, expr.span())?;
+                        this.write(body, &place)
+                    });
+                }
                 if self.scatter(expr, dest)? {
                     return Ok(());
                 }
@@ -141,6 +160,13 @@ impl Lowerer<'_> {
                 self.fold(expr, Some(dest), &name).map(|_| ())
             }
             (Term::Call(callee, args), _) => self.call(callee, args, dest, expr.span()),
+            (Term::Proj(tuple, k), _) if matches!(tuple.term(), Term::Fold { .. }) => {
+                let whole = self.places_around(tuple, *k, dest)?;
+                let (block, ()) = self.nested(|this| this.write(tuple, &whole))?;
+                self.place(block);
+                Ok(())
+            }
+            (Term::Update(change, parts), Dest::Array(_)) => self.write_updated(expr, *change, parts, dest),
             _ => {
                 let view = self.value(expr, "t")?;
                 self.copy(&view, dest, expr.span())
@@ -230,7 +256,7 @@ impl Lowerer<'_> {
         let (block, view) = self.nested(|this| this.value(value, var.name()))?;
         self.facts.define(var, value);
         let holds_room = block.iter().any(|stmt| matches!(stmt, Stmt::Room(_)));
-        let view = if holds_room && !has_array(value.ty()) {
+        let view = if holds_room && !value.ty().has_array() {
             let ty = self.type_of(value)?;
             let dest = self.fresh_dest(&ty, var.name(), value.span())?;
             let (copies, ()) = self.nested(|this| this.copy(&view, &dest, value.span()))?;
@@ -240,6 +266,14 @@ impl Lowerer<'_> {
             block.into_iter().for_each(|stmt| self.emit(stmt));
             self.settle(view, var.name())
         };
+        let view = if self.is_owned(&view) && self.last_uses.outlives(var, value) {
+            let ty = self.type_of(value)?;
+            let dest = self.fresh_dest(&ty, var.name(), value.span())?;
+            self.copy(&view, &dest, value.span())?;
+            self.view_of(&dest)
+        } else {
+            view
+        };
         self.env.insert(var.clone(), view);
         Ok(())
     }
@@ -247,15 +281,44 @@ impl Lowerer<'_> {
     /// As `bind`, in the destination where what follows gives the variable to it as it is.
     pub fn bind_in(&mut self, var: &Var, value: &Expr, body: &Expr, dest: &Dest) -> Result<()> {
         match tail_place(body, var, dest) {
-            Some(place) if has_array(value.ty()) && !is_view(value) => {
+            Some(place) if value.ty().has_array() && !is_view(value) => {
                 let place = place.clone();
                 self.write(value, &place)?;
                 let view = self.view_of(&place);
                 self.env.insert(var.clone(), view);
                 Ok(())
             }
+            None if matches!(value.term(), Term::Fold { .. }) && value.ty().has_array() => {
+                let Type::Tuple(types) = self.type_of(value)? else { return self.bind(var, value) };
+                let mut places = Vec::new();
+                for (k, ty) in types.iter().enumerate() {
+                    places.push(match tail_part(body, var, k, dest) {
+                        Some(place) if ty.has_array() => place.clone(),
+                        _ => self.fresh_dest(ty, &format!("{}_{k}", var.name()), value.span())?,
+                    });
+                }
+                if !types.iter().enumerate().any(|(k, ty)| ty.has_array() && tail_part(body, var, k, dest).is_some()) {
+                    return self.bind(var, value);
+                }
+                let places = Dest::Tuple(places);
+                self.write(value, &places)?;
+                let view = self.view_of(&places);
+                self.env.insert(var.clone(), view);
+                Ok(())
+            }
             _ => self.bind(var, value),
         }
+    }
+
+    /// Places for a tuple of which one component goes to a destination.
+    fn places_around(&mut self, tuple: &Expr, k: usize, dest: &Dest) -> Result<Dest> {
+        let Type::Tuple(types) = self.type_of(tuple)? else { return Err(mismatch(tuple.span())) };
+        let name = if let Term::Fold { acc, .. } = tuple.term() { acc.name().to_string() } else { "t".to_string() };
+        let mut places = Vec::new();
+        for (at, ty) in types.iter().enumerate() {
+            places.push(if at == k { dest.clone() } else { self.fresh_dest(ty, &format!("{name}_{at}"), tuple.span())? });
+        }
+        Ok(Dest::Tuple(places))
     }
 
     /// A value in places of its own.
@@ -268,7 +331,7 @@ impl Lowerer<'_> {
 
     /// `if` as a value: `c ? a : b` where the branches need no statements, also between arrays that exist.
     fn choice(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
-        let scalar = !has_array(expr.ty()) && !matches!(expr.ty(), Type::Tuple(_));
+        let scalar = !expr.ty().has_array() && !matches!(expr.ty(), Type::Tuple(_));
         if scalar || is_view(a) && is_view(b) {
             let (test, cond) = (cond, self.scalar(cond)?);
             if let Value::Bool(is_so) = cond {
@@ -310,6 +373,7 @@ impl Lowerer<'_> {
                 let leaves = a.leaves.iter().zip(&b.leaves).map(|(a, b)| {
                     let to = PointerValue::Select(cond.clone(), self.pointer(a), self.pointer(b));
                     let base = self.local(name, a.elem, Form::Source { mutable: false });
+                    self.origins.insert(base, vec![a.base, b.base]);
                     self.emit(Stmt::Point { id: base, to });
                     Leaf { base, elem: a.elem, dims: rest(a).unwrap_or_default(), taken: Vec::new() }
                 });
@@ -350,6 +414,8 @@ pub fn is_view(expr: &Expr) -> bool {
         | Term::Tuple(_)
         | Term::Array(_)
         | Term::Call(..)
+        | Term::Update(..)
+        | Term::Vjp { .. }
         | Term::Dual { .. } => false,
     }
 }
@@ -364,8 +430,18 @@ fn tail_place<'d>(expr: &Expr, var: &Var, dest: &'d Dest) -> Option<&'d Dest> {
     }
 }
 
+/// The part of the destination that the term gives a component of `var` to as it is.
+fn tail_part<'d>(expr: &Expr, var: &Var, k: usize, dest: &'d Dest) -> Option<&'d Dest> {
+    match (expr.term(), dest) {
+        (Term::Proj(tuple, at), _) if *at == k && matches!(tuple.term(), Term::Var(other) if other == var) => Some(dest),
+        (Term::Let(_, _, body) | Term::Check { body, .. }, _) => tail_part(body, var, k, dest),
+        (Term::Tuple(parts), Dest::Tuple(places)) => parts.iter().zip(places).find_map(|(part, place)| tail_part(part, var, k, place)),
+        _ => None,
+    }
+}
+
 /// An index expression that is cheap to write where it is used.
-fn is_simple(value: &Value) -> bool {
+pub fn is_simple(value: &Value) -> bool {
     match value {
         Value::Local(_) | Value::Index(_) => true,
         Value::Prim { plain: true, elem: Elem::Index, args, .. } => args.iter().all(is_simple),

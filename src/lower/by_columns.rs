@@ -156,6 +156,11 @@ impl Group<'_> {
                         self.accesses.push(Access { base: *base, place, written: true });
                     }
                 }
+                Stmt::Update { base, offset, value } => {
+                    self.value(value, column);
+                    self.value(offset, column);
+                    own.contains(base).then_some(())?;
+                }
                 Stmt::Room(room) => room.few().map(|_| ())?,
                 Stmt::For { count, body, lanes, .. } => {
                     (!matches!(lanes, Lanes::Tile(_))).then_some(())?;

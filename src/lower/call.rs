@@ -24,6 +24,7 @@ impl Lowerer<'_> {
         let mut scalars: Vec<(Var, Value)> = Vec::new();
         for (param, arg) in function.params.iter().zip(args) {
             let view = self.value(arg, param.name())?;
+            let view = if args.iter().any(Expr::has_updates) { self.settle(view, param.name()) } else { view };
             if matches!(param.ty(), Type::Index(_)) {
                 let size = Size::try_of_expr(arg).map(|size| self.canonical(&size));
                 sizes.push((param.clone(), size.unwrap_or_else(Size::unknown)));

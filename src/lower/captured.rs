@@ -87,6 +87,12 @@ impl Uses<'_> {
                     }
                 }
             }
+            Stmt::Update { base, offset, value } => {
+                self.value(value);
+                self.value(offset);
+                self.used.insert(*base);
+                self.written.insert(*base);
+            }
             Stmt::For { i, count, lanes, .. } => {
                 self.declared.insert(*i);
                 if !self.loops.contains(i) {

@@ -127,6 +127,12 @@ fn mark(block: &[Stmt], live: &mut HashSet<Id>) {
                     offset.iter().for_each(|offset| mark_value(offset, live));
                 }
             }
+            Stmt::Update { base, offset, value } => {
+                if live.contains(base) {
+                    mark_value(value, live);
+                    mark_value(offset, live);
+                }
+            }
             Stmt::For { count, body, .. } => {
                 mark(body, live);
                 if body.iter().any(|stmt| stays(stmt, live)) {
@@ -182,6 +188,7 @@ fn stays(stmt: &Stmt, live: &HashSet<Id>) -> bool {
     match stmt {
         Stmt::Declare { id, .. } | Stmt::Point { id, .. } => live.contains(id),
         Stmt::Assign { place: Place::Local(id) | Place::Element { base: id, .. }, .. } => live.contains(id),
+        Stmt::Update { base, .. } => live.contains(base),
         Stmt::For { .. } | Stmt::Share(_) | Stmt::Scope(_) | Stmt::If { .. } => stmt.blocks().flatten().any(|stmt| stays(stmt, live)),
         Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Return(_) | Stmt::Invoke(_) => true,
         Stmt::Room(room) => live.contains(&room.id),

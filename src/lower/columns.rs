@@ -15,7 +15,6 @@ use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 use super::factors::Product;
-use super::view::has_array;
 
 /// A fold down a column, taken out of the element that it is part of.
 #[derive(Clone)]
@@ -52,7 +51,7 @@ impl ColumnFold {
     /// Finds one in the element of `build(n, column. element)`.
     pub fn find(n: &Expr, column: &Var, element: &Expr) -> Option<ColumnFold> {
         // components are found by themselves
-        if has_array(element.ty()) || has_few(n) || matches!(element.term(), Term::Tuple(_)) {
+        if element.ty().has_array() || has_few(n) || matches!(element.term(), Term::Tuple(_)) {
             return None;
         }
         let fold = folds(column, element).into_iter().find(|found| found.alone)?.fold;
@@ -168,7 +167,7 @@ pub fn folds(column: &Var, element: &Expr) -> Vec<Found> {
 fn collect(expr: &Expr, column: &Var, named: &mut Vec<Var>, found: &mut Vec<Found>) {
     match expr.term() {
         Term::Fold { n, i: row, body, init, .. } => {
-            let scalar = !has_array(expr.ty()) && !has_loop(init) && !has_loop(body);
+            let scalar = !expr.ty().has_array() && !has_loop(init) && !has_loop(body);
             if scalar && !mentions(n, column) && walks_columns(body, row, column) {
                 let alone = !named.iter().any(|var| mentions(expr, var));
                 found.push(Found { fold: expr.clone(), alone });

@@ -8,13 +8,14 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
+use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
 use crate::ir::{Atom, Expr, Prim, Program, Size, Status, Term, Type, Var};
 use crate::real::Real;
 use crate::source::Span;
 
 use super::program::*;
-use super::view::{Dest, Leaf, Target, View, elem, has_array};
+use super::view::{Dest, Leaf, Target, View, elem};
 
 pub type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -41,6 +42,10 @@ pub struct Lowerer<'a> {
     pub stored: HashSet<Var>,
     /// What a Double is.
     pub real: Real,
+    /// Where arrays are used for the last time in the function.
+    pub last_uses: LastUses,
+    /// The arrays that a pointer chosen at run time may point into.
+    pub origins: HashMap<Id, Vec<Id>>,
 }
 
 /// The whole range of Index.
@@ -63,6 +68,8 @@ impl<'a> Lowerer<'a> {
             parallel: false,
             stored: HashSet::new(),
             real,
+            last_uses: LastUses::default(),
+            origins: HashMap::new(),
         }
     }
 
@@ -146,6 +153,7 @@ impl<'a> Lowerer<'a> {
             Term::Let(_, _, body) | Term::Check { body, .. } => Some(body),
             Term::If(_, a, b) => Some(if self.type_of(a).is_ok() { a } else { b }),
             Term::Fold { init, .. } => Some(init),
+            Term::Update(_, parts) => parts.first(),
             Term::Proj(tuple, k) => match self.type_of(tuple)? {
                 Type::Tuple(parts) if *k < parts.len() => return Ok(parts[*k].clone()),
                 _ => None,
@@ -165,6 +173,7 @@ impl<'a> Lowerer<'a> {
             | Term::Dim(..)
             | Term::Array(_)
             | Term::Call(..)
+            | Term::Vjp { .. }
             | Term::Dual { .. } => None,
         };
         match part {
@@ -358,7 +367,7 @@ fn names_first(mut cond: Value) -> Value {
 }
 
 fn lacks_size(ty: &Type) -> bool {
-    has_array(ty) && {
+    ty.has_array() && {
         let mut lacks = false;
         super::view::leaves(ty).iter().for_each(|(_, dims)| lacks |= dims.iter().any(Size::has_unknown));
         lacks

@@ -15,7 +15,7 @@ use crate::ir::{Expr, Size, Term, Type, Var};
 
 use super::columns::{self, ColumnFold, folds};
 use super::context::{Lowerer, Result};
-use super::view::{ArrayView, Dest, has_array};
+use super::view::{ArrayView, Dest};
 
 /// A name of an element or an Index, of at most so many nodes, is written out where it is used.
 const SHORT: usize = 8;
@@ -34,7 +34,7 @@ impl Lowerer<'_> {
 
     /// The lets that make the arrays, around `build`s or a choice between them.
     fn expanded(&mut self, n: &Expr, column: &Var, element: &Expr) -> Option<Expr> {
-        if columns::has_few(n) || n.node_count() > SHORT || Size::try_of_expr(n).is_none() || has_array(element.ty()) {
+        if columns::has_few(n) || n.node_count() > SHORT || Size::try_of_expr(n).is_none() || element.ty().has_array() {
             return None;
         }
         // a condition that is one for all columns is asked once

@@ -12,20 +12,23 @@
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
+use super::array::is_view;
 use super::context::{Lowerer, Result, mismatch};
-use super::moves::{Component, Holder, Plan, Source, components, current, nest, parts, plan, reads, rotations, source_of, tails};
+use super::moves::{
+    Component, Holder, Plan, Source, components, current, fills, nest, parts, path_of, plan, reads, rotations, source_of, tails,
+};
 use super::program::*;
-use super::view::{ArrayView, Dest, Leaf, Target, View, elem, has_array};
+use super::view::{ArrayView, Dest, Leaf, Target, View, elem};
 
 impl Lowerer<'_> {
     /// A fold into `dest`, or into places of its own.
     pub fn fold(&mut self, expr: &Expr, dest: Option<&Dest>, name: &str) -> Result<View> {
         let Term::Fold { n, acc, i, body, init } = expr.term() else { return Err(mismatch(expr.span())) };
         let ty = self.type_of(expr)?;
-        if has_array(&ty) {
+        if ty.has_array() {
             let dest = match dest {
                 Some(dest) => dest.clone(),
-                None => self.fresh_dest(&ty, name, expr.span())?,
+                None => self.state_places(expr, &ty, name)?,
             };
             let (block, ()) = self.nested(|this| this.array_fold(n, acc, i, body, init, &ty, &dest, expr.span()))?;
             self.place(block);
@@ -36,7 +39,8 @@ impl Lowerer<'_> {
         self.env.insert(acc.clone(), self.view_of(&state));
         let count = self.count(n, None)?;
         let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
-        let body = &self.with_reciprocals(n, i, body)?;
+        let kept = body;
+        let body = &if body.has_updates() { kept.clone() } else { self.with_reciprocals(n, i, body)? };
         self.enter(i, n, &count, size, |this, _| this.step(body, acc, &components, &Plan::ByBranch))?;
         let view = self.view_of(&state);
         if let Some(dest) = dest {
@@ -109,7 +113,7 @@ impl Lowerer<'_> {
         }
         self.arrange(&components, &plan, &count);
         let now = current(ty, &components);
-        self.write_alone(init, &now)?;
+        self.first_state(init, &now, (acc, i, body), size.as_ref())?;
         let view = self.view_of(&now);
         self.env.insert(acc.clone(), view);
         self.enter(i, n, &count, size, |this, _| {
@@ -124,6 +128,18 @@ impl Lowerer<'_> {
         self.bring_home(&components, &plan, span)?;
         let done = self.view_of(&state);
         self.copy(&done, dest, span)
+    }
+
+    /// Writes what the state is before the first step; not where each step replaces an element of its own, and none reads one.
+    fn first_state(&mut self, init: &Expr, now: &Dest, (acc, i, body): (&Var, &Var, &Expr), size: Option<&Size>) -> Result<()> {
+        let (Term::Tuple(parts), Dest::Tuple(places)) = (init.term(), now) else { return self.write_alone(init, now) };
+        for (k, (part, place)) in parts.iter().zip(places).enumerate() {
+            let is_whole = matches!(place, Dest::Array(array) if Some(&array.length()) == size);
+            if !(is_whole && matches!(part.term(), Term::Build { .. }) && fills(body, acc, i, k)) {
+                self.write_alone(part, place)?;
+            }
+        }
+        Ok(())
     }
 
     /// The destination with locals in the place of its scalars.
@@ -206,7 +222,14 @@ impl Lowerer<'_> {
     pub fn step(&mut self, body: &Expr, acc: &Var, components: &[Component], plan: &Plan) -> Result<()> {
         match body.term() {
             Term::Let(var, value, rest) => {
-                self.bind(var, value)?;
+                match next_place(rest, var, acc, components) {
+                    Some(place) if !is_view(value) && !value.has_updates() => {
+                        let place = Dest::Array(place.clone());
+                        self.write_alone(value, &place)?;
+                        self.env.insert(var.clone(), self.view_of(&place));
+                    }
+                    Some(_) | None => self.bind(var, value)?,
+                }
                 self.step(rest, acc, components, plan)
             }
             Term::Check { cond, status, body } => {
@@ -228,6 +251,8 @@ impl Lowerer<'_> {
         let parts = parts(body, acc, components);
         let mut scalars: Vec<(Id, Value)> = Vec::new();
         let mut moved: Vec<usize> = Vec::new();
+        // what later components may read where it was
+        let mut copies: Vec<(View, Dest, Span)> = Vec::new();
         match parts {
             None => {
                 // a tuple from elsewhere: all of it is new
@@ -244,6 +269,10 @@ impl Lowerer<'_> {
                 for (k, (component, part)) in components.iter().zip(&parts).enumerate() {
                     match &component.place {
                         Holder::Scalar(id) => match self.value(part, "next")? {
+                            View::Scalar(value) if body.has_updates() => {
+                                let value = self.atomic(value, "next");
+                                scalars.push((*id, value));
+                            }
                             View::Scalar(value) => scalars.push((*id, value)),
                             View::Tuple(_) | View::Array(_) => return Err(mismatch(part.span())),
                         },
@@ -251,15 +280,24 @@ impl Lowerer<'_> {
                             let source = source_of(part, acc, components);
                             if source != Source::Old(k) {
                                 let free = free.clone();
-                                self.write_alone(part, &Dest::Array(free))?;
+                                if !self.lies_in(part, &free) {
+                                    self.write_alone(part, &Dest::Array(free))?;
+                                }
                                 moved.push(k);
                             }
+                        }
+                        // changed in place, as a rule; what an alias kept from that is copied
+                        Holder::Array { free: None, now, .. } if path_of(part, acc).is_none() => {
+                            let now = Dest::Array(now.clone());
+                            let view = self.value(part, "next")?;
+                            copies.push((view, now, part.span()));
                         }
                         Holder::Array { free: None, .. } => {}
                     }
                 }
             }
         }
+        copies.into_iter().try_for_each(|(view, now, span)| self.copy(&view, &now, span))?;
         self.assign_all(scalars);
         if let Plan::ByBranch = plan {
             for k in moved {
@@ -269,6 +307,12 @@ impl Lowerer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a variable was written where it is wanted.
+    fn lies_in(&self, expr: &Expr, place: &ArrayView) -> bool {
+        let Term::Var(var) = expr.term() else { return false };
+        matches!(self.env.get(var), Some(View::Array(view)) if view.leaves == place.leaves)
     }
 
     /// Where the new value of each component goes.
@@ -299,5 +343,21 @@ impl Lowerer<'_> {
             }
         }
         scalars.into_iter().for_each(|(id, value)| self.assign(Place::Local(id), value));
+    }
+}
+
+/// The free buffer of the component that the rest of a step gives `var` to as it is.
+fn next_place<'c>(rest: &Expr, var: &Var, acc: &Var, components: &'c [Component]) -> Option<&'c ArrayView> {
+    match rest.term() {
+        Term::Let(_, _, rest) | Term::Check { body: rest, .. } => next_place(rest, var, acc, components),
+        Term::If(..) => None,
+        _ => {
+            let parts = parts(rest, acc, components)?;
+            let mut places = parts.iter().zip(components).filter_map(|(part, component)| match (part.term(), &component.place) {
+                (Term::Var(other), Holder::Array { free: Some(free), .. }) if other == var => Some(free),
+                _ => None,
+            });
+            places.next()
+        }
     }
 }

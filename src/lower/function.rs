@@ -6,6 +6,7 @@
 //! Sizes come first, those that are Index parameters included; tuples flatten depth first; internal functions
 //! leave the checks to their callers.
 
+use crate::ir::last_use::{LastUses, distinct};
 use crate::ir::prove::Facts;
 use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
 use crate::real::Real;
@@ -55,7 +56,9 @@ pub fn lower_function(
             lowerer.note_range(&var, param.id);
         }
     }
-    lowerer.write(&function.body, &dest)?;
+    let function_body = if function.body.has_updates() { distinct(&function.body) } else { function.body.clone() };
+    lowerer.last_uses = LastUses::of(&function_body);
+    lowerer.write(&function_body, &dest)?;
     let body = lowerer.blocks.pop().unwrap_or_default();
     let kept = params.iter().map(|param| param.id).collect();
     let mut body = clean(body, &kept);

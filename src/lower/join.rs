@@ -59,9 +59,8 @@ fn is_plain(stmt: &Stmt) -> bool {
     let here = match stmt {
         Stmt::Declare { .. } | Stmt::Assign { .. } | Stmt::If { .. } | Stmt::Fail { .. } | Stmt::Scope(_) => true,
         Stmt::For { lanes, .. } => !matches!(lanes, Lanes::Tile(_)),
-        Stmt::Point { .. } | Stmt::Share(_) | Stmt::NoRoom { .. } | Stmt::Room(_) | Stmt::Invoke(_) | Stmt::Rotate(_) | Stmt::Return(_) => {
-            false
-        }
+        Stmt::Point { .. } | Stmt::Share(_) | Stmt::NoRoom { .. } | Stmt::Room(_) | Stmt::Invoke(_) | Stmt::Rotate(_) => false,
+        Stmt::Return(_) | Stmt::Update { .. } => false,
     };
     here && stmt.blocks().flatten().all(is_plain)
 }

@@ -9,7 +9,7 @@
 //!
 //! A loop that can stop the function, takes room or calls a function that needs some stays as it is.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::ir::Prim;
 
@@ -45,11 +45,14 @@ pub fn keep_sums(block: &mut Block) {
 struct Body {
     declared: HashSet<Id>,
     sums: Vec<Id>,
+    summed: HashSet<Id>,
     /// How often each local is read.
-    reads: Vec<Id>,
+    reads: HashMap<Id, usize>,
     /// Elements that are written, and that are read.
     stores: Vec<(Id, Option<Value>)>,
     loads: Vec<(Id, Option<Value>)>,
+    /// Elements that are changed: another iteration may have written or may read any but the very same.
+    updated: Vec<(Id, Value)>,
     /// Whether it calls functions of `math.h`.
     calls: bool,
 }
@@ -60,17 +63,19 @@ fn of_loop(i: Id, count: &Value, block: &[Stmt]) -> Lanes {
     if body.block(block).is_none() {
         return Lanes::One;
     }
-    let sums_alone = body.sums.iter().all(|sum| body.reads.iter().filter(|id| *id == sum).count() == 1);
+    let sums_alone = body.sums.iter().all(|sum| body.reads.get(sum) == Some(&1));
     // an iteration reads what it wrote itself, at a place that no other has
-    let apart = body.stores.iter().all(|(base, offset)| {
-        let others = body.stores.iter().chain(&body.loads).filter(|(other, _)| other == base);
-        offset.as_ref().is_some_and(|offset| grows_with(offset, i)) && others.into_iter().all(|(_, other)| same_row(offset, other, i))
-    });
+    let apart = body.stores.iter().all(|(_, offset)| offset.as_ref().is_some_and(|offset| grows_with(offset, i))) && body.in_rows(i);
+    let apart = apart
+        && body
+            .updated
+            .iter()
+            .all(|(base, offset)| body.stores.iter().chain(&body.loads).all(|(other, at)| other != base || at.as_ref() == Some(offset)));
     // compilers see by themselves what one plain assignment does, and make one of `memset` and `memcpy` of some; but of one that
     // adds to a few elements they make as many statements, and nothing of those
     let few = matches!(count, Value::Index(count) if *count <= FEW);
-    let adds = body.stores.iter().any(|store| body.loads.contains(store));
-    let plain = block.len() == 1 && !body.calls && !(few && adds);
+    let adds = || body.stores.iter().any(|store| body.loads.contains(store));
+    let plain = block.len() == 1 && !body.calls && !(few && adds());
     match (body.sums.is_empty(), body.stores.is_empty()) {
         (true, false) if apart && !plain => Lanes::Any,
         (false, true) if sums_alone => Lanes::Sum(body.sums),
@@ -94,6 +99,25 @@ pub fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
 }
 
 impl Body {
+    /// Whether all that is read and written of an array that is written belongs to the row that i chooses.
+    fn in_rows(&self, i: Id) -> bool {
+        let mut arrays: HashMap<Id, (Vec<Access>, Vec<Access>)> = HashMap::new();
+        self.stores.iter().for_each(|(base, offset)| arrays.entry(*base).or_default().0.push(Access::new(offset, i)));
+        for (base, offset) in &self.loads {
+            if let Some((_, loads)) = arrays.get_mut(base) {
+                loads.push(Access::new(offset, i));
+            }
+        }
+        arrays.values().all(|(stores, loads)| {
+            let all = || stores.iter().chain(loads);
+            let Some(first) = stores.first() else { return true };
+            // many accesses are seldom compared one by one
+            (first.stripped.is_some() && all().all(|access| access.stripped == first.stripped))
+                || all().all(|access| access.row == first.row)
+                || stores.iter().all(|store| all().all(|access| store.is_beside(access)))
+        })
+    }
+
     /// Notes what statements do; `None` where one must run in turn.
     fn block(&mut self, block: &[Stmt]) -> Option<()> {
         for stmt in block {
@@ -107,7 +131,7 @@ impl Body {
                     if !self.declared.contains(id) {
                         adds_to(*id, value).then_some(())?;
                         // one addition to each sum
-                        (!self.sums.contains(id)).then_some(())?;
+                        self.summed.insert(*id).then_some(())?;
                         self.sums.push(*id);
                     }
                 }
@@ -115,6 +139,12 @@ impl Body {
                     self.value(value)?;
                     offset.iter().try_for_each(|offset| self.value(offset))?;
                     self.stores.push((*base, offset.clone()));
+                }
+                Stmt::Update { base, offset, value } => {
+                    self.value(value)?;
+                    self.value(offset)?;
+                    self.stores.push((*base, Some(offset.clone())));
+                    self.updated.push((*base, offset.clone()));
                 }
                 Stmt::If { cond, then, otherwise } => {
                     self.value(cond)?;
@@ -141,7 +171,7 @@ impl Body {
     fn value(&mut self, value: &Value) -> Option<()> {
         let mut plain = true;
         self.loads_of(value, &mut plain);
-        each_local(value, &mut |id| self.reads.push(id));
+        each_local(value, &mut |id| *self.reads.entry(id).or_default() += 1);
         plain.then_some(())
     }
 
@@ -181,34 +211,45 @@ fn grows_with(offset: &Value, i: Id) -> bool {
     }
 }
 
-/// Whether two offsets into one array belong to one iteration: they differ at most by a literal column of
-/// the row that i chooses.
-fn same_row(a: &Option<Value>, b: &Option<Value>, i: Id) -> bool {
-    let row = |offset: &Option<Value>| match offset {
-        Some(Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args })
-            if matches!(args.as_slice(), [Value::Prim { prim: Prim::Mul, .. }, Value::Index(_)]) =>
-        {
-            args.first().cloned()
-        }
-        other => other.clone(),
-    };
-    let without_rows = |value: &Option<Value>| value.as_ref().map(|value| stripped(value, i));
-    a == b || row(a) == row(b) || without_rows(a).is_some() && without_rows(a) == without_rows(b)
+/// An offset into an array, and what two offsets have in common that belong to one iteration: they differ at most
+/// by a literal column of the row that i chooses.
+struct Access<'a> {
+    offset: &'a Option<Value>,
+    row: Option<&'a Value>,
+    stripped: Option<Value>,
 }
 
-/// The offset with literal summands dropped on the way to i.
-fn stripped(value: &Value, i: Id) -> Value {
-    match value {
-        Value::Prim { prim, elem, plain, args } if matches!(prim, Prim::Add | Prim::Mul) && reads(value, i) => {
-            let mut args: Vec<Value> = args.iter().map(|arg| stripped(arg, i)).collect();
-            if *prim == Prim::Add {
-                args.retain(|arg| !matches!(arg, Value::Index(_)));
+impl Access<'_> {
+    fn new(offset: &Option<Value>, i: Id) -> Access<'_> {
+        let row = match offset {
+            Some(Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args })
+                if matches!(args.as_slice(), [Value::Prim { prim: Prim::Mul, .. }, Value::Index(_)]) =>
+            {
+                args.first()
             }
-            match args.len() {
-                1 => args.swap_remove(0),
-                _ => Value::Prim { prim: *prim, elem: *elem, plain: *plain, args },
-            }
-        }
-        value => value.clone(),
+            other => other.as_ref(),
+        };
+        Access { offset, row, stripped: offset.as_ref().map(|offset| stripped(offset, i).0) }
+    }
+
+    fn is_beside(&self, other: &Access) -> bool {
+        self.offset == other.offset || self.row == other.row || self.stripped.is_some() && self.stripped == other.stripped
+    }
+}
+
+/// The offset with literal summands dropped on the way to i, and whether it reads i.
+fn stripped(value: &Value, i: Id) -> (Value, bool) {
+    let Value::Prim { prim: prim @ (Prim::Add | Prim::Mul), elem, plain, args } = value else { return (value.clone(), reads(value, i)) };
+    let parts: Vec<(Value, bool)> = args.iter().map(|arg| stripped(arg, i)).collect();
+    if !parts.iter().any(|(_, reads)| *reads) {
+        return (value.clone(), false);
+    }
+    let mut args: Vec<Value> = parts.into_iter().map(|(part, _)| part).collect();
+    if *prim == Prim::Add {
+        args.retain(|arg| !matches!(arg, Value::Index(_)));
+    }
+    match args.len() {
+        1 => (args.swap_remove(0), true),
+        _ => (Value::Prim { prim: *prim, elem: *elem, plain: *plain, args }, true),
     }
 }

@@ -43,6 +43,7 @@ mod select;
 mod sweep;
 mod tile;
 mod unswitch;
+mod update;
 mod view;
 mod work;
 mod workspace;

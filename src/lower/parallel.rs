@@ -393,6 +393,16 @@ impl Effects<'_> {
                 }
                 self.reads(value);
             }
+            Stmt::Update { base, offset, value } => {
+                self.reads(offset);
+                if !self.inside.contains(base) {
+                    (self.locals[*base].elem == Elem::Double).then_some(())?;
+                    let own = Value::Load { base: *base, offset: Some(Box::new(offset.clone())) };
+                    self.added.push(*base);
+                    return self.adds(value, &own);
+                }
+                self.reads(value);
+            }
             Stmt::Point { id, to } => {
                 let pointers: Vec<&Pointer> = match to {
                     PointerValue::To(pointer) => vec![pointer],

@@ -199,6 +199,12 @@ pub enum Stmt {
         place: Place,
         value: Value,
     },
+    /// Changes an element of an array that others may have read and will read: nothing that reads the array moves across.
+    Update {
+        base: Id,
+        offset: Value,
+        value: Value,
+    },
     For {
         i: Id,
         var: Option<Var>,
@@ -242,6 +248,7 @@ impl Stmt {
             Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }
+            | Stmt::Update { .. }
             | Stmt::Fail { .. }
             | Stmt::NoRoom { .. }
             | Stmt::Room(_)
@@ -260,6 +267,7 @@ impl Stmt {
             Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }
+            | Stmt::Update { .. }
             | Stmt::Fail { .. }
             | Stmt::NoRoom { .. }
             | Stmt::Room(_)

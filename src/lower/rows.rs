@@ -16,7 +16,7 @@ use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 use super::columns::{ColumnFold, folds, has_few, has_loop};
-use super::view::{ArrayView, Dest, has_array};
+use super::view::{ArrayView, Dest};
 
 /// See the module's head.
 pub struct Rows {
@@ -210,7 +210,7 @@ impl Finder {
             Term::Fold { n, acc, i, body, init } => {
                 let free = |var: &Var| !mentions(expr, var);
                 let alone = named.iter().all(free) && !self.is_late(expr);
-                if !alone || !is_same(n, &self.rows.count) || has_array(expr.ty()) || self.reads(init) {
+                if !alone || !is_same(n, &self.rows.count) || expr.ty().has_array() || self.reads(init) {
                     return Err(refused);
                 }
                 let body = self.in_row(body, i)?;

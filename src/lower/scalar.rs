@@ -181,8 +181,10 @@ impl Lowerer<'_> {
             _ => args.first().map_or(Elem::Double, |arg| super::view::elem(arg.ty())),
         };
         let mut values = Vec::new();
-        for arg in args {
-            values.push(self.scalar(arg)?);
+        for (k, arg) in args.iter().enumerate() {
+            let value = self.scalar(arg)?;
+            let is_read_later = args[k + 1..].iter().any(Expr::has_updates);
+            values.push(if is_read_later { self.atomic(value, "x") } else { value });
         }
         match (prim, elem) {
             (Prim::Div | Prim::Rem, Elem::Index) => {

@@ -76,15 +76,6 @@ pub fn elem(ty: &Type) -> Elem {
     }
 }
 
-/// Whether an array is anywhere inside.
-pub fn has_array(ty: &Type) -> bool {
-    match ty {
-        Type::Array(..) => true,
-        Type::Tuple(parts) => parts.iter().any(has_array),
-        Type::Double | Type::Bool | Type::Index(_) => false,
-    }
-}
-
 impl ArrayView {
     /// The element at an index, as leaves: the caller turns scalar leaves into loads or places.
     pub fn element(&self, index: &Value) -> Option<(Type, Vec<Leaf>)> {

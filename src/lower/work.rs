@@ -143,7 +143,7 @@ impl<'a> Estimate<'a> {
         match stmt {
             Stmt::Declare { init, .. } => Work::of(init.as_ref().map_or(0.0, of_value)),
             Stmt::Assign { place: Place::Local(_), value } => Work::of(of_value(value)),
-            Stmt::Assign { place: Place::Element { .. }, value } => Work::of(1.0 + of_value(value)),
+            Stmt::Assign { place: Place::Element { .. }, value } | Stmt::Update { value, .. } => Work::of(1.0 + of_value(value)),
             Stmt::For { count, body, .. } => self.repeat(count, self.block(body)),
             Stmt::If { cond, then, otherwise } => {
                 let mut work = Work::of(of_value(cond));

@@ -150,6 +150,7 @@ fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Need> {
             Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }
+            | Stmt::Update { .. }
             | Stmt::Fail { .. }
             | Stmt::NoRoom { .. }
             | Stmt::Rotate(_)

@@ -7,16 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Term, Type, Var};
-
-/// Whether some value of the type holds an array.
-pub fn has_array(ty: &Type) -> bool {
-    match ty {
-        Type::Array(..) => true,
-        Type::Tuple(parts) => parts.iter().any(has_array),
-        Type::Double | Type::Bool | Type::Index(_) => false,
-    }
-}
+use crate::ir::{Expr, Term, Var};
 
 /// Equality of terms up to the names of what they bind.
 pub fn same(a: &Expr, b: &Expr) -> bool {

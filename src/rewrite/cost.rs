@@ -84,6 +84,14 @@ pub fn is_worth_a_name(expr: &Expr) -> bool {
     is_work(expr) || expr.term().children().any(is_worth_a_name)
 }
 
+/// Whether the term is an array of one number in all places: written again as quickly as it is copied.
+pub fn is_fill(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Build { body, .. } => is_fill(body) || body.is_atom(),
+        _ => false,
+    }
+}
+
 /// Whether the outermost form is an operation on Doubles, or a loop, a call or an array.
 pub fn is_work(expr: &Expr) -> bool {
     let mut own = Work::default();
@@ -152,6 +160,8 @@ impl Work {
             | Term::Proj(..)
             | Term::Array(_)
             | Term::Check { .. }
+            | Term::Update(..)
+            | Term::Vjp { .. }
             | Term::Dual { .. } => {}
         }
     }
@@ -169,7 +179,8 @@ const FUNCTION: u32 = 4;
 /// Operations and reads of a term without loops, calls and new arrays; `None` for others.
 fn operations(expr: &Expr) -> Option<u32> {
     let own = match expr.term() {
-        Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Dual { .. } | Term::Array(_) | Term::Let(..) => return None,
+        Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Array(_) | Term::Let(..) => return None,
+        Term::Dual { .. } | Term::Vjp { .. } | Term::Update(..) => return None,
         // a row is no read
         Term::Get(..) if matches!(expr.ty(), Type::Array(..)) => 0,
         Term::Prim(prim, _) if is_function(*prim) => FUNCTION,

@@ -11,7 +11,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::free::any_free_var;
+use crate::ir::free::{any_free_var, any_var_in_types};
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::var::fresh_id;
 use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
@@ -91,6 +91,7 @@ pub fn innermost(
         facts.refusals.forget(refusals);
         facts.uses = Uses::of(&expr);
         facts.nodes = expr.node_count();
+        facts.has_updates = expr.has_updates();
         let mut pass = Pass::new(candidates, facts, budget, log);
         let next = pass.visit(&expr, Fresh::Nothing);
         pass.facts.decided = None;
@@ -243,6 +244,15 @@ impl<'a> Pass<'a> {
                 let new = || Expr::dual(x.clone(), at.clone(), tangent.clone(), body.clone());
                 expr.rebuilt(&[&x], &[&at, &tangent, &body], new)
             }
+            Term::Vjp { x, at, cotangent, body } => {
+                let (at, cotangent) = (self.visit(at, fresh), self.visit(cotangent, fresh));
+                let (x, fresh) = self.bound(x, at.ty(), fresh);
+                self.frozen += 1;
+                let body = self.visit(body, fresh);
+                self.frozen -= 1;
+                let new = || Expr::vjp(x.clone(), at.clone(), cotangent.clone(), body.clone());
+                expr.rebuilt(&[&x], &[&at, &cotangent, &body], new)
+            }
             Term::Call(name, args) => {
                 let args: Vec<Expr> = args.iter().map(|arg| self.visit(arg, fresh)).collect();
                 let new = || Expr::with_type(Term::Call(name.clone(), args.clone()), self.ty(expr.ty()), expr.span());
@@ -253,10 +263,12 @@ impl<'a> Pass<'a> {
                 let items: Vec<Expr> = items.iter().map(|item| self.visit(item, fresh)).collect();
                 expr.rebuilt(&[], &items.iter().collect::<Vec<_>>(), || Expr::array(element, items.clone()))
             }
-            Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => map_children(expr, &mut |child| {
-                self.operand = true;
-                self.visit(child, fresh)
-            }),
+            Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Update(..) => {
+                map_children(expr, &mut |child| {
+                    self.operand = true;
+                    self.visit(child, fresh)
+                })
+            }
         };
         if normal && new.is_same(expr) {
             self.skipped += usize::from(expr.has_conditions());
@@ -281,7 +293,10 @@ impl<'a> Pass<'a> {
         match fresh {
             Fresh::Nothing => false,
             Fresh::Values => any_free_var(expr, &mut |var| self.table.contains_key(var)),
-            Fresh::Sizes => true,
+            Fresh::Sizes => {
+                any_free_var(expr, &mut |var| self.table.contains_key(var))
+                    || any_var_in_types(expr, &mut |var| self.table.contains_key(var))
+            }
         }
     }
 
@@ -290,7 +305,9 @@ impl<'a> Pass<'a> {
         let is_strict = strict_operands(expr);
         let is_front =
             |expr: &Expr| matches!(expr.term(), Term::Let(..) | Term::Check { .. }) || self.fronted.contains_key(&expr.address());
-        expr.term().children().enumerate().any(|(at, child)| is_strict(at) && is_front(child))
+        // what updates an array stays behind the operands that may read it
+        let stays = |at: usize, child: &Expr| child.has_updates() && expr.term().children().take(at).any(|before| !is_free(before));
+        expr.term().children().enumerate().any(|(at, child)| is_strict(at) && is_front(child) && !stays(at, child))
     }
 
     /// Rules at the root of a term whose subterms are normal.

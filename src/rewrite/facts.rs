@@ -13,10 +13,10 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::ir::free::each_free_var;
-use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Var, prove};
+use crate::ir::free::{any_free_var, each_free_var, mentions};
+use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Updated, Var, prove};
 
-use super::alike::{has_array, same};
+use super::alike::same;
 use super::refusals::Refusals;
 use super::uses::Uses;
 use sizes::{Asked, Known, Lesson};
@@ -42,7 +42,10 @@ enum Fact {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     at: usize,
+    /// Inside how many loops it is bound.
     loops: usize,
+    /// Inside how many it would have to be: its value may need fewer.
+    needs: usize,
 }
 
 /// Terms by their fingerprints and those of their surroundings.
@@ -83,6 +86,8 @@ pub struct Facts {
     calls: FxHashMap<Rc<str>, usize>,
     /// The nodes of the function that is being rewritten, for the size budget.
     pub nodes: usize,
+    /// Whether that function updates arrays.
+    pub has_updates: bool,
     /// Leave everything that may change rounding or the sign of a zero.
     pub strict_fp: bool,
     /// Which rules almost fired.
@@ -177,7 +182,9 @@ impl Facts {
             Fact::Bound(_) => 0,
         };
         if let Some(var) = fact.variable() {
-            self.bound.insert(var.clone(), Place { at: self.facts.len(), loops: self.loops.len() + inner });
+            let loops = self.loops.len() + inner;
+            let needs = if let Fact::Let(_, value, _) = &fact { self.needs(value) } else { loops };
+            self.bound.insert(var.clone(), Place { at: self.facts.len(), loops, needs });
         }
         self.facts.push(fact);
     }
@@ -232,14 +239,36 @@ impl Facts {
     pub fn enter_loop(&mut self, i: &Var, n: &Expr) {
         self.push(Fact::Loop(i.clone()));
         self.learn(Lesson::Loop(i.clone(), n.clone()));
-        let pending: Vec<(Expr, bool)> = self.disjunctions.iter().filter_map(|at| self.facts.get(*at)?.disjunction()).collect();
-        for (cond, value) in pending {
-            if let Term::Prim(_, args) = cond.term()
-                && args.iter().any(|arg| self.decide(arg) == Some(!value))
-            {
-                self.assume(&cond, value);
+        // one that says nothing of the count is as undecided as before
+        let says = |(cond, _): &(Expr, bool)| any_free_var(n, &mut |var| mentions(cond, var));
+        let pending: Vec<(Expr, bool)> =
+            self.disjunctions.iter().filter_map(|at| self.facts.get(*at)?.disjunction()).filter(says).collect();
+        // all are asked before anything more is assumed, since what is asked twice in one place is proved once
+        let mut undecided = pending;
+        while !undecided.is_empty() {
+            let (mut rest, mut left, mut seen) = (Vec::new(), Vec::new(), FxHashSet::default());
+            for (cond, value) in undecided {
+                match self.what_is_left(&cond, value) {
+                    Some(cond) if seen.insert((cond.fingerprint(), value)) => left.push((cond, value)),
+                    Some(_) => {}
+                    None => rest.push((cond, value)),
+                }
             }
+            if left.is_empty() {
+                break;
+            }
+            left.iter().for_each(|(cond, value)| self.assume(cond, *value));
+            undecided = rest;
         }
+    }
+
+    /// The other side of a disjunction of which one side is known not to hold.
+    fn what_is_left(&self, cond: &Expr, value: bool) -> Option<Expr> {
+        let ((Term::Prim(Prim::Or, args), true) | (Term::Prim(Prim::And, args), false)) = (cond.term(), value) else { return None };
+        let [a, b] = args.as_slice() else { return None };
+        let is_out = |side: &Expr| self.decide(side) == Some(!value);
+        let left = if is_out(a) { b } else { is_out(b).then_some(a)? };
+        Some(self.what_is_left(left, value).unwrap_or_else(|| left.clone()))
     }
 
     pub fn enter(&mut self, var: &Var) {
@@ -288,6 +317,14 @@ impl Facts {
         level
     }
 
+    /// Inside how many of the loops around here the term would have to stand if the names that it mentions were where their
+    /// values can be: what moves a let out of a loop does not change this.
+    pub fn needs(&self, expr: &Expr) -> usize {
+        let mut needs = 0;
+        each_free_var(expr, &mut |var| needs = needs.max(self.bound.get(var).map_or(0, |place| place.needs)));
+        needs
+    }
+
     /// Whether [`Facts::settle`] was told of such a term in these surroundings.
     pub fn is_settled(&self, expr: &Expr, surroundings: u64) -> bool {
         self.settled.borrow().get(&(expr.fingerprint(), surroundings)).is_some_and(|known| same(known, expr))
@@ -304,7 +341,7 @@ impl Facts {
         self.loops.len().hash(&mut hasher);
         each_free_var(expr, &mut |var| {
             let Some(place) = self.bound.get(var) else { return };
-            place.loops.hash(&mut hasher);
+            (place.loops, place.needs).hash(&mut hasher);
             match self.facts.get(place.at) {
                 Some(Fact::Let(_, value, fingerprint)) if matches!(value.term(), Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, _)) => {
                     fingerprint.hash(&mut hasher);
@@ -350,6 +387,19 @@ impl Facts {
         }
     }
 
+    /// The product of the counts of the innermost `build`s around here, as far as these are literals up to `longest`.
+    pub fn nest(&self, longest: i64) -> i64 {
+        let count = |at: &usize| match (at.checked_sub(1).and_then(|before| self.facts.get(before)), self.facts.get(*at)?) {
+            (Some(Fact::Accumulator(_)), _) => None,
+            (_, Fact::Loop(i)) => match i.ty() {
+                Type::Index(Some(size)) => size.as_constant().filter(|count| *count <= longest),
+                Type::Double | Type::Bool | Type::Index(None) | Type::Array(..) | Type::Tuple(_) => None,
+            },
+            (_, Fact::Is(..) | Fact::Let(..) | Fact::Bound(_) | Fact::Accumulator(_)) => None,
+        };
+        self.loops.iter().rev().map_while(count).fold(1, i64::saturating_mul)
+    }
+
     /// A place in the order in which variables are bound; one that is not bound around here comes last.
     pub fn order(&self, var: &Var) -> (usize, u32) {
         (self.depth(var).unwrap_or(usize::MAX), var.id())
@@ -386,6 +436,13 @@ impl Facts {
         self.values.get(&value.fingerprint())?.iter().rev().find(|x| self.value(x).is_some_and(|known| same(known, value))).cloned()
     }
 
+    /// Whether every index of an update is in range, and the new element has the shape of the old one.
+    fn is_safe_update(&self, update: Updated) -> bool {
+        let dims = update.array.ty().dims();
+        let in_range = update.indices.iter().zip(&dims).all(|(index, n)| self.in_range(index, n));
+        in_range && !update.value.ty().has_array()
+    }
+
     /// Whether evaluating the term cannot fail here.
     pub fn is_total(&self, expr: &Expr) -> bool {
         let own = match expr.term() {
@@ -393,11 +450,12 @@ impl Facts {
             Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => {
                 matches!(args.get(1).map(Expr::term), Some(Term::Index(value)) if *value != 0)
             }
-            Term::Prim(Prim::ToIndex, _) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } => false,
+            Term::Prim(Prim::ToIndex, _) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } | Term::Vjp { .. } => false,
+            Term::Update(_, parts) => Updated::of(parts).is_some_and(|update| self.is_safe_update(update)),
             // elements of one shape are so in any order
-            Term::Build { n, body, .. } => !has_array(body.ty()) && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
-            Term::Fold { n, acc, .. } => !has_array(acc.ty()) && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
-            Term::Array(items) => items.len() < 2 || !items.iter().any(|item| has_array(item.ty())),
+            Term::Build { n, body, .. } => !body.ty().has_array() && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
+            Term::Fold { n, acc, .. } => !acc.ty().has_array() && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
+            Term::Array(items) => items.len() < 2 || !items.iter().any(|item| item.ty().has_array()),
             Term::Var(_)
             | Term::Double(_)
             | Term::Index(_)

@@ -4,11 +4,24 @@
 //!
 //!     f (x y: Double) (k l: Index) (c: Bool) (p: Double * Double) (v w: Vector<n>) (u: Vector<m>) (M: Matrix<n, m>)
 
+use std::io::Write;
 use std::rc::Rc;
 
 use crate::ir::eval::{Array, Shape, Value};
 use crate::ir::{Expr, Function, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
+
+/// How many cases a random test has, `SMOOTHC_CASES` or so many, and the seed of the first, `SMOOTHC_SEED` or 0; says which.
+pub fn cases(default: u64) -> (u64, u64) {
+    let asked = |name: &str| {
+        let text = std::env::var(name).ok()?;
+        Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+    };
+    let (cases, first) = (asked("SMOOTHC_CASES").unwrap_or(default), asked("SMOOTHC_SEED").unwrap_or(0));
+    // past the test harness, which keeps what passing tests print
+    let _ = writeln!(std::io::stderr(), "{cases} random cases, SMOOTHC_SEED={first}");
+    (cases, first)
+}
 
 /// A source of terms; equal seeds give equal terms up to the numbers of variables.
 pub struct Generator {

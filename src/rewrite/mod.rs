@@ -71,6 +71,8 @@ pub struct Options {
     pub disabled: Vec<String>,
     /// Keep every step.
     pub record: bool,
+    /// Stop after the phase of this name.
+    pub last_phase: Option<&'static str>,
 }
 
 /// What becomes of a program.
@@ -99,8 +101,12 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
         if phase.applied == 0 && phase.failed > 0 {
             warnings.push(fails(&name, &schedule.name));
         }
+        let is_last = options.last_phase.is_some_and(|last| *name == *last);
         if options.record {
             derivation.phases.push(log.phase(name, &program));
+        }
+        if is_last {
+            break;
         }
     }
     let has_fired = |rule: &Rule| derivation.phases.iter().any(|phase| phase.steps.iter().any(|step| *step.rule == *rule.name));
@@ -167,6 +173,12 @@ impl Schedule {
     pub fn builtin(name: &str) -> Option<Schedule> {
         let (_, text) = strategy::BUILTIN.iter().find(|(known, _)| *known == name)?;
         Schedule::parse(name, text, Span::NONE.file).ok()
+    }
+
+    /// The built-in schedule that this one is, whatever it is called: its phases are the same.
+    pub fn built_in_name(&self) -> Option<&'static str> {
+        let is_same = |name: &&str| Schedule::builtin(name).is_some_and(|other| phases(&self.strategy) == phases(&other.strategy));
+        ["default", "paper", "none"].into_iter().find(is_same)
     }
 
     /// A schedule from the text of a strategy file, or of a single strategy; `file` is its number for diagnostics.

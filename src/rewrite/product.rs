@@ -109,11 +109,21 @@ impl Product {
         self.factors.len() == other.factors.len() && self.factors.iter().all(|(factor, power)| other.power(factor) == *power)
     }
 
-    /// Divided by other factors; the literals stay.
+    /// Divided by other factors; the literals stay. What is left of a power stands beside what was taken of it, so it is a copy.
     pub fn without(&self, others: &[(Expr, i32)]) -> Product {
         let mut rest = self.clone();
-        others.iter().for_each(|(factor, power)| rest.raise(factor, -power));
+        for (factor, power) in others {
+            rest.raise(factor, -power);
+            if let Some((left, _)) = rest.factors.iter_mut().find(|(left, _)| same(left, factor)) {
+                *left = copy(left);
+            }
+        }
         rest
+    }
+
+    /// The same product, to stand beside this one.
+    pub fn copied(&self) -> Product {
+        Product { factors: self.factors.iter().map(|(factor, power)| (copy(factor), *power)).collect(), ..*self }
     }
 
     /// Opens names of products where a factor then cancels.

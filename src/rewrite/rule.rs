@@ -211,6 +211,8 @@ fn own_form(expr: &Expr) -> u64 {
         Term::Call(..) => 12,
         Term::Check { .. } => 13,
         Term::Dual { .. } => 14,
+        Term::Update(change, _) => 17 + *change as u64,
+        Term::Vjp { .. } => 19,
         Term::Dim(_, axis) => 15 + u64::from(*axis > 0),
         Term::Prim(prim, _) => 0x100 + *prim as u64,
         Term::Tuple(parts) => 0x200 + (parts.len() as u64).min(0xff),

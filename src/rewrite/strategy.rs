@@ -59,6 +59,20 @@ pub enum Combinator {
     Normalize,
 }
 
+impl PartialEq for Strategy {
+    fn eq(&self, other: &Strategy) -> bool {
+        match (self, other) {
+            (Strategy::Id, Strategy::Id) | (Strategy::Fail, Strategy::Fail) => true,
+            (Strategy::Rule(a), Strategy::Rule(b)) => a.name == b.name && a.law == b.law,
+            (Strategy::Seq(a, b), Strategy::Seq(c, d)) | (Strategy::Choice(a, b), Strategy::Choice(c, d)) => a == c && b == d,
+            (Strategy::With(a, inner), Strategy::With(b, other)) => a == b && inner == other,
+            (Strategy::Named(a, inner), Strategy::Named(b, other)) => a == b && inner == other,
+            (Strategy::Id | Strategy::Fail | Strategy::Rule(_) | Strategy::Seq(..), _) => false,
+            (Strategy::Choice(..) | Strategy::With(..) | Strategy::Named(..), _) => false,
+        }
+    }
+}
+
 impl Combinator {
     fn named(name: &str) -> Option<Combinator> {
         Some(match name {

@@ -255,7 +255,8 @@ fn in_order(mut parts: Vec<(Expr, bool)>, facts: &Facts) -> (Expr, bool) {
 }
 
 /// What the operations of an arithmetic term cost, from the innermost loop outwards: the first difference decides. A
-/// division counts as three operations. What is no arithmetic is not counted.
+/// division counts as three operations. What is no arithmetic is not counted. A name counts where its value can be computed:
+/// were it where the name is bound, writing the value out would seem to be less work until it has a name again.
 pub fn work(expr: &Expr, facts: &Facts) -> Vec<u32> {
     let mut levels = vec![0; facts.loops() + 3];
     // at last how much there is to read
@@ -287,7 +288,7 @@ fn add_work(expr: &Expr, facts: &Facts, levels: &mut [u32]) -> usize {
                 3
             }
         }
-        _ => return facts.level(expr),
+        _ => return facts.needs(expr),
     };
     let mut level = 0;
     expr.term().each_child(&mut |child| level = level.max(add_work(child, facts, levels)));

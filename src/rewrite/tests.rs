@@ -24,6 +24,8 @@ fn show(expr: &Expr) -> String {
         Term::Array(items) => format!("[{}]", all(items)),
         Term::Call(name, args) => format!("{name}({})", all(args)),
         Term::Check { cond, status, body } => format!("check {} else {status:?} in {}", show(cond), show(body)),
+        Term::Update(change, parts) => format!("{}({})", change.name(), all(parts)),
+        Term::Vjp { x, at, cotangent, body } => format!("vjp({} = {}, {}). {}", x.name(), show(at), show(cotangent), show(body)),
         Term::Dual { x, at, tangent, body } => format!("dual({} = {}, {}). {}", x.name(), show(at), show(tangent), show(body)),
     }
 }
@@ -271,4 +273,16 @@ fn endless() {
         let error = apply_to(&schedule, &sum).expect_err("does not end");
         assert_eq!(error.code, "E0602");
     }
+}
+
+/// A product in a loop of a loop has a name outside of the inner one first: written out again it would be less work there.
+#[test]
+fn a_name_of_a_product_is_not_written_out_on_its_way_out_of_two_loops() {
+    let (n, m) = (Var::fresh("n", Type::INDEX), Var::fresh("m", Type::INDEX));
+    let (k, p, u) = (Var::fresh("k", Type::INDEX), Var::fresh("p", Type::Double), vector("u", &m));
+    let element = Expr::get(Expr::var(&u), Expr::var(&k));
+    let twice = binary(Prim::Mul, Expr::double(2.0), Expr::var(&p));
+    let rows = Expr::build(Expr::var(&n), "i", |_| Expr::build(Expr::var(&m), "j", |_| binary(Prim::Sub, element, twice)));
+    let found = optimised(vec![function("f", &[&n, &m], &[&k, &p, &u], rows)]);
+    assert_eq!(found, "let t = *(2.0, p) in build(n, i. build(m, j. -(u[k], t)))");
 }

@@ -155,7 +155,14 @@ impl Walk {
                 self.bind(x);
                 self.within(None, body);
             }
+            Term::Vjp { x, at, cotangent, body } => {
+                self.expr(at);
+                self.expr(cotangent);
+                self.bind(x);
+                self.within(None, body);
+            }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
+            Term::Update(_, parts) => parts.iter().for_each(|part| self.expr(part)),
             Term::Prim(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Check { .. } => {
                 expr.term().each_child(&mut |child| self.expr(child));
             }

@@ -40,5 +40,5 @@ mod types;
 pub use parse::{parse, parse_expr, parse_recovering};
 pub use tokens::RESERVED;
 
-/// Errors beyond this number are not reported.
-pub const MAX_ERRORS: usize = 20;
+/// Errors beyond this number are not looked for; the command line prints the first hundred and counts the rest.
+pub const MAX_ERRORS: usize = 10_000;

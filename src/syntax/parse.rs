@@ -16,6 +16,7 @@ use super::errors;
 use super::laid_out::Layout;
 use super::layout::Goal;
 use super::tokens::{Token, Tokens, tokenize};
+use crate::budget;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -24,10 +25,6 @@ use crate::source::Span;
 pub(super) struct Grammar;
 
 pub(super) type Built<T> = Result<T, Diagnostic>;
-
-/// Spans have 32 bits.
-const MAX_BYTES: usize = 1 << 30;
-const MAX_TOKENS: usize = 1_000_000;
 
 /// The tree of one file.
 pub fn parse(text: &str, file: u32) -> Result<Module, Vec<Diagnostic>> {
@@ -96,10 +93,10 @@ pub fn parse_expr(text: &str, file: u32) -> Result<Expr, Vec<Diagnostic>> {
 }
 
 fn check_size(text: &str, file: u32) -> Result<(), Vec<Diagnostic>> {
-    if text.len() <= MAX_BYTES {
+    if text.len() <= budget::SOURCE_BYTES {
         return Ok(());
     }
-    Err(vec![Diagnostic::error("E0109", Span::new(file, 0, 0), "file larger than 1 GiB").help("split the file")])
+    Err(vec![Diagnostic::error("E0109", Span::new(file, 0, 0), budget::file_too_large()).help("split the file")])
 }
 
 /// The name after the `let` of a piece.
@@ -126,9 +123,9 @@ fn piece_start(tokens: &[Token], first: &Token) -> usize {
 }
 
 fn lay_out(tokens: &[Token], file: u32, goal: Goal) -> Built<Layout> {
-    if let (true, Some(first)) = (tokens.len() > MAX_TOKENS, tokens.first()) {
+    if let (true, Some(first)) = (tokens.len() > budget::TOKENS, tokens.first()) {
         let span = Span::new(file, first.start, first.end());
-        let message = format!("declaration of more than {MAX_TOKENS} words and signs");
+        let message = format!("declaration of more than {} words and signs", budget::TOKENS);
         return Err(Diagnostic::error("E0109", span, message).help("split it into several declarations"));
     }
     Layout::new(tokens, file, goal)

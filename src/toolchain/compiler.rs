@@ -77,13 +77,21 @@ pub enum Artifact {
 }
 
 impl Artifact {
-    /// By the ending of the path: `.so`, `.dylib`, `.dll`; `.a`; `.o`.
-    pub fn of_path(path: &Path) -> Option<Artifact> {
-        match path.extension()?.to_str()? {
-            "so" | "dylib" | "dll" => Some(Artifact::SharedLibrary),
+    /// The endings of what can be made on this system; the first is that of a shared library.
+    pub const ENDINGS: &[&str] = if cfg!(windows) {
+        &["dll", "a", "o"]
+    } else if cfg!(target_os = "macos") {
+        &["dylib", "so", "a", "o"]
+    } else {
+        &["so", "a", "o"]
+    };
+
+    /// By one of these endings.
+    pub fn of_ending(ending: &str) -> Option<Artifact> {
+        match ending {
             "a" => Some(Artifact::StaticLibrary),
             "o" => Some(Artifact::Object),
-            _ => None,
+            other => Artifact::ENDINGS.contains(&other).then_some(Artifact::SharedLibrary),
         }
     }
 }
@@ -166,6 +174,11 @@ fn compile_file(job: &Job, mode: &[&str], output: &Path) -> Result<(), Diagnosti
             if job.flags.contains(&OPENMP) {
                 command.arg("-Wl,-z,nodelete");
             }
+        }
+        // the name that a program keeps of the library: not where it was compiled
+        if cfg!(target_os = "macos") {
+            let name = output.file_name().unwrap_or_default().to_string_lossy();
+            command.arg(format!("-Wl,-install_name,@rpath/{name}"));
         }
         command.args(job.libraries);
     }
@@ -258,11 +271,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["f.so", "f.a", "f.o", "-f.o"] {
             let path = folder.path().join(name);
-            let artifact = Artifact::of_path(&path).expect("a known ending");
+            let artifact = Artifact::of_ending(name.rsplit('.').next().unwrap_or_default()).expect("a known ending");
             compile("int f(void) { return 1; }\n", artifact, Arithmetic::Fast, &path).expect("compiles");
             assert!(path.is_file(), "{name}");
         }
-        assert_eq!(Artifact::of_path(Path::new("f.txt")), None);
+        assert_eq!(Artifact::of_ending("txt"), None);
+        assert!(Artifact::ENDINGS.iter().all(|ending| Artifact::of_ending(ending).is_some()));
         let problem = compile("int f(", Artifact::Object, Arithmetic::Fast, &folder.path().join("x.o")).expect_err("no C");
         assert_eq!(problem.code, "E0902");
         let problem = compile("int f(void) { return 1; }\n", Artifact::Object, Arithmetic::Fast, &folder.path().join("no/x.o"))

@@ -30,7 +30,10 @@ impl Infer<'_> {
                         self.sizes = self.sizes.with(&name, Size::var(&value));
                         own.push(name.clone());
                     }
-                    _ => lone_sizes(annotation).into_iter().for_each(|size| self.declare_size(size, &mut own, top)),
+                    _ => lone_sizes(annotation).into_iter().for_each(|size| {
+                        self.unwritten.remove(&size);
+                        self.declare_size(size, &mut own, top);
+                    }),
                 }
             }
             if top {
@@ -38,7 +41,12 @@ impl Infer<'_> {
                 let mut names = own_names(&name, left_out).into_iter();
                 for annotation in annotations {
                     let mine: Vec<Rc<str>> = names.by_ref().take(lengths_left_out(annotation)).collect();
-                    mine.iter().for_each(|size| self.declare_size(size.clone(), &mut own, top));
+                    for size in &mine {
+                        if !own.contains(size) {
+                            self.unwritten.insert(size.clone());
+                        }
+                        self.declare_size(size.clone(), &mut own, top);
+                    }
                     self.left_out.insert(annotation.span, mine.iter().filter_map(|size| self.sizes.get(size).cloned()).collect());
                 }
             }

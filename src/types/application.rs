@@ -12,7 +12,7 @@ use super::elaborate::{
 use super::infer::pattern_name;
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Prim, Size, Type, Var};
+use crate::ir::{Change, Expr, Prim, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Pattern, TypeExpr};
 
@@ -195,6 +195,13 @@ impl<'a> Elaborator<'a> {
                 (Some(Arg::Value(array)), Some(Arg::Value(index))) => Ok(Expr::get(array, index).at(span)),
                 _ => self.function_as_value(span),
             },
+            Builtin::Update | Builtin::Accumulate => match (next(), next(), next()) {
+                (Some(Arg::Value(array)), Some(Arg::Value(index)), Some(Arg::Value(value))) => {
+                    let change = if builtin == Builtin::Update { Change::Replace } else { Change::Add };
+                    self.update(change, array, index, value, span)
+                }
+                _ => self.function_as_value(span),
+            },
             Builtin::Pair => match (next(), next()) {
                 (Some(Arg::Value(a)), Some(Arg::Value(b))) => Ok(Expr::tuple(vec![a, b]).at(span)),
                 _ => self.function_as_value(span),
@@ -211,6 +218,19 @@ impl<'a> Elaborator<'a> {
             },
             Builtin::Api(api) => self.form(api, args.collect(), span),
         }
+    }
+
+    /// `update a i x` and `accumulate a i x`; the new element has the shape of the array's.
+    fn update(&mut self, change: Change, array: Expr, index: Expr, value: Expr, span: Span) -> Result<Expr> {
+        let array_type = without_bounds(array.ty());
+        let array = self.coerce(array, &array_type, span, "the array of an update")?;
+        let element = array_type.element().cloned().unwrap_or(Type::Double);
+        if change == Change::Add && !element.is_made_of_doubles() {
+            let message = format!("`accumulate` adds Doubles, and the array has elements of type {element}");
+            return self.fail(Diagnostic::error("E0301", span, message).help("`update` replaces an element of any type"));
+        }
+        let value = self.coerce(value, &element, span, "the new element has the shape of the array's elements")?;
+        Ok(Expr::update(change, array, vec![index], value).at(span))
     }
 
     pub(super) fn parameter_name(&self, callable: &Callable<'a>, at: usize, otherwise: &str) -> Rc<str> {

@@ -15,6 +15,8 @@ pub enum Builtin {
     Build,
     Ifold,
     Get,
+    Update,
+    Accumulate,
     Length,
     MatrixCols,
     Pair,
@@ -37,6 +39,8 @@ pub enum Api {
     Jacobian,
     Hessian,
     Jvp,
+    Vjp,
+    ValueAndGradient,
 }
 
 /// Name, form, what it takes: one row each.
@@ -48,10 +52,12 @@ pub const APIS: &[(&str, Api, &str)] = &[
     ("mgrad", Api::Mgrad, "a function from Matrix to Double"),
     ("jacob", Api::Jacob, "a function from Vector to Vector"),
     ("derivative", Api::Derivative, "a function from Double to Double"),
-    ("gradient", Api::Gradient, "a function from Vector or Matrix to Double"),
+    ("gradient", Api::Gradient, "a function to Double"),
     ("jacobian", Api::Jacobian, "a function from Vector to Vector"),
     ("hessian", Api::Hessian, "a function from Vector to Double"),
-    ("jvp", Api::Jvp, "a function of a Double or an array of Doubles"),
+    ("jvp", Api::Jvp, "a function of Doubles, in tuples and arrays or alone"),
+    ("vjp", Api::Vjp, "a function of Doubles, in tuples and arrays or alone"),
+    ("valueAndGradient", Api::ValueAndGradient, "a function to Double"),
 ];
 
 impl Api {
@@ -70,6 +76,8 @@ pub fn lookup(name: &str) -> Option<Builtin> {
         "build" => Builtin::Build,
         "ifold" => Builtin::Ifold,
         "get" => Builtin::Get,
+        "update" => Builtin::Update,
+        "accumulate" => Builtin::Accumulate,
         "length" => Builtin::Length,
         "matrixCols" => Builtin::MatrixCols,
         "pair" => Builtin::Pair,
@@ -84,7 +92,7 @@ pub fn lookup(name: &str) -> Option<Builtin> {
 
 /// All built-in names, for suggestions.
 pub fn names() -> Vec<&'static str> {
-    let mut names = vec!["build", "ifold", "get", "length", "matrixCols", "pair", "fst", "snd"];
+    let mut names = vec!["build", "ifold", "get", "update", "accumulate", "length", "matrixCols", "pair", "fst", "snd"];
     names.extend(APIS.iter().map(|row| row.0));
     names.extend(crate::ir::prim::ROWS.iter().map(|row| row.name).filter(|name| Prim::function(name).is_some()));
     names
@@ -144,6 +152,12 @@ pub fn signature(builtin: Builtin, holes: &mut Holes, level: u32) -> (Vec<Ty>, T
             let element = any();
             let size = holes.fresh_size();
             (vec![Ty::array(element.clone(), size), Ty::INDEX], element, None)
+        }
+        Builtin::Update | Builtin::Accumulate => {
+            let element = any();
+            let size = holes.fresh_size();
+            let array = Ty::array(element.clone(), size);
+            (vec![array.clone(), Ty::INDEX, element], array, None)
         }
         Builtin::Length => {
             let element = any();
@@ -209,6 +223,16 @@ fn form(api: Api, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty) {
         Api::Gradient => {
             let point = holes.fresh(Class::Any, level);
             (takes(point.clone(), Ty::Double), point)
+        }
+        Api::ValueAndGradient => {
+            let point = holes.fresh(Class::Any, level);
+            (takes(point.clone(), Ty::Double), Ty::tuple(vec![Ty::Double, point]))
+        }
+        Api::Vjp => {
+            let (point, value) = (holes.fresh(Class::Any, level), holes.fresh(Class::Any, level));
+            let mut params = takes(point.clone(), value.clone());
+            params.push(value);
+            (params, point)
         }
         Api::Jvp => {
             let (point, value) = (holes.fresh(Class::Any, level), holes.fresh(Class::Any, level));

@@ -1,9 +1,10 @@
 //! The differentiation API, desugared to `build`, projections and `dual`.
 //!
-//! In: a form of Figure 6 or LANGUAGE.md's table, a function and a point. Out: core with `dual`; how that is
-//! computed is `ad`'s business. The point is bound anew inside, so everything else is a constant there.
+//! In: a form of Figure 6 or LANGUAGE.md's table, a function and a point. Out: core with `dual` and `vjp`; how a `vjp` is
+//! computed `mode` chooses. The point is bound anew inside, so everything else is a constant there.
 //!
-//!     gradient f v   →   build(length v, i. dual(x = v, dx = e_i). f x).1)
+//!     jvp f v dv     →   (dual(x = v, dx = dv). f x).1
+//!     gradient f v   →   (vjp(x = v, w = 1.0). f x).1
 //!
 //! The paper's forms keep the value beside the derivative and put the input's index first (Figures 5, 6);
 //! `jacobian` has a row per output.
@@ -17,13 +18,23 @@ use crate::ir::{Expr, Prim, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast;
 
-/// What `--derive KIND:FUNCTION[:PARAMETER]` asks for.
+/// What `--derive KIND:FUNCTION[:PARAMETER,…]` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Derive {
     pub kind: Kind,
     pub function: String,
-    /// The first differentiable parameter when left out.
-    pub parameter: Option<String>,
+    pub parameters: Parameters,
+}
+
+/// The parameters that a derivative is taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parameters {
+    /// The first that is differentiable.
+    First,
+    /// Those of these names, in this order; several make a tuple.
+    Named(Vec<String>),
+    /// All that are made of Doubles, as a tuple where they are several.
+    All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,33 +42,52 @@ pub enum Kind {
     Jvp,
     Vjp,
     Gradient,
+    ValueAndGradient,
     Jacobian,
     Hessian,
 }
 
 impl Derive {
-    /// `KIND:FUNCTION[:PARAMETER]`.
+    /// `KIND:FUNCTION[:PARAMETER,…]`, or `KIND:FUNCTION:*`.
     pub fn parse(text: &str) -> std::result::Result<Derive, String> {
         let parts: Vec<&str> = text.split(':').collect();
-        let [name, function, parameter @ ..] = parts.as_slice() else { return Err("KIND:FUNCTION is missing its `:`".into()) };
+        let [name, function, parameters @ ..] = parts.as_slice() else { return Err("KIND:FUNCTION is missing its `:`".into()) };
         let kind = Kind::ALL.iter().find(|row| row.0 == *name).map(|row| row.1);
-        let kind = kind.ok_or("the kinds are jvp, vjp, gradient, jacobian and hessian")?;
-        if parameter.len() > 1 {
-            return Err("there is more than KIND:FUNCTION:PARAMETER".into());
+        let kind = kind.ok_or("the kinds are jvp, vjp, gradient, valueAndGradient, jacobian and hessian")?;
+        let parameters = match parameters {
+            [] => Parameters::First,
+            ["*"] => Parameters::All,
+            [names] => Parameters::Named(names.split(',').map(str::to_string).collect()),
+            _ => return Err("there is more than KIND:FUNCTION:PARAMETER".into()),
+        };
+        if let Parameters::Named(names) = &parameters
+            && let Some(name) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
+        {
+            return Err(format!("`{name}` is there twice"));
         }
-        Ok(Derive { kind, function: function.to_string(), parameter: parameter.first().map(|name| name.to_string()) })
+        Ok(Derive { kind, function: function.to_string(), parameters })
     }
 
     /// The name of the entry that it adds.
     pub fn entry(&self) -> String {
         let name = format!("{}_{}", self.function, self.kind.name());
-        self.parameter.iter().fold(name, |name, parameter| format!("{name}_{parameter}"))
+        match &self.parameters {
+            Parameters::First => name,
+            Parameters::Named(names) => names.iter().fold(name, |name, parameter| format!("{name}_{parameter}")),
+            Parameters::All => format!("{name}_all"),
+        }
     }
 }
 
 impl Kind {
-    pub const ALL: [(&'static str, Kind); 5] =
-        [("jvp", Kind::Jvp), ("vjp", Kind::Vjp), ("gradient", Kind::Gradient), ("jacobian", Kind::Jacobian), ("hessian", Kind::Hessian)];
+    pub const ALL: [(&'static str, Kind); 6] = [
+        ("jvp", Kind::Jvp),
+        ("vjp", Kind::Vjp),
+        ("gradient", Kind::Gradient),
+        ("valueAndGradient", Kind::ValueAndGradient),
+        ("jacobian", Kind::Jacobian),
+        ("hessian", Kind::Hessian),
+    ];
 
     pub fn name(self) -> &'static str {
         Kind::ALL.iter().find(|row| row.1 == self).map_or("", |row| row.0)
@@ -73,7 +103,8 @@ impl<'a> Elaborator<'a> {
         let mut args = args.into_iter();
         match (args.next(), args.next(), args.next()) {
             (Some(Arg::Function(f)), Some(Arg::Value(point)), tangent) => {
-                let point = self.point(point, api.name(), span)?;
+                let any_shape = matches!(api, Api::Gradient | Api::ValueAndGradient | Api::Vjp | Api::Jvp);
+                let point = self.point(point, api.name(), any_shape, span)?;
                 let mut body = |this: &mut Self, x: Expr| this.apply(&f, vec![Arg::Value(x)], span);
                 match (api, tangent) {
                     (Api::Jvp, Some(Arg::Value(tangent))) => {
@@ -82,10 +113,13 @@ impl<'a> Elaborator<'a> {
                         self.jvp(point, tangent, &mut body, span)
                     }
                     (Api::Diff | Api::Vdiff | Api::Mdiff | Api::Grad | Api::Mgrad | Api::Jacob, _) => self.paired(point, &mut body, span),
-                    (Api::Derivative | Api::Gradient, _) => self.gradient(point, &mut body, api.name(), span),
+                    (Api::Derivative, _) => self.derivative(point, &mut body, span),
+                    (Api::Gradient, _) => self.gradient(point, &mut body, span),
+                    (Api::ValueAndGradient, _) => self.vjp(point, Expr::double(1.0), &mut body, span),
+                    (Api::Vjp, Some(Arg::Value(cotangent))) => Ok(Expr::proj(self.vjp(point, cotangent, &mut body, span)?, 1)),
                     (Api::Jacobian, _) => self.jacobian(point, &mut body, span),
                     (Api::Hessian, _) => self.hessian(point, &mut body, span),
-                    (Api::Jvp, _) => self.function_as_value(span),
+                    (Api::Jvp | Api::Vjp, _) => self.function_as_value(span),
                 }
             }
             _ => self.function_as_value(span),
@@ -102,7 +136,7 @@ impl<'a> Elaborator<'a> {
                 return self.fail(diagnostic);
             }
         };
-        let at = self.point(at, "deriv", point.span)?;
+        let at = self.point(at, "deriv", false, point.span)?;
         let mut body = |this: &mut Self, x: Expr| {
             let inside = Scope { values: scope.values.with(&point.text, Bind::Value(x)), ..scope.clone() };
             this.expr(subject, &inside)
@@ -120,30 +154,22 @@ impl<'a> Elaborator<'a> {
         Ok(result)
     }
 
-    /// A point: bound to a variable, and of a type that can be the independent variable.
-    fn point(&mut self, point: Expr, form: &str, span: Span) -> Result<Expr> {
-        let mut element = point.ty().clone();
-        while let Type::Array(inner, _) = element {
-            element = (*inner).clone();
+    /// A point: bound to a variable, and of a type that can be the independent variable. `any_shape`: made of Doubles in
+    /// any way, with an Index or Bool among them that stays as it is.
+    fn point(&mut self, point: Expr, form: &str, any_shape: bool, span: Span) -> Result<Expr> {
+        if any_shape && point.ty().has_double() {
+            return Ok(self.name("x", point));
         }
-        if element != Type::Double {
-            let diagnostic = Diagnostic::error(
-                "E0503",
-                span,
-                format!("`{form}` cannot differentiate with respect to this: it is no Double and no array of Doubles"),
-            )
-            .help("the independent variable is a Double, a Vector or a Matrix");
-            return self.fail(diagnostic);
+        if !is_differentiable(point.ty()) {
+            let message = format!("`{form}` cannot differentiate with respect to this: it is no Double and no array of Doubles");
+            let help = "the independent variable is a Double, a Vector or a Matrix; `gradient`, `vjp` and `jvp` take tuples too";
+            return self.fail(Diagnostic::error("E0503", span, message).help(help));
         }
         Ok(self.name("x", point))
     }
 
     fn dual(&mut self, point: &Expr, tangent: Expr, body: Body<'_, 'a>) -> Result<Expr> {
-        let name: Rc<str> = match point.term() {
-            crate::ir::Term::Var(var) => var.name().clone(),
-            _ => "x".into(),
-        };
-        let x = Var::fresh(&name, point.ty().clone());
+        let x = Var::fresh(&variable_name(point), point.ty().clone());
         let body = self.scoped(|this| {
             this.note(&x);
             body(this, Expr::var(&x))
@@ -172,14 +198,33 @@ impl<'a> Elaborator<'a> {
         Ok(self.each_unit(&point, &mut |this, unit| this.dual(&at, unit, body))?.at(span))
     }
 
-    fn gradient(&mut self, point: Expr, body: Body<'_, 'a>, form: &str, span: Span) -> Result<Expr> {
-        if form == "gradient" && !matches!(point.ty().dims().len(), 1 | 2) {
-            let diagnostic = Diagnostic::error("E0501", span, "`gradient` takes a function of a Vector or a Matrix")
-                .help("`derivative` is the form for a Double, `jvp` for any array");
-            return self.fail(diagnostic);
-        }
+    /// One directional derivative: of a Double, or along each Double of an array.
+    fn derivative(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
         let at = point.clone();
         Ok(self.each_unit(&point, &mut |this, unit| Ok(Expr::proj(this.dual(&at, unit, body)?, 1)))?.at(span))
+    }
+
+    /// One sweep for all Doubles of the point, whatever their number; a Double alone is a direction.
+    fn gradient(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
+        if point.ty() == &Type::Double {
+            return self.derivative(point, body, span);
+        }
+        Ok(Expr::proj(self.vjp(point, Expr::double(1.0), body, span)?, 1).at(span))
+    }
+
+    /// The value at a point and the cotangent times the Jacobian.
+    fn vjp(&mut self, point: Expr, cotangent: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
+        let x = Var::fresh(&variable_name(&point), point.ty().clone());
+        let body = self.scoped(|this| {
+            this.note(&x);
+            body(this, Expr::var(&x))
+        })?;
+        if !body.ty().has_double() {
+            let message = format!("the function's result has type {}, in which there is no Double", body.ty());
+            return self.fail(Diagnostic::error("E0501", span, message).help("`jvp` takes a function of any result"));
+        }
+        let cotangent = self.coerce(cotangent, &body.ty().clone(), span, "the cotangent has the shape of the function's result")?;
+        Ok(Expr::vjp(x, point, cotangent, body).at(span))
     }
 
     /// Rows are outputs: the transpose of one directional derivative per input.
@@ -200,7 +245,7 @@ impl<'a> Elaborator<'a> {
     fn hessian(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
         let at = point.clone();
         let rows = self.each_unit(&point, &mut |this, unit| {
-            let mut gradient = |this: &mut Self, x: Expr| this.gradient(x, body, "hessian", span);
+            let mut gradient = |this: &mut Self, x: Expr| this.gradient(x, body, span);
             let dual = this.dual(&at, unit, &mut gradient)?;
             let dual = this.name("d", dual);
             Ok(Expr::build(Expr::dim(dual.clone(), 0), "j", |j| Expr::proj(Expr::get(dual.clone(), j), 1)))
@@ -227,42 +272,36 @@ impl<'a> Elaborator<'a> {
         let Some(function) = self.program.functions.get(&primal).map(crate::ir::subst::freshen_function) else {
             return self.function_as_value(span);
         };
-        let chosen = match &derive.parameter {
-            Some(name) => function.params.iter().position(|param| **param.name() == **name),
-            None => function.params.iter().position(|param| is_differentiable(param.ty())),
-        };
-        let Some(chosen) = chosen.filter(|at| is_differentiable(function.params[*at].ty())) else {
-            let which = derive.parameter.as_ref().map_or("no parameter".to_string(), |name| format!("no parameter `{name}`"));
-            let diagnostic =
-                Diagnostic::error("E0504", span, format!("`{}` has {which} that is a Double or an array of Doubles", derive.function))
-                    .help("name a differentiable parameter: `--derive KIND:FUNCTION:PARAMETER`");
-            return self.fail(diagnostic);
-        };
-        let param = function.params[chosen].clone();
-        let (rank, scalar) = (param.ty().dims().len(), function.result == Type::Double);
+        let chosen = self.chosen(&function, derive, span)?;
+        let types: Vec<Type> = chosen.iter().map(|at| function.params[*at].ty().clone()).collect();
+        let point_type = if let [ty] = types.as_slice() { ty.clone() } else { Type::tuple(types.clone()) };
+        let (rank, scalar) = (point_type.dims().len(), function.result == Type::Double);
         let fits = match derive.kind {
             Kind::Jvp => true,
-            Kind::Vjp => {
-                let diagnostic = Diagnostic::error("E0603", span, "unsupported: vjp needs reverse mode")
-                    .help("use jvp, gradient or jacobian, which forward mode computes");
-                return self.fail(diagnostic);
-            }
-            Kind::Gradient => rank <= 2 && scalar,
+            Kind::Vjp => function.result.is_made_of_doubles(),
+            Kind::Gradient | Kind::ValueAndGradient => scalar,
             Kind::Jacobian => rank == 1 && function.result.dims().len() == 1 && function.result.element() == Some(&Type::Double),
             Kind::Hessian => rank == 1 && scalar,
         };
+        let names = chosen.iter().map(|at| format!("`{}`", function.params[*at].name())).collect::<Vec<_>>().join(", ");
         if !fits {
-            let diagnostic = Diagnostic::error("E0501", span, format!("`{}` has no {} with respect to `{}`", derive.function, derive.kind.name(), param.name()))
-                .help("gradient: Double result, Vector or Matrix parameter; jacobian: Vector to Vector; hessian: Vector to Double; jvp: anything differentiable");
-            return self.fail(diagnostic);
+            let message = format!("`{}` has no {} with respect to {names}", derive.function, derive.kind.name());
+            let help = "gradient, valueAndGradient: Double result; jacobian: Vector to Vector; hessian: Vector to Double; vjp: a result made of \
+                        Doubles; jvp: anything differentiable";
+            return self.fail(Diagnostic::error("E0501", span, message).help(help));
         }
         let mut params = function.params.clone();
-        if derive.kind == Kind::Jvp {
-            let mut tangent = format!("d_{}", param.name());
-            while params.iter().any(|other| **other.name() == *tangent) {
-                tangent.push('_');
+        let mut add = |name: String, ty: &Type| {
+            let mut name = name;
+            while params.iter().any(|other| **other.name() == *name) {
+                name.push('_');
             }
-            params.push(Var::fresh(&tangent, param.ty().clone()));
+            params.push(Var::fresh(&name, ty.clone()));
+        };
+        match derive.kind {
+            Kind::Jvp => chosen.iter().for_each(|at| add(format!("d_{}", function.params[*at].name()), function.params[*at].ty())),
+            Kind::Vjp => add("d_out".into(), &function.result),
+            Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::Hessian => {}
         }
         let name = derive.entry();
         if let Some(other) = self.modules.main_globals().find(|other| *self.modules.globals[*other].decl.name.text == *name) {
@@ -270,25 +309,59 @@ impl<'a> Elaborator<'a> {
             let message = format!("`--derive` makes an entry `{name}`, which the file declares already");
             return self.fail(Diagnostic::error("E0201", other, message).label(span, "derived from this").help("rename the declaration"));
         }
-        let doc = format!("The {} of `{}` with respect to `{}`.", describe(derive.kind), derive.function, param.name());
+        let doc = format!("The {} of `{}` with respect to {names}.", describe(derive.kind), derive.function);
         let callee = function.clone();
         let special = self.make((&name, true), params, Some(doc), span, |this, params| {
-            let point = Expr::var(&params[chosen]);
+            let together = |values: Vec<Expr>| if values.len() == 1 { values.into_iter().next() } else { Some(Expr::tuple(values)) };
+            let point = together(chosen.iter().map(|at| Expr::var(&params[*at])).collect()).unwrap_or(Expr::double(0.0));
+            let point = this.name("x", point);
+            let extra = together(params[callee.params.len()..].iter().map(Expr::var).collect()).unwrap_or(Expr::double(1.0));
             let mut body = |_: &mut Self, x: Expr| {
-                let args = (0..callee.params.len()).map(|at| if at == chosen { x.clone() } else { Expr::var(&params[at]) }).collect();
-                Ok(Expr::call(&callee, args).at(span))
+                let args = (0..callee.params.len()).map(|at| match chosen.iter().position(|own| *own == at) {
+                    Some(_) if chosen.len() == 1 => x.clone(),
+                    Some(k) => Expr::proj(x.clone(), k),
+                    None => Expr::var(&params[at]),
+                });
+                Ok(Expr::call(&callee, args.collect()).at(span))
             };
             match derive.kind {
-                Kind::Jvp => {
-                    let tangent = Expr::var(&params[callee.params.len()]);
-                    this.jvp(point, tangent, &mut body, span)
-                }
-                Kind::Gradient | Kind::Vjp => this.gradient(point, &mut body, "derivative", span),
+                Kind::Jvp => this.jvp(point, extra, &mut body, span),
+                Kind::Vjp => Ok(Expr::proj(this.vjp(point, extra, &mut body, span)?, 1)),
+                Kind::ValueAndGradient => this.vjp(point, Expr::double(1.0), &mut body, span),
+                Kind::Gradient => this.gradient(point, &mut body, span),
                 Kind::Jacobian => this.jacobian(point, &mut body, span),
                 Kind::Hessian => this.hessian(point, &mut body, span),
             }
         })?;
         Ok(special.name.clone())
+    }
+
+    /// The places of the parameters that a derivative is taken in.
+    fn chosen(&mut self, function: &crate::ir::Function, derive: &Derive, span: Span) -> Result<Vec<usize>> {
+        let params = &function.params;
+        let all = (0..params.len()).filter(|at| params[*at].ty().is_made_of_doubles());
+        let chosen: Vec<Option<usize>> = match &derive.parameters {
+            Parameters::First => vec![all.clone().next()],
+            Parameters::All => all.map(Some).collect(),
+            Parameters::Named(names) => {
+                let place =
+                    |name: &String| params.iter().position(|param| **param.name() == **name).filter(|at| params[*at].ty().has_double());
+                names.iter().map(place).collect()
+            }
+        };
+        if let (Some(chosen), false) = (chosen.iter().copied().collect::<Option<Vec<usize>>>(), chosen.is_empty()) {
+            return Ok(chosen);
+        }
+        let missing = match &derive.parameters {
+            Parameters::Named(names) => {
+                names.iter().zip(&chosen).find(|(_, at)| at.is_none()).map(|(name, _)| format!("no parameter `{name}`"))
+            }
+            Parameters::First | Parameters::All => None,
+        };
+        let which = missing.unwrap_or_else(|| "no parameter".to_string());
+        let message = format!("`{}` has {which} that is a Double or an array of Doubles", derive.function);
+        let help = "name a differentiable parameter: `--derive KIND:FUNCTION:PARAMETER`";
+        self.fail(Diagnostic::error("E0504", span, message).help(help))
     }
 }
 
@@ -297,8 +370,17 @@ fn describe(kind: Kind) -> &'static str {
         Kind::Jvp => "directional derivative",
         Kind::Vjp => "transposed derivative",
         Kind::Gradient => "gradient",
+        Kind::ValueAndGradient => "value and gradient",
         Kind::Jacobian => "Jacobian (row = output)",
         Kind::Hessian => "Hessian",
+    }
+}
+
+/// The name of the variable that a point is bound anew to.
+fn variable_name(point: &Expr) -> Rc<str> {
+    match point.term() {
+        crate::ir::Term::Var(var) => var.name().clone(),
+        _ => "x".into(),
     }
 }
 

@@ -17,6 +17,7 @@ use super::builtin::{self, Builtin};
 use super::env::Env;
 use super::infer::{Infer, parameters, smallest_index};
 use super::ty::Ty;
+use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Expr, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
@@ -102,6 +103,8 @@ pub struct Elaborator<'a> {
     pub(super) inlining: u32,
     /// The declaration whose lets stay as they are written.
     pub(super) verbatim: Option<usize>,
+    /// For each unknown size, the first term that read it: in what a function captures too.
+    lengths: HashMap<u32, Expr>,
     /// Functions that are called as they are declared: no argument is a function.
     pub(super) plain: HashSet<Rc<str>>,
 }
@@ -132,6 +135,7 @@ impl<'a> Elaborator<'a> {
             local: Local::default(),
             inlining: 0,
             verbatim: None,
+            lengths: HashMap::new(),
             plain: HashSet::new(),
         }
     }
@@ -147,6 +151,10 @@ impl<'a> Elaborator<'a> {
                     Some(Callable::Global { index, instance }) if self.infer.schemes[index].params.is_empty() => {
                         self.apply_global(index, &instance, Vec::new(), span)?
                     }
+                    None => match scope.sizes.get(name).and_then(|size| self.size_value(size)) {
+                        Some(value) => value.at(span),
+                        None => return self.function_as_value(span),
+                    },
                     _ => return self.function_as_value(span),
                 },
             },
@@ -231,7 +239,13 @@ impl<'a> Elaborator<'a> {
                 let array = self.expr(array, scope)?;
                 Expr::get(array, self.expr(index, scope)?).at(span)
             }
-            ExprKind::Tuple(parts) => Expr::tuple(parts.iter().map(|part| self.expr(part, scope)).collect::<Result<_>>()?).at(span),
+            ExprKind::Tuple(parts) => {
+                let tuple = Expr::tuple(parts.iter().map(|part| self.expr(part, scope)).collect::<Result<_>>()?);
+                if tuple.ty().has_more_components(budget::COMPONENTS) {
+                    return self.fail(budget::too_many_components(span));
+                }
+                tuple.at(span)
+            }
             ExprKind::Array(items) => self.array(items, span, scope)?,
             ExprKind::Deriv(subject, point) => self.deriv(subject, point, scope, span)?,
         })
@@ -317,6 +331,7 @@ impl<'a> Elaborator<'a> {
             }
         });
         for (id, term) in found {
+            self.lengths.entry(id).or_insert_with(|| term.clone());
             self.local.witnesses.entry(id).or_insert(term);
         }
     }
@@ -335,6 +350,30 @@ impl<'a> Elaborator<'a> {
             Some(crate::ir::Atom::Unknown(id)) => self.local.witnesses.get(id).cloned(),
             _ => size.to_expr(),
         }
+    }
+
+    /// The Index that a size name is as a value. Where its size is data's, whoever has an array of it knows.
+    fn size_value(&self, size: &Size) -> Option<Expr> {
+        let size = self.normal(size);
+        let mut read: Vec<(u32, Var)> = Vec::new();
+        let named = size.substitute(&mut |atom| match atom {
+            crate::ir::Atom::Unknown(id) => Some(match read.iter().find(|(known, _)| known == id) {
+                Some((_, var)) => Size::var(var),
+                None => {
+                    let var = Var::fresh("n", Type::INDEX);
+                    read.push((*id, var.clone()));
+                    Size::var(&var)
+                }
+            }),
+            crate::ir::Atom::Var(_) | crate::ir::Atom::Term(_) => None,
+        });
+        if let [(id, _)] = read.as_slice()
+            && size.as_atom().is_some()
+        {
+            return self.lengths.get(id).cloned();
+        }
+        let lengths = read.into_iter().map(|(id, var)| Some((var, self.lengths.get(&id)?.clone()))).collect::<Option<Vec<_>>>()?;
+        Some(lengths.into_iter().fold(named.to_expr()?, |body, (var, length)| Expr::let_(var, length, body)))
     }
 
     // ---- patterns ----

@@ -6,6 +6,7 @@
 use super::builtin::Api;
 use super::infer::{Bound, Infer, Scope};
 use super::ty::{Class, Mismatch, Ty, show};
+use crate::budget;
 use crate::diagnostic::Diagnostic;
 use crate::ir::Size;
 use crate::source::Span;
@@ -17,6 +18,9 @@ impl Infer<'_> {
     }
 
     pub(super) fn text(&self, ty: &Ty) -> String {
+        if self.holes.has_more_components(ty, budget::COMPONENTS) {
+            return format!("a value of more than {} components", budget::COMPONENTS);
+        }
         show(&self.holes, ty, &mut Vec::new())
     }
 
@@ -98,6 +102,7 @@ impl Infer<'_> {
             }
             Mismatch::Infinite => Diagnostic::error("E0302", span, format!("{found_text} would have to contain itself"))
                 .help("check what the expression is applied to"),
+            Mismatch::TooLarge => return self.report(budget::too_many_components(span)),
         };
         self.diagnostics.push(match label {
             Some((place, text)) => diagnostic.label(place, text),

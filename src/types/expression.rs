@@ -103,7 +103,10 @@ impl Infer<'_> {
                 Typed { ty, value: Some(Size::constant(i64::MIN)) }
             }
             ExprKind::Unary(op, a) => self.primitive(builtin::unary(*op), &[a], scope),
-            ExprKind::App(head, args) => self.application(expr, head, args, scope),
+            ExprKind::App(head, args) => {
+                let typed = self.application(expr, head, args, scope);
+                Typed { ty: self.bounded(typed.ty, expr.span), value: typed.value }
+            }
             ExprKind::Index(array, index) => {
                 let array_ty = self.expr(array, scope);
                 let index_ty = self.expr(index, scope);
@@ -126,7 +129,7 @@ impl Infer<'_> {
                     self.no_function(part.span, &typed.ty, "stored in a tuple");
                     types.push(typed.ty);
                 }
-                plain(Ty::tuple(types))
+                plain(self.bounded(Ty::tuple(types), expr.span))
             }
             ExprKind::Array(items) => {
                 let mut element = None;
@@ -181,6 +184,9 @@ impl Infer<'_> {
         if let Some(found) = builtin::lookup(name) {
             let (params, result, value) = builtin::signature(found, &mut self.holes, self.level);
             return (Typed { ty: Ty::fun(params, result), value: None }, value.into_iter().collect());
+        }
+        if let Some(size) = self.sizes.get(name).filter(|_| !self.unwritten.contains(name)) {
+            return (Typed { ty: Ty::INDEX, value: Some(size.clone()) }, Vec::new());
         }
         self.unknown_name(name, span);
         (Typed { ty: self.holes.fresh(Class::Any, self.level), value: None }, Vec::new())

@@ -20,10 +20,12 @@ pub fn suggestion(holes: &Holes, api: Api, found: &Ty) -> String {
         (Some(2), Some(0), true) => "mgrad",
         (Some(1), Some(1), true) => "jacob",
         (Some(0), Some(0), false) => "derivative",
-        (Some(1 | 2), Some(0), false) => "gradient",
         (Some(1), Some(1), false) => "jacobian",
+        (Some(_), Some(0), false) => "gradient",
+        (None, Some(0), false) if holds_double(holes, &params[0]) => "gradient",
         (Some(_), _, _) => "jvp",
-        (None, _, _) => return "only a Double or an array of Doubles can be the independent variable".into(),
+        (None, _, _) if holds_double(holes, &params[0]) => "vjp",
+        (None, _, _) => return "only what has a Double in it can be the independent variable".into(),
     };
     format!("`{form}` is the form for such a function")
 }
@@ -34,5 +36,15 @@ pub fn rank(holes: &Holes, ty: &Ty) -> Option<usize> {
         Ty::Double => Some(0),
         Ty::Array(element, _) => Some(rank(holes, &element)? + 1),
         Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Fun(..) | Ty::Hole(_) => None,
+    }
+}
+
+/// Whether a type has a Double somewhere.
+fn holds_double(holes: &Holes, ty: &Ty) -> bool {
+    match holes.head(ty) {
+        Ty::Double => true,
+        Ty::Array(element, _) => holds_double(holes, &element),
+        Ty::Tuple(parts) => parts.iter().any(|part| holds_double(holes, part)),
+        Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => false,
     }
 }

@@ -5,12 +5,13 @@
 //! place: which number a literal is, what `[]` holds, at which types a polymorphic name is used. `deriv`
 //! waits until the types it depends on are known; a function's scheme keeps what still waits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::env::Env;
 use super::modules::Modules;
 use super::ty::{Class, Holes, Ty};
+use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Atom, Size, Type, Var};
 use crate::source::Span;
@@ -83,6 +84,8 @@ pub struct Infer<'a> {
     pub(super) first_order: Vec<(Span, Ty, &'static str)>,
     /// Size names in scope.
     pub(super) sizes: Env<Size>,
+    /// Those among them that the declaration does not write: they are no values.
+    pub(super) unwritten: HashSet<Rc<str>>,
     /// Annotations that were read already, so that each own size is made once.
     pub(super) annotations: HashMap<Span, Ty>,
     /// The sizes that stand for the lengths that a top-level parameter's annotation leaves out.
@@ -102,6 +105,7 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         waiting: Vec::new(),
         first_order: Vec::new(),
         sizes: Env::default(),
+        unwritten: HashSet::new(),
         annotations: HashMap::new(),
         left_out: HashMap::new(),
     };
@@ -111,18 +115,6 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         infer.schemes.push(Rc::new(scheme));
     }
     infer
-}
-
-/// More numbers than this in the type under one `deriv` are refused.
-const COMPONENTS: usize = 1 << 10;
-
-/// The scalar parts of a type, an array's element counted once.
-fn components(ty: &Ty) -> usize {
-    match ty {
-        Ty::Array(element, _) => components(element),
-        Ty::Tuple(parts) => parts.iter().map(components).sum(),
-        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => 1,
-    }
 }
 
 /// The parameters and body of a declaration: `let f = fun x -> e` is `let f x = e`.
@@ -137,6 +129,7 @@ impl Infer<'_> {
     fn declaration(&mut self, decl: &ast::Decl) -> Scheme {
         let errors = self.diagnostics.len();
         self.sizes = Env::default();
+        self.unwritten.clear();
         let mut scheme = self.function(&decl.params, decl.result.as_ref(), &decl.body, &Env::default(), true);
         self.settle(true);
         for (span, ty, what) in std::mem::take(&mut self.first_order) {
@@ -211,7 +204,9 @@ impl Infer<'_> {
         self.level -= 1;
         self.settle(false);
         self.sizes = outer_sizes;
-        let result = declared.unwrap_or(inferred.ty);
+        let result = self.bounded(declared.unwrap_or(inferred.ty), body.span);
+        let places = params.iter().map(|pattern| pattern.span);
+        let types = types.into_iter().zip(places).map(|(ty, place)| self.bounded(ty, place)).collect();
         self.generalise(types, result, values, waiting, watermark)
     }
 
@@ -295,14 +290,14 @@ impl Infer<'_> {
                         }
                     }
                 }
-                let subject = self.holes.resolve(&deriv.subject);
-                if components(&subject) > COMPONENTS {
+                if self.holes.has_more_components(&deriv.subject, budget::DUAL_COMPONENTS) {
                     self.report(
                         Diagnostic::error("E0505", deriv.span, "the dual of a dual of … has too many components")
                             .help("each `deriv` doubles them: take the part that is needed with `snd` before differentiating again"),
                     );
                     continue;
                 }
+                let subject = self.holes.resolve(&deriv.subject);
                 let point = self.holes.resolve(&deriv.point);
                 match (point.to_core(), subject.to_core()) {
                     (Some(point), Some(subject)) => {
@@ -323,6 +318,15 @@ impl Infer<'_> {
 
     pub(super) fn fresh_type(&mut self) -> Ty {
         self.holes.fresh(Class::Any, self.level)
+    }
+
+    /// The type, or an open one where it has more components than the budget allows.
+    pub(super) fn bounded(&mut self, ty: Ty, span: Span) -> Ty {
+        if !self.holes.has_more_components(&ty, budget::COMPONENTS) {
+            return ty;
+        }
+        self.report(budget::too_many_components(span));
+        self.fresh_type()
     }
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {

@@ -86,6 +86,12 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
             entries.push((index, function));
         }
     }
+    // where `--entry` names derived entries, the others are none
+    let derived: Vec<String> = options.derives.iter().map(Derive::entry).collect();
+    let is_chosen = |name: &str| {
+        let mut chosen = options.entries.iter().filter(|entry| derived.contains(entry)).peekable();
+        chosen.peek().is_none() || chosen.any(|entry| **entry == *name)
+    };
     for (at, derive) in options.derives.iter().enumerate() {
         if options.derives[..at].contains(derive) {
             continue;
@@ -98,7 +104,9 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
             Some(instance) if !infer.schemes[index].broken => {
                 if let Ok(name) = elaborator.derived_entry(index, &instance, derive) {
                     signatures.extend(elaborator.program.functions.get(&name).map(signature::of_function));
-                    entries.push((index, name));
+                    if is_chosen(&name) {
+                        entries.push((index, name));
+                    }
                 }
             }
             _ if infer.schemes[index].broken => {}
@@ -108,6 +116,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     for entry in &options.entries {
         let known = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == **entry);
         match known {
+            None if derived.contains(entry) => {}
             None => diagnostics.push(unknown_entry(&modules, entry, "--entry")),
             Some(index) if !infer.schemes[index].broken && closed(&infer, index).is_none() => {
                 diagnostics.push(not_closed(&infer, &modules, index, "an entry"));

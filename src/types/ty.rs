@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::budget;
 use crate::ir::{Atom, Size, Type};
 
 /// A type with holes.
@@ -47,6 +48,8 @@ pub enum Mismatch {
     Sizes(Size, Size),
     /// A hole would contain itself.
     Infinite,
+    /// A hole would have more components than the budget allows.
+    TooLarge,
 }
 
 /// All holes of one compilation and what is known of them.
@@ -173,6 +176,23 @@ impl Holes {
         ty
     }
 
+    /// Whether a type has more scalar parts than this, an array's element counted once; walks no further.
+    pub fn has_more_components(&self, ty: &Ty, limit: usize) -> bool {
+        self.components_left(ty, limit).is_none()
+    }
+
+    fn components_left(&self, ty: &Ty, limit: usize) -> Option<usize> {
+        match ty {
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) => limit.checked_sub(1),
+            Ty::Array(element, _) => self.components_left(element, limit),
+            Ty::Tuple(parts) => parts.iter().try_fold(limit, |limit, part| self.components_left(part, limit)),
+            Ty::Hole(id) => match self.types.get(*id as usize) {
+                Some(Hole::Solved(solved)) => self.components_left(solved, limit),
+                Some(Hole::Open { .. }) | None => limit.checked_sub(1),
+            },
+        }
+    }
+
     /// The type with all solved holes and sizes filled in.
     pub fn resolve(&self, ty: &Ty) -> Ty {
         ty.map(&mut |size| self.resolve_size(size), &mut |id| match self.types.get(id as usize) {
@@ -266,6 +286,9 @@ impl Holes {
     }
 
     fn bind(&mut self, id: u32, ty: &Ty) -> Result<(), Mismatch> {
+        if self.has_more_components(ty, budget::COMPONENTS) {
+            return Err(Mismatch::TooLarge);
+        }
         let ty = self.resolve(ty).without_bounds();
         let fits = match (self.class(id), &ty) {
             (Class::Any, _) => true,

@@ -41,7 +41,7 @@ impl Grower {
     }
 
     fn any(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
-        match self.random.below(15) {
+        match self.random.below(17) {
             0..=2 => self.let_value(ty, depth),
             3 => self.let_pair(ty, depth),
             4 => self.let_function(ty, depth),
@@ -52,6 +52,7 @@ impl Grower {
             10 | 11 => self.call(ty, depth),
             12 => self.fold(ty, depth),
             13 => self.jvp(ty, depth),
+            14 | 15 => self.swept(ty, depth),
             _ => {
                 let other = self.ty(0);
                 let (template, parts) =
@@ -343,6 +344,9 @@ impl Grower {
     }
 
     fn array(&mut self, ty: &Ty, element: &Ty, len: &Len, depth: usize) -> Option<Expr> {
+        if self.random.chance(15) {
+            return self.changed(ty, element, len, depth);
+        }
         if self.random.chance(40) {
             return self.library_array(ty, element, len, depth);
         }
@@ -485,12 +489,12 @@ impl Grower {
             return None;
         }
         let template = self.one_of(template);
-        let name = self.name(point);
+        let (pattern, binds) = self.pattern(point);
         self.duals += 1;
-        let body = self.looped(vec![Binding::value(&name, point.clone())], result, depth.min(4));
+        let body = self.looped(binds, result, depth.min(4));
         self.duals -= 1;
         let at = self.plain(point, depth.min(2));
-        Some(form(ty, template.replacen("{}", &name, 1), vec![body, at]))
+        Some(form(ty, template.replacen("{}", &pattern, 1), vec![body, at]))
     }
 
     /// The derivative of a function by its name.
@@ -511,10 +515,11 @@ impl Grower {
 
     fn jvp(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
         ty.dual()?;
-        let point = match self.random.below(3) {
+        let point = match self.random.below(4) {
             0 => Ty::Double,
             1 => Ty::vector(self.len()),
-            _ => Ty::matrix(self.len(), self.len()),
+            2 => Ty::matrix(self.len(), self.len()),
+            _ => self.of_doubles(),
         };
         let mut expr = self.dual_form(ty, "jvp (fun {} -> {0}) {1} {2}", &point, ty, depth)?;
         let tangent = self.plain(&point, depth.min(2));

@@ -13,15 +13,16 @@ use smoothc::cli::args::{self, Arguments};
 use smoothc::cli::values::{from_flat, to_flat};
 use smoothc::diagnostic::{Diagnostic, Diagnostics};
 use smoothc::driver::{Options, Session};
-use smoothc::ir::eval::{self, ErrorKind, Outcome, RuntimeError};
-use smoothc::ir::{Program as Core, check};
+use smoothc::ir::eval::{self, ErrorKind, Outcome, RuntimeError, Value};
+use smoothc::ir::{Expr, Program as Core, Term, check};
+use smoothc::mode::Way;
 use smoothc::toolchain::compiler::Arithmetic;
 use smoothc::toolchain::flat::{Column, Flat};
 use smoothc::toolchain::futhark;
 use smoothc::toolchain::shim::Interface;
 
 use super::native::{self, Answer, Call, PLAIN, SANITIZED, THREADS};
-use super::program::{Program, Ty};
+use super::program::Program;
 use super::random::Random;
 
 /// What went wrong: the kind is what shrinking keeps.
@@ -53,6 +54,8 @@ impl Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum With {
     Interpreter,
+    /// The interpreter, derivatives computed forward.
+    Forward,
     C,
     /// C whose loops three threads share.
     Threads,
@@ -68,6 +71,9 @@ pub struct Counts {
     pub not_finite: usize,
     pub differences: usize,
     pub derived: usize,
+    /// Points at which a derivative and its transpose were held against each other.
+    #[serde(default)]
+    pub transposed: usize,
     pub ill_conditioned: usize,
     /// Errors of optimised programs that Futhark's own optimiser drops with the values that carry them: `0 * (1 / 0)`.
     pub vanished: usize,
@@ -82,6 +88,7 @@ impl Counts {
         self.not_finite += other.not_finite;
         self.differences += other.differences;
         self.derived += other.derived;
+        self.transposed += other.transposed;
         self.ill_conditioned += other.ill_conditioned;
         self.vanished += other.vanished;
         self.unsupported += other.unsupported;
@@ -114,7 +121,8 @@ fn well_formed(stage: &str, program: &Core) -> Result<(), Failure> {
     check::check(program).map_err(|problem| Failure::new(&format!("{stage} check"), problem))
 }
 
-fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, parallel: bool) -> Result<Stages, Failure> {
+fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, with: With) -> Result<Stages, Failure> {
+    let parallel = with == With::Threads;
     let derives = derive.iter().map(|text| smoothc::types::Derive::parse(text).expect("a derivative")).collect();
     let options = Options { entries: entries.to_vec(), derive: derives, ..Options::default() };
     let mut session = Session::new("program.smooth", source, options);
@@ -122,7 +130,10 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, paral
     let one = |stage: &'static str| move |problem: Diagnostic| Failure::of(stage, &[problem], source);
     guarded("types", || session.run_to("types", &mut |_, _| Err("no files".into())).map_err(failed("types")))?;
     let typed = session.program.clone();
-    let differentiated = guarded("ad", || smoothc::ad::differentiate(&typed).map_err(one("ad")))?;
+    let way = if with == With::Forward { Way::Forward } else { Way::Reverse };
+    let decided = guarded("mode", || Ok(smoothc::mode::decide(&typed, &mut |_, _, _| way)))?;
+    well_formed("mode", &decided)?;
+    let differentiated = guarded("ad", || smoothc::ad::differentiate(&decided).map_err(one("ad")))?;
     well_formed("ad", &differentiated)?;
     // laws of real numbers promise nothing outside the domains
     let disabled = if wild { vec!["algebra".to_string()] } else { Vec::new() };
@@ -201,32 +212,18 @@ pub fn check_all(programs: &[Program], with: With, counts: &mut Counts) -> Vec<(
 
 fn differentiable(program: &Program) -> Option<(usize, String)> {
     let entry = program.entry();
-    fn of_doubles(ty: &Ty) -> bool {
-        match ty {
-            Ty::Double => true,
-            Ty::Array(element, _) => of_doubles(element),
-            Ty::Index | Ty::Bool | Ty::Tuple(_) => false,
-        }
-    }
-    let at = entry.params.iter().position(|(_, ty)| of_doubles(ty))?;
-    fn has_double(ty: &Ty) -> bool {
-        match ty {
-            Ty::Double => true,
-            Ty::Array(element, _) => has_double(element),
-            Ty::Tuple(parts) => parts.iter().all(has_double),
-            Ty::Index | Ty::Bool => false,
-        }
-    }
-    has_double(&entry.body.ty).then(|| (at, format!("jvp:{}:{}", entry.name, entry.params[at].0)))
+    let at = entry.params.iter().position(|(_, ty)| ty.is_of_doubles())?;
+    entry.body.ty.is_of_doubles().then(|| (at, format!("jvp:{}:{}", entry.name, entry.params[at].0)))
 }
 
 fn batch(programs: &[Program], with: With, counts: &mut Counts) -> Result<Vec<(usize, Failure)>, Failure> {
     let source: String = programs.iter().map(|program| program.text() + "\n").collect();
     let entries: Vec<String> = programs.iter().map(|program| program.entry().name.to_string()).collect();
     let derived: Vec<Option<(usize, String)>> = programs.iter().map(differentiable).collect();
-    let derive: Vec<String> = derived.iter().flatten().map(|(_, text)| text.clone()).collect();
+    let jvps = derived.iter().flatten().map(|(_, text)| text.clone());
+    let derive: Vec<String> = jvps.clone().chain(jvps.map(|text| text.replacen("jvp:", "vjp:", 1))).collect();
     let wild = programs.iter().any(|program| program.wild);
-    let stages = stages(&source, &entries, &derive, wild, with == With::Threads)?;
+    let stages = stages(&source, &entries, &derive, wild, with)?;
     let mut failures = Vec::new();
     let mut cases = Vec::new();
     for (at, program) in programs.iter().enumerate() {
@@ -235,29 +232,61 @@ fn batch(programs: &[Program], with: With, counts: &mut Counts) -> Result<Vec<(u
             add_case(&stages, at, entry, words.clone(), &mut cases, &mut failures);
         }
         if let Some((param, _)) = &derived[at] {
-            let name = derived_name(&stages.typed, entry);
+            let name = derived_name(&stages.typed, entry, "jvp");
+            let transposed = derived_name(&stages.typed, entry, "vjp");
             for words in &program.inputs {
                 let mut words = words.clone();
                 let tangent = direction(&words[*param]);
                 words.push(tangent);
                 let before = cases.len();
                 add_case(&stages, at, &name, words, &mut cases, &mut failures);
-                if let Some(case) = cases.get(before) {
-                    difference(&stages.typed, entry, *param, case, counts, &mut failures);
+                let Some(case) = cases.get(before) else { continue };
+                difference(&stages.typed, entry, *param, case, counts, &mut failures);
+                // a cotangent as the derivative is, whose values are others
+                let Ok(Outcome { value, .. }) = &case.meaning else { continue };
+                let mut words = case.words[..case.words.len() - 1].to_vec();
+                words.push(direction(&json(value)));
+                add_case(&stages, at, &transposed, words, &mut cases, &mut failures);
+                if let [.., forward, back] = cases.as_slice() {
+                    transposes(&stages.differentiated, forward, back, counts, &mut failures);
                 }
             }
         }
     }
-    for case in &cases {
-        compare_interpreted(&stages, case, counts, &mut failures);
+    compare(&stages, &cases, with, &entries, counts, &mut failures)?;
+    Ok(failures)
+}
+
+/// Failures of entries of one file, each called with some words.
+pub fn check_text(source: &str, calls: &[(String, Vec<String>)], with: With, counts: &mut Counts) -> Result<Vec<Failure>, Failure> {
+    let stages = stages(source, &[], &[], false, with)?;
+    let (mut cases, mut failures) = (Vec::new(), Vec::new());
+    for (entry, words) in calls {
+        add_case(&stages, 0, entry, words.clone(), &mut cases, &mut failures);
+    }
+    compare(&stages, &cases, with, &[], counts, &mut failures)?;
+    Ok(failures.into_iter().map(|(_, failure)| failure).collect())
+}
+
+/// Every engine against the meaning of each case.
+fn compare(
+    stages: &Stages,
+    cases: &[Case],
+    with: With,
+    entries: &[String],
+    counts: &mut Counts,
+    failures: &mut Vec<(usize, Failure)>,
+) -> Result<(), Failure> {
+    for case in cases {
+        compare_interpreted(stages, case, counts, failures);
     }
     match with {
-        With::Interpreter => return Ok(failures),
+        With::Interpreter | With::Forward => return Ok(()),
         With::Futhark(backend) => {
             for schedule in ["none", "default"] {
-                futhark(&stages, backend, schedule, &cases, counts, &mut failures)?;
+                futhark(stages, backend, schedule, cases, counts, failures)?;
             }
-            return Ok(failures);
+            return Ok(());
         }
         With::C | With::Threads => {}
     }
@@ -274,18 +303,18 @@ fn batch(programs: &[Program], with: With, counts: &mut Counts) -> Result<Vec<(u
             let some = |said: &str| said.lines().take(8).collect::<Vec<_>>().join("\n");
             let said = native::compile(folder.path(), &name, &native.source, &native.interfaces, flags)
                 .map_err(|said| Failure::new(&format!("cc {}", native.schedule), some(&said)))?;
-            warnings(&said, native.schedule, &entries, &mut failures);
+            warnings(&said, native.schedule, entries, failures);
             let calls: Vec<Call> = cases
                 .iter()
                 .map(|case| Call { entry: entry_number(native, &stages.typed, &case.entry), arguments: &case.arguments })
                 .collect();
             let answers = native::run(folder.path(), &name, &native.interfaces, &calls);
             for (case, answer) in cases.iter().zip(answers) {
-                compare_native(&stages, &format!("C {}", native.schedule), flavour, case, answer, &mut failures);
+                compare_native(stages, &format!("C {}", native.schedule), flavour, case, answer, failures);
             }
         }
     }
-    Ok(failures)
+    Ok(())
 }
 
 /// The C compiler's warnings, each for the program whose function it names.
@@ -302,8 +331,8 @@ fn warnings(said: &str, schedule: &str, entries: &[String], failures: &mut Vec<(
 }
 
 /// The name of the entry that `--derive` added.
-fn derived_name(program: &Core, entry: &str) -> String {
-    let start = format!("{entry}_jvp");
+fn derived_name(program: &Core, entry: &str, kind: &str) -> String {
+    let start = format!("{entry}_{kind}");
     program
         .functions
         .keys()
@@ -473,18 +502,23 @@ fn disagreement(expected: &[Column], found: &[Column], tolerance: f64, exact: bo
 }
 
 fn explained(stages: &Stages, case: &Case, found: &[Column]) -> bool {
-    of_nothing(case, found) || ill_conditioned(stages, case, found)
+    of_nothing(stages, case, found) || ill_conditioned(stages, case, found)
 }
 
-/// Whether the difference is a zero tangent that met an infinite slope, of a variable without elements: the
-/// interpreter sees that nothing reaches the place, `ad` that something may.
-fn of_nothing(case: &Case, found: &[Column]) -> bool {
+/// Whether the difference is a zero tangent that met an infinite slope, of a variable without elements, or on the way back
+/// of a derivative: the interpreter sees that nothing reaches the place, `ad` that something may.
+fn of_nothing(stages: &Stages, case: &Case, found: &[Column]) -> bool {
     let Ok(expected) = &case.meaning else { return false };
-    case.words.iter().any(|word| word.contains("[]"))
+    let may_be = stages.typed.functions.values().any(|function| has_vjp(&function.body));
+    (may_be || case.words.iter().any(|word| word.contains("[]")))
         && to_flat(&expected.value).columns.iter().zip(found).all(|pair| match pair {
             (Column::Double(expected), Column::Double(found)) => expected.iter().zip(found).all(|(a, b)| a == b || b.is_nan()),
             (expected, found) => expected == found,
         })
+}
+
+fn has_vjp(expr: &Expr) -> bool {
+    matches!(expr.term(), Term::Vjp { .. }) || expr.term().children().any(has_vjp)
 }
 
 /// Whether changes of the inputs in the last places, or of the values met, explain the difference.
@@ -547,13 +581,44 @@ fn direction(word: &str) -> String {
     text
 }
 
+/// A value as an argument.
+fn json(value: &Value) -> String {
+    let list = |items: &[Value]| format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", "));
+    match value {
+        Value::Double(number) => format!("{number:?}"),
+        Value::Index(number) => number.to_string(),
+        Value::Bool(value) => value.to_string(),
+        Value::Array(array) => list(&array.items),
+        Value::Tuple(parts) => list(parts),
+    }
+}
+
+/// The law of a derivative and its transpose, ⟨J v, w⟩ = ⟨v, Jᵀ w⟩, where all that was met is of moderate size.
+fn transposes(program: &Core, forward: &Case, back: &Case, counts: &mut Counts, failures: &mut Vec<(usize, Failure)>) {
+    let result = |case: &Case| interpret(program, &case.entry, &case.arguments).ok()?.ok();
+    let last = |case: &Case| case.arguments.values.last().map(|value| from_flat(value).doubles());
+    let (Some(jv), Some(jw), Some(v), Some(w)) = (result(forward), result(back), last(forward), last(back)) else { return };
+    let largest = jv.trace.largest.max(jw.trace.largest);
+    let (a, b) = (jv.value.doubles(), jw.value.doubles());
+    if largest > 1e6 || a.iter().chain(&b).any(|number| !number.is_finite()) {
+        return;
+    }
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    counts.transposed += 1;
+    let (left, right) = (dot(&a, &w), dot(&v, &b));
+    if a.len() != w.len() || b.len() != v.len() || (left - right).abs() > 1e-8 * largest.max(1.0) {
+        let detail = at(back, &format!("⟨J v, w⟩ is {left}, ⟨v, Jᵀ w⟩ is {right}"));
+        failures.push((back.program, Failure::new("transpose", detail)));
+    }
+}
+
 /// The derivative against differences of the interpreter's own values, where these say that it is smooth.
 fn difference(typed: &Core, entry: &str, param: usize, case: &Case, counts: &mut Counts, failures: &mut Vec<(usize, Failure)>) {
     let Ok(slope) = &case.meaning else { return };
     counts.derived += 1;
     let mut arguments = case.arguments.clone();
     let Some(tangent) = arguments.values.pop() else { return };
-    let Some(Column::Double(tangent)) = tangent.columns.into_iter().next() else { return };
+    let tangent = from_flat(&tangent).doubles();
     let value = |h: f64| -> Option<(Vec<f64>, f64)> {
         let mut arguments = arguments.clone();
         let mut steps = tangent.iter();

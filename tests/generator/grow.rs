@@ -1,6 +1,6 @@
 //! Random well-typed programs.
 //!
-//! In: a seed. Out: a program of zero to two helpers and an entry with arguments for it, sizes 0 … 4 among them.
+//! In: a seed, or other choices. Out: a program of zero to two helpers and an entry with arguments for it, sizes 0 … 4 among them.
 //! Growth follows types: `expr(ty, depth)` picks a construct that gives that type, and what it needs in turn.
 //! Values whose names carry a length are never shadowed; all other local names come from a small pool, so
 //! that shadowing is the rule. Derivatives nest to depth two. A tame program stays in every domain.
@@ -25,8 +25,12 @@ pub struct Grower {
 
 /// The program of a seed. `prefix` begins the names of its functions.
 pub fn program(seed: u64, prefix: &str, wild: bool) -> Program {
-    let mut grower =
-        Grower { random: Random::new(seed), wild, env: Vec::new(), fuel: 0, duals: 0, sizes_from_k: false, loops: 0, fresh: 0 };
+    program_of(Random::new(seed), prefix, wild)
+}
+
+/// The program of a source of choices.
+pub fn program_of(random: Random, prefix: &str, wild: bool) -> Program {
+    let mut grower = Grower { random, wild, env: Vec::new(), fuel: 0, duals: 0, sizes_from_k: false, loops: 0, fresh: 0 };
     let mut functions: Vec<Function> = Vec::new();
     let mut globals: Vec<Binding> = Vec::new();
     for k in 0..grower.random.below(3) {

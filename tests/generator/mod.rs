@@ -5,6 +5,8 @@
 // each test uses a part
 #![allow(dead_code)]
 
+pub mod asked;
+pub mod backwards;
 pub mod construct;
 pub mod engine;
 pub mod grow;

@@ -139,6 +139,21 @@ impl Ty {
         matches!(self, Ty::Array(element, _) if element.is_vector())
     }
 
+    /// Whether there is a Double in it.
+    pub fn has_double(&self) -> bool {
+        match self {
+            Ty::Double => true,
+            Ty::Index | Ty::Bool => false,
+            Ty::Array(element, _) => element.has_double(),
+            Ty::Tuple(parts) => parts.iter().any(Ty::has_double),
+        }
+    }
+
+    /// Whether there is nothing but Doubles in it.
+    pub fn is_of_doubles(&self) -> bool {
+        self.dual().is_some()
+    }
+
     /// The paper's dual of a type, where it has one.
     pub fn dual(&self) -> Option<Ty> {
         Some(match self {

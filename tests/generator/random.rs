@@ -1,16 +1,27 @@
 //! A small source of pseudo-random numbers (SplitMix64): one seed, one sequence, on every machine.
+//!
+//! A fuzzer gives bytes instead of a seed: each small choice takes one of them, so that a changed byte is a changed choice.
 
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random {
+    state: u64,
+    /// Choices that are made already, the next one last.
+    chosen: Vec<u8>,
+}
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
+        Random { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d, chosen: Vec::new() }
     }
 
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+    /// Chooses by these bytes; by those of seed 0 when there are no more.
+    pub fn of_bytes(bytes: &[u8]) -> Random {
+        Random { chosen: bytes.iter().rev().copied().collect(), ..Random::new(0) }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
@@ -18,7 +29,11 @@ impl Random {
 
     /// A number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
+        let n = n.max(1);
+        match if n <= 256 { self.chosen.pop() } else { None } {
+            Some(byte) => usize::from(byte) % n,
+            None => (self.next() % n as u64) as usize,
+        }
     }
 
     /// True `percent` times in a hundred.

@@ -8,6 +8,7 @@ use smoothc::cli::{args, values};
 use smoothc::driver::{Options, Session};
 use smoothc::explain::cost;
 use smoothc::ir::eval::{Counts, eval};
+use smoothc::mode::Mode;
 
 /// An entry to measure.
 pub struct Example {
@@ -67,7 +68,8 @@ pub fn sets() -> Vec<Vec<String>> {
 
 /// The example after a stage, without these groups.
 pub fn compiled(example: &Example, left_out: &[String], stage: &str) -> Session {
-    let options = Options { disabled: left_out.to_vec(), only: Some(example.entry.into()), ..Options::default() };
+    // the study is of forward mode: what the rules make of it
+    let options = Options { mode: Mode::Forward, disabled: left_out.to_vec(), only: Some(example.entry.into()), ..Options::default() };
     let mut session = Session::new(example.path, example.text, options);
     session.run_to(stage, &mut |path, _| Err(format!("{path} is not needed"))).unwrap_or_else(|problems| panic!("{problems:?}"));
     session

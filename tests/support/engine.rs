@@ -48,6 +48,15 @@ pub fn arguments(session: &Session, entry: &str, words: &[String]) -> Result<arg
     args::read(session.entry(entry).map_err(code)?, words).map_err(code)
 }
 
+/// Whether a result is arrays without elements and nothing else.
+pub fn has_no_elements(result: &Flat) -> bool {
+    result.columns.iter().all(|column| match column {
+        Column::Double(items) => items.is_empty(),
+        Column::Index(items) => items.is_empty(),
+        Column::Bool(items) => items.is_empty(),
+    })
+}
+
 /// What the interpreter makes of an entry.
 pub fn interpret(session: &Session, entry: &str, arguments: &[Flat]) -> Result<Known, String> {
     let inputs = arguments.iter().map(values::from_flat).collect();

@@ -15,10 +15,18 @@ pub const WARNINGS: [&str; 8] = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-
 
 /// The compilers that are here.
 static C: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let c: Vec<&str> = ["gcc", "clang"].into_iter().filter(|name| tools::exists(name)).collect();
+    let c = here(["gcc", "clang"]);
     if c.is_empty() { vec!["cc"] } else { c }
 });
-static CPP: LazyLock<Vec<&str>> = LazyLock::new(|| ["g++", "clang++"].into_iter().filter(|name| tools::exists(name)).collect());
+static CPP: LazyLock<Vec<&str>> = LazyLock::new(|| here(["g++", "clang++"]));
+
+fn here(names: [&'static str; 2]) -> Vec<&'static str> {
+    let (found, absent): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| tools::exists(name));
+    if !absent.is_empty() {
+        println!("skipped: there is no {} here", absent.join(", "));
+    }
+    found
+}
 
 /// Compiles both files with every compiler that is here.
 pub fn files(files: &CFiles) -> Result<(), String> {

@@ -6,7 +6,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0001",
         "a file cannot be read",
-        "The file is not there, is a directory, or may not be read. Check the path; `-` is standard input.",
+        "The file is not there, is a directory or larger than 16 MiB, or may not be read. Check the path; `-` is standard input.",
     ),
     page("E0002", "a file is not UTF-8", "Source files are UTF-8 text. Save the file in that encoding."),
     page(
@@ -17,7 +17,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0004",
         "an opened file cannot be read",
-        "The path after `open` is relative to the file that opens it. Check that the file is there and is UTF-8 text.",
+        "The path after `open` is relative to the file that opens it. Check that the file is there and is UTF-8 text.\nDevices and pipes are not opened.",
     ),
     page(
         "E0005",
@@ -27,14 +27,25 @@ pub const PAGES: &[Page] = &[
     page("E0011", "an output cannot be written", "The folder is not there, or may not be written to, or the disk is full."),
     page(
         "E0012",
-        "the ending of an output says nothing",
-        "`smoothc build FILE -o PATH` makes what PATH's ending says: .so, .dylib or .dll a shared library, .a a static\nlibrary, .o an object.",
+        "the ending of an output is not one that the command makes",
+        "`smoothc build FILE -o PATH` makes what PATH's ending says: .so (on macOS .dylib too, on Windows .dll) a shared\nlibrary, .a a static library, .o an object. `emit` makes .c, and with `--target futhark` .fut; `explain --html` makes\n.html. Nothing is written to another ending, so that no source is lost by a slip; devices such as /dev/null need none,\nand `-o -` is standard output.",
+    ),
+    page(
+        "E0014",
+        "an output would replace what was read",
+        "The path of an output is a file that the command has read: the program, a file that it opens, a schedule or an\nargument, by this name, by another one or by a link. Nothing was written. Name another file; this also holds for the\nheader beside it.",
     ),
     page(
         "E0013",
         "an unknown diagnostic code",
         "Every diagnostic begins with its code: `error[E0101]: …`. `smoothc explain E0101` prints its page.",
     ),
+    page(
+        "E0015",
+        "more errors than are shown",
+        "At most a hundred errors are printed. Mend the first ones; the others may be their consequence.",
+    ),
+    page("W0016", "more warnings than are shown", "At most a hundred warnings are printed."),
     page(
         "E0101",
         "something else was expected here",

@@ -21,7 +21,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0604",
         "unsupported: the program is too large",
-        "Above 200,000 nodes of the core language a program is refused: it would take minutes and give C that nobody reads.\nSplit it, or loop over an array instead of writing each element out.",
+        "Above 200,000 nodes of the core language a program is refused: it would take minutes and give C that nobody reads.\nSplit it, or loop over an array instead of writing each element out. Nor may one value have more than 10,000\ncomponents, the elements of an array counted once: a tuple of tuples doubles with each step, as does each derivative\nof a derivative.",
     ),
     page(
         "W0605",

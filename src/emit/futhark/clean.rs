@@ -25,6 +25,7 @@ pub fn clean(exp: Fut, read: &mut BTreeSet<String>) -> Fut {
         Fut::Infix(op, a, b) => Fut::Infix(op, one(*a, read), one(*b, read)),
         Fut::Prefix(op, a) => Fut::Prefix(op, one(*a, read)),
         Fut::Index(array, places) => Fut::Index(one(*array, read), all(places, read)),
+        Fut::With(array, places, value) => Fut::With(one(*array, read), all(places, read), one(*value, read)),
         Fut::Project(tuple, at) => Fut::Project(one(*tuple, read), at),
         Fut::Tuple(parts) => Fut::Tuple(all(parts, read)),
         Fut::Array(parts) => Fut::Array(all(parts, read)),

@@ -129,10 +129,9 @@ pub fn needs(expr: &Expr, var: &Var, steps: bool) -> bool {
         Term::Let(x, value, body) => needs(body) || needs(value) && is_needed_by(body, x),
         Term::Build { n, body, .. } => needs(n) || steps && needs(body),
         Term::Fold { n, init, body, .. } => needs(n) || needs(init) || steps && needs(body),
-        Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } => false,
-        Term::Prim(..) | Term::Get(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Check { .. } => {
-            expr.term().children().any(needs)
-        }
+        Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } | Term::Vjp { .. } => false,
+        Term::Prim(..) | Term::Get(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) => expr.term().children().any(needs),
+        Term::Call(..) | Term::Check { .. } | Term::Update(..) => expr.term().children().any(needs),
     }
 }
 

@@ -112,7 +112,12 @@ impl Search<'_> {
             Term::Call(name, args) => {
                 self.signatures.get(name).is_some_and(|called| called.can_fail) || args.iter().any(|arg| self.fails(arg))
             }
-            Term::Dim(inner, _) | Term::Proj(inner, _) | Term::Dual { body: inner, .. } => self.fails(inner),
+            Term::Dim(inner, _) | Term::Proj(inner, _) | Term::Dual { body: inner, .. } | Term::Vjp { body: inner, .. } => {
+                self.fails(inner)
+            }
+            Term::Update(_, parts) => {
+                self.counts && parts.iter().all(|part| !self.varies(part)) || parts.iter().any(|part| self.fails(part))
+            }
             Term::Tuple(parts) | Term::Array(parts) => parts.iter().any(|part| self.fails(part)),
         }
     }

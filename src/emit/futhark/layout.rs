@@ -53,6 +53,7 @@ pub fn flat(exp: &Fut) -> Option<String> {
             format!("{}[{}]", flat_at(array, PRIMARY)?, places.join(", "))
         }
         Fut::Project(tuple, at) => format!("{}.{at}", flat_at(tuple, PRIMARY)?),
+        Fut::With(array, places, value) => format!("{} with [{}] = {}", flat_at(array, APPLY)?, list(places)?, flat_at(value, TYPED)?),
         Fut::Tuple(parts) => format!("({})", list(parts)?),
         Fut::Array(parts) => format!("[{}]", list(parts)?),
         Fut::If(c, a, b) => format!("if {} then {} else {}", flat(c)?, flat(a)?, flat(b)?),
@@ -74,7 +75,7 @@ fn flat_at(exp: &Fut, level: u8) -> Option<String> {
 /// How tightly an expression holds together.
 fn level_of(exp: &Fut) -> u8 {
     match exp {
-        Fut::Let(..) | Fut::Loop(_) | Fut::If(..) | Fut::Lambda(..) => 0,
+        Fut::Let(..) | Fut::Loop(_) | Fut::If(..) | Fut::Lambda(..) | Fut::With(..) => 0,
         Fut::Typed(..) => TYPED,
         Fut::Infix(op, ..) => level(op),
         Fut::Prefix('-', _) => SUM,
@@ -172,6 +173,13 @@ fn broken(exp: &Fut, column: usize) -> Vec<String> {
             let mut lines = block_at(array, PRIMARY, column);
             let places: Vec<String> = places.iter().map(|place| block(place, column).join(" ")).collect();
             ending(&mut lines, &format!("[{}]", places.join(", ")));
+            lines
+        }
+        Fut::With(array, places, value) => {
+            let mut lines = block_at(array, APPLY, column);
+            let places: Vec<String> = places.iter().map(|place| block(place, column).join(" ")).collect();
+            ending(&mut lines, &format!(" with [{}] =", places.join(", ")));
+            lines.extend(indent(2, block_at(value, TYPED, column + 2)));
             lines
         }
         Fut::Project(tuple, at) => {

@@ -19,6 +19,8 @@ pub enum Fut {
     Prefix(char, Box<Fut>),
     Index(Box<Fut>, Vec<Fut>),
     Project(Box<Fut>, usize),
+    /// `a with [i, j] = x`.
+    With(Box<Fut>, Vec<Fut>, Box<Fut>),
     Tuple(Vec<Fut>),
     Array(Vec<Fut>),
     If(Box<Fut>, Box<Fut>, Box<Fut>),

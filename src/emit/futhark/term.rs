@@ -8,9 +8,13 @@
 
 use super::context::Emitter;
 use super::function;
-use super::syntax::{Binding, Fut};
+use super::layout::flat;
+use super::syntax::{Binding, Fut, Pattern};
 use super::types::Shape;
-use crate::ir::{Expr, Size, Term, Type};
+use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated};
+
+/// The characters of a value that is written behind `with`.
+const SHORT: usize = 40;
 
 impl Emitter<'_> {
     /// A term where any expression fits.
@@ -58,7 +62,8 @@ impl Emitter<'_> {
             Term::Call(name, args) => self.call(expr, name, args),
             Term::Check { cond, status, body } => self.check(cond, *status, body),
             // `ad` leaves none
-            Term::Dual { body, .. } => self.exp(body),
+            Term::Dual { body, .. } | Term::Vjp { body, .. } => self.exp(body),
+            Term::Update(change, parts) => self.update(expr, *change, parts),
         }
     }
 
@@ -77,6 +82,16 @@ impl Emitter<'_> {
             Some(place) => (place.exp(), place.shape()),
             None => (Fut::atom(hint), Shape::Double),
         }
+    }
+
+    /// A name for a value that is used more than once.
+    fn named(&mut self, hint: &str, exp: Fut, shape: &Shape, bindings: &mut Vec<Binding>) -> Fut {
+        if matches!(exp, Fut::Atom(_)) {
+            return exp;
+        }
+        let name = self.local(hint);
+        bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: self.settle(exp, shape.clone(), shape).0 });
+        Fut::atom(name)
     }
 
     /// A term in a scope of its own, with a type that fits the wanted one.
@@ -125,6 +140,32 @@ impl Emitter<'_> {
         (Fut::let_in(bindings, length), Shape::Index)
     }
 
+    /// `copy a with [i] = x`. The copy is Futhark's to leave out where the array is not used again.
+    fn update(&mut self, expr: &Expr, change: Change, parts: &[Expr]) -> (Fut, Shape) {
+        let Some(Updated { array, indices, value }) = Updated::of(parts) else { return self.exp(expr) };
+        let mut bindings = Vec::new();
+        let (array, shape) = self.operand(array, &mut bindings);
+        let array = self.named("a", array, &shape, &mut bindings);
+        let places: Vec<Fut> = indices.iter().map(|index| self.operand(index, &mut bindings).0).collect();
+        let wanted = indices.iter().fold(shape.clone(), |shape, _| shape.element());
+        let (value, found) = self.operand(value, &mut bindings);
+        let value = self.settle(value, found, &wanted).0;
+        let value = match change {
+            Change::Replace => value,
+            Change::Add => {
+                let old = places.iter().fold(array.clone(), |array, place| array.index(place.clone()));
+                added(&wanted, old, value)
+            }
+        };
+        // a long value gets a name: `with` stays on one line
+        let value = match flat(&value) {
+            Some(text) if text.len() <= SHORT => value,
+            Some(_) | None => self.named("x", typed_literals(value), &wanted, &mut bindings),
+        };
+        let copy = Fut::apply("copy", vec![array]);
+        (Fut::let_in(bindings, Fut::With(Box::new(copy), places, Box::new(typed_literals(value)))), shape)
+    }
+
     fn literal(&mut self, expr: &Expr, items: &[Expr]) -> (Fut, Shape) {
         let shape = self.shape(expr.ty());
         let wanted = shape.element();
@@ -156,6 +197,22 @@ impl Emitter<'_> {
         let known = self.shape(expr.ty());
         let (exp, shape) = if result.is_known() { (exp, result) } else { self.settle(exp, result, &known) };
         (Fut::let_in(bindings, exp), shape)
+    }
+}
+
+/// The sum of two values of one shape, element by element.
+fn added(shape: &Shape, a: Fut, b: Fut) -> Fut {
+    match shape {
+        Shape::Array(element, _) => {
+            let names = vec![Pattern::Name("x".into()), Pattern::Name("y".into())];
+            let sum = Fut::lambda(names, added(element, Fut::atom("x"), Fut::atom("y")));
+            Fut::apply("map2", vec![sum, a, b])
+        }
+        Shape::Tuple(parts) => {
+            let sum = |(k, part): (usize, &Shape)| added(part, a.clone().project(k), b.clone().project(k));
+            Fut::Tuple(parts.iter().enumerate().map(sum).collect())
+        }
+        Shape::Double | Shape::Index | Shape::Bool => Fut::infix(Prim::Add.row().name, a, b),
     }
 }
 
@@ -199,7 +256,6 @@ pub fn is_total(expr: &Expr) -> bool {
     match expr.term() {
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => true,
         Term::Prim(prim, args) => {
-            use crate::ir::Prim;
             let divides = matches!(prim, Prim::Div | Prim::Rem) && matches!(expr.ty(), Type::Index(_));
             !divides && *prim != Prim::ToIndex && args.iter().all(is_total)
         }
@@ -214,6 +270,8 @@ pub fn is_total(expr: &Expr) -> bool {
         | Term::Array(_)
         | Term::Call(..)
         | Term::Check { .. }
+        | Term::Update(..)
+        | Term::Vjp { .. }
         | Term::Dual { .. } => false,
     }
 }

@@ -81,6 +81,14 @@ impl Activity {
         }
     }
 
+    /// The same without a tag.
+    pub fn without(&self, tag: u64) -> Activity {
+        match self {
+            Activity::Leaf(tags) => Activity::Leaf(tags & !tag),
+            Activity::Parts(parts) => Activity::Parts(parts.iter().map(|part| part.without(tag)).collect()),
+        }
+    }
+
     /// The value with a zero tangent where it lacks one that its activity says it has.
     pub fn lift(&self, value: Value<Number>) -> Value<Number> {
         if self.tags() == 0 {

@@ -13,9 +13,10 @@ use super::number::Number;
 use super::sizes::{SizeSource, place_of};
 use super::value::Value;
 use super::{ErrorKind, RuntimeError};
+use crate::ir::last_use::{LastUses, component};
 use crate::ir::prim::{Derivative, Prim};
 use crate::ir::size::Size;
-use crate::ir::term::{Expr, Function, Program, Status, Term};
+use crate::ir::term::{Change, Expr, Function, Program, Status, Term, Updated};
 use crate::ir::types::Type;
 use crate::ir::var::Var;
 use crate::source::Span;
@@ -31,6 +32,8 @@ pub struct Instance {
 
 pub enum Code {
     Slot(usize),
+    /// A variable or a component of one, which nothing reads afterwards: its value is moved out.
+    Take(usize, Vec<usize>),
     Constant(Value<Number>),
     Prim(Prim, Vec<Code>, Span),
     Let(usize, Box<(Code, Code)>),
@@ -43,8 +46,27 @@ pub enum Code {
     Proj(Box<Code>, usize),
     Array(Vec<Code>, Box<ShapeCode>, Span),
     Call(usize, Vec<Code>),
-    Check { cond: Box<Code>, status: Status, body: Box<Code>, source: Expr },
-    Dual { tag: u32, slot: usize, parts: Box<(Code, Code, Code)>, span: Span },
+    Check {
+        cond: Box<Code>,
+        status: Status,
+        body: Box<Code>,
+        source: Expr,
+    },
+    Dual {
+        tag: u32,
+        slot: usize,
+        parts: Box<(Code, Code, Code)>,
+        span: Span,
+    },
+    /// Point, cotangent, body, and the activity of the derivative.
+    Vjp {
+        tag: u32,
+        slot: usize,
+        parts: Box<(Code, Code, Code)>,
+        activity: Activity,
+        span: Span,
+    },
+    Update(Change, Box<UpdateCode>),
     Lift(Box<Code>, Activity),
 }
 
@@ -54,6 +76,15 @@ pub struct Build {
     pub body: Code,
     pub element: ShapeCode,
     /// Whether an element that is an array is copied from one that exists.
+    pub copies: bool,
+    pub span: Span,
+}
+
+pub struct UpdateCode {
+    pub array: Code,
+    pub indices: Vec<Code>,
+    pub value: Code,
+    /// Whether a value that is an array is copied from one that exists.
     pub copies: bool,
     pub span: Span,
 }
@@ -99,6 +130,7 @@ pub struct Scope {
     most: usize,
     depth: u32,
     folds: u32,
+    last_uses: Rc<LastUses>,
 }
 
 impl Scope {
@@ -112,7 +144,7 @@ impl Scope {
 
     /// Parameters and sizes of a function, in the first slots.
     pub fn of(function: &Function, depth: u32, activities: &[Activity]) -> Scope {
-        let mut scope = Scope { depth, ..Scope::default() };
+        let mut scope = Scope { depth, last_uses: Rc::new(LastUses::of(&function.body)), ..Scope::default() };
         for (k, param) in function.params.iter().enumerate() {
             scope.bind(param, activities.get(k).cloned().unwrap_or_else(|| Activity::of(param.ty(), 0)));
         }
@@ -196,6 +228,12 @@ impl<'p> Compiler<'p> {
     }
 
     fn expr(&mut self, scope: &mut Scope, expr: &Expr) -> Compiled {
+        if let (Some((var, path)), true) = (component(expr), scope.last_uses.is_last(expr))
+            && let Some((slot, activity)) = scope.slots.get(var)
+        {
+            let activity = path.iter().fold(activity.clone(), |activity, k| activity.part(*k));
+            return Ok((Code::Take(*slot, path), activity));
+        }
         Ok(match expr.term() {
             Term::Var(var) => match scope.slots.get(var) {
                 Some((slot, activity)) => (Code::Slot(*slot), activity.clone()),
@@ -281,6 +319,33 @@ impl<'p> Compiler<'p> {
                 let activity = activity.dual(body.ty(), tag_bit(tag), tangent_activity.tags());
                 (Code::Dual { tag, slot, parts: Box::new((at, tangent, code)), span: expr.span() }, activity)
             }
+            Term::Vjp { x, at, cotangent, body } => {
+                let (at, at_activity) = self.expr(scope, at)?;
+                let (cotangent, cotangent_activity) = self.expr(scope, cotangent)?;
+                let tag = scope.depth;
+                let slot = scope.bind(x, Activity::of(x.ty(), at_activity.tags() | tag_bit(tag)));
+                scope.depth += 1;
+                let (code, active) = self.expr(scope, body)?;
+                scope.depth -= 1;
+                let reached = if active.tags() & tag_bit(tag) == 0 { 0 } else { active.tags() & !tag_bit(tag) | cotangent_activity.tags() };
+                let activity = Activity::of(x.ty(), reached);
+                let parts = Box::new((at, cotangent, code));
+                let both = Activity::Parts([active.without(tag_bit(tag)), activity.clone()].into());
+                (Code::Vjp { tag, slot, parts, activity, span: expr.span() }, both)
+            }
+            Term::Update(change, parts) => {
+                let Some(Updated { array, indices, value }) = Updated::of(parts) else {
+                    return defect(expr, "an update without its parts");
+                };
+                let (array, own) = self.expr(scope, array)?;
+                let (indices, _) = self.all(scope, indices)?;
+                let copies = tail_is_named(value);
+                let value = self.expr(scope, value)?;
+                let joined = own.join(&value.1);
+                let update =
+                    UpdateCode { array: lifted((array, own), &joined), indices, value: lifted(value, &joined), copies, span: expr.span() };
+                (Code::Update(*change, Box::new(update)), joined)
+            }
         })
     }
 
@@ -304,7 +369,7 @@ impl<'p> Compiler<'p> {
                 continue;
             }
             let (init, body) = (lifted(init, &activity), lifted(body, &activity));
-            let shaped = has_array(acc.ty());
+            let shaped = acc.ty().has_array();
             let fold = Fold { n, acc: acc_slot, i: i_slot, init, body, shaped, span: expr.span() };
             return Ok((Code::Fold(Box::new(fold)), activity));
         }
@@ -315,14 +380,6 @@ fn lifted((code, own): (Code, Activity), wanted: &Activity) -> Code {
     if &own == wanted { code } else { Code::Lift(Box::new(code), wanted.clone()) }
 }
 
-fn has_array(ty: &Type) -> bool {
-    match ty {
-        Type::Array(..) => true,
-        Type::Tuple(parts) => parts.iter().any(has_array),
-        Type::Double | Type::Index(_) | Type::Bool => false,
-    }
-}
-
 /// Whether the term's value, if it is an array, exists already under some name.
 fn tail_is_named(expr: &Expr) -> bool {
     match expr.term() {
@@ -331,5 +388,6 @@ fn tail_is_named(expr: &Expr) -> bool {
         Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
         Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
+        Term::Update(..) | Term::Vjp { .. } => false,
     }
 }

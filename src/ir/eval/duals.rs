@@ -2,9 +2,13 @@
 //!
 //!     seed(0, 3.0, 1.0) = 3 + ε₀;   pair(0, [9 + 6ε₀, 2]) = [(9, 6), (2, 0)]
 
+use std::rc::Rc;
+
+use super::Trace;
 use super::machine::V;
 use super::number::Number;
 use super::value::{Shape, Value};
+use crate::ir::prim::Prim;
 
 /// The independent variable: each double of `at` with its tangent, under the tag.
 pub fn seed(tag: u32, at: &V, tangent: &V) -> V {
@@ -13,6 +17,7 @@ pub fn seed(tag: u32, at: &V, tangent: &V) -> V {
         (Value::Array(a), Value::Array(t)) => {
             Value::from_items(a.element.clone(), a.items.iter().zip(&t.items).map(|(a, t)| seed(tag, a, t)).collect())
         }
+        (Value::Tuple(a), Value::Tuple(t)) => Value::tuple(a.iter().zip(t.iter()).map(|(a, t)| seed(tag, a, t)).collect()),
         (at, _) => at.clone(),
     }
 }
@@ -27,6 +32,70 @@ pub fn pair(tag: u32, value: &V) -> V {
         Value::Index(_) | Value::Bool(_) => value.clone(),
         Value::Tuple(parts) => Value::tuple(parts.iter().map(|part| pair(tag, part)).collect()),
         Value::Array(array) => Value::from_items(dual_shape(&array.element), array.items.iter().map(|item| pair(tag, item)).collect()),
+    }
+}
+
+/// The value without what the tag gives it.
+pub fn primal(tag: u32, value: &V) -> V {
+    value.map(&mut |number| number.split(tag).0.clone())
+}
+
+/// The number of Doubles in a value.
+pub fn count_doubles(value: &V) -> usize {
+    match value {
+        Value::Double(_) => 1,
+        Value::Index(_) | Value::Bool(_) => 0,
+        Value::Tuple(_) | Value::Array(_) => value.items().iter().map(count_doubles).sum(),
+    }
+}
+
+/// The tangent of a value's shape with a 1 at its k-th Double and 0 elsewhere.
+pub fn unit_of(value: &V, k: usize) -> V {
+    let mut at = 0;
+    value.map(&mut |_| {
+        at += 1;
+        Number::Plain(if at == k + 1 { 1.0 } else { 0.0 })
+    })
+}
+
+/// What a `vjp` and an `accumulate` compute on whole values.
+impl Trace {
+    /// Adds to `sum` the products of each Double of the cotangent with the tangent that `dual` has for it.
+    pub fn dot(&mut self, dual: &V, cotangent: &V, primal: &V, sum: &mut Option<Number>) {
+        match (primal, dual, cotangent) {
+            (Value::Double(_), Value::Tuple(pair), Value::Double(weight)) => {
+                let Some(Value::Double(tangent)) = pair.get(1) else { return };
+                let product = self.binary(Prim::Mul, weight, tangent).unwrap_or(Number::Plain(f64::NAN));
+                *sum = Some(match sum.take() {
+                    None => product,
+                    Some(before) => self.binary(Prim::Add, &before, &product).unwrap_or(Number::Plain(f64::NAN)),
+                });
+            }
+            (Value::Index(_) | Value::Bool(_) | Value::Double(_), ..) => {}
+            (Value::Tuple(_) | Value::Array(_), dual, cotangent) => {
+                for ((primal, dual), weight) in primal.items().iter().zip(dual.items()).zip(cotangent.items()) {
+                    self.dot(dual, weight, primal, sum);
+                }
+            }
+        }
+    }
+
+    /// Adds a value to one of the same shape, Double by Double.
+    pub fn accumulate(&mut self, place: &mut V, value: &V) {
+        match (place, value) {
+            (Value::Double(place), Value::Double(value)) => {
+                self.counts.reads += 1;
+                self.counts.writes += 1;
+                *place = self.binary(Prim::Add, place, value).unwrap_or(Number::Plain(f64::NAN));
+            }
+            (Value::Tuple(place), Value::Tuple(value)) => {
+                Rc::make_mut(place).iter_mut().zip(value.iter()).for_each(|(place, value)| self.accumulate(place, value));
+            }
+            (Value::Array(place), Value::Array(value)) => {
+                Rc::make_mut(place).items.iter_mut().zip(&value.items).for_each(|(place, value)| self.accumulate(place, value));
+            }
+            (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_), _) => {}
+        }
     }
 }
 

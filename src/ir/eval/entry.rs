@@ -52,8 +52,9 @@ pub fn run(program: &Program, entry: &str, args: &[Value]) -> Run<Outcome> {
         checked.push(check.value(arg, expected, param.ty())?);
     }
     machine.trace = trace;
-    // sizes are read again off the arguments, whose empty arrays now have the lengths decided above
-    let value = machine.call(instance, checked)?;
+    // sizes are read again off the arguments, whose empty arrays now have the lengths decided above; an update copies
+    // what is the caller's
+    let value = machine.call(instance, checked.clone())?;
     Ok(Outcome { value: value.map(&mut Number::value), trace: machine.trace })
 }
 

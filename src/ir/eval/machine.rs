@@ -6,15 +6,15 @@
 
 use std::rc::Rc;
 
-use super::code::{Build, Code, Fold, Instance, ShapeCode};
-use super::duals::{pair, seed};
+use super::code::{Build, Code, Fold, Instance, ShapeCode, UpdateCode};
+use super::duals::{count_doubles, pair, primal, seed, unit_of};
 use super::number::Number;
 use super::sizes::length_at;
 use super::value::{Shape, Value};
 use super::{ErrorKind, RuntimeError, Trace, real};
 use crate::ir::prim::{Kind, Prim};
 use crate::ir::print;
-use crate::ir::term::Status;
+use crate::ir::term::{Change, Status};
 use crate::source::Span;
 
 pub type V = Value<Number>;
@@ -56,6 +56,7 @@ impl<'c> Machine<'c> {
                 Some(value) => Ok(value.clone()),
                 None => defect(Span::NONE),
             },
+            Code::Take(slot, path) => self.take(*slot, path),
             Code::Constant(value) => {
                 if let Value::Double(Number::Plain(value)) = value {
                     self.trace.meet(*value);
@@ -116,6 +117,12 @@ impl<'c> Machine<'c> {
                 let body = self.run(&parts.2)?;
                 Ok(pair(*tag, &body))
             }
+            Code::Vjp { tag, slot, parts, activity, span } => {
+                let (at, cotangent) = (self.run(&parts.0)?, self.run(&parts.1)?);
+                let (value, gradient) = self.vjp(*tag, *slot, (&at, &cotangent), &parts.2, *span)?;
+                Ok(Value::tuple(vec![value, activity.lift(gradient)]))
+            }
+            Code::Update(change, update) => self.update(*change, update),
             Code::Lift(code, activity) => Ok(activity.lift(self.run(code)?)),
         }
     }
@@ -155,6 +162,86 @@ impl<'c> Machine<'c> {
             }),
             _ => None,
         }
+    }
+
+    /// The value of a variable's component, which is not needed there any more.
+    fn take(&mut self, slot: usize, path: &[usize]) -> Run<V> {
+        let Some(mut place) = self.stack.get_mut(self.base + slot) else { return defect(Span::NONE) };
+        for (depth, k) in path.iter().enumerate() {
+            let Value::Tuple(parts) = place else { return defect(Span::NONE) };
+            if Rc::get_mut(parts).is_none() {
+                // someone else has the tuple: the component stays
+                let whole = Value::Tuple(parts.clone());
+                let part = path[depth..].iter().try_fold(&whole, |value, k| value.items().get(*k));
+                return part.cloned().map_or_else(|| defect(Span::NONE), Ok);
+            }
+            place = match Rc::get_mut(parts).and_then(|parts| parts.get_mut(*k)) {
+                Some(part) => part,
+                None => return defect(Span::NONE),
+            };
+        }
+        Ok(std::mem::replace(place, Value::Index(0)))
+    }
+
+    fn update(&mut self, change: Change, update: &UpdateCode) -> Run<V> {
+        // what is put there may read the array
+        let held = if is_taken(&update.array) { None } else { Some(self.run(&update.array)?) };
+        let indices = update.indices.iter().map(|index| self.index(index)).collect::<Run<Vec<_>>>()?;
+        let value = self.run(&update.value)?;
+        let mut array = match held {
+            Some(array) => array,
+            None => self.run(&update.array)?,
+        };
+        let Value::Array(whole) = &mut array else { return defect(update.span) };
+        if Rc::get_mut(whole).is_none() {
+            self.trace.counts.writes += whole.items.iter().map(|item| written(item, true)).sum::<u64>();
+        }
+        let mut place = &mut array;
+        for index in indices {
+            let Value::Array(array) = place else { return defect(update.span) };
+            let length = array.items.len();
+            let at = usize::try_from(index).ok().filter(|at| *at < length);
+            place = match at.and_then(|at| Rc::make_mut(array).items.get_mut(at)) {
+                Some(item) => item,
+                None => return fail(Status::Bounds, update.span, format!("index {index} is out of bounds of an array of length {length}")),
+            };
+        }
+        if !value.has_shape(&place.shape()) {
+            let message = format!("the new element has shape {}, the array's have {}", value.shape(), place.shape());
+            return fail(Status::Shape, update.span, message);
+        }
+        match change {
+            Change::Replace => {
+                self.trace.counts.writes += written(&value, update.copies);
+                *place = value;
+            }
+            Change::Add => self.trace.accumulate(place, &value),
+        }
+        Ok(array)
+    }
+
+    /// The value at a point and wᵀ times the Jacobian there: one directional derivative for each Double of the point.
+    fn vjp(&mut self, tag: u32, slot: usize, (at, cotangent): (&V, &V), body: &Code, span: Span) -> Run<(V, V)> {
+        let count = count_doubles(at);
+        let mut gradient = Vec::with_capacity(count);
+        let mut value = None;
+        for unit in 0..count.max(1) {
+            let x = seed(tag, at, &unit_of(at, unit));
+            self.set(slot, x);
+            let result = self.run(body)?;
+            if !result.has_shape(&cotangent.shape()) {
+                let message = format!("the cotangent has shape {}, the result {}", cotangent.shape(), result.shape());
+                return fail(Status::Shape, span, message);
+            }
+            let dual = pair(tag, &result);
+            let mut sum = None;
+            self.trace.dot(&dual, cotangent, &result, &mut sum);
+            gradient.push(sum.unwrap_or(Number::Plain(0.0)));
+            value.get_or_insert(primal(tag, &result));
+        }
+        let mut components = gradient.into_iter();
+        let gradient = at.map(&mut |_| components.next().unwrap_or(Number::Plain(0.0)));
+        Ok((value.unwrap_or(Value::Index(0)), gradient))
     }
 
     fn condition(&mut self, code: &Code) -> Run<bool> {
@@ -341,6 +428,15 @@ impl<'c> Machine<'c> {
             (Value::Index(k), Value::Double(x)) if prim == Prim::Polygamma => Some(Value::Double(self.trace.polygamma(*k, x))),
             _ => None,
         }
+    }
+}
+
+/// Whether a value is moved out of a variable, with dual numbers in it or without.
+fn is_taken(code: &Code) -> bool {
+    match code {
+        Code::Take(..) => true,
+        Code::Lift(code, _) => is_taken(code),
+        _ => false,
     }
 }
 

@@ -25,7 +25,8 @@ mod tests;
 
 pub use value::{Array, Shape, Value};
 
-use super::term::{Program, Status};
+use super::last_use::distinct;
+use super::term::{Function, Program, Status};
 use crate::source::Span;
 
 /// What a program gave, and what it took.
@@ -89,5 +90,12 @@ impl RuntimeError {
 
 /// Evaluates a function of the program for these arguments, after checking them against its signature.
 pub fn eval(program: &Program, entry: &str, args: Vec<Value>) -> Result<Outcome, RuntimeError> {
-    entry::run(program, entry, &args).map_err(|error| *error)
+    if !program.functions.values().any(|function| function.body.has_updates()) {
+        return entry::run(program, entry, &args).map_err(|error| *error);
+    }
+    let functions = program.functions.iter().map(|(name, function)| {
+        let body = if function.body.has_updates() { distinct(&function.body) } else { function.body.clone() };
+        (name.clone(), Function { body, ..function.clone() })
+    });
+    entry::run(&Program { functions: functions.collect() }, entry, &args).map_err(|error| *error)
 }

@@ -281,6 +281,7 @@ pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
                 }
             }),
             Stmt::Assign { place: Place::Element { .. }, .. }
+            | Stmt::Update { .. }
             | Stmt::If { .. }
             | Stmt::Fail { .. }
             | Stmt::NoRoom { .. }

@@ -228,6 +228,7 @@ fn is_plain(block: &[Stmt]) -> bool {
         Stmt::If { cond, then, otherwise } => is_plain_value(cond) && is_plain(then) && is_plain(otherwise),
         Stmt::For { count, body, lanes: Lanes::One, .. } => is_plain_value(count) && is_plain(body),
         Stmt::For { .. }
+        | Stmt::Update { .. }
         | Stmt::Point { .. }
         | Stmt::Share(_)
         | Stmt::Fail { .. }

@@ -337,6 +337,7 @@ fn cannot_fail(expr: &Expr, facts: &Facts) -> bool {
         Term::Prim(_, args) => expr.ty() == &Type::Double && args.iter().all(|arg| arg.ty() == &Type::Double),
         Term::Let(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Dim(..) => true,
         Term::Build { .. } | Term::Array(_) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } => false,
+        Term::Update(..) | Term::Vjp { .. } => false,
     };
     parts && expr.term().children().all(|child| cannot_fail(child, facts))
 }
@@ -345,7 +346,7 @@ fn cannot_fail(expr: &Expr, facts: &Facts) -> bool {
 fn is_always_used(expr: &Expr, x: &Var) -> bool {
     match expr.term() {
         Term::Var(var) => var == x,
-        Term::Prim(Prim::And | Prim::Or, _) | Term::Build { .. } | Term::Dual { .. } => false,
+        Term::Prim(Prim::And | Prim::Or, _) | Term::Build { .. } | Term::Dual { .. } | Term::Vjp { .. } => false,
         Term::If(cond, ..) => is_always_used(cond, x),
         Term::Fold { n, init, .. } => is_always_used(n, x) || is_always_used(init, x),
         term => term.children().any(|child| is_always_used(child, x)),

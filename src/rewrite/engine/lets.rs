@@ -9,7 +9,8 @@
 use super::{Fresh, Pass};
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Status, Term, Var};
-use crate::rewrite::rules::lambda::{inlines, is_free, is_row, split_tuple};
+use crate::rewrite::cost::is_fill;
+use crate::rewrite::rules::lambda::{inlines, is_free, is_row, may_wait, split_tuple};
 
 /// What stood in front of a let's value.
 enum Prefix {
@@ -61,7 +62,7 @@ impl Pass<'_> {
             value = tuple;
         }
         let uses = self.facts.uses.get(x);
-        let inner = if self.lets.inline && (inlines(&value, uses, self.lets.fuse) || is_row(&value, self.facts)) {
+        let inner = if self.lets.inline && (inlines(&value, uses, self.lets.fuse) || is_row(&value, self.facts)) && may_wait(&value, body) {
             self.step_between("let-inline", || (let_of(x, &value, body), substitute(body, &[(x.clone(), value.clone())])));
             match value.term() {
                 Term::Var(y) => self.facts.uses.renamed(x, y),
@@ -113,6 +114,9 @@ impl Pass<'_> {
 
     fn merged(&self, x: &Var, value: &Expr) -> Option<Var> {
         if !self.lets.merge || is_free(value) {
+            return None;
+        }
+        if self.facts.has_updates && is_fill(value) {
             return None;
         }
         self.facts.bound_to(value).filter(|same| same.ty() == x.ty())

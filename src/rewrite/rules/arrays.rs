@@ -166,6 +166,8 @@ fn elements(expr: &Expr, x: &Var, depth: usize, arrays: &[Var], used: &mut [bool
         | Term::Array(_)
         | Term::Call(..)
         | Term::Check { .. }
+        | Term::Update(..)
+        | Term::Vjp { .. }
         | Term::Dual { .. } => in_children(expr, x, depth, arrays, used),
     }
 }

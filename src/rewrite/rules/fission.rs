@@ -90,6 +90,8 @@ pub fn component(expr: &Expr, k: usize) -> Option<Expr> {
         | Term::Dim(..)
         | Term::Array(_)
         | Term::Call(..)
+        | Term::Update(..)
+        | Term::Vjp { .. }
         | Term::Dual { .. } => return None,
     })
 }

@@ -8,12 +8,12 @@
 //! ([`inlines`] is the one place that decides). Nothing non-atomic crosses a `dual`: an occurrence there
 //! counts as one in a loop.
 
-use crate::ir::free::mentions;
+use crate::ir::free::{each_free_var, mentions};
 use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
 use crate::ir::term::match_sizes;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::same;
-use crate::rewrite::cost::{element_is_cheap, element_is_hot, element_is_short};
+use crate::rewrite::cost::{element_is_cheap, element_is_hot, element_is_short, is_fill};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::uses::{Use, Uses};
 
@@ -69,6 +69,43 @@ pub fn inlines(value: &Expr, uses: Use, fuse: bool) -> bool {
     fuse && uses.count > 0 && fuses(value, uses)
 }
 
+/// Whether a value may be computed later, at its place in the body: not where it reads an array that the body hands on before,
+/// which an update could then not change in place.
+pub fn may_wait(value: &Expr, body: &Expr) -> bool {
+    if is_free(value) || !body.has_updates() {
+        return true;
+    }
+    let mut may = true;
+    each_free_var(value, &mut |var| may = may && !(var.ty().has_array() && is_handed_on(body, var)));
+    may
+}
+
+/// Whether a variable stands somewhere as a whole array, and not only to be read or measured.
+fn is_handed_on(expr: &Expr, var: &Var) -> bool {
+    if !mentions(expr, var) {
+        return false;
+    }
+    match expr.term() {
+        Term::Var(_) => true,
+        Term::Proj(tuple, _) => expr.ty().has_array() && is_handed_on(tuple, var),
+        Term::Dim(array, _) => !is_part_of(array, var) && is_handed_on(array, var),
+        Term::Get(array, index) => {
+            let is_read = !expr.ty().has_array() && is_part_of(array, var);
+            !is_read && is_handed_on(array, var) || is_handed_on(index, var)
+        }
+        term => term.children().any(|child| is_handed_on(child, var)),
+    }
+}
+
+/// A variable, or a component, an element or a row of it.
+fn is_part_of(expr: &Expr, var: &Var) -> bool {
+    match expr.term() {
+        Term::Var(other) => other == var,
+        Term::Proj(part, _) | Term::Get(part, _) => is_part_of(part, var),
+        _ => false,
+    }
+}
+
 /// An array in a variable's array, known to be there: reading its elements through the variable costs nothing more.
 pub fn is_row(value: &Expr, facts: &Facts) -> bool {
     let mut array = value;
@@ -122,6 +159,8 @@ fn fuses(value: &Expr, uses: Use) -> bool {
         | Term::Proj(..)
         | Term::Call(..)
         | Term::Check { .. }
+        | Term::Update(..)
+        | Term::Vjp { .. }
         | Term::Dual { .. } => false,
     }
 }
@@ -248,7 +287,7 @@ pub fn strict_operands(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
         Term::Prim(Prim::And | Prim::Or, _) | Term::If(..) | Term::Build { .. } | Term::Check { .. } => 1,
         Term::Fold { .. } => 2,
         // let-flatten
-        Term::Let(..) | Term::Dual { .. } => 0,
+        Term::Let(..) | Term::Dual { .. } | Term::Vjp { .. } => 0,
         Term::Var(_)
         | Term::Double(_)
         | Term::Index(_)
@@ -259,6 +298,7 @@ pub fn strict_operands(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
         | Term::Tuple(_)
         | Term::Proj(..)
         | Term::Array(_)
+        | Term::Update(..)
         | Term::Call(..) => usize::MAX,
     };
     move |at| at < first
@@ -274,6 +314,9 @@ fn let_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
         && same(value, again)
     {
         return Some(Expr::let_(y.clone(), value.clone(), substitute(rest, &[(next.clone(), Expr::var(y))])));
+    }
+    if facts.has_updates && is_fill(value) {
+        return None;
     }
     let x = facts.bound_to(value)?;
     (x != *y && x.ty() == y.ty()).then(|| substitute(body, &[(y.clone(), Expr::var(&x))]))

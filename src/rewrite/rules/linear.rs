@@ -172,8 +172,9 @@ fn multiplied_out(list: &[(Expr, bool)], changes: &dyn Fn(&Expr) -> bool, facts:
             continue;
         };
         found = true;
+        let others = product.without(&[(sum, 1)]);
         for (part, sign) in parts {
-            let mut each = product.without(&[(sum.clone(), 1)]);
+            let mut each = others.copied();
             each.raise(&part, 1);
             whole.push((each.to_expr(facts), *positive == sign));
         }

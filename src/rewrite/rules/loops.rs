@@ -203,6 +203,7 @@ fn let_sink(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let inside = |branch: &Expr| Expr::let_(x.clone(), value.clone(), branch.clone());
     match (mentions(a, x), mentions(b, x)) {
+        _ if !super::lambda::may_wait(value, c) => None,
         (true, false) => Some(Expr::if_(c.clone(), inside(a), b.clone())),
         (false, true) => Some(Expr::if_(c.clone(), a.clone(), inside(b))),
         (true, true) | (false, false) => None,

@@ -10,7 +10,7 @@
 use crate::ir::free::mentions;
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Term, Type, Var};
-use crate::rewrite::alike::{has_array, same};
+use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
@@ -26,7 +26,7 @@ const MERGE_DISTANCE: usize = 64;
 fn if_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = value.term() else { return None };
-    if has_array(value.ty()) || holds_index(value.ty()) {
+    if value.ty().has_array() || holds_index(value.ty()) {
         return None;
     }
     // the lets between, which the second condition's branches must not need
@@ -35,7 +35,7 @@ fn if_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     while let Term::Let(y, other, body) = rest.term() {
         if let Term::If(again, d, e) = other.term()
             && same(c, again)
-            && !has_array(other.ty())
+            && !other.ty().has_array()
             && !holds_index(other.ty())
             && facts.grants("d and e need no name between", !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var)))
         {

@@ -4,7 +4,7 @@
 //! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops; `window` from behind conditions), `absorb` (with an
 //! array), `reuse` (of its elements), `share` (common parts), `merge` (one condition), `gather` (one loop), `consume` (a loop for its
 //! array too). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not
-//! 0), `last` (the last step that counts), `range` (the steps that do something). Quotients: `divide`.
+//! 0), `last` (the last step that counts), `range` (the steps that do something). Updates: `collect` (each step its own element). Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
@@ -17,6 +17,7 @@ pub mod absorb;
 pub mod algebra;
 pub mod arrays;
 pub mod branch;
+pub mod collect;
 pub mod conditional;
 pub mod consume;
 pub mod divide;
@@ -46,7 +47,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 25] = [
+    let parts: [&LazyLock<Vec<Rule>>; 26] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -55,6 +56,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &solve::RULES,
         &tuple::RULES,
         &loops::RULES,
+        &collect::RULES,
         &arrays::RULES,
         &linear::RULES,
         &branch::RULES,

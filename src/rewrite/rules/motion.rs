@@ -12,8 +12,8 @@ use rustc_hash::FxHashSet;
 use crate::ir::free::{any_free_var, each_free_var, mentions};
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
-use crate::rewrite::alike::{Replacements, has_array, replace};
-use crate::rewrite::cost::{Work, is_worth_a_name};
+use crate::rewrite::alike::Replacements;
+use crate::rewrite::cost::{Work, is_fill, is_worth_a_name};
 use crate::rewrite::facts::Facts;
 
 use super::lambda::{is_small_size, strict_operands};
@@ -65,6 +65,9 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     // a loop of its own is worth a test of whether the outer one runs
     let guarded = |term: &Expr| is_worth_a_test(n, term, facts);
     search.strict(body, &mut |term, place| {
+        if body.has_updates() && is_fill(term) {
+            return false;
+        }
         let is_safe = |term: &Expr| runs || !place.fails && facts.is_total(term) || guarded(term);
         facts.grants("e is work", is_worth_moving(term, place.named))
             && facts.require("e total, or 0 < n, or behind that test", is_safe(term), term).is_some()
@@ -73,7 +76,7 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let inside = with_body(expr, search.names.done_in(body));
-    Some(search.found.into_iter().rev().fold(inside, |inside, Found { name, value, .. }| {
+    Some(search.found.into_iter().rev().fold(inside, |inside, Found { name, value }| {
         let value = freshen(&value);
         let is_safe = runs || facts.is_total(&value);
         let value = if is_safe { value } else { behind(n, &value, facts).unwrap_or(value) };
@@ -117,21 +120,26 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     facts.require("k is not 0 or 1", !is_short(n), n)?;
     let mut search = Search::out_of(&binders, facts, facts.grants("i and s are not in e", false));
+    let array = |value: Expr, loops: &Loops| {
+        let is_safe = facts.grants("e total, else behind the test that 0 < k", facts.is_total(&value));
+        let value = if is_safe { value } else { behind(n, &value, facts)? };
+        Some(elements(loops, value, facts))
+    };
+    search.array = Some(&array);
+    // many at once: the loop without each is as long to go through as with it
+    search.all = true;
     search.inner_loops(body, &mut |term, place| {
-        !has_array(term.ty())
+        !term.ty().has_array()
             && !matches!(term.ty(), Type::Bool)
             && is_worth_an_array(term, facts)
             && (facts.grants("e total, else behind the test that 0 < k", !place.fails && facts.is_total(term))
                 || is_worth_a_test(n, term, facts))
     });
-    let Found { written, value, loops, .. } = search.found.pop()?;
-    let is_safe = facts.grants("e total, else behind the test that 0 < k", facts.is_total(&value));
-    let value = if is_safe { value } else { behind(n, &value, facts)? };
-    let array = elements(&loops, value, facts);
-    let t = Var::fresh(name_for(&written), array.ty().clone());
-    let read = loops.iter().fold(Expr::var(&t), |array, (i, _)| Expr::get(array, Expr::var(i)));
-    let new = replace(body, &written, &read);
-    Some(Expr::let_(t, array, with_body(expr, new)))
+    if search.found.is_empty() {
+        return None;
+    }
+    let inside = with_body(expr, search.names.done_in(body));
+    Some(search.found.into_iter().rev().fold(inside, |inside, Found { name, value }| Expr::let_(name, value, inside)))
 }
 
 /// The array of an element for all steps of loops, or one without elements where the count is negative: the loop itself says that.
@@ -154,7 +162,7 @@ fn has_cheap_elements(term: &Expr) -> bool {
     while let Term::Build { body, .. } = element.term() {
         element = body;
     }
-    !element.is_same(term) && !has_array(element.ty()) && !Work::of(element).is_worth_an_array()
+    !element.is_same(term) && !element.ty().has_array() && !Work::of(element).is_worth_an_array()
 }
 
 /// What is only read is not mentioned.
@@ -243,17 +251,18 @@ struct Search<'a> {
     /// Whether all are wanted, not the first alone.
     all: bool,
     found: Vec<Found>,
-    /// Their names: what is found later has those of what was found before it.
+    /// Their names, or how an array of that name is read: what is found later has those of what was found before it.
     names: Replacements,
+    /// The array of a term for all steps of the loops between, where it leaves as one.
+    array: Option<&'a MakeArray<'a>>,
 }
 
-/// A term that may leave the loop: as it stands there, and without the lets of the loop's body; and the loops between that
-/// its value depends on.
+type MakeArray<'a> = dyn Fn(Expr, &Loops) -> Option<Expr> + 'a;
+
+/// A term that may leave the loop, without the lets of the loop's body, or the array of it.
 struct Found {
     name: Var,
-    written: Expr,
     value: Expr,
-    loops: Loops,
 }
 
 /// Where a term was found.
@@ -280,6 +289,7 @@ impl<'a> Search<'a> {
             all: false,
             found: Vec::new(),
             names: Replacements::default(),
+            array: None,
         }
     }
 
@@ -326,11 +336,22 @@ impl<'a> Search<'a> {
             let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
             let place = Place { named, fails };
             if loops.len() == self.loops.len() && wanted(&expanded, place) {
-                let (written, value) = (expr.clone(), self.expand(&self.names.done_in(expr)));
-                let name = Var::fresh(name_for(expr), expr.ty().clone());
-                self.names.add(expr, &Expr::var(&name));
-                self.found.push(Found { name, written, value, loops });
-                return;
+                let value = self.expand(&self.names.done_in(expr));
+                let (value, ty) = match self.array {
+                    None => (Some(value), Some(expr.ty().clone())),
+                    Some(array) => {
+                        let array = array(value, &loops);
+                        let ty = array.as_ref().map(|array| array.ty().clone());
+                        (array, ty)
+                    }
+                };
+                if let (Some(value), Some(ty)) = (value, ty) {
+                    let name = Var::fresh(name_for(expr), ty);
+                    let read = loops.iter().fold(Expr::var(&name), |array, (i, _)| Expr::get(array, Expr::var(i)));
+                    self.names.add(expr, &read);
+                    self.found.push(Found { name, value });
+                    return;
+                }
             }
         }
         if let Term::Let(x, value, body) = expr.term() {
@@ -350,12 +371,14 @@ impl<'a> Search<'a> {
 
     /// The bodies of loops that every step runs.
     fn inner_loops(&mut self, expr: &Expr, wanted: Wanted) {
-        if self.is_done() || expr.is_atom() {
+        // what leaves as a whole has no loops left
+        if self.is_done() || expr.is_atom() || self.names.has(expr) {
             return;
         }
         if let Term::Let(x, value, body) = expr.term() {
             self.inner_loops(value, wanted);
-            return self.below_let(x, value, |search| search.inner_loops(body, wanted));
+            let value = self.names.done_in(value);
+            return self.below_let(x, &value, |search| search.inner_loops(body, wanted));
         }
         let is_strict = strict_operands(expr);
         let mut at = 0;

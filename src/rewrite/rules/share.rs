@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ir::free::each_free_var;
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Term, Type, Var};
-use crate::rewrite::alike::has_array;
+use crate::rewrite::cost::is_fill;
 use crate::rewrite::facts::Facts;
 
 use super::lambda::strict_operands;
@@ -51,6 +51,7 @@ fn repeats(body: &Expr, facts: &Facts) -> Repeats {
         let is_value = matches!(term.ty(), Type::Double | Type::Array(..) | Type::Tuple(_)) || is_read(term);
         is_value
             && !matches!(term.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. })
+            && !(body.has_updates() && is_fill(term))
             && facts.grants("e is work or an element", is_work || is_read(term))
     })
 }
@@ -169,7 +170,7 @@ impl Spine {
 
 /// An element that is read: when it is read once, its array may go.
 fn is_read(expr: &Expr) -> bool {
-    matches!(expr.term(), Term::Get(..)) && !has_array(expr.ty())
+    matches!(expr.term(), Term::Get(..)) && !expr.ty().has_array()
 }
 
 /// Every variable that a term binds.

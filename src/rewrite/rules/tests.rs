@@ -2,14 +2,15 @@
 //! where the original did.
 //!
 //! A law makes its own instances; a rule that is a function needs a line in [`instances::instance`], and the walk over
-//! the table fails without one. `conditions` leaves out each side condition once.
+//! the table fails without one. `conditions` leaves out each side condition once. `SMOOTHC_CASES=3000` is a long run,
+//! with so many instances of each rule, `SMOOTHC_SEED=n` begins at another seed, and `SMOOTHC_RULE=name` tries one rule.
 
 use crate::ir::eval::{Value, eval};
-use crate::ir::{Expr, Prim, Program, Type};
+use crate::ir::{Expr, Prim, Program, Type, Var};
 use crate::rewrite::derivation::Log;
 use crate::rewrite::engine::{Budget, RuleSets};
 use crate::rewrite::facts::Facts;
-use crate::rewrite::generate::Generator;
+use crate::rewrite::generate::{Generator, cases};
 use crate::rewrite::interpret::Interpreter;
 use crate::rewrite::mutation::Mutation;
 use crate::rewrite::rule::{Apply, Rule};
@@ -26,6 +27,29 @@ mod witnesses;
 /// How many terms each rule must rewrite, and at most how many are tried for that.
 const FIRED: usize = 60;
 const TRIED: u64 = 5000;
+
+/// The random terms that a rule is tried on.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// The seed of the first; the others follow it.
+    first: u64,
+    /// How many the rule must rewrite.
+    wanted: usize,
+    /// At most how many are made for that.
+    tried: u64,
+}
+
+impl Run {
+    /// As many as the environment asks for.
+    fn asked(wanted: usize) -> Run {
+        let (wanted, first) = cases(wanted as u64);
+        Run { first, wanted: wanted.max(1) as usize, tried: TRIED.max(100 * wanted) }
+    }
+
+    fn seeds(self) -> impl Iterator<Item = u64> {
+        (0..self.tried).map(move |k| self.first.wrapping_add(k))
+    }
+}
 
 #[test]
 fn every_law_parses() {
@@ -52,19 +76,19 @@ fn rule_names_are_unique() {
 #[test]
 fn every_rule_keeps_values_and_adds_no_error() {
     with_large_stack(|| {
-        let mut failures = Vec::new();
-        for rule in super::all() {
-            failures.extend(check_rule(rule, &Mutation::default(), FIRED));
-        }
+        let (run, only) = (Run::asked(FIRED), std::env::var("SMOOTHC_RULE").ok());
+        let rules: Vec<_> = super::all().filter(|rule| only.as_deref().is_none_or(|only| only == rule.name)).collect();
+        assert!(!rules.is_empty(), "there is no rule {only:?}");
+        let failures: Vec<String> = rules.into_iter().filter_map(|rule| check_rule(rule, &Mutation::default(), run)).collect();
         assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     });
 }
 
 /// What is wrong with the rule, if anything.
-fn check_rule(rule: &'static Rule, mutation: &Mutation, wanted: usize) -> Option<String> {
+fn check_rule(rule: &'static Rule, mutation: &Mutation, run: Run) -> Option<String> {
     let mut fired = 0;
-    for seed in 0..TRIED {
-        let mut generator = Generator::new(seed + 1);
+    for seed in run.seeds() {
+        let mut generator = Generator::new(seed.wrapping_add(1));
         let Some(body) = in_context(&mut generator, rule) else { return Some(format!("{} has no instances to be tested on", rule.name)) };
         let before = generator.program(body.clone());
         // a law over both number types may have been given both
@@ -88,11 +112,56 @@ fn check_rule(rule: &'static Rule, mutation: &Mutation, wanted: usize) -> Option
             }
         }
         fired += 1;
-        if fired == wanted {
+        if fired == run.wanted {
             return None;
         }
     }
-    Some(format!("{} fired only {fired} times in {TRIED} terms", rule.name))
+    Some(format!("{} fired only {fired} times in {} terms", rule.name, run.tried))
+}
+
+/// What a rule leaves of a power stands beside what it takes out, and what it multiplies out stands in each part: every one of
+/// them binds variables of its own.
+#[test]
+fn what_is_written_twice_binds_its_own_variables() {
+    let mut g = Generator::new(1);
+    let op = |prim: Prim, a: &Expr, b: Expr| Expr::prim(prim, vec![a.clone(), b]);
+    let times = |a: &Expr, b: Expr| op(Prim::Mul, a, b);
+    let one = |prim: Prim, a: Expr| Expr::prim(prim, vec![a]);
+    let (x, y, n, m) = (g.param("x"), g.param("y"), g.size(0), g.size(1));
+    // a factor that binds a variable, new ones each time
+    let square = |of: &Expr| {
+        let t = Var::fresh("t", Type::Double);
+        Expr::let_(t.clone(), one(Prim::Exp, of.clone()), times(&Expr::var(&t), Expr::var(&t)))
+    };
+    let squared = times(&times(&square(&x), square(&x)), y.clone());
+    let simple = times(&square(&x), one(Prim::Sin, x.clone()));
+    // two products of sums, of which neither may stay; what is multiplied out shares more of one factor than of the others
+    let sum = {
+        let (v, w, u) = (g.param("v"), g.param("w"), g.param("u"));
+        g.build(n, |g| {
+            let j = Expr::var(g.innermost());
+            let (a, b) = (Expr::get(v, j.clone()), Expr::get(w, j));
+            Expr::fold(m, "s", "i", Expr::double(0.0), |s, i| {
+                let u = Expr::get(u, i);
+                let linear = |f: Prim, g: Prim| op(Prim::Add, &times(&a, one(f, u.clone())), times(&b, one(g, u.clone())));
+                let step = op(Prim::Add, &s, times(&linear(Prim::Exp, Prim::Tanh), square(&a)));
+                let step = op(Prim::Add, &step, times(&linear(Prim::Sin, Prim::Cos), square(&b)));
+                op(Prim::Add, &step, times(&times(&a, y.clone()), u))
+            })
+        })
+    };
+    for (name, body) in [
+        ("factor", op(Prim::Add, &squared, simple.clone())),
+        ("if-factor", Expr::if_(g.param("c"), squared.clone(), simple.clone())),
+        ("sum-linear", sum),
+    ] {
+        let before = g.program(body.clone());
+        assert_eq!(crate::ir::check::check(&before), Ok(()), "{name}");
+        let rule = super::named(name).expect("a rule");
+        let after = apply_once(rule, &before, &body, &Mutation::default());
+        let after = g.program(after.unwrap_or_else(|| panic!("{name} does not apply to {}", print(&before))));
+        assert_eq!(crate::ir::check::check(&after), Ok(()), "{name}: {}", print(&after));
+    }
 }
 
 /// `sum-linear` does not ask for 0 < n. A sum without terms is then c * 0, and that is another value only where c is inf or

@@ -13,7 +13,6 @@
 use crate::ir::free::mentions;
 use crate::ir::subst::{instance, map_children};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
-use crate::rewrite::alike::has_array;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
@@ -27,10 +26,12 @@ rules! {
 /// A build of at most this many elements is written out,
 const FEW: i64 = 4;
 /// or of this many, where its index simplifies half of them,
-const SEVERAL: i64 = 16;
+pub(super) const SEVERAL: i64 = 16;
 /// or one where all of them have at most so many nodes,
 const FEW_NODES: usize = 150;
-/// unless all of them have more nodes than this.
+/// unless a nest of such has more elements than this,
+const ELEMENTS: i64 = 1024;
+/// or all of them have more nodes than this.
 const UNROLLED_NODES: usize = 12_000;
 /// The nodes of a `build` that becomes the accumulator of a loop.
 const SCALAR_NODES: usize = 400;
@@ -45,6 +46,8 @@ fn build_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let small = *count <= FEW || *count <= SEVERAL && looks_at(body, i, *count, nodes <= FEW_NODES, facts);
+    let elements = expr.ty().dims().iter().map_while(Size::as_constant).fold(1, i64::saturating_mul);
+    let small = small && elements.saturating_mul(facts.nest(FEW)) <= ELEMENTS;
     let is_small = small && nodes <= UNROLLED_NODES && facts.nodes + nodes <= FUNCTION_NODES;
     facts.require("few elements and a small f", is_small, n)?;
     let Type::Array(element, _) = expr.ty() else { return None };
@@ -84,13 +87,13 @@ fn decided(expr: &Expr, i: &Var, facts: &Facts) -> u32 {
 fn array_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     if let Term::Array(rows) = value.term()
-        && facts.grants("x is only indexed by literals", has_array(rows.first()?.ty()) && only_rows(body, x))
+        && facts.grants("x is only indexed by literals", rows.first()?.ty().has_array() && only_rows(body, x))
     {
         let tuple = Expr::tuple(rows.clone());
         let rows = Var::fresh(x.name(), tuple.ty().clone());
         return Some(Expr::let_(rows.clone(), tuple, with_rows(body, x, &rows)));
     }
-    if !has_array(value.ty()) || !facts.grants("x is only indexed by literals", only_leaves(body, x)) {
+    if !value.ty().has_array() || !facts.grants("x is only indexed by literals", only_leaves(body, x)) {
         return None;
     }
     let value = as_tuples(value)?;
@@ -106,7 +109,7 @@ fn few(size: &Size) -> Option<usize> {
 
 /// The term with its small arrays as tuples, where it ends in ones that are written out or stored already.
 fn as_tuples(expr: &Expr) -> Option<Expr> {
-    if !has_array(expr.ty()) {
+    if !expr.ty().has_array() {
         return Some(expr.clone());
     }
     match expr.term() {
@@ -140,6 +143,8 @@ fn as_tuples(expr: &Expr) -> Option<Expr> {
         | Term::Array(_)
         | Term::Proj(..)
         | Term::Call(..)
+        | Term::Update(..)
+        | Term::Vjp { .. }
         | Term::Dual { .. } => None,
     }
 }
@@ -287,7 +292,7 @@ fn only_leaves(expr: &Expr, x: &Var) -> bool {
     if let Term::Proj(..) | Term::Get(..) | Term::Var(_) = expr.term()
         && path(expr, &mut Vec::new()) == Some(x)
     {
-        return !has_array(expr.ty());
+        return !expr.ty().has_array();
     }
     expr.term().children().all(|child| only_leaves(child, x))
 }

@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
-use crate::rewrite::alike::{has_array, replace};
+use crate::rewrite::alike::replace;
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 
@@ -147,7 +147,7 @@ impl Search<'_> {
             [] => Work::of(expr).loops > 0,
             inner => inner.iter().all(|(j, _)| mentions(expr, j)),
         };
-        if is_of_step && !has_array(expr.ty()) && expr.ty() != &Type::Bool && !self.is_bound(expr) && is_worth_an_array(expr, self.facts) {
+        if is_of_step && !expr.ty().has_array() && expr.ty() != &Type::Bool && !self.is_bound(expr) && is_worth_an_array(expr, self.facts) {
             return Some(expr.clone());
         }
         if let Term::Let(x, value, body) = expr.term() {

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::witnesses::{Harm, ROWS, Row};
-use super::{TRIED, check_rule, compare, in_context};
+use super::{Run, TRIED, check_rule, compare, in_context};
 use crate::ir::eval::{Array, Outcome, Shape, Value, eval};
 use crate::ir::{Expr, Function, Program, Type, Var, check};
 use crate::rewrite::derivation::Log;
@@ -57,8 +57,9 @@ fn problem(row: &Row) -> Option<String> {
     let mutation = Mutation::without(row.rule, row.condition);
     if row.witness.is_empty() {
         let rule = super::super::named(row.rule).expect("a rule");
+        let run = Run { first: 0, wanted: HARMLESS, tried: TRIED };
         let is_shown = match row.harm {
-            Harm::Wrong => check_rule(rule, &mutation, HARMLESS).is_some_and(|problem| !problem.contains("fired only")),
+            Harm::Wrong => check_rule(rule, &mutation, run).is_some_and(|problem| !problem.contains("fired only")),
             Harm::Lost => (0..TRIED).any(|seed| loses_an_error(rule, &mutation, seed)),
             Harm::Scope | Harm::Work | Harm::Idle | Harm::Size | Harm::Endless | Harm::Strict => false,
         };

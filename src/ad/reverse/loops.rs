@@ -1,0 +1,349 @@
+//! Loops and branches turned round.
+//!
+//! In: a `build`, an `ifold` or an `if` with the cotangents of its value. Out: a loop, or a branch, whose state is what the
+//! wires from outside have collected. Its body is the original's, computed again, followed by the way back.
+//!
+//!     build n (fun i -> f x[i]), cotangent w   →   ifold (fun xb i -> accumulate xb i (f' x[i] * w[i])) xb n
+//!     ifold (fun s i -> s * x[i]) z n, cot. w  →   ifold (fun (sb, xb) t -> let i = n - 1 - t in
+//!                                                     (sb * x[i], accumulate xb i (tape[i] * sb))) (w, xb) n
+//!
+//! An `ifold` whose way back reads its state gets a tape: one array for each component that is read, whose element i is the
+//! component before step i. A fold whose state only adds up needs none, and its way back may go in any order.
+
+use super::adjoint::{Adjoint, Wire, paths};
+use super::sweep::{Frame, Sweep};
+use crate::ad::Result;
+use crate::ad::activity::Activity;
+use crate::ad::block::{Block, prune};
+use crate::ad::pairs::one_or_tuple;
+use crate::ir::free::mentions;
+use crate::ir::subst::instance;
+use crate::ir::{Change, Expr, Prim, Size, Term, Type, Var};
+
+/// A `build`, by element.
+pub struct Elements {
+    pub n: Expr,
+    pub i: Var,
+    pub body: Expr,
+    pub out: Adjoint,
+}
+
+/// An `ifold`, step by step.
+pub struct Steps {
+    pub n: Expr,
+    pub acc: Var,
+    pub i: Var,
+    pub body: Expr,
+    /// A name.
+    pub init: Expr,
+    pub init_adjoint: Adjoint,
+    pub active: Activity,
+    /// The variable that has the fold's value in the block.
+    pub result: Var,
+    pub out: Adjoint,
+}
+
+/// An `if`.
+pub struct Branches {
+    pub cond: Expr,
+    pub then: Expr,
+    pub otherwise: Expr,
+    pub out: Adjoint,
+}
+
+/// The way back through a body: a closed term without its last line, and what it leaves.
+struct Turned {
+    block: Block,
+    frame: Frame,
+}
+
+impl Turned {
+    /// What the wires from outside have at the end.
+    fn totals(&self) -> Vec<Expr> {
+        self.frame.entered.iter().filter_map(|(wire, _)| self.frame.current.get(wire).cloned()).collect()
+    }
+
+    /// The wires from outside and the names of what they had before.
+    fn entered(&self) -> (Vec<Wire>, Vec<Var>) {
+        self.frame.entered.iter().filter_map(|(wire, before)| Some((*wire, before.clone()?))).unzip()
+    }
+}
+
+impl Sweep<'_> {
+    pub fn elements_back(&mut self, elements: &Elements, out: &mut Block) -> Result<()> {
+        let taken = self.taken(&elements.out);
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let taken: Vec<(Vec<usize>, Expr)> = taken.into_iter().map(|(path, cotangent)| (path, out.bind("w", cotangent))).collect();
+        let i = elements.i.renewed(elements.i.ty().clone());
+        let body = instance(&elements.body, &[(elements.i.clone(), Expr::var(&i))]);
+        let mut block = out.inner();
+        let ((), frame) = self.scope(&body, false, |this| {
+            let (_, result) = this.forward(&body, &mut block)?;
+            for (path, cotangent) in &taken {
+                if let Some(place) = result.at(path) {
+                    this.add(&place.clone(), Expr::get(cotangent.clone(), Expr::var(&i)), &mut block);
+                }
+            }
+            this.backward(&mut block)
+        })?;
+        let turned = Turned { block, frame };
+        if turned.frame.entered.is_empty() {
+            return Ok(());
+        }
+        let (wires, names) = turned.entered();
+        let inits: Vec<Expr> = wires.iter().map(|wire| self.total(*wire, out)).collect();
+        let step = one_or_tuple(turned.totals());
+        let step = turned.block.close(step);
+        let fold = fold_over(&elements.n, i, &names, step, inits);
+        self.keep(&wires, fold, out);
+        Ok(())
+    }
+
+    pub fn branches_back(&mut self, branches: &Branches, out: &mut Block) -> Result<()> {
+        let taken = self.taken(&branches.out);
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let taken: Vec<(Vec<usize>, Expr)> = taken.into_iter().map(|(path, cotangent)| (path, out.bind("w", cotangent))).collect();
+        let mut sides = Vec::new();
+        for branch in [&branches.then, &branches.otherwise] {
+            let body = instance(branch, &[]);
+            let mut block = out.inner();
+            let ((), frame) = self.scope(&body, true, |this| {
+                let (_, result) = this.forward(&body, &mut block)?;
+                for (path, cotangent) in &taken {
+                    if let Some(place) = result.at(path) {
+                        this.add(&place.clone(), cotangent.clone(), &mut block);
+                    }
+                }
+                this.backward(&mut block)
+            })?;
+            sides.push(Turned { block, frame });
+        }
+        let mut wires: Vec<Wire> = Vec::new();
+        for (wire, _) in sides.iter().flat_map(|side| &side.frame.entered) {
+            if !wires.contains(wire) {
+                wires.push(*wire);
+            }
+        }
+        if wires.is_empty() {
+            return Ok(());
+        }
+        // what a wire has where a branch adds nothing to it: not asked for where both do, and begin with nothing
+        let mut inits: Vec<Option<Expr>> = Vec::new();
+        for wire in &wires {
+            let begins_anew = |side: &Turned| side.frame.entered.contains(&(*wire, None)) && side.frame.current.contains_key(wire);
+            inits.push(if sides.iter().all(begins_anew) { None } else { Some(self.total(*wire, out)) });
+        }
+        let mut closed = sides.into_iter().map(|side| {
+            let total = |(wire, init): (&Wire, &Option<Expr>)| side.frame.current.get(wire).cloned().or_else(|| init.clone());
+            let result = one_or_tuple(wires.iter().zip(&inits).filter_map(total).collect());
+            let (entered, names) = side.entered();
+            let body = side.block.close(result);
+            let init = |wire: Wire| wires.iter().position(|other| *other == wire).and_then(|at| inits[at].clone());
+            entered.into_iter().zip(names).rev().fold(body, |body, (wire, name)| match init(wire) {
+                Some(init) => Expr::let_(name, init, body),
+                None => body,
+            })
+        });
+        if let (Some(then), Some(otherwise)) = (closed.next(), closed.next()) {
+            self.keep(&wires, Expr::if_(branches.cond.clone(), then, otherwise), out);
+        }
+        Ok(())
+    }
+
+    pub fn steps_back(&mut self, steps: &Steps, out: &mut Block) -> Result<()> {
+        let taken = self.taken(&steps.out);
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let acc = steps.acc.renewed(steps.acc.ty().clone());
+        let i = steps.i.renewed(steps.i.ty().clone());
+        let body = instance(&steps.body, &[(steps.acc.clone(), Expr::var(&acc)), (steps.i.clone(), Expr::var(&i))]);
+        let leaves = paths(acc.ty(), &steps.active);
+        let own: Vec<Var> = leaves.iter().map(|(path, ty)| Var::fresh(&bar(acc.name(), path), ty.clone())).collect();
+        let mut block = out.inner();
+        let (shares, frame) = self.scope_of_steps(&acc, steps, &body, &leaves, &own, &mut block)?;
+        let turned = Turned { block, frame };
+        // what each component's cotangent is before the loop
+        let firsts: Vec<Expr> = leaves
+            .iter()
+            .zip(steps.out.leaves())
+            .map(|((path, _), place)| match taken.iter().find(|(other, _)| other == path) {
+                Some((_, cotangent)) => out.bind("w", cotangent.clone()),
+                None => self.zeros(place.wire, out),
+            })
+            .collect();
+        let is_fixed = |k: usize| matches!(shares[k].term(), Term::Var(var) if *var == own[k]);
+        let moving: Vec<usize> = (0..own.len()).filter(|k| !is_fixed(*k)).collect();
+        for k in (0..own.len()).filter(|k| is_fixed(*k)) {
+            out.spare(&own[k], firsts[k].clone());
+        }
+        let (wires, names) = turned.entered();
+        let mut finals: Vec<Expr> = own.iter().map(Expr::var).collect();
+        if !moving.is_empty() || !wires.is_empty() {
+            let mut inits: Vec<Expr> = moving.iter().map(|k| firsts[*k].clone()).collect();
+            inits.extend(wires.iter().map(|wire| self.total(*wire, out)));
+            let mut results: Vec<Expr> = moving.iter().map(|k| shares[*k].clone()).collect();
+            results.extend(turned.totals());
+            let spares = out.spares();
+            let step = prune(&turned.block.close(one_or_tuple(results)), &spares);
+            let step = self.with_states(steps, &acc, &i, step, out);
+            let vars: Vec<Var> = moving.iter().map(|k| own[*k].clone()).chain(names).collect();
+            let (i, step) = if moving.is_empty() { (i, step) } else { from_last(&steps.n, i, step) };
+            let state = out.bind("back", fold_over(&steps.n, i, &vars, step, inits));
+            let part = |at: usize| if vars.len() == 1 { state.clone() } else { Expr::proj(state.clone(), at) };
+            for (at, k) in moving.iter().enumerate() {
+                finals[*k] = part(at);
+            }
+            for (at, wire) in wires.iter().enumerate() {
+                self.set(*wire, part(moving.len() + at));
+            }
+        }
+        for ((path, _), total) in leaves.iter().zip(finals) {
+            if let Some(place) = steps.init_adjoint.at(path) {
+                self.add(&place.clone(), total, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// One step and its way back: the cotangents of the state before it.
+    fn scope_of_steps(
+        &mut self,
+        acc: &Var,
+        steps: &Steps,
+        body: &Expr,
+        leaves: &[(Vec<usize>, Type)],
+        own: &[Var],
+        block: &mut Block,
+    ) -> Result<(Vec<Expr>, Frame)> {
+        // the accumulator is active in the step as it is in the loop
+        let placeholder = self.activate(acc, &steps.active);
+        let scoped = self.scope(body, false, |this| {
+            let adjoint = this.activate(acc, &steps.active);
+            let (_, result) = this.forward(body, block)?;
+            for ((path, _), cotangent) in leaves.iter().zip(own) {
+                if let Some(place) = result.at(path) {
+                    this.add(&place.clone(), Expr::var(cotangent), block);
+                }
+            }
+            this.backward(block)?;
+            let places: Vec<Wire> = adjoint.leaves().into_iter().map(|place| place.wire).collect();
+            Ok(places.into_iter().map(|wire| this.total(wire, block)).collect::<Vec<_>>())
+        });
+        drop(placeholder);
+        self.env.remove(acc);
+        scoped
+    }
+
+    /// Gives a step of the way back the state before that step, from a tape that the way forward then keeps.
+    fn with_states(&mut self, steps: &Steps, acc: &Var, i: &Var, step: Expr, out: &mut Block) -> Expr {
+        if !mentions(&step, acc) {
+            return step;
+        }
+        let types: Vec<Type> = match acc.ty() {
+            Type::Tuple(parts) => parts.to_vec(),
+            ty => vec![ty.clone()],
+        };
+        let is_tuple = matches!(acc.ty(), Type::Tuple(_));
+        let part = |whole: &Expr, k: usize| if is_tuple { Expr::proj(whole.clone(), k) } else { whole.clone() };
+        let mut is_read = vec![!is_tuple; types.len()];
+        read_components(&step, acc, &mut is_read);
+        let taped: Vec<usize> = (0..types.len()).filter(|k| is_read[*k]).collect();
+        // the way forward, with the tape behind the state
+        let length = Size::of_expr(&steps.n);
+        let tapes = taped.iter().map(|k| Type::array(types[*k].clone(), length.clone()));
+        let state_type = Type::tuple(types.iter().cloned().chain(tapes).collect());
+        let state = Var::fresh(acc.name(), state_type.clone());
+        let component = |whole: &Var, at: usize| Expr::proj(Expr::var(whole), at);
+        let before = if is_tuple { Expr::tuple((0..types.len()).map(|k| component(&state, k)).collect()) } else { component(&state, 0) };
+        let next = Var::fresh(acc.name(), acc.ty().clone());
+        let kept: Vec<(Var, Expr)> = taped
+            .iter()
+            .enumerate()
+            .map(|(at, k)| {
+                let tape = component(&state, types.len() + at);
+                let name = Var::fresh(&format!("{}_tape", acc.name()), tape.ty().clone());
+                (name, Expr::update(Change::Replace, tape, vec![Expr::var(&steps.i)], part(&Expr::var(&steps.acc), *k)))
+            })
+            .collect();
+        let results = (0..types.len()).map(|k| part(&Expr::var(&next), k)).chain(kept.iter().map(|(name, _)| Expr::var(name)));
+        let body = Expr::let_(next.clone(), steps.body.clone(), Expr::tuple(results.collect()));
+        let body = kept.iter().rev().fold(body, |body, (name, update)| Expr::let_(name.clone(), update.clone(), body));
+        let body = Expr::let_(steps.acc.clone(), before, body);
+        let firsts = (0..types.len()).map(|k| part(&steps.init, k));
+        let blank = |k: &usize| Expr::build(steps.n.clone(), "i", |_| part(&steps.init, *k));
+        let init = Expr::tuple(firsts.chain(taped.iter().map(blank)).collect());
+        let all = Var::fresh(acc.name(), state_type);
+        let value = if is_tuple { Expr::tuple((0..types.len()).map(|k| component(&all, k)).collect()) } else { component(&all, 0) };
+        let fold = Expr::fold_with(steps.n.clone(), state, steps.i.clone(), body, init);
+        out.replace(&steps.result, vec![(all.clone(), fold), (steps.result.clone(), value)]);
+        let read = |k: usize| match taped.iter().position(|other| *other == k) {
+            Some(at) => Expr::get(component(&all, types.len() + at), Expr::var(i)),
+            None => part(&steps.init, k),
+        };
+        let states: Vec<Expr> = (0..types.len()).map(read).collect();
+        Expr::let_(acc.clone(), one_or_tuple(states), step)
+    }
+
+    /// Zeros for a wire, by a name.
+    fn zeros(&self, wire: Wire, out: &mut Block) -> Expr {
+        let info = &self.wires[wire];
+        out.bind(&info.name, info.zeros())
+    }
+
+    /// Notes the wires' new totals, which are the components of a term.
+    fn keep(&mut self, wires: &[Wire], totals: Expr, out: &mut Block) {
+        let name = match wires {
+            [wire] => self.wires[*wire].name.clone(),
+            _ => "back".to_string(),
+        };
+        let totals = out.bind(&name, totals);
+        for (at, wire) in wires.iter().enumerate() {
+            let total = if wires.len() == 1 { totals.clone() } else { Expr::proj(totals.clone(), at) };
+            self.set(*wire, total);
+        }
+    }
+}
+
+/// A fold whose state has these variables as its components.
+fn fold_over(n: &Expr, i: Var, vars: &[Var], step: Expr, inits: Vec<Expr>) -> Expr {
+    if let [var] = vars {
+        return Expr::fold_with(n.clone(), var.clone(), i, step, one_or_tuple(inits));
+    }
+    let state = Var::fresh("back", Type::tuple(vars.iter().map(|var| var.ty().clone()).collect()));
+    let part = |at: usize| Expr::proj(Expr::var(&state), at);
+    let step = vars.iter().enumerate().rev().fold(step, |step, (at, var)| Expr::let_(var.clone(), part(at), step));
+    Expr::fold_with(n.clone(), state, i, step, Expr::tuple(inits))
+}
+
+/// The step for the index counted down from the last.
+fn from_last(n: &Expr, i: Var, step: Expr) -> (Var, Expr) {
+    let t = Var::fresh("t", i.ty().clone());
+    let last = Expr::prim(Prim::Sub, vec![n.clone(), Expr::index(1)]);
+    let index = Expr::prim(Prim::Sub, vec![last, Expr::var(&t)]);
+    (t, Expr::let_(i, index, step))
+}
+
+/// Which components of a variable are read.
+fn read_components(expr: &Expr, var: &Var, read: &mut [bool]) {
+    if !mentions(expr, var) {
+        return;
+    }
+    match expr.term() {
+        Term::Var(_) => read.fill(true),
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(_)) => {
+            if let Some(read) = read.get_mut(*k) {
+                *read = true;
+            }
+        }
+        term => term.each_child(&mut |child| read_components(child, var, read)),
+    }
+}
+
+fn bar(name: &str, path: &[usize]) -> String {
+    format!("{}_bar", path.iter().fold(name.to_string(), |name, k| format!("{name}_{k}")))
+}

@@ -1,0 +1,136 @@
+//! Reverse mode: a `vjp` term becomes code that goes through its body once, and once back.
+//!
+//! In: a body without derivatives and a cotangent for its value. Out: the value, and the cotangent times the Jacobian. What
+//! forward mode would compute is linear in the tangents; its transpose hands each operation's cotangent to its operands, in
+//! the opposite order (the Knossos notes' `rev$`, Section 4; Radul et al., You Only Linearize Once). [`sweep`] does both for
+//! one scope, [`loops`] turns loops and branches round, [`adjoint`] says where derivatives are collected.
+//!
+//!     vjp(x = v, w = 1.0). ifold (fun s i -> s + x[i] * x[i]) 0.0 n
+//!     →   ifold (fun xb i -> let xb1 = accumulate xb i (w * v[i]) in accumulate xb1 i (v[i] * w)) (build n (fun i -> 0.0)) n
+//!
+//! What a scope needs of what it computed is computed again when the way back enters it (Schenck et al., AD for an Array
+//! Language with Nested Parallelism): only states of sequential loops are stored, in arrays with an element for each step,
+//! so that every room has a size that is known on entry. Calls are written out first; a body that grows too large so is
+//! refused, and is for forward mode.
+
+mod adjoint;
+mod loops;
+mod sweep;
+
+use super::activity::Activity;
+use super::block::{Block, Spares};
+use super::functions::Functions;
+use super::{Result, internal};
+use crate::diagnostic::Diagnostic;
+use crate::ir::subst::{inlined, map_children};
+use crate::ir::term::Vjp;
+use crate::ir::{Expr, Prim, Size, Status, Term, Type};
+use crate::source::Span;
+use adjoint::Adjoint;
+use sweep::Sweep;
+
+/// A body of more nodes, calls written out, is not turned round.
+const LARGEST: usize = 100_000;
+
+/// The pair of the body's value and the derivative, of the type of the point.
+pub fn vjp(functions: &mut Functions, vjp: &Vjp, spares: &Spares) -> Result<Expr> {
+    let body = without_calls(vjp.body, functions, &mut 0)?;
+    let mut out = Block::new(spares);
+    out.spare(vjp.x, vjp.at.clone());
+    let cotangent = out.bind("w", vjp.cotangent.clone());
+    let active = Activity::full(vjp.x.ty());
+    let mut sweep = Sweep::new(functions);
+    // known to be active before the body is looked at
+    sweep.activate(vjp.x, &active);
+    let (both, _) = sweep.scope(&body, false, |sweep| {
+        let x = sweep.activate(vjp.x, &active);
+        let (value, result) = sweep.forward(&body, &mut out)?;
+        let value = out.bind("value", value);
+        same_shape(&cotangent, &value, &mut out, vjp.body.span());
+        sweep.seed(&result, value.ty(), &cotangent, &mut out);
+        sweep.backward(&mut out)?;
+        let derivative = collected(sweep, vjp.x.ty(), &x, &Expr::var(vjp.x), &mut out);
+        Ok(Expr::tuple(vec![value, derivative]))
+    })?;
+    Ok(out.close(both))
+}
+
+/// The term with the bodies of all functions that it calls, in the place of the calls.
+fn without_calls(expr: &Expr, functions: &Functions, nodes: &mut usize) -> Result<Expr> {
+    *nodes += 1;
+    if *nodes > LARGEST {
+        let message = "unsupported: the function is too large for reverse mode with the functions that it calls written out";
+        return Err(Diagnostic::error("E0604", expr.span(), message).help("use `--mode forward`, or `jvp`"));
+    }
+    let mut failure = None;
+    let inner = map_children(expr, &mut |child| match without_calls(child, functions, nodes) {
+        Ok(new) => new,
+        Err(diagnostic) => {
+            failure.get_or_insert(diagnostic);
+            child.clone()
+        }
+    });
+    if let Some(diagnostic) = failure {
+        return Err(diagnostic);
+    }
+    let Term::Call(name, args) = inner.term() else { return Ok(inner) };
+    let Some(function) = functions.done.get(name) else {
+        return Err(internal(expr.span(), format!("a call of `{name}` before its definition")));
+    };
+    without_calls(&inlined(function, args), functions, nodes)
+}
+
+/// Checks that a cotangent has the lengths of the value, where the types do not say so.
+fn same_shape(cotangent: &Expr, value: &Expr, out: &mut Block, span: Span) {
+    match value.ty() {
+        Type::Array(..) => {
+            for axis in 0..value.ty().dims().len() {
+                let (a, b) = (Expr::dim(cotangent.clone(), axis), Expr::dim(value.clone(), axis));
+                if Size::of_expr(&a) != Size::of_expr(&b) {
+                    out.check(Expr::prim(Prim::Eq, vec![a, b]), Status::Shape, span);
+                }
+            }
+        }
+        Type::Tuple(parts) => (0..parts.len()).for_each(|k| {
+            same_shape(&Expr::proj(cotangent.clone(), k), &Expr::proj(value.clone(), k), out, span);
+        }),
+        Type::Double | Type::Bool | Type::Index(_) => {}
+    }
+}
+
+/// What the point's wires have collected, as a value of its type: an Index or Bool is the point's own.
+fn collected(sweep: &mut Sweep, ty: &Type, adjoint: &Adjoint, at: &Expr, out: &mut Block) -> Expr {
+    match (ty, adjoint) {
+        (Type::Tuple(parts), _) => {
+            let parts = parts.iter().enumerate();
+            let parts = parts.map(|(k, ty)| collected(sweep, ty, &adjoint.part(k), &Expr::proj(at.clone(), k), out));
+            Expr::tuple(parts.collect())
+        }
+        (_, Adjoint::None) => at.clone(),
+        (_, Adjoint::Leaf(place)) => sweep.total(place.wire, out),
+        // an array of tuples: its wires element by element
+        (_, Adjoint::Parts(_)) => {
+            let leaves: Vec<Expr> = adjoint.leaves().into_iter().map(|place| sweep.total(place.wire, out)).collect();
+            together(ty, at, &[], &mut leaves.iter())
+        }
+    }
+}
+
+/// A value of type `ty` from its leaves, at these indices of each.
+fn together(ty: &Type, at: &Expr, indices: &[Expr], leaves: &mut dyn Iterator<Item = &Expr>) -> Expr {
+    match ty {
+        Type::Double => match leaves.next() {
+            Some(leaf) => indices.iter().fold(leaf.clone(), |leaf, index| Expr::get(leaf, index.clone())),
+            None => Expr::double(0.0),
+        },
+        Type::Bool | Type::Index(_) => at.clone(),
+        Type::Array(element, _) => Expr::build(Expr::dim(at.clone(), 0), "i", |i| {
+            let indices: Vec<Expr> = indices.iter().cloned().chain([i.clone()]).collect();
+            together(element, &Expr::get(at.clone(), i), &indices, leaves)
+        }),
+        Type::Tuple(parts) => {
+            let parts = parts.iter().enumerate();
+            Expr::tuple(parts.map(|(k, ty)| together(ty, &Expr::proj(at.clone(), k), indices, leaves)).collect())
+        }
+    }
+}

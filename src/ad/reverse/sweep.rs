@@ -1,0 +1,427 @@
+//! One scope, there and back: lets, arithmetic, reads and updates.
+//!
+//! In: a term whose free variables may have adjoints. [`Sweep::forward`] binds what it computes in a block and keeps a list
+//! of the operations that are linear in tangents; [`Sweep::backward`] goes through the list from its end and gives each
+//! operand its share of the result's cotangent. A loop's body and a branch are scopes of their own ([`super::loops`]).
+//!
+//!     let u = x * y in sin u, cotangent w   →   let u = x * y in let ub = cos u * w in xb := ub * y, yb := x * ub
+//!
+//! The law of a primitive in one operand is linear in that operand's tangent; with the cotangent in the tangent's place it
+//! is its own transpose. A read of an element becomes `accumulate`; an update takes the cotangent of the element that it
+//! replaced away from the array's.
+
+use std::collections::{HashMap, HashSet};
+
+use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree, zeros};
+use super::loops::{Branches, Elements, Steps};
+use crate::ad::activity::{Activities, Activity};
+use crate::ad::block::Block;
+use crate::ad::cost::shared;
+use crate::ad::functions::Functions;
+use crate::ad::{Result, internal, law};
+use crate::ir::prim::Derivative;
+use crate::ir::{Change, Expr, Prim, Term, Type, Updated, Var};
+
+/// The way through one body and back; scopes inside it are entered and left.
+pub struct Sweep<'a> {
+    functions: &'a mut Functions,
+    pub wires: Vec<WireInfo>,
+    /// The active variables in scope.
+    pub env: HashMap<Var, Adjoint>,
+    activities: Activities,
+    operations: Vec<Operation>,
+    frames: Vec<Frame>,
+}
+
+/// What one scope has collected so far.
+#[derive(Default)]
+pub struct Frame {
+    own: HashSet<Wire>,
+    pub current: HashMap<Wire, Expr>,
+    /// Wires from outside, in the order in which they were first needed, with the names of what they had before; a branch
+    /// that finds nothing collected begins with nothing.
+    pub entered: Vec<(Wire, Option<Var>)>,
+    /// Whether it runs once, where the scope around it is.
+    is_branch: bool,
+}
+
+/// An operation that is linear in tangents.
+enum Operation {
+    Prim { prim: Prim, args: Vec<(Expr, Adjoint)>, r: Expr, out: Wire },
+    Array { items: Vec<Adjoint>, out: Adjoint },
+    Update { change: Change, indices: Vec<Expr>, array: Adjoint, value: Adjoint, new: Expr, out: Adjoint },
+    Elements(Elements),
+    Steps(Steps),
+    Branches(Branches),
+}
+
+impl<'a> Sweep<'a> {
+    pub fn new(functions: &'a mut Functions) -> Sweep<'a> {
+        Sweep {
+            functions,
+            wires: Vec::new(),
+            env: HashMap::new(),
+            activities: Activities::default(),
+            operations: Vec::new(),
+            frames: Vec::new(),
+        }
+    }
+
+    /// Runs `f` in a scope whose body is `body`, and gives what it collected.
+    pub fn scope<T>(&mut self, body: &Expr, is_branch: bool, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Frame)> {
+        let mut free: Vec<(Var, Activity)> = self.env.iter().map(|(var, adjoint)| (var.clone(), adjoint.activity(var.ty()))).collect();
+        free.sort_by(|a, b| a.0.cmp(&b.0));
+        let activities = self.functions.analyse(body, free)?;
+        let outer = (std::mem::replace(&mut self.activities, activities), std::mem::take(&mut self.operations), self.env.clone());
+        self.frames.push(Frame { is_branch, ..Frame::default() });
+        let result = f(self);
+        let frame = self.frames.pop().unwrap_or_default();
+        (self.activities, self.operations, self.env) = outer;
+        Ok((result?, frame))
+    }
+
+    /// New wires for a value, which is a name.
+    pub fn wires_for(&mut self, primal: &Expr, active: &Activity, name: &str) -> Adjoint {
+        let mut places = Vec::new();
+        for (path, _) in paths(primal.ty(), active) {
+            let wire = self.wires.len();
+            let name = path.iter().fold(name.to_string(), |name, k| format!("{name}_{k}"));
+            self.wires.push(WireInfo { name: format!("{name}_bar"), primal: primal.clone(), path });
+            if let Some(frame) = self.frames.last_mut() {
+                frame.own.insert(wire);
+            }
+            places.push(Place { wire, indices: Vec::new() });
+        }
+        tree(primal.ty(), active, &mut places.into_iter())
+    }
+
+    /// A variable that is active in this scope, with wires of its own.
+    pub fn activate(&mut self, var: &Var, active: &Activity) -> Adjoint {
+        let adjoint = self.wires_for(&Expr::var(var), active, var.name());
+        self.env.insert(var.clone(), adjoint.clone());
+        adjoint
+    }
+
+    // ---- forward ----
+
+    /// The value of a term, and its adjoint.
+    pub fn forward(&mut self, expr: &Expr, out: &mut Block) -> Result<(Expr, Adjoint)> {
+        let active = self.activities.of(expr);
+        if active.is_none() {
+            return Ok((expr.clone(), Adjoint::None));
+        }
+        Ok(match expr.term() {
+            Term::Var(var) => (expr.clone(), self.env.get(var).cloned().unwrap_or(Adjoint::None)),
+            Term::Prim(prim, args) => self.prim(expr, *prim, args, out)?,
+            Term::Let(var, value, body) => {
+                let (value, adjoint) = self.forward(value, out)?;
+                out.spare(var, value);
+                if !adjoint.is_none() {
+                    self.env.insert(var.clone(), adjoint);
+                }
+                self.forward(body, out)?
+            }
+            Term::Check { cond, status, body } => {
+                out.check(cond.clone(), *status, expr.span());
+                self.forward(body, out)?
+            }
+            Term::Tuple(parts) => {
+                let mut both = (Vec::new(), Vec::new());
+                for part in parts {
+                    let (part, adjoint) = self.forward(part, out)?;
+                    both.0.push(part);
+                    both.1.push(adjoint);
+                }
+                (Expr::tuple(both.0).at(expr.span()), Adjoint::Parts(both.1))
+            }
+            Term::Proj(tuple, k) => {
+                let (tuple, adjoint) = self.forward(tuple, out)?;
+                (Expr::proj(tuple, *k).at(expr.span()), adjoint.part(*k))
+            }
+            Term::Get(array, index) => {
+                let (array, adjoint) = self.forward(array, out)?;
+                let index = shared("i", index.clone(), out);
+                let array = if matches!(array.term(), Term::Get(..)) { array } else { out.bind("a", array) };
+                let adjoint = adjoint.element(&index);
+                (Expr::get(array, index).at(expr.span()), adjoint)
+            }
+            Term::Array(items) => {
+                let mut both = (Vec::new(), Vec::new());
+                for item in items {
+                    let (item, adjoint) = self.forward(item, out)?;
+                    both.0.push(item);
+                    both.1.push(adjoint);
+                }
+                let element = expr.ty().element().cloned().unwrap_or(Type::Double);
+                let array = out.bind("a", Expr::array(element, both.0).at(expr.span()));
+                let adjoint = self.wires_for(&array, &active, "a");
+                self.operations.push(Operation::Array { items: both.1, out: adjoint.clone() });
+                (array, adjoint)
+            }
+            Term::Update(change, parts) => {
+                let Some(Updated { array, indices, value }) = Updated::of(parts) else {
+                    return Err(internal(expr.span(), "an update without its parts"));
+                };
+                let (array, array_adjoint) = self.forward(array, out)?;
+                let array = out.bind("a", array);
+                let indices: Vec<Expr> = indices.iter().map(|index| shared("i", index.clone(), out)).collect();
+                let (value, value_adjoint) = self.forward(value, out)?;
+                let new = out.bind("x", value);
+                let changed = out.bind("a", Expr::update(*change, array, indices.clone(), new.clone()).at(expr.span()));
+                let adjoint = self.wires_for(&changed, &active, "a");
+                let (array, value) = (array_adjoint, value_adjoint);
+                self.operations.push(Operation::Update { change: *change, indices, array, value, new, out: adjoint.clone() });
+                (changed, adjoint)
+            }
+            Term::Build { n, i, body } => {
+                let n = shared("n", n.clone(), out);
+                let array = out.bind("t", Expr::build_with(n.clone(), i.clone(), body.clone()).at(expr.span()));
+                let adjoint = self.wires_for(&array, &active, "t");
+                self.operations.push(Operation::Elements(Elements { n, i: i.clone(), body: body.clone(), out: adjoint.clone() }));
+                (array, adjoint)
+            }
+            Term::Fold { n, acc, i, body, init } => {
+                let active = self.activities.of_var(acc);
+                let (init, init_adjoint) = self.forward(init, out)?;
+                let init = out.bind("init", init);
+                let n = shared("n", n.clone(), out);
+                let result = Var::fresh(acc.name(), expr.ty().clone());
+                let (acc, i, body) = (acc.clone(), i.clone(), body.clone());
+                let fold = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
+                out.spare(&result, fold.at(expr.span()));
+                let adjoint = self.wires_for(&Expr::var(&result), &active, acc.name());
+                let steps = Steps { n, acc, i, body, init, init_adjoint, active, result: result.clone(), out: adjoint.clone() };
+                self.operations.push(Operation::Steps(steps));
+                (Expr::var(&result), adjoint)
+            }
+            Term::If(cond, then, otherwise) => {
+                let cond = shared("c", cond.clone(), out);
+                let value = Expr::if_(cond.clone(), then.clone(), otherwise.clone()).at(expr.span());
+                let value = out.bind("chosen", value);
+                let adjoint = self.wires_for(&value, &active, "chosen");
+                let (then, otherwise) = (then.clone(), otherwise.clone());
+                self.operations.push(Operation::Branches(Branches { cond, then, otherwise, out: adjoint.clone() }));
+                (value, adjoint)
+            }
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => {
+                return Err(internal(expr.span(), "a term without a derivative was found to have one"));
+            }
+        })
+    }
+
+    fn prim(&mut self, expr: &Expr, prim: Prim, args: &[Expr], out: &mut Block) -> Result<(Expr, Adjoint)> {
+        let mut operands = Vec::new();
+        for arg in args {
+            operands.push(self.forward(arg, out)?);
+        }
+        let (mut uses_operand, mut uses_result) = (vec![false; operands.len()], false);
+        for k in (0..operands.len()).filter(|k| !operands[*k].1.is_none()) {
+            let (law, names) = law_of(prim, k, operands.len()).ok_or_else(|| internal(expr.span(), "a primitive without a law"))?;
+            let law = law::parse(law)?;
+            names.iter().zip(&mut uses_operand).for_each(|((x, _), used)| *used |= law.count(x) > 0);
+            uses_result |= law.count("r") > 0;
+        }
+        let mut primals = Vec::new();
+        for (k, (primal, _)) in operands.iter_mut().enumerate() {
+            if uses_operand[k] {
+                *primal = out.bind("u", primal.clone());
+            }
+            primals.push(primal.clone());
+        }
+        let mut result = Expr::prim(prim, primals).at(expr.span());
+        if uses_result {
+            result = out.bind("r", result);
+        }
+        let wire = self.wires.len();
+        self.wires.push(WireInfo { name: "w".into(), primal: Expr::double(0.0), path: Vec::new() });
+        if let Some(frame) = self.frames.last_mut() {
+            frame.own.insert(wire);
+        }
+        self.operations.push(Operation::Prim { prim, args: operands, r: result.clone(), out: wire });
+        Ok((result, Adjoint::Leaf(Place { wire, indices: Vec::new() })))
+    }
+
+    // ---- backward ----
+
+    /// Goes through the scope's operations from the last to the first.
+    pub fn backward(&mut self, out: &mut Block) -> Result<()> {
+        while let Some(operation) = self.operations.pop() {
+            match operation {
+                Operation::Prim { prim, args, r, out: wire } => self.prim_back(prim, &args, &r, wire, out)?,
+                Operation::Array { items, out: whole } => {
+                    for (path, cotangent) in self.taken(&whole) {
+                        for (k, item) in items.iter().enumerate() {
+                            if let Some(place) = item.at(&path) {
+                                self.add(&place.clone(), Expr::get(cotangent.clone(), Expr::index(k as i64)), out);
+                            }
+                        }
+                    }
+                }
+                Operation::Update { change, indices, array, value, new, out: whole } => {
+                    for (path, cotangent) in self.taken(&whole) {
+                        let cotangent = out.bind("w", cotangent);
+                        if let Some(place) = value.at(&path) {
+                            let element = indices.iter().fold(cotangent.clone(), |row, index| Expr::get(row, index.clone()));
+                            let element = out.bind("w", element);
+                            self.add(&place.clone(), element, out);
+                        }
+                        if let Some(place) = array.at(&path) {
+                            let rest = match change {
+                                Change::Add => cotangent,
+                                Change::Replace => {
+                                    let none = zeros(&new, &path);
+                                    out.bind("w", Expr::update(Change::Replace, cotangent, indices.clone(), none))
+                                }
+                            };
+                            self.add(&place.clone(), rest, out);
+                        }
+                    }
+                }
+                Operation::Elements(elements) => self.elements_back(&elements, out)?,
+                Operation::Steps(steps) => self.steps_back(&steps, out)?,
+                Operation::Branches(branches) => self.branches_back(&branches, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn prim_back(&mut self, prim: Prim, args: &[(Expr, Adjoint)], r: &Expr, wire: Wire, out: &mut Block) -> Result<()> {
+        let Some(cotangent) = self.take(wire) else { return Ok(()) };
+        let cotangent = out.bind("w", cotangent);
+        for (k, (_, adjoint)) in args.iter().enumerate() {
+            let Adjoint::Leaf(place) = adjoint else { continue };
+            let Some((law, names)) = law_of(prim, k, args.len()) else { continue };
+            let mut given: Vec<(&str, Expr)> = vec![("r", r.clone())];
+            for ((x, dx), (primal, _)) in names.iter().zip(args) {
+                given.push((x, primal.clone()));
+                if !dx.is_empty() {
+                    given.push((dx, cotangent.clone()));
+                }
+            }
+            let share = law::parse(law)?.apply(&given)?;
+            self.add(place, share, out);
+        }
+        Ok(())
+    }
+
+    /// Gives each place of a result its part of a cotangent of the type `ty`.
+    pub fn seed(&mut self, result: &Adjoint, ty: &Type, cotangent: &Expr, out: &mut Block) {
+        for (path, _) in paths(ty, &Activity::full(ty)) {
+            if let Some(place) = result.at(&path) {
+                self.add(&place.clone(), leaf(cotangent, &path), out);
+            }
+        }
+    }
+
+    /// What the wires of a value have collected, by their paths; those with nothing are left out.
+    pub fn taken(&mut self, adjoint: &Adjoint) -> Vec<(Vec<usize>, Expr)> {
+        let mut found = Vec::new();
+        for place in adjoint.leaves() {
+            if let Some(cotangent) = self.take(place.wire) {
+                found.push((self.wires[place.wire].path.clone(), cotangent));
+            }
+        }
+        found
+    }
+
+    /// What a wire of this scope has collected.
+    pub fn take(&mut self, wire: Wire) -> Option<Expr> {
+        self.frames.last_mut()?.current.remove(&wire)
+    }
+
+    /// What a wire has collected, zeros where that is nothing: a name.
+    pub fn total(&mut self, wire: Wire, out: &mut Block) -> Expr {
+        match self.current(wire) {
+            Some(total) => total,
+            None => {
+                let info = self.wires[wire].clone();
+                out.bind(&info.name, info.zeros())
+            }
+        }
+    }
+
+    pub fn set(&mut self, wire: Wire, total: Expr) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.current.insert(wire, total);
+        }
+    }
+
+    /// What a wire has collected; that of a wire from outside has a name in this scope.
+    fn current(&mut self, wire: Wire) -> Option<Expr> {
+        let ty = self.wires[wire].zeros().ty().clone();
+        let name = self.wires[wire].name.clone();
+        let is_blank = self.is_blank(wire);
+        let frame = self.frames.last_mut()?;
+        if let Some(total) = frame.current.get(&wire) {
+            return Some(total.clone());
+        }
+        if frame.own.contains(&wire) {
+            return None;
+        }
+        if is_blank {
+            if frame.entered.iter().all(|(other, _)| *other != wire) {
+                frame.entered.push((wire, None));
+            }
+            return None;
+        }
+        let before = Var::fresh(&name, ty);
+        frame.entered.push((wire, Some(before.clone())));
+        frame.current.insert(wire, Expr::var(&before));
+        Some(Expr::var(&before))
+    }
+
+    /// Whether nothing is collected yet where the innermost scope begins.
+    fn is_blank(&self, wire: Wire) -> bool {
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            if depth + 1 < self.frames.len() {
+                if frame.current.contains_key(&wire) {
+                    return false;
+                }
+                if frame.own.contains(&wire) {
+                    return true;
+                }
+            }
+            if !frame.is_branch {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Adds a share to what a place has collected.
+    pub fn add(&mut self, place: &Place, share: Expr, out: &mut Block) {
+        let name = self.wires[place.wire].name.clone();
+        if matches!(share.term(), Term::Double(value) if *value == 0.0 && value.is_sign_positive()) {
+            return;
+        }
+        let total = if place.indices.is_empty() {
+            match self.current(place.wire) {
+                None => share,
+                Some(before) if before.ty() == &Type::Double => Expr::prim(Prim::Add, vec![before, share]),
+                // row by row, so that it can be done in place
+                Some(before) => {
+                    let share = out.bind("share", share);
+                    Expr::fold(Expr::dim(before.clone(), 0), &name, "i", before, |total, i| {
+                        Expr::update(Change::Add, total, vec![i.clone()], Expr::get(share, i))
+                    })
+                }
+            }
+        } else {
+            let before = self.total(place.wire, out);
+            Expr::update(Change::Add, before, place.indices.clone(), share)
+        };
+        let total = out.bind(&name, total);
+        self.set(place.wire, total);
+    }
+}
+
+/// The law of a primitive in its k-th operand, and the names that it has for the operands and their tangents.
+fn law_of(prim: Prim, k: usize, arity: usize) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
+    match (prim.row().derivative, k, arity) {
+        (Derivative::Unary(law), 0, 1) => Some((law, &[("x", "dx")])),
+        (Derivative::Unary(law), 1, 2) => Some((law, &[("k", ""), ("x", "dx")])),
+        (Derivative::Binary { x, .. }, 0, 2) => Some((x, &[("x", "dx"), ("y", "")])),
+        (Derivative::Binary { y, .. }, 1, 2) => Some((y, &[("x", ""), ("y", "dy")])),
+        _ => None,
+    }
+}

@@ -1,0 +1,153 @@
+//! Which way a derivative is computed: the candidates are optimised, and the cheaper one is kept.
+//!
+//! In: a `vjp` whose inner derivatives are decided, and the functions before its own. Out: the way, and what each candidate
+//! costs. Costs are polynomials in sizes (RULES.md, Modes): the total degree decides, then the coefficients with
+//! all sizes set equal, highest degree first; ties go to forward. Of what is a bound, not a count, the degree alone is compared.
+//!
+//!     gradient of a recurrence in h² weights   forward: 12 h⁴ t, reverse: 9 h² t   →   reverse
+//!
+//! A candidate is optimised by the schedule's phases up to `collapse`: what comes later makes loops shorter, not fewer. One
+//! that cannot be made, or whose program grows too large, is out.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use crate::explain::Candidates;
+use crate::explain::cost::{Cost, of_entry};
+use crate::ir::free::each_free_var;
+use crate::ir::{Expr, Function, Program, Size, Type, Var};
+use crate::mode::{self, Way};
+use crate::{ad, rewrite};
+
+/// The last phase of a schedule that candidates go through.
+const LAST_PHASE: &str = "collapse";
+
+/// A candidate of more nodes is not optimised: it is no textbook program, and would take long.
+const LARGEST: usize = 20_000;
+
+/// Compares the ways to compute a `vjp`, in a function of this name after `before`.
+pub fn choose(
+    form: &Expr,
+    name: &Rc<str>,
+    before: &Program,
+    schedule: &rewrite::Schedule,
+    options: &rewrite::Options,
+) -> (Way, Candidates) {
+    let cost = |way| candidate_cost(form, before, schedule, options, way);
+    let (forward, reverse) = (cost(Way::Forward), cost(Way::Reverse));
+    let (way, reason) = match (&forward, &reverse) {
+        (Some(forward), Some(reverse)) if !(is_count(forward) && is_count(reverse)) && degree(forward) == degree(reverse) => {
+            (Way::Forward, "since both are of one degree")
+        }
+        (Some(forward), Some(reverse)) => match compare(reverse, forward) {
+            Ordering::Less if degree(reverse) < degree(forward) => (Way::Reverse, "of lower degree"),
+            Ordering::Less => (Way::Reverse, "of the same degree with smaller coefficients"),
+            Ordering::Equal => (Way::Forward, "since both cost the same"),
+            Ordering::Greater if degree(forward) < degree(reverse) => (Way::Forward, "of lower degree"),
+            Ordering::Greater => (Way::Forward, "of the same degree with smaller coefficients"),
+        },
+        (None, Some(_)) => (Way::Reverse, "the only one"),
+        (_, None) => (Way::Forward, "the only one"),
+    };
+    let kept = match way {
+        Way::Forward => "forward",
+        Way::Reverse => "reverse",
+    };
+    (way, Candidates { function: name.clone(), span: form.span(), forward, reverse, kept, reason })
+}
+
+fn candidate_cost(form: &Expr, before: &Program, schedule: &rewrite::Schedule, options: &rewrite::Options, way: Way) -> Option<Cost> {
+    const NAME: &str = "(candidate)";
+    let mut functions: IndexMap<Rc<str>, Function> = IndexMap::new();
+    let mut needed = HashSet::new();
+    super::each_call(form, &mut |name| {
+        needed.insert(name.to_string());
+    });
+    for (name, function) in before.functions.iter().rev() {
+        if !needed.contains(&**name) {
+            continue;
+        }
+        super::each_call(&function.body, &mut |callee| {
+            needed.insert(callee.to_string());
+        });
+        functions.shift_insert(0, name.clone(), Function { is_entry: false, ..function.clone() });
+    }
+    functions.insert(NAME.into(), closed(form, NAME));
+    let program = mode::decide(&Program { functions }, &mut |_, _, _| way);
+    let program = ad::differentiate(&program).ok()?;
+    if program.node_count() > LARGEST {
+        return None;
+    }
+    let options = rewrite::Options { record: false, last_phase: Some(LAST_PHASE), ..options.clone() };
+    let optimised = rewrite::optimise(&program, schedule, &options).ok()?;
+    Some(of_entry(&optimised.program, NAME))
+}
+
+/// A form as a function of its own: what it mentions are its parameters.
+fn closed(form: &Expr, name: &str) -> Function {
+    let mut params: Vec<Var> = Vec::new();
+    each_free_var(form, &mut |var| params.push(var.clone()));
+    let mut sizes: Vec<Var> = Vec::new();
+    let mut note = |ty: &Type| {
+        ty.each_size(&mut |size| {
+            size.each_var(&mut |var| sizes.extend((!params.contains(var) && !sizes.contains(var)).then(|| var.clone())))
+        });
+    };
+    params.iter().for_each(|param| note(param.ty()));
+    note(form.ty());
+    // the derivative alone: the value is the same in every way
+    let body = Expr::proj(form.clone(), 1);
+    Function { name: name.into(), doc: None, sizes, params, result: body.ty().clone(), body, is_entry: true, span: form.span() }
+}
+
+/// By total degree, then by the coefficients with all sizes equal.
+fn compare(a: &Cost, b: &Cost) -> Ordering {
+    degree(a).cmp(&degree(b)).then_with(|| coefficients(&a.total()).iter().rev().cmp(coefficients(&b.total()).iter().rev()))
+}
+
+/// Whether the polynomial says how much, and not only how it grows: it is no bound, and nothing in it is taken away from
+/// something of the same degree.
+fn is_count(cost: &Cost) -> bool {
+    let degree = degree(cost);
+    let total = cost.total();
+    !cost.is_bound && total.terms().all(|(monomial, coefficient)| coefficient >= 0 || Some(monomial.len()) != degree)
+}
+
+fn degree(cost: &Cost) -> Option<usize> {
+    cost.total().terms().map(|(monomial, _)| monomial.len()).max()
+}
+
+/// The sum of the coefficients of each degree that has any.
+fn coefficients(cost: &Size) -> BTreeMap<usize, i64> {
+    let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
+    for (monomial, coefficient) in cost.terms() {
+        let sum = sums.entry(monomial.len()).or_default();
+        *sum = sum.saturating_add(coefficient);
+    }
+    sums.retain(|_, sum| *sum != 0);
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(total: Size) -> Cost {
+        Cost { arithmetic: total, ..Cost::default() }
+    }
+
+    #[test]
+    fn the_degree_decides_then_the_coefficients() {
+        let n = Size::var(&Var::fresh("n", Type::INDEX));
+        let m = Size::var(&Var::fresh("m", Type::INDEX));
+        let times = |k: i64, size: &Size| size.mul(&Size::constant(k));
+        let square = cost(n.mul(&m));
+        assert_eq!(compare(&cost(times(100, &n)), &square), Ordering::Less);
+        assert_eq!(compare(&cost(times(2, &n).add(&times(3, &m))), &cost(times(6, &n))), Ordering::Less);
+        assert_eq!(compare(&cost(times(2, &n)), &cost(times(2, &m))), Ordering::Equal);
+        assert_eq!(compare(&cost(n.add(&Size::constant(1))), &cost(n.clone())), Ordering::Greater);
+    }
+}

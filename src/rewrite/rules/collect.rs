@@ -1,0 +1,141 @@
+//! Updates: an element is read where it was changed, and an array of which each step changes its own element is built.
+//!
+//!     (update a i x)[i]                                        →  x
+//!     update [a, b] 0 x                                        →  [x, b]
+//!     ifold (fun a i -> accumulate a i e) z n                  →  build n (fun i -> z[i] + e)
+//!     ifold (fun a i -> ifold (fun b j -> accumulate b [i, j] e) a m) z n
+//!       →  build n (fun i -> ifold (fun r j -> accumulate r j e) z[i] m)
+//!
+//! So does the way back through a `build` become a `build` again, in lanes and without an array of zeros. Every update of the
+//! array in the step is at the step's own index, and the array is not read otherwise. Limits: updates on the step's spine, in
+//! its branches and in folds over the same array.
+
+use crate::ir::free::{mentions, occurrences};
+use crate::ir::subst::substitute;
+use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
+use crate::rewrite::alike::same;
+use crate::rewrite::facts::Facts;
+
+use super::lambda::{copy, is_free};
+use super::rules;
+use super::unroll::SEVERAL;
+
+rules! {
+    "collect-build" Loop Normalisation @ Fold: "ifold (fun a i -> accumulate a i e) z n -> build n (fun i -> z[i] + e)"
+        if ["a is not in e", "n is the length of z"] => collect_build;
+    "update-array" Fusion Fusion @ Any: "update [a, b] 0 x -> [x, b]" if ["nothing is computed twice"] => update_array;
+    "get-update" Fusion Fusion @ Get: "(update a i x)[i] -> x" if ["0 <= i && i < length a"] => get_update;
+}
+
+/// An update of a short array at a literal index: the array is written out.
+fn update_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Update(change, parts) = expr.term() else { return None };
+    let Updated { array, indices, value } = Updated::of(parts)?;
+    let [index] = indices else { return None };
+    let Term::Index(at) = index.term() else { return None };
+    let Type::Array(element, length) = array.ty() else { return None };
+    let length = length.as_constant()?;
+    if !(0..length).contains(at) || length > SEVERAL || element.has_array() || *change == Change::Add && value.ty() != &Type::Double {
+        return None;
+    }
+    let mut items = match array.term() {
+        Term::Array(items) => items.clone(),
+        _ => {
+            facts.require("nothing is computed twice", is_free(array), array)?;
+            (0..length).map(|k| Expr::get(array.clone(), Expr::index(k))).collect()
+        }
+    };
+    let item = items.get_mut(usize::try_from(*at).ok()?)?;
+    *item = match change {
+        Change::Replace if !facts.is_total(item) => return None,
+        Change::Replace => value.clone(),
+        Change::Add => Expr::prim(Prim::Add, vec![item.clone(), value.clone()]),
+    };
+    Some(Expr::array(element.as_ref().clone(), items))
+}
+
+fn get_update(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Get(changed, at) = expr.term() else { return None };
+    let Term::Update(change, parts) = changed.term() else { return None };
+    let Updated { array, indices, value } = Updated::of(parts)?;
+    let (index, rest) = indices.split_first()?;
+    let is_same = same(index, at);
+    let is_other = matches!((index.term(), at.term()), (Term::Index(a), Term::Index(b)) if a != b);
+    if !is_same && !is_other || !is_free(index) {
+        return None;
+    }
+    let length = array.ty().dims().first()?.clone();
+    facts.require("0 <= i && i < length a", facts.in_range(index, &length), index)?;
+    let before = Expr::get(array.clone(), at.clone());
+    match (rest, change) {
+        _ if is_other => Some(before),
+        ([], Change::Replace) => Some(value.clone()),
+        ([], Change::Add) if value.ty() == &Type::Double => Some(Expr::prim(Prim::Add, vec![before, value.clone()])),
+        ([], Change::Add) => None,
+        (rest, change) => Some(Expr::update(*change, before, rest.to_vec(), value.clone())),
+    }
+}
+
+fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+    let Type::Array(element, length) = acc.ty() else { return None };
+    if !body.has_updates() || !matches!(element.as_ref(), Type::Double | Type::Array(..)) {
+        return None;
+    }
+    let row = Var::fresh(acc.name(), element.as_ref().clone());
+    let step = element_of(body, acc, i, &row, facts)?;
+    let is_whole = Size::try_of_expr(n).is_some_and(|count| count == *length);
+    facts.require("n is the length of z", is_whole, n)?;
+    let first = Expr::get(copy(init), Expr::var(i));
+    let step = match occurrences(&step, &row) {
+        0 => step,
+        1 if is_free(init) => substitute(&step, &[(row, first)]),
+        _ => Expr::let_(row, first, step),
+    };
+    Some(Expr::build_with(n.clone(), i.clone(), step))
+}
+
+/// What a step makes of its own element of the array, which is `row` before; `None` where it does anything else with it.
+fn element_of(expr: &Expr, array: &Var, i: &Var, row: &Var, facts: &Facts) -> Option<Expr> {
+    match expr.term() {
+        Term::Var(var) if var == array => Some(Expr::var(row)),
+        Term::Let(var, value, body) => {
+            facts.require("a is not in e", !mentions(value, array), value)?;
+            Some(Expr::let_(var.clone(), value.clone(), element_of(body, array, i, row, facts)?))
+        }
+        Term::If(cond, a, b) if !mentions(cond, array) => {
+            Some(Expr::if_(cond.clone(), element_of(a, array, i, row, facts)?, element_of(b, array, i, row, facts)?))
+        }
+        Term::Check { cond, status, body } if !mentions(cond, array) => {
+            Some(Expr::check(cond.clone(), *status, element_of(body, array, i, row, facts)?))
+        }
+        Term::Update(change, parts) => {
+            let Updated { array: before, indices, value } = Updated::of(parts)?;
+            let (first, rest) = indices.split_first()?;
+            if !matches!(first.term(), Term::Var(var) if var == i) {
+                return None;
+            }
+            facts.require("a is not in e", !mentions(value, array) && rest.iter().all(|index| !mentions(index, array)), value)?;
+            let before = element_of(before, array, i, row, facts)?;
+            match (rest, change) {
+                ([], Change::Replace) => Some(value.clone()),
+                ([], Change::Add) if value.ty() == &Type::Double => Some(Expr::prim(Prim::Add, vec![before, value.clone()])),
+                ([], Change::Add) => {
+                    let share = Var::fresh("share", value.ty().clone());
+                    let sum = Expr::fold(Expr::dim(Expr::var(&share), 0), array.name(), "j", before, |sum, j| {
+                        Expr::update(Change::Add, sum, vec![j.clone()], Expr::get(Expr::var(&share), j))
+                    });
+                    Some(Expr::let_(share, value.clone(), sum))
+                }
+                (rest, change) => Some(Expr::update(*change, before, rest.to_vec(), value.clone())),
+            }
+        }
+        Term::Fold { n, acc, i: j, body, init } if !mentions(n, array) && !mentions(body, array) => {
+            let first = element_of(init, array, i, row, facts)?;
+            let inner = Var::fresh(acc.name(), row.ty().clone());
+            let step = element_of(body, acc, i, &inner, facts)?;
+            Some(Expr::fold_with(n.clone(), inner, j.clone(), step, first))
+        }
+        _ => None,
+    }
+}

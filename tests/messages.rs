@@ -1,0 +1,102 @@
+//! What is said to a user who gives hostile names, or has many errors: little, and on one line.
+
+use std::process::{Command, Output, Stdio};
+
+fn smoothc(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_smoothc")).args(args).stdin(Stdio::null()).output().expect("runs")
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder with a program.
+fn program(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("f.smooth");
+    std::fs::write(&path, text).expect("writes");
+    (folder, path.to_str().expect("text").to_string())
+}
+
+#[test]
+fn hostile_names_are_echoed_on_one_line() {
+    let (_folder, path) = program("let f (x: Double) = x\n");
+    let path = path.as_str();
+    let long = "long/".repeat(2000);
+    for name in ["a\nerror[E0901]: b\u{1b}[31m", &long] {
+        let file = format!("@{name}.npy");
+        for words in [
+            &["check", name][..],
+            &["eval", path, name],
+            &["eval", path, "f", name],
+            &["eval", path, "f", &file],
+            &["eval", path, "f", "1", "-o", name],
+            &["emit", path, "-o", name],
+            &["emit", path, "-o", &format!("nowhere/{name}.c")],
+            &["emit", path, "--schedule", name],
+            &["emit", path, "--schedule", &format!("{name}.strategy")],
+            &["emit", path, "--entry", name],
+            &["emit", path, "--disable", name],
+            &["emit", path, "--derive", &format!("gradient:{name}")],
+            &["emit", path, "--derive", name],
+            &["emit", path, &format!("--derive={name}")],
+            &["emit", path, "--size", &format!("{name}=1")],
+            &["emit", path, "--target", name],
+            &["emit", path, "--prefix", name],
+            &["explain", name],
+            &[name],
+            &[&format!("--{name}")],
+            &["rewrite", name, "x"],
+            &["rewrite", "try add-zero", name],
+        ] {
+            for format in ["human", "json"] {
+                let output = smoothc(&[words, &["--message-format", format]].concat());
+                let said = errors(&output);
+                assert!(matches!(output.status.code(), Some(1 | 2)), "{words:?}: {said}");
+                assert!(!said.contains('\u{1b}') && !said.contains("\nerror[E0901]"), "{words:?}: {said}");
+                assert!(said.lines().all(|line| line.chars().count() < 800) && said.lines().count() < 30, "{words:?}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hundred_errors_and_the_number_of_the_rest() {
+    let lines = |line: fn(usize) -> String, count: usize| (0..count).map(line).collect::<String>();
+    let unknown = |at| format!("let f{at} (x: Double) = y{at}\n");
+    let malformed = |at| format!("let f{at} = )\n");
+    for (text, shown, more) in [
+        (lines(unknown, 100), 100, None),
+        (lines(unknown, 101), 100, Some("1 more error is not shown")),
+        (lines(unknown, 350), 100, Some("250 more errors are not shown")),
+        (lines(malformed, 350), 100, Some("250 more errors are not shown")),
+    ] {
+        let (_folder, path) = program(&text);
+        let human = errors(&smoothc(&["check", &path]));
+        let json = errors(&smoothc(&["check", &path, "--message-format", "json"]));
+        let objects: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(objects.iter().filter(|object| object["code"] != "E0015").count(), shown);
+        assert_eq!(human.matches("error[E").count(), shown + usize::from(more.is_some()));
+        match more {
+            Some(more) => {
+                let last = objects.last().expect("an object");
+                assert_eq!((&last["code"], &last["message"]), (&"E0015".into(), &more.into()));
+                assert!(human.contains(&format!("error[E0015]: {more}\n")), "{more}");
+            }
+            None => assert!(!human.contains("E0015") && !json.contains("E0015")),
+        }
+    }
+}
+
+#[test]
+fn a_missing_folder_is_named() {
+    let (folder, path) = program("open \"nowhere/at/all.smooth\"\nopen \"none.smooth\"\nlet f (x: Double) = x\n");
+    let said = errors(&smoothc(&["check", &path]));
+    let missing = folder.path().join("nowhere");
+    assert!(said.contains(&format!("there is no folder `{}`", missing.display())), "{said}");
+    assert!(said.contains("there is no such file"), "{said}");
+    let (_folder, path) = program("let f (v: Vector<n>) = vectorSum v\n");
+    for words in [["eval", &path, "f", "@nowhere/v.json"], ["eval", &path, "f", "@nowhere/v.npy"]] {
+        assert!(errors(&smoothc(&words)).contains("there is no folder `nowhere`"), "{words:?}");
+    }
+}

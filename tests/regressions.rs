@@ -1,0 +1,62 @@
+//! What the fuzz targets found once, and inputs like it: `fuzz/regressions/`, without cargo-fuzz.
+//!
+//! A file is an input of the target that its folder names (`fuzz/src/` says what holds of each). `scripts/fuzz` looks for more.
+//! What is found and not mended yet waits in `fuzz/pending/`, where nothing reads it.
+
+#[path = "../fuzz/src/lib.rs"]
+mod fuzz;
+
+use std::path::Path;
+
+/// The inputs of a target, with their names.
+fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/regressions").join(target);
+    let mut inputs: Vec<(String, Vec<u8>)> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| {
+            let path = entry.expect("is listed").path();
+            (path.file_name().expect("a name").to_string_lossy().into_owned(), std::fs::read(&path).expect("can be read"))
+        })
+        .collect();
+    inputs.sort();
+    assert!(!inputs.is_empty(), "{} is empty", folder.display());
+    inputs
+}
+
+/// Every input by itself; all that fail are named.
+fn hold(target: &str, check: fn(&[u8]) -> Result<(), String>) {
+    let wrong: Vec<String> = inputs(target)
+        .iter()
+        .filter_map(|(name, bytes)| {
+            let done = std::panic::catch_unwind(|| check(bytes)).unwrap_or_else(|_| Err("a panic, which is printed above".into()));
+            done.err().map(|wrong| format!("{target}/{name}: {wrong}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn texts_that_were_found() {
+    hold("text", fuzz::text::check);
+}
+
+#[test]
+fn arguments_that_were_found() {
+    hold("arguments", fuzz::arguments::check);
+}
+
+#[test]
+fn programs_that_were_found() {
+    hold("programs", fuzz::programs::check);
+}
+
+#[test]
+fn programs_that_were_found_as_c() {
+    for wild in [false, true] {
+        let inputs = inputs("programs");
+        let of_kind = inputs.iter().filter(|(_, bytes)| fuzz::programs::is_wild(bytes.first().copied().unwrap_or(0)) == wild);
+        let bytes: Vec<&[u8]> = of_kind.map(|(_, bytes)| bytes.as_slice()).collect();
+        assert!(!bytes.is_empty(), "no program is wild: {wild}");
+        assert_eq!(fuzz::programs::check_compiled(&bytes), Ok(()));
+    }
+}

@@ -1,0 +1,149 @@
+//! Updates and reverse mode on chosen programs: values through every engine, and what gradients cost.
+//!
+//! `tests/reverse/values.smooth` and `updates.smooth`: every entry is called with arguments of two sizes, and what the
+//! interpreter says of it as written, where `vjp` has a meaning of its own, all say: forward and reverse, interpreted and
+//! as C under sanitizers with a workspace of the exact size. `tests/reverse/costs.smooth`: pairs `f` and `f_gradient`,
+//! counted at two sizes (RULES.md, Cheap gradients). Random programs are in `tests/properties.rs`.
+
+mod generator;
+
+use generator::asked;
+use generator::engine::{Counts, With, check_text};
+use smoothc::driver::{Options, Session};
+use smoothc::ir::eval::{self, Counts as Operations};
+use smoothc::ir::{Function, Program, Size, Type};
+use smoothc::stack::with_large_stack;
+
+/// The length that a size has where sizes named `n` have this one.
+fn length(size: &Size, n: usize) -> usize {
+    match (size.as_constant(), size.as_var()) {
+        (Some(constant), _) => constant as usize,
+        (None, Some(var)) if &**var.name() == "n" => n,
+        (None, _) => n.saturating_sub(1),
+    }
+}
+
+/// A value of a type as an argument; keys are below `n`.
+fn argument(ty: &Type, n: usize, next: &mut f64) -> String {
+    *next += 1.7;
+    match ty {
+        Type::Double => format!("{:?}", next.sin() * 1.5),
+        Type::Index(_) => (next.abs() as usize % n.max(1)).to_string(),
+        Type::Bool => (next.sin() > 0.0).to_string(),
+        Type::Array(element, size) => {
+            let items: Vec<String> = (0..length(size, n)).map(|_| argument(element, n, next)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Type::Tuple(parts) => format!("[{}]", parts.iter().map(|part| argument(part, n, next)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn arguments(function: &Function, n: usize) -> Vec<String> {
+    let mut next = n as f64 + function.params.len() as f64;
+    let one = |param: &smoothc::ir::Var| match param.ty() {
+        // how often something is done
+        Type::Index(_) if &**param.name() == "times" => n.to_string(),
+        ty => argument(ty, n, &mut next),
+    };
+    function.params.iter().map(one).collect()
+}
+
+fn session(source: &str) -> Session {
+    let mut session = Session::new("program.smooth", source, Options::default());
+    let done = session.run_to("types", &mut |_, _| Err("no files".into()));
+    assert!(done.is_ok(), "{done:?}");
+    session
+}
+
+/// Every entry at sizes 0 to 4, and each with every way to compute derivatives.
+fn hold(source: &str) {
+    with_large_stack(|| {
+        let session = session(source);
+        let mut calls = Vec::new();
+        for function in session.program.functions.values().filter(|function| function.is_entry) {
+            calls.extend([3, 4, 1, 0].map(|n| (function.name.to_string(), arguments(function, n))));
+        }
+        assert!(calls.len() > 40, "{} calls", calls.len());
+        for with in [With::C, With::Forward] {
+            let mut counts = Counts::default();
+            let failures = check_text(source, &calls, with, &mut counts).unwrap_or_else(|failure| vec![failure]);
+            let said: Vec<String> = failures.iter().map(|failure| format!("{}: {}", failure.kind, failure.detail)).collect();
+            assert!(said.is_empty(), "{with:?}\n{}", said.join("\n"));
+            assert!(counts.values * 2 > calls.len(), "{counts:?}");
+        }
+    });
+}
+
+#[test]
+fn arrays_that_are_used_again_are_not_changed() {
+    hold(include_str!("reverse/updates.smooth"));
+}
+
+#[test]
+fn derivatives_are_the_same_in_every_way() {
+    hold(include_str!("reverse/values.smooth"));
+}
+
+/// Gradients that cost more than the law allows: steps whose states are kept whole.
+const STATES_ARE_KEPT: &[&str] = &["rec2", "rows", "chol"];
+
+fn doubles(ty: &Type, n: usize) -> u64 {
+    match ty {
+        Type::Double => 1,
+        Type::Index(_) | Type::Bool => 0,
+        Type::Array(element, size) => length(size, n) as u64 * doubles(element, n),
+        Type::Tuple(parts) => parts.iter().map(|part| doubles(part, n)).sum(),
+    }
+}
+
+fn count(program: &Program, entry: &str, words: &[String]) -> Operations {
+    let function = &program.functions[entry];
+    let arguments = smoothc::cli::args::read(function, words).unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
+    let values = arguments.values.iter().map(smoothc::cli::values::from_flat).collect();
+    let outcome = eval::eval(program, entry, values).unwrap_or_else(|error| panic!("{entry}: {}", error.message));
+    outcome.trace.counts
+}
+
+fn total(counts: Operations) -> u64 {
+    counts.arithmetic + counts.comparisons + counts.reads + counts.writes
+}
+
+/// RULES.md, Cheap gradients: (4 + d) times the function's counts, the laws of its primitives, the Doubles of the point, a
+/// constant. No primitive in the list has a law of more than three operations.
+#[test]
+fn a_gradient_costs_a_constant_times_its_function() {
+    with_large_stack(|| {
+        let source = include_str!("reverse/costs.smooth");
+        let mut session = session(source);
+        let done = session.run_to("rewrite", &mut |_, _| Err("no files".into()));
+        assert!(done.is_ok(), "{done:?}");
+        let depths = source.lines().zip(source.lines().skip(1)).filter_map(|(line, next)| {
+            let depth = line.strip_prefix("// depth ")?.parse::<u64>().ok()?;
+            Some((next.strip_prefix("let ")?.split(' ').next()?.to_string(), depth))
+        });
+        let (mut beyond, mut worst) = (Vec::new(), (0.0, String::new()));
+        let mut programs = 0;
+        for (name, depth) in depths {
+            programs += 1;
+            let is_cheap = [8, 32].map(|n| {
+                let function = &session.program.functions[&*name];
+                let words = arguments(function, n);
+                let own = count(&session.program, &name, &words);
+                let gradient = total(count(&session.program, &format!("{name}_gradient"), &words));
+                let point: u64 = function.params.iter().map(|param| doubles(param.ty(), n)).sum();
+                let ratio = gradient.saturating_sub(point) as f64 / total(own).max(1) as f64;
+                asked::say(&format!("{name}, n = {n}: {gradient} of {}, ratio {ratio:.2}", total(own)));
+                if ratio > worst.0 && !STATES_ARE_KEPT.contains(&&*name) {
+                    worst = (ratio, format!("{name} at {n}"));
+                }
+                gradient <= (4 + depth) * total(own) + 3 * own.arithmetic + point + 100
+            });
+            if is_cheap != [true; 2] {
+                beyond.push(name);
+            }
+        }
+        assert!(programs > 15, "{programs}");
+        asked::say(&format!("the worst ratio is {:.2}, of {}", worst.0, worst.1));
+        assert_eq!(beyond, STATES_ARE_KEPT, "what costs more than the law allows");
+    });
+}
