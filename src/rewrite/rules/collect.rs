@@ -86,13 +86,13 @@ fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let step = element_of(body, acc, i, &row, facts)?;
     let is_whole = Size::try_of_expr(n).is_some_and(|count| count == *length);
     facts.require("n is the length of z", is_whole, n)?;
-    let first = Expr::get(copy(init), Expr::var(i));
-    let step = match occurrences(&step, &row) {
-        0 => step,
-        1 if is_free(init) => substitute(&step, &[(row, first)]),
-        _ => Expr::let_(row, first, step),
+    // what the elements begin with is computed once, before the loop
+    let rows = |z: Expr| {
+        let first = Expr::get(z, Expr::var(i));
+        let step = if occurrences(&step, &row) == 1 { substitute(&step, &[(row, first)]) } else { Expr::let_(row, first, step) };
+        Expr::build_with(n.clone(), i.clone(), step)
     };
-    Some(Expr::build_with(n.clone(), i.clone(), step))
+    Some(if matches!(init.term(), Term::Build { .. }) { rows(copy(init)) } else { Expr::bind("z", init.clone(), rows) })
 }
 
 /// What a step makes of its own element of the array, which is `row` before; `None` where it does anything else with it.
