@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::print;
 use super::size::Size;
-use super::term::{Change, Expr, Function, Program, Term, Updated};
+use super::term::{Change, Expr, Function, Program, Term, Updated, Vjp};
 use super::types::Type;
 use super::var::Var;
 
@@ -237,10 +237,12 @@ impl Checker<'_> {
             }
             Term::Vjp { x, at, cotangent, body } => {
                 self.expr(at)?;
-                self.expr(cotangent)?;
                 self.agree(at, "the independent variable", at.ty(), x.ty())?;
                 self.under(&[x], body)?;
-                self.agree(cotangent, "the result", cotangent.ty(), body.ty())?;
+                if !(Vjp { x, at, cotangent, body }).wants_rows() {
+                    self.expr(cotangent)?;
+                    self.agree(cotangent, "the result", cotangent.ty(), body.ty())?;
+                }
             }
             Term::Update(change, parts) => {
                 self.all(parts)?;
@@ -297,7 +299,7 @@ impl Checker<'_> {
             Term::Call(..) => return Ok(()),
             Term::Check { body, .. } => body.ty().clone(),
             Term::Dual { body, .. } => body.ty().dual(),
-            Term::Vjp { at, body, .. } => Type::tuple(vec![body.ty().clone(), at.ty().clone()]),
+            Term::Vjp { x, at, cotangent, body } => Vjp { x, at, cotangent, body }.ty(),
             Term::Update(_, parts) => parts.first().map_or(Type::Double, |array| array.ty().clone()),
         };
         self.agree(expr, "what it is made of", expr.ty(), &given)

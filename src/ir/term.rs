@@ -99,7 +99,8 @@ pub enum Term {
     },
     /// `vjp(x = at, w = cotangent). body`: the pair of `body`'s value where x is bound anew to `at`, and wᵀ times
     /// its Jacobian, of the type of `at`; an Index or Bool in there stays as it is. `at` and the cotangent, which has
-    /// the type of `body`, are made of Doubles, tuples and arrays.
+    /// the type of `body`, are made of Doubles, tuples and arrays. A cotangent of `()` asks for all rows: the Jacobian has
+    /// the type of `body`, with that of `at` in the place of each Double.
     Vjp {
         x: Var,
         at: Expr,
@@ -115,6 +116,26 @@ pub struct Vjp<'a> {
     pub at: &'a Expr,
     pub cotangent: &'a Expr,
     pub body: &'a Expr,
+}
+
+impl<'a> Vjp<'a> {
+    pub fn of(expr: &'a Expr) -> Option<Vjp<'a>> {
+        match expr.term() {
+            Term::Vjp { x, at, cotangent, body } => Some(Vjp { x, at, cotangent, body }),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a Jacobian.
+    pub fn wants_rows(&self) -> bool {
+        matches!(self.cotangent.ty(), Type::Tuple(parts) if parts.is_empty())
+    }
+
+    /// The type of value and derivative.
+    pub fn ty(&self) -> Type {
+        let (value, point) = (self.body.ty(), self.at.ty());
+        Type::tuple(vec![value.clone(), if self.wants_rows() { value.with_doubles(point) } else { point.clone() }])
+    }
 }
 
 /// The parts of an `update`.
@@ -383,7 +404,7 @@ impl Expr {
     }
 
     pub fn vjp(x: Var, at: Expr, cotangent: Expr, body: Expr) -> Expr {
-        let ty = Type::tuple(vec![body.ty().clone(), at.ty().clone()]);
+        let ty = Vjp { x: &x, at: &at, cotangent: &cotangent, body: &body }.ty();
         Expr::new(Term::Vjp { x, at, cotangent, body }, ty)
     }
 

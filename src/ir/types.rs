@@ -31,11 +31,16 @@ impl Type {
     /// The type of duals, D(T) of Figure 7's typing rules, except that Index and Bool stay as they are:
     /// Double → Double * Double, arrays and tuples pointwise.
     pub fn dual(&self) -> Type {
+        self.with_doubles(&Type::tuple(vec![Type::Double, Type::Double]))
+    }
+
+    /// The type with another one in the place of each Double.
+    pub fn with_doubles(&self, by: &Type) -> Type {
         match self {
-            Type::Double => Type::tuple(vec![Type::Double, Type::Double]),
+            Type::Double => by.clone(),
             Type::Bool | Type::Index(_) => self.clone(),
-            Type::Array(element, size) => Type::array(element.dual(), size.clone()),
-            Type::Tuple(parts) => Type::tuple(parts.iter().map(Type::dual).collect()),
+            Type::Array(element, size) => Type::array(element.with_doubles(by), size.clone()),
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
         }
     }
 

@@ -8,142 +8,38 @@
 //!
 //! Where the point has several parts the body is copied for each; a cotangent of 1.0 costs nothing.
 
-use crate::ir::subst::{freshen, substitute};
+use crate::ir::doubles::{Step, each_double, unit};
+use crate::ir::subst::freshen;
 use crate::ir::term::Vjp;
-use crate::ir::{Expr, Prim, Term, Type, Var};
-
-/// One step from a value to a part of it.
-#[derive(Clone)]
-enum Step {
-    Element(Var),
-    Component(usize),
-}
+use crate::ir::{Expr, Prim, Term, Type};
 
 /// The pair of value and derivative.
 pub fn columns(vjp: &Vjp) -> Expr {
-    let fresh = vjp.x.renewed(vjp.x.ty().clone());
-    let body = freshen(&substitute(vjp.body, &[(vjp.x.clone(), Expr::var(&fresh))]));
-    let value = Expr::let_(fresh, vjp.at.clone(), body);
-    Expr::bind("w", vjp.cotangent.clone(), |w| Expr::tuple(vec![value, derivative(vjp, &w)]))
+    Expr::bind("w", vjp.cotangent.clone(), |w| Expr::tuple(vec![value(vjp), derivative(vjp, &w)]))
 }
 
 /// The derivative alone.
 pub fn derivative(vjp: &Vjp, cotangent: &Expr) -> Expr {
-    part(vjp, cotangent, vjp.at.ty(), &mut Vec::new())
+    each_double(vjp.at, &mut |path| directional(vjp, cotangent, path))
 }
 
-/// The derivative in the part of the point that `path` leads to, of type `ty`.
-fn part(vjp: &Vjp, cotangent: &Expr, ty: &Type, path: &mut Vec<Step>) -> Expr {
-    match ty {
-        Type::Double => directional(vjp, cotangent, path),
-        Type::Bool | Type::Index(_) => read(vjp.at, path),
-        Type::Array(element, size) => {
-            let depth = path.iter().filter(|step| matches!(step, Step::Element(_))).count();
-            let rank = depth + ty.dims().len();
-            let name = if rank == 1 { "i" } else { ["r", "c", "k", "l"][depth % 4] };
-            let n = dimension(vjp.at, path);
-            let i = Var::fresh(name, Type::Index(Some(size.clone())));
-            path.push(Step::Element(i.clone()));
-            let body = part(vjp, cotangent, element, path);
-            path.pop();
-            Expr::build_with(n, i, body)
-        }
-        Type::Tuple(parts) => {
-            let parts = parts.iter().enumerate().map(|(k, ty)| {
-                path.push(Step::Component(k));
-                let part = part(vjp, cotangent, ty, path);
-                path.pop();
-                part
-            });
-            Expr::tuple(parts.collect())
-        }
-    }
+/// The body's value at the point.
+pub fn value(vjp: &Vjp) -> Expr {
+    freshen(&Expr::let_(vjp.x.clone(), vjp.at.clone(), vjp.body.clone()))
 }
 
-fn read(at: &Expr, path: &[Step]) -> Expr {
-    path.iter().fold(at.clone(), |value, step| match step {
-        Step::Element(i) => Expr::get(value, Expr::var(i)),
-        Step::Component(k) => Expr::proj(value, *k),
-    })
-}
-
-/// The length of the array that `path` leads to.
-fn dimension(at: &Expr, path: &[Step]) -> Expr {
-    let elements = path.iter().rev().take_while(|step| matches!(step, Step::Element(_))).count();
-    Expr::dim(read(at, &path[..path.len() - elements]), elements)
+/// The dual in the direction of one Double of the point.
+pub fn dual(vjp: &Vjp, path: &[Step]) -> Expr {
+    freshen(&Expr::dual(vjp.x.clone(), vjp.at.clone(), unit(vjp.at, path), vjp.body.clone()))
 }
 
 /// The cotangent times the tangent in the direction of one Double of the point.
 fn directional(vjp: &Vjp, cotangent: &Expr, path: &[Step]) -> Expr {
-    let x = vjp.x.renewed(vjp.x.ty().clone());
-    let body = freshen(&substitute(vjp.body, &[(vjp.x.clone(), Expr::var(&x))]));
-    let tangent = unit(vjp.at, vjp.at.ty(), path, &mut Vec::new(), &mut Vec::new());
-    let ty = body.ty().clone();
-    let dual = Expr::dual(x, vjp.at.clone(), tangent, body);
-    if let (Type::Double, Term::Double(1.0)) = (&ty, cotangent.term()) {
+    let (dual, ty) = (dual(vjp, path), vjp.body.ty());
+    if let (Type::Double, Term::Double(1.0)) = (ty, cotangent.term()) {
         return Expr::proj(dual, 1);
     }
-    Expr::bind("d", dual, |dual| dot(&dual, cotangent, &ty).unwrap_or(Expr::double(0.0)))
-}
-
-/// The tangent with a one where `path` leads and zeros elsewhere: of the part of the point at `here`, whose indices, and
-/// those that the path has in their places, are `pairs`.
-fn unit(at: &Expr, ty: &Type, path: &[Step], here: &mut Vec<Step>, pairs: &mut Vec<(Var, Var)>) -> Expr {
-    match (ty, path.split_first()) {
-        (Type::Double, _) => {
-            let same = pairs.iter().map(|(a, b)| Expr::prim(Prim::Eq, vec![Expr::var(a), Expr::var(b)]));
-            match same.reduce(|a, b| Expr::prim(Prim::And, vec![a, b])) {
-                Some(same) => Expr::if_(same, Expr::double(1.0), Expr::double(0.0)),
-                None => Expr::double(1.0),
-            }
-        }
-        (Type::Bool | Type::Index(_), _) => read(at, here),
-        (Type::Array(element, _), Some((Step::Element(i), rest))) => {
-            let name = ["j", "q", "s", "t"][pairs.len() % 4];
-            let j = Var::fresh(name, i.ty().clone());
-            let n = dimension(at, here);
-            here.push(Step::Element(j.clone()));
-            pairs.push((i.clone(), j.clone()));
-            let body = unit(at, element, rest, here, pairs);
-            pairs.pop();
-            here.pop();
-            Expr::build_with(n, j, body)
-        }
-        (Type::Tuple(parts), Some((Step::Component(k), rest))) => {
-            let parts = parts.iter().enumerate().map(|(at_part, ty)| {
-                here.push(Step::Component(at_part));
-                let part = if at_part == *k { unit(at, ty, rest, here, pairs) } else { zeros(at, ty, here) };
-                here.pop();
-                part
-            });
-            Expr::tuple(parts.collect())
-        }
-        (Type::Array(..) | Type::Tuple(_), _) => zeros(at, ty, here),
-    }
-}
-
-fn zeros(at: &Expr, ty: &Type, here: &mut Vec<Step>) -> Expr {
-    match ty {
-        Type::Double => Expr::double(0.0),
-        Type::Bool | Type::Index(_) => read(at, here),
-        Type::Array(element, size) => {
-            let j = Var::fresh("j", Type::Index(Some(size.clone())));
-            let n = dimension(at, here);
-            here.push(Step::Element(j.clone()));
-            let body = zeros(at, element, here);
-            here.pop();
-            Expr::build_with(n, j, body)
-        }
-        Type::Tuple(parts) => {
-            let parts = parts.iter().enumerate().map(|(k, ty)| {
-                here.push(Step::Component(k));
-                let part = zeros(at, ty, here);
-                here.pop();
-                part
-            });
-            Expr::tuple(parts.collect())
-        }
-    }
+    Expr::bind("d", dual, |dual| dot(&dual, cotangent, ty).unwrap_or(Expr::double(0.0)))
 }
 
 /// The sum of the cotangent's Doubles times the tangents of a dual; `None` where there are none.

@@ -1,6 +1,6 @@
 //! How derivatives are computed: forward by columns, or backwards in one sweep.
 //!
-//! In: a program in which a `gradient`, `valueAndGradient` or `vjp` is one term, `vjp`. Out: the same values, with the
+//! In: a program in which a `gradient`, `valueAndGradient`, `vjp` or `jacobian` is one term, `vjp`. Out: the same values, with the
 //! `vjp`s left that `ad` is to compute backwards and the others as columns of `dual`s. Each form is looked at alone, the
 //! innermost first.
 //!
@@ -9,6 +9,7 @@
 //! Nothing here optimises or compares: who chooses is asked for each form.
 
 mod forward;
+mod rows;
 
 use std::rc::Rc;
 
@@ -52,19 +53,19 @@ fn in_term(expr: &Expr, choose: &mut dyn FnMut(&Expr) -> Way) -> Expr {
     {
         // the derivative alone: its value is not computed for nothing
         let tuple = map_children(tuple, &mut |child| in_term(child, choose));
-        return match (tuple.term(), choose(&tuple)) {
-            (Term::Vjp { x, at, cotangent, body }, Way::Forward) => {
-                let vjp = Vjp { x, at, cotangent, body };
-                Expr::bind("w", cotangent.clone(), |w| forward::derivative(&vjp, &w)).at(expr.span())
+        return match (Vjp::of(&tuple), choose(&tuple)) {
+            (Some(vjp), way) if vjp.wants_rows() => rows::jacobian(&vjp, way).at(expr.span()),
+            (Some(vjp), Way::Forward) => {
+                Expr::bind("w", vjp.cotangent.clone(), |w| forward::derivative(&vjp, &w)).at(expr.span())
             }
             _ => Expr::proj(tuple, 1).at(expr.span()),
         };
     }
     let new = map_children(expr, &mut |child| in_term(child, choose));
-    match new.term() {
-        Term::Vjp { x, at, cotangent, body } if choose(&new) == Way::Forward => {
-            forward::columns(&Vjp { x, at, cotangent, body }).at(new.span())
-        }
-        _ => new,
+    let Some(vjp) = Vjp::of(&new) else { return new };
+    match choose(&new) {
+        way if vjp.wants_rows() => rows::rows(&vjp, way).at(new.span()),
+        Way::Forward => forward::columns(&vjp).at(new.span()),
+        Way::Reverse => new,
     }
 }

@@ -53,8 +53,8 @@ pub const APIS: &[(&str, Api, &str)] = &[
     ("jacob", Api::Jacob, "a function from Vector to Vector"),
     ("derivative", Api::Derivative, "a function from Double to Double"),
     ("gradient", Api::Gradient, "a function to Double"),
-    ("jacobian", Api::Jacobian, "a function from Vector to Vector"),
-    ("hessian", Api::Hessian, "a function from Vector to Double"),
+    ("jacobian", Api::Jacobian, "a function of Doubles, in tuples and arrays or alone"),
+    ("hessian", Api::Hessian, "a function to Double"),
     ("jvp", Api::Jvp, "a function of Doubles, in tuples and arrays or alone"),
     ("vjp", Api::Vjp, "a function of Doubles, in tuples and arrays or alone"),
     ("valueAndGradient", Api::ValueAndGradient, "a function to Double"),
@@ -204,7 +204,19 @@ fn primitive(prim: Prim, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty) {
     }
 }
 
-/// Figure 6's types and those of the plain forms: the function, the point (and the tangent of `jvp`).
+/// A form whose result has a shape that the point's and the value's give together: its parameters, the point and the value.
+pub fn shaped(api: Api, holes: &mut Holes, level: u32) -> Option<(Vec<Ty>, Ty, Ty)> {
+    let point = holes.fresh(Class::Any, level);
+    let value = match api {
+        Api::Jacobian => holes.fresh(Class::Any, level),
+        Api::Hessian => Ty::Double,
+        _ => return None,
+    };
+    Some((vec![Ty::fun(vec![point.clone()], value.clone()), point.clone()], point, value))
+}
+
+/// Figure 6's types and those of the plain forms: the function, the point (and the tangent of `jvp`). As a value `jacobian`
+/// and `hessian` are for vectors.
 fn form(api: Api, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty) {
     let (n, m, k) = (holes.fresh_size(), holes.fresh_size(), holes.fresh_size());
     let dual = || Ty::tuple(vec![Ty::Double, Ty::Double]);

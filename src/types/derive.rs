@@ -7,14 +7,14 @@
 //!     gradient f v   →   (vjp(x = v, w = 1.0). f x).1
 //!
 //! The paper's forms keep the value beside the derivative and put the input's index first (Figures 5, 6);
-//! `jacobian` has a row per output.
+//! `jacobian` has a row for each Double of the result.
 
 use std::rc::Rc;
 
 use super::builtin::Api;
 use super::elaborate::{Arg, Bind, Elaborator, Instance, Result, Scope};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Prim, Size, Type, Var};
+use crate::ir::{Expr, Type, Var, doubles};
 use crate::source::Span;
 use crate::syntax::ast;
 
@@ -103,8 +103,12 @@ impl<'a> Elaborator<'a> {
         let mut args = args.into_iter();
         match (args.next(), args.next(), args.next()) {
             (Some(Arg::Function(f)), Some(Arg::Value(point)), tangent) => {
-                let any_shape = matches!(api, Api::Gradient | Api::ValueAndGradient | Api::Vjp | Api::Jvp);
-                let point = self.point(point, api.name(), any_shape, span)?;
+                let fits = match api {
+                    Api::Gradient | Api::ValueAndGradient | Api::Vjp | Api::Jvp => Type::has_double,
+                    Api::Jacobian | Api::Hessian => Type::is_made_of_doubles,
+                    Api::Derivative | Api::Diff | Api::Vdiff | Api::Mdiff | Api::Grad | Api::Mgrad | Api::Jacob => is_differentiable,
+                };
+                let point = self.point(point, api.name(), fits, span)?;
                 let mut body = |this: &mut Self, x: Expr| this.apply(&f, vec![Arg::Value(x)], span);
                 match (api, tangent) {
                     (Api::Jvp, Some(Arg::Value(tangent))) => {
@@ -136,7 +140,7 @@ impl<'a> Elaborator<'a> {
                 return self.fail(diagnostic);
             }
         };
-        let at = self.point(at, "deriv", false, point.span)?;
+        let at = self.point(at, "deriv", is_differentiable, point.span)?;
         let mut body = |this: &mut Self, x: Expr| {
             let inside = Scope { values: scope.values.with(&point.text, Bind::Value(x)), ..scope.clone() };
             this.expr(subject, &inside)
@@ -154,18 +158,14 @@ impl<'a> Elaborator<'a> {
         Ok(result)
     }
 
-    /// A point: bound to a variable, and of a type that can be the independent variable. `any_shape`: made of Doubles in
-    /// any way, with an Index or Bool among them that stays as it is.
-    fn point(&mut self, point: Expr, form: &str, any_shape: bool, span: Span) -> Result<Expr> {
-        if any_shape && point.ty().has_double() {
+    /// A point: bound to a variable, and of a type that can be the independent variable.
+    fn point(&mut self, point: Expr, form: &str, fits: fn(&Type) -> bool, span: Span) -> Result<Expr> {
+        if fits(point.ty()) {
             return Ok(self.name("x", point));
         }
-        if !is_differentiable(point.ty()) {
-            let message = format!("`{form}` cannot differentiate with respect to this: it is no Double and no array of Doubles");
-            let help = "the independent variable is a Double, a Vector or a Matrix; `gradient`, `vjp` and `jvp` take tuples too";
-            return self.fail(Diagnostic::error("E0503", span, message).help(help));
-        }
-        Ok(self.name("x", point))
+        let message = format!("`{form}` cannot differentiate with respect to this: it is not made of Doubles");
+        let help = "the independent variable is a Double, an array or a tuple of such; `gradient`, `vjp` and `jvp` let an Index or Bool in it be";
+        self.fail(Diagnostic::error("E0503", span, message).help(help))
     }
 
     fn dual(&mut self, point: &Expr, tangent: Expr, body: Body<'_, 'a>) -> Result<Expr> {
@@ -177,20 +177,9 @@ impl<'a> Elaborator<'a> {
         Ok(Expr::dual(x, point.clone(), tangent, body))
     }
 
-    /// One element per component of the point: `f` of the point's unit tangent there.
+    /// `f` of the point's unit tangent at each of its Doubles, in the Double's place.
     fn each_unit(&mut self, point: &Expr, f: &mut dyn FnMut(&mut Self, Expr) -> Result<Expr>) -> Result<Expr> {
-        let dims = point.ty().dims();
-        let vars: Vec<Var> = dims
-            .iter()
-            .zip(["r", "c", "k", "l"].iter().cycle())
-            .map(|(size, name)| Var::fresh(if dims.len() == 1 { "i" } else { name }, Type::Index(Some(size.clone()))))
-            .collect();
-        let unit = unit(point, &vars);
-        let mut result = self.scoped(|this| f(this, unit))?;
-        for (axis, var) in vars.into_iter().enumerate().rev() {
-            result = Expr::build_with(Expr::dim(point.clone(), axis), var, result);
-        }
-        Ok(result)
+        self.scoped(|this| doubles::try_each_double(point, point.ty(), &mut |path| f(this, doubles::unit(point, path))))
     }
 
     fn paired(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
@@ -223,22 +212,17 @@ impl<'a> Elaborator<'a> {
             let message = format!("the function's result has type {}, in which there is no Double", body.ty());
             return self.fail(Diagnostic::error("E0501", span, message).help("`jvp` takes a function of any result"));
         }
-        let cotangent = self.coerce(cotangent, &body.ty().clone(), span, "the cotangent has the shape of the function's result")?;
+        let wants_rows = matches!(cotangent.ty(), Type::Tuple(parts) if parts.is_empty());
+        let cotangent = match wants_rows {
+            true => cotangent,
+            false => self.coerce(cotangent, &body.ty().clone(), span, "the cotangent has the shape of the function's result")?,
+        };
         Ok(Expr::vjp(x, point, cotangent, body).at(span))
     }
 
-    /// Rows are outputs: the transpose of one directional derivative per input.
+    /// A row for each Double of the result.
     fn jacobian(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
-        let at = point.clone();
-        let columns = self.each_unit(&point, &mut |this, unit| {
-            let dual = this.dual(&at, unit, body)?;
-            let dual = this.name("d", dual);
-            Ok(Expr::build(Expr::dim(dual.clone(), 0), "k", |k| Expr::proj(Expr::get(dual.clone(), k), 1)))
-        })?;
-        let columns = self.name("columns", columns.at(span));
-        let rows = columns.ty().dims().get(1).and_then(Size::to_expr).unwrap_or_else(|| Expr::dim(columns.clone(), 1));
-        let n = Expr::dim(point, 0);
-        Ok(Expr::build(rows, "k", |k| Expr::build(n, "i", |i| Expr::get(Expr::get(columns.clone(), i), k.clone()))).at(span))
+        Ok(Expr::proj(self.vjp(point, Expr::tuple(Vec::new()), body, span)?, 1).at(span))
     }
 
     /// The derivative of each component of the gradient; symmetric where the function is smooth.
@@ -246,9 +230,7 @@ impl<'a> Elaborator<'a> {
         let at = point.clone();
         let rows = self.each_unit(&point, &mut |this, unit| {
             let mut gradient = |this: &mut Self, x: Expr| this.gradient(x, body, span);
-            let dual = this.dual(&at, unit, &mut gradient)?;
-            let dual = this.name("d", dual);
-            Ok(Expr::build(Expr::dim(dual.clone(), 0), "j", |j| Expr::proj(Expr::get(dual.clone(), j), 1)))
+            Ok(doubles::tangents(this.dual(&at, unit, &mut gradient)?, at.ty()))
         })?;
         Ok(rows.at(span))
     }
@@ -261,7 +243,7 @@ impl<'a> Elaborator<'a> {
             Ok(value)
         };
         let dual = self.dual(&point, tangent, &mut noted)?;
-        Ok(tangents(dual, &primal).at(span))
+        Ok(doubles::tangents(dual, &primal).at(span))
     }
 
     /// The entry that `--derive` asks for: the function's parameters (for `jvp` also `d_<parameter>`), the
@@ -275,19 +257,19 @@ impl<'a> Elaborator<'a> {
         let chosen = self.chosen(&function, derive, span)?;
         let types: Vec<Type> = chosen.iter().map(|at| function.params[*at].ty().clone()).collect();
         let point_type = if let [ty] = types.as_slice() { ty.clone() } else { Type::tuple(types.clone()) };
-        let (rank, scalar) = (point_type.dims().len(), function.result == Type::Double);
+        let scalar = function.result == Type::Double;
         let fits = match derive.kind {
             Kind::Jvp => true,
             Kind::Vjp => function.result.is_made_of_doubles(),
             Kind::Gradient | Kind::ValueAndGradient => scalar,
-            Kind::Jacobian => rank == 1 && function.result.dims().len() == 1 && function.result.element() == Some(&Type::Double),
-            Kind::Hessian => rank == 1 && scalar,
+            Kind::Jacobian => function.result.is_made_of_doubles() && point_type.is_made_of_doubles(),
+            Kind::Hessian => scalar && point_type.is_made_of_doubles(),
         };
         let names = chosen.iter().map(|at| format!("`{}`", function.params[*at].name())).collect::<Vec<_>>().join(", ");
         if !fits {
             let message = format!("`{}` has no {} with respect to {names}", derive.function, derive.kind.name());
-            let help = "gradient, valueAndGradient: Double result; jacobian: Vector to Vector; hessian: Vector to Double; vjp: a result made of \
-                        Doubles; jvp: anything differentiable";
+            let help = "gradient, valueAndGradient, hessian: Double result; jacobian, vjp: a result made of Doubles; jacobian, hessian: parameters \
+                        made of Doubles; jvp: anything differentiable";
             return self.fail(Diagnostic::error("E0501", span, message).help(help));
         }
         let mut params = function.params.clone();
@@ -329,11 +311,31 @@ impl<'a> Elaborator<'a> {
                 Kind::Vjp => Ok(Expr::proj(this.vjp(point, extra, &mut body, span)?, 1)),
                 Kind::ValueAndGradient => this.vjp(point, Expr::double(1.0), &mut body, span),
                 Kind::Gradient => this.gradient(point, &mut body, span),
-                Kind::Jacobian => this.jacobian(point, &mut body, span),
-                Kind::Hessian => this.hessian(point, &mut body, span),
+                Kind::Jacobian => {
+                    let rows = this.jacobian(point, &mut body, span)?;
+                    this.blocks(rows, &callee.result, chosen.len())
+                }
+                Kind::Hessian if types.len() == 1 => this.hessian(point, &mut body, span),
+                Kind::Hessian => {
+                    let rows = this.hessian(point, &mut body, span)?;
+                    let rows = this.name("rows", rows);
+                    let row = |(k, ty)| this.blocks(Expr::proj(rows.clone(), k), ty, types.len());
+                    Ok(Expr::tuple(types.iter().enumerate().map(row).collect::<Result<_>>()?))
+                }
             }
         })?;
         Ok(special.name.clone())
+    }
+
+    /// A derivative in several parameters at once as a tuple of those in each: `rows` has the shape of `ty`, with a tuple in
+    /// the place of each Double.
+    fn blocks(&mut self, rows: Expr, ty: &Type, count: usize) -> Result<Expr> {
+        if count == 1 {
+            return Ok(rows);
+        }
+        let rows = self.name("rows", rows);
+        let block = |k: usize| doubles::try_each_double(&rows, ty, &mut |path| Ok(Expr::proj(doubles::read(&rows, path), k)));
+        Ok(Expr::tuple((0..count).map(block).collect::<Result<_>>()?))
     }
 
     /// The places of the parameters that a derivative is taken in.
@@ -390,36 +392,5 @@ fn is_differentiable(ty: &Type) -> bool {
         Type::Double => true,
         Type::Array(element, _) => is_differentiable(element),
         Type::Bool | Type::Index(_) | Type::Tuple(_) => false,
-    }
-}
-
-/// The tangent with a one at the position that `vars` name, zero elsewhere.
-fn unit(point: &Expr, vars: &[Var]) -> Expr {
-    if vars.is_empty() {
-        return Expr::double(1.0);
-    }
-    let names = ["j", "q", "s", "t"];
-    let inner: Vec<Var> = vars.iter().zip(names.iter().cycle()).map(|(var, name)| Var::fresh(name, var.ty().clone())).collect();
-    let same = vars
-        .iter()
-        .zip(&inner)
-        .map(|(a, b)| Expr::prim(Prim::Eq, vec![Expr::var(a), Expr::var(b)]))
-        .reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))
-        .unwrap_or_else(|| Expr::bool(true));
-    let element = Expr::if_(same, Expr::double(1.0), Expr::double(0.0));
-    inner.into_iter().enumerate().rev().fold(element, |body, (axis, var)| Expr::build_with(Expr::dim(point.clone(), axis), var, body))
-}
-
-/// The tangents of a dual value whose primal has type `primal`; an Index or Bool stays.
-fn tangents(dual: Expr, primal: &Type) -> Expr {
-    match primal {
-        Type::Double => Expr::proj(dual, 1),
-        Type::Bool | Type::Index(_) => dual,
-        Type::Array(element, _) => {
-            Expr::bind("d", dual, |dual| Expr::build(Expr::dim(dual.clone(), 0), "k", |k| tangents(Expr::get(dual.clone(), k), element)))
-        }
-        Type::Tuple(parts) => Expr::bind("d", dual, |dual| {
-            Expr::tuple(parts.iter().enumerate().map(|(at, part)| tangents(Expr::proj(dual.clone(), at), part)).collect())
-        }),
     }
 }

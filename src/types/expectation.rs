@@ -68,6 +68,18 @@ impl Infer<'_> {
         }
     }
 
+    /// The type without holes where Doubles belong: what is not known is a Vector, a Double inside something.
+    pub(super) fn made_of_doubles(&mut self, ty: &Ty) -> Ty {
+        if let Ty::Hole(id) = self.holes.head(ty)
+            && self.holes.class(id) == Class::Any
+        {
+            let size = self.holes.fresh_size();
+            self.holes.solve(id, Ty::array(Ty::Double, size));
+        }
+        self.holes.open(ty).into_iter().for_each(|id| self.holes.solve(id, Ty::Double));
+        self.holes.resolve(ty)
+    }
+
     pub(super) fn mismatch(&mut self, span: Span, wanted: &Ty, found: &Ty, mismatch: Mismatch, note: &str, label: Option<(Span, String)>) {
         let (wanted_text, found_text) = (self.text(wanted), self.text(found));
         let diagnostic = match mismatch {

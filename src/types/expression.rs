@@ -282,8 +282,14 @@ impl Infer<'_> {
         }
         if let Some(Builtin::Api(api)) = found {
             let args: Vec<(Span, Ty)> = args.iter().map(|arg| (arg.span, self.expr(arg, scope).ty)).collect();
+            let Some((params, point, value)) = builtin::shaped(api, &mut self.holes, self.level) else {
+                self.expect_form(api, &args, &params);
+                return Typed { ty: result, value: None };
+            };
             self.expect_form(api, &args, &params);
-            return Typed { ty: result, value: None };
+            let (point, value) = (self.made_of_doubles(&point), self.made_of_doubles(&value));
+            let rows = if api == builtin::Api::Hessian { &point } else { &value };
+            return Typed { ty: rows.with_doubles(&point), value: None };
         }
         let mut value = None;
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {

@@ -74,6 +74,17 @@ impl Ty {
 
     pub const INDEX: Ty = Ty::Index(None);
 
+    /// The type with another one in the place of each Double.
+    pub fn with_doubles(&self, by: &Ty) -> Ty {
+        match self {
+            Ty::Double => by.clone(),
+            Ty::Bool | Ty::Index(_) | Ty::Hole(_) | Ty::Fun(..) => self.clone(),
+            Ty::Array(element, size) => Ty::array(element.with_doubles(by), size.clone()),
+            Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
+        }
+    }
+
+
     /// Rebuilds the type with sizes mapped by `size` and holes by `hole`.
     pub fn map(&self, size: &mut dyn FnMut(&Size) -> Size, hole: &mut dyn FnMut(u32) -> Ty) -> Ty {
         match self {

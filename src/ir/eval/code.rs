@@ -328,7 +328,11 @@ impl<'p> Compiler<'p> {
                 let (code, active) = self.expr(scope, body)?;
                 scope.depth -= 1;
                 let reached = if active.tags() & tag_bit(tag) == 0 { 0 } else { active.tags() & !tag_bit(tag) | cotangent_activity.tags() };
-                let activity = Activity::of(x.ty(), reached);
+                let derivative = match expr.ty() {
+                    Type::Tuple(parts) if parts.len() == 2 => &parts[1],
+                    _ => return defect(expr, "a `vjp` that is no pair"),
+                };
+                let activity = Activity::of(derivative, reached);
                 let parts = Box::new((at, cotangent, code));
                 let both = Activity::Parts([active.without(tag_bit(tag)), activity.clone()].into());
                 (Code::Vjp { tag, slot, parts, activity, span: expr.span() }, both)

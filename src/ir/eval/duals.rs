@@ -31,7 +31,10 @@ pub fn pair(tag: u32, value: &V) -> V {
         }
         Value::Index(_) | Value::Bool(_) => value.clone(),
         Value::Tuple(parts) => Value::tuple(parts.iter().map(|part| pair(tag, part)).collect()),
-        Value::Array(array) => Value::from_items(dual_shape(&array.element), array.items.iter().map(|item| pair(tag, item)).collect()),
+        Value::Array(array) => {
+            let element = array.element.with_doubles(&Shape::Tuple([Shape::Double, Shape::Double].into()));
+            Value::from_items(element, array.items.iter().map(|item| pair(tag, item)).collect())
+        }
     }
 }
 
@@ -56,6 +59,39 @@ pub fn unit_of(value: &V, k: usize) -> V {
         at += 1;
         Number::Plain(if at == k + 1 { 1.0 } else { 0.0 })
     })
+}
+
+/// The tangents of a dual value, depth first; `value` says where it has Doubles.
+pub fn tangents(dual: &V, value: &V, found: &mut Vec<Number>) {
+    match (value, dual) {
+        (Value::Double(_), Value::Tuple(pair)) => {
+            if let Some(Value::Double(tangent)) = pair.get(1) {
+                found.push(tangent.clone());
+            }
+        }
+        (Value::Double(_) | Value::Index(_) | Value::Bool(_), _) => {}
+        (Value::Tuple(_) | Value::Array(_), dual) => {
+            value.items().iter().zip(dual.items()).for_each(|(value, dual)| tangents(dual, value, found));
+        }
+    }
+}
+
+/// The Jacobian from its columns: the value with one of the shape of the point in the place of each Double.
+pub fn rows(value: &V, at: &V, columns: &[Vec<Number>], row: &mut usize) -> V {
+    match value {
+        Value::Double(_) => {
+            let mut column = columns.iter();
+            let own = at.map(&mut |_| column.next().and_then(|column| column.get(*row)).cloned().unwrap_or(Number::Plain(0.0)));
+            *row += 1;
+            own
+        }
+        Value::Index(_) | Value::Bool(_) => value.clone(),
+        Value::Tuple(parts) => Value::tuple(parts.iter().map(|part| rows(part, at, columns, row)).collect()),
+        Value::Array(array) => {
+            let element = array.element.with_doubles(&at.shape());
+            Value::from_items(element, array.items.iter().map(|item| rows(item, at, columns, row)).collect())
+        }
+    }
 }
 
 /// What a `vjp` and an `accumulate` compute on whole values.
@@ -96,14 +132,5 @@ impl Trace {
             }
             (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_), _) => {}
         }
-    }
-}
-
-fn dual_shape(shape: &Shape) -> Shape {
-    match shape {
-        Shape::Double => Shape::Tuple([Shape::Double, Shape::Double].into()),
-        Shape::Index | Shape::Bool | Shape::Unknown => shape.clone(),
-        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(dual_shape).collect()),
-        Shape::Array(element, length) => Shape::array(dual_shape(element), *length),
     }
 }

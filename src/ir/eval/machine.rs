@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::code::{Build, Code, Fold, Instance, ShapeCode, UpdateCode};
-use super::duals::{count_doubles, pair, primal, seed, unit_of};
+use super::duals::{count_doubles, pair, primal, rows, seed, tangents, unit_of};
 use super::number::Number;
 use super::sizes::length_at;
 use super::value::{Shape, Value};
@@ -27,6 +27,9 @@ pub struct Machine<'c> {
     base: usize,
     pub trace: Trace,
 }
+
+/// What is done with a value and its dual.
+type EachDirection<'f, 'c> = &'f mut dyn FnMut(&mut Machine<'c>, &V, &V) -> Run<()>;
 
 fn fail<T>(status: Status, span: Span, message: impl Into<String>) -> Run<T> {
     Err(RuntimeError::new(ErrorKind::Status(status), span, message))
@@ -119,8 +122,11 @@ impl<'c> Machine<'c> {
             }
             Code::Vjp { tag, slot, parts, activity, span } => {
                 let (at, cotangent) = (self.run(&parts.0)?, self.run(&parts.1)?);
-                let (value, gradient) = self.vjp(*tag, *slot, (&at, &cotangent), &parts.2, *span)?;
-                Ok(Value::tuple(vec![value, activity.lift(gradient)]))
+                let (value, derivative) = match &cotangent {
+                    Value::Tuple(none) if none.is_empty() => self.rows(*tag, *slot, &at, &parts.2)?,
+                    cotangent => self.vjp(*tag, *slot, (&at, cotangent), &parts.2, *span)?,
+                };
+                Ok(Value::tuple(vec![value, activity.lift(derivative)]))
             }
             Code::Update(change, update) => self.update(*change, update),
             Code::Lift(code, activity) => Ok(activity.lift(self.run(code)?)),
@@ -222,26 +228,46 @@ impl<'c> Machine<'c> {
 
     /// The value at a point and wᵀ times the Jacobian there: one directional derivative for each Double of the point.
     fn vjp(&mut self, tag: u32, slot: usize, (at, cotangent): (&V, &V), body: &Code, span: Span) -> Run<(V, V)> {
-        let count = count_doubles(at);
-        let mut gradient = Vec::with_capacity(count);
+        let mut gradient = Vec::new();
+        let value = self.each_direction(tag, slot, at, body, &mut |this, value, dual| {
+            if !value.has_shape(&cotangent.shape()) {
+                let message = format!("the cotangent has shape {}, the result {}", cotangent.shape(), value.shape());
+                return fail(Status::Shape, span, message);
+            }
+            let mut sum = None;
+            this.trace.dot(dual, cotangent, value, &mut sum);
+            gradient.push(sum.unwrap_or(Number::Plain(0.0)));
+            Ok(())
+        })?;
+        let mut components = gradient.into_iter();
+        let gradient = at.map(&mut |_| components.next().unwrap_or(Number::Plain(0.0)));
+        Ok((value, gradient))
+    }
+
+    /// The body's value and its Jacobian.
+    fn rows(&mut self, tag: u32, slot: usize, at: &V, body: &Code) -> Run<(V, V)> {
+        let mut columns = Vec::new();
+        let value = self.each_direction(tag, slot, at, body, &mut |_, value, dual| {
+            let mut column = Vec::new();
+            tangents(dual, value, &mut column);
+            columns.push(column);
+            Ok(())
+        })?;
+        let jacobian = rows(&value, at, &columns, &mut 0);
+        Ok((value, jacobian))
+    }
+
+    /// The body's value, after `f` had it and its dual in the direction of each Double of the point; once without any.
+    fn each_direction(&mut self, tag: u32, slot: usize, at: &V, body: &Code, f: EachDirection<'_, 'c>) -> Run<V> {
         let mut value = None;
-        for unit in 0..count.max(1) {
+        for unit in 0..count_doubles(at).max(1) {
             let x = seed(tag, at, &unit_of(at, unit));
             self.set(slot, x);
             let result = self.run(body)?;
-            if !result.has_shape(&cotangent.shape()) {
-                let message = format!("the cotangent has shape {}, the result {}", cotangent.shape(), result.shape());
-                return fail(Status::Shape, span, message);
-            }
-            let dual = pair(tag, &result);
-            let mut sum = None;
-            self.trace.dot(&dual, cotangent, &result, &mut sum);
-            gradient.push(sum.unwrap_or(Number::Plain(0.0)));
+            f(self, &result, &pair(tag, &result))?;
             value.get_or_insert(primal(tag, &result));
         }
-        let mut components = gradient.into_iter();
-        let gradient = at.map(&mut |_| components.next().unwrap_or(Number::Plain(0.0)));
-        Ok((value.unwrap_or(Value::Index(0)), gradient))
+        Ok(value.unwrap_or(Value::Index(0)))
     }
 
     fn condition(&mut self, code: &Code) -> Run<bool> {

@@ -44,6 +44,16 @@ impl Shape {
         Shape::Array(Rc::new(element), length)
     }
 
+    /// The shape with another one in the place of each Double.
+    pub fn with_doubles(&self, by: &Shape) -> Shape {
+        match self {
+            Shape::Double => by.clone(),
+            Shape::Index | Shape::Bool | Shape::Unknown => self.clone(),
+            Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
+            Shape::Array(element, length) => Shape::array(element.with_doubles(by), *length),
+        }
+    }
+
     /// The lengths, outermost first; those that are not known are left out.
     pub fn dims(&self) -> Vec<usize> {
         match self {
