@@ -173,6 +173,21 @@ pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
     rebuilt.at(expr.span())
 }
 
+/// As [`map_children`], where `f` may fail: the first failure, after which no subterm is asked.
+pub fn try_map_children<E>(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Result<Expr, E>) -> Result<Expr, E> {
+    let mut failure = None;
+    let mapped = map_children(expr, &mut |child| {
+        if failure.is_some() {
+            return child.clone();
+        }
+        f(child).unwrap_or_else(|problem| {
+            failure = Some(problem);
+            child.clone()
+        })
+    });
+    failure.map_or(Ok(mapped), Err)
+}
+
 #[derive(Default)]
 struct Renaming {
     terms: FxHashMap<Var, Expr>,
