@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod children;
+pub mod distinct;
 pub mod eval;
 mod fingerprint;
 pub mod free;

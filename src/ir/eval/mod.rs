@@ -25,7 +25,7 @@ mod tests;
 
 pub use value::{Array, Shape, Value};
 
-use super::last_use::distinct;
+use super::distinct::distinct;
 use super::term::{Function, Program, Status};
 use crate::source::Span;
 
