@@ -9,8 +9,9 @@
 use rustc_hash::FxHashMap;
 
 use super::free::{any_free_var, mentions};
+use super::program::{Function, match_sizes};
 use super::size::{Atom, Size};
-use super::term::{Expr, Function, Term, match_sizes};
+use super::term::{Expr, Term};
 use super::types::Type;
 use super::var::Var;
 

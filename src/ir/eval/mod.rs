@@ -26,7 +26,8 @@ mod tests;
 pub use value::{Array, Shape, Value};
 
 use super::distinct::distinct;
-use super::term::{Function, Program, Status};
+use super::program::{Function, Program};
+use super::term::Status;
 use crate::source::Span;
 
 /// What a program gave, and what it took.
