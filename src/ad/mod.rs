@@ -30,7 +30,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use crate::diagnostic::Diagnostic;
-use crate::ir::subst::map_children;
+use crate::ir::subst::try_map_children;
 use crate::ir::term::Vjp;
 use crate::ir::{Expr, Function, Program, Term};
 use crate::source::Span;
@@ -57,17 +57,7 @@ pub fn differentiate(program: &Program) -> Result<Program> {
 
 /// Replaces every `dual` term, the innermost first.
 fn without_duals(expr: &Expr, functions: &mut Functions) -> Result<Expr> {
-    let mut failure = None;
-    let inner = map_children(expr, &mut |child| match without_duals(child, functions) {
-        Ok(new) => new,
-        Err(diagnostic) => {
-            failure.get_or_insert(diagnostic);
-            child.clone()
-        }
-    });
-    if let Some(diagnostic) = failure {
-        return Err(diagnostic);
-    }
+    let inner = try_map_children(expr, &mut |child| without_duals(child, functions))?;
     let spares = functions.spares.clone();
     if let Term::Vjp { x, at, cotangent, body } = inner.term() {
         let both = reverse::vjp(functions, &Vjp { x, at, cotangent, body }, &spares)?;

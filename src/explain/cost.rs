@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use super::polynomial::{largest, maximum, text};
 use crate::ir::prim::Kind;
-use crate::ir::term::match_sizes;
+use crate::ir::program::match_sizes;
 use crate::ir::{Atom, Change, Expr, Function, Prim, Program, Size, Term, Type, Updated, Var};
 
 /// Work by kind.

@@ -11,8 +11,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::print;
+use super::program::{Function, Program};
 use super::size::Size;
-use super::term::{Change, Expr, Function, Program, Term, Updated, Vjp};
+use super::term::{Change, Expr, Term, Updated, Vjp};
 use super::types::Type;
 use super::var::Var;
 

@@ -17,7 +17,7 @@ use super::free::mentions;
 use super::term::{Expr, Term, Updated};
 use super::var::Var;
 
-/// What is known of one [`distinct`] term. Nodes are told apart by their addresses: the term outlives this.
+/// What is known of one [`distinct`](super::distinct::distinct) term. Nodes are told apart by their addresses: the term outlives this.
 #[derive(Debug, Default)]
 pub struct LastUses {
     last: HashSet<usize>,
@@ -77,7 +77,7 @@ impl LastUses {
         match expr.term() {
             Term::Let(var, value, body) => {
                 self.visit(body, live);
-                live.0.remove(var);
+                live.remove(var);
                 self.visit(value, live);
             }
             Term::If(cond, then, otherwise) => {
@@ -160,9 +160,7 @@ impl LastUses {
     fn visit_loop(&mut self, expr: &Expr, body: &Expr, live: &mut Live) {
         let mut inside = Live::default();
         uses(body, &mut inside);
-        expr.term().binders().for_each(|var| {
-            inside.0.remove(var);
-        });
+        expr.term().binders().for_each(|var| inside.remove(var));
         live.join(inside);
         if body.has_updates() {
             self.visit(body, &mut live.clone());
@@ -170,141 +168,24 @@ impl LastUses {
     }
 }
 
-/// The same term with a node of its own at every place: elsewhere two occurrences may be one node in memory. What an update
-/// puts into an array that was just changed has a name before, where it reads what the array was:
-///
-///     update (update v i v[j]) j v[i]   →   let x = v[i] in update (update v i v[j]) j x
-///
-/// So has a component that reads an array which one before it changes, `x` in `(update v i e, f v)`.
-pub fn distinct(expr: &Expr) -> Expr {
-    let copy = |expr: &Expr| distinct(expr);
-    let all = |parts: &[Expr]| parts.iter().map(copy).collect::<Vec<_>>();
-    let term = match expr.term() {
-        Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => expr.term().clone(),
-        Term::Prim(prim, args) => Term::Prim(*prim, all(args)),
-        Term::Let(var, value, body) => Term::Let(var.clone(), copy(value), copy(body)),
-        Term::If(cond, a, b) => Term::If(copy(cond), copy(a), copy(b)),
-        Term::Build { n, i, body } => Term::Build { n: copy(n), i: i.clone(), body: copy(body) },
-        Term::Fold { n, acc, i, body, init } => {
-            let (named, init) = first_states(init, acc);
-            let fold = Term::Fold { n: copy(n), acc: acc.clone(), i: i.clone(), body: copy(body), init: copy(&init) };
-            let whole = Expr::with_type(fold, expr.ty().clone(), expr.span());
-            return named.into_iter().rev().fold(whole, |whole, (var, value)| Expr::let_(var, copy(&value), whole));
-        }
-        Term::Get(array, index) => Term::Get(copy(array), copy(index)),
-        Term::Dim(array, axis) => Term::Dim(copy(array), *axis),
-        Term::Tuple(parts) => {
-            let (named, parts) = readers_first(parts);
-            let whole = Expr::with_type(Term::Tuple(all(&parts)), expr.ty().clone(), expr.span());
-            return named.into_iter().rev().fold(whole, |whole, (var, value)| Expr::let_(var, copy(&value), whole));
-        }
-        Term::Proj(tuple, k) => Term::Proj(copy(tuple), *k),
-        Term::Array(items) => Term::Array(all(items)),
-        Term::Call(name, args) => Term::Call(name.clone(), all(args)),
-        Term::Update(change, parts) => match Updated::of(parts) {
-            Some(Updated { array, indices, value }) if reads_changed(array, value) => {
-                let x = Var::fresh("x", value.ty().clone());
-                let update = Expr::update(*change, copy(array), all(indices), Expr::var(&x)).at(expr.span());
-                Term::Let(x, copy(value), update)
-            }
-            Some(_) | None => Term::Update(*change, all(parts)),
-        },
-        Term::Check { cond, status, body } => Term::Check { cond: copy(cond), status: *status, body: copy(body) },
-        Term::Dual { x, at, tangent, body } => Term::Dual { x: x.clone(), at: copy(at), tangent: copy(tangent), body: copy(body) },
-        Term::Vjp { x, at, cotangent, body } => Term::Vjp { x: x.clone(), at: copy(at), cotangent: copy(cotangent), body: copy(body) },
-    };
-    Expr::with_type(term, expr.ty().clone(), expr.span())
-}
-
-/// Names for the updates that a fold's state begins with, and for what comes before them: so they are made where the state is.
-fn first_states(init: &Expr, acc: &Var) -> (Vec<(Var, Expr)>, Expr) {
-    let is_update = |expr: &Expr| matches!(expr.term(), Term::Update(..));
-    let mut named = Vec::new();
-    let mut name = |value: &Expr| {
-        let var = Var::fresh(acc.name(), value.ty().clone());
-        named.push((var.clone(), value.clone()));
-        Expr::var(&var)
-    };
-    let first = match init.term() {
-        Term::Update(..) => name(init),
-        Term::Tuple(parts) if parts.iter().any(is_update) => {
-            let last = parts.iter().rposition(is_update).unwrap_or(0);
-            let is_named = |at: usize, part: &Expr| at <= last && !part.is_atom() && component(part).is_none();
-            let parts = parts.iter().enumerate().map(|(at, part)| if is_named(at, part) { name(part) } else { part.clone() });
-            Expr::with_type(Term::Tuple(parts.collect()), init.ty().clone(), init.span())
-        }
-        _ => init.clone(),
-    };
-    (named, first)
-}
-
-/// Names for the components that read what one before them changes, and the components.
-fn readers_first(parts: &[Expr]) -> (Vec<(Var, Expr)>, Vec<Expr>) {
-    let mut named = Vec::new();
-    let mut rest = parts.to_vec();
-    for (at, part) in parts.iter().enumerate().filter(|(_, part)| part.has_updates()) {
-        let changed = changed(part);
-        for later in rest.iter_mut().skip(at + 1).filter(|later| !later.is_atom()) {
-            let mut read = Live::default();
-            uses(later, &mut read);
-            if changed.iter().any(|(var, path)| read.has(var, path)) {
-                let var = Var::fresh("x", later.ty().clone());
-                let value = std::mem::replace(later, Expr::var(&var));
-                named.push((var, value));
-            }
-        }
-    }
-    (named, rest)
-}
-
-/// The variables, and components, that a term updates or folds over with updates.
-fn changed(expr: &Expr) -> Vec<(Var, Vec<usize>)> {
-    fn go(expr: &Expr, found: &mut Live) {
-        if !expr.has_updates() {
-            return;
-        }
-        let array = match expr.term() {
-            Term::Update(_, parts) => parts.first(),
-            Term::Fold { init, body, .. } if body.has_updates() => Some(init),
-            _ => None,
-        };
-        if let Some((var, path)) = array.and_then(component) {
-            found.add(var, path);
-        }
-        expr.term().each_child(&mut |child| go(child, found));
-        expr.term().binders().for_each(|var| {
-            found.0.remove(var);
-        });
-    }
-    let mut found = Live::default();
-    go(expr, &mut found);
-    found.arrays()
-}
-
-/// Whether a value reads an array that is changed within `array`.
-fn reads_changed(array: &Expr, value: &Expr) -> bool {
-    let Term::Update(_, parts) = array.term() else { return false };
-    let Some(Updated { array, .. }) = Updated::of(parts) else { return false };
-    match component(array) {
-        Some((var, _)) => !matches!(value.term(), Term::Var(_)) && mentions(value, var),
-        None => reads_changed(array, value),
-    }
-}
-
 /// The variables that are used later, with the components that are.
 #[derive(Clone, Default)]
-struct Live(HashMap<Var, Vec<Vec<usize>>>);
+pub(super) struct Live(HashMap<Var, Vec<Vec<usize>>>);
 
 impl Live {
-    fn has(&self, var: &Var, path: &[usize]) -> bool {
+    pub fn has(&self, var: &Var, path: &[usize]) -> bool {
         self.0.get(var).is_some_and(|used| used.iter().any(|other| other.starts_with(path) || path.starts_with(other)))
     }
 
-    fn add(&mut self, var: &Var, path: Vec<usize>) {
+    pub fn add(&mut self, var: &Var, path: Vec<usize>) {
         let used = self.0.entry(var.clone()).or_default();
         if !used.iter().any(|other| path.starts_with(other)) {
             used.push(path);
         }
+    }
+
+    pub fn remove(&mut self, var: &Var) {
+        self.0.remove(var);
     }
 
     fn join(&mut self, other: Live) {
@@ -313,7 +194,7 @@ impl Live {
         }
     }
 
-    fn arrays(&self) -> Vec<(Var, Vec<usize>)> {
+    pub fn arrays(&self) -> Vec<(Var, Vec<usize>)> {
         let arrays = self.0.iter().filter(|(var, _)| var.ty().has_array());
         let mut found: Vec<_> = arrays.flat_map(|(var, paths)| paths.iter().map(|path| (var.clone(), path.clone()))).collect();
         found.sort();
@@ -322,14 +203,12 @@ impl Live {
 }
 
 /// Every occurrence in a term of a variable that it does not bind.
-fn uses(expr: &Expr, live: &mut Live) {
+pub(super) fn uses(expr: &Expr, live: &mut Live) {
     match component(expr) {
         Some((var, path)) => live.add(var, path),
         None => {
             expr.term().each_child(&mut |child| uses(child, live));
-            expr.term().binders().for_each(|var| {
-                live.0.remove(var);
-            });
+            expr.term().binders().for_each(|var| live.remove(var));
         }
     }
 }
@@ -450,24 +329,6 @@ mod tests {
         let update = put(part(0), 0);
         assert!(LastUses::of(&Expr::tuple(vec![update.clone(), part(1)])).is_last(&operand(&update)));
         assert!(!LastUses::of(&Expr::tuple(vec![update.clone(), part(0)])).is_last(&operand(&update)));
-    }
-
-    #[test]
-    fn what_an_update_changes_is_read_before() {
-        let (v, pair) = (vector("v"), Var::fresh("p", Type::tuple(vec![vector("a").ty().clone(), vector("b").ty().clone()])));
-        let read = |k| Expr::get(Expr::var(&v), Expr::index(k));
-        let change = |array: Expr, at, value: Expr| Expr::update(Change::Replace, array, vec![Expr::index(at)], value);
-        let swap = distinct(&change(change(Expr::var(&v), 0, read(1)), 1, read(0)));
-        let Term::Let(_, value, update) = swap.term() else { panic!("no let: {swap:?}") };
-        assert!(matches!(value.term(), Term::Get(..)));
-        let found = LastUses::of(&swap);
-        assert!(found.is_last(&operand(&operand(update))));
-        // (update p.0 0 1.0, p.0[1])
-        let part = || Expr::proj(Expr::var(&pair), 0);
-        let both = distinct(&Expr::tuple(vec![put(part(), 0), Expr::get(part(), Expr::index(1))]));
-        let Term::Let(_, _, tuple) = both.term() else { panic!("no let: {both:?}") };
-        let Term::Tuple(parts) = tuple.term() else { panic!("no tuple: {tuple:?}") };
-        assert!(LastUses::of(&both).is_last(&operand(&parts[0])));
     }
 
     #[test]

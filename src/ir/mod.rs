@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod children;
+pub mod distinct;
 pub mod doubles;
 pub mod eval;
 mod fingerprint;
@@ -9,6 +10,7 @@ pub mod free;
 pub mod last_use;
 pub mod prim;
 pub mod print;
+pub mod program;
 pub mod prove;
 pub mod size;
 pub mod subst;
@@ -18,7 +20,8 @@ pub mod var;
 mod var_set;
 
 pub use prim::Prim;
+pub use program::{Function, Program};
 pub use size::{Atom, Size};
-pub use term::{Change, Expr, Function, Program, Status, Term, Updated};
+pub use term::{Change, Expr, Status, Term, Updated};
 pub use types::Type;
 pub use var::Var;

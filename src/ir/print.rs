@@ -12,8 +12,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::prim::Prim;
+use super::program::{Function, Program};
 use super::size::Size;
-use super::term::{Change, Expr, Function, Program, Status, Term, Updated};
+use super::term::{Change, Expr, Status, Term, Updated};
 use super::types::Type;
 use super::var::Var;
 

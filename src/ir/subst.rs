@@ -9,8 +9,9 @@
 use rustc_hash::FxHashMap;
 
 use super::free::{any_free_var, mentions};
+use super::program::{Function, match_sizes};
 use super::size::{Atom, Size};
-use super::term::{Expr, Function, Term, match_sizes};
+use super::term::{Expr, Term};
 use super::types::Type;
 use super::var::Var;
 
@@ -171,6 +172,21 @@ pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
         }
     };
     rebuilt.at(expr.span())
+}
+
+/// As [`map_children`], where `f` may fail: the first failure, after which no subterm is asked.
+pub fn try_map_children<E>(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Result<Expr, E>) -> Result<Expr, E> {
+    let mut failure = None;
+    let mapped = map_children(expr, &mut |child| {
+        if failure.is_some() {
+            return child.clone();
+        }
+        f(child).unwrap_or_else(|problem| {
+            failure = Some(problem);
+            child.clone()
+        })
+    });
+    failure.map_or(Ok(mapped), Err)
 }
 
 #[derive(Default)]

@@ -10,7 +10,8 @@ use std::rc::Rc;
 use super::fingerprint;
 use super::free::FreeVars;
 use super::prim::Prim;
-use super::size::{Atom, Size};
+use super::program::Function;
+use super::size::Size;
 use super::types::Type;
 use super::var::Var;
 use crate::source::Span;
@@ -166,36 +167,6 @@ pub struct Node {
 /// A shared, immutable term.
 #[derive(Clone, Debug)]
 pub struct Expr(Rc<Node>);
-
-/// One monomorphic first-order function. Its sizes are Index variables that calls take from the arguments'
-/// shapes: each stands alone as a length in the type of some parameter, or is a parameter itself.
-#[derive(Clone, Debug)]
-pub struct Function {
-    /// Unique in the program; an entry's is its source name.
-    pub name: Rc<str>,
-    pub doc: Option<String>,
-    /// Size names in order of first appearance in the parameters' types, without those that are parameters.
-    pub sizes: Vec<Var>,
-    pub params: Vec<Var>,
-    /// Lengths are over `sizes` and Index parameters.
-    pub result: Type,
-    pub body: Expr,
-    pub is_entry: bool,
-    pub span: Span,
-}
-
-/// All functions, callees before callers.
-#[derive(Clone, Debug, Default)]
-pub struct Program {
-    pub functions: indexmap::IndexMap<Rc<str>, Function>,
-}
-
-impl Program {
-    /// The nodes of all bodies, each as often as it is written.
-    pub fn node_count(&self) -> usize {
-        self.functions.values().fold(0, |nodes, function| nodes.saturating_add(function.body.node_count()))
-    }
-}
 
 impl Expr {
     /// A node from all its parts: for places where a constructor below would lose the declared type.
@@ -499,42 +470,6 @@ impl Updated<'_> {
     pub fn of(parts: &[Expr]) -> Option<Updated<'_>> {
         let [array, indices @ .., value] = parts else { return None };
         Some(Updated { array, indices, value })
-    }
-}
-
-impl Function {
-    /// The result type for arguments of these types: sizes are read off the arguments' shapes.
-    pub fn result_for(&self, args: &[Expr]) -> Type {
-        let mut sizes: Vec<(Var, Size)> = Vec::new();
-        for (param, arg) in self.params.iter().zip(args) {
-            if matches!(param.ty(), Type::Index(_)) {
-                sizes.push((param.clone(), Size::of_expr(arg)));
-            }
-            match_sizes(param.ty(), arg.ty(), &mut sizes);
-        }
-        self.result.map_sizes(&mut |size| {
-            size.substitute(&mut |atom| match atom {
-                Atom::Var(var) => sizes.iter().find(|(name, _)| name == var).map(|(_, size)| size.clone()),
-                Atom::Unknown(_) => Some(Size::unknown()),
-                Atom::Term(_) => None,
-            })
-        })
-    }
-}
-
-/// Notes what each lone size variable of `param` is in `arg`; the first occurrence decides.
-pub fn match_sizes(param: &Type, arg: &Type, sizes: &mut Vec<(Var, Size)>) {
-    match (param, arg) {
-        (Type::Array(p, size), Type::Array(a, actual)) => {
-            if let Some(var) = size.as_var()
-                && !sizes.iter().any(|(name, _)| name == var)
-            {
-                sizes.push((var.clone(), actual.clone()));
-            }
-            match_sizes(p, a, sizes);
-        }
-        (Type::Tuple(p), Type::Tuple(a)) => p.iter().zip(a.iter()).for_each(|(p, a)| match_sizes(p, a, sizes)),
-        _ => {}
     }
 }
 

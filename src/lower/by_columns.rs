@@ -19,7 +19,7 @@ use crate::ir::Prim;
 use super::call::can_fail;
 use super::captured::Homes;
 use super::clean::{each_local, reads};
-use super::parallel::inside;
+use super::effects::inside;
 use super::program::*;
 use super::work;
 

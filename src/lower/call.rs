@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use crate::ir::term::match_sizes;
+use crate::ir::program::match_sizes;
 use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
 use crate::source::Span;
 

@@ -6,7 +6,8 @@
 //! Sizes come first, those that are Index parameters included; tuples flatten depth first; internal functions
 //! leave the checks to their callers.
 
-use crate::ir::last_use::{LastUses, distinct};
+use crate::ir::distinct::distinct;
+use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
 use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
 use crate::real::Real;

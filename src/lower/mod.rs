@@ -20,6 +20,7 @@ mod collect;
 mod columns;
 mod context;
 mod diagonal;
+mod effects;
 mod expand;
 mod factors;
 #[cfg(test)]

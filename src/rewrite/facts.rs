@@ -1,7 +1,7 @@
 //! What a rule may know of the place it is applied at: the loops, lets and conditions around it.
 //!
 //! In: the scopes that the engine enters. Out: answers to `0 <= i < n?`, `n > 0?`, `are these sizes equal?`,
-//! `is this condition known?`, and the [`Uses`] of let-bound variables.
+//! `is this condition known?`, `can this fail?`, and the [`Uses`] of let-bound variables.
 //!
 //!     build(n, i. … v[i] …)     i < n is known inside; so is n > 0
 //!
@@ -14,7 +14,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::ir::free::{any_free_var, each_free_var, mentions};
-use crate::ir::{Expr, Function, Prim, Program, Size, Term, Type, Updated, Var, prove};
+use crate::ir::{Expr, Function, Prim, Program, Term, Type, Var, prove};
 
 use super::alike::same;
 use super::refusals::Refusals;
@@ -22,6 +22,7 @@ use super::uses::Uses;
 use sizes::{Asked, Known, Lesson};
 
 mod sizes;
+mod total;
 
 /// One thing that holds in the current scope.
 #[derive(Clone, Debug)]
@@ -434,42 +435,6 @@ impl Facts {
     /// The innermost variable that is bound to the same value.
     pub fn bound_to(&self, value: &Expr) -> Option<Var> {
         self.values.get(&value.fingerprint())?.iter().rev().find(|x| self.value(x).is_some_and(|known| same(known, value))).cloned()
-    }
-
-    /// Whether every index of an update is in range, and the new element has the shape of the old one.
-    fn is_safe_update(&self, update: Updated) -> bool {
-        let dims = update.array.ty().dims();
-        let in_range = update.indices.iter().zip(&dims).all(|(index, n)| self.in_range(index, n));
-        in_range && !update.value.ty().has_array()
-    }
-
-    /// Whether evaluating the term cannot fail here.
-    pub fn is_total(&self, expr: &Expr) -> bool {
-        let own = match expr.term() {
-            Term::Get(array, index) => array.ty().dims().first().is_some_and(|n| self.in_range(index, n)),
-            Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => {
-                matches!(args.get(1).map(Expr::term), Some(Term::Index(value)) if *value != 0)
-            }
-            Term::Prim(Prim::ToIndex, _) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } | Term::Vjp { .. } => false,
-            Term::Update(_, parts) => Updated::of(parts).is_some_and(|update| self.is_safe_update(update)),
-            // elements of one shape are so in any order
-            Term::Build { n, body, .. } => !body.ty().has_array() && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
-            Term::Fold { n, acc, .. } => !acc.ty().has_array() && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
-            Term::Array(items) => items.len() < 2 || !items.iter().any(|item| item.ty().has_array()),
-            Term::Var(_)
-            | Term::Double(_)
-            | Term::Index(_)
-            | Term::Bool(_)
-            | Term::Prim(..)
-            | Term::Let(..)
-            | Term::If(..)
-            | Term::Dim(..)
-            | Term::Tuple(_)
-            | Term::Proj(..) => true,
-        };
-        let mut total = own;
-        expr.term().each_child(&mut |child| total = total && self.is_total(child));
-        total
     }
 }
 

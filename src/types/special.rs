@@ -341,7 +341,7 @@ impl<'a> Elaborator<'a> {
         // sizes of a memoised function have the names of its first use: read them off the arguments
         let mut lengths: Vec<(Var, Size)> = Vec::new();
         for (param, arg) in special.params.iter().zip(&args) {
-            crate::ir::term::match_sizes(param.ty(), arg.ty(), &mut lengths);
+            crate::ir::program::match_sizes(param.ty(), arg.ty(), &mut lengths);
         }
         let mut unknown: Vec<(u32, Size)> = Vec::new();
         let mut outside = |size: &Size| {

@@ -22,7 +22,7 @@ use super::block::{Block, Spares};
 use super::functions::Functions;
 use super::{Result, internal};
 use crate::diagnostic::Diagnostic;
-use crate::ir::subst::{inlined, map_children};
+use crate::ir::subst::{inlined, try_map_children};
 use crate::ir::term::Vjp;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type};
 use crate::source::Span;
@@ -62,17 +62,7 @@ fn without_calls(expr: &Expr, functions: &Functions, nodes: &mut usize) -> Resul
         let message = "unsupported: the function is too large for reverse mode with the functions that it calls written out";
         return Err(Diagnostic::error("E0604", expr.span(), message).help("use `--mode forward`, or `jvp`"));
     }
-    let mut failure = None;
-    let inner = map_children(expr, &mut |child| match without_calls(child, functions, nodes) {
-        Ok(new) => new,
-        Err(diagnostic) => {
-            failure.get_or_insert(diagnostic);
-            child.clone()
-        }
-    });
-    if let Some(diagnostic) = failure {
-        return Err(diagnostic);
-    }
+    let inner = try_map_children(expr, &mut |child| without_calls(child, functions, nodes))?;
     let Term::Call(name, args) = inner.term() else { return Ok(inner) };
     let Some(function) = functions.done.get(name) else {
         return Err(internal(expr.span(), format!("a call of `{name}` before its definition")));

@@ -3,7 +3,8 @@
 use super::real::polygamma;
 use super::{Value, eval};
 use crate::ir::prim::{Derivative, Kind, Prim, ROWS};
-use crate::ir::term::{Expr, Function, Program};
+use crate::ir::program::{Function, Program};
+use crate::ir::term::Expr;
 use crate::ir::types::Type;
 use crate::ir::var::Var;
 use crate::source::Span;

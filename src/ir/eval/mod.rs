@@ -25,8 +25,9 @@ mod tests;
 
 pub use value::{Array, Shape, Value};
 
-use super::last_use::distinct;
-use super::term::{Function, Program, Status};
+use super::distinct::distinct;
+use super::program::{Function, Program};
+use super::term::Status;
 use crate::source::Span;
 
 /// What a program gave, and what it took.

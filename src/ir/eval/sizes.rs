@@ -4,7 +4,7 @@
 
 use super::machine::V;
 use super::value::{Shape, Value};
-use crate::ir::term::Function;
+use crate::ir::program::Function;
 use crate::ir::types::Type;
 use crate::ir::var::Var;
 

@@ -2,8 +2,9 @@
 
 use super::{Counts, ErrorKind, RuntimeError, Shape, Value, eval};
 use crate::ir::prim::Prim;
+use crate::ir::program::{Function, Program};
 use crate::ir::size::Size;
-use crate::ir::term::{Expr, Function, Program, Status};
+use crate::ir::term::{Expr, Status};
 use crate::ir::types::Type;
 use crate::ir::var::Var;
 use crate::source::Span;

@@ -24,8 +24,9 @@ use range::{Range, TYPES};
 use search::Search;
 
 use crate::ir::prim::Prim;
+use crate::ir::program::Function;
 use crate::ir::size::{Atom, Monomial, Size};
-use crate::ir::term::{Expr, Function, Term};
+use crate::ir::term::{Expr, Term};
 use crate::ir::types::Type;
 use crate::ir::var::Var;
 

@@ -9,8 +9,8 @@
 //! counts as one in a loop.
 
 use crate::ir::free::{each_free_var, mentions};
+use crate::ir::program::match_sizes;
 use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
-use crate::ir::term::match_sizes;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::cost::{element_is_cheap, element_is_hot, element_is_short, is_fill};

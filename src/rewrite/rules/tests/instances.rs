@@ -1,7 +1,8 @@
 //! Terms that rules written as functions may apply to.
 //!
 //! In: a source of random terms and a rule's name. Out: a term that has the shape of the rule's left side often enough;
-//! `None` for a rule that has no line here. Those of arrays and loops are in `loops`.
+//! `None` for a rule that has no line here. Those of arrays and loops are in `loops`, those of arrays
+//! that are changed in `updates`.
 
 use crate::ir::{Expr, Prim, Size, Status, Type};
 use crate::rewrite::generate::Generator;
@@ -9,6 +10,7 @@ use crate::rewrite::generate::Generator;
 use super::shapes::{double, loop_of, partial, prim, product, sum_of};
 
 mod loops;
+mod updates;
 
 /// A term that the function-defined rule may apply to.
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
@@ -267,6 +269,6 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let body = if g.below(2) == 0 && other.is_atom() { prim(Prim::Add, other, body) } else { body };
             Expr::let_(x, value, body)
         }
-        _ => return loops::instance(g, rule),
+        _ => return loops::instance(g, rule).or_else(|| updates::instance(g, rule)),
     })
 }

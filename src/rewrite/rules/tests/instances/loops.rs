@@ -1,6 +1,6 @@
 //! Terms that rules of arrays and loops may apply to: as [`super::instance`].
 
-use crate::ir::{Change, Expr, Prim, Size, Status, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::generate::Generator;
 
 use super::super::shapes::{double, loop_of, pair_fold, partial, prim, sum_of};
@@ -406,32 +406,6 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     _ => prim(Prim::Div, hot, Expr::prim(Prim::Exp, vec![g.double(2)])),
                 };
                 prim(Prim::Add, s, product)
-            })
-        }
-        "update-array" => {
-            let items = (0..1 + g.below(4)).map(|_| g.double(1)).collect();
-            let array = Expr::array(Type::Double, items);
-            let change = if g.below(2) == 0 { Change::Add } else { Change::Replace };
-            Expr::update(change, array, vec![Expr::index(g.below(3) as i64)], g.double(2))
-        }
-        "get-update" => {
-            let array = g.vector(0);
-            let index = if g.below(2) == 0 { Expr::index(g.below(3) as i64) } else { g.index(0) };
-            let at = if g.below(3) == 0 { Expr::index(g.below(3) as i64) } else { index.clone() };
-            let change = if g.below(2) == 0 { Change::Add } else { Change::Replace };
-            Expr::get(Expr::update(change, array, vec![index], g.double(2)), at)
-        }
-        "collect-build" => {
-            let rows = g.below(3) == 0;
-            let array = if rows { g.param("M") } else { g.vector(0) };
-            let n = if g.below(4) == 0 { g.count() } else { Expr::dim(array.clone(), 0) };
-            let change = if g.below(3) == 0 { Change::Replace } else { Change::Add };
-            Expr::fold(n, "a", "i", array.clone(), |a, i| {
-                if rows {
-                    return Expr::fold(Expr::dim(array, 1), "b", "j", a, |b, j| Expr::update(change, b, vec![i.clone(), j], g.double(2)));
-                }
-                let changed = Expr::update(change, a.clone(), vec![i], g.double(2));
-                if g.below(2) == 0 { Expr::if_(g.boolean(1), changed, a) } else { changed }
             })
         }
         "fold-range" => {

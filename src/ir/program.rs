@@ -1,0 +1,80 @@
+//! Functions and programs: terms with names, parameters and sizes.
+//!
+//! In: the terms of bodies. Out: a [`Program`], all functions by name, callees before callers; what a call's result is for its
+//! arguments, whose shapes give the function's sizes.
+//!
+//!     f (A: Matrix<n, m>) : Vector<m>   for an argument of type Matrix<3, k>   →   n = 3, m = k: Vector<k>
+
+use std::rc::Rc;
+
+use super::size::{Atom, Size};
+use super::term::Expr;
+use super::types::Type;
+use super::var::Var;
+use crate::source::Span;
+
+/// One monomorphic first-order function. Its sizes are Index variables that calls take from the arguments'
+/// shapes: each stands alone as a length in the type of some parameter, or is a parameter itself.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Unique in the program; an entry's is its source name.
+    pub name: Rc<str>,
+    pub doc: Option<String>,
+    /// Size names in order of first appearance in the parameters' types, without those that are parameters.
+    pub sizes: Vec<Var>,
+    pub params: Vec<Var>,
+    /// Lengths are over `sizes` and Index parameters.
+    pub result: Type,
+    pub body: Expr,
+    pub is_entry: bool,
+    pub span: Span,
+}
+
+/// All functions, callees before callers.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub functions: indexmap::IndexMap<Rc<str>, Function>,
+}
+
+impl Program {
+    /// The nodes of all bodies, each as often as it is written.
+    pub fn node_count(&self) -> usize {
+        self.functions.values().fold(0, |nodes, function| nodes.saturating_add(function.body.node_count()))
+    }
+}
+
+impl Function {
+    /// The result type for arguments of these types: sizes are read off the arguments' shapes.
+    pub fn result_for(&self, args: &[Expr]) -> Type {
+        let mut sizes: Vec<(Var, Size)> = Vec::new();
+        for (param, arg) in self.params.iter().zip(args) {
+            if matches!(param.ty(), Type::Index(_)) {
+                sizes.push((param.clone(), Size::of_expr(arg)));
+            }
+            match_sizes(param.ty(), arg.ty(), &mut sizes);
+        }
+        self.result.map_sizes(&mut |size| {
+            size.substitute(&mut |atom| match atom {
+                Atom::Var(var) => sizes.iter().find(|(name, _)| name == var).map(|(_, size)| size.clone()),
+                Atom::Unknown(_) => Some(Size::unknown()),
+                Atom::Term(_) => None,
+            })
+        })
+    }
+}
+
+/// Notes what each lone size variable of `param` is in `arg`; the first occurrence decides.
+pub fn match_sizes(param: &Type, arg: &Type, sizes: &mut Vec<(Var, Size)>) {
+    match (param, arg) {
+        (Type::Array(p, size), Type::Array(a, actual)) => {
+            if let Some(var) = size.as_var()
+                && !sizes.iter().any(|(name, _)| name == var)
+            {
+                sizes.push((var.clone(), actual.clone()));
+            }
+            match_sizes(p, a, sizes);
+        }
+        (Type::Tuple(p), Type::Tuple(a)) => p.iter().zip(a.iter()).for_each(|(p, a)| match_sizes(p, a, sizes)),
+        _ => {}
+    }
+}
