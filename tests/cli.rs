@@ -395,7 +395,7 @@ fn entries_and_derivatives_are_chosen_together() {
         ("gradient:f:a,c", "E0504", "no parameter `c`"),
         ("gradient:g:*", "E0501", "`g` has no gradient with respect to `a`, `b`"),
         ("valueAndGradient:g", "E0501", "`g` has no valueAndGradient with respect to `a`"),
-        ("jacobian:g:a,b", "E0501", "`g` has no jacobian with respect to `a`, `b`"),
+        ("hessian:g:a,b", "E0501", "`g` has no hessian with respect to `a`, `b`"),
     ];
     for (derive, code, words) in refused {
         let found = exported(&["--derive", derive]);

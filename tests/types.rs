@@ -216,7 +216,7 @@ fn a_form_that_does_not_fit_names_the_one_that_does() {
         ("let f (v: Vector) = derivative vectorSum v", "1:32", "gradient"),
         ("let f (v: Matrix) = mgrad vectorSum v[0]", "1:27", "grad"),
         ("let f (v: Vector) = gradient (fun v -> v) v", "1:30", "jacobian"),
-        ("let f (m: Matrix) = jacobian (fun m -> m[0]) m", "1:30", "jvp"),
+        ("let f (m: Matrix) = hessian (fun m -> m[0]) m", "1:29", "jacobian"),
     ] {
         let help = with_large_stack(|| {
             let mut sources = SourceMap::default();

@@ -18,6 +18,7 @@ use indexmap::IndexMap;
 use crate::explain::Candidates;
 use crate::explain::cost::{Cost, of_entry};
 use crate::ir::free::each_free_var;
+use crate::ir::term::Vjp;
 use crate::ir::{Expr, Function, Program, Size, Type, Var};
 use crate::mode::{self, Way};
 use crate::{ad, rewrite};
@@ -38,10 +39,16 @@ pub fn choose(
 ) -> (Way, Candidates) {
     let cost = |way| candidate_cost(form, before, schedule, options, way);
     let (forward, reverse) = (cost(Way::Forward), cost(Way::Reverse));
+    let is_jacobian = Vjp::of(form).is_some_and(|vjp| vjp.wants_rows());
     let (way, reason) = match (&forward, &reverse) {
         (Some(forward), Some(reverse)) if !(is_count(forward) && is_count(reverse)) && degree(forward) == degree(reverse) => {
             (Way::Forward, "since both are of one degree")
         }
+        // later phases share what the columns of a Jacobian have in common
+        (Some(forward), Some(reverse)) if is_jacobian && degree(forward) == degree(reverse) => match compare(&twice(reverse), forward) {
+            Ordering::Less => (Way::Reverse, "of the same degree with less than half the coefficients"),
+            Ordering::Equal | Ordering::Greater => (Way::Forward, "since reverse is not less than half of it"),
+        },
         (Some(forward), Some(reverse)) => match compare(reverse, forward) {
             Ordering::Less if degree(reverse) < degree(forward) => (Way::Reverse, "of lower degree"),
             Ordering::Less => (Way::Reverse, "of the same degree with smaller coefficients"),
@@ -106,6 +113,10 @@ fn closed(form: &Expr, name: &str) -> Function {
 /// By total degree, then by the coefficients with all sizes equal.
 fn compare(a: &Cost, b: &Cost) -> Ordering {
     degree(a).cmp(&degree(b)).then_with(|| coefficients(&a.total()).iter().rev().cmp(coefficients(&b.total()).iter().rev()))
+}
+
+fn twice(cost: &Cost) -> Cost {
+    Cost { arithmetic: cost.total().add(&cost.total()), ..Cost::default() }
 }
 
 /// Whether the polynomial says how much, and not only how it grows: it is no bound, and nothing in it is taken away from

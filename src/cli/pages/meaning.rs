@@ -43,7 +43,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0501",
         "a derivative that does not exist",
-        "Each form wants its point and function: derivative (Double to Double), gradient (array to Double), jacobian (Vector\nto Vector), hessian (Vector to Double), jvp (any). A function of several parameters is wrapped:\n\n    gradient (fun v -> f v w) v",
+        "Each form wants its point and function: derivative (Double to Double), gradient and hessian\n(anything made of Doubles to Double), jacobian, vjp and jvp (anything made of Doubles to such). A function of several parameters is wrapped:\n\n    gradient (fun v -> f v w) v",
     ),
     page(
         "E0502",

@@ -89,7 +89,11 @@ fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     // what the elements begin with is computed once, before the loop
     let rows = |z: Expr| {
         let first = Expr::get(z, Expr::var(i));
-        let step = if occurrences(&step, &row) == 1 { substitute(&step, &[(row, first)]) } else { Expr::let_(row, first, step) };
+        let step = match occurrences(&step, &row) {
+            0 => step,
+            1 => substitute(&step, &[(row, first)]),
+            _ => Expr::let_(row, first, step),
+        };
         Expr::build_with(n.clone(), i.clone(), step)
     };
     Some(if matches!(init.term(), Term::Build { .. }) { rows(copy(init)) } else { Expr::bind("z", init.clone(), rows) })
