@@ -48,7 +48,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0506", "`rewrite` of an expression: tests/rewrite.rs"),
     ("E0602", "a schedule without end: src/rewrite"),
     ("W0605", "a schedule that fails: tests/explain.rs"),
-    ("E0603", "`--derive vjp`: tests/cli.rs"),
 ];
 
 fn files() -> Vec<PathBuf> {

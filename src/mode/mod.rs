@@ -55,9 +55,7 @@ fn in_term(expr: &Expr, choose: &mut dyn FnMut(&Expr) -> Way) -> Expr {
         let tuple = map_children(tuple, &mut |child| in_term(child, choose));
         return match (Vjp::of(&tuple), choose(&tuple)) {
             (Some(vjp), way) if vjp.wants_rows() => rows::jacobian(&vjp, way).at(expr.span()),
-            (Some(vjp), Way::Forward) => {
-                Expr::bind("w", vjp.cotangent.clone(), |w| forward::derivative(&vjp, &w)).at(expr.span())
-            }
+            (Some(vjp), Way::Forward) => Expr::bind("w", vjp.cotangent.clone(), |w| forward::derivative(&vjp, &w)).at(expr.span()),
             _ => Expr::proj(tuple, 1).at(expr.span()),
         };
     }

@@ -9,10 +9,10 @@
 //!
 //! Lengths are measured on the value of the body, which nobody computes where its type says them.
 
+use crate::ir::Expr;
 use crate::ir::doubles::{each_double, read, tangents, unit};
 use crate::ir::subst::freshen;
 use crate::ir::term::Vjp;
-use crate::ir::Expr;
 
 use super::{Way, forward};
 

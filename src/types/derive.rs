@@ -164,7 +164,8 @@ impl<'a> Elaborator<'a> {
             return Ok(self.name("x", point));
         }
         let message = format!("`{form}` cannot differentiate with respect to this: it is not made of Doubles");
-        let help = "the independent variable is a Double, an array or a tuple of such; `gradient`, `vjp` and `jvp` let an Index or Bool in it be";
+        let help =
+            "the independent variable is a Double, an array or a tuple of such; `gradient`, `vjp` and `jvp` let an Index or Bool in it be";
         self.fail(Diagnostic::error("E0503", span, message).help(help))
     }
 

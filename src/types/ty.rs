@@ -84,7 +84,6 @@ impl Ty {
         }
     }
 
-
     /// Rebuilds the type with sizes mapped by `size` and holes by `hole`.
     pub fn map(&self, size: &mut dyn FnMut(&Size) -> Size, hole: &mut dyn FnMut(u32) -> Ty) -> Ty {
         match self {

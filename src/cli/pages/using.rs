@@ -14,11 +14,6 @@ pub const PAGES: &[Page] = &[
         "The strategy goes on rewriting for ever. Bound it, or leave out the rule that undoes another.",
     ),
     page(
-        "E0603",
-        "unsupported: vjp needs reverse mode",
-        "`--derive vjp:f` asks for the transposed derivative, which forward mode does not give. Ask for gradient, jacobian or jvp.",
-    ),
-    page(
         "E0604",
         "unsupported: the program is too large",
         "Above 200,000 nodes of the core language a program is refused: it would take minutes and give C that nobody reads.\nSplit it, or loop over an array instead of writing each element out. Nor may one value have more than 10,000\ncomponents, the elements of an array counted once: a tuple of tuples doubles with each step, as does each derivative\nof a derivative.",
