@@ -297,6 +297,12 @@ const RULES: &[(&str, &str, &str)] = &[
     ("get-update", "(accumulate [x, y] 1 z)[1]", "[x, y][1] + z"),
     ("get-update", "(update [x, y] 1 z)[0]", "[x, y][0]"),
     ("get-update", "(update v k z)[k]", ""),
+    ("update-update", "accumulate (update v k x) k y", "update v k (x + y)"),
+    ("update-update", "update (update v k x) k y", "update v k y"),
+    ("update-update", "update (update v k v[3]) k y", ""),
+    ("update-update", "update (accumulate v k x) k y", ""),
+    ("update-same", "update [x, y] 1 [x, y][1]", "[x, y]"),
+    ("update-same", "update v k v[k]", ""),
     ("collect-build", "ifold (fun a i -> accumulate a i (x * w[i])) v (length v)", "build (length v) (fun i -> v[i] + x * w[i])"),
     (
         "innermost (collect-build <+ let-inline)",

@@ -11,11 +11,12 @@
 //! [`prune`] drops those that nothing mentions.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Result;
 use crate::budget;
+use crate::ir::last_use::component;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Status, Term, Type, Var};
 use crate::source::Span;
@@ -34,6 +35,8 @@ pub struct Block {
 enum Item {
     Let(Var, Expr),
     Check(Expr, Status, Span),
+    /// From here on a name is written as another term.
+    Same(Expr, Expr),
 }
 
 impl Block {
@@ -96,12 +99,67 @@ impl Block {
         name
     }
 
+    /// From here on `name`, and what else is a name for the same, is written as `by`, which has the same value: an array that
+    /// was changed in place and back again.
+    pub fn same(&mut self, name: &Expr, by: Expr) {
+        self.items.push(Item::Same(name.clone(), by));
+    }
+
+    /// Whether a name is written otherwise by now.
+    pub fn is_renewed(&self, name: &Expr) -> bool {
+        let names = self.names();
+        let wanted = root(name, &names);
+        let is_same = |other: &Expr| component(&root(other, &names)) == component(&wanted);
+        self.items.iter().any(|item| matches!(item, Item::Same(other, _) if is_same(other)))
+    }
+
+    /// The bindings that are names for something else.
+    fn names(&self) -> HashMap<&Var, &Expr> {
+        let items = self.items.iter().filter_map(|item| match item {
+            Item::Let(var, value) => Some((var, value)),
+            Item::Check(..) | Item::Same(..) => None,
+        });
+        items.filter(|(_, value)| is_name(value) || matches!(value.term(), Term::Tuple(_))).collect()
+    }
+
     /// The whole: every binding and check around `result`.
-    pub fn close(self, result: Expr) -> Expr {
-        self.items.into_iter().rev().fold(result, |body, item| match item {
-            Item::Let(var, value) => Expr::let_(var, value, body),
-            Item::Check(cond, status, span) => Expr::check(cond, status, body).at(span),
+    pub fn close(&self, result: Expr) -> Expr {
+        let names = if self.items.iter().any(|item| matches!(item, Item::Same(..))) { self.names() } else { HashMap::new() };
+        self.items.iter().rev().fold(result, |body, item| match item {
+            Item::Let(var, value) => Expr::let_(var.clone(), value.clone(), body),
+            Item::Check(cond, status, span) => Expr::check(cond.clone(), *status, body).at(*span),
+            Item::Same(name, by) => renamed(&body, &root(name, &names), by, &names),
         })
+    }
+}
+
+/// What a name stands for in the end.
+fn root(name: &Expr, names: &HashMap<&Var, &Expr>) -> Expr {
+    match name.term() {
+        Term::Var(var) => match names.get(var) {
+            Some(value) if is_name(value) => root(value, names),
+            Some(_) | None => name.clone(),
+        },
+        Term::Proj(tuple, k) => {
+            let tuple = root(tuple, names);
+            match tuple.term() {
+                Term::Var(var) => match names.get(var).map(|value| value.term()) {
+                    Some(Term::Tuple(parts)) if parts.get(*k).is_some_and(is_name) => root(&parts[*k], names),
+                    _ => Expr::proj(tuple, *k),
+                },
+                _ => Expr::proj(tuple, *k),
+            }
+        }
+        _ => name.clone(),
+    }
+}
+
+/// The term with `by` in the place of all names that stand for `wanted`.
+fn renamed(expr: &Expr, wanted: &Expr, by: &Expr, names: &HashMap<&Var, &Expr>) -> Expr {
+    match component(expr) {
+        Some(_) if component(&root(expr, names)) == component(wanted) => by.clone(),
+        Some(_) => expr.clone(),
+        None => map_children(expr, &mut |child| renamed(child, wanted, by, names)),
     }
 }
 

@@ -7,6 +7,7 @@ pub mod doubles;
 pub mod eval;
 mod fingerprint;
 pub mod free;
+pub mod in_place;
 pub mod last_use;
 pub mod prim;
 pub mod print;

@@ -3,6 +3,7 @@
 //!
 //!     (a, b). (b, f a b)   →   one group: a takes b's buffer, b the free one, and a's becomes free
 
+use crate::ir::in_place::stays;
 use crate::ir::last_use::component;
 use crate::ir::{Change, Expr, Term, Type, Var};
 
@@ -144,25 +145,6 @@ fn tails_of(body: &Expr, acc: &Var, components: &[Component], in_place: &[bool])
     }
 }
 
-/// Where the value of a term lies, if that is where the accumulator is.
-#[derive(Clone, PartialEq)]
-enum Origin {
-    Elsewhere,
-    /// This component of the accumulator, changed or not.
-    Component(Vec<usize>),
-    Parts(Vec<Origin>),
-}
-
-impl Origin {
-    fn part(&self, k: usize) -> Origin {
-        match self {
-            Origin::Elsewhere => Origin::Elsewhere,
-            Origin::Component(path) => Origin::Component(path.iter().copied().chain([k]).collect()),
-            Origin::Parts(parts) => parts.get(k).cloned().unwrap_or(Origin::Elsewhere),
-        }
-    }
-}
-
 /// Whether each step replaces the element of a component whose index is the step's, and the component is not used otherwise.
 pub fn fills(body: &Expr, acc: &Var, i: &Var, k: usize) -> bool {
     let is_component = |expr: &Expr| component(expr).is_some_and(|(var, path)| var == acc && path == [k]);
@@ -189,62 +171,6 @@ pub fn fills(body: &Expr, acc: &Var, i: &Var, k: usize) -> bool {
         }
     }
     found && uses(body, acc, k) == 1
-}
-
-/// Whether each step leaves a component of the accumulator where it is: unchanged, or with elements changed in place.
-pub fn stays(body: &Expr, acc: &Var, path: &[usize]) -> bool {
-    let origin = origin(body, &mut vec![(acc.clone(), Origin::Component(Vec::new()))]);
-    path.iter().fold(origin, |origin, k| origin.part(*k)) == Origin::Component(path.to_vec())
-}
-
-fn origin(expr: &Expr, known: &mut Vec<(Var, Origin)>) -> Origin {
-    match expr.term() {
-        Term::Var(var) => known.iter().rev().find(|(other, _)| other == var).map_or(Origin::Elsewhere, |(_, origin)| origin.clone()),
-        Term::Proj(tuple, k) => origin(tuple, known).part(*k),
-        Term::Tuple(parts) => Origin::Parts(parts.iter().map(|part| origin(part, known)).collect()),
-        Term::Let(var, value, body) => {
-            let value = origin(value, known);
-            known.push((var.clone(), value));
-            let body = origin(body, known);
-            known.pop();
-            body
-        }
-        Term::Check { body, .. } => origin(body, known),
-        Term::If(_, a, b) => both(origin(a, known), origin(b, known)),
-        Term::Update(_, parts) => parts.first().map_or(Origin::Elsewhere, |array| origin(array, known)),
-        Term::Fold { acc, body, init, .. } if body.has_updates() => kept(origin(init, known), acc.ty(), body, acc, &mut Vec::new()),
-        Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => Origin::Elsewhere,
-        Term::Get(..) | Term::Dim(..) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => Origin::Elsewhere,
-    }
-}
-
-/// What both branches leave where it is.
-fn both(a: Origin, b: Origin) -> Origin {
-    match (a, b) {
-        (a, b) if a == b => a,
-        (Origin::Parts(a), Origin::Parts(b)) => Origin::Parts(a.into_iter().zip(b).map(|(a, b)| both(a, b)).collect()),
-        (Origin::Parts(parts), whole @ Origin::Component(_)) | (whole @ Origin::Component(_), Origin::Parts(parts)) => {
-            Origin::Parts(parts.into_iter().enumerate().map(|(k, part)| both(part, whole.part(k))).collect())
-        }
-        _ => Origin::Elsewhere,
-    }
-}
-
-/// What an inner fold leaves where its first value is.
-fn kept(init: Origin, ty: &Type, body: &Expr, acc: &Var, path: &mut Vec<usize>) -> Origin {
-    match ty {
-        Type::Tuple(types) => {
-            let mut parts = Vec::new();
-            for (k, ty) in types.iter().enumerate() {
-                path.push(k);
-                parts.push(kept(init.part(k), ty, body, acc, path));
-                path.pop();
-            }
-            Origin::Parts(parts)
-        }
-        Type::Array(..) if stays(body, acc, path) => init,
-        Type::Array(..) | Type::Double | Type::Bool | Type::Index(_) => Origin::Elsewhere,
-    }
 }
 
 /// How the pointers of array components move.

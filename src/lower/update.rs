@@ -9,13 +9,13 @@
 //! The new element is computed before the write, also where it reads the array. Such writes are statements of their own
 //! ([`Stmt::Update`]), so that no loop transformation takes an element for one that is written once.
 
+use crate::ir::in_place::stays;
 use crate::ir::last_use::{component, components_with_arrays};
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
 use crate::source::Span;
 
 use super::array::{is_simple, is_view};
 use super::context::{Lowerer, Result, mismatch};
-use super::moves::stays;
 use super::program::*;
 use super::view::{ArrayView, Dest, Target, View};
 

@@ -7,18 +7,18 @@
 //!     ifold (fun s i -> s * x[i]) z n, cot. w  →   ifold (fun (sb, xb) t -> let i = n - 1 - t in
 //!                                                     (sb * x[i], accumulate xb i (tape[i] * sb))) (w, xb) n
 //!
-//! An `ifold` whose way back reads its state gets a tape: one array for each component that is read, whose element i is the
-//! component before step i. A fold whose state only adds up needs none, and its way back may go in any order.
+//! An `ifold` whose way back reads its state keeps what that needs ([`super::states`]). A fold whose state only adds up keeps
+//! nothing, and its way back may go in any order.
 
 use super::adjoint::{Adjoint, Wire, paths};
+use super::states::Kept;
 use super::sweep::{Frame, Sweep};
 use crate::ad::Result;
 use crate::ad::activity::Activity;
 use crate::ad::block::{Block, prune};
 use crate::ad::pairs::one_or_tuple;
-use crate::ir::free::mentions;
 use crate::ir::subst::instance;
-use crate::ir::{Change, Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Prim, Term, Type, Var};
 
 /// A `build`, by element.
 pub struct Elements {
@@ -71,7 +71,7 @@ impl Turned {
 
 impl Sweep<'_> {
     pub fn elements_back(&mut self, elements: &Elements, out: &mut Block) -> Result<()> {
-        let taken = self.taken(&elements.out);
+        let taken = self.taken(&elements.out, out);
         if taken.is_empty() {
             return Ok(());
         }
@@ -102,7 +102,7 @@ impl Sweep<'_> {
     }
 
     pub fn branches_back(&mut self, branches: &Branches, out: &mut Block) -> Result<()> {
-        let taken = self.taken(&branches.out);
+        let taken = self.taken(&branches.out, out);
         if taken.is_empty() {
             return Ok(());
         }
@@ -155,7 +155,7 @@ impl Sweep<'_> {
     }
 
     pub fn steps_back(&mut self, steps: &Steps, out: &mut Block) -> Result<()> {
-        let taken = self.taken(&steps.out);
+        let taken = self.taken(&steps.out, out);
         if taken.is_empty() {
             return Ok(());
         }
@@ -189,12 +189,22 @@ impl Sweep<'_> {
             let mut results: Vec<Expr> = moving.iter().map(|k| shares[*k].clone()).collect();
             results.extend(turned.totals());
             let spares = out.spares();
-            let step = prune(&turned.block.close(one_or_tuple(results)), &spares);
-            let step = self.with_states(steps, &acc, &i, step, out);
-            let vars: Vec<Var> = moving.iter().map(|k| own[*k].clone()).chain(names).collect();
-            let (i, step) = if moving.is_empty() { (i, step) } else { from_last(&steps.n, i, step) };
+            let close = |results: Vec<Expr>| prune(&turned.block.close(one_or_tuple(results)), &spares);
+            let step = close(results.clone());
+            let kept = Kept::of(steps, &step, &acc);
+            // a component that goes back with the loop is what the step leaves of it
+            let step = if kept.logged.is_empty() { step } else { close([results, kept.carried(&acc)].concat()) };
+            let (step, carried) = kept.states(steps, (&acc, &i), step, out);
+            let goes_back = !moving.is_empty() || !carried.is_empty();
+            inits.extend(carried.iter().map(|(_, last)| last.clone()));
+            let vars: Vec<Var> =
+                moving.iter().map(|k| own[*k].clone()).chain(names).chain(carried.into_iter().map(|(var, _)| var)).collect();
+            let (i, step) = if goes_back { from_last(&steps.n, i, step) } else { (i, step) };
             let state = out.bind("back", fold_over(&steps.n, i, &vars, step, inits));
             let part = |at: usize| if vars.len() == 1 { state.clone() } else { Expr::proj(state.clone(), at) };
+            for (at, logged) in kept.logged.iter().enumerate() {
+                out.same(&kept.part(&steps.init, logged.component), part(vars.len() - kept.logged.len() + at));
+            }
             for (at, k) in moving.iter().enumerate() {
                 finals[*k] = part(at);
             }
@@ -239,56 +249,6 @@ impl Sweep<'_> {
         scoped
     }
 
-    /// Gives a step of the way back the state before that step, from a tape that the way forward then keeps.
-    fn with_states(&mut self, steps: &Steps, acc: &Var, i: &Var, step: Expr, out: &mut Block) -> Expr {
-        if !mentions(&step, acc) {
-            return step;
-        }
-        let types: Vec<Type> = match acc.ty() {
-            Type::Tuple(parts) => parts.to_vec(),
-            ty => vec![ty.clone()],
-        };
-        let is_tuple = matches!(acc.ty(), Type::Tuple(_));
-        let part = |whole: &Expr, k: usize| if is_tuple { Expr::proj(whole.clone(), k) } else { whole.clone() };
-        let mut is_read = vec![!is_tuple; types.len()];
-        read_components(&step, acc, &mut is_read);
-        let taped: Vec<usize> = (0..types.len()).filter(|k| is_read[*k]).collect();
-        // the way forward, with the tape behind the state
-        let length = Size::of_expr(&steps.n);
-        let tapes = taped.iter().map(|k| Type::array(types[*k].clone(), length.clone()));
-        let state_type = Type::tuple(types.iter().cloned().chain(tapes).collect());
-        let state = Var::fresh(acc.name(), state_type.clone());
-        let component = |whole: &Var, at: usize| Expr::proj(Expr::var(whole), at);
-        let before = if is_tuple { Expr::tuple((0..types.len()).map(|k| component(&state, k)).collect()) } else { component(&state, 0) };
-        let next = Var::fresh(acc.name(), acc.ty().clone());
-        let kept: Vec<(Var, Expr)> = taped
-            .iter()
-            .enumerate()
-            .map(|(at, k)| {
-                let tape = component(&state, types.len() + at);
-                let name = Var::fresh(&format!("{}_tape", acc.name()), tape.ty().clone());
-                (name, Expr::update(Change::Replace, tape, vec![Expr::var(&steps.i)], part(&Expr::var(&steps.acc), *k)))
-            })
-            .collect();
-        let results = (0..types.len()).map(|k| part(&Expr::var(&next), k)).chain(kept.iter().map(|(name, _)| Expr::var(name)));
-        let body = Expr::let_(next.clone(), steps.body.clone(), Expr::tuple(results.collect()));
-        let body = kept.iter().rev().fold(body, |body, (name, update)| Expr::let_(name.clone(), update.clone(), body));
-        let body = Expr::let_(steps.acc.clone(), before, body);
-        let firsts = (0..types.len()).map(|k| part(&steps.init, k));
-        let blank = |k: &usize| Expr::build(steps.n.clone(), "i", |_| part(&steps.init, *k));
-        let init = Expr::tuple(firsts.chain(taped.iter().map(blank)).collect());
-        let all = Var::fresh(acc.name(), state_type);
-        let value = if is_tuple { Expr::tuple((0..types.len()).map(|k| component(&all, k)).collect()) } else { component(&all, 0) };
-        let fold = Expr::fold_with(steps.n.clone(), state, steps.i.clone(), body, init);
-        out.replace(&steps.result, vec![(all.clone(), fold), (steps.result.clone(), value)]);
-        let read = |k: usize| match taped.iter().position(|other| *other == k) {
-            Some(at) => Expr::get(component(&all, types.len() + at), Expr::var(i)),
-            None => part(&steps.init, k),
-        };
-        let states: Vec<Expr> = (0..types.len()).map(read).collect();
-        Expr::let_(acc.clone(), one_or_tuple(states), step)
-    }
-
     /// Zeros for a wire, by a name.
     fn zeros(&self, wire: Wire, out: &mut Block) -> Expr {
         let info = &self.wires[wire];
@@ -326,22 +286,6 @@ fn from_last(n: &Expr, i: Var, step: Expr) -> (Var, Expr) {
     let last = Expr::prim(Prim::Sub, vec![n.clone(), Expr::index(1)]);
     let index = Expr::prim(Prim::Sub, vec![last, Expr::var(&t)]);
     (t, Expr::let_(i, index, step))
-}
-
-/// Which components of a variable are read.
-fn read_components(expr: &Expr, var: &Var, read: &mut [bool]) {
-    if !mentions(expr, var) {
-        return;
-    }
-    match expr.term() {
-        Term::Var(_) => read.fill(true),
-        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(_)) => {
-            if let Some(read) = read.get_mut(*k) {
-                *read = true;
-            }
-        }
-        term => term.each_child(&mut |child| read_components(child, var, read)),
-    }
 }
 
 fn bar(name: &str, path: &[usize]) -> String {

@@ -15,7 +15,9 @@
 
 mod adjoint;
 mod loops;
+mod states;
 mod sweep;
+mod undo;
 
 use super::activity::Activity;
 use super::block::{Block, Spares};

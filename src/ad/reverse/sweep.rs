@@ -41,6 +41,9 @@ pub struct Frame {
     /// Wires from outside, in the order in which they were first needed, with the names of what they had before; a branch
     /// that finds nothing collected begins with nothing.
     pub entered: Vec<(Wire, Option<Var>)>,
+    /// Shares for elements of wires of this scope that have nothing yet: they wait for a share for the whole, which they are
+    /// then added to without an array of zeros.
+    waiting: HashMap<Wire, Vec<(Vec<Expr>, Expr)>>,
     /// Whether it runs once, where the scope around it is.
     is_branch: bool,
 }
@@ -49,10 +52,23 @@ pub struct Frame {
 enum Operation {
     Prim { prim: Prim, args: Vec<(Expr, Adjoint)>, r: Expr, out: Wire },
     Array { items: Vec<Adjoint>, out: Adjoint },
-    Update { change: Change, indices: Vec<Expr>, array: Adjoint, value: Adjoint, new: Expr, out: Adjoint },
+    Update(Updating),
     Elements(Elements),
     Steps(Steps),
     Branches(Branches),
+}
+
+/// An update: its array and what that becomes, by their names, and the element before and after.
+struct Updating {
+    change: Change,
+    before: Expr,
+    after: Expr,
+    indices: Vec<Expr>,
+    old: Expr,
+    new: Expr,
+    array: Adjoint,
+    value: Adjoint,
+    out: Adjoint,
 }
 
 impl<'a> Sweep<'a> {
@@ -167,11 +183,22 @@ impl<'a> Sweep<'a> {
                 let indices: Vec<Expr> = indices.iter().map(|index| shared("i", index.clone(), out)).collect();
                 let (value, value_adjoint) = self.forward(value, out)?;
                 let new = out.bind("x", value);
-                let changed = out.bind("a", Expr::update(*change, array, indices.clone(), new.clone()).at(expr.span()));
-                let adjoint = self.wires_for(&changed, &active, "a");
-                let (array, value) = (array_adjoint, value_adjoint);
-                self.operations.push(Operation::Update { change: *change, indices, array, value, new, out: adjoint.clone() });
-                (changed, adjoint)
+                let element = indices.iter().fold(array.clone(), |array, index| Expr::get(array, index.clone()));
+                let old = out.bind("old", element);
+                let after = out.bind("a", Expr::update(*change, array.clone(), indices.clone(), new.clone()).at(expr.span()));
+                let adjoint = self.wires_for(&after, &active, "a");
+                self.operations.push(Operation::Update(Updating {
+                    change: *change,
+                    before: array,
+                    after: after.clone(),
+                    indices,
+                    old,
+                    new,
+                    array: array_adjoint,
+                    value: value_adjoint,
+                    out: adjoint.clone(),
+                }));
+                (after, adjoint)
             }
             Term::Build { n, i, body } => {
                 let n = shared("n", n.clone(), out);
@@ -249,7 +276,7 @@ impl<'a> Sweep<'a> {
             match operation {
                 Operation::Prim { prim, args, r, out: wire } => self.prim_back(prim, &args, &r, wire, out)?,
                 Operation::Array { items, out: whole } => {
-                    for (path, cotangent) in self.taken(&whole) {
+                    for (path, cotangent) in self.taken(&whole, out) {
                         for (k, item) in items.iter().enumerate() {
                             if let Some(place) = item.at(&path) {
                                 self.add(&place.clone(), Expr::get(cotangent.clone(), Expr::index(k as i64)), out);
@@ -257,26 +284,7 @@ impl<'a> Sweep<'a> {
                         }
                     }
                 }
-                Operation::Update { change, indices, array, value, new, out: whole } => {
-                    for (path, cotangent) in self.taken(&whole) {
-                        let cotangent = out.bind("w", cotangent);
-                        if let Some(place) = value.at(&path) {
-                            let element = indices.iter().fold(cotangent.clone(), |row, index| Expr::get(row, index.clone()));
-                            let element = out.bind("w", element);
-                            self.add(&place.clone(), element, out);
-                        }
-                        if let Some(place) = array.at(&path) {
-                            let rest = match change {
-                                Change::Add => cotangent,
-                                Change::Replace => {
-                                    let none = zeros(&new, &path);
-                                    out.bind("w", Expr::update(Change::Replace, cotangent, indices.clone(), none))
-                                }
-                            };
-                            self.add(&place.clone(), rest, out);
-                        }
-                    }
-                }
+                Operation::Update(updating) => self.update_back(&updating, out),
                 Operation::Elements(elements) => self.elements_back(&elements, out)?,
                 Operation::Steps(steps) => self.steps_back(&steps, out)?,
                 Operation::Branches(branches) => self.branches_back(&branches, out)?,
@@ -285,8 +293,35 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
+    fn update_back(&mut self, Updating { change, before, after, indices, old, new, array, value, out: whole }: &Updating, out: &mut Block) {
+        for (path, cotangent) in self.taken(whole, out) {
+            let cotangent = out.bind("w", cotangent);
+            let element = indices.iter().fold(cotangent.clone(), |row, index| Expr::get(row, index.clone()));
+            let element = out.bind("w", element);
+            // the array's share first: it is what the element's is then added to, where that comes from the same array
+            if let Some(place) = array.at(&path) {
+                let rest = match change {
+                    Change::Add => cotangent,
+                    Change::Replace => {
+                        let none = zeros(new, &path);
+                        out.bind("w", Expr::update(Change::Replace, cotangent, indices.clone(), none))
+                    }
+                };
+                self.add(&place.clone(), rest, out);
+            }
+            if let Some(place) = value.at(&path) {
+                self.add(&place.clone(), element, out);
+            }
+        }
+        // a loop changed the array further, and back again: so does this, and nobody needs the array as it was
+        if out.is_renewed(after) {
+            let again = out.bind("a", Expr::update(Change::Replace, after.clone(), indices.clone(), old.clone()));
+            out.same(before, again);
+        }
+    }
+
     fn prim_back(&mut self, prim: Prim, args: &[(Expr, Adjoint)], r: &Expr, wire: Wire, out: &mut Block) -> Result<()> {
-        let Some(cotangent) = self.take(wire) else { return Ok(()) };
+        let Some(cotangent) = self.take(wire, out) else { return Ok(()) };
         let cotangent = out.bind("w", cotangent);
         for (k, (_, adjoint)) in args.iter().enumerate() {
             let Adjoint::Leaf(place) = adjoint else { continue };
@@ -314,10 +349,10 @@ impl<'a> Sweep<'a> {
     }
 
     /// What the wires of a value have collected, by their paths; those with nothing are left out.
-    pub fn taken(&mut self, adjoint: &Adjoint) -> Vec<(Vec<usize>, Expr)> {
+    pub fn taken(&mut self, adjoint: &Adjoint, out: &mut Block) -> Vec<(Vec<usize>, Expr)> {
         let mut found = Vec::new();
         for place in adjoint.leaves() {
-            if let Some(cotangent) = self.take(place.wire) {
+            if let Some(cotangent) = self.take(place.wire, out) {
                 found.push((self.wires[place.wire].path.clone(), cotangent));
             }
         }
@@ -325,12 +360,28 @@ impl<'a> Sweep<'a> {
     }
 
     /// What a wire of this scope has collected.
-    pub fn take(&mut self, wire: Wire) -> Option<Expr> {
+    pub fn take(&mut self, wire: Wire, out: &mut Block) -> Option<Expr> {
+        self.settle(wire, out);
         self.frames.last_mut()?.current.remove(&wire)
+    }
+
+    /// Adds what waits for a wire to what it has, or to zeros.
+    fn settle(&mut self, wire: Wire, out: &mut Block) {
+        let Some(waiting) = self.frames.last_mut().and_then(|frame| frame.waiting.remove(&wire)) else { return };
+        let info = self.wires[wire].clone();
+        let mut total = match self.frames.last().and_then(|frame| frame.current.get(&wire)) {
+            Some(total) => total.clone(),
+            None => out.bind(&info.name, info.zeros()),
+        };
+        for (indices, share) in waiting {
+            total = out.bind(&info.name, Expr::update(Change::Add, total, indices, share));
+        }
+        self.set(wire, total);
     }
 
     /// What a wire has collected, zeros where that is nothing: a name.
     pub fn total(&mut self, wire: Wire, out: &mut Block) -> Expr {
+        self.settle(wire, out);
         match self.current(wire) {
             Some(total) => total,
             None => {
@@ -392,6 +443,20 @@ impl<'a> Sweep<'a> {
     pub fn add(&mut self, place: &Place, share: Expr, out: &mut Block) {
         let name = self.wires[place.wire].name.clone();
         if matches!(share.term(), Term::Double(value) if *value == 0.0 && value.is_sign_positive()) {
+            return;
+        }
+        if let Some(frame) = self.frames.last_mut()
+            && frame.own.contains(&place.wire)
+            && !frame.current.contains_key(&place.wire)
+        {
+            if place.indices.is_empty() {
+                let total = out.bind(&name, share);
+                self.set(place.wire, total);
+                self.settle(place.wire, out);
+            } else {
+                let share = out.bind("share", share);
+                frame.waiting.entry(place.wire).or_default().push((place.indices.clone(), share));
+            }
             return;
         }
         let total = if place.indices.is_empty() {

@@ -7,10 +7,11 @@
 //!     let p = (let y = a in (y, b)) in p.0   →   let y = a in y
 
 use super::{Fresh, Pass};
+use crate::ir::last_use::{component, components_with_arrays};
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Status, Term, Var};
 use crate::rewrite::cost::is_fill;
-use crate::rewrite::rules::lambda::{inlines, is_free, is_row, may_wait, split_tuple};
+use crate::rewrite::rules::lambda::{inlines, is_free, is_handed_on, is_row, may_wait, split_tuple};
 
 /// What stood in front of a let's value.
 enum Prefix {
@@ -62,34 +63,35 @@ impl Pass<'_> {
             value = tuple;
         }
         let uses = self.facts.uses.get(x);
-        let inner = if self.lets.inline && (inlines(&value, uses, self.lets.fuse) || is_row(&value, self.facts)) && may_wait(&value, body) {
-            self.step_between("let-inline", || (let_of(x, &value, body), substitute(body, &[(x.clone(), value.clone())])));
-            match value.term() {
-                Term::Var(y) => self.facts.uses.renamed(x, y),
-                _ if uses.count != 1 => self.facts.uses.copied(&value),
-                _ => {}
-            }
-            self.table.insert(x.clone(), (value, 0));
-            self.visit(body, fresh.with(x))
-        } else if let Some(same) = self.merged(x, &value) {
-            self.step_between("let-merge", || (let_of(x, &value, body), substitute(body, &[(x.clone(), Expr::var(&same))])));
-            self.facts.uses.renamed(x, &same);
-            self.table.insert(x.clone(), (Expr::var(&same), 0));
-            self.visit(body, fresh.with(x))
-        } else {
-            let (x, fresh) = self.bound(x, value.ty(), fresh);
-            let outside = self.facts.mark();
-            if self.lets.inline && self.lets.fuse && matches!(value.term(), Term::Build { .. }) {
-                let mark = self.facts.refusals.count();
-                self.facts.refuse(|| ("its elements would be computed more than once".into(), None));
-                self.facts.refusals.settle(mark, "let-inline", &let_of(&x, &value, body), false);
-            }
-            self.facts.enter_let(&x, &value);
-            let new_body = self.visit(body, fresh);
-            self.facts.back_to(outside);
-            let new = whole.rebuilt(&[&x], &[&value, &new_body], || Expr::let_(x.clone(), value.clone(), new_body.clone()));
-            self.try_rules(new)
-        };
+        let inner =
+            if self.lets.inline && (inlines(&value, uses, self.lets.fuse) || is_row(&value, self.facts)) && self.may_wait(&value, body) {
+                self.step_between("let-inline", || (let_of(x, &value, body), substitute(body, &[(x.clone(), value.clone())])));
+                match value.term() {
+                    Term::Var(y) => self.facts.uses.renamed(x, y),
+                    _ if uses.count != 1 => self.facts.uses.copied(&value),
+                    _ => {}
+                }
+                self.table.insert(x.clone(), (value, 0));
+                self.visit(body, fresh.with(x))
+            } else if let Some(same) = self.merged(x, &value) {
+                self.step_between("let-merge", || (let_of(x, &value, body), substitute(body, &[(x.clone(), Expr::var(&same))])));
+                self.facts.uses.renamed(x, &same);
+                self.table.insert(x.clone(), (Expr::var(&same), 0));
+                self.visit(body, fresh.with(x))
+            } else {
+                let (x, fresh) = self.bound(x, value.ty(), fresh);
+                let outside = self.facts.mark();
+                if self.lets.inline && self.lets.fuse && matches!(value.term(), Term::Build { .. }) {
+                    let mark = self.facts.refusals.count();
+                    self.facts.refuse(|| ("its elements would be computed more than once".into(), None));
+                    self.facts.refusals.settle(mark, "let-inline", &let_of(&x, &value, body), false);
+                }
+                self.facts.enter_let(&x, &value);
+                let new_body = self.visit(body, fresh);
+                self.facts.back_to(outside);
+                let new = whole.rebuilt(&[&x], &[&value, &new_body], || Expr::let_(x.clone(), value.clone(), new_body.clone()));
+                self.try_rules(new)
+            };
         self.facts.back_to(mark);
         prefixes.into_iter().rev().fold(inner, |inner, prefix| {
             let new = match prefix {
@@ -99,6 +101,18 @@ impl Pass<'_> {
             new.mark(self.normal);
             new
         })
+    }
+
+    /// [`may_wait`] in a body whose variables are not looked up yet.
+    fn may_wait(&self, value: &Expr, body: &Expr) -> bool {
+        if is_free(value) || !body.has_updates() {
+            return true;
+        }
+        let read = components_with_arrays(value);
+        let is_read =
+            |(var, path): (&Var, Vec<usize>)| read.iter().any(|(own, part)| own == var && part.iter().zip(&path).all(|(a, b)| a == b));
+        let is_other_name = |name: &Var, known: &Expr| name.ty().has_array() && component(known).is_some_and(is_read);
+        may_wait(value, body) && !self.table.iter().any(|(name, (known, _))| is_other_name(name, known) && is_handed_on(body, name))
     }
 
     /// A step whose terms are made only when steps are recorded: the value of a `let` is in normal form before the

@@ -2,6 +2,8 @@
 //!
 //!     (update a i x)[i]                                        →  x
 //!     update [a, b] 0 x                                        →  [x, b]
+//!     accumulate (update a i x) i y                            →  update a i (x + y)
+//!     update a i a[i]                                          →  a
 //!     ifold (fun a i -> accumulate a i e) z n                  →  build n (fun i -> z[i] + e)
 //!     ifold (fun a i -> ifold (fun b j -> accumulate b [i, j] e) a m) z n
 //!       →  build n (fun i -> ifold (fun r j -> accumulate r j e) z[i] m)
@@ -22,9 +24,11 @@ use super::unroll::SEVERAL;
 
 rules! {
     "collect-build" Loop Normalisation @ Fold: "ifold (fun a i -> accumulate a i e) z n -> build n (fun i -> z[i] + e)"
-        if ["a is not in e", "n is the length of z"] => collect_build;
+        if ["a is not in e", "n is the length of z", "no row is copied"] => collect_build;
     "update-array" Fusion Fusion @ Any: "update [a, b] 0 x -> [x, b]" if ["nothing is computed twice"] => update_array;
     "get-update" Fusion Fusion @ Get: "(update a i x)[i] -> x" if ["0 <= i && i < length a"] => get_update;
+    "update-update" Fusion Fusion @ Any: "accumulate (update a i x) i y -> update a i (x + y)" if ["x total, or not lost"] => update_update;
+    "update-same" Fusion Fusion @ Any: "update a i a[i] -> a" if ["0 <= i && i < length a"] => update_same;
 }
 
 /// An update of a short array at a literal index: the array is written out.
@@ -76,6 +80,43 @@ fn get_update(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
 }
 
+fn update_update(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Update(outer, parts) = expr.term() else { return None };
+    let Updated { array, indices, value } = Updated::of(parts)?;
+    let Term::Update(Change::Replace, inner) = array.term() else { return None };
+    let Updated { array, indices: before, value: first } = Updated::of(inner)?;
+    let is_same = indices.len() == before.len() && indices.iter().zip(before).all(|(a, b)| is_free(a) && same(a, b));
+    if !is_same {
+        return None;
+    }
+    let value = match outer {
+        Change::Replace => {
+            facts.require("x total, or not lost", facts.is_total(first), first)?;
+            value.clone()
+        }
+        Change::Add if value.ty() == &Type::Double => Expr::prim(Prim::Add, vec![first.clone(), value.clone()]),
+        Change::Add => return None,
+    };
+    Some(Expr::update(Change::Replace, array.clone(), indices.to_vec(), value))
+}
+
+fn update_same(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Update(Change::Replace, parts) = expr.term() else { return None };
+    let Updated { array, indices, value } = Updated::of(parts)?;
+    let element = indices.iter().fold(array.clone(), |array, index| Expr::get(array, index.clone()));
+    let is_own = match value.term() {
+        Term::Get(..) => same(value, &element),
+        Term::Var(var) => facts.bound_to(&element).is_some_and(|bound| bound == *var),
+        _ => false,
+    };
+    if !is_own {
+        return None;
+    }
+    let is_there = indices.iter().zip(array.ty().dims()).all(|(index, length)| facts.in_range(index, &length));
+    facts.require("0 <= i && i < length a", is_there, value)?;
+    Some(array.clone())
+}
+
 fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
     let Type::Array(element, length) = acc.ty() else { return None };
@@ -86,6 +127,8 @@ fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let step = element_of(body, acc, i, &row, facts)?;
     let is_whole = Size::try_of_expr(n).is_some_and(|count| count == *length);
     facts.require("n is the length of z", is_whole, n)?;
+    let copies = element.has_array() && !matches!(init.term(), Term::Build { .. }) && keeps_part(&step, &row);
+    facts.require("no row is copied", !copies, init)?;
     // what the elements begin with is computed once, before the loop
     let rows = |z: Expr| {
         let first = Expr::get(z, Expr::var(i));
@@ -97,6 +140,21 @@ fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
         Expr::build_with(n.clone(), i.clone(), step)
     };
     Some(if matches!(init.term(), Term::Build { .. }) { rows(copy(init)) } else { Expr::bind("z", init.clone(), rows) })
+}
+
+/// Whether elements of a row stay as they are: what was a write to some of them would become a copy of the row.
+fn keeps_part(expr: &Expr, row: &Var) -> bool {
+    match expr.term() {
+        Term::Var(var) => var == row,
+        Term::Let(_, _, body) | Term::Check { body, .. } => keeps_part(body, row),
+        Term::If(_, a, b) => keeps_part(a, row) || keeps_part(b, row),
+        Term::Update(_, parts) => parts.first().is_some_and(|array| keeps_part(array, row)),
+        Term::Fold { n, acc, init, .. } => {
+            let is_whole = matches!((Size::try_of_expr(n), acc.ty()), (Some(count), Type::Array(_, length)) if count == *length);
+            !is_whole && keeps_part(init, row)
+        }
+        _ => false,
+    }
 }
 
 /// What a step makes of its own element of the array, which is `row` before; `None` where it does anything else with it.

@@ -81,7 +81,7 @@ pub fn may_wait(value: &Expr, body: &Expr) -> bool {
 }
 
 /// Whether a variable stands somewhere as a whole array, and not only to be read or measured.
-fn is_handed_on(expr: &Expr, var: &Var) -> bool {
+pub fn is_handed_on(expr: &Expr, var: &Var) -> bool {
     if !mentions(expr, var) {
         return false;
     }

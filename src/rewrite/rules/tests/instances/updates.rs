@@ -23,6 +23,18 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let change = if g.below(2) == 0 { Change::Add } else { Change::Replace };
             Expr::get(Expr::update(change, array, vec![index], g.double(2)), at)
         }
+        "update-update" => {
+            let index = if g.below(2) == 0 { Expr::index(g.below(3) as i64) } else { g.index(0) };
+            let at = if g.below(4) == 0 { Expr::index(g.below(3) as i64) } else { index.clone() };
+            let change = if g.below(2) == 0 { Change::Add } else { Change::Replace };
+            let first = Expr::update(Change::Replace, g.vector(0), vec![index], g.double(2));
+            Expr::update(change, first, vec![at], g.double(2))
+        }
+        "update-same" => {
+            let array = g.vector(0);
+            let index = if g.below(2) == 0 { Expr::index(g.below(3) as i64) } else { g.index(0) };
+            Expr::update(Change::Replace, array.clone(), vec![index.clone()], Expr::get(array, index))
+        }
         "collect-build" => {
             let rows = g.below(3) == 0;
             let array = if rows { g.param("M") } else { g.vector(0) };
