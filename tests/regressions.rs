@@ -8,6 +8,8 @@ mod fuzz;
 
 use std::path::Path;
 
+use fuzz::generator::engine::{Counts, With, check_text};
+
 /// The inputs of a target, with their names.
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/regressions").join(target);
@@ -59,4 +61,28 @@ fn programs_that_were_found_as_c() {
         assert!(!bytes.is_empty(), "no program is wild: {wild}");
         assert_eq!(fuzz::programs::check_compiled(&bytes), Ok(()));
     }
+}
+
+/// Entries, each with arguments.
+type Calls = &'static [(&'static str, &'static [&'static str])];
+
+/// What random programs of `tests/properties.rs` came down to, with what to call.
+const GROWN: &[(&str, Calls)] = &[
+    // a size that the types alone go on using
+    (
+        "let f (v: Vector<n>) (x: Double) = let a = vectorZeros n in let b = update a 0 x in matrixCols (build 0 (fun i -> b))",
+        &[("f", &["[1, 2]", "3.0"])],
+    ),
+];
+
+#[test]
+fn random_programs_that_were_found() {
+    let failures = |(source, calls): &(&str, Calls)| {
+        let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+        let calls: Vec<(String, Vec<String>)> = calls.iter().map(|(entry, given)| (entry.to_string(), words(given))).collect();
+        let failures = check_text(source, &calls, With::C, &mut Counts::default()).unwrap_or_else(|failure| vec![failure]);
+        failures.into_iter().map(|failure| format!("{} in\n{source}\n{}\n", failure.kind, failure.detail)).collect::<String>()
+    };
+    let wrong: String = GROWN.iter().map(failures).collect();
+    assert!(wrong.is_empty(), "\n{wrong}");
 }
