@@ -73,6 +73,19 @@ const GROWN: &[(&str, Calls)] = &[
         "let f (v: Vector<n>) (x: Double) = let a = vectorZeros n in let b = update a 0 x in matrixCols (build 0 (fun i -> b))",
         &[("f", &["[1, 2]", "3.0"])],
     ),
+    // lengths of what cannot be made
+    (
+        "let f (v: Vector<n>) (k: Index) (x: Double) = length (update v k x)\n\
+         let g (v: Vector<n>) (k: Index) (x: Double) = length (ifold (fun w i -> if w[k] > x then w else v) v n)\n\
+         let h (v: Vector<n>) (k: Index) (x: Double) = length (update (build k (fun i -> x)) 0 x)",
+        &[
+            ("f", &["[1, 2]", "5", "3.0"]),
+            ("f", &["[1, 2]", "1", "3.0"]),
+            ("g", &["[1, 2]", "5", "3.0"]),
+            ("h", &["[1, 2]", "-1", "3.0"]),
+            ("h", &["[1, 2]", "0", "3.0"]),
+        ],
+    ),
 ];
 
 #[test]
