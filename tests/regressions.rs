@@ -86,6 +86,14 @@ const GROWN: &[(&str, Calls)] = &[
             ("h", &["[1, 2]", "0", "3.0"]),
         ],
     ),
+    // on the way back a zero meets an infinite slope in one component, and the others are rounded otherwise
+    (
+        "let f (x: Double) (y: Double) =\n  \
+           gradient (fun v ->\n    \
+             let w = ifold (fun s i -> build 3 (fun k -> atan2 s[k] (v[k] * 1.3))) v 4 in\n    \
+             w[1] * w[2] * 0.3 * sin w[1] / 7.0) [x, y, y * y]",
+        &[("f", &["0.0", "1.0"]), ("f", &["0.0", "-2.0"])],
+    ),
 ];
 
 #[test]
