@@ -94,6 +94,22 @@ const GROWN: &[(&str, Calls)] = &[
              w[1] * w[2] * 0.3 * sin w[1] / 7.0) [x, y, y * y]",
         &[("f", &["0.0", "1.0"]), ("f", &["0.0", "-2.0"])],
     ),
+    // what only the inner of two branches reaches
+    (
+        "let f (x: Double) (y: Double) (b: Bool) (c: Bool) =\n  \
+           gradient (fun (x, y) -> if b then x elif c then y else y * 3) (x, y)\n\
+         let g (v: Vector<n>) (x: Double) (b: Bool) (c: Bool) =\n  \
+           gradient (fun (v, x) -> vectorSum (if b then v elif c then vectorFill n x else if x > 0 then vectorFill n (x * x) else v)) (v, x)",
+        &[
+            ("f", &["1.5", "2.0", "false", "false"]),
+            ("f", &["1.5", "2.0", "false", "true"]),
+            ("f", &["1.5", "2.0", "true", "true"]),
+            ("g", &["[1, 2]", "2.0", "false", "false"]),
+            ("g", &["[1, 2]", "-2.0", "false", "false"]),
+            ("g", &["[1, 2]", "2.0", "false", "true"]),
+            ("g", &["[1, 2]", "2.0", "true", "true"]),
+        ],
+    ),
 ];
 
 #[test]
