@@ -110,6 +110,13 @@ const GROWN: &[(&str, Calls)] = &[
             ("g", &["[1, 2]", "2.0", "true", "true"]),
         ],
     ),
+    // an index that is the length: compilers warn of a comparison with itself
+    (
+        "let f (v: Vector<n>) (M: Array<Vector<m>, n>) =\n  \
+           ifold (fun r i -> if length r > 0 then accumulate r (length r) v else r)\n    \
+             (matrixTranspose (jacobian (fun w -> v) (build (length M + 1) (fun i -> 2.0)))) 3",
+        &[("f", &["[1, 2]", "[[1], [2]]"])],
+    ),
 ];
 
 #[test]
