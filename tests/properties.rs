@@ -55,13 +55,6 @@ fn derivatives_computed_forward_are_the_same() {
     check(With::Forward, setting("SMOOTHC_CASES", 1000) / 2, setting("SMOOTHC_SEED", 0));
 }
 
-/// Findings that are not mended yet: the seed of a program, and what is wrong with it. Each failure of one is printed.
-const WAITING: [(usize, &str); 3] = [
-    (467, "a cotangent of an empty matrix is refused"),
-    (735, "a sum of arrays of other lengths, whose derivative is a matrix, is refused with E0401"),
-    (995, "C takes the length of an array from its type and loses the errors of its elements"),
-];
-
 /// The failing programs of one kind, with their seeds, and what was said of the first: what fails once in a while says so only then.
 struct Failing {
     said: String,
@@ -99,10 +92,6 @@ fn check(with: With, count: usize, first: usize) {
                         total.lock().expect("no panic").add(&counts);
                         let mut failing = failing.lock().expect("no panic");
                         for (at, failure) in failures {
-                            if let Some((seed, why)) = WAITING.iter().find(|(seed, _)| *seed == first + start + at) {
-                                println!("seed {seed} waits ({why}): {}", failure.kind);
-                                continue;
-                            }
                             let programs_of = &mut failing
                                 .entry(failure.kind)
                                 .or_insert_with(|| Failing { said: failure.detail, programs: Vec::new() })

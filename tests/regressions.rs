@@ -8,6 +8,8 @@ mod fuzz;
 
 use std::path::Path;
 
+use fuzz::generator::engine::{Counts, With, check_text};
+
 /// The inputs of a target, with their names.
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/regressions").join(target);
@@ -59,4 +61,72 @@ fn programs_that_were_found_as_c() {
         assert!(!bytes.is_empty(), "no program is wild: {wild}");
         assert_eq!(fuzz::programs::check_compiled(&bytes), Ok(()));
     }
+}
+
+/// Entries, each with arguments.
+type Calls = &'static [(&'static str, &'static [&'static str])];
+
+/// What random programs of `tests/properties.rs` came down to, with what to call.
+const GROWN: &[(&str, Calls)] = &[
+    // a size that the types alone go on using
+    (
+        "let f (v: Vector<n>) (x: Double) = let a = vectorZeros n in let b = update a 0 x in matrixCols (build 0 (fun i -> b))",
+        &[("f", &["[1, 2]", "3.0"])],
+    ),
+    // lengths of what cannot be made
+    (
+        "let f (v: Vector<n>) (k: Index) (x: Double) = length (update v k x)\n\
+         let g (v: Vector<n>) (k: Index) (x: Double) = length (ifold (fun w i -> if w[k] > x then w else v) v n)\n\
+         let h (v: Vector<n>) (k: Index) (x: Double) = length (update (build k (fun i -> x)) 0 x)",
+        &[
+            ("f", &["[1, 2]", "5", "3.0"]),
+            ("f", &["[1, 2]", "1", "3.0"]),
+            ("g", &["[1, 2]", "5", "3.0"]),
+            ("h", &["[1, 2]", "-1", "3.0"]),
+            ("h", &["[1, 2]", "0", "3.0"]),
+        ],
+    ),
+    // on the way back a zero meets an infinite slope in one component, and the others are rounded otherwise
+    (
+        "let f (x: Double) (y: Double) =\n  \
+           gradient (fun v ->\n    \
+             let w = ifold (fun s i -> build 3 (fun k -> atan2 s[k] (v[k] * 1.3))) v 4 in\n    \
+             w[1] * w[2] * 0.3 * sin w[1] / 7.0) [x, y, y * y]",
+        &[("f", &["0.0", "1.0"]), ("f", &["0.0", "-2.0"])],
+    ),
+    // what only the inner of two branches reaches
+    (
+        "let f (x: Double) (y: Double) (b: Bool) (c: Bool) =\n  \
+           gradient (fun (x, y) -> if b then x elif c then y else y * 3) (x, y)\n\
+         let g (v: Vector<n>) (x: Double) (b: Bool) (c: Bool) =\n  \
+           gradient (fun (v, x) -> vectorSum (if b then v elif c then vectorFill n x else if x > 0 then vectorFill n (x * x) else v)) (v, x)",
+        &[
+            ("f", &["1.5", "2.0", "false", "false"]),
+            ("f", &["1.5", "2.0", "false", "true"]),
+            ("f", &["1.5", "2.0", "true", "true"]),
+            ("g", &["[1, 2]", "2.0", "false", "false"]),
+            ("g", &["[1, 2]", "-2.0", "false", "false"]),
+            ("g", &["[1, 2]", "2.0", "false", "true"]),
+            ("g", &["[1, 2]", "2.0", "true", "true"]),
+        ],
+    ),
+    // an index that is the length: compilers warn of a comparison with itself
+    (
+        "let f (v: Vector<n>) (M: Array<Vector<m>, n>) =\n  \
+           ifold (fun r i -> if length r > 0 then accumulate r (length r) v else r)\n    \
+             (matrixTranspose (jacobian (fun w -> v) (build (length M + 1) (fun i -> 2.0)))) 3",
+        &[("f", &["[1, 2]", "[[1], [2]]"])],
+    ),
+];
+
+#[test]
+fn random_programs_that_were_found() {
+    let failures = |(source, calls): &(&str, Calls)| {
+        let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+        let calls: Vec<(String, Vec<String>)> = calls.iter().map(|(entry, given)| (entry.to_string(), words(given))).collect();
+        let failures = check_text(source, &calls, With::C, &mut Counts::default()).unwrap_or_else(|failure| vec![failure]);
+        failures.into_iter().map(|failure| format!("{} in\n{source}\n{}\n", failure.kind, failure.detail)).collect::<String>()
+    };
+    let wrong: String = GROWN.iter().map(failures).collect();
+    assert!(wrong.is_empty(), "\n{wrong}");
 }

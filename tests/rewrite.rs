@@ -135,6 +135,8 @@ const RULES: &[(&str, &str, &str)] = &[
     ("get-array", "[a, b, c][k]", ""),
     ("length-array", "length [a, b, c]", "3"),
     ("length-size", "length v", "length v"),
+    ("length-size", "length (update v k x)", "length v"),
+    ("length-size", "length (if x > 0.0 then build k (fun i -> x) else build k (fun i -> y))", "check 0 <= k else NEGATIVE in k"),
     ("build-eta", "build (length v) (fun i -> v[i])", "v"),
     ("build-eta", "build n (fun i -> v[i])", ""),
     // 8d

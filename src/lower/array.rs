@@ -58,7 +58,12 @@ impl Lowerer<'_> {
             Term::Dim(array, axis) => {
                 let ty = self.type_of(array)?;
                 let size = ty.dims().get(*axis).cloned().ok_or_else(|| mismatch(expr.span()))?;
-                Ok(View::Scalar(self.size_value(&size, expr.span())?))
+                let length = self.size_value(&size, expr.span())?;
+                // an array that is read for its length alone is not made, so nobody else sees that it cannot be
+                if *axis == 0 && !exists(array) {
+                    self.not_negative(&length, Some(&size));
+                }
+                Ok(View::Scalar(length))
             }
             Term::Tuple(parts) => {
                 let mut views = Vec::new();
@@ -217,14 +222,7 @@ impl Lowerer<'_> {
             None => self.scalar(n)?,
         };
         let count = if is_simple(&count) { count } else { self.atomic(count, "count") };
-        if self.range(&count).0 < 0 && !size.as_ref().is_some_and(|size| self.facts.nonnegative(size)) {
-            let cond =
-                Value::Prim { prim: crate::ir::Prim::Lt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] };
-            match count {
-                Value::Index(_) => self.fail(Value::Bool(true), Status::Negative),
-                _ => self.fail(cond, Status::Negative),
-            }
-        }
+        self.not_negative(&count, size.as_ref());
         if let Some(wanted) = wanted
             && size.as_ref() != Some(wanted)
         {
@@ -235,6 +233,18 @@ impl Lowerer<'_> {
             }
         }
         Ok(count)
+    }
+
+    /// Fails with SMOOTH_NEGATIVE at run time unless the count is known not to be negative.
+    fn not_negative(&mut self, count: &Value, size: Option<&Size>) {
+        if self.range(count).0 >= 0 || size.is_some_and(|size| self.facts.nonnegative(size)) {
+            return;
+        }
+        let cond = match count {
+            Value::Index(_) => Value::Bool(true),
+            _ => Value::Prim { prim: crate::ir::Prim::Lt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] },
+        };
+        self.fail(cond, Status::Negative);
     }
 
     pub fn check(&mut self, cond: &Expr, status: Status) -> Result<()> {
@@ -395,6 +405,14 @@ impl Lowerer<'_> {
             _ => self.emit(Stmt::If { cond, then, otherwise }),
         }
     }
+}
+
+/// Whether the array is there without anything being made: a variable, a component or an element of one.
+fn exists(mut array: &Expr) -> bool {
+    while let Term::Proj(inner, _) | Term::Get(inner, _) = array.term() {
+        array = inner;
+    }
+    matches!(array.term(), Term::Var(_))
 }
 
 /// Whether a term is a view of arrays that exist.

@@ -279,8 +279,13 @@ impl Lowerer<'_> {
         if self.known_below(index, length) || declared.as_ref() == Some(length) && self.facts.get_is_safe(array, index) {
             return Ok(value);
         }
-        let value = self.atomic(value, "at");
         let count = self.size_value(length, span)?;
+        // said as it is: under a name it would be found to be a comparison of a thing with itself only later
+        if value == count {
+            self.fail(Value::Bool(true), Status::Bounds);
+            return Ok(self.atomic(value, "at"));
+        }
+        let value = self.atomic(value, "at");
         if let (Value::Index(i), Value::Index(n)) = (&value, &count)
             && *i >= 0
             && i < n

@@ -142,6 +142,13 @@ impl Grower {
             if result.of(&values) != *ty {
                 continue;
             }
+            if self.contradicting.contains(&function.name) {
+                // lengths that can be shown to differ are a type error, in a function for these arguments too
+                if ![&n, &m].into_iter().all(Len::is_name) {
+                    continue;
+                }
+                self.contradicts = true;
+            }
             let slots: Vec<String> = (0..params.len()).map(|k| format!("{{{k}}}")).collect();
             let children = params.iter().map(|param| self.plain(&param.of(&values), depth.min(2))).collect();
             let mut call = form(ty, format!("{} {}", function.name, slots.join(" ")), children);
@@ -462,6 +469,7 @@ impl Grower {
         if differ || !self.random.chance(30) {
             return None;
         }
+        self.contradicts = true;
         self.many(ty, "vectorAdd {0} {1}", &[ty, &Ty::vector(other)], depth)
     }
 

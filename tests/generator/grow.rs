@@ -19,6 +19,10 @@ pub struct Grower {
     pub duals: usize,
     /// Sizes may come from this Index parameter.
     pub sizes_from_k: bool,
+    /// The functions so far whose lengths contradict each other unless their arguments have the right ones, and whether the
+    /// one at hand is such.
+    pub contradicting: Vec<std::sync::Arc<str>>,
+    pub contradicts: bool,
     loops: usize,
     fresh: usize,
 }
@@ -30,11 +34,25 @@ pub fn program(seed: u64, prefix: &str, wild: bool) -> Program {
 
 /// The program of a source of choices.
 pub fn program_of(random: Random, prefix: &str, wild: bool) -> Program {
-    let mut grower = Grower { random, wild, env: Vec::new(), fuel: 0, duals: 0, sizes_from_k: false, loops: 0, fresh: 0 };
+    let mut grower = Grower {
+        random,
+        wild,
+        env: Vec::new(),
+        fuel: 0,
+        duals: 0,
+        sizes_from_k: false,
+        contradicting: Vec::new(),
+        contradicts: false,
+        loops: 0,
+        fresh: 0,
+    };
     let mut functions: Vec<Function> = Vec::new();
     let mut globals: Vec<Binding> = Vec::new();
     for k in 0..grower.random.below(3) {
         let function = grower.function(&format!("_{prefix}_h{k}"), &globals, 25);
+        if std::mem::take(&mut grower.contradicts) {
+            grower.contradicting.push(function.name.clone());
+        }
         let params = function.params.iter().map(|(_, ty)| ty.clone()).collect();
         globals.push(Binding { name: function.name.clone(), kind: Kind::Function(params, function.body.ty.clone()) });
         functions.push(function);

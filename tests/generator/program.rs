@@ -97,6 +97,11 @@ impl Len {
         Len { name: Some(name.into()), mul: 1, off: 0 }
     }
 
+    /// Whether it is a name alone.
+    pub fn is_name(&self) -> bool {
+        self.name.is_some() && self.mul == 1 && self.off == 0
+    }
+
     pub fn of(&self, values: &dyn Fn(&str) -> Len) -> Len {
         match &self.name {
             None => self.clone(),

@@ -397,6 +397,11 @@ impl<'a> Sweep<'a> {
         }
     }
 
+    /// Notes that this scope collects in the wire.
+    pub fn enter(&mut self, wire: Wire) {
+        self.current(wire);
+    }
+
     /// What a wire has collected; that of a wire from outside has a name in this scope.
     fn current(&mut self, wire: Wire) -> Option<Expr> {
         let ty = self.wires[wire].zeros().ty().clone();

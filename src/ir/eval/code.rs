@@ -229,7 +229,8 @@ impl<'p> Compiler<'p> {
     }
 
     fn expr(&mut self, scope: &mut Scope, expr: &Expr) -> Compiled {
-        if let (Some((var, path)), true) = (component(expr), scope.last_uses.is_last(expr))
+        // a number stays where it is: the sizes in types read it too
+        if let (Some((var, path)), true) = (component(expr), expr.ty().has_array() && scope.last_uses.is_last(expr))
             && let Some((slot, activity)) = scope.slots.get(var)
         {
             let activity = path.iter().fold(activity.clone(), |activity, k| activity.part(*k));

@@ -17,7 +17,7 @@ rules! {
     "get-array" Fusion Fusion @ Get: "[e0, e1][1] -> e1" => get_array;
     "get-select" Fusion Fusion @ Get: "[a, b][i] -> if i = 0 then a else b" if ["0 <= i && i < 2"] => get_select;
     "length-array" Fusion Fusion @ Dim: "length [e0, e1] -> 2" => length_array;
-    "length-size" Fusion Fusion @ Dim: "length x -> n where x : Array<T, n> is a variable" if ["0 <= n"] => length_size;
+    "length-size" Fusion Fusion @ Dim: "length a -> n where a : Array<T, n>" if ["0 <= n, else behind that check"] => length_size;
     "build-eta" Fusion Fusion @ Build: "build n (fun i -> a[i]) -> a" if ["a total", "n is the length of a"] => build_eta;
 }
 
@@ -58,7 +58,7 @@ fn length_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if facts.grants("0 <= n, else behind that check", Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n))) {
         return Some(n.clone());
     }
-    Some(Expr::bind("n", n.clone(), |n| Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, n)))
+    Some(behind_check(n.clone()))
 }
 
 fn get_array(expr: &Expr, _: &Facts) -> Option<Expr> {
@@ -89,19 +89,33 @@ fn length_array(expr: &Expr, _: &Facts) -> Option<Expr> {
     }
 }
 
+/// The array is not needed, so errors of its elements go with it; that it was made says that its count is not negative.
 fn length_size(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Dim(array, axis) = expr.term() else { return None };
     let mut head = array;
     while let Term::Proj(inner, _) | Term::Get(inner, _) = head.term() {
         head = inner;
     }
-    let Term::Var(var) = head.term() else { return None };
     let size = array.ty().dims().get(*axis)?.clone();
-    if size.has_unknown() || size.mentions(var) {
+    let variable = if let Term::Var(var) = head.term() { Some(var) } else { None };
+    if size.has_unknown() || variable.is_some_and(|var| size.mentions(var)) {
         return None;
     }
-    facts.require("0 <= n", facts.non_negative(&size), array)?;
-    size.to_expr()
+    let n = size.to_expr()?;
+    if facts.grants("0 <= n, else behind that check", facts.non_negative(&size)) {
+        return Some(n);
+    }
+    // what is there already is read for less than a check costs, and the rows of an array without any may have every length
+    if variable.is_some() || *axis > 0 {
+        facts.refuse(|| ("`0 <= n` does not hold".into(), Some(array.clone())));
+        return None;
+    }
+    Some(behind_check(n))
+}
+
+/// `check 0 <= n else NEGATIVE in n`.
+fn behind_check(n: Expr) -> Expr {
+    Expr::bind("n", n, |n| Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, n))
 }
 
 fn build_eta(expr: &Expr, facts: &Facts) -> Option<Expr> {

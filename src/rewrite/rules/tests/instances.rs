@@ -4,7 +4,7 @@
 //! `None` for a rule that has no line here. Those of arrays and loops are in `loops`, those of arrays
 //! that are changed in `updates`.
 
-use crate::ir::{Expr, Prim, Size, Status, Type};
+use crate::ir::{Change, Expr, Prim, Size, Status, Type};
 use crate::rewrite::generate::Generator;
 
 use super::shapes::{double, loop_of, partial, prim, product, sum_of};
@@ -21,9 +21,14 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             1 => prim([Prim::Add, Prim::Div, Prim::Rem, Prim::Eq][g.below(4)], Expr::index(7), Expr::index(g.below(3) as i64)),
             _ => Expr::prim([Prim::Neg, Prim::Sign, Prim::Floor, Prim::Cos][g.below(4)], vec![double(g.below(3) as f64 - 1.0)]),
         },
-        "length-size" => match g.below(3) {
+        "length-size" => match g.below(5) {
             0 => Expr::dim(g.param("M"), g.below(2)),
             1 => Expr::dim(Expr::get(g.param("M"), g.index(0)), 0),
+            2 => Expr::dim(Expr::update(Change::Replace, g.vector(1), vec![g.index(1)], g.double(1)), 0),
+            3 => {
+                let n = g.count();
+                Expr::dim(Expr::if_(g.boolean(1), g.build(n.clone(), |g| g.double(1)), g.build(n, |g| g.double(1))), 0)
+            }
             _ => Expr::dim(g.param("u"), 0),
         },
         "let-inline" | "let-dead" | "let-float" | "let-flatten" => {

@@ -199,7 +199,7 @@ pub const ROWS: &[Row] = &[
     random("get-build", "0 <= i && i < n, else behind that check", Lost),
     random("length-build", CHECKED, Lost),
     row("get-select", "0 <= i && i < 2", Lost, "[x, y][k]"),
-    by("length-size", "0 <= n", Lost, "topdown length-size ; let-dead", "let z = build k (fun i -> x) in length z"),
+    by("length-size", CHECKED, Lost, "topdown length-size ; let-dead", "let z = build k (fun i -> x) in length z"),
     random("build-eta", "a total", Wrong),
     random("build-eta", "n is the length of a", Wrong),
     by(
