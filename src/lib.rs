@@ -62,4 +62,5 @@ pub mod source;
 pub mod stack;
 pub mod syntax;
 pub mod toolchain;
+pub mod trace;
 pub mod types;

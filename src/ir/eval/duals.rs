@@ -4,9 +4,8 @@
 
 use std::rc::Rc;
 
-use super::Trace;
 use super::machine::V;
-use super::number::Number;
+use super::number::{Arithmetic, Number};
 use super::value::{Shape, Value};
 use crate::ir::prim::Prim;
 
@@ -59,7 +58,7 @@ pub fn unit_of(value: &V, k: usize) -> V {
 }
 
 /// What a `vjp` and an `accumulate` compute on whole values.
-impl Trace {
+impl Arithmetic {
     /// Adds to `sum` the products of each Double of the cotangent with the tangent that `dual` has for it.
     pub fn dot(&mut self, dual: &V, cotangent: &V, primal: &V, sum: &mut Option<Number>) {
         match (primal, dual, cotangent) {
@@ -84,8 +83,8 @@ impl Trace {
     pub fn accumulate(&mut self, place: &mut V, value: &V) {
         match (place, value) {
             (Value::Double(place), Value::Double(value)) => {
-                self.counts.reads += 1;
-                self.counts.writes += 1;
+                self.trace.counts.reads += 1;
+                self.trace.counts.writes += 1;
                 *place = self.binary(Prim::Add, place, value).unwrap_or(Number::Plain(f64::NAN));
             }
             (Value::Tuple(place), Value::Tuple(value)) => {
