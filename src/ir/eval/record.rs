@@ -16,9 +16,12 @@ use super::machine::{Machine, Run, V};
 use super::number::{Arithmetic, Number};
 use super::reverse::{fits, too_long};
 use super::value::Value;
-use super::{ErrorKind, RuntimeError, real, tape};
+use super::{ErrorKind, RuntimeError, real};
 use crate::ir::prim::Prim;
 use crate::source::Span;
+
+/// A trace that somebody reads has fewer entries.
+const MOST: usize = 1 << 20;
 
 /// The tag of the outermost derivative form; 0 is that of the record.
 const OUTERMOST: u32 = 1;
@@ -33,8 +36,12 @@ pub struct Record {
     names: Vec<Rc<str>>,
     /// The number of Doubles of the arguments, which are the first entries.
     arguments: usize,
-    /// How many operations are forgotten, which came between the arguments and what is kept.
+    /// How many places there are between the arguments and what is kept: operations that are forgotten, and once more the
+    /// arguments.
     forgotten: usize,
+    /// The arguments that are in the point. The function binds them anew, at their second places; what it captures of them is
+    /// constant.
+    bound: IndexSet<usize>,
     is_full: bool,
 }
 
@@ -72,22 +79,22 @@ impl Entry {
 impl Record {
     fn new(names: Vec<Rc<str>>) -> Record {
         let result = Value::Index(0);
-        Record { entries: Vec::new(), result, derivative: None, names, arguments: 0, forgotten: 0, is_full: false }
+        Record { entries: Vec::new(), result, derivative: None, names, arguments: 0, forgotten: 0, bound: IndexSet::new(), is_full: false }
     }
 
     /// What a number is in here.
     fn operand(&self, number: &Number) -> Operand {
         let (primal, place) = number.place(0);
         match place.map(|place| place as usize) {
-            Some(place) if place < self.arguments => Operand::Place(place),
-            Some(place) if place >= self.arguments + self.forgotten => Operand::Place(place - self.forgotten),
+            Some(place) if place < self.arguments && !self.bound.contains(&place) => Operand::Place(place),
+            Some(place) if place >= self.arguments && place >= self.forgotten => Operand::Place(place - self.forgotten),
             Some(_) | None => Operand::Constant(primal.value()),
         }
     }
 
     fn push(&mut self, entry: Entry) -> Number {
         let value = Number::Plain(entry.value());
-        self.is_full |= self.entries.len() + self.forgotten >= tape::MOST;
+        self.is_full |= self.entries.len() + self.forgotten >= MOST;
         if self.is_full {
             return value;
         }
@@ -102,16 +109,17 @@ impl Record {
 
     /// Forgets the operations so far: they are not of the function.
     fn forget(&mut self) {
-        self.forgotten = self.entries.len() - self.arguments;
+        self.forgotten = self.entries.len();
         self.entries.truncate(self.arguments);
     }
 
     /// A Double of the point: an argument that stands there once is itself, everything else a variable of its own.
     fn independent(&mut self, path: &str, number: &Number, places: &mut IndexSet<usize>) -> Number {
-        if let Operand::Place(place) = self.operand(number)
-            && places.insert(place)
+        if let (primal, Some(place)) = number.place(0)
+            && (place as usize) < self.arguments
+            && places.insert(place as usize)
         {
-            return number.clone();
+            return Number::taped(0, place + self.forgotten as u32, primal.clone());
         }
         places.insert(self.entries.len());
         self.push(Entry::Input { name: path.to_string(), value: number.value() })
@@ -154,7 +162,7 @@ impl Machine<'_> {
         let outcome = self.call(instance, inputs);
         let Some(mut record) = self.arithmetic.tapes.record.take() else { return outcome.and_then(|_| stopped(span)) };
         if record.is_full {
-            return too_long(span);
+            return too_long(MOST, span);
         }
         // a function that was differentiated ends the run
         if record.derivative.is_none() {
@@ -190,6 +198,7 @@ impl Machine<'_> {
             name.push('_');
         }
         let x = named(at, &mut name, &mut |path, number| record.independent(path, number, &mut places));
+        record.bound = places.iter().copied().filter(|place| *place < record.arguments).collect();
         self.set(slot, x);
         let result = self.run_on_tape(tag, body)?;
         fits(&result, cotangent, span)?;

@@ -53,7 +53,7 @@ impl Machine<'_> {
         let tape = self.arithmetic.tapes.close(tag);
         let result = result?;
         fits(&result, cotangent, span)?;
-        let Some(tape) = tape else { return too_long(span) };
+        let Some(tape) = tape else { return too_long(tape::MOST, span) };
         let mut adjoints = tape.sweep(tag, &result, cotangent, &mut self.arithmetic).into_iter();
         let gradient = at.map(&mut |_| adjoints.next().flatten().unwrap_or(Number::Plain(0.0)));
         Ok((primal(tag, &result), gradient))
@@ -82,7 +82,7 @@ pub fn fits(result: &V, cotangent: &V, span: Span) -> Run<()> {
     fail(Status::Shape, span, format!("the cotangent has shape {}, the result {}", cotangent.shape(), result.shape()))
 }
 
-pub fn too_long<T>(span: Span) -> Run<T> {
-    let message = format!("more than {} operations on Doubles are not kept on a tape", tape::MOST);
+pub fn too_long<T>(most: usize, span: Span) -> Run<T> {
+    let message = format!("more than {most} operations on Doubles have no place on the tape");
     Err(RuntimeError::new(ErrorKind::TooLarge, span, message))
 }
