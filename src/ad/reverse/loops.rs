@@ -135,7 +135,12 @@ impl Sweep<'_> {
         let mut inits: Vec<Option<Expr>> = Vec::new();
         for wire in &wires {
             let begins_anew = |side: &Turned| side.frame.entered.contains(&(*wire, None)) && side.frame.current.contains_key(wire);
-            inits.push(if sides.iter().all(begins_anew) { None } else { Some(self.total(*wire, out)) });
+            inits.push(if sides.iter().all(begins_anew) {
+                self.enter(*wire);
+                None
+            } else {
+                Some(self.total(*wire, out))
+            });
         }
         let mut closed = sides.into_iter().map(|side| {
             let total = |(wire, init): (&Wire, &Option<Expr>)| side.frame.current.get(wire).cloned().or_else(|| init.clone());

@@ -346,6 +346,12 @@ impl<'a> Sweep<'a> {
         }
     }
 
+    /// Notes that a wire from outside is collected in this scope, also where it begins with nothing here: the scope around
+    /// has to know of it.
+    pub fn enter(&mut self, wire: Wire) {
+        self.current(wire);
+    }
+
     /// What a wire has collected; that of a wire from outside has a name in this scope.
     fn current(&mut self, wire: Wire) -> Option<Expr> {
         let ty = self.wires[wire].zeros().ty().clone();
