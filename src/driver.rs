@@ -46,6 +46,8 @@ pub struct Options {
     pub disabled: Vec<String>,
     /// Keep the derivation: every rewrite, for `explain`.
     pub record: bool,
+    /// `eval --trace` and `--reverse`: gradients in a Double are reverse derivatives too.
+    pub keep_gradients: bool,
     /// `--mode`: how derivatives are computed.
     pub mode: Mode,
     /// `--strict-fp`: rounding as in the program as written.

@@ -9,44 +9,11 @@ mod generator;
 
 use generator::asked;
 use generator::engine::{Counts, With, check_text};
+use generator::words::{arguments, length};
 use smoothc::driver::{Options, Session};
 use smoothc::ir::eval::{self, Counts as Operations};
-use smoothc::ir::{Function, Program, Size, Type};
+use smoothc::ir::{Program, Type};
 use smoothc::stack::with_large_stack;
-
-/// The length that a size has where sizes named `n` have this one.
-fn length(size: &Size, n: usize) -> usize {
-    match (size.as_constant(), size.as_var()) {
-        (Some(constant), _) => constant as usize,
-        (None, Some(var)) if &**var.name() == "n" => n,
-        (None, _) => n.saturating_sub(1),
-    }
-}
-
-/// A value of a type as an argument; keys are below `n`.
-fn argument(ty: &Type, n: usize, next: &mut f64) -> String {
-    *next += 1.7;
-    match ty {
-        Type::Double => format!("{:?}", next.sin() * 1.5),
-        Type::Index(_) => (next.abs() as usize % n.max(1)).to_string(),
-        Type::Bool => (next.sin() > 0.0).to_string(),
-        Type::Array(element, size) => {
-            let items: Vec<String> = (0..length(size, n)).map(|_| argument(element, n, next)).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Type::Tuple(parts) => format!("[{}]", parts.iter().map(|part| argument(part, n, next)).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-fn arguments(function: &Function, n: usize) -> Vec<String> {
-    let mut next = n as f64 + function.params.len() as f64;
-    let one = |param: &smoothc::ir::Var| match param.ty() {
-        // how often something is done
-        Type::Index(_) if &**param.name() == "times" => n.to_string(),
-        ty => argument(ty, n, &mut next),
-    };
-    function.params.iter().map(one).collect()
-}
 
 fn session(source: &str) -> Session {
     let mut session = Session::new("program.smooth", source, Options::default());

@@ -116,6 +116,12 @@ impl From<ModeName> for Mode {
     }
 }
 
+/// How the interpreter evaluates reverse derivatives, where not by columns.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReverseName {
+    DualNumbers,
+}
+
 /// What to compile and how.
 #[derive(Args)]
 pub struct Source {
@@ -214,6 +220,13 @@ pub struct EvalCommand {
     /// Print a second line with the numbers of operations, comparisons, reads and writes
     #[arg(long)]
     pub count: bool,
+    /// Print the operations on Doubles after the result, one a line; of a gradient, vjp or valueAndGradient those of the
+    /// function, then the adjoints on the way back
+    #[arg(long, conflicts_with = "count")]
+    pub trace: bool,
+    /// Evaluate gradient, vjp and valueAndGradient in this way: dual-numbers is one pass forward with a tape and one back
+    #[arg(long, value_enum, value_name = "WAY", conflicts_with = "schedule")]
+    pub reverse: Option<ReverseName>,
 }
 
 #[derive(Args)]

@@ -26,6 +26,8 @@ pub struct Wanted<'a> {
     pub header: Option<&'a str>,
     /// Keep the derivation.
     pub record: bool,
+    /// Gradients in a Double are reverse derivatives too.
+    pub keep_gradients: bool,
 }
 
 /// The session after the wanted stage, or `None` when `--dump` printed another one instead. `sources` gets the
@@ -48,6 +50,7 @@ pub fn compile(
         schedule: schedule(source, reads)?,
         disabled: source.disable.clone(),
         record: wanted.record,
+        keep_gradients: wanted.keep_gradients,
         mode: source.mode.into(),
         strict_fp: source.strict_fp,
         unchecked: source.unchecked,

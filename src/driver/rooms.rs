@@ -21,6 +21,7 @@ pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
         entries: session.options.entries.clone(),
         derives: session.options.derive.clone(),
         sizes: session.options.sizes.clone(),
+        keep_gradients: session.options.keep_gradients,
     };
     let elaborated = typing::elaborate(&mut session.sources, session.main, load, &options)?;
     session.program = elaborated.program;

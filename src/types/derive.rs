@@ -196,7 +196,7 @@ impl<'a> Elaborator<'a> {
 
     /// One sweep for all Doubles of the point, whatever their number; a Double alone is a direction.
     fn gradient(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
-        if point.ty() == &Type::Double {
+        if point.ty() == &Type::Double && !self.keep_gradients {
             return self.derivative(point, body, span);
         }
         Ok(Expr::proj(self.vjp(point, Expr::double(1.0), body, span)?, 1).at(span))

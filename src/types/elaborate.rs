@@ -97,6 +97,8 @@ pub struct Elaborator<'a> {
     pub diagnostics: Diagnostics,
     pub(super) memo: HashMap<String, Rc<super::special::Special>>,
     pub(super) taken: HashSet<Rc<str>>,
+    /// Whether the gradient in a Double is a `vjp`.
+    pub(super) keep_gradients: bool,
     /// The names of the entries that `--derive` adds.
     pub(super) promised: Vec<String>,
     pub(super) local: Local,
@@ -131,6 +133,7 @@ impl<'a> Elaborator<'a> {
             diagnostics: Vec::new(),
             memo: HashMap::new(),
             taken: HashSet::new(),
+            keep_gradients: false,
             promised: Vec::new(),
             local: Local::default(),
             inlining: 0,

@@ -53,6 +53,8 @@ pub struct Options {
     pub derives: Vec<Derive>,
     /// Sizes that are literals.
     pub sizes: Vec<FixedSize>,
+    /// The gradient in a Double is a `vjp` too, where a direction is as good: for who looks at how derivatives go back.
+    pub keep_gradients: bool,
 }
 
 /// A typed program.
@@ -70,6 +72,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let (modules, mut diagnostics) = modules::load(sources, main, load);
     let infer = infer::infer(&modules);
     let mut elaborator = Elaborator::new(&infer, &modules);
+    elaborator.keep_gradients = options.keep_gradients;
     elaborator.promised = options.derives.iter().map(Derive::entry).collect();
     let mut entries: Vec<(usize, Rc<str>)> = Vec::new();
     let mut signatures = Vec::new();

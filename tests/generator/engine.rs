@@ -33,11 +33,11 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn new(kind: &str, detail: impl Into<String>) -> Failure {
+    pub(super) fn new(kind: &str, detail: impl Into<String>) -> Failure {
         Failure { kind: kind.into(), detail: detail.into() }
     }
 
-    fn of(stage: &str, problems: &[Diagnostic], source: &str) -> Failure {
+    pub(super) fn of(stage: &str, problems: &[Diagnostic], source: &str) -> Failure {
         let kind = problems.first().map_or("", |problem| problem.code);
         let said: Vec<String> = problems
             .iter()
@@ -110,7 +110,7 @@ struct Native {
     interfaces: Vec<Interface>,
 }
 
-fn guarded<T>(stage: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(super) fn guarded<T>(stage: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|said| said.to_string()));
         Err(Failure::new(&format!("{stage} panic"), said.unwrap_or_default()))
@@ -176,15 +176,15 @@ fn emit(program: &Core, schedule: &'static str, parallel: bool) -> Result<Native
 }
 
 /// What the interpreter says about one call.
-type Meaning = Result<Outcome, RuntimeError>;
+pub(super) type Meaning = Result<Outcome, RuntimeError>;
 
-struct Case {
+pub(super) struct Case {
     /// Of the program in the batch, and the name of the entry.
-    program: usize,
-    entry: String,
-    words: Vec<String>,
-    arguments: Arguments,
-    meaning: Meaning,
+    pub program: usize,
+    pub entry: String,
+    pub words: Vec<String>,
+    pub arguments: Arguments,
+    pub meaning: Meaning,
 }
 
 /// Failures by program; `with` also compiles and runs.
@@ -210,7 +210,7 @@ pub fn check_all(programs: &[Program], with: With, counts: &mut Counts) -> Vec<(
     failures
 }
 
-fn differentiable(program: &Program) -> Option<(usize, String)> {
+pub(super) fn differentiable(program: &Program) -> Option<(usize, String)> {
     let entry = program.entry();
     let at = entry.params.iter().position(|(_, ty)| ty.is_of_doubles())?;
     entry.body.ty.is_of_doubles().then(|| (at, format!("jvp:{}:{}", entry.name, entry.params[at].0)))
@@ -331,7 +331,7 @@ fn warnings(said: &str, schedule: &str, entries: &[String], failures: &mut Vec<(
 }
 
 /// The name of the entry that `--derive` added.
-fn derived_name(program: &Core, entry: &str, kind: &str) -> String {
+pub(super) fn derived_name(program: &Core, entry: &str, kind: &str) -> String {
     let start = format!("{entry}_{kind}");
     program
         .functions
@@ -365,7 +365,7 @@ fn add_case(stages: &Stages, program: usize, entry: &str, words: Vec<String>, ca
     }
 }
 
-fn interpret(program: &Core, entry: &str, arguments: &Arguments) -> Result<Meaning, Failure> {
+pub(super) fn interpret(program: &Core, entry: &str, arguments: &Arguments) -> Result<Meaning, Failure> {
     let values: Vec<_> = arguments.values.iter().map(from_flat).collect();
     let result = guarded("eval", || Ok(eval::eval(program, entry, values)))?;
     match result {
@@ -390,7 +390,7 @@ fn compare_interpreted(stages: &Stages, case: &Case, counts: &mut Counts, failur
             (Ok(expected), Ok(Ok(found))) => {
                 let (expected_columns, found) = (to_flat(&expected.value).columns, to_flat(&found.value).columns);
                 if let Some(detail) = disagreement(&expected_columns, &found, tolerance(expected), exact) {
-                    if explained(stages, case, &found) { counts.ill_conditioned += 1 } else { report("value", detail) }
+                    if explained(&stages.typed, case, &found) { counts.ill_conditioned += 1 } else { report("value", detail) }
                 }
             }
             (Ok(_), Ok(Err(error))) => report("error", error.message),
@@ -453,7 +453,7 @@ fn compare_native(stages: &Stages, engine: &str, flavour: &str, case: &Case, ans
         (Ok(expected), Answer::Columns(found)) => {
             let columns = to_flat(&expected.value).columns;
             if let Some(detail) = disagreement(&columns, &found, tolerance(expected), exact)
-                && !explained(stages, case, &found)
+                && !explained(&stages.typed, case, &found)
             {
                 report("value", &detail);
             }
@@ -470,16 +470,16 @@ fn compare_native(stages: &Stages, engine: &str, flavour: &str, case: &Case, ans
     }
 }
 
-fn at(case: &Case, detail: &str) -> String {
+pub(super) fn at(case: &Case, detail: &str) -> String {
     format!("{} {}\n{detail}", case.entry, case.words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "))
 }
 
-fn tolerance(expected: &Outcome) -> f64 {
+pub(super) fn tolerance(expected: &Outcome) -> f64 {
     1e-9 * expected.trace.largest.max(1.0)
 }
 
 /// Where two results differ. `exact` also compares infinities and NaN.
-fn disagreement(expected: &[Column], found: &[Column], tolerance: f64, exact: bool) -> Option<String> {
+pub(super) fn disagreement(expected: &[Column], found: &[Column], tolerance: f64, exact: bool) -> Option<String> {
     if expected.len() != found.len() {
         return Some(format!("{} columns, expected {}", found.len(), expected.len()));
     }
@@ -501,16 +501,16 @@ fn disagreement(expected: &[Column], found: &[Column], tolerance: f64, exact: bo
     None
 }
 
-fn explained(stages: &Stages, case: &Case, found: &[Column]) -> bool {
-    of_nothing(stages, case, found) || ill_conditioned(stages, case, found)
+pub(super) fn explained(typed: &Core, case: &Case, found: &[Column]) -> bool {
+    of_nothing(typed, case, found) || ill_conditioned(typed, case, found)
 }
 
 /// Whether the difference is a zero tangent that met an infinite slope, of a variable without elements, or on the way back
 /// of a derivative: the interpreter sees that nothing reaches the place, `ad` that something may. All the rest agrees to rounding.
-fn of_nothing(stages: &Stages, case: &Case, found: &[Column]) -> bool {
+fn of_nothing(typed: &Core, case: &Case, found: &[Column]) -> bool {
     let Ok(expected) = &case.meaning else { return false };
     let tolerance = tolerance(expected);
-    let may_be = stages.typed.functions.values().any(|function| has_vjp(&function.body));
+    let may_be = typed.functions.values().any(|function| has_vjp(&function.body));
     (may_be || case.words.iter().any(|word| word.contains("[]")))
         && to_flat(&expected.value).columns.iter().zip(found).all(|pair| match pair {
             (Column::Double(expected), Column::Double(found)) => {
@@ -525,7 +525,7 @@ fn has_vjp(expr: &Expr) -> bool {
 }
 
 /// Whether changes of the inputs in the last places, or of the values met, explain the difference.
-fn ill_conditioned(stages: &Stages, case: &Case, found: &[Column]) -> bool {
+fn ill_conditioned(typed: &Core, case: &Case, found: &[Column]) -> bool {
     let Ok(expected) = &case.meaning else { return false };
     let expected = to_flat(&expected.value).columns;
     let mut random = Random::new(1);
@@ -535,7 +535,7 @@ fn ill_conditioned(stages: &Stages, case: &Case, found: &[Column]) -> bool {
         for value in &mut arguments.values {
             each_double(value, &mut |number| *number *= 1.0 + (random.unit() - 0.5) * 1e-14);
         }
-        match interpret(&stages.typed, &case.entry, &arguments) {
+        match interpret(typed, &case.entry, &arguments) {
             Ok(Ok(moved)) => {
                 let moved = to_flat(&moved.value).columns;
                 let explained = expected.iter().zip(&moved).zip(found).all(|((a, b), c)| match (a, b, c) {
@@ -567,7 +567,7 @@ fn each_double(value: &mut Flat, change: &mut dyn FnMut(&mut f64)) {
 }
 
 /// A tangent of the shape of this JSON value: every number in it replaced.
-fn direction(word: &str) -> String {
+pub(super) fn direction(word: &str) -> String {
     let mut count = 0;
     let mut text = String::new();
     let mut in_number = false;
@@ -585,7 +585,7 @@ fn direction(word: &str) -> String {
 }
 
 /// A value as an argument.
-fn json(value: &Value) -> String {
+pub(super) fn json(value: &Value) -> String {
     let list = |items: &[Value]| format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", "));
     match value {
         Value::Double(number) => format!("{number:?}"),

@@ -14,3 +14,5 @@ pub mod native;
 pub mod program;
 pub mod random;
 pub mod shrink;
+pub mod witnesses;
+pub mod words;

@@ -397,7 +397,8 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Notes that this scope collects in the wire.
+    /// Notes that a wire from outside is collected in this scope, also where it begins with nothing here: the scope around
+    /// has to know of it.
     pub fn enter(&mut self, wire: Wire) {
         self.current(wire);
     }

@@ -59,12 +59,13 @@ pub enum Code {
         parts: Box<(Code, Code, Code)>,
         span: Span,
     },
-    /// Point, cotangent, body, and the activity of the derivative.
+    /// Point, cotangent, body, the activity of the derivative, and the name of the point in the body.
     Vjp {
         tag: u32,
         slot: usize,
         parts: Box<(Code, Code, Code)>,
         activity: Activity,
+        name: Rc<str>,
         span: Span,
     },
     Update(Change, Box<UpdateCode>),
@@ -337,7 +338,7 @@ impl<'p> Compiler<'p> {
                 let activity = Activity::of(derivative, reached);
                 let parts = Box::new((at, cotangent, code));
                 let both = Activity::Parts([active.without(tag_bit(tag)), activity.clone()].into());
-                (Code::Vjp { tag, slot, parts, activity, span: expr.span() }, both)
+                (Code::Vjp { tag, slot, parts, activity, name: x.name().clone(), span: expr.span() }, both)
             }
             Term::Update(change, parts) => {
                 let Some(Updated { array, indices, value }) = Updated::of(parts) else {

@@ -4,9 +4,8 @@
 
 use std::rc::Rc;
 
-use super::Trace;
 use super::machine::V;
-use super::number::Number;
+use super::number::{Arithmetic, Number};
 use super::value::{Shape, Value};
 use crate::ir::prim::Prim;
 
@@ -76,26 +75,21 @@ pub fn tangents(dual: &V, value: &V, found: &mut Vec<Number>) {
     }
 }
 
-/// The Jacobian from its columns: the value with one of the shape of the point in the place of each Double.
-pub fn rows(value: &V, at: &V, columns: &[Vec<Number>], row: &mut usize) -> V {
+/// The value with a row, which has the shape of the point, in the place of each Double.
+pub fn rows(value: &V, point: &Shape, next: &mut dyn Iterator<Item = V>) -> V {
     match value {
-        Value::Double(_) => {
-            let mut column = columns.iter();
-            let own = at.map(&mut |_| column.next().and_then(|column| column.get(*row)).cloned().unwrap_or(Number::Plain(0.0)));
-            *row += 1;
-            own
-        }
+        Value::Double(_) => next.next().unwrap_or_else(|| value.clone()),
         Value::Index(_) | Value::Bool(_) => value.clone(),
-        Value::Tuple(parts) => Value::tuple(parts.iter().map(|part| rows(part, at, columns, row)).collect()),
+        Value::Tuple(parts) => Value::tuple(parts.iter().map(|part| rows(part, point, next)).collect()),
         Value::Array(array) => {
-            let element = array.element.with_doubles(&at.shape());
-            Value::from_items(element, array.items.iter().map(|item| rows(item, at, columns, row)).collect())
+            let items = array.items.iter().map(|item| rows(item, point, next)).collect();
+            Value::from_items(array.element.with_doubles(point), items)
         }
     }
 }
 
 /// What a `vjp` and an `accumulate` compute on whole values.
-impl Trace {
+impl Arithmetic {
     /// Adds to `sum` the products of each Double of the cotangent with the tangent that `dual` has for it.
     pub fn dot(&mut self, dual: &V, cotangent: &V, primal: &V, sum: &mut Option<Number>) {
         match (primal, dual, cotangent) {
@@ -120,8 +114,8 @@ impl Trace {
     pub fn accumulate(&mut self, place: &mut V, value: &V) {
         match (place, value) {
             (Value::Double(place), Value::Double(value)) => {
-                self.counts.reads += 1;
-                self.counts.writes += 1;
+                self.trace.counts.reads += 1;
+                self.trace.counts.writes += 1;
                 *place = self.binary(Prim::Add, place, value).unwrap_or(Number::Plain(f64::NAN));
             }
             (Value::Tuple(place), Value::Tuple(value)) => {

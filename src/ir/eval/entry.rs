@@ -13,14 +13,37 @@ use super::code::{Code, Compiler, Scope, ShapeCode};
 use super::machine::{Machine, Run, V};
 use super::number::Number;
 use super::value::{Shape, Value};
-use super::{ErrorKind, Outcome, RuntimeError, Trace};
+use super::{ErrorKind, Outcome, Record, Reverse, RuntimeError, Trace};
 use crate::ir::program::{Function, Program};
 use crate::ir::term::Status;
 use crate::ir::types::Type;
 use crate::ir::var::Var;
 use crate::source::Span;
 
-pub fn run(program: &Program, entry: &str, args: &[Value]) -> Run<Outcome> {
+/// The value of an entry, its `vjp`s evaluated in this way.
+pub fn run(program: &Program, entry: &str, args: &[Value], reverse: Reverse) -> Run<Outcome> {
+    called(program, entry, args, 0, |machine, instance, _, args| {
+        machine.reverse = reverse;
+        let value = machine.call(instance, args)?;
+        Ok(Outcome { value: value.map(&mut Number::value), trace: machine.arithmetic.trace })
+    })
+}
+
+/// The record of an entry's run: everything in there is one derivative deeper, for its own tag is the outermost.
+pub fn record(program: &Program, entry: &str, args: &[Value]) -> Run<Record> {
+    called(program, entry, args, 1, |machine, instance, function, args| {
+        machine.record(instance, function.params.iter().map(|param| param.name().clone()).collect(), &args, function.span)
+    })
+}
+
+/// A machine with checked arguments, for an instance at this depth of derivative forms.
+fn called<T>(
+    program: &Program,
+    entry: &str,
+    args: &[Value],
+    depth: u32,
+    call: impl FnOnce(&mut Machine, usize, &Function, Vec<V>) -> Run<T>,
+) -> Run<T> {
     let Some(function) = program.functions.get(entry) else {
         return Err(RuntimeError::new(ErrorKind::Argument, Span::NONE, format!("there is no `{entry}`")));
     };
@@ -35,10 +58,10 @@ pub fn run(program: &Program, entry: &str, args: &[Value]) -> Run<Outcome> {
         }
     }
     let mut compiler = Compiler::new(program);
-    let mut scope = Scope::of(function, 0, &[]);
+    let mut scope = Scope::of(function, depth, &[]);
     let expected = function.params.iter().map(|param| compiler.shape(&mut scope, param.ty())).collect::<Run<Vec<_>>>()?;
     let (instance, _) =
-        compiler.instance(function, 0, function.params.iter().map(|p| super::activity::Activity::of(p.ty(), 0)).collect())?;
+        compiler.instance(function, depth, function.params.iter().map(|p| super::activity::Activity::of(p.ty(), 0)).collect())?;
 
     let trace = args.iter().flat_map(Value::doubles).fold(Trace::default(), |mut trace, double| {
         trace.meet(double);
@@ -52,11 +75,10 @@ pub fn run(program: &Program, entry: &str, args: &[Value]) -> Run<Outcome> {
         let mut check = Check { machine: &mut machine, function, path: param.name().to_string() };
         checked.push(check.value(arg, expected, param.ty())?);
     }
-    machine.trace = trace;
+    machine.arithmetic.trace = trace;
     // sizes are read again off the arguments, whose empty arrays now have the lengths decided above; an update copies
     // what is the caller's
-    let value = machine.call(instance, checked.clone())?;
-    Ok(Outcome { value: value.map(&mut Number::value), trace: machine.trace })
+    call(&mut machine, instance, function, checked.clone())
 }
 
 /// Whether the value is of the type, lengths aside.

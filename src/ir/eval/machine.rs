@@ -7,11 +7,12 @@
 use std::rc::Rc;
 
 use super::code::{Build, Code, Fold, Instance, ShapeCode, UpdateCode};
-use super::duals::{count_doubles, pair, primal, rows, seed, tangents, unit_of};
-use super::number::Number;
+use super::duals::{pair, seed};
+use super::number::{Arithmetic, Number};
+use super::reverse::wants_rows;
 use super::sizes::length_at;
 use super::value::{Shape, Value};
-use super::{ErrorKind, RuntimeError, Trace, real};
+use super::{ErrorKind, Reverse, RuntimeError, real};
 use crate::ir::prim::{Kind, Prim};
 use crate::ir::print;
 use crate::ir::term::{Change, Status};
@@ -25,13 +26,16 @@ pub struct Machine<'c> {
     stack: Vec<V>,
     /// Where the running call's slots begin.
     base: usize,
-    pub trace: Trace,
+    pub arithmetic: Arithmetic,
+    /// How a `vjp` is evaluated.
+    pub reverse: Reverse,
+    /// Tags whose numbers stand on a tape: nobody is lifted to them.
+    pub unlifted: u64,
+    /// Whether a trace still waits for the outermost derivative form.
+    pub awaits_form: bool,
 }
 
-/// What is done with a value and its dual.
-type EachDirection<'f, 'c> = &'f mut dyn FnMut(&mut Machine<'c>, &V, &V) -> Run<()>;
-
-fn fail<T>(status: Status, span: Span, message: impl Into<String>) -> Run<T> {
+pub fn fail<T>(status: Status, span: Span, message: impl Into<String>) -> Run<T> {
     Err(RuntimeError::new(ErrorKind::Status(status), span, message))
 }
 
@@ -43,7 +47,8 @@ impl<'c> Machine<'c> {
     /// A machine whose first frame holds `frame`, then empty slots up to `slots`.
     pub fn new(instances: &'c [Rc<Instance>], mut frame: Vec<V>, slots: usize) -> Machine<'c> {
         frame.resize(slots.max(frame.len()), Value::Index(0));
-        Machine { instances, stack: frame, base: 0, trace: Trace::default() }
+        let arithmetic = Arithmetic::default();
+        Machine { instances, stack: frame, base: 0, arithmetic, reverse: Reverse::Columns, unlifted: 0, awaits_form: false }
     }
 
     /// Puts a value into a slot of the first frame.
@@ -62,7 +67,7 @@ impl<'c> Machine<'c> {
             Code::Take(slot, path) => self.take(*slot, path),
             Code::Constant(value) => {
                 if let Value::Double(Number::Plain(value)) = value {
-                    self.trace.meet(*value);
+                    self.arithmetic.trace.meet(*value);
                 }
                 Ok(value.clone())
             }
@@ -110,6 +115,7 @@ impl<'c> Machine<'c> {
                 fail(*status, source.span(), message)
             }
             Code::Dual { tag, slot, parts, span } => {
+                self.is_awaited(*tag);
                 let (at, tangent) = (self.run(&parts.0)?, self.run(&parts.1)?);
                 if !at.has_shape(&tangent.shape()) {
                     let message = format!("the tangent has shape {}, the point {}", tangent.shape(), at.shape());
@@ -120,16 +126,20 @@ impl<'c> Machine<'c> {
                 let body = self.run(&parts.2)?;
                 Ok(pair(*tag, &body))
             }
-            Code::Vjp { tag, slot, parts, activity, span } => {
+            Code::Vjp { tag, slot, parts, activity, name, span } => {
                 let (at, cotangent) = (self.run(&parts.0)?, self.run(&parts.1)?);
-                let (value, derivative) = match &cotangent {
-                    Value::Tuple(none) if none.is_empty() => self.rows(*tag, *slot, &at, &parts.2)?,
-                    cotangent => self.vjp(*tag, *slot, (&at, cotangent), &parts.2, *span)?,
-                };
-                Ok(Value::tuple(vec![value, activity.lift(derivative)]))
+                // a Jacobian is traced as it is done
+                if self.is_awaited(*tag) && !wants_rows(&cotangent) {
+                    return self.trace_function((*tag, *slot, name), (&at, &cotangent), &parts.2, *span);
+                }
+                let (value, derivative) = self.vjp(*tag, *slot, (&at, &cotangent), &parts.2, *span)?;
+                Ok(Value::tuple(vec![value, self.lift(activity, derivative)]))
             }
             Code::Update(change, update) => self.update(*change, update),
-            Code::Lift(code, activity) => Ok(activity.lift(self.run(code)?)),
+            Code::Lift(code, activity) => {
+                let value = self.run(code)?;
+                Ok(self.lift(activity, value))
+            }
         }
     }
 
@@ -200,7 +210,7 @@ impl<'c> Machine<'c> {
         };
         let Value::Array(whole) = &mut array else { return defect(update.span) };
         if Rc::get_mut(whole).is_none() {
-            self.trace.counts.writes += whole.items.iter().map(|item| written(item, true)).sum::<u64>();
+            self.arithmetic.trace.counts.writes += whole.items.iter().map(|item| written(item, true)).sum::<u64>();
         }
         let mut place = &mut array;
         for index in indices {
@@ -218,56 +228,12 @@ impl<'c> Machine<'c> {
         }
         match change {
             Change::Replace => {
-                self.trace.counts.writes += written(&value, update.copies);
+                self.arithmetic.trace.counts.writes += written(&value, update.copies);
                 *place = value;
             }
-            Change::Add => self.trace.accumulate(place, &value),
+            Change::Add => self.arithmetic.accumulate(place, &value),
         }
         Ok(array)
-    }
-
-    /// The value at a point and wᵀ times the Jacobian there: one directional derivative for each Double of the point.
-    fn vjp(&mut self, tag: u32, slot: usize, (at, cotangent): (&V, &V), body: &Code, span: Span) -> Run<(V, V)> {
-        let mut gradient = Vec::new();
-        let value = self.each_direction(tag, slot, at, body, &mut |this, value, dual| {
-            if !value.has_shape(&cotangent.shape()) {
-                let message = format!("the cotangent has shape {}, the result {}", cotangent.shape(), value.shape());
-                return fail(Status::Shape, span, message);
-            }
-            let mut sum = None;
-            this.trace.dot(dual, cotangent, value, &mut sum);
-            gradient.push(sum.unwrap_or(Number::Plain(0.0)));
-            Ok(())
-        })?;
-        let mut components = gradient.into_iter();
-        let gradient = at.map(&mut |_| components.next().unwrap_or(Number::Plain(0.0)));
-        Ok((value, gradient))
-    }
-
-    /// The body's value and its Jacobian.
-    fn rows(&mut self, tag: u32, slot: usize, at: &V, body: &Code) -> Run<(V, V)> {
-        let mut columns = Vec::new();
-        let value = self.each_direction(tag, slot, at, body, &mut |_, value, dual| {
-            let mut column = Vec::new();
-            tangents(dual, value, &mut column);
-            columns.push(column);
-            Ok(())
-        })?;
-        let jacobian = rows(&value, at, &columns, &mut 0);
-        Ok((value, jacobian))
-    }
-
-    /// The body's value, after `f` had it and its dual in the direction of each Double of the point; once without any.
-    fn each_direction(&mut self, tag: u32, slot: usize, at: &V, body: &Code, f: EachDirection<'_, 'c>) -> Run<V> {
-        let mut value = None;
-        for unit in 0..count_doubles(at).max(1) {
-            let x = seed(tag, at, &unit_of(at, unit));
-            self.set(slot, x);
-            let result = self.run(body)?;
-            f(self, &result, &pair(tag, &result))?;
-            value.get_or_insert(primal(tag, &result));
-        }
-        Ok(value.unwrap_or(Value::Index(0)))
     }
 
     fn condition(&mut self, code: &Code) -> Run<bool> {
@@ -326,7 +292,7 @@ impl<'c> Machine<'c> {
                 let message = format!("element {i} of the array has shape {}, element 0 has {element}", item.shape());
                 return fail(Status::Shape, build.span, message);
             }
-            self.trace.counts.writes += written(&item, build.copies);
+            self.arithmetic.trace.counts.writes += written(&item, build.copies);
             items.push(item);
         }
         Ok(Value::from_items(element, items))
@@ -339,7 +305,7 @@ impl<'c> Machine<'c> {
         let mut values = Vec::with_capacity(items.len());
         for item in items {
             let value = self.run(item)?;
-            self.trace.counts.writes += written(&value, matches!(item, Code::Slot(_) | Code::Get(..) | Code::Proj(..)));
+            self.arithmetic.trace.counts.writes += written(&value, matches!(item, Code::Slot(_) | Code::Get(..) | Code::Proj(..)));
             values.push(value);
         }
         let shapes = (values.iter().map(Value::shape).enumerate()).find(|(_, shape)| !values.iter().all(|value| value.has_shape(shape)));
@@ -385,7 +351,7 @@ impl<'c> Machine<'c> {
         match usize::try_from(index).ok().and_then(|at| array.items.get(at)) {
             Some(item) => {
                 let item = item.clone();
-                self.trace.counts.reads += u64::from(!matches!(item, Value::Array(_)));
+                self.arithmetic.trace.counts.reads += u64::from(!matches!(item, Value::Array(_)));
                 Ok(item)
             }
             None => fail(Status::Bounds, span, format!("index {index} is out of bounds of an array of length {}", array.items.len())),
@@ -429,9 +395,9 @@ impl<'c> Machine<'c> {
     fn prim1(&mut self, prim: Prim, x: &V) -> Option<V> {
         match (prim, x) {
             (Prim::Not, Value::Bool(x)) => Some(Value::Bool(!x)),
-            (Prim::ToDouble, Value::Index(x)) => Some(Value::Double(Number::Plain(self.trace.meet(*x as f64)))),
+            (Prim::ToDouble, Value::Index(x)) => Some(Value::Double(Number::Plain(self.arithmetic.trace.meet(*x as f64)))),
             (Prim::ToIndex, Value::Double(x)) => real::to_index(x.value()).map(Value::Index),
-            (_, Value::Double(x)) => self.trace.unary(prim, x).map(Value::Double),
+            (_, Value::Double(x)) => self.arithmetic.unary(prim, x).map(Value::Double),
             (_, Value::Index(x)) => real::index(prim, *x, 0).map(Value::Index),
             (_, Value::Bool(_) | Value::Tuple(_) | Value::Array(_)) => None,
         }
@@ -439,7 +405,7 @@ impl<'c> Machine<'c> {
 
     fn prim2(&mut self, prim: Prim, x: &V, y: &V) -> Option<V> {
         if matches!(prim.row().kind, Kind::Order | Kind::Equality) {
-            self.trace.counts.comparisons += u64::from(!matches!(x, Value::Bool(_)));
+            self.arithmetic.trace.counts.comparisons += u64::from(!matches!(x, Value::Bool(_)));
             let holds = match (x, y) {
                 (Value::Double(x), Value::Double(y)) => real::compare(prim, x.value(), y.value()),
                 (Value::Index(x), Value::Index(y)) => real::compare(prim, *x, *y),
@@ -449,9 +415,9 @@ impl<'c> Machine<'c> {
             return holds.map(Value::Bool);
         }
         match (x, y) {
-            (Value::Double(x), Value::Double(y)) => self.trace.binary(prim, x, y).map(Value::Double),
+            (Value::Double(x), Value::Double(y)) => self.arithmetic.binary(prim, x, y).map(Value::Double),
             (Value::Index(x), Value::Index(y)) => real::index(prim, *x, *y).map(Value::Index),
-            (Value::Index(k), Value::Double(x)) if prim == Prim::Polygamma => Some(Value::Double(self.trace.polygamma(*k, x))),
+            (Value::Index(k), Value::Double(x)) if prim == Prim::Polygamma => Some(Value::Double(self.arithmetic.polygamma(*k, x))),
             _ => None,
         }
     }

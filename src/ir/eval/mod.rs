@@ -3,7 +3,7 @@
 //! In: a program, the name of one of its functions, and arguments. Out: its value with a [`Trace`] of what
 //! was done, or the run-time error by name and place. `dual` has a meaning of its own here, tagged dual
 //! numbers ([`number`]), which knows nothing of `ad/`: rules, differentiation and both targets are tested
-//! against it. [`code`] turns functions into trees with numbered slots, [`machine`] runs them, [`entry`]
+//! against it. A `vjp` has two: by columns of these, and by a [`tape`]. [`record`] keeps what a run does. [`code`] turns functions into trees with numbered slots, [`machine`] runs them, [`entry`]
 //! checks the arguments. Recursion follows the program's nesting, so deep programs need a large stack.
 //!
 //!     eval(f (x: Double) = dual(y = x, dy = 1.0). y * y, [3.0])   →   (9.0, 6.0)
@@ -15,7 +15,10 @@ mod entry;
 mod machine;
 mod number;
 pub mod real;
+mod record;
+mod reverse;
 mod sizes;
+mod tape;
 mod value;
 
 #[cfg(test)]
@@ -23,6 +26,7 @@ mod dual_tests;
 #[cfg(test)]
 mod tests;
 
+pub use record::{Entry, Operand, Point, Record};
 pub use value::{Array, Shape, Value};
 
 use super::distinct::distinct;
@@ -89,14 +93,39 @@ impl RuntimeError {
     }
 }
 
+/// How a `vjp` is evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reverse {
+    /// A directional derivative for each Double of the point.
+    #[default]
+    Columns,
+    /// Dual numbers with backpropagators, on a tape.
+    DualNumbers,
+}
+
 /// Evaluates a function of the program for these arguments, after checking them against its signature.
 pub fn eval(program: &Program, entry: &str, args: Vec<Value>) -> Result<Outcome, RuntimeError> {
+    eval_by(program, entry, args, Reverse::Columns)
+}
+
+/// The same, its `vjp`s in this way.
+pub fn eval_by(program: &Program, entry: &str, args: Vec<Value>, reverse: Reverse) -> Result<Outcome, RuntimeError> {
+    with_distinct(program, |program| entry::run(program, entry, &args, reverse))
+}
+
+/// The record of the same run: what is done with Doubles.
+pub fn record(program: &Program, entry: &str, args: Vec<Value>) -> Result<Record, RuntimeError> {
+    with_distinct(program, |program| entry::record(program, entry, &args))
+}
+
+/// Does something with the program as it is run: updates read what they need before they write.
+fn with_distinct<T>(program: &Program, run: impl FnOnce(&Program) -> machine::Run<T>) -> Result<T, RuntimeError> {
     if !program.functions.values().any(|function| function.body.has_updates()) {
-        return entry::run(program, entry, &args).map_err(|error| *error);
+        return run(program).map_err(|error| *error);
     }
     let functions = program.functions.iter().map(|(name, function)| {
         let body = if function.body.has_updates() { distinct(&function.body) } else { function.body.clone() };
         (name.clone(), Function { body, ..function.clone() })
     });
-    entry::run(&Program { functions: functions.collect() }, entry, &args).map_err(|error| *error)
+    run(&Program { functions: functions.collect() }).map_err(|error| *error)
 }

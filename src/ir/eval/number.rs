@@ -7,10 +7,14 @@
 //! perturbations are never confused. The derivative of every primitive is here, by LANGUAGE.md,
 //! Differentiation (the rules of Figure 7).
 //!
+//! A number may also stand on a tape instead: the [`tape`](super::tape) of a `vjp` that is evaluated by backpropagators, or the
+//! [`record`](super::record) of all operations. Then it has its place there in the place of a tangent.
+//!
 //!     x = 3 + ε:   x * x   →   9 + 6ε
 
 use std::rc::Rc;
 
+use super::tape::Tapes;
 use super::{Trace, real};
 use crate::ir::prim::Prim;
 
@@ -18,6 +22,7 @@ use crate::ir::prim::Prim;
 pub enum Number {
     Plain(f64),
     Dual(Rc<Dual>),
+    Taped(Rc<Taped>),
 }
 
 /// A primal and a tangent; the tags inside both are smaller.
@@ -28,6 +33,21 @@ pub struct Dual {
     tangent: Number,
 }
 
+/// A primal with its place on the tape of a tag; the tags inside are smaller.
+#[derive(Debug)]
+pub struct Taped {
+    tag: u32,
+    place: u32,
+    primal: Number,
+}
+
+/// The arithmetic on numbers: what it did, and the tapes that it writes.
+#[derive(Debug, Default)]
+pub struct Arithmetic {
+    pub trace: Trace,
+    pub tapes: Tapes,
+}
+
 use Number::Plain;
 
 impl Number {
@@ -35,11 +55,24 @@ impl Number {
         Number::Dual(Rc::new(Dual { tag, primal, tangent }))
     }
 
+    pub fn taped(tag: u32, place: u32, primal: Number) -> Number {
+        Number::Taped(Rc::new(Taped { tag, place, primal }))
+    }
+
     /// The double without any tangents.
     pub fn value(&self) -> f64 {
         match self {
             Plain(value) => *value,
             Number::Dual(dual) => dual.primal.value(),
+            Number::Taped(taped) => taped.primal.value(),
+        }
+    }
+
+    /// The primal and the place on the tape of a tag that no tag inside exceeds.
+    pub fn place(&self, tag: u32) -> (&Number, Option<u32>) {
+        match self {
+            Number::Taped(taped) if taped.tag == tag => (&taped.primal, Some(taped.place)),
+            Plain(_) | Number::Dual(_) | Number::Taped(_) => (self, None),
         }
     }
 
@@ -47,7 +80,8 @@ impl Number {
     pub fn split(&self, tag: u32) -> (&Number, Option<&Number>) {
         match self {
             Number::Dual(dual) if dual.tag == tag => (&dual.primal, Some(&dual.tangent)),
-            Plain(_) | Number::Dual(_) => (self, None),
+            Number::Taped(taped) if taped.tag == tag => (&taped.primal, None),
+            Plain(_) | Number::Dual(_) | Number::Taped(_) => (self, None),
         }
     }
 
@@ -55,6 +89,7 @@ impl Number {
         match self {
             Plain(_) => None,
             Number::Dual(dual) => Some(dual.tag),
+            Number::Taped(taped) => Some(taped.tag),
         }
     }
 
@@ -66,12 +101,15 @@ impl Number {
                 let rest = if dual.tag == top { tags & !(1 << top) } else { tags };
                 Number::dual(dual.tag, dual.primal.lift(rest), dual.tangent.lift(rest))
             }
-            Plain(_) | Number::Dual(_) => Number::dual(top, self.lift(tags & !(1 << top)), Plain(0.0)),
+            Number::Taped(taped) if taped.tag >= top => {
+                let rest = if taped.tag == top { tags & !(1 << top) } else { tags };
+                Number::taped(taped.tag, taped.place, taped.primal.lift(rest))
+            }
+            Plain(_) | Number::Dual(_) | Number::Taped(_) => Number::dual(top, self.lift(tags & !(1 << top)), Plain(0.0)),
         }
     }
 }
 
-/// The arithmetic, which counts what it does.
 impl Trace {
     /// Takes note of a double that was met.
     pub fn meet(&mut self, x: f64) -> f64 {
@@ -81,18 +119,23 @@ impl Trace {
         }
         x
     }
+}
 
-    fn result(&mut self, x: f64) -> Number {
-        self.counts.arithmetic += 1;
-        Plain(self.meet(x))
+/// The arithmetic, which counts what it does.
+impl Arithmetic {
+    /// The number that an operation on plain ones gives.
+    pub fn result(&mut self, x: f64) -> Number {
+        self.trace.counts.arithmetic += 1;
+        Plain(self.trace.meet(x))
     }
 
     /// A primitive of one Double; `None` for any other primitive.
     pub fn unary(&mut self, prim: Prim, x: &Number) -> Option<Number> {
-        let dual = match x {
-            Plain(x) => return real::unary(prim, *x).map(|value| self.result(value)),
-            Number::Dual(dual) => dual,
-        };
+        let Some(tag) = self.tapes.top(x.tag()) else { return real::unary(prim, x.value()).map(|value| self.result(value)) };
+        if self.tapes.has(tag) {
+            return self.taped_unary(tag, prim, x);
+        }
+        let Number::Dual(dual) = x else { return None };
         let r = self.unary(prim, &dual.primal)?;
         Some(match self.unary_tangent(prim, &dual.primal, &r, &dual.tangent)? {
             Some(tangent) => Number::dual(dual.tag, r, tangent),
@@ -102,10 +145,12 @@ impl Trace {
 
     /// A primitive of two Doubles that gives one; `None` for any other primitive.
     pub fn binary(&mut self, prim: Prim, x: &Number, y: &Number) -> Option<Number> {
-        if let (Plain(x), Plain(y)) = (x, y) {
-            return real::binary(prim, *x, *y).map(|value| self.result(value));
+        let Some(tag) = self.tapes.top(x.tag().max(y.tag())) else {
+            return real::binary(prim, x.value(), y.value()).map(|value| self.result(value));
+        };
+        if self.tapes.has(tag) {
+            return self.taped_binary(tag, prim, x, y);
         }
-        let tag = x.tag().max(y.tag())?;
         let ((x, dx), (y, dy)) = (x.split(tag), y.split(tag));
         let r = self.binary(prim, x, y)?;
         let tangent = self.binary_tangent(prim, (x, dx), (y, dy), &r)?;
@@ -113,20 +158,21 @@ impl Trace {
     }
 
     pub fn polygamma(&mut self, k: i64, x: &Number) -> Number {
-        match x {
-            Plain(x) => self.result(real::polygamma(k, *x)),
-            Number::Dual(dual) => {
-                let r = self.polygamma(k, &dual.primal);
-                let slope = self.polygamma(k.saturating_add(1), &dual.primal);
-                let tangent = self.mul(&slope, &dual.tangent);
-                Number::dual(dual.tag, r, tangent)
-            }
+        let Some(tag) = self.tapes.top(x.tag()) else { return self.result(real::polygamma(k, x.value())) };
+        if self.tapes.has(tag) {
+            return self.taped_polygamma(tag, k, x);
         }
+        let (primal, tangent) = x.split(tag);
+        let r = self.polygamma(k, primal);
+        let slope = self.polygamma(k.saturating_add(1), primal);
+        let Some(tangent) = tangent else { return r };
+        let tangent = self.mul(&slope, tangent);
+        Number::dual(tag, r, tangent)
     }
 
     /// The tangent of a primitive of one Double: the outer `None` for any other, the inner one for the
     /// piecewise constant ones.
-    fn unary_tangent(&mut self, prim: Prim, x: &Number, r: &Number, dx: &Number) -> Option<Option<Number>> {
+    pub(super) fn unary_tangent(&mut self, prim: Prim, x: &Number, r: &Number, dx: &Number) -> Option<Option<Number>> {
         Some(Some(match prim {
             Prim::Neg => self.neg(dx),
             Prim::Abs => self.scale(Prim::Sign, x, dx)?,
@@ -185,7 +231,7 @@ impl Trace {
     }
 
     /// The tangent of a primitive of two Doubles of which at least one has a tangent; `r` is its value.
-    fn binary_tangent(
+    pub(super) fn binary_tangent(
         &mut self,
         prim: Prim,
         (x, dx): (&Number, Option<&Number>),
@@ -275,7 +321,7 @@ impl Trace {
         }
     }
 
-    fn add(&mut self, x: &Number, y: &Number) -> Number {
+    pub(super) fn add(&mut self, x: &Number, y: &Number) -> Number {
         self.binary(Prim::Add, x, y).unwrap_or(Plain(f64::NAN))
     }
 
@@ -283,7 +329,7 @@ impl Trace {
         self.binary(Prim::Sub, x, y).unwrap_or(Plain(f64::NAN))
     }
 
-    fn mul(&mut self, x: &Number, y: &Number) -> Number {
+    pub(super) fn mul(&mut self, x: &Number, y: &Number) -> Number {
         self.binary(Prim::Mul, x, y).unwrap_or(Plain(f64::NAN))
     }
 

@@ -1,0 +1,241 @@
+//! The record of a run: the operations on Doubles in their order, without branches, loops, arrays and calls.
+//!
+//! In: an entry's arguments. Out: a [`Record`]: inputs and operations, whose operands are places before them or constants. Where
+//! the first derivative form that is evaluated is a `vjp`, the record is that of the function under it: what was done before
+//! are constants, and the point's Doubles and the cotangent are noted. The interpreter stops there. Recorded numbers are
+//! those of tag 0; so what `dual` does is recorded too.
+//!
+//!     let f (x: Double) = sin (x * 2.0)   at 3   →   [x = 3; x * 2.0 = 6; sin 1 = -0.27…], result 2
+
+use std::rc::Rc;
+
+use indexmap::IndexSet;
+
+use super::code::Code;
+use super::machine::{Machine, Run, V};
+use super::number::{Arithmetic, Number};
+use super::reverse::{fits, too_long};
+use super::value::Value;
+use super::{ErrorKind, RuntimeError, real};
+use crate::ir::prim::Prim;
+use crate::source::Span;
+
+/// A trace that somebody reads has fewer entries.
+const MOST: usize = 1 << 20;
+
+/// The tag of the outermost derivative form; 0 is that of the record.
+const OUTERMOST: u32 = 1;
+
+/// What was done.
+#[derive(Clone, Debug)]
+pub struct Record {
+    pub entries: Vec<Entry>,
+    pub result: Value<Operand>,
+    pub derivative: Option<Point>,
+    /// Of the parameters.
+    names: Vec<Rc<str>>,
+    /// The number of Doubles of the arguments, which are the first entries.
+    arguments: usize,
+    /// How many places there are between the arguments and what is kept: operations that are forgotten, and once more the
+    /// arguments.
+    forgotten: usize,
+    /// The arguments that are in the point. The function binds them anew, at their second places; what it captures of them is
+    /// constant.
+    bound: IndexSet<usize>,
+    is_full: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// A Double of an argument or of the point: `v[0]`, `p.1`.
+    Input { name: String, value: f64 },
+    /// `polygamma` has its Index before the operands.
+    Operation { prim: Prim, order: Option<i64>, operands: Vec<Operand>, value: f64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operand {
+    Constant(f64),
+    /// A place among the entries.
+    Place(usize),
+}
+
+/// What the function was differentiated at and with.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The places of the point's Doubles, in order.
+    pub places: Vec<usize>,
+    pub cotangent: Value<Operand>,
+}
+
+impl Entry {
+    pub fn value(&self) -> f64 {
+        match self {
+            Entry::Input { value, .. } | Entry::Operation { value, .. } => *value,
+        }
+    }
+}
+
+impl Record {
+    fn new(names: Vec<Rc<str>>) -> Record {
+        let result = Value::Index(0);
+        Record { entries: Vec::new(), result, derivative: None, names, arguments: 0, forgotten: 0, bound: IndexSet::new(), is_full: false }
+    }
+
+    /// What a number is in here.
+    fn operand(&self, number: &Number) -> Operand {
+        let (primal, place) = number.place(0);
+        match place.map(|place| place as usize) {
+            Some(place) if place < self.arguments && !self.bound.contains(&place) => Operand::Place(place),
+            Some(place) if place >= self.arguments && place >= self.forgotten => Operand::Place(place - self.forgotten),
+            Some(_) | None => Operand::Constant(primal.value()),
+        }
+    }
+
+    fn push(&mut self, entry: Entry) -> Number {
+        let value = Number::Plain(entry.value());
+        self.is_full |= self.entries.len() + self.forgotten >= MOST;
+        if self.is_full {
+            return value;
+        }
+        self.entries.push(entry);
+        Number::taped(0, (self.entries.len() - 1 + self.forgotten) as u32, value)
+    }
+
+    fn operation(&mut self, prim: Prim, order: Option<i64>, operands: &[&Number], value: f64) -> Number {
+        let operands = operands.iter().map(|number| self.operand(number)).collect();
+        self.push(Entry::Operation { prim, order, operands, value })
+    }
+
+    /// Forgets the operations so far: they are not of the function.
+    fn forget(&mut self) {
+        self.forgotten = self.entries.len();
+        self.entries.truncate(self.arguments);
+    }
+
+    /// A Double of the point: an argument that stands there once is itself, everything else a variable of its own.
+    fn independent(&mut self, path: &str, number: &Number, places: &mut IndexSet<usize>) -> Number {
+        if let (primal, Some(place)) = number.place(0)
+            && (place as usize) < self.arguments
+            && places.insert(place as usize)
+        {
+            return Number::taped(0, place + self.forgotten as u32, primal.clone());
+        }
+        places.insert(self.entries.len());
+        self.push(Entry::Input { name: path.to_string(), value: number.value() })
+    }
+}
+
+/// The value with each Double replaced, which is given with its name: `v[0]`, `p.1`.
+fn named(value: &V, path: &mut String, f: &mut dyn FnMut(&str, &Number) -> Number) -> V {
+    let length = path.len();
+    let mut part = |mark: String, item: &V| {
+        path.push_str(&mark);
+        let part = named(item, path, f);
+        path.truncate(length);
+        part
+    };
+    match value {
+        Value::Double(number) => Value::Double(f(path, number)),
+        Value::Index(_) | Value::Bool(_) => value.clone(),
+        Value::Tuple(parts) => Value::tuple(parts.iter().enumerate().map(|(k, item)| part(format!(".{k}"), item)).collect()),
+        Value::Array(array) => {
+            let items = array.items.iter().enumerate().map(|(k, item)| part(format!("[{k}]"), item)).collect();
+            Value::from_items(array.element.clone(), items)
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// Calls an instance and keeps what it does.
+    pub fn record(&mut self, instance: usize, names: Vec<Rc<str>>, args: &[V], span: Span) -> Run<Record> {
+        let mut record = Record::new(names.clone());
+        let inputs = args.iter().zip(&names).map(|(arg, name)| {
+            let mut input = |name: &str, number: &Number| record.push(Entry::Input { name: name.into(), value: number.value() });
+            named(arg, &mut name.to_string(), &mut input)
+        });
+        let inputs = inputs.collect();
+        record.arguments = record.entries.len();
+        self.arithmetic.tapes.record = Some(record);
+        self.unlifted = 1;
+        self.awaits_form = true;
+        let outcome = self.call(instance, inputs);
+        let Some(mut record) = self.arithmetic.tapes.record.take() else { return outcome.and_then(|_| stopped(span)) };
+        if record.is_full {
+            return too_long(MOST, span);
+        }
+        // a function that was differentiated ends the run
+        if record.derivative.is_none() {
+            record.result = outcome?.map(&mut |number| record.operand(number));
+        }
+        Ok(record)
+    }
+
+    /// Whether a form with this tag is the outermost one, met for the first time.
+    pub fn is_awaited(&mut self, tag: u32) -> bool {
+        let is_first = self.awaits_form && tag == OUTERMOST;
+        self.awaits_form &= !is_first;
+        is_first
+    }
+
+    /// Records the function under a `vjp`, which ends the run.
+    pub fn trace_function(
+        &mut self,
+        (tag, slot, name): (u32, usize, &Rc<str>),
+        (at, cotangent): (&V, &V),
+        body: &Code,
+        span: Span,
+    ) -> Run<V> {
+        let Some(record) = &mut self.arithmetic.tapes.record else { return stopped(span) };
+        let cotangent_of = cotangent.map(&mut |number| match record.operand(number) {
+            Operand::Place(place) if place >= record.arguments => Operand::Constant(number.value()),
+            operand => operand,
+        });
+        record.forget();
+        let mut places = IndexSet::new();
+        let mut name = name.to_string();
+        while record.names.iter().any(|other| **other == *name) {
+            name.push('_');
+        }
+        let x = named(at, &mut name, &mut |path, number| record.independent(path, number, &mut places));
+        record.bound = places.iter().copied().filter(|place| *place < record.arguments).collect();
+        self.set(slot, x);
+        let result = self.run_on_tape(tag, body)?;
+        fits(&result, cotangent, span)?;
+        if let Some(record) = &mut self.arithmetic.tapes.record {
+            record.result = result.map(&mut |number| record.operand(number));
+            record.derivative = Some(Point { places: places.into_iter().collect(), cotangent: cotangent_of });
+        }
+        stopped(span)
+    }
+}
+
+/// The end of a run whose value nobody needs.
+fn stopped<T>(span: Span) -> Run<T> {
+    Err(RuntimeError::new(ErrorKind::Internal, span, "the run has ended with its record"))
+}
+
+/// Operations that are recorded.
+impl Arithmetic {
+    pub fn recorded_unary(&mut self, prim: Prim, x: &Number) -> Option<Number> {
+        let value = self.result(real::unary(prim, x.value())?).value();
+        if prim == Prim::Neg && self.tapes.record.as_ref()?.operand(x) == Operand::Constant(x.value()) {
+            // a constant with its sign is one
+            return Some(Number::Plain(value));
+        }
+        Some(self.tapes.record.as_mut()?.operation(prim, None, &[x], value))
+    }
+
+    pub fn recorded_binary(&mut self, prim: Prim, x: &Number, y: &Number) -> Option<Number> {
+        let value = self.result(real::binary(prim, x.value(), y.value())?).value();
+        Some(self.tapes.record.as_mut()?.operation(prim, None, &[x, y], value))
+    }
+
+    pub fn recorded_polygamma(&mut self, k: i64, x: &Number) -> Number {
+        let r = self.result(real::polygamma(k, x.value()));
+        match &mut self.tapes.record {
+            Some(record) => record.operation(Prim::Polygamma, Some(k), &[x], r.value()),
+            None => r,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Arguments for any entry, by the types of its parameters.
+//!
+//! In: a function and the length of sizes named `n`; others are one less. Out: words as on the command line. Keys are in
+//! range; a parameter named `times` is the length.
+//!
+//!     f (v: Vector<n>) (k: Index)   for n = 2   →   "[0.7…, -1.4…]", "1"
+
+use smoothc::ir::{Function, Size, Type};
+
+/// The length that a size has where sizes named `n` have this one.
+pub fn length(size: &Size, n: usize) -> usize {
+    match (size.as_constant(), size.as_var()) {
+        (Some(constant), _) => constant as usize,
+        (None, Some(var)) if &**var.name() == "n" => n,
+        (None, _) => n.saturating_sub(1),
+    }
+}
+
+/// A value of a type as an argument; keys are below `n`.
+fn argument(ty: &Type, n: usize, next: &mut f64) -> String {
+    *next += 1.7;
+    match ty {
+        Type::Double => format!("{:?}", next.sin() * 1.5),
+        Type::Index(_) => (next.abs() as usize % n.max(1)).to_string(),
+        Type::Bool => (next.sin() > 0.0).to_string(),
+        Type::Array(element, size) => {
+            let items: Vec<String> = (0..length(size, n)).map(|_| argument(element, n, next)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Type::Tuple(parts) => format!("[{}]", parts.iter().map(|part| argument(part, n, next)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+pub fn arguments(function: &Function, n: usize) -> Vec<String> {
+    let mut next = n as f64 + function.params.len() as f64;
+    let one = |param: &smoothc::ir::Var| match param.ty() {
+        // how often something is done
+        Type::Index(_) if &**param.name() == "times" => n.to_string(),
+        ty => argument(ty, n, &mut next),
+    };
+    function.params.iter().map(one).collect()
+}
