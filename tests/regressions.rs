@@ -114,8 +114,13 @@ const GROWN: &[(&str, Calls)] = &[
     (
         "let f (v: Vector<n>) (M: Array<Vector<m>, n>) =\n  \
            ifold (fun r i -> if length r > 0 then accumulate r (length r) v else r)\n    \
-             (matrixTranspose (jacobian (fun w -> v) (build (length M + 1) (fun i -> 2.0)))) 3",
-        &[("f", &["[1, 2]", "[[1], [2]]"])],
+             (matrixTranspose (jacobian (fun w -> v) (build (length M + 1) (fun i -> 2.0)))) 3\n\
+         let g (v: Vector<n>) (M: Array<Vector<m>, n>) (y: Double) =\n  \
+           ifold (fun r i ->\n    \
+             let s = if length r > 0 then accumulate r (abs (length (build (length r) (fun j -> y)) % length r)) v else r in\n    \
+             build (length s) (fun j -> v))\n    \
+             (matrixTranspose (jacobian (fun w -> build (length M) (fun j -> y)) (build (length M + 1) (fun i -> 2.0)))) 3",
+        &[("f", &["[1, 2]", "[[1], [2]]"]), ("g", &["[1, 2]", "[[1], [2]]", "2.0"])],
     ),
 ];
 

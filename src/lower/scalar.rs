@@ -216,6 +216,10 @@ impl Lowerer<'_> {
         if let (Prim::Rem, [a, n], [of, by]) = (prim, args, values.as_slice())
             && self.is_once_around(a, n)
         {
+            // once around is where it began: no comparison of a thing with itself
+            if of == by {
+                return Ok(Value::Index(0));
+            }
             // no division, and a condition that loops can be split at
             let of = self.atomic(of.clone(), "at");
             let is_within = self.prim(Prim::Lt, elem, vec![of.clone(), by.clone()]);
