@@ -12,10 +12,12 @@ mod choice;
 mod expression;
 mod rooms;
 
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 pub use expression::{Rewritten, rewrite_expression};
 
+use crate::ad;
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::emit::futhark::FutharkFile;
@@ -50,6 +52,8 @@ pub struct Options {
     pub keep_gradients: bool,
     /// `--mode`: how derivatives are computed.
     pub mode: Mode,
+    /// `--checkpoint`: of a loop's states reverse mode keeps so many, and those of one part.
+    pub checkpoint: Option<NonZeroU32>,
     /// `--strict-fp`: rounding as in the program as written.
     pub strict_fp: bool,
     /// `--unchecked`: emitted code has no run-time checks but those at entry.
@@ -65,6 +69,12 @@ pub struct Options {
     /// The name of the header that goes with emitted C, if any.
     pub header: String,
     pub target: Target,
+}
+
+impl Options {
+    pub fn differentiation(&self) -> ad::Options {
+        ad::Options { checkpoint: self.checkpoint }
+    }
 }
 
 /// The language that is emitted.

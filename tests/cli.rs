@@ -58,6 +58,9 @@ fn wrong_usage_is_status_2() {
         &["emit", "--size", "n=-1", "f.smooth"],
         &["emit", "--size", "n=three", "f.smooth"],
         &["emit", "--real", "f16", "f.smooth"],
+        &["emit", "--checkpoint", "0", "f.smooth"],
+        &["eval", "--mode", "reverse", "f.smooth", "f"],
+        &["eval", "--checkpoint", "3", "f.smooth", "f"],
     ] {
         assert_eq!(status(&smoothc(args)), 2, "{args:?}");
     }

@@ -31,7 +31,7 @@ fn hold(source: &str) {
             calls.extend([3, 4, 1, 0].map(|n| (function.name.to_string(), arguments(function, n))));
         }
         assert!(calls.len() > 40, "{} calls", calls.len());
-        for with in [With::C, With::Forward] {
+        for with in [With::C, With::Checkpoints, With::Forward] {
             let mut counts = Counts::default();
             let failures = check_text(source, &calls, with, &mut counts).unwrap_or_else(|failure| vec![failure]);
             let said: Vec<String> = failures.iter().map(|failure| format!("{}: {}", failure.kind, failure.detail)).collect();

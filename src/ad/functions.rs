@@ -19,7 +19,7 @@ use super::block::{Block, Spares, prune};
 use super::pairs::leaf_types;
 use super::rules::Rules;
 use super::value::Value;
-use super::{Result, internal};
+use super::{Options, Result, internal};
 use crate::budget;
 use crate::ir::subst::freshen_function;
 use crate::ir::{Expr, Function, Type, Var};
@@ -28,6 +28,7 @@ use crate::source::Span;
 /// The functions of a program while its derivatives are made.
 #[derive(Default)]
 pub struct Functions {
+    pub options: Options,
     /// Without `dual` terms, derived ones included.
     pub done: IndexMap<Rc<str>, Function>,
     pub spares: Spares,
@@ -51,8 +52,8 @@ struct Entry {
 
 impl Functions {
     /// For a program that has these names.
-    pub fn new(names: impl Iterator<Item = Rc<str>>) -> Functions {
-        Functions { names: names.collect(), ..Functions::default() }
+    pub fn new(names: impl Iterator<Item = Rc<str>>, options: Options) -> Functions {
+        Functions { names: names.collect(), options, ..Functions::default() }
     }
 
     /// The function that computes `name` and its tangents for this pattern.

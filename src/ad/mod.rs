@@ -25,6 +25,7 @@ mod value;
 mod tests;
 
 use std::collections::HashSet;
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -38,9 +39,16 @@ use functions::Functions;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
+/// How differentiation is done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// `--checkpoint`: reverse mode keeps so many states of a loop whose states it needs, and those of one part in between.
+    pub checkpoint: Option<NonZeroU32>,
+}
+
 /// The program without `dual` terms: its entries and what they reach, functions after those they call.
-pub fn differentiate(program: &Program) -> Result<Program> {
-    let mut functions = Functions::new(program.functions.keys().cloned());
+pub fn differentiate(program: &Program, options: Options) -> Result<Program> {
+    let mut functions = Functions::new(program.functions.keys().cloned(), options);
     for function in program.functions.values() {
         let body = without_duals(&function.body, &mut functions)?;
         functions.add(Function { body, ..function.clone() })?;

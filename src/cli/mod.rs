@@ -34,20 +34,28 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
 use options::{Cli, Color, Command, Display, MessageFormat};
 
+/// The command that words ask for. `eval` computes derivatives as the program is written, unless it optimises it.
+fn parsed(words: &[OsString]) -> Result<Cli, clap::Error> {
+    let asks_schedule = |arg: clap::Arg| arg.requires("schedule");
+    let command = Cli::command().mut_subcommand("eval", |eval| eval.mut_arg("mode", asks_schedule).mut_arg("checkpoint", asks_schedule));
+    Cli::from_arg_matches(&command.try_get_matches_from(words)?)
+}
+
 /// Runs the command of the process's command line.
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = options::protect_numbers(std::env::args_os());
-    let cli = match Cli::try_parse_from(&words) {
+    let cli = match parsed(&words) {
         Ok(cli) => cli,
         Err(problem) => {
             // a complaint echoes words: the same of words that may be shown
-            let problem = Cli::try_parse_from(words.iter().map(tame::word)).err().unwrap_or(problem);
+            let words: Vec<OsString> = words.iter().map(tame::word).collect();
+            let problem = parsed(&words).err().unwrap_or(problem);
             // the text of --help goes to standard output, a complaint to standard error; a closed pipe is no error
             let _ = problem.print();
             return ExitCode::from(if problem.use_stderr() { 2 } else { 0 });

@@ -5,6 +5,7 @@
 //! parser sees them, which JSON ignores. Wrong usage exits with status 2, by the parser's own message.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -137,6 +138,10 @@ pub struct Source {
     /// How derivatives are computed: forward by columns, backwards in one sweep, or whichever costs less
     #[arg(long, value_enum, default_value_t = ModeName::Auto)]
     pub mode: ModeName,
+    /// Reverse mode keeps K states of a loop, and those of one of its K parts, where it would keep all: in between it computes
+    /// once more
+    #[arg(long, value_name = "K")]
+    pub checkpoint: Option<NonZeroU32>,
     /// The optimisation schedule: none, paper, default, or a strategy file
     #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,

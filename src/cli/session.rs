@@ -52,6 +52,7 @@ pub fn compile(
         record: wanted.record,
         keep_gradients: wanted.keep_gradients,
         mode: source.mode.into(),
+        checkpoint: source.checkpoint,
         strict_fp: source.strict_fp,
         unchecked: source.unchecked,
         parallel: source.parallel,

@@ -36,8 +36,9 @@ pub fn choose(
     before: &Program,
     schedule: &rewrite::Schedule,
     options: &rewrite::Options,
+    differentiation: ad::Options,
 ) -> (Way, Candidates) {
-    let cost = |way| candidate_cost(form, before, schedule, options, way);
+    let cost = |way| candidate_cost(form, before, schedule, options, differentiation, way);
     let (forward, reverse) = (cost(Way::Forward), cost(Way::Reverse));
     let is_jacobian = Vjp::of(form).is_some_and(|vjp| vjp.wants_rows());
     let (way, reason) = match (&forward, &reverse) {
@@ -66,7 +67,14 @@ pub fn choose(
     (way, Candidates { function: name.clone(), span: form.span(), forward, reverse, kept, reason })
 }
 
-fn candidate_cost(form: &Expr, before: &Program, schedule: &rewrite::Schedule, options: &rewrite::Options, way: Way) -> Option<Cost> {
+fn candidate_cost(
+    form: &Expr,
+    before: &Program,
+    schedule: &rewrite::Schedule,
+    options: &rewrite::Options,
+    differentiation: ad::Options,
+    way: Way,
+) -> Option<Cost> {
     const NAME: &str = "(candidate)";
     let mut functions: IndexMap<Rc<str>, Function> = IndexMap::new();
     let mut needed = HashSet::new();
@@ -84,7 +92,7 @@ fn candidate_cost(form: &Expr, before: &Program, schedule: &rewrite::Schedule, o
     }
     functions.insert(NAME.into(), closed(form, NAME));
     let program = mode::decide(&Program { functions }, &mut |_, _, _| way);
-    let program = ad::differentiate(&program).ok()?;
+    let program = ad::differentiate(&program, differentiation).ok()?;
     if program.node_count() > LARGEST {
         return None;
     }

@@ -49,7 +49,7 @@ fn chosen(session: &mut Session) -> Result<(), Diagnostics> {
     let options = optimiser::Options { strict_fp: given.strict_fp, disabled: given.disabled.clone(), ..optimiser::Options::default() };
     let mut choices = Vec::new();
     session.program = choice::decide(&session.program, &mut |form, name, before| {
-        let (way, candidates) = super::choice::choose(form, name, before, &schedule, &options);
+        let (way, candidates) = super::choice::choose(form, name, before, &schedule, &options, given.differentiation());
         choices.push(candidates);
         way
     });
@@ -58,7 +58,8 @@ fn chosen(session: &mut Session) -> Result<(), Diagnostics> {
 }
 
 pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    session.program = differentiation::differentiate(&session.program).map_err(|problem| vec![problem])?;
+    session.program =
+        differentiation::differentiate(&session.program, session.options.differentiation()).map_err(|problem| vec![problem])?;
     Ok(())
 }
 

@@ -124,7 +124,7 @@ fn product(dot: &Function, transpose: &Function) -> Function {
 /// The program as differentiated, and optimised.
 fn compiled(functions: Vec<Function>) -> (Program, Program) {
     let program = Program { functions: functions.into_iter().map(|f| (f.name.clone(), f)).collect() };
-    let plain = differentiate(&program).expect("differentiates");
+    let plain = differentiate(&program, crate::ad::Options::default()).expect("differentiates");
     let schedule = Schedule::builtin("default").expect("a built-in schedule");
     let best = optimise(&plain, &schedule, &Options::default()).expect("optimises").program;
     crate::ir::check::check(&best).expect("well-formed");
@@ -355,7 +355,7 @@ fn compiling_visits_few_nodes_and_takes_no_time() {
     with_large_stack(|| {
         for example in examples() {
             let program = Program { functions: [("f".into(), example.function)].into_iter().collect() };
-            let plain = differentiate(&program).expect("differentiates");
+            let plain = differentiate(&program, crate::ad::Options::default()).expect("differentiates");
             let nodes: usize = plain.functions.values().map(|f| f.body.node_count()).sum();
             let schedule = Schedule::builtin("default").expect("a built-in schedule");
             let visited = super::visited(&plain, &schedule).expect("optimises");

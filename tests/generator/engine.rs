@@ -6,6 +6,7 @@
 //! Values agree to 1e-9 · max(1, S), S the largest magnitude that the interpreter met. Where a disagreement
 //! stays within what a perturbation of the inputs in the last places does, the program is ill-conditioned there.
 
+use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -57,6 +58,8 @@ pub enum With {
     /// The interpreter, derivatives computed forward.
     Forward,
     C,
+    /// C whose way back keeps three states of a loop.
+    Checkpoints,
     /// C whose loops three threads share.
     Threads,
     /// Through this backend of the Futhark compiler.
@@ -133,7 +136,8 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, with:
     let way = if with == With::Forward { Way::Forward } else { Way::Reverse };
     let decided = guarded("mode", || Ok(smoothc::mode::decide(&typed, &mut |_, _, _| way)))?;
     well_formed("mode", &decided)?;
-    let differentiated = guarded("ad", || smoothc::ad::differentiate(&decided).map_err(one("ad")))?;
+    let options = smoothc::ad::Options { checkpoint: if with == With::Checkpoints { NonZeroU32::new(3) } else { None } };
+    let differentiated = guarded("ad", || smoothc::ad::differentiate(&decided, options).map_err(one("ad")))?;
     well_formed("ad", &differentiated)?;
     // laws of real numbers promise nothing outside the domains
     let disabled = if wild { vec!["algebra".to_string()] } else { Vec::new() };
@@ -288,7 +292,7 @@ fn compare(
             }
             return Ok(());
         }
-        With::C | With::Threads => {}
+        With::C | With::Checkpoints | With::Threads => {}
     }
     let folder = tempfile::tempdir().map_err(|error| Failure::new("folder", error.to_string()))?;
     for native in &stages.native {

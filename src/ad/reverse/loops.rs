@@ -11,6 +11,7 @@
 //! nothing, and its way back may go in any order.
 
 use super::adjoint::{Adjoint, Wire, paths};
+use super::checkpoints;
 use super::states::Kept;
 use super::sweep::{Frame, Sweep};
 use crate::ad::Result;
@@ -29,6 +30,7 @@ pub struct Elements {
 }
 
 /// An `ifold`, step by step.
+#[derive(Clone)]
 pub struct Steps {
     pub n: Expr,
     pub acc: Var,
@@ -38,6 +40,9 @@ pub struct Steps {
     pub init: Expr,
     pub init_adjoint: Adjoint,
     pub active: Activity,
+    /// Whether it is a part of one in parts, or its steps are such parts.
+    pub is_part: bool,
+    pub is_in_parts: bool,
     /// The variable that has the fold's value in the block.
     pub result: Var,
     pub out: Adjoint,
@@ -162,9 +167,10 @@ impl Sweep<'_> {
 
     pub fn steps_back(&mut self, steps: &Steps, out: &mut Block) -> Result<()> {
         let taken = self.taken(&steps.out, out);
-        if taken.is_empty() {
-            return Ok(());
-        }
+        if taken.is_empty() { Ok(()) } else { self.turn_steps(steps, &taken, out) }
+    }
+
+    fn turn_steps(&mut self, steps: &Steps, taken: &[(Vec<usize>, Expr)], out: &mut Block) -> Result<()> {
         let acc = steps.acc.renewed(steps.acc.ty().clone());
         let i = steps.i.renewed(steps.i.ty().clone());
         let body = instance(&steps.body, &[(steps.acc.clone(), Expr::var(&acc)), (steps.i.clone(), Expr::var(&i))]);
@@ -173,6 +179,22 @@ impl Sweep<'_> {
         let mut block = out.inner();
         let (shares, frame) = self.scope_of_steps(&acc, steps, &body, &leaves, &own, &mut block)?;
         let turned = Turned { block, frame };
+        let is_fixed = |k: usize| matches!(shares[k].term(), Term::Var(var) if *var == own[k]);
+        let moving: Vec<usize> = (0..own.len()).filter(|k| !is_fixed(*k)).collect();
+        let mut results: Vec<Expr> = moving.iter().map(|k| shares[*k].clone()).collect();
+        results.extend(turned.totals());
+        let spares = out.spares();
+        let close = |results: Vec<Expr>| prune(&turned.block.close(one_or_tuple(results)), &spares);
+        let step = if results.is_empty() { Expr::tuple(Vec::new()) } else { close(results.clone()) };
+        let kept = Kept::of(steps, &step, &acc);
+        if let Some(parts) = self.functions.options.checkpoint
+            && !kept.is_nothing()
+            && !steps.is_part
+            && !steps.is_in_parts
+            && let Some(in_parts) = checkpoints::in_parts(steps, i64::from(parts.get()), out)
+        {
+            return self.turn_steps(&in_parts, taken, out);
+        }
         // what each component's cotangent is before the loop
         let firsts: Vec<Expr> = leaves
             .iter()
@@ -182,8 +204,6 @@ impl Sweep<'_> {
                 None => self.zeros(place.wire, out),
             })
             .collect();
-        let is_fixed = |k: usize| matches!(shares[k].term(), Term::Var(var) if *var == own[k]);
-        let moving: Vec<usize> = (0..own.len()).filter(|k| !is_fixed(*k)).collect();
         for k in (0..own.len()).filter(|k| is_fixed(*k)) {
             out.spare(&own[k], firsts[k].clone());
         }
@@ -192,12 +212,6 @@ impl Sweep<'_> {
         if !moving.is_empty() || !wires.is_empty() {
             let mut inits: Vec<Expr> = moving.iter().map(|k| firsts[*k].clone()).collect();
             inits.extend(wires.iter().map(|wire| self.total(*wire, out)));
-            let mut results: Vec<Expr> = moving.iter().map(|k| shares[*k].clone()).collect();
-            results.extend(turned.totals());
-            let spares = out.spares();
-            let close = |results: Vec<Expr>| prune(&turned.block.close(one_or_tuple(results)), &spares);
-            let step = close(results.clone());
-            let kept = Kept::of(steps, &step, &acc);
             // a component that goes back with the loop is what the step leaves of it
             let step = if kept.logged.is_empty() { step } else { close([results, kept.carried(&acc)].concat()) };
             let (step, carried) = kept.states(steps, (&acc, &i), step, out);
@@ -240,6 +254,7 @@ impl Sweep<'_> {
         let placeholder = self.activate(acc, &steps.active);
         let scoped = self.scope(body, false, |this| {
             let adjoint = this.activate(acc, &steps.active);
+            this.enters_part = steps.is_in_parts;
             let (_, result) = this.forward(body, block)?;
             for ((path, _), cotangent) in leaves.iter().zip(own) {
                 if let Some(place) = result.at(path) {

@@ -14,6 +14,7 @@
 //! refused, and is for forward mode.
 
 mod adjoint;
+mod checkpoints;
 mod loops;
 mod states;
 mod sweep;

@@ -53,6 +53,10 @@ impl Kept {
         kept
     }
 
+    pub fn is_nothing(&self) -> bool {
+        self.taped.is_empty() && self.logged.is_empty()
+    }
+
     fn logs(&self, steps: &Steps, component: usize) -> Option<Vec<Log>> {
         if !self.types[component].has_array() {
             return None;
@@ -80,7 +84,7 @@ impl Kept {
     /// The step with the state before it, from what the way forward then keeps; and the components that are carried, with
     /// their last values.
     pub fn states(&self, steps: &Steps, (acc, i): (&Var, &Var), step: Expr, out: &mut Block) -> (Expr, Vec<(Var, Expr)>) {
-        if self.taped.is_empty() && self.logged.is_empty() {
+        if self.is_nothing() {
             return (step, Vec::new());
         }
         let all = self.forward(steps, out);

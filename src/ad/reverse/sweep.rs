@@ -24,13 +24,15 @@ use crate::ir::{Change, Expr, Prim, Term, Type, Updated, Var};
 
 /// The way through one body and back; scopes inside it are entered and left.
 pub struct Sweep<'a> {
-    functions: &'a mut Functions,
+    pub functions: &'a mut Functions,
     pub wires: Vec<WireInfo>,
     /// The active variables in scope.
     pub env: HashMap<Var, Adjoint>,
     activities: Activities,
     operations: Vec<Operation>,
     frames: Vec<Frame>,
+    /// Whether the next fold is a part of one in parts.
+    pub enters_part: bool,
 }
 
 /// What one scope has collected so far.
@@ -80,6 +82,7 @@ impl<'a> Sweep<'a> {
             activities: Activities::default(),
             operations: Vec::new(),
             frames: Vec::new(),
+            enters_part: false,
         }
     }
 
@@ -208,6 +211,7 @@ impl<'a> Sweep<'a> {
                 (array, adjoint)
             }
             Term::Fold { n, acc, i, body, init } => {
+                let is_part = std::mem::take(&mut self.enters_part);
                 let active = self.activities.of_var(acc);
                 let (init, init_adjoint) = self.forward(init, out)?;
                 let init = out.bind("init", init);
@@ -217,9 +221,10 @@ impl<'a> Sweep<'a> {
                 let fold = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
                 out.spare(&result, fold.at(expr.span()));
                 let adjoint = self.wires_for(&Expr::var(&result), &active, acc.name());
-                let steps = Steps { n, acc, i, body, init, init_adjoint, active, result: result.clone(), out: adjoint.clone() };
+                let (is_in_parts, value, out) = (false, Expr::var(&result), adjoint.clone());
+                let steps = Steps { n, acc, i, body, init, init_adjoint, active, is_part, is_in_parts, result, out };
                 self.operations.push(Operation::Steps(steps));
-                (Expr::var(&result), adjoint)
+                (value, adjoint)
             }
             Term::If(cond, then, otherwise) => {
                 let cond = shared("c", cond.clone(), out);

@@ -149,7 +149,7 @@ pub fn value(x: f64) -> Value {
 
 /// Differentiates, checks the form, and gives the result.
 pub fn derived(program: &Program) -> Program {
-    let result = differentiate(program).unwrap();
+    let result = differentiate(program, crate::ad::Options::default()).unwrap();
     check(program).unwrap();
     check_no_dual(&result).unwrap();
     check(&result).unwrap();
