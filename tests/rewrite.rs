@@ -293,6 +293,8 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s i -> s + (if i = k then sin x * v[i] else 0.0) / y) 0.0 (length v)",
     ),
     ("topdown mul-if", "ifold (fun s i -> s + v[9] * (if i = k then x else 0.0)) 0.0 (length v)", ""),
+    ("fold-final", "ifold (fun s i -> x + double i) y 3", "let i = 3 - 1 in x + double i"),
+    ("fold-final", "ifold (fun s i -> s + double i) y 3", ""),
     ("update-array", "accumulate [x, y] 1 z", "[x, y + z]"),
     ("update-array", "update (build 2 (fun i -> exp x)) 1 z", ""),
     ("get-update", "(update [x, y] 1 z)[1]", "z"),

@@ -18,6 +18,8 @@ rules! {
     "fold-zero"    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
     "fold-unroll"  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1" if ["few steps and a small f"] => fold_unroll;
     "fold-id"      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else behind that check"] => fold_id;
+    "fold-final"   Loop Normalisation @ Fold: "ifold (fun a i -> e) z n -> if 0 < n then (let i = n - 1 in e) else z"
+        if ["a is not in e", "0 <= n, else behind that check"] => fold_final;
     "fold-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e"
         if ["a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => fold_one_hot;
     "sum-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> a + (if i = k then e else 0)) z n -> let a = z in let i = k in a + e"
@@ -90,6 +92,20 @@ fn fold_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn fold_id(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
     matches!(fold.body.term(), Term::Var(var) if var == fold.acc).then(|| fold.without_loop(facts, fold.init.clone()))
+}
+
+fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let fold = fold(expr)?;
+    if !facts.grants("a is not in e", !mentions(fold.body, fold.acc)) || fold.body.ty() != expr.ty() || fold.init.ty() != expr.ty() {
+        return None;
+    }
+    let last = Expr::prim(Prim::Sub, vec![fold.n.clone(), Expr::index(1)]);
+    let body = freshen(&Expr::let_(fold.i.clone(), last, fold.body.clone()));
+    if fold.runs(facts, true) {
+        return Some(body);
+    }
+    let runs = Expr::prim(Prim::Lt, vec![Expr::index(0), fold.n.clone()]);
+    Some(fold.without_loop(facts, Expr::if_(runs, body, fold.init.clone())))
 }
 
 fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {

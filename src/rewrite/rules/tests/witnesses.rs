@@ -271,6 +271,8 @@ pub const ROWS: &[Row] = &[
     // 8f
     by("fold-unroll", "few steps and a small f", Size, "repeat (topdown fold-unroll)", "ifold (fun s i -> s * x + y) z 40"),
     random("fold-id", CHECKED, Lost),
+    row("fold-final", "a is not in e", Scope, "ifold (fun s i -> s + x) y 9"),
+    random("fold-final", CHECKED, Lost),
     row("fold-one-hot", "a and i are not in k", Scope, "ifold (fun s i -> if i = i * i then s + x else s) 0.0 (length v)"),
     row(
         "if-divide",

@@ -312,13 +312,14 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let n = Expr::index(g.below(5) as i64);
             loop_of(g, n, |g| g.double(2))
         }
-        "fold-id" | "fold-one-hot" | "sum-one-hot" | "fold-unswitch" => {
+        "fold-id" | "fold-final" | "fold-one-hot" | "sum-one-hot" | "fold-unswitch" => {
             let (n, init) = (g.count(), g.double(1));
             let bound = Type::Index(Some(Size::of_expr(&n)));
             let (s, (i, body)) = g.bound("s", Type::Double, |g, s| {
                 let s = Expr::var(s);
                 g.bound("i", bound, |g, i| match rule {
                     "fold-id" => s.clone(),
+                    "fold-final" => g.double(2),
                     "fold-one-hot" | "sum-one-hot" => {
                         let (i, k) = (Expr::var(i), g.index(1));
                         let cond = if g.below(2) == 0 { prim(Prim::Eq, i, k) } else { prim(Prim::Eq, k, i) };
