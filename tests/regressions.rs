@@ -110,6 +110,14 @@ const GROWN: &[(&str, Calls)] = &[
             ("g", &["[1, 2]", "2.0", "true", "true"]),
         ],
     ),
+    // a room whose last use is in a loop that may not run, in a branch: the workspace forgot it
+    (
+        "let f (v: Vector<n>) =\n  \
+           matrixVectorMul (gradient (fun r -> matrixSqNorm (if false then r elif true then build n (fun x -> v) else r)) (build n (fun s -> build n (fun i -> 0.1))))\n    \
+             (vectorSlice (build (n + 1) (fun i -> ifold (fun p s -> v[n - 1]) 3.0 (abs (-i % 3)))) 1 n)\n\
+         let g (v: Vector<n>) (w: Vector<n>) = vjp f v w",
+        &[("g", &["[]", "[]"]), ("g", &["[1, 2]", "[0.5, 3]"])],
+    ),
     // an index that is the length: compilers warn of a comparison with itself
     (
         "let f (v: Vector<n>) (M: Array<Vector<m>, n>) =\n  \

@@ -166,6 +166,15 @@ fn push_inner(out: &mut Vec<Need>, inner: Vec<Need>) {
     }
 }
 
+/// Whether a need is there in any case: a loop may not run.
+fn counts(need: &Need) -> bool {
+    match need {
+        Need::Room(..) | Need::Call(..) | Need::Slices(..) => true,
+        Need::Inner(inner) => inner.iter().any(counts),
+        Need::Loop { .. } => false,
+    }
+}
+
 fn first_span(needs: &[Need]) -> Option<Span> {
     needs.first().map(|need| match need {
         Need::Room(_, _, span) | Need::Call(_, _, _, span) | Need::Loop { span, .. } | Need::Slices(_, span) => *span,
@@ -248,9 +257,8 @@ impl Counter<'_> {
                 Need::Loop { var, size, body, span } => self.repeat(var.as_ref(), size.as_ref(), body, used.clone(), *span)?,
             }
         }
-        if let (Some(used), Some(Need::Loop { .. })) = (used, needs.last())
-            && needs.iter().any(|need| matches!(need, Need::Room(..)))
-        {
+        let has_room = needs.iter().any(|need| matches!(need, Need::Room(..)));
+        if let (Some(used), true, false) = (used, has_room, needs.last().is_some_and(counts)) {
             self.at_least(used);
         }
         Ok(())
