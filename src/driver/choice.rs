@@ -2,7 +2,8 @@
 //!
 //! In: a `vjp` whose inner derivatives are decided, and the functions before its own. Out: the way, and what each candidate
 //! costs. Costs are polynomials in sizes (RULES.md, Modes): the total degree decides, then the coefficients with
-//! all sizes set equal, highest degree first; ties go to forward. Of what is a bound, not a count, the degree alone is compared.
+//! all sizes set equal, highest degree first; ties go to forward. Of what is a bound, not a count, coefficients are compared only
+//! where they are far apart.
 //!
 //!     gradient of a recurrence in h² weights   forward: 12 h⁴ t, reverse: 9 h² t   →   reverse
 //!
@@ -26,6 +27,9 @@ use crate::{ad, rewrite};
 /// The last phase of a schedule that candidates go through.
 const LAST_PHASE: &str = "collapse";
 
+/// What is so many times less is less in any case.
+const CLEARLY: i64 = 4;
+
 /// A candidate of more nodes is not optimised: it is no textbook program, and would take long.
 const LARGEST: usize = 20_000;
 
@@ -42,14 +46,16 @@ pub fn choose(
     let (forward, reverse) = (cost(Way::Forward), cost(Way::Reverse));
     let is_jacobian = Vjp::of(form).is_some_and(|vjp| vjp.wants_rows());
     let (way, reason) = match (&forward, &reverse) {
-        (Some(forward), Some(reverse)) if !(is_count(forward) && is_count(reverse)) && degree(forward) == degree(reverse) => {
-            (Way::Forward, "since both are of one degree")
+        // a bound says how much at most, and later phases share what the columns of a Jacobian have in common
+        (Some(forward), Some(reverse))
+            if degree(forward) == degree(reverse) && (is_jacobian || !(is_count(forward) && is_count(reverse))) =>
+        {
+            if adds_up(forward) && adds_up(reverse) && compare(&times(CLEARLY, reverse), forward) == Ordering::Less {
+                (Way::Reverse, "of the same degree with clearly smaller coefficients")
+            } else {
+                (Way::Forward, "since both are of one degree")
+            }
         }
-        // later phases share what the columns of a Jacobian have in common
-        (Some(forward), Some(reverse)) if is_jacobian && degree(forward) == degree(reverse) => match compare(&twice(reverse), forward) {
-            Ordering::Less => (Way::Reverse, "of the same degree with less than half the coefficients"),
-            Ordering::Equal | Ordering::Greater => (Way::Forward, "since reverse is not less than half of it"),
-        },
         (Some(forward), Some(reverse)) => match compare(reverse, forward) {
             Ordering::Less if degree(reverse) < degree(forward) => (Way::Reverse, "of lower degree"),
             Ordering::Less => (Way::Reverse, "of the same degree with smaller coefficients"),
@@ -123,16 +129,19 @@ fn compare(a: &Cost, b: &Cost) -> Ordering {
     degree(a).cmp(&degree(b)).then_with(|| coefficients(&a.total()).iter().rev().cmp(coefficients(&b.total()).iter().rev()))
 }
 
-fn twice(cost: &Cost) -> Cost {
-    Cost { arithmetic: cost.total().add(&cost.total()), ..Cost::default() }
+fn times(factor: i64, cost: &Cost) -> Cost {
+    Cost { arithmetic: cost.total().mul(&Size::constant(factor)), ..Cost::default() }
 }
 
-/// Whether the polynomial says how much, and not only how it grows: it is no bound, and nothing in it is taken away from
-/// something of the same degree.
+/// Whether the polynomial says how much, and not only how it grows.
 fn is_count(cost: &Cost) -> bool {
+    !cost.is_bound && adds_up(cost)
+}
+
+/// Whether nothing is taken away from something of the highest degree.
+fn adds_up(cost: &Cost) -> bool {
     let degree = degree(cost);
-    let total = cost.total();
-    !cost.is_bound && total.terms().all(|(monomial, coefficient)| coefficient >= 0 || Some(monomial.len()) != degree)
+    cost.total().terms().all(|(monomial, coefficient)| coefficient >= 0 || Some(monomial.len()) != degree)
 }
 
 fn degree(cost: &Cost) -> Option<usize> {
@@ -162,11 +171,11 @@ mod tests {
     fn the_degree_decides_then_the_coefficients() {
         let n = Size::var(&Var::fresh("n", Type::INDEX));
         let m = Size::var(&Var::fresh("m", Type::INDEX));
-        let times = |k: i64, size: &Size| size.mul(&Size::constant(k));
+        let scaled = |k: i64, size: &Size| size.mul(&Size::constant(k));
         let square = cost(n.mul(&m));
-        assert_eq!(compare(&cost(times(100, &n)), &square), Ordering::Less);
-        assert_eq!(compare(&cost(times(2, &n).add(&times(3, &m))), &cost(times(6, &n))), Ordering::Less);
-        assert_eq!(compare(&cost(times(2, &n)), &cost(times(2, &m))), Ordering::Equal);
+        assert_eq!(compare(&cost(scaled(100, &n)), &square), Ordering::Less);
+        assert_eq!(compare(&cost(scaled(2, &n).add(&scaled(3, &m))), &cost(scaled(6, &n))), Ordering::Less);
+        assert_eq!(compare(&cost(scaled(2, &n)), &cost(scaled(2, &m))), Ordering::Equal);
         assert_eq!(compare(&cost(n.add(&Size::constant(1))), &cost(n.clone())), Ordering::Greater);
     }
 }
