@@ -19,6 +19,7 @@ mod loops;
 mod states;
 mod sweep;
 mod undo;
+mod updates;
 
 use super::activity::Activity;
 use super::block::{Block, Spares};

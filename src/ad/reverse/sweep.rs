@@ -12,8 +12,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree, zeros};
+use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree};
 use super::loops::{Branches, Elements, Steps};
+use super::updates::Updating;
 use crate::ad::activity::{Activities, Activity};
 use crate::ad::block::Block;
 use crate::ad::cost::shared;
@@ -58,19 +59,6 @@ enum Operation {
     Elements(Elements),
     Steps(Steps),
     Branches(Branches),
-}
-
-/// An update: its array and what that becomes, by their names, and the element before and after.
-struct Updating {
-    change: Change,
-    before: Expr,
-    after: Expr,
-    indices: Vec<Expr>,
-    old: Expr,
-    new: Expr,
-    array: Adjoint,
-    value: Adjoint,
-    out: Adjoint,
 }
 
 impl<'a> Sweep<'a> {
@@ -296,33 +284,6 @@ impl<'a> Sweep<'a> {
             }
         }
         Ok(())
-    }
-
-    fn update_back(&mut self, Updating { change, before, after, indices, old, new, array, value, out: whole }: &Updating, out: &mut Block) {
-        for (path, cotangent) in self.taken(whole, out) {
-            let cotangent = out.bind("w", cotangent);
-            let element = indices.iter().fold(cotangent.clone(), |row, index| Expr::get(row, index.clone()));
-            let element = out.bind("w", element);
-            // the array's share first: it is what the element's is then added to, where that comes from the same array
-            if let Some(place) = array.at(&path) {
-                let rest = match change {
-                    Change::Add => cotangent,
-                    Change::Replace => {
-                        let none = zeros(new, &path);
-                        out.bind("w", Expr::update(Change::Replace, cotangent, indices.clone(), none))
-                    }
-                };
-                self.add(&place.clone(), rest, out);
-            }
-            if let Some(place) = value.at(&path) {
-                self.add(&place.clone(), element, out);
-            }
-        }
-        // a loop changed the array further, and back again: so does this, and nobody needs the array as it was
-        if out.is_renewed(after) {
-            let again = out.bind("a", Expr::update(Change::Replace, after.clone(), indices.clone(), old.clone()));
-            out.same(before, again);
-        }
     }
 
     fn prim_back(&mut self, prim: Prim, args: &[(Expr, Adjoint)], r: &Expr, wire: Wire, out: &mut Block) -> Result<()> {

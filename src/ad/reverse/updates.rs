@@ -1,0 +1,57 @@
+//! Updates turned round.
+//!
+//! In: an update with the cotangent of the array that it makes. Out: shares for the array before and for the element; and where
+//! a loop behind it went on changing that array in place and has put it back by now, the array before, put back as well.
+//!
+//!     let b = update a i x, cotangent w   →   x_bar := w[i], a_bar := update w i 0.0
+
+use super::adjoint::{Adjoint, zeros};
+use super::sweep::Sweep;
+use crate::ad::block::Block;
+use crate::ir::{Change, Expr};
+
+/// An update: its array and what that becomes, by their names, and the element before and after.
+pub struct Updating {
+    pub change: Change,
+    pub before: Expr,
+    pub after: Expr,
+    pub indices: Vec<Expr>,
+    pub old: Expr,
+    pub new: Expr,
+    pub array: Adjoint,
+    pub value: Adjoint,
+    pub out: Adjoint,
+}
+
+impl Sweep<'_> {
+    pub fn update_back(
+        &mut self,
+        Updating { change, before, after, indices, old, new, array, value, out: whole }: &Updating,
+        out: &mut Block,
+    ) {
+        for (path, cotangent) in self.taken(whole, out) {
+            let cotangent = out.bind("w", cotangent);
+            let element = indices.iter().fold(cotangent.clone(), |row, index| Expr::get(row, index.clone()));
+            let element = out.bind("w", element);
+            // the array's share first: it is what the element's is then added to, where that comes from the same array
+            if let Some(place) = array.at(&path) {
+                let rest = match change {
+                    Change::Add => cotangent,
+                    Change::Replace => {
+                        let none = zeros(new, &path);
+                        out.bind("w", Expr::update(Change::Replace, cotangent, indices.clone(), none))
+                    }
+                };
+                self.add(&place.clone(), rest, out);
+            }
+            if let Some(place) = value.at(&path) {
+                self.add(&place.clone(), element, out);
+            }
+        }
+        // a loop changed the array further, and back again: so does this, and nobody needs the array as it was
+        if out.is_renewed(after) {
+            let again = out.bind("a", Expr::update(Change::Replace, after.clone(), indices.clone(), old.clone()));
+            out.same(before, again);
+        }
+    }
+}
