@@ -22,14 +22,13 @@ pub fn in_parts(steps: &Steps, parts: i64, out: &mut Block) -> Option<Steps> {
     out.check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, n.span());
     let k = Var::fresh("k", Type::Index(Some(Size::constant(parts))));
     let begin = |k: Expr| Expr::prim(Prim::Div, vec![Expr::prim(Prim::Mul, vec![k, n.clone()]), count.clone()]);
-    let (first, in_part) = (Var::fresh("first", Type::INDEX), Var::fresh("count", Type::INDEX));
+    let (first, next) = (begin(Expr::var(&k)), begin(Expr::prim(Prim::Add, vec![Expr::var(&k), Expr::index(1)])));
+    // not by a name: the count is a length of what is kept, also where it is kept outside
+    let in_part = Expr::prim(Prim::Sub, vec![next, first.clone()]);
     let (outer, inner) = (steps.acc.renewed(steps.acc.ty().clone()), steps.acc.renewed(steps.acc.ty().clone()));
-    let (r, i) = (Var::fresh("r", Type::Index(Some(Size::var(&in_part)))), steps.i.renewed(steps.i.ty().clone()));
+    let (r, i) = (Var::fresh("r", Type::Index(Some(Size::of_expr(&in_part)))), steps.i.renewed(steps.i.ty().clone()));
     let step = instance(&steps.body, &[(steps.acc.clone(), Expr::var(&inner)), (steps.i.clone(), Expr::var(&i))]);
-    let step = Expr::let_(i, Expr::prim(Prim::Add, vec![Expr::var(&first), Expr::var(&r)]), step);
-    let part = Expr::fold_with(Expr::var(&in_part), inner, r, step, Expr::var(&outer));
-    let next = begin(Expr::prim(Prim::Add, vec![Expr::var(&k), Expr::index(1)]));
-    let steps_of_part = Expr::prim(Prim::Sub, vec![next, Expr::var(&first)]);
-    let body = Expr::let_(first, begin(Expr::var(&k)), Expr::let_(in_part, steps_of_part, part));
+    let step = Expr::let_(i, Expr::prim(Prim::Add, vec![first, Expr::var(&r)]), step);
+    let body = Expr::fold_with(in_part, inner, r, step, Expr::var(&outer));
     Some(Steps { n: count, acc: outer, i: k, body, is_in_parts: true, ..steps.clone() })
 }

@@ -397,7 +397,7 @@ impl<'a> Sweep<'a> {
     fn is_blank(&self, wire: Wire) -> bool {
         for (depth, frame) in self.frames.iter().enumerate().rev() {
             if depth + 1 < self.frames.len() {
-                if frame.current.contains_key(&wire) {
+                if frame.current.contains_key(&wire) || frame.waiting.contains_key(&wire) {
                     return false;
                 }
                 if frame.own.contains(&wire) {
