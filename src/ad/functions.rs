@@ -22,13 +22,15 @@ use super::value::Value;
 use super::{Options, Result, internal};
 use crate::budget;
 use crate::ir::subst::freshen_function;
-use crate::ir::{Expr, Function, Type, Var};
+use crate::ir::{Expr, Function, Term, Type, Var};
 use crate::source::Span;
 
 /// The functions of a program while its derivatives are made.
 #[derive(Default)]
 pub struct Functions {
     pub options: Options,
+    /// The functions of the program in which there were derivatives.
+    pub with_derivatives: HashSet<Rc<str>>,
     /// Without `dual` terms, derived ones included.
     pub done: IndexMap<Rc<str>, Function>,
     pub spares: Spares,
@@ -54,6 +56,15 @@ impl Functions {
     /// For a program that has these names.
     pub fn new(names: impl Iterator<Item = Rc<str>>, options: Options) -> Functions {
         Functions { names: names.collect(), options, ..Functions::default() }
+    }
+
+    /// Whether a term has a derivative in it, or calls a function that has.
+    pub fn has_derivative(&self, expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Dual { .. } | Term::Vjp { .. } => true,
+            Term::Call(name, _) if self.with_derivatives.contains(name) => true,
+            term => term.children().any(|child| self.has_derivative(child)),
+        }
     }
 
     /// The function that computes `name` and its tangents for this pattern.

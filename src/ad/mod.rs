@@ -51,6 +51,9 @@ pub fn differentiate(program: &Program, options: Options) -> Result<Program> {
     let mut functions = Functions::new(program.functions.keys().cloned(), options);
     for function in program.functions.values() {
         let body = without_duals(&function.body, &mut functions)?;
+        if functions.has_derivative(&function.body) {
+            functions.with_derivatives.insert(function.name.clone());
+        }
         functions.add(Function { body, ..function.clone() })?;
     }
     let mut reached = Reached { all: &functions.done, seen: HashSet::new(), ordered: IndexMap::new() };
@@ -68,7 +71,14 @@ fn without_duals(expr: &Expr, functions: &mut Functions) -> Result<Expr> {
     let inner = try_map_children(expr, &mut |child| without_duals(child, functions))?;
     let spares = functions.spares.clone();
     if let Term::Vjp { x, at, cotangent, body } = inner.term() {
-        let both = reverse::vjp(functions, &Vjp { x, at, cotangent, body }, &spares)?;
+        // loops of a derivative are in parts as they are
+        let options = functions.options;
+        if Vjp::of(expr).is_some_and(|vjp| functions.has_derivative(vjp.body)) {
+            functions.options.checkpoint = None;
+        }
+        let both = reverse::vjp(functions, &Vjp { x, at, cotangent, body }, &spares);
+        functions.options = options;
+        let both = both?;
         return Ok(block::prune(&both, &spares).at(expr.span()));
     }
     let Term::Dual { x, at, tangent, body } = inner.term() else { return Ok(inner) };
