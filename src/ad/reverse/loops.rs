@@ -123,7 +123,9 @@ impl Sweep<'_> {
                         this.add(&place.clone(), cotangent.clone(), &mut block);
                     }
                 }
-                this.backward(&mut block)
+                this.backward(&mut block)?;
+                this.settle_all(&mut block);
+                Ok(())
             })?;
             sides.push(Turned { block, frame });
         }

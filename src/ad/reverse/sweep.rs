@@ -44,7 +44,7 @@ pub struct Frame {
     /// Wires from outside, in the order in which they were first needed, with the names of what they had before; a branch
     /// that finds nothing collected begins with nothing.
     pub entered: Vec<(Wire, Option<Var>)>,
-    /// Shares for elements of wires of this scope that have nothing yet: they wait for a share for the whole, which they are
+    /// Shares for elements of wires that have nothing yet in this scope: they wait for a share for the whole, which they are
     /// then added to without an array of zeros.
     waiting: HashMap<Wire, Vec<(Vec<Expr>, Expr)>>,
     /// Whether it runs once, where the scope around it is.
@@ -331,6 +331,13 @@ impl<'a> Sweep<'a> {
         self.frames.last_mut()?.current.remove(&wire)
     }
 
+    /// The end of a scope: nothing waits any more.
+    pub fn settle_all(&mut self, out: &mut Block) {
+        let mut waiting: Vec<Wire> = self.frames.last().map_or_else(Vec::new, |frame| frame.waiting.keys().copied().collect());
+        waiting.sort_unstable();
+        waiting.into_iter().for_each(|wire| self.settle(wire, out));
+    }
+
     /// Adds what waits for a wire to what it has, or to zeros.
     fn settle(&mut self, wire: Wire, out: &mut Block) {
         let Some(waiting) = self.frames.last_mut().and_then(|frame| frame.waiting.remove(&wire)) else { return };
@@ -417,35 +424,28 @@ impl<'a> Sweep<'a> {
         if matches!(share.term(), Term::Double(value) if *value == 0.0 && value.is_sign_positive()) {
             return;
         }
-        if let Some(frame) = self.frames.last_mut()
-            && frame.own.contains(&place.wire)
-            && !frame.current.contains_key(&place.wire)
-        {
-            if place.indices.is_empty() {
+        let total = match self.current(place.wire) {
+            None if place.indices.is_empty() => {
                 let total = out.bind(&name, share);
                 self.set(place.wire, total);
-                self.settle(place.wire, out);
-            } else {
+                return self.settle(place.wire, out);
+            }
+            None => {
                 let share = out.bind("share", share);
-                frame.waiting.entry(place.wire).or_default().push((place.indices.clone(), share));
-            }
-            return;
-        }
-        let total = if place.indices.is_empty() {
-            match self.current(place.wire) {
-                None => share,
-                Some(before) if before.ty() == &Type::Double => Expr::prim(Prim::Add, vec![before, share]),
-                // row by row, so that it can be done in place
-                Some(before) => {
-                    let share = out.bind("share", share);
-                    Expr::fold(Expr::dim(before.clone(), 0), &name, "i", before, |total, i| {
-                        Expr::update(Change::Add, total, vec![i.clone()], Expr::get(share, i))
-                    })
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.waiting.entry(place.wire).or_default().push((place.indices.clone(), share));
                 }
+                return;
             }
-        } else {
-            let before = self.total(place.wire, out);
-            Expr::update(Change::Add, before, place.indices.clone(), share)
+            Some(before) if !place.indices.is_empty() => Expr::update(Change::Add, before, place.indices.clone(), share),
+            Some(before) if before.ty() == &Type::Double => Expr::prim(Prim::Add, vec![before, share]),
+            // row by row, so that it can be done in place
+            Some(before) => {
+                let share = out.bind("share", share);
+                Expr::fold(Expr::dim(before.clone(), 0), &name, "i", before, |total, i| {
+                    Expr::update(Change::Add, total, vec![i.clone()], Expr::get(share, i))
+                })
+            }
         };
         let total = out.bind(&name, total);
         self.set(place.wire, total);
