@@ -8,7 +8,7 @@
 //!     gradient of a recurrence in h² weights   forward: 12 h⁴ t, reverse: 9 h² t   →   reverse
 //!
 //! A candidate is optimised by the schedule's phases up to `collapse`: what comes later makes loops shorter, not fewer. One
-//! that cannot be made, or whose program grows too large, is out.
+//! that cannot be made is out.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -30,7 +30,8 @@ const LAST_PHASE: &str = "collapse";
 /// What is so many times less is less in any case.
 const CLEARLY: i64 = 4;
 
-/// A candidate of more nodes is not optimised: it is no textbook program, and would take long.
+/// A candidate of more nodes is not optimised: it is no textbook program, and would take long. What it costs as it is, is a
+/// bound.
 const LARGEST: usize = 20_000;
 
 /// Compares the ways to compute a `vjp`, in a function of this name after `before`.
@@ -100,7 +101,7 @@ fn candidate_cost(
     let program = mode::decide(&Program { functions }, &mut |_, _, _| way);
     let program = ad::differentiate(&program, differentiation).ok()?;
     if program.node_count() > LARGEST {
-        return None;
+        return Some(Cost { is_bound: true, ..of_entry(&program, NAME) });
     }
     let options = rewrite::Options { record: false, last_phase: Some(LAST_PHASE), ..options.clone() };
     let optimised = rewrite::optimise(&program, schedule, &options).ok()?;

@@ -108,11 +108,14 @@ impl Pass<'_> {
         if is_free(value) || !body.has_updates() {
             return true;
         }
-        let read = components_with_arrays(value);
-        let is_read =
-            |(var, path): (&Var, Vec<usize>)| read.iter().any(|(own, part)| own == var && part.iter().zip(&path).all(|(a, b)| a == b));
-        let is_other_name = |name: &Var, known: &Expr| name.ty().has_array() && component(known).is_some_and(is_read);
-        may_wait(value, body) && !self.table.iter().any(|(name, (known, _))| is_other_name(name, known) && is_handed_on(body, name))
+        // asked last: a long value has many
+        let is_read = |(var, path): (&Var, Vec<usize>)| {
+            let read = components_with_arrays(value);
+            read.iter().any(|(own, part)| own == var && part.iter().zip(&path).all(|(a, b)| a == b))
+        };
+        let is_other_name =
+            |name: &Var, known: &Expr| name.ty().has_array() && is_handed_on(body, name) && component(known).is_some_and(is_read);
+        may_wait(value, body) && !self.table.iter().any(|(name, (known, _))| is_other_name(name, known))
     }
 
     /// A step whose terms are made only when steps are recorded: the value of a `let` is in normal form before the
