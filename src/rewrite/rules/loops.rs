@@ -99,13 +99,18 @@ fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if !facts.grants("a is not in e", !mentions(fold.body, fold.acc)) || fold.body.ty() != expr.ty() || fold.init.ty() != expr.ty() {
         return None;
     }
-    let last = Expr::prim(Prim::Sub, vec![fold.n.clone(), Expr::index(1)]);
-    let body = freshen(&Expr::let_(fold.i.clone(), last, fold.body.clone()));
-    if fold.runs(facts, true) {
-        return Some(body);
-    }
-    let runs = Expr::prim(Prim::Lt, vec![Expr::index(0), fold.n.clone()]);
-    Some(fold.without_loop(facts, Expr::if_(runs, body, fold.init.clone())))
+    let is_there = facts.grants("0 <= n, else behind that check", fold.runs(facts, false));
+    let always = fold.runs(facts, true);
+    Some(Expr::bind("n", fold.n.clone(), |n| {
+        let last = Expr::prim(Prim::Sub, vec![n.clone(), Expr::index(1)]);
+        let body = freshen(&Expr::let_(fold.i.clone(), last, fold.body.clone()));
+        if always {
+            return body;
+        }
+        let runs = Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]);
+        let chosen = Expr::if_(runs, body, fold.init.clone());
+        if is_there { chosen } else { Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n]), Status::Negative, chosen) }
+    }))
 }
 
 fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
