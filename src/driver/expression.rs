@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use super::{Schedule, rooms};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::check::find_derivative;
 use crate::ir::subst::{inlined, map_children, substitute};
 use crate::ir::{Expr, Function, Program, Term, Type, Var, print};
 use crate::mode::{self, Way};
@@ -38,7 +39,7 @@ pub fn rewrite_expression(
     let file = sources.add("<expression>", expression);
     let tree = syntax::parse_expr(expression, file)?;
     let types::Free { mut program, plain, warnings } = types::expression(sources, tree)?;
-    if program.functions.values().any(|function| has_dual(&function.body)) {
+    if program.functions.values().any(|function| find_derivative(&function.body).is_some()) {
         known_calls(&program).map_err(one)?;
         program = ad::differentiate(&mode::decide(&program, &mut |_, _, _| Way::Forward), ad::Options::default()).map_err(one)?;
     }
@@ -58,12 +59,6 @@ fn written_out(expr: &Expr, program: &Program, plain: &HashSet<Rc<str>>) -> Expr
     let Term::Call(name, args) = expr.term() else { return expr };
     let Some(function) = program.functions.get(name).filter(|_| !plain.contains(name)) else { return expr };
     written_out(&inlined(function, args), program, plain)
-}
-
-fn has_dual(expr: &Expr) -> bool {
-    let mut found = matches!(expr.term(), Term::Dual { .. } | Term::Vjp { .. });
-    expr.term().each_child(&mut |child| found = found || has_dual(child));
-    found
 }
 
 /// That every function is known: another has no derivative.

@@ -30,21 +30,22 @@ pub fn check(program: &Program) -> Result<(), String> {
 /// That no derivative is left, as after `ad/`.
 pub fn check_no_dual(program: &Program) -> Result<(), String> {
     for (name, function) in &program.functions {
-        if let Some(dual) = find_dual(&function.body) {
+        if let Some(dual) = find_derivative(&function.body) {
             return Err(format!("in `{name}`: {}: a derivative is left", quoted(&dual)));
         }
     }
     Ok(())
 }
 
-fn find_dual(expr: &Expr) -> Option<Expr> {
+/// The first `dual` or `vjp` of a term.
+pub fn find_derivative(expr: &Expr) -> Option<Expr> {
     if matches!(expr.term(), Term::Dual { .. } | Term::Vjp { .. }) {
         return Some(expr.clone());
     }
     let mut found = None;
     expr.term().each_child(&mut |child| {
         if found.is_none() {
-            found = find_dual(child);
+            found = find_derivative(child);
         }
     });
     found

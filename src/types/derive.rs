@@ -119,8 +119,8 @@ impl<'a> Elaborator<'a> {
                     (Api::Diff | Api::Vdiff | Api::Mdiff | Api::Grad | Api::Mgrad | Api::Jacob, _) => self.paired(point, &mut body, span),
                     (Api::Derivative, _) => self.derivative(point, &mut body, span),
                     (Api::Gradient, _) => self.gradient(point, &mut body, span),
-                    (Api::ValueAndGradient, _) => self.vjp(point, Expr::double(1.0), &mut body, span),
-                    (Api::Vjp, Some(Arg::Value(cotangent))) => Ok(Expr::proj(self.vjp(point, cotangent, &mut body, span)?, 1)),
+                    (Api::ValueAndGradient, _) => self.vjp(point, Some(Expr::double(1.0)), &mut body, span),
+                    (Api::Vjp, Some(Arg::Value(cotangent))) => Ok(Expr::proj(self.vjp(point, Some(cotangent), &mut body, span)?, 1)),
                     (Api::Jacobian, _) => self.jacobian(point, &mut body, span),
                     (Api::Hessian, _) => self.hessian(point, &mut body, span),
                     (Api::Jvp | Api::Vjp, _) => self.function_as_value(span),
@@ -199,11 +199,11 @@ impl<'a> Elaborator<'a> {
         if point.ty() == &Type::Double && !self.keep_gradients {
             return self.derivative(point, body, span);
         }
-        Ok(Expr::proj(self.vjp(point, Expr::double(1.0), body, span)?, 1).at(span))
+        Ok(Expr::proj(self.vjp(point, Some(Expr::double(1.0)), body, span)?, 1).at(span))
     }
 
-    /// The value at a point and the cotangent times the Jacobian.
-    fn vjp(&mut self, point: Expr, cotangent: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
+    /// The value at a point and the cotangent times the Jacobian; without one, the whole Jacobian.
+    fn vjp(&mut self, point: Expr, cotangent: Option<Expr>, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
         let x = Var::fresh(&variable_name(&point), point.ty().clone());
         let body = self.scoped(|this| {
             this.note(&x);
@@ -213,17 +213,16 @@ impl<'a> Elaborator<'a> {
             let message = format!("the function's result has type {}, in which there is no Double", body.ty());
             return self.fail(Diagnostic::error("E0501", span, message).help("`jvp` takes a function of any result"));
         }
-        let wants_rows = matches!(cotangent.ty(), Type::Tuple(parts) if parts.is_empty());
-        let cotangent = match wants_rows {
-            true => cotangent,
-            false => self.coerce(cotangent, &body.ty().clone(), span, "the cotangent has the shape of the function's result")?,
+        let cotangent = match cotangent {
+            Some(cotangent) => self.coerce(cotangent, &body.ty().clone(), span, "the cotangent has the shape of the function's result")?,
+            None => Expr::tuple(Vec::new()),
         };
         Ok(Expr::vjp(x, point, cotangent, body).at(span))
     }
 
     /// A row for each Double of the result.
     fn jacobian(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
-        Ok(Expr::proj(self.vjp(point, Expr::tuple(Vec::new()), body, span)?, 1).at(span))
+        Ok(Expr::proj(self.vjp(point, None, body, span)?, 1).at(span))
     }
 
     /// The derivative of each component of the gradient; symmetric where the function is smooth.
@@ -309,8 +308,8 @@ impl<'a> Elaborator<'a> {
             };
             match derive.kind {
                 Kind::Jvp => this.jvp(point, extra, &mut body, span),
-                Kind::Vjp => Ok(Expr::proj(this.vjp(point, extra, &mut body, span)?, 1)),
-                Kind::ValueAndGradient => this.vjp(point, Expr::double(1.0), &mut body, span),
+                Kind::Vjp => Ok(Expr::proj(this.vjp(point, Some(extra), &mut body, span)?, 1)),
+                Kind::ValueAndGradient => this.vjp(point, Some(Expr::double(1.0)), &mut body, span),
                 Kind::Gradient => this.gradient(point, &mut body, span),
                 Kind::Jacobian => {
                     let rows = this.jacobian(point, &mut body, span)?;
