@@ -1,5 +1,9 @@
 //! The command as a user calls it: exit statuses, streams, messages.
 
+mod support {
+    pub mod command;
+}
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -9,15 +13,7 @@ fn smoothc(args: &[&str]) -> Output {
 }
 
 fn with_input(args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_smoothc"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("runs");
-    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("reads it all");
-    child.wait_with_output().expect("ends")
+    support::command::with_input(args, input.as_bytes())
 }
 
 fn status(output: &Output) -> i32 {

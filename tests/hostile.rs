@@ -6,9 +6,12 @@
 #[allow(dead_code)]
 #[path = "generator/native.rs"]
 mod native;
+mod support {
+    pub mod command;
+}
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -21,6 +24,7 @@ use smoothc::ir::Status;
 use smoothc::ir::eval::eval;
 use smoothc::stack::with_large_stack;
 use smoothc::toolchain::flat::{Column, Flat, Step};
+use support::command::with_input;
 
 /// What a call gives.
 enum Wanted<'a> {
@@ -764,24 +768,6 @@ let h (v: Vector<n>) = gradient (fun w -> f2 (vectorSum w)) v
     );
 }
 
-fn smoothc(args: &[&str], input: &[u8]) -> Output {
-    use std::io::Write;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_smoothc"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("runs");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    // what is refused early is not read to the end
-    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().expect("ends");
-    writer.join().expect("writes");
-    output
-}
-
 /// The exit status and the first diagnostic's code.
 fn outcome(output: &Output) -> (i32, String) {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -791,12 +777,12 @@ fn outcome(output: &Output) -> (i32, String) {
 
 #[test]
 fn files_of_nothing_and_of_garbage() {
-    assert_eq!(outcome(&smoothc(&["check", "-"], b"")).0, 0);
-    assert_eq!(outcome(&smoothc(&["check", "-"], b"\n// nothing\n(* here *)\n")).0, 0);
-    assert_eq!(outcome(&smoothc(&["check", "-"], b"let _hidden x = x + 1.0\nlet map f = f 1.0\n")).0, 0);
-    assert_eq!(outcome(&smoothc(&["emit", "--target", "c", "-"], b"")).0, 1);
-    assert_eq!(outcome(&smoothc(&["emit", "--target", "c", "-"], b"let _hidden (x: Double) = x\n")).0, 1);
-    assert_eq!(outcome(&smoothc(&["check", "-"], b"let f (x: Double) = \xff\xfe\n")), (1, "E0002".into()));
+    assert_eq!(outcome(&with_input(&["check", "-"], b"")).0, 0);
+    assert_eq!(outcome(&with_input(&["check", "-"], b"\n// nothing\n(* here *)\n")).0, 0);
+    assert_eq!(outcome(&with_input(&["check", "-"], b"let _hidden x = x + 1.0\nlet map f = f 1.0\n")).0, 0);
+    assert_eq!(outcome(&with_input(&["emit", "--target", "c", "-"], b"")).0, 1);
+    assert_eq!(outcome(&with_input(&["emit", "--target", "c", "-"], b"let _hidden (x: Double) = x\n")).0, 1);
+    assert_eq!(outcome(&with_input(&["check", "-"], b"let f (x: Double) = \xff\xfe\n")), (1, "E0002".into()));
     let mut seed = 1u64;
     let mut noise = |bytes: usize, alphabet: &[u8]| -> Vec<u8> {
         (0..bytes)
@@ -821,7 +807,7 @@ fn files_of_nothing_and_of_garbage() {
         b"(*".repeat(megabytes / 2),
     ] {
         let start = Instant::now();
-        let output = smoothc(&["check", "-"], &garbage);
+        let output = with_input(&["check", "-"], &garbage);
         let (status, code) = outcome(&output);
         let shown = String::from_utf8_lossy(&garbage[..20]).into_owned();
         assert_eq!(status, 1, "{shown:?}: {code}");
@@ -868,7 +854,7 @@ fn arguments_of_every_kind() {
         ] {
             let mut all = vec![command, "-"];
             all.extend(words);
-            let output = smoothc(&all, program);
+            let output = with_input(&all, program);
             let (found, code) = outcome(&output);
             let shown: Vec<String> = words.iter().map(|word| word.chars().take(20).collect()).collect();
             assert_eq!(
@@ -893,7 +879,7 @@ fn a_million_elements() {
     std::fs::write(&data, format!("[{}]", values.join(","))).expect("writes");
     let program = b"let f (v: Vector<n>) = (vectorSum v, vectorSum (gradient (fun w -> w[0] * w[1]) (vectorSlice v 0 1)), vectorMax (ifold (fun a i -> vectorSMul a 0.5) v 3))\n";
     let start = Instant::now();
-    let output = smoothc(&["run", "-", "f", &format!("@{}", data.display())], program);
+    let output = with_input(&["run", "-", "f", &format!("@{}", data.display())], program);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let sum: usize = (0..1_000_000).map(|k| k % 7).sum();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), format!("[{sum}.0, 1.0, 0.75]"));

@@ -1,7 +1,6 @@
 //! What the fuzz targets found once, and inputs like it: `fuzz/regressions/`, without cargo-fuzz.
 //!
 //! A file is an input of the target that its folder names (`fuzz/src/` says what holds of each). `scripts/fuzz` looks for more.
-//! What is found and not mended yet waits in `fuzz/pending/`, where nothing reads it.
 
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;

@@ -9,6 +9,7 @@ mod generator;
 #[allow(dead_code)]
 mod support {
     pub mod cases;
+    pub mod command;
     pub mod engine;
     pub mod sources;
     pub mod tools;
@@ -26,6 +27,7 @@ use smoothc::driver::Options;
 use smoothc::ir::eval::{self, Reverse, Value};
 use smoothc::trace::Trace;
 use support::cases::Wanted;
+use support::command::with_input;
 use support::{cases, engine, sources, tools};
 
 /// A call in full: what an entry gives, what it gives by dual numbers, and the trace.
@@ -354,18 +356,7 @@ fn dual_numbers_take_a_pass_there_and_one_back() {
 }
 
 fn smoothc(args: &[&str], source: &str) -> (i32, String, String) {
-    use std::io::Write;
-    use std::process::{Command, Stdio};
-    let mut child = Command::new(env!("CARGO_BIN_EXE_smoothc"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("runs");
-    // a command that refuses its words reads nothing
-    let _ = child.stdin.take().expect("a pipe").write_all(source.as_bytes());
-    let output = child.wait_with_output().expect("ends");
+    let output = with_input(args, source.as_bytes());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
 }
