@@ -113,6 +113,24 @@ impl Block {
         self.items.iter().any(|item| matches!(item, Item::Same(other, _) if is_same(other)))
     }
 
+    /// What arrays from outside this scope are called that were changed in it and back again.
+    pub fn restored(&self) -> Vec<Expr> {
+        let names = self.names();
+        let is_own = |name: &Expr| {
+            let binds = |var: &Var| self.items.iter().any(|item| matches!(item, Item::Let(own, _) if own == var));
+            component(name).is_none_or(|(var, _)| binds(var))
+        };
+        let mut found: Vec<Expr> = Vec::new();
+        for item in &self.items {
+            let Item::Same(name, _) = item else { continue };
+            let name = root(name, &names);
+            if !is_own(&name) && found.iter().all(|other| component(other) != component(&name)) {
+                found.push(name);
+            }
+        }
+        found
+    }
+
     /// The bindings that are names for something else.
     fn names(&self) -> HashMap<&Var, &Expr> {
         let items = self.items.iter().filter_map(|item| match item {
@@ -152,6 +170,11 @@ fn root(name: &Expr, names: &HashMap<&Var, &Expr>) -> Expr {
         }
         _ => name.clone(),
     }
+}
+
+/// The term with another in the place of a variable, or of a component of one.
+pub fn written_as(expr: &Expr, name: &Expr, by: &Expr) -> Expr {
+    renamed(expr, name, by, &HashMap::new())
 }
 
 /// The term with `by` in the place of all names that stand for `wanted`.

@@ -16,8 +16,9 @@ use super::states::Kept;
 use super::sweep::{Frame, Sweep};
 use crate::ad::Result;
 use crate::ad::activity::Activity;
-use crate::ad::block::{Block, prune};
+use crate::ad::block::{Block, prune, written_as};
 use crate::ad::pairs::one_or_tuple;
+use crate::ir::last_use::component;
 use crate::ir::subst::instance;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
@@ -98,11 +99,12 @@ impl Sweep<'_> {
             return Ok(());
         }
         let (wires, names) = turned.entered();
+        let restored = turned.block.restored();
         let inits: Vec<Expr> = wires.iter().map(|wire| self.total(*wire, out)).collect();
-        let step = one_or_tuple(turned.totals());
-        let step = turned.block.close(step);
+        let step = turned.block.close(one_or_tuple([turned.totals(), restored.clone()].concat()));
+        let (names, step, inits) = carry(&restored, names, step, inits);
         let fold = fold_over(&elements.n, i, &names, step, inits);
-        self.keep(&wires, fold, out);
+        self.keep(&wires, &restored, fold, out);
         Ok(())
     }
 
@@ -138,6 +140,7 @@ impl Sweep<'_> {
         if wires.is_empty() {
             return Ok(());
         }
+        let restored = restored(sides.iter().map(|side| &side.block));
         // what a wire has where a branch adds nothing to it: not asked for where both do, and begin with nothing
         let mut inits: Vec<Option<Expr>> = Vec::new();
         for wire in &wires {
@@ -152,7 +155,7 @@ impl Sweep<'_> {
         }
         let mut closed = sides.into_iter().map(|side| {
             let total = |(wire, init): (&Wire, &Option<Expr>)| side.frame.current.get(wire).cloned().or_else(|| init.clone());
-            let result = one_or_tuple(wires.iter().zip(&inits).filter_map(total).collect());
+            let result = one_or_tuple(wires.iter().zip(&inits).filter_map(total).chain(restored.iter().cloned()).collect());
             let (entered, names) = side.entered();
             let body = side.block.close(result);
             let init = |wire: Wire| wires.iter().position(|other| *other == wire).and_then(|at| inits[at].clone());
@@ -162,7 +165,7 @@ impl Sweep<'_> {
             })
         });
         if let (Some(then), Some(otherwise)) = (closed.next(), closed.next()) {
-            self.keep(&wires, Expr::if_(branches.cond.clone(), then, otherwise), out);
+            self.keep(&wires, &restored, Expr::if_(branches.cond.clone(), then, otherwise), out);
         }
         Ok(())
     }
@@ -185,6 +188,10 @@ impl Sweep<'_> {
         let moving: Vec<usize> = (0..own.len()).filter(|k| !is_fixed(*k)).collect();
         let mut results: Vec<Expr> = moving.iter().map(|k| shares[*k].clone()).collect();
         results.extend(turned.totals());
+        // those of the state are the state's own business
+        let is_state = |array: &Expr| component(array).is_some_and(|(var, _)| *var == acc);
+        let restored: Vec<Expr> = turned.block.restored().into_iter().filter(|array| !is_state(array)).collect();
+        results.extend(restored.iter().cloned());
         let spares = out.spares();
         let close = |results: Vec<Expr>| prune(&turned.block.close(one_or_tuple(results)), &spares);
         let step = if results.is_empty() { Expr::tuple(Vec::new()) } else { close(results.clone()) };
@@ -216,16 +223,20 @@ impl Sweep<'_> {
             inits.extend(wires.iter().map(|wire| self.total(*wire, out)));
             // a component that goes back with the loop is what the step leaves of it
             let step = if kept.logged.is_empty() { step } else { close([results, kept.carried(&acc)].concat()) };
+            let vars = moving.iter().map(|k| own[*k].clone()).chain(names).collect();
+            let (mut vars, step, mut inits) = carry(&restored, vars, step, inits);
             let (step, carried) = kept.states(steps, (&acc, &i), step, out);
             let goes_back = !moving.is_empty() || !carried.is_empty();
-            inits.extend(carried.iter().map(|(_, last)| last.clone()));
-            let vars: Vec<Var> =
-                moving.iter().map(|k| own[*k].clone()).chain(names).chain(carried.into_iter().map(|(var, _)| var)).collect();
+            for (var, last) in carried {
+                vars.push(var);
+                inits.push(last);
+            }
             let (i, step) = if goes_back { from_last(&steps.n, i, step) } else { (i, step) };
             let state = out.bind("back", fold_over(&steps.n, i, &vars, step, inits));
             let part = |at: usize| if vars.len() == 1 { state.clone() } else { Expr::proj(state.clone(), at) };
-            for (at, logged) in kept.logged.iter().enumerate() {
-                out.same(&kept.part(&steps.init, logged.component), part(vars.len() - kept.logged.len() + at));
+            let behind = restored.into_iter().chain(kept.logged.iter().map(|logged| kept.part(&steps.init, logged.component)));
+            for (at, array) in behind.enumerate() {
+                out.same(&array, part(moving.len() + wires.len() + at));
             }
             for (at, k) in moving.iter().enumerate() {
                 finals[*k] = part(at);
@@ -278,18 +289,45 @@ impl Sweep<'_> {
         out.bind(&info.name, info.zeros())
     }
 
-    /// Notes the wires' new totals, which are the components of a term.
-    fn keep(&mut self, wires: &[Wire], totals: Expr, out: &mut Block) {
+    /// Notes the wires' new totals, which are the components of a term, and behind them arrays that were changed and back.
+    fn keep(&mut self, wires: &[Wire], restored: &[Expr], totals: Expr, out: &mut Block) {
         let name = match wires {
-            [wire] => self.wires[*wire].name.clone(),
+            [wire] if restored.is_empty() => self.wires[*wire].name.clone(),
             _ => "back".to_string(),
         };
         let totals = out.bind(&name, totals);
+        let count = wires.len() + restored.len();
+        let part = |at: usize| if count == 1 { totals.clone() } else { Expr::proj(totals.clone(), at) };
         for (at, wire) in wires.iter().enumerate() {
-            let total = if wires.len() == 1 { totals.clone() } else { Expr::proj(totals.clone(), at) };
-            self.set(*wire, total);
+            self.set(*wire, part(at));
+        }
+        for (at, name) in restored.iter().enumerate() {
+            out.same(name, part(wires.len() + at));
         }
     }
+}
+
+/// The arrays from outside that one of these scopes changed and put back.
+fn restored<'a>(blocks: impl Iterator<Item = &'a Block>) -> Vec<Expr> {
+    let mut found: Vec<Expr> = Vec::new();
+    for name in blocks.flat_map(Block::restored) {
+        if found.iter().all(|other| component(other) != component(&name)) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// The state of a loop with these arrays from outside behind it, each written by the name that it has in a step.
+fn carry(restored: &[Expr], mut names: Vec<Var>, step: Expr, mut inits: Vec<Expr>) -> (Vec<Var>, Expr, Vec<Expr>) {
+    let step = restored.iter().fold(step, |step, array| {
+        let name = Var::fresh("a", array.ty().clone());
+        let step = written_as(&step, array, &Expr::var(&name));
+        names.push(name);
+        inits.push(array.clone());
+        step
+    });
+    (names, step, inits)
 }
 
 /// A fold whose state has these variables as its components.
