@@ -7,7 +7,7 @@
 //!     let p = (let y = a in (y, b)) in p.0   →   let y = a in y
 
 use super::{Fresh, Pass};
-use crate::ir::last_use::{component, components_with_arrays};
+use crate::ir::last_use::components_with_arrays;
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Status, Term, Var};
 use crate::rewrite::cost::is_fill;
@@ -109,12 +109,14 @@ impl Pass<'_> {
             return true;
         }
         // asked last: a long value has many
-        let is_read = |(var, path): (&Var, Vec<usize>)| {
+        let is_read = |(var, path): &(Var, Vec<usize>)| {
             let read = components_with_arrays(value);
-            read.iter().any(|(own, part)| own == var && part.iter().zip(&path).all(|(a, b)| a == b))
+            read.iter().any(|(own, part)| own == var && part.iter().zip(path).all(|(a, b)| a == b))
         };
-        let is_other_name =
-            |name: &Var, known: &Expr| name.ty().has_array() && is_handed_on(body, name) && component(known).is_some_and(is_read);
+        let is_other_name = |name: &Var, known: &Expr| {
+            let stands_for_arrays = name.ty().has_array() && is_free(known) && is_handed_on(body, name);
+            stands_for_arrays && components_with_arrays(known).iter().any(is_read)
+        };
         may_wait(value, body) && !self.table.iter().any(|(name, (known, _))| is_other_name(name, known))
     }
 
