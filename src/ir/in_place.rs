@@ -8,20 +8,30 @@
 
 use std::collections::HashSet;
 
-use super::free::any_free_var;
+use super::free::{any_free_var, mentions};
 use super::prim::Prim;
 use super::subst::substitute;
 use super::term::{Expr, Term, Updated};
 use super::types::Type;
 use super::var::Var;
 
-/// An update of a component: for each iteration of the loops around it, outermost first, at these indices.
+/// An update of a component: in the loops and behind the conditions around it, outermost first, at these indices. All of
+/// them are written by what is known before the step.
 #[derive(Clone, Debug)]
 pub struct Site {
-    pub loops: Vec<(Var, Expr)>,
+    pub around: Vec<Around>,
     pub indices: Vec<Expr>,
-    /// Whether it may not be reached: then its indices may be out of range.
+    /// Whether it may not be reached for a reason that is not in `around`: then its indices may be out of range.
     pub is_conditional: bool,
+}
+
+/// What stands around an update.
+#[derive(Clone, Debug)]
+pub enum Around {
+    /// A loop over a variable, with its count.
+    Loop(Var, Expr),
+    /// A condition on Indexes and Bools.
+    If(Expr),
 }
 
 /// Where the value of a term lies, if that is where the accumulator is.
@@ -43,31 +53,61 @@ impl Origin {
     }
 }
 
-/// Whether each step leaves a component of the accumulator where it is: unchanged, or with elements changed in place.
-pub fn stays(body: &Expr, acc: &Var, path: &[usize]) -> bool {
-    let mut walk = Walk::from(acc);
-    let origin = walk.origin(body);
-    path.iter().fold(origin, |origin, k| origin.part(*k)) == Origin::Component(path.to_vec())
+/// What a step of a fold does with the components of its accumulator.
+pub struct Changes {
+    result: Origin,
+    sites: Vec<(Vec<usize>, Site)>,
+    /// What the step binds, but the names in `lets`.
+    inside: HashSet<Var>,
 }
 
-/// The updates that change a component in a step, by what is known before the step begins: the accumulator, what the body
-/// takes from outside, and the loops around the update. `None` where the component does not stay, or an update is at an
-/// index that only the step computes.
-pub fn sites(body: &Expr, acc: &Var, path: &[usize]) -> Option<Vec<Site>> {
-    let mut walk = Walk::from(acc);
-    let origin = walk.origin(body);
-    if path.iter().fold(origin, |origin, k| origin.part(*k)) != Origin::Component(path.to_vec()) {
-        return None;
+/// Whether each step leaves a component of the accumulator where it is: unchanged, or with elements changed in place.
+pub fn stays(body: &Expr, acc: &Var, path: &[usize]) -> bool {
+    Changes::of(body, acc).source(path).as_deref() == Some(path)
+}
+
+impl Changes {
+    /// Those of a step with this body.
+    pub fn of(body: &Expr, acc: &Var) -> Changes {
+        let mut walk = Walk::from(acc);
+        let result = walk.origin(body);
+        Changes { result, sites: walk.sites, inside: walk.inside }
     }
-    let sites: Vec<Site> = walk.sites.into_iter().filter(|(own, _)| own == path).map(|(_, site)| site).collect();
-    let inside = walk.inside;
-    let is_known = |site: &Site| {
-        let loops: HashSet<&Var> = site.loops.iter().map(|(j, _)| j).collect();
-        let mut terms = site.loops.iter().map(|(_, m)| m).chain(&site.indices);
-        terms.all(|term| !term.has_updates() && !any_free_var(term, &mut |var| inside.contains(var) && !loops.contains(var)))
-            && (!site.is_conditional || site.loops.iter().map(|(_, m)| m).chain(&site.indices).all(is_plain))
-    };
-    sites.iter().all(is_known).then_some(sites)
+
+    /// The component before the step that a component after it is, unchanged or with elements changed in place.
+    pub fn source(&self, path: &[usize]) -> Option<Vec<usize>> {
+        match path.iter().fold(self.result.clone(), |origin, k| origin.part(*k)) {
+            Origin::Component(source) => Some(source),
+            Origin::Elsewhere | Origin::Parts(_) => None,
+        }
+    }
+
+    /// The updates of a component. `None` where one is at an index that only the step computes.
+    pub fn sites(&self, path: &[usize]) -> Option<Vec<Site>> {
+        let sites: Vec<Site> = self.sites.iter().filter(|(own, _)| own == path).map(|(_, site)| site.clone()).collect();
+        let is_known = |site: &Site| {
+            let mut terms = site.terms();
+            terms.all(|term| !term.has_updates() && is_outside(term, &self.inside, &site.around))
+                && (!site.is_conditional || site.terms().all(is_plain))
+        };
+        sites.iter().all(is_known).then_some(sites)
+    }
+}
+
+impl Site {
+    /// Counts, conditions and indices.
+    fn terms(&self) -> impl Iterator<Item = &Expr> {
+        let around = self.around.iter().map(|around| match around {
+            Around::Loop(_, term) | Around::If(term) => term,
+        });
+        around.chain(&self.indices)
+    }
+}
+
+/// Whether a term mentions nothing that a step binds but the loops around it.
+fn is_outside(term: &Expr, inside: &HashSet<Var>, around: &[Around]) -> bool {
+    let is_loop = |var: &Var| around.iter().any(|around| matches!(around, Around::Loop(own, _) if own == var));
+    !any_free_var(term, &mut |var| inside.contains(var) && !is_loop(var))
 }
 
 /// Whether a term is computed without reading and dividing: it cannot fail.
@@ -75,17 +115,22 @@ fn is_plain(expr: &Expr) -> bool {
     match expr.term() {
         Term::Var(_) | Term::Index(_) => true,
         Term::Dim(array, _) => matches!(array.term(), Term::Var(_) | Term::Proj(..)),
+        Term::Bool(_) => true,
         Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg, args) => args.iter().all(is_plain),
+        Term::Prim(Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne | Prim::And | Prim::Or | Prim::Not, args) => {
+            args.iter().all(is_plain)
+        }
         _ => false,
     }
 }
 
 /// The way through a body.
 struct Walk {
+    acc: Var,
     known: Vec<(Var, Origin)>,
     /// What the body computes once, written by what it takes from outside.
     lets: Vec<(Var, Expr)>,
-    loops: Vec<(Var, Expr)>,
+    around: Vec<Around>,
     is_conditional: bool,
     /// What the body binds, but the names in `lets`.
     inside: HashSet<Var>,
@@ -95,9 +140,10 @@ struct Walk {
 impl Walk {
     fn from(acc: &Var) -> Walk {
         Walk {
+            acc: acc.clone(),
             known: vec![(acc.clone(), Origin::Component(Vec::new()))],
             lets: Vec::new(),
-            loops: Vec::new(),
+            around: Vec::new(),
             is_conditional: false,
             inside: HashSet::new(),
             sites: Vec::new(),
@@ -115,7 +161,7 @@ impl Walk {
             Term::Let(var, value, body) => {
                 let origin = self.origin(value);
                 match var.ty() {
-                    Type::Index(_) => self.lets.push((var.clone(), substitute(value, &self.lets))),
+                    Type::Index(_) | Type::Bool => self.lets.push((var.clone(), substitute(value, &self.lets))),
                     _ => drop(self.inside.insert(var.clone())),
                 }
                 self.known.push((var.clone(), origin));
@@ -124,10 +170,9 @@ impl Walk {
                 body
             }
             Term::Check { body, .. } => self.origin(body),
-            Term::If(_, a, b) => {
-                let outer = std::mem::replace(&mut self.is_conditional, true);
-                let (a, b) = (self.origin(a), self.origin(b));
-                self.is_conditional = outer;
+            Term::If(cond, a, b) => {
+                let cond = substitute(cond, &self.lets);
+                let (a, b) = (self.branch(&cond, a), self.branch(&Expr::prim(Prim::Not, vec![cond.clone()]), b));
                 both(a, b)
             }
             Term::Update(_, parts) => {
@@ -135,7 +180,7 @@ impl Walk {
                 let origin = self.origin(array);
                 if let Origin::Component(path) = &origin {
                     let indices = indices.iter().map(|index| substitute(index, &self.lets)).collect();
-                    let site = Site { loops: self.loops.clone(), indices, is_conditional: self.is_conditional };
+                    let site = Site { around: self.around.clone(), indices, is_conditional: self.is_conditional };
                     self.sites.push((path.clone(), site));
                 }
                 origin
@@ -143,17 +188,36 @@ impl Walk {
             Term::Fold { n, acc, i, body, init } if body.has_updates() => {
                 let init = self.origin(init);
                 let kept = kept(init, acc.ty(), body, acc, &mut Vec::new());
-                self.loops.push((i.clone(), substitute(n, &self.lets)));
+                self.around.push(Around::Loop(i.clone(), substitute(n, &self.lets)));
                 self.inside.extend([acc.clone(), i.clone()]);
                 self.known.push((acc.clone(), kept.clone()));
                 self.origin(body);
                 self.known.pop();
-                self.loops.pop();
+                self.around.pop();
                 kept
             }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => Origin::Elsewhere,
             Term::Get(..) | Term::Dim(..) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => Origin::Elsewhere,
         }
+    }
+}
+
+impl Walk {
+    /// A branch that is taken where a condition holds.
+    fn branch(&mut self, cond: &Expr, branch: &Expr) -> Origin {
+        if !branch.has_updates() {
+            return self.origin(branch);
+        }
+        if is_plain(cond) && !mentions(cond, &self.acc) && is_outside(cond, &self.inside, &self.around) {
+            self.around.push(Around::If(cond.clone()));
+            let origin = self.origin(branch);
+            self.around.pop();
+            return origin;
+        }
+        let outer = std::mem::replace(&mut self.is_conditional, true);
+        let origin = self.origin(branch);
+        self.is_conditional = outer;
+        origin
     }
 }
 

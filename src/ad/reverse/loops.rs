@@ -234,7 +234,7 @@ impl Sweep<'_> {
             let (i, step) = if goes_back { from_last(&steps.n, i, step) } else { (i, step) };
             let state = out.bind("back", fold_over(&steps.n, i, &vars, step, inits));
             let part = |at: usize| if vars.len() == 1 { state.clone() } else { Expr::proj(state.clone(), at) };
-            let behind = restored.into_iter().chain(kept.logged.iter().map(|logged| kept.part(&steps.init, logged.component)));
+            let behind = restored.into_iter().chain(kept.logged.iter().map(|logged| kept.part(&steps.init, logged.leaf)));
             for (at, array) in behind.enumerate() {
                 out.same(&array, part(moving.len() + wires.len() + at));
             }

@@ -12,73 +12,88 @@
 use super::loops::Steps;
 use super::undo::Log;
 use crate::ad::block::Block;
-use crate::ad::pairs::one_or_tuple;
 use crate::ir::free::mentions;
-use crate::ir::in_place::sites;
+use crate::ir::in_place::Changes;
+use crate::ir::last_use::component;
 use crate::ir::subst::instance;
-use crate::ir::{Change, Expr, Term, Type, Var};
+use crate::ir::{Change, Expr, Type, Var};
 
 /// What is kept of a fold's states.
 pub struct Kept {
-    types: Vec<Type>,
-    is_tuple: bool,
-    /// The components with a tape.
+    ty: Type,
+    /// The state's components that are no tuples.
+    leaves: Vec<(Vec<usize>, Type)>,
+    /// Those with a tape.
     taped: Vec<usize>,
     pub logged: Vec<Logged>,
 }
 
 /// A component with a log for each update.
 pub struct Logged {
-    pub component: usize,
+    pub leaf: usize,
+    /// The component after a step that it is then.
+    goes_to: usize,
     logs: Vec<Log>,
 }
 
 impl Kept {
     /// What a step of the way back needs, which reads the state `acc`.
     pub fn of(steps: &Steps, step: &Expr, acc: &Var) -> Kept {
-        let is_tuple = matches!(acc.ty(), Type::Tuple(_));
-        let types: Vec<Type> = match acc.ty() {
-            Type::Tuple(parts) => parts.to_vec(),
-            ty => vec![ty.clone()],
+        let mut leaves = Vec::new();
+        each_leaf(acc.ty(), &mut Vec::new(), &mut leaves);
+        let mut is_read = vec![false; leaves.len()];
+        mark_read(step, acc, &leaves, &mut is_read);
+        let changes = Changes::of(&steps.body, &steps.acc);
+        let log = |leaf: usize| {
+            let (path, ty) = &leaves[leaf];
+            let goes_to = leaves.iter().position(|(after, _)| changes.source(after).as_ref() == Some(path));
+            let goes_to = goes_to.filter(|after| ty.has_array() && leaves[*after].1 == *ty)?;
+            let sites = changes.sites(path)?;
+            let logs = sites.into_iter().map(|site| Log::of(site, &steps.acc, &steps.i, &steps.n)).collect::<Option<_>>()?;
+            Some(Logged { leaf, goes_to, logs })
         };
-        let mut is_read = vec![!is_tuple && mentions(step, acc); types.len()];
-        read_components(step, acc, &mut is_read);
-        let mut kept = Kept { types, is_tuple, taped: Vec::new(), logged: Vec::new() };
-        for component in (0..kept.types.len()).filter(|k| is_read[*k]) {
-            match kept.logs(steps, component) {
-                Some(logs) => kept.logged.push(Logged { component, logs }),
-                None => kept.taped.push(component),
+        let mut candidates: Vec<Option<Logged>> = (0..leaves.len()).map(log).collect();
+        // components that change places go back together
+        let mut is_logged = vec![false; leaves.len()];
+        for leaf in (0..leaves.len()).filter(|leaf| is_read[*leaf]) {
+            for other in cycle(leaf, &candidates).unwrap_or_default() {
+                is_logged[other] = true;
             }
         }
-        kept
+        let taped = (0..leaves.len()).filter(|leaf| is_read[*leaf] && !is_logged[*leaf]).collect();
+        let logged = (0..leaves.len()).filter(|leaf| is_logged[*leaf]).filter_map(|leaf| candidates[leaf].take()).collect();
+        Kept { ty: acc.ty().clone(), leaves, taped, logged }
     }
 
     pub fn is_nothing(&self) -> bool {
         self.taped.is_empty() && self.logged.is_empty()
     }
 
-    fn logs(&self, steps: &Steps, component: usize) -> Option<Vec<Log>> {
-        if !self.types[component].has_array() {
-            return None;
-        }
-        let path: &[usize] = if self.is_tuple { &[component] } else { &[] };
-        let sites = sites(&steps.body, &steps.acc, path)?;
-        sites.into_iter().map(|site| Log::of(site, &steps.acc, &steps.i, &steps.n)).collect()
+    /// A component of the state.
+    pub fn part(&self, state: &Expr, leaf: usize) -> Expr {
+        self.leaves[leaf].0.iter().fold(state.clone(), |state, k| Expr::proj(state, *k))
     }
 
-    /// A component of the state.
-    pub fn part(&self, state: &Expr, component: usize) -> Expr {
-        if self.is_tuple { Expr::proj(state.clone(), component) } else { state.clone() }
+    /// The state of these components.
+    fn state(&self, part: impl Fn(usize) -> Expr) -> Expr {
+        fn go(ty: &Type, next: &mut usize, part: &dyn Fn(usize) -> Expr) -> Expr {
+            if let Type::Tuple(parts) = ty {
+                return Expr::tuple(parts.iter().map(|ty| go(ty, next, part)).collect());
+            }
+            *next += 1;
+            part(*next - 1)
+        }
+        go(&self.ty, &mut 0, &part)
     }
 
     /// The components that go back with the loop.
     pub fn carried(&self, acc: &Var) -> Vec<Expr> {
-        self.logged.iter().map(|logged| self.part(&Expr::var(acc), logged.component)).collect()
+        self.logged.iter().map(|logged| self.part(&Expr::var(acc), logged.leaf)).collect()
     }
 
     /// The state out of one that has more components behind.
     fn whole(&self, state: &Var) -> Expr {
-        one_or_tuple((0..self.types.len()).map(|k| Expr::proj(Expr::var(state), k)).collect())
+        self.state(|leaf| Expr::proj(Expr::var(state), leaf))
     }
 
     /// The step with the state before it, from what the way forward then keeps; and the components that are carried, with
@@ -88,29 +103,28 @@ impl Kept {
             return (step, Vec::new());
         }
         let all = self.forward(steps, out);
-        let kept_at = |at: usize| Expr::get(Expr::proj(Expr::var(&all), self.types.len() + at), Expr::var(i));
+        let kept_at = |at: usize| Expr::get(Expr::proj(Expr::var(&all), self.leaves.len() + at), Expr::var(i));
+        let name = |leaf: usize| Var::fresh(acc.name(), self.leaves[leaf].1.clone());
+        // what each component is after the step
+        let carried: Vec<(Var, Expr)> =
+            self.logged.iter().map(|logged| (name(logged.leaf), Expr::proj(Expr::var(&all), logged.leaf))).collect();
         let mut at = self.taped.len();
-        let mut carried = Vec::new();
         let mut before: Vec<(usize, Var, Expr)> = Vec::new();
-        for Logged { component, logs } in &self.logged {
-            let ty = &self.types[*component];
-            let after = Var::fresh(acc.name(), ty.clone());
-            let mut value = Expr::var(&after);
+        for Logged { leaf, goes_to, logs } in &self.logged {
+            let Some(after) = self.logged.iter().position(|other| other.leaf == *goes_to) else { continue };
+            let mut value = Expr::var(&carried[after].0);
             for log in logs {
                 value = log.put_back(value, &kept_at(at));
                 at += 1;
             }
-            let value = instance(&value, &[(steps.i.clone(), Expr::var(i))]);
-            before.push((*component, Var::fresh(acc.name(), ty.clone()), value));
-            carried.push((after, Expr::proj(Expr::var(&all), *component)));
+            before.push((*leaf, name(*leaf), instance(&value, &[(steps.i.clone(), Expr::var(i))])));
         }
-        let read = |k: usize| match (self.taped.iter().position(|own| *own == k), before.iter().find(|(own, ..)| *own == k)) {
+        let read = |leaf: usize| match (self.taped.iter().position(|own| *own == leaf), before.iter().find(|(own, ..)| *own == leaf)) {
             (Some(at), _) => kept_at(at),
             (None, Some((_, name, _))) => Expr::var(name),
-            (None, None) => self.part(&steps.init, k),
+            (None, None) => self.part(&steps.init, leaf),
         };
-        let state = one_or_tuple((0..self.types.len()).map(read).collect());
-        let step = Expr::let_(acc.clone(), state, step);
+        let step = Expr::let_(acc.clone(), self.state(read), step);
         let step = before.into_iter().rev().fold(step, |step, (_, name, value)| Expr::let_(name, value, step));
         (step, carried)
     }
@@ -119,25 +133,27 @@ impl Kept {
     fn forward(&self, steps: &Steps, out: &mut Block) -> Var {
         let (acc, first) = (Expr::var(&steps.acc), &steps.init);
         let tapes = self.taped.iter().map(|k| (self.part(&acc, *k), self.part(first, *k)));
-        let logs = self.logged.iter().flat_map(|Logged { component, logs }| {
-            let (before, first) = (self.part(&acc, *component), self.part(first, *component));
+        let logs = self.logged.iter().flat_map(|Logged { leaf, logs, .. }| {
+            let (before, first) = (self.part(&acc, *leaf), self.part(first, *leaf));
             logs.iter().map(move |log| (log.taken(&before), log.nothing(&first)))
         });
         let kept: Vec<(Expr, Expr)> = tapes.chain(logs).map(|(kept, blank)| (kept, Expr::build(steps.n.clone(), "i", |_| blank))).collect();
-        let state_type = Type::tuple(self.types.iter().chain(kept.iter().map(|(_, blank)| blank.ty())).cloned().collect());
+        let state_type =
+            Type::tuple(self.leaves.iter().map(|(_, ty)| ty).chain(kept.iter().map(|(_, blank)| blank.ty())).cloned().collect());
         let state = steps.acc.renewed(state_type.clone());
         let next = steps.acc.renewed(steps.acc.ty().clone());
         let update = |(at, (kept, _)): (usize, &(Expr, Expr))| {
-            let tape = Expr::proj(Expr::var(&state), self.types.len() + at);
+            let tape = Expr::proj(Expr::var(&state), self.leaves.len() + at);
             let name = Var::fresh(&format!("{}_tape", steps.acc.name()), tape.ty().clone());
             (name, Expr::update(Change::Replace, tape, vec![Expr::var(&steps.i)], kept.clone()))
         };
         let updates: Vec<(Var, Expr)> = kept.iter().enumerate().map(update).collect();
-        let results = (0..self.types.len()).map(|k| self.part(&Expr::var(&next), k)).chain(updates.iter().map(|(name, _)| Expr::var(name)));
+        let results =
+            (0..self.leaves.len()).map(|k| self.part(&Expr::var(&next), k)).chain(updates.iter().map(|(name, _)| Expr::var(name)));
         let body = Expr::let_(next.clone(), steps.body.clone(), Expr::tuple(results.collect()));
         let body = updates.into_iter().rev().fold(body, |body, (name, update)| Expr::let_(name, update, body));
         let body = Expr::let_(steps.acc.clone(), self.whole(&state), body);
-        let firsts = (0..self.types.len()).map(|k| self.part(first, k));
+        let firsts = (0..self.leaves.len()).map(|k| self.part(first, k));
         let init = Expr::tuple(firsts.chain(kept.into_iter().map(|(_, blank)| blank)).collect());
         let all = steps.acc.renewed(state_type);
         let fold = Expr::fold_with(steps.n.clone(), state, steps.i.clone(), body, init);
@@ -146,18 +162,39 @@ impl Kept {
     }
 }
 
-/// Which components of a variable are read.
-fn read_components(expr: &Expr, var: &Var, read: &mut [bool]) {
+/// The components of a type that are no tuples.
+fn each_leaf(ty: &Type, path: &mut Vec<usize>, leaves: &mut Vec<(Vec<usize>, Type)>) {
+    let Type::Tuple(parts) = ty else { return leaves.push((path.clone(), ty.clone())) };
+    for (k, part) in parts.iter().enumerate() {
+        path.push(k);
+        each_leaf(part, path, leaves);
+        path.pop();
+    }
+}
+
+/// The components that this one goes through, step by step, until it is where it was; `None` where one has no log.
+fn cycle(leaf: usize, candidates: &[Option<Logged>]) -> Option<Vec<usize>> {
+    let mut cycle = vec![leaf];
+    loop {
+        let next = candidates[*cycle.last()?].as_ref()?.goes_to;
+        if next == leaf {
+            return Some(cycle);
+        }
+        cycle.push(next);
+    }
+}
+
+/// Notes which components of a variable a term reads.
+fn mark_read(expr: &Expr, var: &Var, leaves: &[(Vec<usize>, Type)], is_read: &mut [bool]) {
     if !mentions(expr, var) {
         return;
     }
-    match expr.term() {
-        Term::Var(_) => read.fill(true),
-        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(_)) => {
-            if let Some(read) = read.get_mut(*k) {
-                *read = true;
+    match component(expr) {
+        Some((_, path)) => {
+            for (read, (leaf, _)) in is_read.iter_mut().zip(leaves) {
+                *read |= leaf.starts_with(&path);
             }
         }
-        term => term.each_child(&mut |child| read_components(child, var, read)),
+        None => expr.term().each_child(&mut |child| mark_read(child, var, leaves, is_read)),
     }
 }

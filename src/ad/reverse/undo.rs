@@ -10,60 +10,70 @@
 //!
 //! All elements of a step's log are what the component has before the step: it does not matter in which order they are
 //! put back, nor whether the step reached the update. A log is rectangular: a loop whose count depends on
-//! loops around it has room for the most iterations that it can have.
+//! loops around it has room for the most iterations that it can have. An index that the state gives is kept beside its element.
 
+use crate::ad::pairs::one_or_tuple;
 use crate::ir::free::mentions;
-use crate::ir::in_place::Site;
+use crate::ir::in_place::{Around, Site};
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Atom, Change, Expr, Prim, Size, Type, Var};
 
 /// A log that can be kept: that of an update whose loops have a known room.
 pub struct Log {
     site: Site,
-    /// For each of the loops around the update, where its count depends on a loop, the room for its iterations.
+    /// For each of what is around the update: for a loop whose count depends on a loop, the room for its iterations.
     rooms: Vec<Option<Expr>>,
+    /// The positions of the indices that the state gives.
+    stored: Vec<usize>,
 }
 
 impl Log {
-    /// The log of an update in the steps of a loop over `i` of so many steps; `None` where it depends on the state when and
-    /// where the update is.
+    /// The log of an update in the steps of a loop over `i` of so many steps; `None` where it depends on the state how many
+    /// there are.
     pub fn of(site: Site, acc: &Var, i: &Var, n: &Expr) -> Option<Log> {
-        if site.loops.iter().map(|(_, count)| count).chain(&site.indices).any(|term| mentions(term, acc)) {
-            return None;
-        }
         let mut ranges = vec![(i.clone(), Size::try_of_expr(n)?)];
         let mut rooms = Vec::new();
-        for (j, count) in &site.loops {
+        for around in &site.around {
+            let Around::Loop(j, count) = around else {
+                rooms.push(None);
+                continue;
+            };
+            if mentions(count, acc) {
+                return None;
+            }
             let size = Size::try_of_expr(count)?;
             let depends = ranges.iter().any(|(var, _)| size.mentions(var));
             let room = if depends { most(&size, &ranges)? } else { size };
             rooms.push(if depends { Some(room.to_expr()?) } else { None });
             ranges.push((j.clone(), room));
         }
-        Some(Log { site, rooms })
-    }
-
-    /// The loops around the update, outermost first, with the room where it is not the count.
-    fn loops(&self) -> impl DoubleEndedIterator<Item = (&Var, &Expr, Option<&Expr>)> + ExactSizeIterator {
-        self.site.loops.iter().zip(&self.rooms).map(|((j, count), room)| (j, count, room.as_ref()))
+        let stored = (0..site.indices.len()).filter(|k| mentions(&site.indices[*k], acc)).collect();
+        Some(Log { site, rooms, stored })
     }
 
     /// What is about to be changed of `s`.
     pub fn taken(&self, s: &Expr) -> Expr {
-        let item = self.site.indices.iter().fold(s.clone(), |s, index| Expr::get(s, index.clone()));
-        let item = match self.in_range(s) {
-            Some(in_range) => Expr::if_(in_range, item, self.nothing_below(s, self.rooms.len())),
-            None => item,
-        };
-        let log = self.loops().enumerate().rev().fold(item, |item, (depth, (j, count, room))| match room {
-            None => Expr::build_with(count.clone(), j.clone(), item),
-            Some(room) => Expr::build(room.clone(), j.name(), |k| {
-                let item = substitute(&item, &[(j.clone(), k.clone())]);
+        freshen(&self.taken_below(s, 0))
+    }
+
+    fn taken_below(&self, s: &Expr, depth: usize) -> Expr {
+        match (self.site.around.get(depth), self.rooms.get(depth)) {
+            (Some(Around::If(cond)), _) => Expr::if_(cond.clone(), self.taken_below(s, depth + 1), self.nothing_below(s, depth + 1)),
+            (Some(Around::Loop(j, count)), Some(Some(room))) => Expr::build(room.clone(), j.name(), |k| {
+                let item = substitute(&self.taken_below(s, depth + 1), &[(j.clone(), k.clone())]);
                 let runs = Expr::prim(Prim::Lt, vec![k, count.clone()]);
                 Expr::if_(runs, item, self.nothing_below(s, depth + 1))
             }),
-        });
-        freshen(&log)
+            (Some(Around::Loop(j, count)), _) => Expr::build_with(count.clone(), j.clone(), self.taken_below(s, depth + 1)),
+            (None, _) => {
+                let element = self.site.indices.iter().fold(s.clone(), |s, index| Expr::get(s, index.clone()));
+                let item = one_or_tuple([element].into_iter().chain(self.stored.iter().map(|k| self.site.indices[*k].clone())).collect());
+                match self.in_range(s, &self.site.indices) {
+                    Some(in_range) => Expr::if_(in_range, item, self.nothing_below(s, depth)),
+                    None => item,
+                }
+            }
+        }
     }
 
     /// A log in which nothing is yet.
@@ -72,31 +82,48 @@ impl Log {
     }
 
     fn nothing_below(&self, s: &Expr, depth: usize) -> Expr {
-        let changed = self.site.indices.iter().fold(s.ty(), |ty, _| ty.element().unwrap_or(&Type::Double));
-        let nothing = blank(changed, s, self.site.indices.len());
-        self.loops().skip(depth).rev().fold(nothing, |item, (_, count, room)| Expr::build(room.unwrap_or(count).clone(), "j", |_| item))
+        match (self.site.around.get(depth), self.rooms.get(depth)) {
+            (Some(Around::If(_)), _) => self.nothing_below(s, depth + 1),
+            (Some(Around::Loop(_, count)), room) => {
+                let room = room.and_then(Option::as_ref).unwrap_or(count);
+                Expr::build(room.clone(), "j", |_| self.nothing_below(s, depth + 1))
+            }
+            (None, _) => {
+                let changed = self.site.indices.iter().fold(s.ty(), |ty, _| ty.element().unwrap_or(&Type::Double));
+                let nothing = blank(changed, s, self.site.indices.len());
+                one_or_tuple([nothing].into_iter().chain(self.stored.iter().map(|_| Expr::index(0))).collect())
+            }
+        }
     }
 
     /// `s` with what was taken put back.
     pub fn put_back(&self, s: Expr, log: &Expr) -> Expr {
-        freshen(&self.in_loops(&self.site.loops, s, log.clone()))
+        freshen(&self.put_back_in(&self.site.around, s, log.clone()))
     }
 
-    fn in_loops(&self, loops: &[(Var, Expr)], s: Expr, log: Expr) -> Expr {
-        let Some(((j, count), rest)) = loops.split_first() else {
-            let undone = Expr::update(Change::Replace, s.clone(), self.site.indices.clone(), log);
-            return match self.in_range(&s) {
-                Some(in_range) => Expr::if_(in_range, undone, s),
-                None => undone,
-            };
-        };
-        let acc = Var::fresh("s", s.ty().clone());
-        let body = self.in_loops(rest, Expr::var(&acc), Expr::get(log, Expr::var(j)));
-        Expr::fold_with(count.clone(), acc, j.clone(), body, s)
+    fn put_back_in(&self, around: &[Around], s: Expr, log: Expr) -> Expr {
+        match around.split_first() {
+            Some((Around::If(cond), rest)) => Expr::if_(cond.clone(), self.put_back_in(rest, s.clone(), log), s),
+            Some((Around::Loop(j, count), rest)) => {
+                let acc = Var::fresh("s", s.ty().clone());
+                let body = self.put_back_in(rest, Expr::var(&acc), Expr::get(log, Expr::var(j)));
+                Expr::fold_with(count.clone(), acc, j.clone(), body, s)
+            }
+            None => {
+                let mut indices = self.site.indices.clone();
+                let part = |at: usize| if self.stored.is_empty() { log.clone() } else { Expr::proj(log.clone(), at) };
+                for (at, k) in self.stored.iter().enumerate() {
+                    indices[*k] = part(1 + at);
+                }
+                let in_range = self.in_range(&s, &indices);
+                let undone = Expr::update(Change::Replace, s.clone(), indices, part(0));
+                in_range.map_or(undone.clone(), |in_range| Expr::if_(in_range, undone, s))
+            }
+        }
     }
 
     /// Whether the indices are in range, where the update may not be reached.
-    fn in_range(&self, s: &Expr) -> Option<Expr> {
+    fn in_range(&self, s: &Expr, indices: &[Expr]) -> Option<Expr> {
         if !self.site.is_conditional {
             return None;
         }
@@ -105,7 +132,7 @@ impl Log {
             let below = Expr::prim(Prim::Lt, vec![index.clone(), Expr::dim(s.clone(), axis)]);
             Expr::prim(Prim::And, vec![not_negative, below])
         };
-        self.site.indices.iter().enumerate().map(below).reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))
+        indices.iter().enumerate().map(below).reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))
     }
 }
 
