@@ -57,7 +57,7 @@ pub fn distinct(expr: &Expr) -> Expr {
 
 /// Names for the updates that a fold's state begins with, and for what comes before them: so they are made where the state is.
 fn first_states(init: &Expr, acc: &Var) -> (Vec<(Var, Expr)>, Expr) {
-    let is_update = |expr: &Expr| matches!(expr.term(), Term::Update(..));
+    let is_update = |expr: &Expr| expr.ty().has_array() && expr.has_updates();
     let mut named = Vec::new();
     let mut name = |value: &Expr| {
         let var = Var::fresh(acc.name(), value.ty().clone());
@@ -65,7 +65,7 @@ fn first_states(init: &Expr, acc: &Var) -> (Vec<(Var, Expr)>, Expr) {
         Expr::var(&var)
     };
     let first = match init.term() {
-        Term::Update(..) => name(init),
+        Term::Update(..) | Term::Fold { .. } if is_update(init) => name(init),
         Term::Tuple(parts) if parts.iter().any(is_update) => {
             let last = parts.iter().rposition(is_update).unwrap_or(0);
             let is_named = |at: usize, part: &Expr| at <= last && !part.is_atom() && component(part).is_none();

@@ -132,29 +132,32 @@ impl Kept {
     /// Gives the fold what it keeps, behind its state.
     fn forward(&self, steps: &Steps, out: &mut Block) -> Var {
         let (acc, first) = (Expr::var(&steps.acc), &steps.init);
-        let tapes = self.taped.iter().map(|k| (self.part(&acc, *k), self.part(first, *k)));
-        let logs = self.logged.iter().flat_map(|Logged { leaf, logs, .. }| {
-            let (before, first) = (self.part(&acc, *leaf), self.part(first, *leaf));
-            logs.iter().map(move |log| (log.taken(&before), log.nothing(&first)))
-        });
-        let kept: Vec<(Expr, Expr)> = tapes.chain(logs).map(|(kept, blank)| (kept, Expr::build(steps.n.clone(), "i", |_| blank))).collect();
-        let state_type =
-            Type::tuple(self.leaves.iter().map(|(_, ty)| ty).chain(kept.iter().map(|(_, blank)| blank.ty())).cloned().collect());
+        // the first rows of the tapes, and how each step writes its own
+        let mut rows: Vec<Expr> = self.taped.iter().map(|leaf| self.part(first, *leaf)).collect();
+        rows.extend(self.logged.iter().flat_map(|Logged { leaf, logs, .. }| logs.iter().map(|log| log.nothing(&self.part(first, *leaf)))));
+        let tapes: Vec<Expr> = rows.into_iter().map(|row| Expr::build(steps.n.clone(), "i", |_| row)).collect();
+        let state_type = Type::tuple(self.leaves.iter().map(|(_, ty)| ty).chain(tapes.iter().map(Expr::ty)).cloned().collect());
         let state = steps.acc.renewed(state_type.clone());
         let next = steps.acc.renewed(steps.acc.ty().clone());
-        let update = |(at, (kept, _)): (usize, &(Expr, Expr))| {
-            let tape = Expr::proj(Expr::var(&state), self.leaves.len() + at);
-            let name = Var::fresh(&format!("{}_tape", steps.acc.name()), tape.ty().clone());
-            (name, Expr::update(Change::Replace, tape, vec![Expr::var(&steps.i)], kept.clone()))
+        let i = Expr::var(&steps.i);
+        let mut updates: Vec<(Var, Expr)> = Vec::new();
+        let mut keep = |write: &dyn Fn(Expr) -> Expr| {
+            let tape = Expr::proj(Expr::var(&state), self.leaves.len() + updates.len());
+            updates.push((Var::fresh(&format!("{}_tape", steps.acc.name()), tape.ty().clone()), write(tape)));
         };
-        let updates: Vec<(Var, Expr)> = kept.iter().enumerate().map(update).collect();
+        for leaf in &self.taped {
+            keep(&|tape| Expr::update(Change::Replace, tape, vec![i.clone()], self.part(&acc, *leaf)));
+        }
+        for Logged { leaf, logs, .. } in &self.logged {
+            logs.iter().for_each(|log| keep(&|tape| log.keep(&self.part(&acc, *leaf), tape, &i)));
+        }
         let results =
             (0..self.leaves.len()).map(|k| self.part(&Expr::var(&next), k)).chain(updates.iter().map(|(name, _)| Expr::var(name)));
         let body = Expr::let_(next.clone(), steps.body.clone(), Expr::tuple(results.collect()));
         let body = updates.into_iter().rev().fold(body, |body, (name, update)| Expr::let_(name, update, body));
         let body = Expr::let_(steps.acc.clone(), self.whole(&state), body);
         let firsts = (0..self.leaves.len()).map(|k| self.part(first, k));
-        let init = Expr::tuple(firsts.chain(kept.into_iter().map(|(_, blank)| blank)).collect());
+        let init = Expr::tuple(firsts.chain(tapes).collect());
         let all = steps.acc.renewed(state_type);
         let fold = Expr::fold_with(steps.n.clone(), state, steps.i.clone(), body, init);
         out.replace(&steps.result, vec![(all.clone(), fold), (steps.result.clone(), self.whole(&all))]);

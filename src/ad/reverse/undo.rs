@@ -51,9 +51,19 @@ impl Log {
         Some(Log { site, rooms, stored })
     }
 
-    /// What is about to be changed of `s`.
-    pub fn taken(&self, s: &Expr) -> Expr {
-        freshen(&self.taken_below(s, 0))
+    /// A tape with what step `i` is about to change of `s`.
+    pub fn keep(&self, s: &Expr, tape: Expr, i: &Expr) -> Expr {
+        let conditions: Vec<&Expr> = self
+            .site
+            .around
+            .iter()
+            .map_while(|around| match around {
+                Around::If(cond) => Some(cond),
+                Around::Loop(..) => None,
+            })
+            .collect();
+        let update = Expr::update(Change::Replace, tape.clone(), vec![i.clone()], self.taken_below(s, conditions.len()));
+        freshen(&conditions.into_iter().rev().fold(update, |update, cond| Expr::if_(cond.clone(), update, tape.clone())))
     }
 
     fn taken_below(&self, s: &Expr, depth: usize) -> Expr {

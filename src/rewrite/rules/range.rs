@@ -4,12 +4,13 @@
 //!       →   ifold (fun s j -> let i = j + 1 in s + v[i - 1]) z (max 0 (n - 1))
 //!
 //! So does the gradient of a convolution visit the window of an element, and a sum over a triangle no half for nothing. The
-//! steps that are left out hand the accumulator on; the others are as they were, in their order. Limits: comparisons with
-//! a variable of the loop that has no factor, outermost in the step.
+//! steps that are left out hand the accumulator on, each component of it; the others are as they were, in their order. Limits:
+//! comparisons with a variable of the loop that has no factor, outermost in the step or in its components.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Atom, Expr, Prim, Size, Status, Term, Type, Var};
+use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
@@ -39,31 +40,28 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
     // names of Indexes, which conditions are made of
     let (mut lets, mut step) = (Vec::new(), body);
     while let Term::Let(x, value, inner) = step.term() {
-        let size = written_out(&Size::try_of_expr(value).filter(Size::is_of_names)?, &lets);
+        let Some(size) = Size::try_of_expr(value).filter(Size::is_of_names) else { break };
+        let size = written_out(&size, &lets);
         lets.push((x, value, size));
         step = inner;
     }
-    let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);
+    let mut step = step.clone();
     let mut is_narrower = false;
-    while let Term::If(cond, a, b) = step.term() {
-        let (truth, inner) = match (is_acc(a), is_acc(b)) {
-            (false, true) => (true, a),
-            (true, false) => (false, b),
-            (true, true) | (false, false) => break,
-        };
-        let Some(comparison) = Comparison::of(cond, truth) else { break };
+    while let Some((cond, names)) = first_condition(&step) {
+        let Some(truth) = [true, false].into_iter().find(|truth| hands_on(&decided(&step, &cond, !truth), acc)) else { break };
+        let Some(comparison) = Comparison::of(&cond, truth) else { break };
         let Comparison { less, more, gap } = comparison;
         let comparison = Comparison { less: written_out(&less, &lets), more: written_out(&more, &lets), gap };
         let Some(bound) = Bound::of(&comparison, i) else { break };
-        let is_fixed = !bound.size().mentions(i) && !bound.size().mentions(acc);
+        let is_fixed = names.iter().chain([i, acc]).all(|name| !bound.size().mentions(name));
         if !facts.grants("a and b are the same in every step", is_fixed) {
             break;
         }
         let wraps = [&comparison.less, &comparison.more, bound.size()].iter().any(|size| !facts.never_wraps(size));
-        facts.require("a, b and b - a do not wrap", !wraps, cond)?;
+        facts.require("a, b and b - a do not wrap", !wraps, &cond)?;
         range.meet(bound, facts)?;
         is_narrower = true;
-        step = inner;
+        step = decided(&step, &cond, truth);
     }
     if !is_narrower {
         return None;
@@ -74,7 +72,7 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.require("a, b and b - a do not wrap", !wraps, expr)?;
     let steps = extreme(Prim::Max, Size::constant(0), steps, facts)?.to_expr()?;
     let j = Var::fresh(i.name(), Type::Index(Some(Size::of_expr(&steps))));
-    let step = lets.into_iter().rev().fold(step.clone(), |step, (x, value, _)| Expr::let_(x.clone(), value.clone(), step));
+    let step = lets.into_iter().rev().fold(step, |step, (x, value, _)| Expr::let_(x.clone(), value.clone(), step));
     let shifted = low.add(&Size::var(&j)).to_expr()?;
     let step =
         if low.is_of_names() { worked_out(&substitute(&step, &[(i.clone(), shifted)]), &j) } else { Expr::let_(i.clone(), shifted, step) };
@@ -83,6 +81,64 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return Some(narrower);
     }
     Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, narrower))
+}
+
+/// The condition that a step asks first, outermost, for itself or for a component; and the names that the step has by then.
+fn first_condition(step: &Expr) -> Option<(Expr, Vec<Var>)> {
+    let asked = |expr: &Expr| match expr.term() {
+        Term::If(cond, ..) => Some(cond.clone()),
+        _ => None,
+    };
+    let (mut names, mut step) = (Vec::new(), step);
+    loop {
+        let cond = match step.term() {
+            Term::Let(_, value, _) => asked(value),
+            Term::Tuple(parts) => parts.iter().find_map(asked),
+            _ => asked(step),
+        };
+        match (cond, step.term()) {
+            (Some(cond), _) => return Some((cond, names)),
+            (None, Term::Let(x, _, body)) => {
+                names.push(x.clone());
+                step = body;
+            }
+            (None, _) => return None,
+        }
+    }
+}
+
+/// A step where a condition is known.
+fn decided(step: &Expr, cond: &Expr, truth: bool) -> Expr {
+    match step.term() {
+        Term::If(c, a, b) if same(c, cond) => decided(if truth { a } else { b }, cond, truth),
+        Term::Let(x, value, body) => Expr::let_(x.clone(), decided(value, cond, truth), decided(body, cond, truth)).at(step.span()),
+        Term::Tuple(parts) => Expr::tuple(parts.iter().map(|part| decided(part, cond, truth)).collect()).at(step.span()),
+        _ => step.clone(),
+    }
+}
+
+/// Whether a step's result is the accumulator, and all that it computes is names for parts of it.
+fn hands_on(step: &Expr, acc: &Var) -> bool {
+    fn part(expr: &Expr, names: &mut Vec<(Var, Vec<usize>)>) -> Option<Vec<usize>> {
+        match expr.term() {
+            Term::Var(var) => names.iter().find(|(name, _)| name == var).map(|(_, path)| path.clone()),
+            Term::Proj(tuple, k) => part(tuple, names).map(|path| path.into_iter().chain([*k]).collect()),
+            Term::Tuple(parts) => {
+                let whole = part(parts.first()?, names)?.split_last().map(|(_, whole)| whole.to_vec())?;
+                let is_next = |(k, expr): (usize, &Expr)| {
+                    part(expr, names).and_then(|path| path.split_last().map(|(last, rest)| *last == k && rest == whole)) == Some(true)
+                };
+                parts.iter().enumerate().all(is_next).then_some(whole)
+            }
+            Term::Let(x, value, body) => {
+                let path = part(value, names)?;
+                names.push((x.clone(), path));
+                part(body, names)
+            }
+            _ => None,
+        }
+    }
+    part(step, &mut vec![(acc.clone(), Vec::new())]).is_some_and(|path| path.is_empty())
 }
 
 /// The term with what it adds to an Index as one sum.
