@@ -16,6 +16,7 @@ use std::rc::Rc;
 
 use super::Result;
 use crate::budget;
+use crate::ir::free::mentions;
 use crate::ir::last_use::component;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Status, Term, Type, Var};
@@ -37,6 +38,15 @@ enum Item {
     Check(Expr, Status, Span),
     /// From here on a name is written as another term.
     Same(Expr, Expr),
+    Undo(Undo),
+}
+
+/// An array that was changed under another name, and what it is again when that is changed back.
+struct Undo {
+    before: Expr,
+    after: Expr,
+    again: Var,
+    value: Expr,
 }
 
 impl Block {
@@ -105,6 +115,34 @@ impl Block {
         self.items.push(Item::Same(name.clone(), by));
     }
 
+    /// `value`, which is `after` changed back, has the value that `before` has: where `after` is needed, it can take the array's
+    /// place, and `value` takes it back from here on.
+    pub fn undo(&mut self, before: &Expr, after: &Expr, value: Expr) {
+        let again = Var::fresh("a", value.ty().clone());
+        self.may_drop(&again);
+        self.items.push(Item::Undo(Undo { before: before.clone(), after: after.clone(), again, value }));
+    }
+
+    /// Whether an array is a component of a variable, changed or not.
+    pub fn comes_from(&self, array: &Expr, var: &Var) -> bool {
+        let names = self.names();
+        let mut array = root(array, &names);
+        loop {
+            let Some((own, _)) = component(&array) else { return false };
+            if own == var {
+                return true;
+            }
+            let made = self.items.iter().find_map(|item| match item {
+                Item::Let(other, value) if other == own => Some(value),
+                _ => None,
+            });
+            match made.map(|value| value.term()) {
+                Some(Term::Update(_, parts)) if !parts.is_empty() => array = root(&parts[0], &names),
+                _ => return false,
+            }
+        }
+    }
+
     /// Whether a name is written otherwise by now.
     pub fn is_renewed(&self, name: &Expr) -> bool {
         let names = self.names();
@@ -135,19 +173,42 @@ impl Block {
     fn names(&self) -> HashMap<&Var, &Expr> {
         let items = self.items.iter().filter_map(|item| match item {
             Item::Let(var, value) => Some((var, value)),
-            Item::Check(..) | Item::Same(..) => None,
+            Item::Check(..) | Item::Same(..) | Item::Undo(_) => None,
         });
         items.filter(|(_, value)| is_name(value) || matches!(value.term(), Term::Tuple(_))).collect()
     }
 
     /// The whole: every binding and check around `result`.
     pub fn close(&self, result: Expr) -> Expr {
-        let names = if self.items.iter().any(|item| matches!(item, Item::Same(..))) { self.names() } else { HashMap::new() };
+        if !self.items.iter().any(|item| matches!(item, Item::Undo(_))) {
+            return self.close_with(result, &|_| false);
+        }
+        let plain = prune(&self.close_with(result.clone(), &|_| false), &self.spares);
+        self.close_with(result, &|undo| component(&undo.after).is_some_and(|(after, _)| is_used(&plain, after)))
+    }
+
+    fn close_with(&self, result: Expr, is_undone: &dyn Fn(&Undo) -> bool) -> Expr {
+        let renames = self.items.iter().any(|item| matches!(item, Item::Same(..) | Item::Undo(_)));
+        let names = if renames { self.names() } else { HashMap::new() };
         self.items.iter().rev().fold(result, |body, item| match item {
             Item::Let(var, value) => Expr::let_(var.clone(), value.clone(), body),
             Item::Check(cond, status, span) => Expr::check(cond.clone(), *status, body).at(*span),
             Item::Same(name, by) => renamed(&body, &root(name, &names), by, &names),
+            Item::Undo(undo) if is_undone(undo) => {
+                let body = renamed(&body, &root(&undo.before, &names), &Expr::var(&undo.again), &names);
+                Expr::let_(undo.again.clone(), undo.value.clone(), body)
+            }
+            Item::Undo(_) => body,
         })
+    }
+}
+
+/// Whether straight-line code uses a variable that it binds.
+fn is_used(code: &Expr, var: &Var) -> bool {
+    match code.term() {
+        Term::Let(own, _, body) if own == var => mentions(body, var),
+        Term::Let(_, _, body) | Term::Check { body, .. } => is_used(body, var),
+        _ => mentions(code, var),
     }
 }
 

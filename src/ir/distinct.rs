@@ -10,7 +10,7 @@
 //! fold's state begins with.
 
 use super::free::mentions;
-use super::last_use::{Live, component, uses};
+use super::last_use::{Live, component, held, uses};
 use super::term::{Expr, Term, Updated};
 use super::var::Var;
 
@@ -77,11 +77,28 @@ fn first_states(init: &Expr, acc: &Var) -> (Vec<(Var, Expr)>, Expr) {
     (named, first)
 }
 
-/// Names for the components that read what one before them changes, and the components.
+/// Names for the components that read what one before them changes, and the components; those of a tuple in a tuple too.
 fn readers_first(parts: &[Expr]) -> (Vec<(Var, Expr)>, Vec<Expr>) {
+    fn leaves<'a>(parts: &'a [Expr], out: &mut Vec<&'a Expr>) {
+        for part in parts {
+            match part.term() {
+                Term::Tuple(inner) => leaves(inner, out),
+                _ => out.push(part),
+            }
+        }
+    }
+    fn put_back(parts: &[Expr], leaves: &mut impl Iterator<Item = Expr>) -> Vec<Expr> {
+        let leaf = |part: &Expr| match part.term() {
+            Term::Tuple(inner) => Expr::with_type(Term::Tuple(put_back(inner, leaves)), part.ty().clone(), part.span()),
+            _ => leaves.next().unwrap_or_else(|| part.clone()),
+        };
+        parts.iter().map(leaf).collect()
+    }
+    let mut flat = Vec::new();
+    leaves(parts, &mut flat);
     let mut named = Vec::new();
-    let mut rest = parts.to_vec();
-    for (at, part) in parts.iter().enumerate().filter(|(_, part)| part.has_updates()) {
+    let mut rest: Vec<Expr> = flat.iter().map(|part| (*part).clone()).collect();
+    for (at, part) in flat.iter().enumerate().filter(|(_, part)| part.has_updates()) {
         let changed = changed(part);
         for later in rest.iter_mut().skip(at + 1).filter(|later| !later.is_atom()) {
             let mut read = Live::default();
@@ -93,7 +110,7 @@ fn readers_first(parts: &[Expr]) -> (Vec<(Var, Expr)>, Vec<Expr>) {
             }
         }
     }
-    (named, rest)
+    (named, put_back(parts, &mut rest.into_iter()))
 }
 
 /// The variables, and components, that a term updates or folds over with updates.
@@ -107,9 +124,7 @@ fn changed(expr: &Expr) -> Vec<(Var, Vec<usize>)> {
             Term::Fold { init, body, .. } if body.has_updates() => Some(init),
             _ => None,
         };
-        if let Some((var, path)) = array.and_then(component) {
-            found.add(var, path);
-        }
+        array.map(held).unwrap_or_default().into_iter().for_each(|(var, path)| found.add(&var, path));
         expr.term().each_child(&mut |child| go(child, found));
         expr.term().binders().for_each(|var| found.remove(var));
     }

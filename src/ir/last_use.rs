@@ -214,7 +214,7 @@ pub(super) fn uses(expr: &Expr, live: &mut Live) {
 }
 
 /// The variables, and components of such, in whose memory the value of a term may lie.
-fn held(expr: &Expr) -> Vec<(Var, Vec<usize>)> {
+pub(super) fn held(expr: &Expr) -> Vec<(Var, Vec<usize>)> {
     if !expr.ty().has_array() {
         return Vec::new();
     }

@@ -9,6 +9,7 @@
 //!
 //!     ifold(n, (a, b). (b, f a b))   →   three buffers that rotate, n % 3 deciding who starts where
 
+use crate::ir::in_place::stays;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
@@ -18,6 +19,7 @@ use super::moves::{
     Component, Holder, Plan, Source, components, current, fills, nest, parts, path_of, plan, reads, rotations, source_of, tails,
 };
 use super::program::*;
+use super::update::part_of;
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem};
 
 impl Lowerer<'_> {
@@ -135,7 +137,7 @@ impl Lowerer<'_> {
         let (Term::Tuple(parts), Dest::Tuple(places)) = (init.term(), now) else { return self.write_alone(init, now) };
         for (k, (part, place)) in parts.iter().zip(places).enumerate() {
             let is_whole = matches!(place, Dest::Array(array) if Some(&array.length()) == size);
-            if !(is_whole && matches!(part.term(), Term::Build { .. }) && fills(body, acc, i, k)) {
+            if !(is_whole && matches!(part.term(), Term::Build { .. }) && fills(body, acc, i, k) && stays(body, acc, &[k])) {
                 self.write_alone(part, place)?;
             }
         }
@@ -254,8 +256,23 @@ impl Lowerer<'_> {
         // what later components may read where it was
         let mut copies: Vec<(View, Dest, Span)> = Vec::new();
         match parts {
+            // a tuple from elsewhere: all of it is new, but what was changed in place; that is written last, as others may read it
+            None if components.iter().any(|component| matches!(component.place, Holder::Array { free: None, .. })) => {
+                let view = self.value(body, "next")?;
+                for (k, component) in components.iter().enumerate() {
+                    let part = component.path.iter().try_fold(&view, part_of).cloned().ok_or_else(|| mismatch(body.span()))?;
+                    match (&component.place, part) {
+                        (Holder::Scalar(id), View::Scalar(value)) => scalars.push((*id, self.atomic(value, "next"))),
+                        (Holder::Array { free: Some(free), .. }, part) => {
+                            self.copy(&part, &Dest::Array(free.clone()), body.span())?;
+                            moved.push(k);
+                        }
+                        (Holder::Array { free: None, now, .. }, part) => copies.push((part, Dest::Array(now.clone()), body.span())),
+                        (Holder::Scalar(_), View::Tuple(_) | View::Array(_)) => return Err(mismatch(body.span())),
+                    }
+                }
+            }
             None => {
-                // a tuple from elsewhere: all of it is new
                 let dest = self.next_places(components);
                 self.write_alone(body, &nest(body.ty(), &mut dest.iter().cloned()))?;
                 for (component, place) in components.iter().zip(&dest) {

@@ -286,7 +286,7 @@ impl Lowerer<'_> {
 }
 
 /// A component of a value; a value that is no tuple is its own.
-fn part_of<'v>(view: &'v View, k: &usize) -> Option<&'v View> {
+pub fn part_of<'v>(view: &'v View, k: &usize) -> Option<&'v View> {
     match view {
         View::Tuple(parts) => parts.get(*k),
         View::Scalar(_) | View::Array(_) => Some(view),

@@ -16,10 +16,10 @@ impl Grower {
             return None;
         }
         let change = if element.is_of_doubles() && self.random.chance(50) { "accumulate" } else { "update" };
-        if self.random.chance(50) {
-            self.changed_by_fold(ty, element, len, change, depth)
-        } else {
-            self.changed_once(ty, element, len, change, depth)
+        match self.random.below(10) {
+            0..=3 => self.changed_by_fold(ty, element, len, change, depth),
+            4 | 5 => self.two_changed_by_fold(ty, element, len, change, depth),
+            _ => self.changed_once(ty, element, len, change, depth),
         }
     }
 
@@ -74,6 +74,55 @@ impl Grower {
             _ => format!("fst (ifold (fun ({array}, {other}) {i} -> let {other}' = {{3}} in ({new}, {other}')) ({{0}}, {{4}}) {{5}})"),
         };
         Some(Expr { ty: ty.clone(), template: template.into(), uses: None, children: vec![first, index, item, next, start, count, choice] })
+    }
+
+    /// Two arrays in a tuple in a fold's state, which go by several names and may change places.
+    fn two_changed_by_fold(&mut self, ty: &Ty, element: &Ty, len: &Len, change: &str, depth: usize) -> Option<Expr> {
+        let steps = if self.random.chance(60) { len.clone() } else { self.len() };
+        let count = Child { binds: vec![], expr: self.len_expr(&steps)? };
+        let [state, pair, a, b, other, i] = [(); 6].map(|()| self.name(&Ty::Tuple(vec![])));
+        let with = if self.random.chance(70) { Ty::Double } else { self.ty(1) };
+        let pair_type = Ty::Tuple(vec![ty.clone(), ty.clone()]);
+        let by_names = self.random.chance(60);
+        let mut binds = vec![
+            Binding::value(&a, ty.clone()),
+            Binding::value(&b, ty.clone()),
+            Binding::value(&other, with.clone()),
+            Binding { name: i.to_string().into(), kind: Kind::Below(steps) },
+        ];
+        if by_names {
+            binds.push(Binding::value(&pair, pair_type.clone()));
+            binds.push(Binding::value(&state, Ty::Tuple(vec![pair_type, with.clone()])));
+        }
+        let starts = [self.plain(ty, depth.min(2)), self.plain(ty, depth.min(2)), self.plain(&with, depth.min(2))];
+        let [at_a, at_b] = [&a, &b].map(|array| self.at(&binds, array, len));
+        let items = [(); 2].map(|()| self.looped(binds.clone(), element, depth.min(3)));
+        let next = self.looped(binds.clone(), &with, depth.min(3));
+        let change = |array: &str, at: usize| {
+            let kept = format!("if length {array} > 0 then {change} {array} {{{at}}} {{{}}} else {array}", at + 2);
+            format!("({kept})")
+        };
+        let (new_a, new_b) = (change(&a, 4), change(&b, 5));
+        let step = match self.random.below(4) {
+            0 => format!("(({new_a}, {new_b}), {{8}})"),
+            1 => format!("(({b}, {new_a}), {{8}})"),
+            2 => format!("(ifold (fun ({a}, {b}) {state}' -> ({new_a}, {new_b})) ({a}, {b}) 2, {{8}})"),
+            _ => format!("let {b}' = {new_b} in (({new_a}, {b}'), {{8}})"),
+        };
+        let (pattern, lets) = if by_names {
+            (
+                state.to_string(),
+                format!("let {pair} = fst {state} in let {a} = fst {pair} in let {b} = snd {pair} in let {other} = snd {state} in "),
+            )
+        } else {
+            (format!("(({a}, {b}), {other})"), String::new())
+        };
+        let which = self.random.word(&["fst", "snd"]);
+        let template = format!("{which} (fst (ifold (fun {pattern} {i} -> {lets}{step}) (({{0}}, {{1}}), {{2}}) {{3}}))");
+        let [first, second, third] = starts;
+        let [item_a, item_b] = items;
+        let children = vec![first, second, third, count, at_a, at_b, item_a, item_b, next];
+        Some(Expr { ty: ty.clone(), template: template.into(), uses: None, children })
     }
 
     /// A position in an array that has elements; out of range once in a while.

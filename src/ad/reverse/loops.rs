@@ -265,6 +265,7 @@ impl Sweep<'_> {
     ) -> Result<(Vec<Expr>, Frame)> {
         // the accumulator is active in the step as it is in the loop
         let placeholder = self.activate(acc, &steps.active);
+        self.states.push(acc.clone());
         let scoped = self.scope(body, false, |this| {
             let adjoint = this.activate(acc, &steps.active);
             this.enters_part = steps.is_in_parts;
@@ -279,6 +280,7 @@ impl Sweep<'_> {
             Ok(places.into_iter().map(|wire| this.total(wire, block)).collect::<Vec<_>>())
         });
         drop(placeholder);
+        self.states.pop();
         self.env.remove(acc);
         scoped
     }

@@ -34,6 +34,8 @@ pub struct Sweep<'a> {
     frames: Vec<Frame>,
     /// Whether the next fold is a part of one in parts.
     pub enters_part: bool,
+    /// The accumulators of the folds around.
+    pub states: Vec<Var>,
 }
 
 /// What one scope has collected so far.
@@ -71,6 +73,7 @@ impl<'a> Sweep<'a> {
             operations: Vec::new(),
             frames: Vec::new(),
             enters_part: false,
+            states: Vec::new(),
         }
     }
 

@@ -48,10 +48,13 @@ impl Sweep<'_> {
                 self.add(&place.clone(), element, out);
             }
         }
-        // a loop changed the array further, and back again: so does this, and nobody needs the array as it was
+        let undone = Expr::update(Change::Replace, after.clone(), indices.clone(), old.clone());
         if out.is_renewed(after) {
-            let again = out.bind("a", Expr::update(Change::Replace, after.clone(), indices.clone(), old.clone()));
+            // a loop changed the array further, and back again: so does this, and nobody needs the array as it was
+            let again = out.bind("a", undone);
             out.same(before, again);
+        } else if self.states.last().is_some_and(|acc| out.comes_from(before, acc)) {
+            out.undo(before, after, undone);
         }
     }
 }
