@@ -1,7 +1,7 @@
 //! Programs as machine code, and the memory that a call needs.
 //!
 //! In: a workload's program, or C text with the same interface. Out: [`Compiled`], a loaded function behind the one C signature
-//! of `toolchain::shim`, and [`Case`], inputs, output and workspace at 64-byte boundaries, which the emitted and the
+//! of `toolchain::shim`, and [`Case`], inputs, outputs and workspace at 64-byte boundaries, which the emitted and the
 //! hand-written function share: where an array happens to lie must not tell them apart.
 
 use std::alloc::Layout;
@@ -91,10 +91,10 @@ impl Compiled {
 pub struct Case {
     ints: Vec<i64>,
     doubles: Vec<f64>,
-    /// Of the arrays, the output last.
+    /// Of the arrays, the outputs last.
     pointers: Vec<*mut c_void>,
     arrays: Vec<Block>,
-    output: Block,
+    outputs: Vec<Block>,
     workspace: Block,
 }
 
@@ -110,12 +110,12 @@ impl Case {
                 Array::Indexes(items) => Block::holding(items),
             })
             .collect();
-        let output = Block::new(inputs.output * size_of::<f64>());
+        let outputs: Vec<Block> = inputs.output.iter().map(|count| Block::new(count * size_of::<f64>())).collect();
         let mut pointers: Vec<*mut c_void> = arrays.iter().map(|array| array.start.cast()).collect();
-        pointers.push(output.start.cast());
+        pointers.extend(outputs.iter().map(|output| output.start.cast::<c_void>()));
         // SAFETY: the function reads the sizes, which are all in `sizes`.
         let need = functions.map(|function| unsafe { (function.measure)(inputs.sizes.as_ptr()) });
-        Case { ints: inputs.sizes, doubles: inputs.scalars, pointers, arrays, output, workspace: Block::new(need[0].max(need[1])) }
+        Case { ints: inputs.sizes, doubles: inputs.scalars, pointers, arrays, outputs, workspace: Block::new(need[0].max(need[1])) }
     }
 
     /// One call; the status.
@@ -133,24 +133,31 @@ impl Case {
         }
     }
 
-    /// What a function on floats writes, from an output full of NaN.
+    /// What a function on floats writes, from outputs full of NaN.
     pub fn single_result(&mut self, function: &Compiled) -> Result<Vec<f64>, String> {
-        let doubles = self.output.doubles();
-        doubles.fill(f64::from_bits(u64::MAX));
-        let bits: Vec<f64> = match self.call(function) {
-            0 => self.output.doubles().to_vec(),
-            status => return Err(format!("status {status}, with {} arrays", self.arrays.len())),
+        self.checked_call(function, f64::from_bits(u64::MAX))?;
+        let floats = |output: &mut Block| {
+            let doubles = output.doubles();
+            let halves = doubles.iter().flat_map(|pair| {
+                let bits = pair.to_bits();
+                [bits as u32, (bits >> 32) as u32]
+            });
+            halves.take(doubles.len()).map(|bits| f64::from(f32::from_bits(bits))).collect::<Vec<f64>>()
         };
-        let floats = bits.iter().flat_map(|pair| pair.to_ne_bytes().chunks_exact(4).map(|bytes| bytes.to_vec()).collect::<Vec<_>>());
-        let value = |bytes: Vec<u8>| f64::from(f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
-        Ok(floats.map(value).take(bits.len()).collect())
+        Ok(self.outputs.iter_mut().flat_map(floats).collect())
     }
 
-    /// What the function writes, from an output full of NaN.
+    /// What the function writes, from outputs full of NaN.
     pub fn result(&mut self, function: &Compiled) -> Result<Vec<f64>, String> {
-        self.output.doubles().fill(f64::NAN);
+        self.checked_call(function, f64::NAN)?;
+        Ok(self.outputs.iter_mut().flat_map(|output| output.doubles().to_vec()).collect())
+    }
+
+    /// A call, with outputs that are full of `unwritten` before; another status than zero is an error.
+    fn checked_call(&mut self, function: &Compiled, unwritten: f64) -> Result<(), String> {
+        self.outputs.iter_mut().for_each(|output| output.doubles().fill(unwritten));
         match self.call(function) {
-            0 => Ok(self.output.doubles().to_vec()),
+            0 => Ok(()),
             status => Err(format!("status {status}, with {} arrays", self.arrays.len())),
         }
     }
@@ -159,6 +166,8 @@ impl Case {
 /// Memory at a 64-byte boundary.
 pub struct Block {
     pub start: *mut u8,
+    /// How many were asked for.
+    bytes: usize,
     layout: Layout,
 }
 
@@ -168,7 +177,7 @@ impl Block {
         // SAFETY: the layout is not empty.
         let start = unsafe { std::alloc::alloc_zeroed(layout) };
         assert!(!start.is_null(), "out of memory");
-        Block { start, layout }
+        Block { start, bytes, layout }
     }
 
     fn holding<T: Copy>(items: &[T]) -> Block {
@@ -180,7 +189,7 @@ impl Block {
 
     fn doubles(&mut self) -> &mut [f64] {
         // SAFETY: all of the block was zeroed, so it holds doubles.
-        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.layout.size() / size_of::<f64>()) }
+        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.bytes / size_of::<f64>()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The numbers that the benchmarks run on: random within plausible ranges, the same in every run.
 //!
-//! In: the sizes of a workload. Out: [`Inputs`], the arguments in the order of the C interface, the length of the output, and
+//! In: the sizes of a workload. Out: [`Inputs`], the arguments in the order of the C interface, the lengths of the outputs, and
 //! how many bytes the derivative must read (each number that it needs, once) and write (each of its result, once).
 
 /// The arguments of a call.
@@ -9,8 +9,8 @@ pub struct Inputs {
     pub sizes: Vec<i64>,
     pub scalars: Vec<f64>,
     pub arrays: Vec<Array>,
-    /// How many doubles the result has.
-    pub output: usize,
+    /// How many doubles each part of the result has.
+    pub output: Vec<usize>,
     /// The bytes that must be read.
     pub read: usize,
 }
@@ -27,7 +27,7 @@ impl Inputs {
 
     /// The bytes that must be written.
     pub fn written(&self) -> usize {
-        self.output * size_of::<f64>()
+        self.output.iter().sum::<usize>() * size_of::<f64>()
     }
 }
 
@@ -67,20 +67,20 @@ pub fn two_vectors(size: &[usize]) -> Inputs {
     let n = size[0];
     let mut random = Random(1);
     let arrays = vec![Array::Doubles(random.doubles(n, -1.0, 1.0)), Array::Doubles(random.doubles(n, -1.0, 1.0))];
-    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: n, read: 8 * n }
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: vec![n], read: 8 * n }
 }
 
 /// Two vectors for an n × n result that does not depend on them.
 pub fn square_result(size: &[usize]) -> Inputs {
     let n = size[0];
-    Inputs { output: n * n, read: 0, ..two_vectors(size) }
+    Inputs { output: vec![n * n], read: 0, ..two_vectors(size) }
 }
 
 /// A vector that the result does not depend on.
 pub fn vector(size: &[usize]) -> Inputs {
     let n = size[0];
     let arrays = vec![Array::Doubles(Random(2).doubles(n, -1.0, 1.0))];
-    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: n, read: 0 }
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: vec![n], read: 0 }
 }
 
 /// A vector that is copied, and a scalar.
@@ -93,12 +93,12 @@ pub fn matrix_to_vector(size: &[usize]) -> Inputs {
     let (m, n) = (size[0], size[1]);
     let mut random = Random(3);
     let arrays = vec![Array::Doubles(random.doubles(m * n, -1.0, 1.0)), Array::Doubles(random.doubles(n, -1.0, 1.0))];
-    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output: n, read: 8 * m * n }
+    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output: vec![n], read: 8 * m * n }
 }
 
 /// The same; the result has m × n numbers and depends on the vector only.
 pub fn vector_to_matrix(size: &[usize]) -> Inputs {
-    Inputs { output: size[0] * size[1], read: 8 * size[1], ..matrix_to_vector(size) }
+    Inputs { output: vec![size[0] * size[1]], read: 8 * size[1], ..matrix_to_vector(size) }
 }
 
 /// A positive matrix with its factors; the result has `output` numbers.
@@ -110,7 +110,7 @@ fn factors(size: &[usize], output: usize) -> Inputs {
         Array::Doubles(random.doubles(m, 0.5, 1.5)),
         Array::Doubles(random.doubles(n, 0.5, 1.5)),
     ];
-    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output, read: 8 * (m * n + m + n) }
+    Inputs { sizes: vec![m as i64, n as i64], scalars: vec![], arrays, output: vec![output], read: 8 * (m * n + m + n) }
 }
 
 pub fn factors_in_v(size: &[usize]) -> Inputs {
@@ -131,7 +131,7 @@ pub fn rotations(size: &[usize]) -> Inputs {
         quaternion.iter_mut().for_each(|x| *x /= length);
     }
     let arrays = vec![Array::Doubles(quaternions), Array::Doubles(random.doubles(3 * n, -2.0, 2.0))];
-    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: 21 * n, read: 8 * n * (4 + 3) }
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: vec![21 * n], read: 8 * n * (4 + 3) }
 }
 
 /// A camera: rotation, centre, focal length, principal point, radial distortion.
@@ -154,7 +154,7 @@ pub fn one_camera(size: &[usize]) -> Inputs {
     let n = size[0];
     let mut random = Random(6);
     let arrays = vec![Array::Doubles(camera(&mut random)), Array::Doubles(points(&mut random, n))];
-    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: 22 * n, read: 8 * (11 + n * 3) }
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: vec![22 * n], read: 8 * (11 + n * 3) }
 }
 
 /// Cameras, points, and observations of a random point by a random camera, as many as in a problem of ADBench. The cameras and
@@ -173,5 +173,58 @@ pub fn observations(size: &[usize]) -> Inputs {
         Array::Doubles(random.doubles(2 * k, -100.0, 100.0)),
     ];
     let sizes = [c, p, k].map(|size| size as i64).to_vec();
-    Inputs { sizes, scalars: vec![], arrays, output: 30 * k, read: 8 * (11 * c + 3 * p + k * (1 + 2 + 2)) }
+    Inputs { sizes, scalars: vec![], arrays, output: vec![30 * k], read: 8 * (11 * c + 3 * p + k * (1 + 2 + 2)) }
+}
+
+/// A matrix whose largest elements are one place right of the diagonal, so that elimination swaps rows.
+pub fn general_matrix(size: &[usize]) -> Inputs {
+    let n = size[0];
+    let mut matrix = Random(8).doubles(n * n, -1.0, 1.0);
+    (0..n).for_each(|i| matrix[i * n + (i + 1) % n] += 2.0 * (n as f64).sqrt());
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays: vec![Array::Doubles(matrix)], output: vec![n * n], read: 8 * n * n }
+}
+
+/// A positive definite matrix, of which the lower triangle is read.
+pub fn positive_definite(size: &[usize]) -> Inputs {
+    let n = size[0];
+    let mut matrix = Random(9).doubles(n * n, -1.0, 1.0);
+    (0..n).for_each(|i| matrix[i * n + i] += 2.0 * (n as f64).sqrt());
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays: vec![Array::Doubles(matrix)], output: vec![n * n], read: 4 * n * n }
+}
+
+/// The arrays of doubles with the inputs that differentiate a loss in the first `weights` of them.
+fn in_weights(sizes: &[usize], arrays: Vec<Vec<f64>>, weights: usize) -> Inputs {
+    let output = arrays[..weights].iter().map(Vec::len).collect();
+    let read = 8 * arrays.iter().map(Vec::len).sum::<usize>();
+    let sizes = sizes.iter().map(|&size| size as i64).collect();
+    Inputs { sizes, scalars: vec![], arrays: arrays.into_iter().map(Array::Doubles).collect(), output, read }
+}
+
+/// Weights of a layer, with variance 1 / inputs but for a factor, and its biases.
+fn layer(random: &mut Random, outputs: usize, inputs: usize) -> [Vec<f64>; 2] {
+    let bound = 1.0 / (inputs as f64).sqrt();
+    [random.doubles(outputs * inputs, -bound, bound), random.doubles(outputs, -0.1, 0.1)]
+}
+
+/// A perceptron of three layers, h wide, from d numbers to c classes, and n samples.
+pub fn perceptron(size: &[usize]) -> Inputs {
+    let &[h, d, c, n] = size else { panic!("four sizes") };
+    let mut random = Random(10);
+    let layers = [(h, d), (h, h), (c, h)];
+    let mut arrays: Vec<Vec<f64>> = layers.iter().flat_map(|&(outputs, inputs)| layer(&mut random, outputs, inputs)).collect();
+    arrays.push(random.doubles(n * d, -1.0, 1.0));
+    let mut inputs = in_weights(size, arrays, 6);
+    inputs.arrays.push(Array::Indexes((0..n).map(|_| random.below(c)).collect()));
+    inputs.read += 8 * n;
+    inputs
+}
+
+/// A recurrent network with h states and d inputs, over t steps.
+pub fn recurrent(size: &[usize]) -> Inputs {
+    let &[h, d, t] = size else { panic!("three sizes") };
+    let mut random = Random(11);
+    let [states, biases] = layer(&mut random, h, h);
+    let [inputs, _] = layer(&mut random, h, d);
+    let series = [random.doubles(t * d, -1.0, 1.0), random.doubles(t * h, -0.5, 0.5)];
+    in_weights(size, [states, inputs, biases].into_iter().chain(series).collect(), 3)
 }

@@ -1,6 +1,6 @@
 //! The table of workloads: a program, an entry, sizes, inputs.
 //!
-//! To add one: `benches/<file>.smooth`, a hand-written `benches/<file>.c` with functions of the same names and parameters as
+//! To add one: `benches/<file>.smooth`, a hand-written `benches/<file>.c` (after `benches/shared.h`) with functions of the same names and parameters as
 //! `smoothc emit` gives, and a row here. A hand-written function may leave out what a C programmer would (size checks), but not
 //! what the result needs: an index out of range is a status.
 
@@ -17,7 +17,7 @@ pub struct Workload {
     /// How the report writes a size.
     pub label: fn(&[usize]) -> String,
     pub inputs: fn(&[usize]) -> Inputs,
-    /// The share of this machine's limit that is expected of the hand-written version.
+    /// The share of this machine's limit that is expected of the hand-written version; 0 where it is not memory that is the limit.
     pub limit: f64,
 }
 
@@ -122,6 +122,42 @@ pub const WORKLOADS: &[Workload] = &[
         inputs: inputs::observations,
         limit: 0.16,
     },
+    Workload {
+        name: "log determinant",
+        file: "log_det",
+        entry: "logDetGradient",
+        sizes: &[&[16], &[64], &[256]],
+        label: square,
+        inputs: inputs::general_matrix,
+        limit: 0.0,
+    },
+    Workload {
+        name: "Cholesky log determinant",
+        file: "log_det",
+        entry: "choleskyLogDetGradient",
+        sizes: &[&[16], &[64], &[256]],
+        label: square,
+        inputs: inputs::positive_definite,
+        limit: 0.0,
+    },
+    Workload {
+        name: "MLP",
+        file: "mlp",
+        entry: "mlpGradient",
+        sizes: &[&[16, 16, 10, 128], &[32, 32, 10, 128], &[64, 64, 10, 128]],
+        label: plain,
+        inputs: inputs::perceptron,
+        limit: 0.0,
+    },
+    Workload {
+        name: "RNN",
+        file: "rnn",
+        entry: "rnnGradient",
+        sizes: &[&[8, 4, 100], &[16, 8, 100], &[32, 16, 100]],
+        label: plain,
+        inputs: inputs::recurrent,
+        limit: 0.0,
+    },
 ];
 
 /// The text of the program.
@@ -129,9 +165,9 @@ pub fn program(workload: &Workload) -> Result<String, String> {
     read(&format!("{}.smooth", workload.file))
 }
 
-/// The text of the hand-written C.
+/// The text of the hand-written C, after what all of them share.
 pub fn hand_written(workload: &Workload) -> Result<String, String> {
-    read(&format!("{}.c", workload.file))
+    Ok(read("shared.h")? + &read(&format!("{}.c", workload.file))?)
 }
 
 fn read(name: &str) -> Result<String, String> {
