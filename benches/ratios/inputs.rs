@@ -228,3 +228,70 @@ pub fn recurrent(size: &[usize]) -> Inputs {
     let series = [random.doubles(t * d, -1.0, 1.0), random.doubles(t * h, -0.5, 0.5)];
     in_weights(size, [states, inputs, biases].into_iter().chain(series).collect(), 3)
 }
+
+/// A mixture of k components in d dimensions with factors of p = d (d + 1) / 2 numbers, and n points.
+pub fn mixture(size: &[usize]) -> Inputs {
+    let &[k, d, n] = size else { panic!("three sizes") };
+    let p = d * (d + 1) / 2;
+    let mut random = Random(12);
+    let ranges = [(k, 1.0), (k * d, 1.0), (k * p, 0.3), (n * d, 2.0)];
+    let arrays = ranges.iter().map(|&(count, bound)| random.doubles(count, -bound, bound)).collect();
+    Inputs { scalars: vec![1.0, 2.0], ..in_weights(&[k, d, p, n], arrays, 3) }
+}
+
+/// An LSTM of two layers, b wide, and a sequence of c rows.
+pub fn long_short_term(size: &[usize]) -> Inputs {
+    let &[b, c] = size else { panic!("two sizes") };
+    let mut random = Random(13);
+    let arrays = [4, 4, 4, 4, 3, 4, c].iter().map(|rows| random.doubles(rows * b, -1.0, 1.0)).collect();
+    in_weights(size, arrays, 5)
+}
+
+/// The temperatures of n cells at the start and those wanted at the end, with a step's length and how many there are.
+pub fn temperatures(size: &[usize]) -> Inputs {
+    let &[n, steps] = size else { panic!("two sizes") };
+    let mut random = Random(14);
+    let arrays = vec![random.doubles(n, 0.0, 1.0), random.doubles(n, 0.0, 1.0)];
+    Inputs { scalars: vec![0.25], ..in_weights(&[n, steps], arrays, 1) }
+}
+
+/// Parameters of prey and predators, where they start, the time between observations, and n observations.
+pub fn prey_and_predators(size: &[usize]) -> Inputs {
+    let mut random = Random(15);
+    let arrays = vec![vec![1.1, 0.4, 0.1, 0.4], vec![10.0, 5.0], random.doubles(2 * size[0], 1.0, 12.0)];
+    Inputs { scalars: vec![0.01], ..in_weights(size, arrays, 1) }
+}
+
+/// A state that moves on, the variances of how it does and of what is seen, and n observations.
+pub fn observed_states(size: &[usize]) -> Inputs {
+    let mut random = Random(16);
+    let moves = vec![1.0, 0.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.1, -0.1, 0.0, 0.95, 0.0, 0.0, -0.1, 0.0, 0.95];
+    let variances = [random.doubles(4, 0.01, 0.1), random.doubles(2, 0.1, 0.3)];
+    in_weights(size, [moves].into_iter().chain(variances).chain([random.doubles(2 * size[0], -1.0, 1.0)]).collect(), 3)
+}
+
+/// The places and masses of n bodies.
+pub fn bodies(size: &[usize]) -> Inputs {
+    let mut random = Random(17);
+    in_weights(size, vec![random.doubles(3 * size[0], -1.0, 1.0), random.doubles(size[0], 0.5, 1.5)], 1)
+}
+
+/// A vector that the result depends on.
+pub fn searched(size: &[usize]) -> Inputs {
+    in_weights(size, vec![Random(18).doubles(size[0], -1.0, 1.0)], 1)
+}
+
+/// Weights for d numbers, n samples, and which of them are ones.
+pub fn answers(size: &[usize]) -> Inputs {
+    let &[d, n] = size else { panic!("two sizes") };
+    let mut random = Random(19);
+    let arrays = vec![random.doubles(d, -0.5, 0.5), random.doubles(n * d, -1.0, 1.0), (0..n).map(|_| random.below(2) as f64).collect()];
+    in_weights(size, arrays, 1)
+}
+
+/// A k × k kernel, an h × w image, and the image that is wanted.
+pub fn images(size: &[usize]) -> Inputs {
+    let &[k, h, w] = size else { panic!("three sizes") };
+    let mut random = Random(20);
+    in_weights(size, [k * k, h * w, (h - k + 1) * (w - k + 1)].iter().map(|&count| random.doubles(count, -1.0, 1.0)).collect(), 1)
+}
