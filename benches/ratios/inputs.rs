@@ -295,3 +295,16 @@ pub fn images(size: &[usize]) -> Inputs {
     let mut random = Random(20);
     in_weights(size, [k * k, h * w, (h - k + 1) * (w - k + 1)].iter().map(|&count| random.doubles(count, -1.0, 1.0)).collect(), 1)
 }
+
+/// A hand of b bones, each after its parent, and n vertices of its skin, of which each follows all bones by its weights.
+pub fn skinned_hand(size: &[usize]) -> Inputs {
+    let &[b, n] = size else { panic!("two sizes") };
+    let mut random = Random(21);
+    let ranges =
+        [(3 * b, -0.5, 0.5), (3 * b, -1.0, 1.0), (3 * b, -1.0, 1.0), (3 * n, -2.0, 2.0), (n * b, 0.0, 2.0 / b as f64), (3 * n, -2.0, 2.0)];
+    let arrays = ranges.iter().map(|&(count, low, high)| random.doubles(count, low, high)).collect();
+    let mut inputs = in_weights(size, arrays, 1);
+    inputs.arrays.insert(3, Array::Indexes((0..b).map(|bone| random.below(bone.max(1))).collect()));
+    inputs.read += 8 * b;
+    inputs
+}

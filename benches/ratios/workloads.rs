@@ -239,6 +239,15 @@ pub const WORKLOADS: &[Workload] = &[
         inputs: inputs::images,
         limit: 0.0,
     },
+    Workload {
+        name: "hand with skin",
+        file: "hand",
+        entry: "handGradient",
+        sizes: &[&[22, 544], &[22, 10_000]],
+        label: product,
+        inputs: inputs::skinned_hand,
+        limit: 0.0,
+    },
 ];
 
 /// The text of the program.
