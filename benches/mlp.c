@@ -59,9 +59,9 @@ int mlpGradient(int64_t h, int64_t d, int64_t c, int64_t n, const double *restri
             return 5;
         }
     }
-    transpose(h, d, W1, W1T);
-    transpose(h, h, W2, W2T);
-    transpose(c, h, W3, W3T);
+    transposed(h, d, W1, W1T);
+    transposed(h, h, W2, W2T);
+    transposed(c, h, W3, W3T);
     forward(n, d, h, W1T, b1, x, first);
     tanh_all(n * h, first);
     forward(n, h, h, W2T, b2, first, second);

@@ -14,8 +14,8 @@ int rnnGradient(int64_t h, int64_t d, int64_t t, const double *restrict W, const
     double *restrict x = UT + d * h;
     double *restrict delta = x + (t + 1) * h;
     double *restrict back = delta + t * h;
-    transpose(h, h, W, WT);
-    transpose(h, d, U, UT);
+    transposed(h, h, W, WT);
+    transposed(h, d, U, UT);
     memset(x, 0, (size_t)h * sizeof(double));
     for (int64_t s = 0; s < t; ++s) {
         double *next = x + (s + 1) * h;

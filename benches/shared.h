@@ -35,7 +35,7 @@ static inline void add_rows(int64_t count, int64_t n, double scale, const double
 }
 
 /* b = aᵀ, where a has m rows of n numbers. */
-static inline void transpose(int64_t m, int64_t n, const double *restrict a, double *restrict b)
+static inline void transposed(int64_t m, int64_t n, const double *restrict a, double *restrict b)
 {
     for (int64_t i = 0; i < m; ++i) {
         for (int64_t j = 0; j < n; ++j) {
