@@ -1,8 +1,9 @@
 //! The table of workloads: a program, an entry, sizes, inputs.
 //!
-//! To add one: `benches/<file>.smooth`, a hand-written `benches/<file>.c` (after `benches/shared.h`) with functions of the same names and parameters as
-//! `smoothc emit` gives, and a row here. A hand-written function may leave out what a C programmer would (size checks), but not
-//! what the result needs: an index out of range is a status.
+//! To add one: `benches/<file>.smooth`, a hand-written `benches/<file>.c` with functions of the same names and parameters as
+//! `smoothc emit` gives, and a row here. What hand-written functions share is in `benches/shared.h`, which is put before each of
+//! them. A hand-written function may leave out what a C programmer would (size checks), but not what the result needs: an index
+//! out of range is a status.
 
 use std::path::Path;
 
