@@ -174,11 +174,18 @@ impl Session {
 
     /// Runs the stages up to the one of this name.
     pub fn run_to(&mut self, stage: &str, load: &mut Loader) -> Result<(), Diagnostics> {
-        for pass in PASSES {
-            // `types` parses the main file too, and goes on after its errors to report those of the rest
-            if pass.name == "syntax" && stage != "syntax" {
-                continue;
-            }
+        // `types` parses the main file too, and goes on after its errors to report those of the rest
+        self.run_passes(PASSES.iter().filter(|pass| pass.name != "syntax" || stage == "syntax"), stage, load)
+    }
+
+    /// Runs the stages after `types` on the program that is there, up to the one of this name.
+    pub fn go_on_to(&mut self, stage: &str) -> Result<(), Diagnostics> {
+        let passes = PASSES.iter().skip_while(|pass| pass.name != "types").skip(1);
+        self.run_passes(passes, stage, &mut |path, _| Err(format!("{path} is not opened after types")))
+    }
+
+    fn run_passes(&mut self, passes: impl Iterator<Item = &'static Pass>, stage: &str, load: &mut Loader) -> Result<(), Diagnostics> {
+        for pass in passes {
             // Futhark is emitted from the core
             if pass.name == "lower" && stage != "lower" && self.options.target == Target::Futhark {
                 continue;

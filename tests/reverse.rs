@@ -3,16 +3,16 @@
 //! `tests/reverse/values.smooth` and `updates.smooth`: every entry is called with arguments of two sizes, and what the
 //! interpreter says of it as written, where `vjp` has a meaning of its own, all say: forward and reverse, interpreted and
 //! as C under sanitizers with a workspace of the exact size. `tests/reverse/costs.smooth`: pairs `f` and `f_gradient`,
-//! counted at two sizes (RULES.md, Cheap gradients). Random programs are in `tests/properties.rs`.
+//! counted at two sizes, larger than those of `tests/law.rs` (RULES.md, Cheap gradients). Random programs are in
+//! `tests/properties.rs`.
 
 mod generator;
 
 use generator::asked;
 use generator::engine::{Counts, With, check_text};
+use generator::law::{count, doubles, total};
 use generator::words::{arguments, length};
 use smoothc::driver::{Options, Session};
-use smoothc::ir::eval::{self, Counts as Operations};
-use smoothc::ir::{Program, Type};
 use smoothc::stack::with_large_stack;
 
 fn session(source: &str) -> Session {
@@ -51,27 +51,6 @@ fn derivatives_are_the_same_in_every_way() {
     hold(include_str!("reverse/values.smooth"));
 }
 
-fn doubles(ty: &Type, n: usize) -> u64 {
-    match ty {
-        Type::Double => 1,
-        Type::Index(_) | Type::Bool => 0,
-        Type::Array(element, size) => length(size, n) as u64 * doubles(element, n),
-        Type::Tuple(parts) => parts.iter().map(|part| doubles(part, n)).sum(),
-    }
-}
-
-fn count(program: &Program, entry: &str, words: &[String]) -> Operations {
-    let function = &program.functions[entry];
-    let arguments = smoothc::cli::args::read(function, words).unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
-    let values = arguments.values.iter().map(smoothc::cli::values::from_flat).collect();
-    let outcome = eval::eval(program, entry, values).unwrap_or_else(|error| panic!("{entry}: {}", error.message));
-    outcome.trace.counts
-}
-
-fn total(counts: Operations) -> u64 {
-    counts.arithmetic + counts.comparisons + counts.reads + counts.writes
-}
-
 /// RULES.md, Cheap gradients: (4 + d) times the function's counts, the laws of its primitives, the Doubles of the point, a
 /// constant. No primitive in the list has a law of more than three operations.
 #[test]
@@ -93,9 +72,10 @@ fn a_gradient_costs_a_constant_times_its_function() {
             let is_cheap = [8, larger].map(|n| {
                 let function = &session.program.functions[&*name];
                 let words = arguments(function, n);
-                let own = count(&session.program, &name, &words);
-                let gradient = total(count(&session.program, &format!("{name}_gradient"), &words));
-                let point: u64 = function.params.iter().map(|param| doubles(param.ty(), n)).sum();
+                let counted = |entry: &str| count(&session.program, entry, &words).unwrap_or_else(|said| panic!("{entry}: {said}"));
+                let own = counted(&name);
+                let gradient = total(counted(&format!("{name}_gradient")));
+                let point: u64 = function.params.iter().map(|param| doubles(param.ty(), &|size| length(size, n))).sum();
                 let ratio = gradient.saturating_sub(point) as f64 / total(own).max(1) as f64;
                 asked::say(&format!("{name}, n = {n}: {gradient} of {}, ratio {ratio:.2}", total(own)));
                 if ratio > worst.0 {

@@ -10,6 +10,7 @@ pub mod backwards;
 pub mod construct;
 pub mod engine;
 pub mod grow;
+pub mod law;
 pub mod native;
 pub mod program;
 pub mod random;
