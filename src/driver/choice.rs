@@ -2,8 +2,8 @@
 //!
 //! In: a `vjp` whose inner derivatives are decided, and the functions before its own. Out: the way, and what each candidate
 //! costs. Costs are polynomials in sizes (RULES.md, Modes): the total degree decides, then the coefficients with
-//! all sizes set equal, highest degree first; ties go to forward. Of what is a bound, not a count, coefficients are compared only
-//! where they are far apart.
+//! all sizes set equal, highest degree first; ties go to forward. Of Jacobians of one degree, coefficients are compared only where they
+//! are far apart.
 //!
 //!     gradient of a recurrence in h² weights   forward: 12 h⁴ t, reverse: 9 h² t   →   reverse
 //!
@@ -27,7 +27,7 @@ use crate::{ad, rewrite};
 /// The last phase of a schedule that candidates go through.
 const LAST_PHASE: &str = "collapse";
 
-/// What is so many times less is less in any case.
+/// A Jacobian by rows that is so many times less is less in any case: later phases share what its columns have in common.
 const CLEARLY: i64 = 4;
 
 /// A candidate of more nodes is not optimised: it is no textbook program, and would take long. What it costs as it is, is a
@@ -47,11 +47,8 @@ pub fn choose(
     let (forward, reverse) = (cost(Way::Forward), cost(Way::Reverse));
     let is_jacobian = Vjp::of(form).is_some_and(|vjp| vjp.wants_rows());
     let (way, reason) = match (&forward, &reverse) {
-        // a bound says how much at most, and later phases share what the columns of a Jacobian have in common
-        (Some(forward), Some(reverse))
-            if degree(forward) == degree(reverse) && (is_jacobian || !(is_count(forward) && is_count(reverse))) =>
-        {
-            if adds_up(forward) && adds_up(reverse) && compare(&times(CLEARLY, reverse), forward) == Ordering::Less {
+        (Some(forward), Some(reverse)) if degree(forward) == degree(reverse) && (is_jacobian || !comparable(forward, reverse)) => {
+            if comparable(forward, reverse) && compare(&times(CLEARLY, reverse), forward) == Ordering::Less {
                 (Way::Reverse, "of the same degree with clearly smaller coefficients")
             } else {
                 (Way::Forward, "since both are of one degree")
@@ -134,9 +131,9 @@ fn times(factor: i64, cost: &Cost) -> Cost {
     Cost { arithmetic: cost.total().mul(&Size::constant(factor)), ..Cost::default() }
 }
 
-/// Whether the polynomial says how much, and not only how it grows.
-fn is_count(cost: &Cost) -> bool {
-    !cost.is_bound && adds_up(cost)
+/// Whether coefficients say what is less.
+fn comparable(a: &Cost, b: &Cost) -> bool {
+    adds_up(a) && adds_up(b)
 }
 
 /// Whether nothing is taken away from something of the highest degree.
