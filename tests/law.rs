@@ -70,9 +70,8 @@ const POINT: &str = "forward asks for each Double of the point whether it is the
 const SMALL: &str = "a state of few elements is numbers in the function, and an array on the way back";
 
 /// Entries of files, and the gradient forms in them, that cost more.
-const BEYOND: [(&str, &str); 6] = [
+const BEYOND: [(&str, &str); 5] = [
     ("examples/motion.smooth filterSlope", SMALL),
-    ("examples/motion.smooth lastEstimate", SMALL),
     ("tests/reverse/values.smooth g55, form 1", NESTED),
     ("tests/reverse/values.smooth g59, form 1", POINT),
     ("tests/reverse/values.smooth g63, form 1", HANDED),

@@ -296,6 +296,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ("fold-final", "ifold (fun s i -> x + double i) y 3", "let i = 3 - 1 in x + double i"),
     ("fold-final", "ifold (fun s i -> s + double i) y 3", ""),
     ("update-array", "accumulate [x, y] 1 z", "[x, y + z]"),
+    ("update-array", "update [[x, y], [y, x]] 0 [z, z]", "[[z, z], [y, x]]"),
     ("update-array", "update (build 2 (fun i -> exp x)) 1 z", ""),
     ("get-update", "(update [x, y] 1 z)[1]", "z"),
     ("get-update", "(accumulate [x, y] 1 z)[1]", "[x, y][1] + z"),

@@ -2,6 +2,7 @@
 //!
 //!     (update a i x)[i]                                        →  x
 //!     update [a, b] 0 x                                        →  [x, b]
+//!     update [a, b] [0, j] x                                   →  [update a j x, b]
 //!     accumulate (update a i x) i y                            →  update a i (x + y)
 //!     update a i a[i]                                          →  a
 //!     ifold (fun a i -> accumulate a i e) z n                  →  build n (fun i -> z[i] + e)
@@ -31,19 +32,20 @@ rules! {
     "update-same" Fusion Fusion @ Any: "update a i a[i] -> a" if ["0 <= i && i < length a"] => update_same;
 }
 
-/// An update of a short array at a literal index: the array is written out.
+/// An update of a short array at a literal index: the array is written out. One of rows only where it is written out already.
 fn update_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Update(change, parts) = expr.term() else { return None };
     let Updated { array, indices, value } = Updated::of(parts)?;
-    let [index] = indices else { return None };
+    let (index, rest) = indices.split_first()?;
     let Term::Index(at) = index.term() else { return None };
     let Type::Array(element, length) = array.ty() else { return None };
     let length = length.as_constant()?;
-    if !(0..length).contains(at) || length > SEVERAL || element.has_array() || *change == Change::Add && value.ty() != &Type::Double {
+    if !(0..length).contains(at) || length > SEVERAL || rest.is_empty() && *change == Change::Add && value.ty() != &Type::Double {
         return None;
     }
     let mut items = match array.term() {
         Term::Array(items) => items.clone(),
+        _ if element.has_array() => return None,
         _ => {
             facts.require("nothing is computed twice", is_free(array), array)?;
             (0..length).map(|k| Expr::get(array.clone(), Expr::index(k))).collect()
@@ -51,6 +53,7 @@ fn update_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     };
     let item = items.get_mut(usize::try_from(*at).ok()?)?;
     *item = match change {
+        _ if !rest.is_empty() => Expr::update(*change, item.clone(), rest.to_vec(), value.clone()),
         Change::Replace if !facts.is_total(item) => return None,
         Change::Replace => value.clone(),
         Change::Add => Expr::prim(Prim::Add, vec![item.clone(), value.clone()]),

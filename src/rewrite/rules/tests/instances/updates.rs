@@ -11,9 +11,15 @@ use crate::rewrite::generate::Generator;
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
     Some(match rule {
         "update-array" => {
-            let items = (0..1 + g.below(4)).map(|_| g.double(1)).collect();
-            let array = Expr::array(Type::Double, items);
             let change = if g.below(2) == 0 { Change::Add } else { Change::Replace };
+            let count = 1 + g.below(4);
+            if g.below(3) == 0 {
+                let row = g.vector(0);
+                let array = Expr::array(row.ty().clone(), vec![row; count]);
+                return Some(Expr::update(change, array, vec![Expr::index(g.below(3) as i64), g.index(0)], g.double(2)));
+            }
+            let items = (0..count).map(|_| g.double(1)).collect();
+            let array = Expr::array(Type::Double, items);
             Expr::update(change, array, vec![Expr::index(g.below(3) as i64)], g.double(2))
         }
         "get-update" => {
