@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Result;
+use super::cost::is_cheap;
 use crate::budget;
 use crate::ir::free::mentions;
 use crate::ir::last_use::component;
@@ -92,6 +93,27 @@ impl Block {
         let Some(at) = self.items.iter().position(|item| matches!(item, Item::Let(own, _) if own == var)) else { return };
         by.iter().for_each(|(var, _)| self.may_drop(var));
         self.items.splice(at..=at, by.into_iter().map(|(var, value)| Item::Let(var, value)));
+    }
+
+    /// Takes what is computed here for `value`, and for the components of a tuple, from `from` where that is work.
+    pub fn take(&mut self, value: &Expr, from: &Expr) {
+        if let Term::Tuple(parts) = value.term() {
+            parts.iter().enumerate().for_each(|(k, part)| self.take(part, &Expr::proj(from.clone(), k)));
+        } else if let Some((var, value)) = self.made(value)
+            && !is_cheap(&value)
+        {
+            self.replace(&var, vec![(var.clone(), from.clone())]);
+        }
+    }
+
+    /// The variable that a name stands for and the value that it has here; `None` where that is from outside, or no variable's.
+    pub fn made(&self, name: &Expr) -> Option<(Var, Expr)> {
+        let root = root(name, &self.names());
+        let Term::Var(var) = root.term() else { return None };
+        self.items.iter().find_map(|item| match item {
+            Item::Let(own, value) if own == var => Some((own.clone(), value.clone())),
+            _ => None,
+        })
     }
 
     pub fn check(&mut self, cond: Expr, status: Status, span: Span) {
@@ -226,6 +248,7 @@ fn root(name: &Expr, names: &HashMap<&Var, &Expr>) -> Expr {
                     Some(Term::Tuple(parts)) if parts.get(*k).is_some_and(is_name) => root(&parts[*k], names),
                     _ => Expr::proj(tuple, *k),
                 },
+                Term::Tuple(parts) if parts.get(*k).is_some_and(is_name) => root(&parts[*k], names),
                 _ => Expr::proj(tuple, *k),
             }
         }

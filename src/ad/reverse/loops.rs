@@ -27,6 +27,8 @@ pub struct Elements {
     pub n: Expr,
     pub i: Var,
     pub body: Expr,
+    /// The name of what was built.
+    pub array: Expr,
     pub out: Adjoint,
 }
 
@@ -86,7 +88,8 @@ impl Sweep<'_> {
         let body = instance(&elements.body, &[(elements.i.clone(), Expr::var(&i))]);
         let mut block = out.inner();
         let ((), frame) = self.scope(&body, false, |this| {
-            let (_, result) = this.forward(&body, &mut block)?;
+            let (value, result) = this.forward(&body, &mut block)?;
+            block.take(&value, &Expr::get(elements.array.clone(), Expr::var(&i)));
             for (path, cotangent) in &taken {
                 if let Some(place) = result.at(path) {
                     this.add(&place.clone(), Expr::get(cotangent.clone(), Expr::var(&i)), &mut block);
@@ -182,8 +185,8 @@ impl Sweep<'_> {
         let leaves = paths(acc.ty(), &steps.active);
         let own: Vec<Var> = leaves.iter().map(|(path, ty)| Var::fresh(&bar(acc.name(), path), ty.clone())).collect();
         let mut block = out.inner();
-        let (shares, frame) = self.scope_of_steps(&acc, steps, &body, &leaves, &own, &mut block)?;
-        let turned = Turned { block, frame };
+        let ((shares, result), frame) = self.scope_of_steps(&acc, steps, &body, &leaves, &own, &mut block)?;
+        let mut turned = Turned { block, frame };
         let is_fixed = |k: usize| matches!(shares[k].term(), Term::Var(var) if *var == own[k]);
         let moving: Vec<usize> = (0..own.len()).filter(|k| !is_fixed(*k)).collect();
         let mut results: Vec<Expr> = moving.iter().map(|k| shares[*k].clone()).collect();
@@ -193,9 +196,9 @@ impl Sweep<'_> {
         let restored: Vec<Expr> = turned.block.restored().into_iter().filter(|array| !is_state(array)).collect();
         results.extend(restored.iter().cloned());
         let spares = out.spares();
-        let close = |results: Vec<Expr>| prune(&turned.block.close(one_or_tuple(results)), &spares);
-        let step = if results.is_empty() { Expr::tuple(Vec::new()) } else { close(results.clone()) };
-        let kept = Kept::of(steps, &step, &acc);
+        let close = |turned: &Turned, results: Vec<Expr>| prune(&turned.block.close(one_or_tuple(results)), &spares);
+        let step = if results.is_empty() { Expr::tuple(Vec::new()) } else { close(&turned, results.clone()) };
+        let mut kept = Kept::of(steps, &step, &acc);
         if let Some(parts) = self.functions.options.checkpoint
             && !kept.is_nothing()
             && !steps.is_part
@@ -222,7 +225,8 @@ impl Sweep<'_> {
             let mut inits: Vec<Expr> = moving.iter().map(|k| firsts[*k].clone()).collect();
             inits.extend(wires.iter().map(|wire| self.total(*wire, out)));
             // a component that goes back with the loop is what the step leaves of it
-            let step = if kept.logged.is_empty() { step } else { close([results, kept.carried(&acc)].concat()) };
+            let is_less = kept.take_states_after(&result, &mut turned.block);
+            let step = if kept.logged.is_empty() && !is_less { step } else { close(&turned, [results, kept.carried(&acc)].concat()) };
             let vars = moving.iter().map(|k| own[*k].clone()).chain(names).collect();
             let (mut vars, step, mut inits) = carry(&restored, vars, step, inits);
             let (step, carried) = kept.states(steps, (&acc, &i), step, out);
@@ -253,7 +257,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// One step and its way back: the cotangents of the state before it.
+    /// One step and its way back: the cotangents of the state before it, and the state after it.
     fn scope_of_steps(
         &mut self,
         acc: &Var,
@@ -262,14 +266,14 @@ impl Sweep<'_> {
         leaves: &[(Vec<usize>, Type)],
         own: &[Var],
         block: &mut Block,
-    ) -> Result<(Vec<Expr>, Frame)> {
+    ) -> Result<((Vec<Expr>, Expr), Frame)> {
         // the accumulator is active in the step as it is in the loop
         let placeholder = self.activate(acc, &steps.active);
         self.states.push(acc.clone());
         let scoped = self.scope(body, false, |this| {
             let adjoint = this.activate(acc, &steps.active);
             this.enters_part = steps.is_in_parts;
-            let (_, result) = this.forward(body, block)?;
+            let (value, result) = this.forward(body, block)?;
             for ((path, _), cotangent) in leaves.iter().zip(own) {
                 if let Some(place) = result.at(path) {
                     this.add(&place.clone(), Expr::var(cotangent), block);
@@ -277,7 +281,7 @@ impl Sweep<'_> {
             }
             this.backward(block)?;
             let places: Vec<Wire> = adjoint.leaves().into_iter().map(|place| place.wire).collect();
-            Ok(places.into_iter().map(|wire| this.total(wire, block)).collect::<Vec<_>>())
+            Ok((places.into_iter().map(|wire| this.total(wire, block)).collect::<Vec<_>>(), value))
         });
         drop(placeholder);
         self.states.pop();

@@ -12,20 +12,27 @@
 use super::loops::Steps;
 use super::undo::Log;
 use crate::ad::block::Block;
+use crate::ad::cost::is_cheap;
 use crate::ir::free::mentions;
 use crate::ir::in_place::Changes;
 use crate::ir::last_use::component;
 use crate::ir::subst::instance;
-use crate::ir::{Change, Expr, Type, Var};
+use crate::ir::{Change, Expr, Prim, Type, Var};
 
 /// What is kept of a fold's states.
 pub struct Kept {
     ty: Type,
     /// The state's components that are no tuples.
     leaves: Vec<(Vec<usize>, Type)>,
-    /// Those with a tape.
-    taped: Vec<usize>,
+    taped: Vec<Taped>,
     pub logged: Vec<Logged>,
+}
+
+/// A component with a tape: its states before the steps, or all of them where the way back also takes the one after a step, by
+/// this name, and does not compute it again.
+struct Taped {
+    leaf: usize,
+    after: Option<Var>,
 }
 
 /// A component with a log for each update.
@@ -60,13 +67,28 @@ impl Kept {
                 is_logged[other] = true;
             }
         }
-        let taped = (0..leaves.len()).filter(|leaf| is_read[*leaf] && !is_logged[*leaf]).collect();
+        let taped = (0..leaves.len()).filter(|leaf| is_read[*leaf] && !is_logged[*leaf]).map(|leaf| Taped { leaf, after: None }).collect();
         let logged = (0..leaves.len()).filter(|leaf| is_logged[*leaf]).filter_map(|leaf| candidates[leaf].take()).collect();
         Kept { ty: acc.ty().clone(), leaves, taped, logged }
     }
 
     pub fn is_nothing(&self) -> bool {
         self.taped.is_empty() && self.logged.is_empty()
+    }
+
+    /// Takes what the step computes of the state after it, `result`, from the tapes where that is work; whether there is any.
+    pub fn take_states_after(&mut self, result: &Expr, block: &mut Block) -> bool {
+        for at in 0..self.taped.len() {
+            let leaf = self.part(result, self.taped[at].leaf);
+            if let Some((var, value)) = block.made(&leaf)
+                && !is_cheap(&value)
+            {
+                let after = var.renewed(var.ty().clone());
+                block.replace(&var, vec![(var.clone(), Expr::var(&after))]);
+                self.taped[at].after = Some(after);
+            }
+        }
+        self.taped.iter().any(|taped| taped.after.is_some())
     }
 
     /// A component of the state.
@@ -103,7 +125,8 @@ impl Kept {
             return (step, Vec::new());
         }
         let all = self.forward(steps, out);
-        let kept_at = |at: usize| Expr::get(Expr::proj(Expr::var(&all), self.leaves.len() + at), Expr::var(i));
+        let tape = |at: usize| Expr::proj(Expr::var(&all), self.leaves.len() + at);
+        let kept_at = |at: usize| Expr::get(tape(at), Expr::var(i));
         let name = |leaf: usize| Var::fresh(acc.name(), self.leaves[leaf].1.clone());
         // what each component is after the step
         let carried: Vec<(Var, Expr)> =
@@ -119,11 +142,14 @@ impl Kept {
             }
             before.push((*leaf, name(*leaf), instance(&value, &[(steps.i.clone(), Expr::var(i))])));
         }
-        let read = |leaf: usize| match (self.taped.iter().position(|own| *own == leaf), before.iter().find(|(own, ..)| *own == leaf)) {
-            (Some(at), _) => kept_at(at),
-            (None, Some((_, name, _))) => Expr::var(name),
-            (None, None) => self.part(&steps.init, leaf),
-        };
+        let read =
+            |leaf: usize| match (self.taped.iter().position(|taped| taped.leaf == leaf), before.iter().find(|(own, ..)| *own == leaf)) {
+                (Some(at), _) => kept_at(at),
+                (None, Some((_, name, _))) => Expr::var(name),
+                (None, None) => self.part(&steps.init, leaf),
+            };
+        let after = self.taped.iter().enumerate().filter_map(|(at, taped)| Some((at, taped.after.as_ref()?)));
+        let step = after.fold(step, |step, (at, name)| Expr::let_(name.clone(), Expr::get(tape(at), one_more(&Expr::var(i))), step));
         let step = Expr::let_(acc.clone(), self.state(read), step);
         let step = before.into_iter().rev().fold(step, |step, (_, name, value)| Expr::let_(name, value, step));
         (step, carried)
@@ -132,10 +158,12 @@ impl Kept {
     /// Gives the fold what it keeps, behind its state.
     fn forward(&self, steps: &Steps, out: &mut Block) -> Var {
         let (acc, first) = (Expr::var(&steps.acc), &steps.init);
-        // the first rows of the tapes, and how each step writes its own
-        let mut rows: Vec<Expr> = self.taped.iter().map(|leaf| self.part(first, *leaf)).collect();
-        rows.extend(self.logged.iter().flat_map(|Logged { leaf, logs, .. }| logs.iter().map(|log| log.nothing(&self.part(first, *leaf)))));
-        let tapes: Vec<Expr> = rows.into_iter().map(|row| Expr::build(steps.n.clone(), "i", |_| row)).collect();
+        // the first tapes, and how each step writes its row
+        let more = |taped: &Taped| if taped.after.is_some() { one_more(&steps.n) } else { steps.n.clone() };
+        let mut tapes: Vec<Expr> = self.taped.iter().map(|taped| Expr::build(more(taped), "i", |_| self.part(first, taped.leaf))).collect();
+        for Logged { leaf, logs, .. } in &self.logged {
+            tapes.extend(logs.iter().map(|log| Expr::build(steps.n.clone(), "i", |_| log.nothing(&self.part(first, *leaf)))));
+        }
         let state_type = Type::tuple(self.leaves.iter().map(|(_, ty)| ty).chain(tapes.iter().map(Expr::ty)).cloned().collect());
         let state = steps.acc.renewed(state_type.clone());
         let next = steps.acc.renewed(steps.acc.ty().clone());
@@ -145,16 +173,22 @@ impl Kept {
             let tape = Expr::proj(Expr::var(&state), self.leaves.len() + updates.len());
             updates.push((Var::fresh(&format!("{}_tape", steps.acc.name()), tape.ty().clone()), write(tape)));
         };
-        for leaf in &self.taped {
-            keep(&|tape| Expr::update(Change::Replace, tape, vec![i.clone()], self.part(&acc, *leaf)));
+        for Taped { leaf, after } in &self.taped {
+            keep(&|tape| match after {
+                Some(_) => Expr::update(Change::Replace, tape, vec![one_more(&i)], self.part(&Expr::var(&next), *leaf)),
+                None => Expr::update(Change::Replace, tape, vec![i.clone()], self.part(&acc, *leaf)),
+            });
         }
         for Logged { leaf, logs, .. } in &self.logged {
             logs.iter().for_each(|log| keep(&|tape| log.keep(&self.part(&acc, *leaf), tape, &i)));
         }
         let results =
             (0..self.leaves.len()).map(|k| self.part(&Expr::var(&next), k)).chain(updates.iter().map(|(name, _)| Expr::var(name)));
-        let body = Expr::let_(next.clone(), steps.body.clone(), Expr::tuple(results.collect()));
-        let body = updates.into_iter().rev().fold(body, |body, (name, update)| Expr::let_(name, update, body));
+        let results = Expr::tuple(results.collect());
+        let (after, before): (Vec<_>, Vec<_>) = updates.into_iter().partition(|(_, update)| mentions(update, &next));
+        let within =
+            |updates: Vec<(Var, Expr)>, body| updates.into_iter().rev().fold(body, |body, (name, update)| Expr::let_(name, update, body));
+        let body = within(before, Expr::let_(next.clone(), steps.body.clone(), within(after, results)));
         let body = Expr::let_(steps.acc.clone(), self.whole(&state), body);
         let firsts = (0..self.leaves.len()).map(|k| self.part(first, k));
         let init = Expr::tuple(firsts.chain(tapes).collect());
@@ -163,6 +197,10 @@ impl Kept {
         out.replace(&steps.result, vec![(all.clone(), fold), (steps.result.clone(), self.whole(&all))]);
         all
     }
+}
+
+fn one_more(index: &Expr) -> Expr {
+    Expr::prim(Prim::Add, vec![index.clone(), Expr::index(1)])
 }
 
 /// The components of a type that are no tuples.

@@ -198,7 +198,8 @@ impl<'a> Sweep<'a> {
                 let n = shared("n", n.clone(), out);
                 let array = out.bind("t", Expr::build_with(n.clone(), i.clone(), body.clone()).at(expr.span()));
                 let adjoint = self.wires_for(&array, &active, "t");
-                self.operations.push(Operation::Elements(Elements { n, i: i.clone(), body: body.clone(), out: adjoint.clone() }));
+                let (i, body, out) = (i.clone(), body.clone(), adjoint.clone());
+                self.operations.push(Operation::Elements(Elements { n, i, body, array: array.clone(), out }));
                 (array, adjoint)
             }
             Term::Fold { n, acc, i, body, init } => {
