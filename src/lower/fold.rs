@@ -10,6 +10,7 @@
 //!     ifold(n, (a, b). (b, f a b))   →   three buffers that rotate, n % 3 deciding who starts where
 
 use crate::ir::in_place::stays;
+use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
@@ -132,12 +133,20 @@ impl Lowerer<'_> {
         self.copy(&done, dest, span)
     }
 
-    /// Writes what the state is before the first step; not where each step replaces an element of its own, and none reads one.
+    /// Writes what the state is before the first step. Where each step replaces an element of its own, and none reads one, only
+    /// the elements before those are written.
     fn first_state(&mut self, init: &Expr, now: &Dest, (acc, i, body): (&Var, &Var, &Expr), size: Option<&Size>) -> Result<()> {
         let (Term::Tuple(parts), Dest::Tuple(places)) = (init.term(), now) else { return self.write_alone(init, now) };
         for (k, (part, place)) in parts.iter().zip(places).enumerate() {
-            let is_whole = matches!(place, Dest::Array(array) if Some(&array.length()) == size);
-            if !(is_whole && matches!(part.term(), Term::Build { .. }) && fills(body, acc, i, k) && stays(body, acc, &[k])) {
+            let replaced = if stays(body, acc, &[k]) { fills(body, acc, i, k) } else { None };
+            if let (Some(before), Some(size), Dest::Array(array), Term::Build { i, body, .. }) = (replaced, size, place, part.term())
+                && array.length() == size.add(&Size::constant(before))
+            {
+                for at in 0..before {
+                    let first = self.element_dest(array, &Value::Index(at), part.span())?;
+                    self.write_alone(&substitute(body, &[(i.clone(), Expr::index(at))]), &first)?;
+                }
+            } else {
                 self.write_alone(part, place)?;
             }
         }
@@ -302,6 +311,10 @@ impl Lowerer<'_> {
                                 }
                                 moved.push(k);
                             }
+                        }
+                        // each element of its own place
+                        Holder::Array { free: None, now, .. } if matches!(part.term(), Term::Build { .. }) => {
+                            self.write_alone(part, &Dest::Array(now.clone()))?;
                         }
                         // changed in place, as a rule; what an alias kept from that is copied
                         Holder::Array { free: None, now, .. } if path_of(part, acc).is_none() => {

@@ -5,7 +5,7 @@
 
 use crate::ir::in_place::stays;
 use crate::ir::last_use::component;
-use crate::ir::{Change, Expr, Term, Type, Var};
+use crate::ir::{Change, Expr, Prim, Term, Type, Var};
 
 use super::program::{Id, Value};
 use super::view::{ArrayView, Dest, Target};
@@ -124,7 +124,8 @@ pub fn parts(expr: &Expr, acc: &Var, components: &[Component]) -> Option<Vec<Exp
 
 /// What each way through the body makes of the components.
 pub fn tails(body: &Expr, acc: &Var, components: &[Component]) -> Vec<Vec<Source>> {
-    let in_place: Vec<bool> = components.iter().map(|component| body.has_updates() && stays(body, acc, &component.path)).collect();
+    let is_in_place = |path: &[usize]| body.has_updates() && stays(body, acc, path) || changes_each(body, acc, path);
+    let in_place: Vec<bool> = components.iter().map(|component| is_in_place(&component.path)).collect();
     tails_of(body, acc, components, &in_place)
 }
 
@@ -145,32 +146,86 @@ fn tails_of(body: &Expr, acc: &Var, components: &[Component], in_place: &[bool])
     }
 }
 
-/// Whether each step replaces the element of a component whose index is the step's, and the component is not used otherwise.
-pub fn fills(body: &Expr, acc: &Var, i: &Var, k: usize) -> bool {
+/// Whether each step computes each element of a component from that element alone, and the component is not used otherwise:
+/// it can be written where it is.
+fn changes_each(body: &Expr, acc: &Var, path: &[usize]) -> bool {
+    let mut tail = body;
+    while let Term::Let(_, _, rest) | Term::Check { body: rest, .. } = tail.term() {
+        tail = rest;
+    }
+    let part = path.iter().try_fold(tail, |tail, k| match tail.term() {
+        Term::Tuple(parts) => parts.get(*k),
+        _ => None,
+    });
+    let Some(mut element) = part else { return false };
+    let mut indices: Vec<&Var> = Vec::new();
+    loop {
+        element = match element.term() {
+            Term::Build { i, body, .. } => {
+                indices.push(i);
+                body
+            }
+            Term::Let(_, _, body) => body,
+            _ => break,
+        };
+    }
+    fn is_own(expr: &Expr, acc: &Var, path: &[usize], indices: &[&Var]) -> bool {
+        match (expr.term(), indices.split_last()) {
+            (Term::Get(array, index), Some((last, outer))) => {
+                matches!(index.term(), Term::Var(var) if var == *last) && is_own(array, acc, path, outer)
+            }
+            (_, None) => component(expr).is_some_and(|(var, other)| var == acc && other == path),
+            (_, Some(_)) => false,
+        }
+    }
+    fn count(expr: &Expr, is_own: &dyn Fn(&Expr) -> bool) -> Option<usize> {
+        if is_own(expr) {
+            return Some(1);
+        }
+        let is_loop = matches!(expr.term(), Term::Build { .. } | Term::Fold { .. } | Term::Call(..));
+        if is_loop { None } else { expr.term().children().map(|child| count(child, is_own)).sum() }
+    }
+    let own = count(element, &|expr| is_own(expr, acc, path, &indices));
+    !indices.is_empty() && own.is_some_and(|own| own > 0 && own == uses(body, acc, path))
+}
+
+/// How often a component of a variable occurs, alone or within a larger one.
+fn uses(expr: &Expr, acc: &Var, path: &[usize]) -> usize {
+    match component(expr) {
+        Some((var, other)) => usize::from(var == acc && (path.starts_with(&other) || other.starts_with(path))),
+        None => expr.term().children().map(|child| uses(child, acc, path)).sum(),
+    }
+}
+
+/// Whether each step replaces an element of a component whose index is the step's, or one more, and the component is not used
+/// otherwise: the distance.
+pub fn fills(body: &Expr, acc: &Var, i: &Var, k: usize) -> Option<i64> {
     let is_component = |expr: &Expr| component(expr).is_some_and(|(var, path)| var == acc && path == [k]);
-    let is_own = |expr: &Expr| match expr.term() {
-        Term::Update(Change::Replace, parts) => match parts.as_slice() {
-            [array, index, _] => is_component(array) && matches!(index.term(), Term::Var(var) if var == i),
-            _ => false,
+    let distance = |index: &Expr| match index.term() {
+        Term::Var(var) if var == i => Some(0),
+        Term::Prim(Prim::Add, args) => match args.as_slice() {
+            [a, b] if matches!(a.term(), Term::Var(var) if var == i) && matches!(b.term(), Term::Index(1)) => Some(1),
+            _ => None,
         },
-        _ => false,
+        _ => None,
     };
-    let mut found = false;
+    let own = |expr: &Expr| match expr.term() {
+        Term::Update(Change::Replace, parts) => match parts.as_slice() {
+            [array, index, _] if is_component(array) => distance(index),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut found = None;
     let mut rest = body;
     while let Term::Let(_, value, inner) = rest.term() {
-        found |= is_own(value);
+        found = found.or_else(|| own(value));
         rest = inner;
     }
     if let Term::Tuple(parts) = rest.term() {
-        found |= parts.iter().any(is_own);
+        found = found.or_else(|| parts.iter().find_map(own));
     }
-    fn uses(expr: &Expr, acc: &Var, k: usize) -> usize {
-        match component(expr) {
-            Some((var, path)) => usize::from(var == acc && (path.is_empty() || path[0] == k)),
-            None => expr.term().children().map(|child| uses(child, acc, k)).sum(),
-        }
-    }
-    found && uses(body, acc, k) == 1
+    found.filter(|_| uses(body, acc, &[k]) == 1)
 }
 
 /// How the pointers of array components move.
