@@ -72,6 +72,7 @@ pub fn lower_function(
         // names that only conditions used
         body = clean(body, &kept);
     }
+    super::distribute::find(&mut lowerer.locals, &mut body);
     super::lanes::find(&mut body);
     super::select::straighten(&mut lowerer.locals, &mut body);
     super::tile::find(&mut lowerer.locals, options.real, &mut body);

@@ -20,6 +20,7 @@ mod collect;
 mod columns;
 mod context;
 mod diagonal;
+mod distribute;
 mod effects;
 mod expand;
 mod factors;
