@@ -139,9 +139,13 @@ impl Lowerer<'_> {
         let (Term::Tuple(parts), Dest::Tuple(places)) = (init.term(), now) else { return self.write_alone(init, now) };
         for (k, (part, place)) in parts.iter().zip(places).enumerate() {
             let replaced = if stays(body, acc, &[k]) { fills(body, acc, i, k) } else { None };
-            if let (Some(before), Some(size), Dest::Array(array), Term::Build { i, body, .. }) = (replaced, size, place, part.term())
+            if let (Some(before), Some(size), Dest::Array(array), Term::Build { n, i, body }) = (replaced, size, place, part.term())
                 && array.length() == size.add(&Size::constant(before))
             {
+                if before > 0 {
+                    // one more than a count may be none
+                    self.count(n, None)?;
+                }
                 for at in 0..before {
                     let first = self.element_dest(array, &Value::Index(at), part.span())?;
                     self.write_alone(&substitute(body, &[(i.clone(), Expr::index(at))]), &first)?;
