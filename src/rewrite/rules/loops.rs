@@ -6,7 +6,7 @@
 //! (k, when n = 0) is evaluated only where that cannot fail.
 
 use crate::ir::free::mentions;
-use crate::ir::subst::{freshen, substitute};
+use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::added::{Added, accumulated};
 use crate::rewrite::facts::Facts;
@@ -103,7 +103,7 @@ fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let always = fold.runs(facts, true);
     Some(Expr::bind("n", fold.n.clone(), |n| {
         let last = Expr::prim(Prim::Sub, vec![n.clone(), Expr::index(1)]);
-        let body = freshen(&Expr::let_(fold.i.clone(), last, fold.body.clone()));
+        let body = freshen(&at_index(fold.i, last, fold.body));
         if always {
             return body;
         }
@@ -111,6 +111,25 @@ fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let chosen = Expr::if_(runs, body, fold.init.clone());
         if is_there { chosen } else { Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n]), Status::Negative, chosen) }
     }))
+}
+
+/// A step for one index. Its names for Indexes are in range by their types where there is a step; where there may be none, only
+/// their values tell.
+fn at_index(i: &Var, index: Expr, step: &Expr) -> Expr {
+    fn bind(name: &Var, value: Expr, body: &Expr) -> Expr {
+        if !matches!(name.ty(), Type::Index(Some(_))) {
+            return Expr::let_(name.clone(), value, by_values(body));
+        }
+        let plain = Var::fresh(name.name(), Type::INDEX);
+        Expr::let_(plain.clone(), value, by_values(&substitute(body, &[(name.clone(), Expr::var(&plain))])))
+    }
+    fn by_values(expr: &Expr) -> Expr {
+        match expr.term() {
+            Term::Let(name, value, body) => bind(name, by_values(value), body).at(expr.span()),
+            _ => map_children(expr, &mut by_values),
+        }
+    }
+    bind(i, index, step)
 }
 
 fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -128,7 +147,7 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     facts.require("k total, or 0 < n", facts.is_total(k) || fold.runs(facts, true), k)?;
     let in_range = Size::try_of_expr(fold.n).is_some_and(|n| facts.in_range(k, &n));
-    let at_k = |k: Expr| Expr::let_(fold.i.clone(), k, hot.clone());
+    let at_k = |k: Expr| at_index(fold.i, k, hot);
     if facts.grants("0 <= k && k < n, else behind that test", in_range) {
         return Some(Expr::let_(fold.acc.clone(), fold.init.clone(), at_k(k.clone())));
     }
