@@ -331,8 +331,9 @@ impl Lowerer<'_> {
                 }
             }
         }
-        copies.into_iter().try_for_each(|(view, now, span)| self.copy(&view, &now, span))?;
+        // the numbers first: what is written only once is read where it is needed, and these may read what is copied over
         self.assign_all(scalars);
+        copies.into_iter().try_for_each(|(view, now, span)| self.copy(&view, &now, span))?;
         if let Plan::ByBranch = plan {
             for k in moved {
                 if let Holder::Array { free: Some(_), .. } = &components[k].place {
