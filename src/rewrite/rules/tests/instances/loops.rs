@@ -409,6 +409,19 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 prim(Prim::Add, s, product)
             })
         }
+        "fold-range" if g.below(3) == 0 => {
+            let (n, init) = (g.count(), Expr::tuple(vec![g.double(0), g.double(0)]));
+            Expr::fold(n, "s", "i", init, |s, i| {
+                let compare = [Prim::Lt, Prim::Le, Prim::Gt, Prim::Ge][g.below(4)];
+                let cond = prim(compare, i, Expr::index(g.below(4) as i64));
+                let mut part = |k| {
+                    let old = Expr::proj(s.clone(), k);
+                    Expr::if_(cond.clone(), prim(Prim::Add, old.clone(), g.double(1)), old)
+                };
+                let (a, b) = (part(0), part(1));
+                if g.below(2) == 0 { Expr::tuple(vec![a, b]) } else { Expr::bind("t", a, |t| Expr::tuple(vec![t, b])) }
+            })
+        }
         "fold-range" => {
             let n = g.count();
             sum_of(g, n, |g, s, i| {
