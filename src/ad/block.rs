@@ -39,6 +39,7 @@ enum Item {
     Check(Expr, Status, Span),
     /// From here on a name is written as another term.
     Same(Expr, Expr),
+    /// As `Same`, where the array is needed as it was changed.
     Undo(Undo),
 }
 
@@ -99,19 +100,22 @@ impl Block {
     pub fn take(&mut self, value: &Expr, from: &Expr) {
         if let Term::Tuple(parts) = value.term() {
             parts.iter().enumerate().for_each(|(k, part)| self.take(part, &Expr::proj(from.clone(), k)));
-        } else if let Some((var, value)) = self.made(value)
-            && !is_cheap(&value)
-        {
+        } else if let Some(var) = self.work_of(value) {
             self.replace(&var, vec![(var.clone(), from.clone())]);
         }
     }
 
-    /// The variable that a name stands for and the value that it has here; `None` where that is from outside, or no variable's.
-    pub fn made(&self, name: &Expr) -> Option<(Var, Expr)> {
+    /// The variable that a name stands for, where it is bound here to what is not cheap to compute.
+    pub fn work_of(&self, name: &Expr) -> Option<Var> {
         let root = root(name, &self.names());
         let Term::Var(var) = root.term() else { return None };
+        self.value_of(var).is_some_and(|value| !is_cheap(value)).then(|| var.clone())
+    }
+
+    /// What a variable is bound to in this scope.
+    fn value_of(&self, var: &Var) -> Option<&Expr> {
         self.items.iter().find_map(|item| match item {
-            Item::Let(own, value) if own == var => Some((own.clone(), value.clone())),
+            Item::Let(own, value) if own == var => Some(value),
             _ => None,
         })
     }
@@ -154,11 +158,7 @@ impl Block {
             if own == var {
                 return true;
             }
-            let made = self.items.iter().find_map(|item| match item {
-                Item::Let(other, value) if other == own => Some(value),
-                _ => None,
-            });
-            match made.map(|value| value.term()) {
+            match self.value_of(own).map(Expr::term) {
                 Some(Term::Update(_, parts)) if !parts.is_empty() => array = root(&parts[0], &names),
                 _ => return false,
             }
@@ -176,10 +176,7 @@ impl Block {
     /// What arrays from outside this scope are called that were changed in it and back again.
     pub fn restored(&self) -> Vec<Expr> {
         let names = self.names();
-        let is_own = |name: &Expr| {
-            let binds = |var: &Var| self.items.iter().any(|item| matches!(item, Item::Let(own, _) if own == var));
-            component(name).is_none_or(|(var, _)| binds(var))
-        };
+        let is_own = |name: &Expr| component(name).is_none_or(|(var, _)| self.value_of(var).is_some());
         let mut found: Vec<Expr> = Vec::new();
         for item in &self.items {
             let Item::Same(name, _) = item else { continue };

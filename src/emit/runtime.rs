@@ -20,9 +20,6 @@ const LANES: &str = include_str!("../../runtime/lanes.h");
 const VECTOR_MATH: &str = include_str!("../../runtime/vector_math.h");
 /// The same for floats.
 const VECTOR_MATH_F32: &str = include_str!("../../runtime/vector_math_f32.h");
-/// Those that [`VECTOR_MATH`] declares.
-const VECTOR_FUNCTIONS: [&str; 14] =
-    ["exp", "log", "pow", "smooth_sin", "smooth_cos", "acos", "asin", "atan", "atan2", "cosh", "erf", "sinh", "tan", "tanh"];
 /// The macro before functions whose loops write rows of a few columns, for the C file.
 const NARROW: &str = include_str!("../../runtime/narrow.h");
 /// The macros before loops that threads share, for the C file.
@@ -35,7 +32,7 @@ pub fn loop_parts(text: &str) -> Vec<String> {
         parts.push(LANES.to_string());
         for (real, vector_math) in [(Real::F64, VECTOR_MATH), (Real::F32, VECTOR_MATH_F32)] {
             let calls = |name: &&str| text.contains(&format!("{}(", real.function(name)));
-            if VECTOR_FUNCTIONS.iter().any(calls) {
+            if vector_functions().any(|name| calls(&name)) {
                 parts.push(vector_math.to_string());
             }
         }
@@ -47,6 +44,12 @@ pub fn loop_parts(text: &str) -> Vec<String> {
         parts.push(PARALLEL.to_string());
     }
     parts
+}
+
+/// The names of those that [`VECTOR_MATH`] declares.
+fn vector_functions() -> impl Iterator<Item = &'static str> {
+    let declared = VECTOR_MATH.lines().filter_map(|line| line.strip_prefix("__attribute__((simd(\"notinbranch\"), const)) double "));
+    declared.filter_map(|line| line.split('(').next())
 }
 
 const FILES: [&str; 7] = [

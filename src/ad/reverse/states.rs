@@ -12,7 +12,6 @@
 use super::loops::Steps;
 use super::undo::Log;
 use crate::ad::block::Block;
-use crate::ad::cost::is_cheap;
 use crate::ir::free::mentions;
 use crate::ir::in_place::Changes;
 use crate::ir::last_use::component;
@@ -80,9 +79,7 @@ impl Kept {
     pub fn take_states_after(&mut self, result: &Expr, block: &mut Block) -> bool {
         for at in 0..self.taped.len() {
             let leaf = self.part(result, self.taped[at].leaf);
-            if let Some((var, value)) = block.made(&leaf)
-                && !is_cheap(&value)
-            {
+            if let Some(var) = block.work_of(&leaf) {
                 let after = var.renewed(var.ty().clone());
                 block.replace(&var, vec![(var.clone(), Expr::var(&after))]);
                 self.taped[at].after = Some(after);

@@ -108,7 +108,7 @@ impl Pass<'_> {
         if is_free(value) || !body.has_updates() {
             return true;
         }
-        // asked last: a long value has many
+        // only where an array goes by another name: a long value reads many
         let is_read = |(var, path): &(Var, Vec<usize>)| {
             let read = components_with_arrays(value);
             read.iter().any(|(own, part)| own == var && part.iter().zip(path).all(|(a, b)| a == b))
