@@ -12,6 +12,26 @@ def fmax (x: f64) (y: f64) : f64 =
 def sign (x: f64) : f64 =
   if x > 0.0 then 1.0 else if x < 0.0 then -1.0 else if f64.isnan x then x else 0.0
 
+-- | A power of 2.
+def smooth_exp2 (x: f64) : f64 = 2.0 ** x
+
+-- | exp x - 1, without the digits that the difference would lose; below -40 it is -1.
+def smooth_expm1 (x: f64) : f64 =
+  if x < -40.0 then -1.0 else 2.0 * f64.sinh (0.5 * x) * f64.exp (0.5 * x)
+
+-- | 1 / (1 + exp (-x)); the exponential is of no positive number, so that it does not overflow.
+def smooth_sigmoid (x: f64) : f64 =
+  let e = f64.exp (-(f64.abs x))
+  in (if x >= 0.0 then 1.0 else e) / (1.0 + e)
+
+-- | log (1 + exp x), by what it is beyond the larger of x and 0.
+def smooth_softplus (x: f64) : f64 =
+  (if x > 0.0 then x else 0.0) + f64.log1p (f64.exp (-(f64.abs x)))
+
+-- | The whole number on the way to 0; Futhark's own for f32 goes through an int.
+def smooth_trunc (x: f64) : f64 =
+  if x < 0.0 then f64.ceil x else f64.floor x
+
 -- | Equality that is false of a NaN also where both are known to be one number.
 def eq (x: f64) (y: f64) : bool = x == y && !(f64.isnan x)
 

@@ -26,6 +26,19 @@ static inline double smooth_sign(double x)
     return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x != x ? x : 0.0;
 }
 
+/* 1 / (1 + exp(-x)): the exponential is of no positive number, so that it does not overflow */
+static inline double smooth_sigmoid(double x)
+{
+    const double e = exp(-fabs(x));
+    return (x >= 0.0 ? 1.0 : e) / (1.0 + e);
+}
+
+/* log(1 + exp(x)), by what it is beyond the larger of x and 0 */
+static inline double smooth_softplus(double x)
+{
+    return (x > 0.0 ? x : 0.0) + log1p(exp(-fabs(x)));
+}
+
 static inline double smooth_lgamma(double x)
 {
     return lgamma(x);

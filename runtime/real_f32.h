@@ -15,6 +15,17 @@ static inline float smooth_signf(float x)
     return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x != x ? x : 0.0f;
 }
 
+static inline float smooth_sigmoidf(float x)
+{
+    const float e = expf(-fabsf(x));
+    return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+static inline float smooth_softplusf(float x)
+{
+    return (x > 0.0f ? x : 0.0f) + log1pf(expf(-fabsf(x)));
+}
+
 static inline float smooth_lgammaf(float x)
 {
     return lgammaf(x);

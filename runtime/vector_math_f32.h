@@ -10,14 +10,25 @@ __attribute__((simd("notinbranch"), const)) float smooth_sinf(float) __asm__("si
 __attribute__((simd("notinbranch"), const)) float smooth_cosf(float) __asm__("cosf");
 #if __GLIBC__ > 2 || __GLIBC_MINOR__ >= 35
 __attribute__((simd("notinbranch"), const)) float acosf(float);
+__attribute__((simd("notinbranch"), const)) float acoshf(float);
 __attribute__((simd("notinbranch"), const)) float asinf(float);
+__attribute__((simd("notinbranch"), const)) float asinhf(float);
 __attribute__((simd("notinbranch"), const)) float atanf(float);
+__attribute__((simd("notinbranch"), const)) float atanhf(float);
+__attribute__((simd("notinbranch"), const)) float cbrtf(float);
 __attribute__((simd("notinbranch"), const)) float coshf(float);
+__attribute__((simd("notinbranch"), const)) float erfcf(float);
 __attribute__((simd("notinbranch"), const)) float erff(float);
+__attribute__((simd("notinbranch"), const)) float exp2f(float);
+__attribute__((simd("notinbranch"), const)) float expm1f(float);
+__attribute__((simd("notinbranch"), const)) float log10f(float);
+__attribute__((simd("notinbranch"), const)) float log1pf(float);
+__attribute__((simd("notinbranch"), const)) float log2f(float);
 __attribute__((simd("notinbranch"), const)) float sinhf(float);
 __attribute__((simd("notinbranch"), const)) float tanf(float);
 __attribute__((simd("notinbranch"), const)) float tanhf(float);
 __attribute__((simd("notinbranch"), const)) float atan2f(float, float);
+__attribute__((simd("notinbranch"), const)) float hypotf(float, float);
 #endif
 #else
 #define smooth_sinf sinf

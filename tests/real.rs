@@ -111,7 +111,9 @@ fn floats_are_silent_and_self_contained() {
 const EVERYTHING: &str = "
 let all (x: Double) (y: Double) : Double =
   min x y + max x y + abs x + sin x + cos x + tan x + asin (x / 9) + acos (x / 9) + atan x + sinh x + cosh x + tanh x + log x
-  + exp x + sqrt x + atan2 x y + erf x + lgamma x + derivative lgamma x + sign y + floor y + x ** y + double (index y % 3)
+  + exp x + sqrt x + atan2 x y + erf x + lgamma x + derivative lgamma x + log1p x + expm1 x + erfc x + asinh x
+  + acosh (1 + x) + atanh (x / 9) + cbrt x + hypot x y + exp2 x + log2 x + log10 x + ceil y + round y + trunc y + sigmoid y + softplus y
+  + sign y + floor y + x ** y + double (index y % 3)
 let rooms (v: Vector<n>) (k: Index) : Vector<n> =
   let n = length v
   let w = vectorMap v (fun x -> if x > 1.5 then sqrt x else x * 3)

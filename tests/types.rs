@@ -229,6 +229,21 @@ fn a_form_that_does_not_fit_names_the_one_that_does() {
 }
 
 #[test]
+fn names_of_the_mathematics_may_be_taken() {
+    for (text, wanted) in [
+        ("let sigmoid (i: Index) = i", "let sigmoid (i: Index) : Index"),
+        ("let f (pi: Index) = pi + 1", "let f (pi: Index) : Index"),
+        ("let f (v: Vector<pi>) = pi", "let f (v: Vector<pi>) : Index"),
+        ("let pi = 3\nlet f (i: Index) = i + index pi", "let f (i: Index) : Index"),
+        ("let f (x: Double) = let infinity = true in infinity", "let f (x: Double) : Bool"),
+        ("let f (x: Double) = max .5 (-.5e1 * +5 * x) + +x", "let f (x: Double) : Double"),
+        ("let f (x: Double) = pi * x", "let f (x: Double) : Double"),
+    ] {
+        assert_eq!(signature(text), wanted, "{text}");
+    }
+}
+
+#[test]
 fn only_near_names_are_suggested() {
     let help = |text: &str| {
         with_large_stack(|| {
@@ -245,4 +260,33 @@ fn only_near_names_are_suggested() {
     assert_eq!(help("let g (x: Double) = x\nlet f (x: Double) = zz x"), "declare it above, or open the file that does");
     assert_eq!(help("open \"a.smooth\"\nlet f (x: Double) = q x"), "declare it above, or open the file that does");
     assert_eq!(help("let f (v: Vector) = vectorSm v"), "did you mean `vectorSum`?");
+    // of two that are as near, the one that takes these arguments
+    assert_eq!(help("let f (v: Vector) = vectorSun v"), "did you mean `vectorSum`?");
+    assert_eq!(help("let f (v: Vector<n>) (w: Vector<n>) = vectorSun v w"), "did you mean `vectorSub`?");
+    assert_eq!(help("let f (x: Double) = sqrrt x"), "did you mean `sqrt`?");
+    // another function of the mathematics is never meant
+    for name in ["erfcx", "erfinv", "sinc", "j0", "log3", "exp1m", "tanpi"] {
+        assert_eq!(help(&format!("let f (x: Double) = {name} x")), "declare it above, or open the file that does", "{name}");
+    }
+    // what other languages call so
+    assert_eq!(help("let f (x: Double) = ln x"), "the natural logarithm is `log x`");
+    assert_eq!(help("let f (n: Index) = float n"), "an Index becomes a Double by `double i`; the type is `Double`");
+    assert_eq!(help("let f (v: Vector) = norm v"), "the length of a vector is `vectorNorm v`");
+    assert_eq!(help("let f (x: Double) = x * M_PI"), "the constant is `pi`");
+}
+
+#[test]
+fn a_pipe_gives_the_first_argument() {
+    for (text, wanted) in [
+        ("let f (v: Vector<n>) = v |> vectorMap (fun x -> x * x) |> vectorSum", "let f (v: Vector<n>) : Double"),
+        ("let f (v: Vector<n>) =\n  v\n  |> vectorSMul 2\n  |> length", "let f (v: Vector<n>) : Index"),
+        ("let f (x: Double) = x + 1 |> fun y -> y > 2 || y < 0", "let f (x: Double) : Bool"),
+        ("let f (x: Double) = [x] |> (fun v -> v)", "let f (x: Double) : Vector<1>"),
+        ("let f (x: Double) = x |> max 1 |> min(2)", "let f (x: Double) : Double"),
+    ] {
+        assert_eq!(signature(text), wanted, "{text}");
+    }
+    assert_eq!(errors("let f (x: Double) = x |> sin + 1"), [("E0101", "1:26".to_string())]);
+    assert_eq!(errors("let f (x: Double) = x |> (sin x)"), [("E0305", "1:26".to_string())]);
+    assert_eq!(errors("let f (x: Double) = x |> 2"), [("E0101", "1:26".to_string())]);
 }

@@ -27,7 +27,8 @@ pub fn is_cheap(expr: &Expr) -> bool {
 
 /// The named primitives that are as cheap as an operator.
 fn is_quick(prim: Prim) -> bool {
-    matches!(prim, Prim::Min | Prim::Max | Prim::Abs | Prim::Sign | Prim::Floor | Prim::Not | Prim::ToDouble | Prim::ToIndex)
+    matches!(prim, Prim::Min | Prim::Max | Prim::Abs | Prim::Sign | Prim::Floor | Prim::Ceil | Prim::Round | Prim::Trunc)
+        || matches!(prim, Prim::Not | Prim::ToDouble | Prim::ToIndex)
 }
 
 /// An Index term to use more than once: small arithmetic stays in sight, so that what is known of it does too.

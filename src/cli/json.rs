@@ -95,7 +95,7 @@ impl Reader<'_> {
         match self.peek() {
             None => Err(self.problem("expected a value, found the end")),
             Some(b'[') => self.array(depth),
-            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number(),
             Some(b'"') => Err(self.problem("expected a number, a boolean or an array, found a string")),
             Some(b'{') => Err(self.problem("expected a number, a boolean or an array, found an object")),
             Some(_) => self.word(),
@@ -141,7 +141,10 @@ impl Reader<'_> {
     fn number(&mut self) -> Result<Json, Problem> {
         let start = self.at;
         let mut integer = true;
-        if self.peek() == Some(b'-') {
+        // JSON has neither the `+` nor a number that begins with its point; people write both
+        if self.peek() == Some(b'+') {
+            self.at += 1;
+        } else if self.peek() == Some(b'-') {
             self.at += 1;
             if self.text[self.at..].starts_with("Infinity") {
                 self.at += "Infinity".len();
@@ -151,7 +154,9 @@ impl Reader<'_> {
         if self.peek() == Some(b'0') && matches!(self.bytes.get(self.at + 1), Some(b'0'..=b'9')) {
             return Err(self.problem("a number has no leading zeros"));
         }
-        self.digits()?;
+        if self.peek() != Some(b'.') {
+            self.digits()?;
+        }
         if self.peek() == Some(b'.') {
             integer = false;
             self.at += 1;
@@ -210,6 +215,9 @@ mod tests {
         assert_eq!(number("3"), (3.0, Some(3)));
         assert_eq!(number(" -1.5 "), (-1.5, None));
         assert_eq!(number("3.0"), (3.0, None));
+        assert_eq!(number("+5"), (5.0, Some(5)));
+        assert_eq!(number("-.5"), (-0.5, None));
+        assert_eq!(number("+.5e1"), (5.0, None));
         assert_eq!(number("1e-05"), (1e-5, None));
         assert_eq!(number("1E+3"), (1000.0, None));
         assert_eq!(number("1e999"), (f64::INFINITY, None));
@@ -231,11 +239,14 @@ mod tests {
             ("[1,]", 3),
             ("1 2", 2),
             ("01", 0),
-            (".5", 0),
+            (".", 1),
+            ("-.", 2),
             ("1.", 2),
             ("-", 1),
             ("1e", 2),
-            ("+1", 0),
+            ("+", 1),
+            ("+-1", 1),
+            ("+Infinity", 1),
             ("nan", 0),
             ("[1, \"a\"]", 4),
             ("{}", 0),

@@ -32,7 +32,7 @@ pub fn loop_parts(text: &str) -> Vec<String> {
         parts.push(LANES.to_string());
         for (real, vector_math) in [(Real::F64, VECTOR_MATH), (Real::F32, VECTOR_MATH_F32)] {
             let calls = |name: &&str| text.contains(&format!("{}(", real.function(name)));
-            if vector_functions().any(|name| calls(&name)) {
+            if vector_functions().chain(CALLING_THEM).any(|name| calls(&name)) {
                 parts.push(vector_math.to_string());
             }
         }
@@ -51,6 +51,9 @@ fn vector_functions() -> impl Iterator<Item = &'static str> {
     let declared = VECTOR_MATH.lines().filter_map(|line| line.strip_prefix("__attribute__((simd(\"notinbranch\"), const)) double "));
     declared.filter_map(|line| line.split('(').next())
 }
+
+/// The helpers that call such functions, as lanes do where the helper is inlined.
+const CALLING_THEM: [&str; 2] = ["smooth_sigmoid", "smooth_softplus"];
 
 const FILES: [&str; 7] = [
     include_str!("../../runtime/index.h"),

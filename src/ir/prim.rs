@@ -49,6 +49,25 @@ pub enum Prim {
     Not,
     ToDouble,
     ToIndex,
+    Log1p,
+    Expm1,
+    Erfc,
+    Asinh,
+    Acosh,
+    Atanh,
+    Cbrt,
+    Hypot,
+    Exp2,
+    Log2,
+    Log10,
+    Ceil,
+    /// To the nearest whole number, half to even.
+    Round,
+    Trunc,
+    /// `1 / (1 + exp (-x))`, without overflow on the way.
+    Sigmoid,
+    /// `log (1 + exp x)`, without overflow on the way.
+    Softplus,
 }
 
 /// What a primitive takes and gives.
@@ -190,6 +209,26 @@ rows! {
     Not "not" 1 Bool, Zero, Prefix("!"), None, Prefix("!"), None;
     ToDouble "double" 1 IndexToDouble, Zero, Prefix("(double)"), None, Call("f64.i64"), None;
     ToIndex "index" 1 DoubleToIndex, Zero, Call("smooth_index"), None, Call("to_index"), None;
+    Log1p "log1p" 1 Double, Unary("dx / (1.0 + x)"), Call("log1p"), None, Call("f64.log1p"), None;
+    Expm1 "expm1" 1 Double, Unary("(1.0 + r) * dx"), Call("expm1"), None, Call("smooth_expm1"), None;
+    Erfc "erfc" 1 Double, Unary("-1.1283791670955126 * exp (-(x * x)) * dx"), Call("erfc"), None, Call("f64.erfc"), None;
+    Asinh "asinh" 1 Double, Unary("dx / sqrt (1.0 + x * x)"), Call("asinh"), None, Call("f64.asinh"), None;
+    Acosh "acosh" 1 Double, Unary("dx / sqrt (x * x - 1.0)"), Call("acosh"), None, Call("f64.acosh"), None;
+    Atanh "atanh" 1 Double, Unary("dx / (1.0 - x * x)"), Call("atanh"), None, Call("f64.atanh"), None;
+    Cbrt "cbrt" 1 Double, Unary("dx / (3.0 * (r * r))"), Call("cbrt"), None, Call("f64.cbrt"), None;
+    Hypot "hypot" 2 Double, Binary {
+        x: "if r = 0.0 then 0.0 else x / r * dx",
+        y: "if r = 0.0 then 0.0 else y / r * dy",
+        both: "if r = 0.0 then 0.0 else x / r * dx + y / r * dy",
+    }, Call("hypot"), None, Call("f64.hypot"), None;
+    Exp2 "exp2" 1 Double, Unary("0.6931471805599453 * r * dx"), Call("exp2"), None, Call("smooth_exp2"), None;
+    Log2 "log2" 1 Double, Unary("dx / (0.6931471805599453 * x)"), Call("log2"), None, Call("f64.log2"), None;
+    Log10 "log10" 1 Double, Unary("dx / (2.302585092994046 * x)"), Call("log10"), None, Call("f64.log10"), None;
+    Ceil "ceil" 1 Double, Zero, Call("ceil"), None, Call("f64.ceil"), None;
+    Round "round" 1 Double, Zero, Call("rint"), None, Call("f64.round"), None;
+    Trunc "trunc" 1 Double, Zero, Call("trunc"), None, Call("smooth_trunc"), None;
+    Sigmoid "sigmoid" 1 Double, Unary("r * (1.0 - r) * dx"), Call("smooth_sigmoid"), None, Call("smooth_sigmoid"), None;
+    Softplus "softplus" 1 Double, Unary("sigmoid x * dx"), Call("smooth_softplus"), None, Call("smooth_softplus"), None;
 }
 
 impl Prim {

@@ -90,7 +90,7 @@ impl std::fmt::Display for Type {
 }
 
 /// The name that a status has in the printed `check`.
-fn status_name(status: Status) -> &'static str {
+pub fn status_name(status: Status) -> &'static str {
     match status {
         Status::Bounds => "BOUNDS",
         Status::Shape => "SHAPE",
@@ -148,6 +148,8 @@ fn infix(prim: Prim) -> Option<(u8, u8, u8)> {
         Prim::Neg | Prim::Not | Prim::Min | Prim::Max | Prim::Abs | Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin => None,
         Prim::Acos | Prim::Atan | Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log | Prim::Exp | Prim::Sqrt => None,
         Prim::Atan2 | Prim::Erf | Prim::Lgamma | Prim::Polygamma | Prim::Sign | Prim::Floor => None,
+        Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt | Prim::Hypot | Prim::Exp2 => None,
+        Prim::Log2 | Prim::Log10 | Prim::Ceil | Prim::Round | Prim::Trunc | Prim::Sigmoid | Prim::Softplus => None,
         Prim::ToDouble | Prim::ToIndex => None,
     }
 }

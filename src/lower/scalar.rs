@@ -24,33 +24,7 @@ pub fn result_elem(prim: Prim, elem: Elem) -> Elem {
         Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not => Elem::Bool,
         Prim::ToDouble | Prim::Polygamma => Elem::Double,
         Prim::ToIndex => Elem::Index,
-        Prim::Add
-        | Prim::Sub
-        | Prim::Mul
-        | Prim::Div
-        | Prim::Rem
-        | Prim::Pow
-        | Prim::Neg
-        | Prim::Min
-        | Prim::Max
-        | Prim::Abs
-        | Prim::Sin
-        | Prim::Cos
-        | Prim::Tan
-        | Prim::Asin
-        | Prim::Acos
-        | Prim::Atan
-        | Prim::Sinh
-        | Prim::Cosh
-        | Prim::Tanh
-        | Prim::Log
-        | Prim::Exp
-        | Prim::Sqrt
-        | Prim::Atan2
-        | Prim::Erf
-        | Prim::Lgamma
-        | Prim::Sign
-        | Prim::Floor => elem,
+        _ => elem,
     }
 }
 

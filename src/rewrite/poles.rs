@@ -85,6 +85,7 @@ impl<'a> Poles<'a> {
             {
                 return true;
             }
+            Term::Prim(Prim::Log1p | Prim::Log2 | Prim::Log10 | Prim::Acosh | Prim::Atanh, _) if self.depends(expr) => return true,
             Term::Build { n, .. } | Term::Fold { n, .. } if self.depends(n) => return false,
             _ => {}
         }

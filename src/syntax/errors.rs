@@ -153,6 +153,7 @@ fn starts_expression(rule: Rule) -> bool {
             | Rule::number
             | Rule::boolean
             | Rule::minus
+            | Rule::plus
             | Rule::kw_not
             | Rule::bare_not
             | Rule::kw_if
@@ -167,6 +168,7 @@ fn continues(rule: Rule) -> bool {
     matches!(
         rule,
         Rule::infix
+            | Rule::pipe
             | Rule::index
             | Rule::call
             | Rule::EOI
@@ -211,6 +213,6 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::square_bar | Rule::elements | Rule::element | Rule::bare_not | Rule::number | Rule::boolean | Rule::minus => {
             return None;
         }
-        Rule::kw_fun | Rule::kw_if | Rule::kw_not | Rule::kw_deriv => return None,
+        Rule::plus | Rule::pipe | Rule::kw_fun | Rule::kw_if | Rule::kw_not | Rule::kw_deriv => return None,
     })
 }

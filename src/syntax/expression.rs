@@ -102,6 +102,10 @@ impl<'a> Builder<'a> {
             if part.as_rule() == Rule::infix {
                 let op = operators::infix(part.as_str()).ok_or_else(|| self.internal(span))?;
                 row.infix(op, span)?;
+            } else if part.as_rule() == Rule::pipe {
+                row.pipe()?;
+            } else if part.as_rule() == Rule::plus {
+                // `+x` is x
             } else if part.as_rule() == Rule::minus {
                 row.prefix(UnOp::Neg, span);
             } else if part.as_rule() == Rule::kw_not {
@@ -110,7 +114,7 @@ impl<'a> Builder<'a> {
                 row.operand(self.operand(part)?);
             }
         }
-        row.finish().ok_or_else(|| self.internal(whole))
+        row.finish()?.ok_or_else(|| self.internal(whole))
     }
 
     fn operand(self, pair: Pair<'a, Rule>) -> Built<Expr> {

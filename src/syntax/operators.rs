@@ -13,6 +13,8 @@ use crate::source::Span;
 enum Waiting {
     Prefix(UnOp, Span),
     Infix(BinOp, Span),
+    /// `|>`, looser than any operator.
+    Pipe,
 }
 
 /// Binding strength of each level, loosest first.
@@ -70,6 +72,7 @@ impl Row {
     pub fn infix(&mut self, op: BinOp, span: Span) -> Built<()> {
         while let Some(before) = self.waiting.last().copied() {
             let binds = match before {
+                Waiting::Pipe => false,
                 Waiting::Prefix(..) => PREFIX > level(op),
                 Waiting::Infix(BinOp::Pow, _) => BinOp::Pow != op,
                 Waiting::Infix(left, first) if level(left) == COMPARISON && level(op) == COMPARISON => {
@@ -82,27 +85,41 @@ impl Row {
             if !binds {
                 break;
             }
-            self.apply();
+            self.apply()?;
         }
         self.waiting.push(Waiting::Infix(op, span));
         Ok(())
     }
 
-    /// The tree; `None` for a row that does not alternate, which the grammar does not give.
-    pub fn finish(mut self) -> Option<Expr> {
+    /// `|>`: all before it is the argument.
+    pub fn pipe(&mut self) -> Built<()> {
         while !self.waiting.is_empty() {
-            self.apply();
+            self.apply()?;
+        }
+        self.waiting.push(Waiting::Pipe);
+        Ok(())
+    }
+
+    /// The tree; `None` for a row that does not alternate, which the grammar does not give.
+    pub fn finish(mut self) -> Built<Option<Expr>> {
+        while !self.waiting.is_empty() {
+            self.apply()?;
         }
         let tree = self.operands.pop();
-        tree.filter(|_| self.operands.is_empty())
+        Ok(tree.filter(|_| self.operands.is_empty()))
     }
 
     /// Puts the last waiting operator above its operands.
-    fn apply(&mut self) {
+    fn apply(&mut self) -> Built<()> {
         match (self.waiting.pop(), self.operands.pop()) {
             (Some(Waiting::Prefix(op, at)), Some(operand)) => {
                 let span = at.to(operand.span);
                 self.operands.push(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span });
+            }
+            (Some(Waiting::Pipe), Some(right)) => {
+                if let Some(left) = self.operands.pop() {
+                    self.operands.push(piped(left, right)?);
+                }
             }
             (Some(Waiting::Infix(op, _)), Some(right)) => {
                 if let Some(left) = self.operands.pop() {
@@ -112,5 +129,36 @@ impl Row {
             }
             (_, None) | (None, Some(_)) => {}
         }
+        Ok(())
     }
+}
+
+/// `x |> f a b` is `f x a b`; what stands in parentheses is applied as it is.
+fn piped(argument: Expr, function: Expr) -> Built<Expr> {
+    let span = argument.span.to(function.span);
+    let kind = match function.kind {
+        ExprKind::App(head, mut rest) if head.span.start == function.span.start => {
+            rest.insert(0, argument);
+            ExprKind::App(head, rest)
+        }
+        ExprKind::Var(_) | ExprKind::Fun(..) | ExprKind::Operator(_) | ExprKind::App(..) => {
+            ExprKind::App(Box::new(function), vec![argument])
+        }
+        ExprKind::Int(..)
+        | ExprKind::Double(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Let(..)
+        | ExprKind::LetFun(..)
+        | ExprKind::If(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Index(..)
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Deriv(..) => {
+            return Err(Diagnostic::error("E0101", function.span, "expected a function after `|>`")
+                .help("`x |> f a b` is `f x a b`; put `(…)` around `x |> f` to go on with an operator"));
+        }
+    };
+    Ok(Expr { kind, span })
 }

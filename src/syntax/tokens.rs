@@ -6,6 +6,7 @@
 //! Tokens that only types tell apart (`>>`, `>=>`) are cut so that a `>` stands alone.
 
 use super::MAX_ERRORS;
+use super::offside::ends_operand;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -52,7 +53,7 @@ pub const RESERVED: [&str; 20] = [
 ];
 
 /// Longest first.
-const OPERATORS: [&str; 17] = ["||", "&&", "==", "!=", "<>", "<=", ">=", "**", "=", "<", ">", "+", "-", "*", "×", "/", "%"];
+const OPERATORS: [&str; 18] = ["|>", "||", "&&", "==", "!=", "<>", "<=", ">=", "**", "=", "<", ">", "+", "-", "*", "×", "/", "%"];
 const MARKS: [&str; 13] = ["->", "=>", "[|", "|]", ".[", "(", ")", "[", "]", ",", ";", ":", "."];
 
 /// Splits `text` into tokens.
@@ -152,12 +153,21 @@ impl<'a> Scanner<'a> {
             // `Vector<n>=> T`: no operator is written so.
             self.push(TokenKind::Operator, 1);
         } else if rest.starts_with('.') && rest.chars().nth(1).is_some_and(|c| c.is_ascii_digit()) {
+            let adjacent = self.found.tokens.last().is_some_and(|before| before.end() == self.at && ends_operand(before));
+            if !adjacent {
+                return self.number();
+            }
             let start = self.at;
             let digits = rest.get(1..).unwrap_or("");
             let length = 1 + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
             let text = rest.get(..length).unwrap_or("");
             self.push(TokenKind::Number, length);
-            self.error("E0106", start, format!("expected a digit before the point in `{text}`"), &format!("write `0{text}`"));
+            self.error(
+                "E0106",
+                start,
+                format!("expected a blank before `{text}`"),
+                "nothing has fields; a number stands apart from what is before it",
+            );
         } else if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark) && **mark != ".") {
             self.push(TokenKind::Mark, mark.len());
         } else if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {

@@ -90,10 +90,19 @@ pub fn lookup(name: &str) -> Option<Builtin> {
     })
 }
 
+/// The Doubles that have a name, unless the program gives it to something else.
+pub const CONSTANTS: &[(&str, f64)] = &[("pi", std::f64::consts::PI), ("infinity", f64::INFINITY)];
+
+/// What a name of [`CONSTANTS`] stands for.
+pub fn constant(name: &str) -> Option<f64> {
+    CONSTANTS.iter().find(|row| row.0 == name).map(|row| row.1)
+}
+
 /// All built-in names, for suggestions.
 pub fn names() -> Vec<&'static str> {
     let mut names = vec!["build", "ifold", "get", "update", "accumulate", "length", "matrixCols", "pair", "fst", "snd"];
     names.extend(APIS.iter().map(|row| row.0));
+    names.extend(CONSTANTS.iter().map(|row| row.0));
     names.extend(crate::ir::prim::ROWS.iter().map(|row| row.name).filter(|name| Prim::function(name).is_some()));
     names
 }

@@ -156,6 +156,7 @@ impl<'a> Elaborator<'a> {
                     }
                     None => match scope.sizes.get(name).and_then(|size| self.size_value(size)) {
                         Some(value) => value.at(span),
+                        None if let Some(value) = builtin::constant(name) => Expr::double(value).at(span),
                         None => return self.function_as_value(span),
                     },
                     _ => return self.function_as_value(span),

@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use super::builtin::{self, Builtin};
 use super::infer::{Bound, Deriv, Infer, Scope, Typed, smallest_index};
+use super::suggest::{self, Candidate};
 use super::ty::{Class, Mismatch, Ty};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Prim, Size};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, PatternKind};
@@ -162,6 +163,13 @@ impl Infer<'_> {
         }
     }
 
+    /// Whether anything has this name.
+    fn is_known(&self, name: &Rc<str>, scope: &Scope) -> bool {
+        let is_size = self.sizes.get(name).is_some() && !self.unwritten.contains(name);
+        let is_global = scope.get(name).is_some() || self.modules.lookup(name, self.at).is_some();
+        is_global || is_size || builtin::lookup(name).is_some() || builtin::constant(name).is_some()
+    }
+
     /// A name's type, and the holes for the values of its parameters.
     pub(super) fn name(&mut self, name: &Rc<str>, span: Span, scope: &Scope) -> (Typed, Vec<Size>) {
         if let Some(bound) = scope.get(name) {
@@ -188,11 +196,30 @@ impl Infer<'_> {
         if let Some(size) = self.sizes.get(name).filter(|_| !self.unwritten.contains(name)) {
             return (Typed { ty: Ty::INDEX, value: Some(size.clone()) }, Vec::new());
         }
-        self.unknown_name(name, span);
+        if builtin::constant(name).is_some() {
+            return (Typed { ty: Ty::Double, value: None }, Vec::new());
+        }
+        self.unknown_name(name, span, None);
         (Typed { ty: self.holes.fresh(Class::Any, self.level), value: None }, Vec::new())
     }
 
-    pub(super) fn unknown_name(&mut self, name: &str, span: Span) {
+    /// The names in scope beside local ones, and what they take.
+    fn candidates(&mut self) -> Vec<Candidate> {
+        let visible = self.modules.visible(self.at);
+        let declared = visible.iter().enumerate().map(|(at, name)| {
+            let params = self.schemes.get(at).filter(|scheme| !scheme.broken).map(|scheme| scheme.params.clone());
+            Candidate { name: name.to_string(), params }
+        });
+        let mut candidates: Vec<Candidate> = declared.collect();
+        for name in builtin::names() {
+            let found = builtin::lookup(name);
+            let params = found.map(|found| builtin::signature(found, &mut self.holes, self.level).0);
+            candidates.push(Candidate { name: name.to_string(), params });
+        }
+        candidates
+    }
+
+    fn unknown_name(&mut self, name: &str, span: Span, arguments: Option<&[Ty]>) {
         let diagnostic = match self.modules.declared_later(name, self.at) {
             Some(index) if index == self.at => Diagnostic::error("E0204", span, format!("`{name}` uses itself"))
                 .help("recursion is not supported; use `ifold` to repeat a step"),
@@ -200,14 +227,7 @@ impl Infer<'_> {
                 .label(self.modules.globals[index].decl.name.span, "declared here")
                 .help("move the declaration up"),
             None => {
-                let candidates = self.modules.visible(self.at);
-                let all = || candidates.iter().map(|name| &**name).chain(builtin::names());
-                // a declaration of this very name is in a file that is not open here
-                let near = if all().any(|other| other == name) { None } else { nearest(name, all()) };
-                let help = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "declare it above, or open the file that does".into(),
-                };
+                let help = suggest::help(name, self.candidates(), arguments, &self.holes);
                 Diagnostic::error("E0202", span, format!("unknown name `{name}`")).help(help)
             }
         };
@@ -239,6 +259,12 @@ impl Infer<'_> {
 
     pub(super) fn application(&mut self, expr: &ast::Expr, head: &ast::Expr, args: &[ast::Expr], scope: &Scope) -> Typed {
         let (head_ty, holes_of_values, name) = match &head.kind {
+            ExprKind::Var(name) if !self.is_known(name, scope) => {
+                // what it is applied to says what may be meant
+                let arguments: Vec<Ty> = args.iter().map(|arg| self.expr(arg, scope).ty).collect();
+                self.unknown_name(name, head.span, Some(&arguments));
+                return Typed { ty: self.holes.fresh(Class::Any, self.level), value: None };
+            }
             ExprKind::Var(name) => {
                 let (typed, values) = self.name(name, head.span, scope);
                 (typed.ty, values, Some(name.clone()))

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use super::elaborate::{Arg, Bind, Callable, Elaborator, Result, Scope};
 use super::infer::{Infer, infer};
 use super::ty::Ty;
-use super::{builtin, modules};
+use super::{builtin, modules, suggest};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, nearest};
 use crate::ir::{Expr, Program, Term, Var};
 use crate::source::{SourceMap, Span};
@@ -68,7 +68,7 @@ pub fn expression(sources: &mut SourceMap, tree: ast::Expr) -> std::result::Resu
 
 /// A free function that is nearly one of the library.
 fn suspicious(free: &FreeName, library: &[Rc<str>]) -> Option<Diagnostic> {
-    let known = library.iter().map(|name| &**name).chain(builtin::names());
+    let known = library.iter().map(|name| &**name).chain(builtin::names()).filter(|known| suggest::may_mean(&free.name, known));
     let near = nearest(&free.name, known).filter(|_| free.name.len() > 4)?;
     let message = format!("nothing is known of the function `{}`", free.name);
     Some(Diagnostic::warning("W0208", free.span, message).help(format!("did you mean `{near}`?")))
@@ -102,7 +102,7 @@ impl Names<'_> {
         }
         match self.found.iter_mut().find(|free| free.name == *name) {
             Some(free) => free.applied |= applied,
-            None if self.library.contains(name) || builtin::lookup(name).is_some() => {}
+            None if self.library.contains(name) || builtin::lookup(name).is_some() || builtin::constant(name).is_some() => {}
             None => self.found.push(FreeName { name: name.clone(), span, applied }),
         }
     }

@@ -28,6 +28,7 @@ mod shapes;
 mod signature;
 mod special;
 mod specialise;
+mod suggest;
 mod ty;
 
 use std::rc::Rc;

@@ -70,7 +70,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0106",
         "a number is malformed or too large",
-        "Write `0.5`, not `.5`. An integer has at most 64 bits; the largest Double is about 1.8e308.",
+        "A number stands apart from what is before it: `f .5`, not `f.5`. An integer has at most 64 bits; the largest Double is about 1.8e308.",
     ),
     page(
         "E0107",

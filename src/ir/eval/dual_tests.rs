@@ -153,8 +153,9 @@ fn ties_and_singular_points() {
 /// Operands at which the primitive is smooth.
 fn smooth_points(prim: Prim) -> &'static [[f64; 2]] {
     match prim {
-        Prim::Log | Prim::Sqrt | Prim::Pow => &[[0.7, 1.3], [2.5, -0.6], [1.5, 2.0]],
-        Prim::Asin | Prim::Acos => &[[0.3, 0.0], [-0.8, 0.0]],
+        Prim::Log | Prim::Sqrt | Prim::Pow | Prim::Log1p | Prim::Log2 | Prim::Log10 => &[[0.7, 1.3], [2.5, -0.6], [1.5, 2.0]],
+        Prim::Acosh => &[[1.3, 0.0], [7.5, 0.0]],
+        Prim::Asin | Prim::Acos | Prim::Atanh => &[[0.3, 0.0], [-0.8, 0.0]],
         Prim::Lgamma | Prim::Polygamma => &[[0.4, 0.4], [3.7, 3.7], [-1.6, -1.6], [30.0, 30.0]],
         _ => &[[0.6, 1.7], [-1.2, 0.4], [2.3, -3.1]],
     }
@@ -240,4 +241,22 @@ fn a_large_jacobian() {
     assert_eq!(value.dims(), [24, 3000]);
     // row 2, residual 26: 2 * (26 - 1) * 26
     assert_eq!(value.items()[2].items()[26], Value::tuple(vec![Value::Double(625.0), Value::Double(1300.0)]));
+}
+
+#[test]
+fn functions_do_not_overflow_on_the_way() {
+    let unary = |prim: Prim, x: f64| at(x, |x| dual(x, |y| Expr::prim(prim, vec![y])));
+    assert_eq!(unary(Prim::Sigmoid, 1e308), [1.0, 0.0]);
+    assert_eq!(unary(Prim::Sigmoid, -1e308), [0.0, 0.0]);
+    assert_eq!(unary(Prim::Softplus, 1e308), [1e308, 1.0]);
+    assert_eq!(unary(Prim::Softplus, -1e308), [0.0, 0.0]);
+    let far = |x: f64| at(x, |x| dual(x, |y| Expr::prim(Prim::Hypot, vec![y, Expr::double(4e200)])));
+    let [length, slope] = far(3e200)[..] else { panic!("a number and its tangent") };
+    assert!((length / 5e200 - 1.0).abs() < 1e-15 && (slope - 0.6).abs() < 1e-15);
+    // where both are 0 there is no direction
+    assert_eq!(at(0.0, |x| dual(x, |y| Expr::prim(Prim::Hypot, vec![y, Expr::double(0.0)]))), [0.0, 0.0]);
+    // half to even
+    for (x, wanted) in [(0.5, 0.0), (1.5, 2.0), (2.5, 2.0), (-0.5, -0.0), (-1.5, -2.0)] {
+        assert_eq!(unary(Prim::Round, x), [wanted, 0.0]);
+    }
 }

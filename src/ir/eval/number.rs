@@ -223,8 +223,54 @@ impl Arithmetic {
                 let slope = self.polygamma(0, x);
                 self.mul(&slope, dx)
             }
-            Prim::Sign | Prim::Floor => return Some(None),
-            Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Rem | Prim::Pow | Prim::Min | Prim::Max | Prim::Atan2 => return None,
+            Prim::Log1p => {
+                let divisor = self.add(&Plain(1.0), x);
+                self.div(dx, &divisor)
+            }
+            Prim::Expm1 => {
+                let slope = self.add(&Plain(1.0), r);
+                self.mul(&slope, dx)
+            }
+            Prim::Erfc => {
+                let slope = self.unary_tangent(Prim::Erf, x, r, &Plain(1.0))??;
+                let slope = self.neg(&slope);
+                self.mul(&slope, dx)
+            }
+            Prim::Asinh | Prim::Acosh => {
+                let square = self.mul(x, x);
+                let inside = if prim == Prim::Asinh { self.add(&square, &Plain(1.0)) } else { self.sub(&square, &Plain(1.0)) };
+                let root = self.unary(Prim::Sqrt, &inside)?;
+                self.div(dx, &root)
+            }
+            Prim::Atanh => {
+                let square = self.mul(x, x);
+                let divisor = self.sub(&Plain(1.0), &square);
+                self.div(dx, &divisor)
+            }
+            Prim::Cbrt => {
+                let square = self.mul(r, r);
+                let thrice = self.mul(&Plain(3.0), &square);
+                self.div(dx, &thrice)
+            }
+            Prim::Exp2 => {
+                let slope = self.mul(&Plain(std::f64::consts::LN_2), r);
+                self.mul(&slope, dx)
+            }
+            Prim::Log2 | Prim::Log10 => {
+                let base = if prim == Prim::Log2 { std::f64::consts::LN_2 } else { std::f64::consts::LN_10 };
+                let divisor = self.mul(&Plain(base), x);
+                self.div(dx, &divisor)
+            }
+            Prim::Sigmoid => {
+                let rest = self.sub(&Plain(1.0), r);
+                let slope = self.mul(r, &rest);
+                self.mul(&slope, dx)
+            }
+            Prim::Softplus => self.scale(Prim::Sigmoid, x, dx)?,
+            Prim::Sign | Prim::Floor | Prim::Ceil | Prim::Round | Prim::Trunc => return Some(None),
+            Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Rem | Prim::Pow | Prim::Min | Prim::Max | Prim::Atan2 | Prim::Hypot => {
+                return None;
+            }
             Prim::Polygamma | Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => return None,
             Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => return None,
         }))
@@ -301,9 +347,20 @@ impl Arithmetic {
                 let norm = self.add(&xx, &yy);
                 Some(self.div(&rise, &norm))
             }
+            Prim::Hypot if r.value() == 0.0 => Some(Plain(0.0)),
+            Prim::Hypot => {
+                let mut share = |of: &Number, tangent: &Number| {
+                    let slope = self.div(of, r);
+                    self.mul(&slope, tangent)
+                };
+                let (left, right) = (dx.map(|dx| share(x, dx)), dy.map(|dy| share(y, dy)));
+                self.sum(left, right)
+            }
             Prim::Rem | Prim::Neg | Prim::Abs | Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan => None,
             Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log | Prim::Exp | Prim::Sqrt | Prim::Erf | Prim::Lgamma => None,
             Prim::Polygamma | Prim::Sign | Prim::Floor | Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => None,
+            Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt | Prim::Exp2 => None,
+            Prim::Log2 | Prim::Log10 | Prim::Ceil | Prim::Round | Prim::Trunc | Prim::Sigmoid | Prim::Softplus => None,
             Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => None,
         }
     }

@@ -9,11 +9,15 @@ use std::f64::consts::PI;
 
 use crate::ir::prim::Prim;
 
-/// The two functions of C's mathematical library that Rust's does not offer; it is linked in any case.
+/// The functions of C's mathematical library that Rust's does not offer, or computes in another way; it is linked in any case.
 mod libm {
     use std::ffi::{c_double, c_int};
     unsafe extern "C" {
         pub safe fn erf(x: c_double) -> c_double;
+        pub safe fn erfc(x: c_double) -> c_double;
+        pub safe fn asinh(x: c_double) -> c_double;
+        pub safe fn acosh(x: c_double) -> c_double;
+        pub safe fn atanh(x: c_double) -> c_double;
         pub fn lgamma_r(x: c_double, sign: *mut c_int) -> c_double;
     }
 }
@@ -22,6 +26,16 @@ fn lgamma(x: f64) -> f64 {
     let mut sign = 0;
     // SAFETY: lgamma_r writes one int through the pointer, which is to a live local
     unsafe { libm::lgamma_r(x, &mut sign) }
+}
+
+/// `1 / (1 + exp (-x))`: of two forms that are equal, the one whose exponential is at most 1.
+fn sigmoid(x: f64) -> f64 {
+    if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
+}
+
+/// `log (1 + exp x)`, whose part beyond `max x 0` is at most log 2.
+fn softplus(x: f64) -> f64 {
+    if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() }
 }
 
 /// A primitive of one Double; `None` for any other primitive.
@@ -44,11 +58,28 @@ pub fn unary(prim: Prim, x: f64) -> Option<f64> {
         Prim::Erf => libm::erf(x),
         Prim::Lgamma => lgamma(x),
         Prim::Floor => x.floor(),
+        Prim::Log1p => x.ln_1p(),
+        Prim::Expm1 => x.exp_m1(),
+        Prim::Erfc => libm::erfc(x),
+        Prim::Asinh => libm::asinh(x),
+        Prim::Acosh => libm::acosh(x),
+        Prim::Atanh => libm::atanh(x),
+        Prim::Cbrt => x.cbrt(),
+        Prim::Exp2 => x.exp2(),
+        Prim::Log2 => x.log2(),
+        Prim::Log10 => x.log10(),
+        Prim::Ceil => x.ceil(),
+        Prim::Round => x.round_ties_even(),
+        Prim::Trunc => x.trunc(),
+        Prim::Sigmoid => sigmoid(x),
+        Prim::Softplus => softplus(x),
         Prim::Sign if x > 0.0 => 1.0,
         Prim::Sign if x < 0.0 => -1.0,
         Prim::Sign if x == 0.0 => 0.0,
         Prim::Sign => x,
-        Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Rem | Prim::Pow | Prim::Min | Prim::Max | Prim::Atan2 => return None,
+        Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Rem | Prim::Pow | Prim::Min | Prim::Max | Prim::Atan2 | Prim::Hypot => {
+            return None;
+        }
         Prim::Polygamma | Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => return None,
         Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => return None,
     })
@@ -65,9 +96,12 @@ pub fn binary(prim: Prim, x: f64, y: f64) -> Option<f64> {
         Prim::Min => first_or(x <= y || x.is_nan(), x, y),
         Prim::Max => first_or(x >= y || x.is_nan(), x, y),
         Prim::Atan2 => x.atan2(y),
+        Prim::Hypot => x.hypot(y),
         Prim::Rem | Prim::Neg | Prim::Abs | Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan => return None,
         Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log | Prim::Exp | Prim::Sqrt | Prim::Erf | Prim::Lgamma => return None,
         Prim::Polygamma | Prim::Sign | Prim::Floor | Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => return None,
+        Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt | Prim::Exp2 => return None,
+        Prim::Log2 | Prim::Log10 | Prim::Ceil | Prim::Round | Prim::Trunc | Prim::Sigmoid | Prim::Softplus => return None,
         Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => return None,
     })
 }
@@ -93,6 +127,8 @@ pub fn index(prim: Prim, x: i64, y: i64) -> Option<i64> {
         Prim::Pow | Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan | Prim::Sinh | Prim::Cosh => None,
         Prim::Tanh | Prim::Log | Prim::Exp | Prim::Sqrt | Prim::Atan2 | Prim::Erf | Prim::Lgamma | Prim::Polygamma => None,
         Prim::Sign | Prim::Floor | Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => None,
+        Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt | Prim::Hypot | Prim::Exp2 => None,
+        Prim::Log2 | Prim::Log10 | Prim::Ceil | Prim::Round | Prim::Trunc | Prim::Sigmoid | Prim::Softplus => None,
         Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => None,
     }
 }
@@ -110,6 +146,8 @@ pub fn compare<T: PartialOrd>(prim: Prim, x: T, y: T) -> Option<bool> {
         Prim::Abs | Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan | Prim::Sinh | Prim::Cosh => None,
         Prim::Tanh | Prim::Log | Prim::Exp | Prim::Sqrt | Prim::Atan2 | Prim::Erf | Prim::Lgamma | Prim::Polygamma => None,
         Prim::Sign | Prim::Floor | Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => None,
+        Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt | Prim::Hypot | Prim::Exp2 => None,
+        Prim::Log2 | Prim::Log10 | Prim::Ceil | Prim::Round | Prim::Trunc | Prim::Sigmoid | Prim::Softplus => None,
     }
 }
 

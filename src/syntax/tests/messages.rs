@@ -77,7 +77,7 @@ fn words() {
     says("let rec f x = f x", "E0108 [rec]: recursion is not supported");
     says("let f = else", "E0101 [else]: expected `if … then` before `else`");
     says("let f = a @@ b", "E0105 [@@]: expected a name, a number or an operator, found `@@`");
-    says("let f = .5 + 1", "E0106 [.5]: expected a digit before the point in `.5`");
+    says("let f = x.5 + 1", "E0106 [.5]: expected a blank before `.5`");
     says("let f = 2x + 1e", "E0106 [2x]: expected a number, found `2x`\nE0106 [1e]: expected a number, found `1e`");
     says("let f = 1e999", "E0106 [1e999]: `1e999` does not fit a Double");
     says("let f = a | b", "E0105 [|]: expected a name, a number or an operator, found `|`");
