@@ -316,6 +316,12 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     ("collect-build", "ifold (fun a i -> accumulate a (i + 1) x) v (length v)", ""),
     (
+        "collect-shifted",
+        "ifold (fun a i -> if 0 < i then accumulate a (i - 1) (x * double i) else a) v (length v)",
+        "build (length v) (fun j -> let sum = v[j] in if j + 1 < length v then let i = j + 1 in if 0 < i then sum + x * double i else sum else sum)",
+    ),
+    ("collect-shifted", "ifold (fun a i -> accumulate a (i + 1) x) v (length v)", ""),
+    (
         "fold-range",
         "ifold (fun s i -> if 0 < i then s + v[i - 1] * v[i] else s) 0.0 (length v)",
         "ifold (fun s i -> s + v[i] * v[i + 1]) 0.0 (max 0 (length v - 1))",

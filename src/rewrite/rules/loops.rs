@@ -115,7 +115,7 @@ fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 /// A step for one index. Its names for Indexes are in range by their types where there is a step; where there may be none, only
 /// their values tell.
-fn at_index(i: &Var, index: Expr, step: &Expr) -> Expr {
+pub fn at_index(i: &Var, index: Expr, step: &Expr) -> Expr {
     fn bind(name: &Var, value: Expr, body: &Expr) -> Expr {
         if !matches!(name.ty(), Type::Index(Some(_))) {
             return Expr::let_(name.clone(), value, by_values(body));

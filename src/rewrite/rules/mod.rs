@@ -35,6 +35,7 @@ pub mod range;
 pub mod reuse;
 pub mod ring;
 pub mod share;
+pub mod shift;
 pub mod solve;
 pub mod tuple;
 pub mod unroll;
@@ -47,7 +48,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 26] = [
+    let parts: [&LazyLock<Vec<Rule>>; 27] = [
         &lambda::RULES,
         &ring::RULES,
         &algebra::RULES,
@@ -69,6 +70,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &absorb::RULES,
         &reuse::RULES,
         &share::RULES,
+        &shift::RULES,
         &gather::RULES,
         &consume::RULES,
         &divide::RULES,

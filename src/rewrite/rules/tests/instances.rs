@@ -1,7 +1,7 @@
 //! Terms that rules written as functions may apply to.
 //!
 //! In: a source of random terms and a rule's name. Out: a term that has the shape of the rule's left side often enough;
-//! `None` for a rule that has no line here. Those of arrays and loops are in `loops`, those of arrays
+//! `None` for a rule that has no line here. Those of arrays are in `arrays`, of loops in `loops`, of arrays
 //! that are changed in `updates`.
 
 use crate::ir::{Change, Expr, Prim, Size, Status, Type};
@@ -9,6 +9,7 @@ use crate::rewrite::generate::Generator;
 
 use super::shapes::{double, loop_of, partial, prim, product, sum_of};
 
+mod arrays;
 mod loops;
 mod updates;
 
@@ -274,6 +275,6 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let body = if g.below(2) == 0 && other.is_atom() { prim(Prim::Add, other, body) } else { body };
             Expr::let_(x, value, body)
         }
-        _ => return loops::instance(g, rule).or_else(|| updates::instance(g, rule)),
+        _ => return arrays::instance(g, rule).or_else(|| loops::instance(g, rule)).or_else(|| updates::instance(g, rule)),
     })
 }

@@ -5,7 +5,7 @@
 //!
 //!     get-update   →   (update v 1 x)[i]
 
-use crate::ir::{Change, Expr, Type};
+use crate::ir::{Change, Expr, Prim, Type};
 use crate::rewrite::generate::Generator;
 
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
@@ -52,6 +52,21 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 }
                 let changed = Expr::update(change, a.clone(), vec![i], g.double(2));
                 if g.below(2) == 0 { Expr::if_(g.boolean(1), changed, a) } else { changed }
+            })
+        }
+        "collect-shifted" => {
+            let z = g.vector(0);
+            let n = if g.below(3) == 0 { g.count() } else { Expr::dim(z.clone(), 0) };
+            let length = Expr::dim(z.clone(), 0);
+            let shifts: Vec<i64> = (0..1 + g.below(3)).map(|_| g.below(5) as i64 - 2).collect();
+            Expr::fold(n, "a", "i", z, |a, i| {
+                shifts.iter().fold(a, |a, shift| {
+                    let to = Expr::prim(Prim::Add, vec![i.clone(), Expr::index(*shift)]);
+                    let low = Expr::prim(Prim::Le, vec![Expr::index(0), to.clone()]);
+                    let high = Expr::prim(Prim::Lt, vec![to.clone(), length.clone()]);
+                    let changed = Expr::update(Change::Add, a.clone(), vec![to], g.double(1));
+                    Expr::if_(Expr::prim(Prim::And, vec![low, high]), changed, a)
+                })
             })
         }
         _ => return None,
