@@ -19,12 +19,12 @@ pub use expression::{Rewritten, rewrite_expression};
 
 use crate::ad;
 use crate::budget;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::emit::futhark::FutharkFile;
 use crate::emit::{CFiles, ParameterKind};
 use crate::explain::Candidates;
 use crate::ir::{Function, Program};
-use crate::lower::LoopProgram;
+use crate::loops::{self, program::LoopProgram};
 use crate::mode::Mode;
 use crate::real::Real;
 use crate::rewrite::Derivation;
@@ -44,7 +44,7 @@ pub struct Options {
     /// `--size NAME=INT`: sizes that are literals.
     pub sizes: Vec<FixedSize>,
     pub schedule: Schedule,
-    /// `--disable`: rules and groups of rules that do not apply.
+    /// `--disable`: rules and groups of rules that do not apply, and passes over loops that are left out.
     pub disabled: Vec<String>,
     /// Keep the derivation: every rewrite, for `explain`.
     pub record: bool,
@@ -120,12 +120,27 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "ad", what: "removes `dual` and `vjp`: derivatives become ordinary code", run: rooms::ad },
     Pass { name: "rewrite", what: "optimises by the rules of the schedule", run: rooms::rewrite },
     Pass { name: "lower", what: "gives loops in destination-passing style", run: rooms::lower },
+    Pass { name: "loops", what: "makes loops fast, and measures the workspace", run: rooms::loops },
     Pass { name: "emit", what: "prints C, or Futhark from the core", run: rooms::emit },
 ];
 
 /// The names that `--dump` takes.
 pub fn stage_names() -> Vec<&'static str> {
-    PASSES.iter().map(|pass| pass.name).collect()
+    PASSES.iter().map(|pass| pass.name).chain(loops::LOOP_PASSES.iter().map(|pass| pass.stage)).collect()
+}
+
+/// An error for a name of `--disable` that is neither a rule, nor a group of rules, nor a pass over loops that may be left out.
+pub fn check_disabled(name: &str) -> Result<(), Diagnostic> {
+    let passes = || loops::LOOP_PASSES.iter().filter(|pass| pass.need == loops::Need::Optional).map(|pass| pass.name);
+    match loops::named(name) {
+        Some(pass) if pass.need == loops::Need::Optional => Ok(()),
+        Some(_) => Err(Diagnostic::error("E0813", Span::NONE, format!("the pass `{name}` cannot be left out"))
+            .help(format!("emitted code counts on it; passes that may be left out: {}", passes().collect::<Vec<_>>().join(", ")))),
+        None => crate::rewrite::check_name(name).map_err(|problem| match nearest(name, passes()) {
+            Some(near) => problem.help(format!("did you mean the pass over loops `{near}`?")),
+            None => problem,
+        }),
+    }
 }
 
 /// A compilation: what the stages made so far.
@@ -145,10 +160,13 @@ pub struct Session {
     /// The program before `rewrite` and what was done to it, when the options ask for it.
     pub derivation: Option<(Program, Derivation)>,
     pub loops: LoopProgram,
+    /// The pass of `loops` that the program is wanted after, and that program.
+    pub wanted_loops: (String, LoopProgram),
     pub files: Option<CFiles>,
     pub futhark: Option<FutharkFile>,
-    /// How long each stage took.
+    /// How long each stage took, and each pass over loops after its stage.
     pub times: Vec<(&'static str, Duration)>,
+    loop_times: Vec<(&'static str, Duration)>,
 }
 
 impl Session {
@@ -166,9 +184,11 @@ impl Session {
             choices: Vec::new(),
             derivation: None,
             loops: LoopProgram::default(),
+            wanted_loops: (String::new(), LoopProgram::default()),
             files: None,
             futhark: None,
             times: Vec::new(),
+            loop_times: Vec::new(),
         }
     }
 
@@ -185,14 +205,21 @@ impl Session {
     }
 
     fn run_passes(&mut self, passes: impl Iterator<Item = &'static Pass>, stage: &str, load: &mut Loader) -> Result<(), Diagnostics> {
+        let is_loop_pass = stage.starts_with("loops.");
+        if is_loop_pass {
+            self.wanted_loops.0 = stage.to_string();
+        }
+        let stage = if is_loop_pass { "loops" } else { stage };
         for pass in passes {
             // Futhark is emitted from the core
-            if pass.name == "lower" && stage != "lower" && self.options.target == Target::Futhark {
+            if matches!(pass.name, "lower" | "loops") && !matches!(stage, "lower" | "loops") && self.options.target == Target::Futhark {
                 continue;
             }
             let start = Instant::now();
             let done = (pass.run)(self, load);
+            let own = std::mem::take(&mut self.loop_times);
             self.times.push((pass.name, start.elapsed()));
+            self.times.extend(own);
             done?;
             self.check_program(pass.name)?;
             self.check_size()?;

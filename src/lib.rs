@@ -11,7 +11,8 @@
 //! `let slope (v: Vector<n>) = gradient vectorSqNorm v` becomes a core function with a `vjp` term, which says
 //! "this cotangent times the Jacobian of this body at this point". `mode` keeps it, for reverse mode, or makes it columns of
 //! `dual` terms, "the derivative along this tangent", whichever costs less. `ad` replaces both by ordinary code, `rewrite`
-//! makes that code cheap by rules that know nothing of derivatives, and `lower` gives each array the place it is written to.
+//! makes that code cheap by rules that know nothing of derivatives, `lower` gives each array the place it is written to, and
+//! `loops` makes the loops that do so fast.
 //!
 //! | room | takes → gives |
 //! | --- | --- |
@@ -23,6 +24,7 @@
 //! | `ad` | core → core without `dual` and `vjp` |
 //! | `rewrite` | core → core by named rules and a schedule |
 //! | `lower` | core → loop program in destination-passing style |
+//! | `loops` | loop program → loop program: passes over loops, and how much workspace they need |
 //! | `emit` | loop program → C, core → Futhark, through `templates/` and `runtime/` |
 //! | `toolchain` | runs the C and Futhark compilers and calls what they made |
 //! | `explain` | a recorded derivation → text, or a page of HTML |
@@ -55,6 +57,7 @@ pub mod driver;
 pub mod emit;
 pub mod explain;
 pub mod ir;
+pub mod loops;
 pub mod lower;
 pub mod mode;
 pub mod real;

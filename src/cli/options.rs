@@ -145,8 +145,8 @@ pub struct Source {
     /// The optimisation schedule: none, paper, default, or a strategy file
     #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,
-    /// Leave out a rule or a group of rules (repeatable)
-    #[arg(long, value_name = "RULE")]
+    /// Leave out a rule, a group of rules or a pass over loops (repeatable)
+    #[arg(long, value_name = "NAME")]
     pub disable: Vec<String>,
     /// Round as the program is written: no rule or compiler flag that may change a result's last digits
     #[arg(long)]
@@ -298,7 +298,10 @@ pub fn protect_numbers(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
         .map(|word| {
             only_operands |= word == "--";
             let is_number = word.to_str().is_some_and(|text| {
-                text == "-Infinity" || text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+                text == "-Infinity"
+                    || text
+                        .strip_prefix('-')
+                        .is_some_and(|rest| rest.trim_start_matches('.').starts_with(|first: char| first.is_ascii_digit()))
             });
             if !is_number || only_operands {
                 return word;
@@ -337,6 +340,8 @@ mod tests {
             assert_eq!(args, ["1", "-2.5", "-Infinity"], "{words}");
             assert_eq!(run.call.output, Some(PathBuf::from("j.npy")));
         }
+        let Ok(Cli { command: Command::Run(run), .. }) = parse("smoothc run f.smooth e -.5 +5") else { panic!("a point first") };
+        assert_eq!(run.call.args.iter().map(|arg| arg.trim()).collect::<Vec<_>>(), ["-.5", "+5"]);
         for words in
             ["smoothc run f.smooth e -x", "smoothc", "smoothc frob", "smoothc build f.smooth", "smoothc emit f.smooth --target java"]
         {

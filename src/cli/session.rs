@@ -40,7 +40,7 @@ pub fn compile(
     display: &Display,
 ) -> Result<Option<Session>, Diagnostics> {
     // also where nothing is optimised: a misspelt name is a mistake everywhere
-    source.disable.iter().try_for_each(|name| crate::rewrite::check_name(name)).map_err(|problem| vec![problem])?;
+    source.disable.iter().try_for_each(|name| crate::driver::check_disabled(name)).map_err(|problem| vec![problem])?;
     let text = reads.source(&source.file).map_err(|problem| vec![problem])?;
     let name = if source.file.as_os_str() == "-" { "<stdin>".to_string() } else { normal(&source.file).display().to_string() };
     let options = Options {
@@ -70,7 +70,7 @@ pub fn compile(
         let mut stderr = std::io::stderr().lock();
         for (name, time) in &session.times {
             // a closed standard error leaves nothing to do
-            let _ = writeln!(stderr, "{name:<8} {:>10.3} ms", time.as_secs_f64() * 1e3);
+            let _ = writeln!(stderr, "{name:<24} {:>10.3} ms", time.as_secs_f64() * 1e3);
         }
     }
     done?;

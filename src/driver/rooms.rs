@@ -3,12 +3,15 @@
 //! In: the [`Session`] after the stages before. Out: the session with one thing more, or diagnostics. What a
 //! room takes and gives is adapted here and nowhere else.
 
-use super::{Loader, Session, Target};
+use super::{Loader, Options, Session, Target};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::ir::Program;
 use crate::mode::{self as choice, Mode, Way};
 use crate::source::{SourceMap, Span};
-use crate::{ad as differentiation, emit as emission, ir, lower as lowering, rewrite as optimiser, syntax as parser, types as typing};
+use crate::{
+    ad as differentiation, emit as emission, ir, loops as loop_passes, lower as lowering, rewrite as optimiser, syntax as parser,
+    types as typing,
+};
 
 pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let Some(file) = session.sources.files.get(session.main as usize) else { return Ok(()) };
@@ -46,7 +49,7 @@ pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
 fn chosen(session: &mut Session) -> Result<(), Diagnostics> {
     let schedule = schedule(&session.options.schedule, &mut session.sources)?;
     let given = &session.options;
-    let options = optimiser::Options { strict_fp: given.strict_fp, disabled: given.disabled.clone(), ..optimiser::Options::default() };
+    let options = optimiser::Options { strict_fp: given.strict_fp, disabled: disabled_rules(given), ..optimiser::Options::default() };
     let mut choices = Vec::new();
     session.program = choice::decide(&session.program, &mut |form, name, before| {
         let (way, candidates) = super::choice::choose(form, name, before, &schedule, &options, given.differentiation());
@@ -67,12 +70,17 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
     let schedule = schedule(&session.options.schedule, &mut session.sources)?;
     let given = &session.options;
     let options =
-        optimiser::Options { strict_fp: given.strict_fp, disabled: given.disabled.clone(), record: given.record, last_phase: None };
+        optimiser::Options { strict_fp: given.strict_fp, disabled: disabled_rules(given), record: given.record, last_phase: None };
     let optimised = optimiser::optimise(&session.program, &schedule, &options).map_err(|problem| vec![problem])?;
     let before = std::mem::replace(&mut session.program, optimised.program);
     session.derivation = optimised.derivation.map(|derivation| (before, derivation));
     session.warnings.extend(optimised.warnings);
     Ok(())
+}
+
+/// What `--disable` names of rules and their groups.
+fn disabled_rules(options: &Options) -> Vec<String> {
+    options.disabled.iter().filter(|name| loop_passes::named(name).is_none()).cloned().collect()
 }
 
 /// The name of the built-in schedule that the options name, or give the text of.
@@ -104,19 +112,30 @@ pub fn schedule(wanted: &super::Schedule, sources: &mut SourceMap) -> Result<opt
 pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let entries: Vec<_> =
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
-    // what the default schedule may do to quotients, lowering may
+    let reciprocals = allows_algebra(session)?;
     let options = &session.options;
-    let is_default = built_in_schedule(session)?.as_deref() == Some("default");
-    let reciprocals = is_default && !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra");
-    let options = lowering::LowerOptions {
-        reciprocals,
-        unchecked: options.unchecked,
-        parallel: options.parallel,
-        strict_fp: options.strict_fp,
-        real: options.real,
-    };
+    let options = lowering::LowerOptions { reciprocals, unchecked: options.unchecked, parallel: options.parallel, real: options.real };
     session.loops = lowering::lower(&session.program, &entries, &options)?;
     Ok(())
+}
+
+pub fn loops(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    let algebra = allows_algebra(session)?;
+    let Options { parallel, strict_fp, real, ref disabled, .. } = session.options;
+    let options = loop_passes::Options { algebra, parallel, strict_fp, real, disabled: disabled.clone() };
+    let mut record = loop_passes::Record::default();
+    let program = std::mem::take(&mut session.loops);
+    session.loops = loop_passes::optimise_recorded(program, &options, &session.wanted_loops.0, &mut record)?;
+    session.wanted_loops.1 = record.snapshot;
+    session.loop_times = record.times;
+    Ok(())
+}
+
+/// Whether lowering and the passes over loops may do to quotients and sums what the default schedule may.
+fn allows_algebra(session: &Session) -> Result<bool, Diagnostics> {
+    let options = &session.options;
+    let is_default = built_in_schedule(session)?.as_deref() == Some("default");
+    Ok(is_default && !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra"))
 }
 
 pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -143,7 +162,8 @@ pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
 pub fn print(session: &Session, stage: &str) -> String {
     match stage {
         "syntax" => format!("{:#?}\n", session.module),
-        "lower" => format!("{:#?}\n", session.loops),
+        "lower" | "loops" => crate::loops::print::program(&session.loops),
+        _ if stage.starts_with("loops.") => crate::loops::print::program(&session.wanted_loops.1),
         "emit" => match (&session.files, &session.futhark) {
             (Some(files), _) => files.source.clone(),
             (None, Some(file)) => file.source.clone(),

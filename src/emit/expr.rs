@@ -4,7 +4,7 @@
 
 use crate::ir::Prim;
 use crate::ir::prim::Spelling;
-use crate::lower::program::{Argument, Callee, Elem, Pointer, Value};
+use crate::loops::program::{Argument, Callee, Elem, Pointer, Value};
 use crate::real::Real;
 
 use super::stmt::Printer;

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::lower::program::*;
+use crate::loops::program::*;
 
 use super::names::Names;
 use super::share;

@@ -26,8 +26,8 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::diagnostic::Diagnostic;
-use crate::lower::can_fail;
-use crate::lower::program::*;
+use crate::loops::failures::can_fail;
+use crate::loops::program::*;
 use crate::real::Real;
 use crate::source::Span;
 

@@ -8,8 +8,8 @@
 //! stays within pairs of lanes (`vpermilpd`), and stores wrong numbers; 12.2 does, and nothing in the C is at fault. In vectors of
 //! four doubles it does not. So these functions ask for those.
 
-use crate::lower::each_local;
-use crate::lower::program::{Block, Id, Lanes, Place, Stmt, Value};
+use crate::loops::program::{Block, Id, Lanes, Place, Stmt, Value};
+use crate::loops::visit::each_local;
 
 /// Whether some loop writes two elements of one array in each iteration, in places that follow its variable.
 pub fn writes_narrow_rows(block: &Block) -> bool {

@@ -6,8 +6,8 @@
 //!       →   for (k = low; k < high; ++k) { … k … }
 
 use crate::ir::Prim;
-use crate::lower::each_local;
-use crate::lower::program::{Block, Id, Place, Stmt, Value};
+use crate::loops::program::{Block, Id, Place, Stmt, Value};
+use crate::loops::visit::each_local;
 
 /// What a `for` says, and the statements left inside.
 pub struct Range<'a> {

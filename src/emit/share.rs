@@ -24,8 +24,8 @@
 //! compiled once, so that no rounding depends on the number of parts. It gives the status of what goes wrong; that of the first
 //! part where something did is returned after the loop. Without OpenMP there is one part and the macros are empty.
 
-use crate::lower::can_fail;
-use crate::lower::program::*;
+use crate::loops::failures::can_fail;
+use crate::loops::program::*;
 use crate::real::Real;
 
 use super::FunctionView;

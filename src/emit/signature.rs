@@ -4,8 +4,8 @@
 //!                                     smooth_status f(int64_t n, const double *v, double *out, void *workspace, size_t workspace_bytes);
 
 use crate::ir::Size;
-use crate::lower::can_fail;
-use crate::lower::program::*;
+use crate::loops::failures::can_fail;
+use crate::loops::program::*;
 
 use super::FileNames;
 use super::expr::c_type;

@@ -11,8 +11,8 @@
 use std::rc::Rc;
 
 use crate::ir::{Prim, Status};
-use crate::lower::bytes_of;
-use crate::lower::program::*;
+use crate::loops::measure::room_bytes;
+use crate::loops::program::*;
 use crate::real::Real;
 
 use super::expr::c_type;
@@ -179,7 +179,7 @@ impl Printer<'_> {
                 let name = self.declare(room.id);
                 self.line(format!("{ty} *{name} = ({ty} *){from};"));
                 if uses_room(rest) {
-                    let bytes = self.expr(&bytes_of(room, self.real));
+                    let bytes = self.expr(&room_bytes(room.elem, &room.counts, self.real));
                     self.line(format!("{from} += {bytes};"));
                 }
             }

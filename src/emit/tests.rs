@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::{CFiles, COptions, c};
 use crate::ir::*;
+use crate::loops;
 use crate::lower::{LowerOptions, lower};
 use crate::source::Span;
 
@@ -47,6 +48,9 @@ pub fn emit_with(functions: Vec<Function>, entries: &[&str], options: &LowerOpti
     let entries: Vec<Rc<str>> =
         if entries.is_empty() { program.functions.keys().cloned().collect() } else { entries.iter().map(|name| Rc::from(*name)).collect() };
     let loops = lower(&program, &entries, options).expect("lowers");
+    let passes =
+        loops::Options { algebra: options.reciprocals, parallel: options.parallel, real: options.real, ..loops::Options::default() };
+    let loops = loops::optimise(loops, &passes).expect("optimises");
     c(&loops, &COptions { header_name: "cases.h".into(), ..COptions::default() }).expect("prints")
 }
 
@@ -458,7 +462,9 @@ fn a_size_that_depends_on_data_is_unsupported() {
         Expr::bind("n", n, |n| Expr::bind("t", Expr::build(n.clone(), "i", to_double), |t| sum(n.clone(), |i| Expr::get(t.clone(), i))));
     let mut program = Program::default();
     program.functions.insert("f".into(), function("f", &[], &[&x], body));
-    let problems = lower(&program, &["f".into()], &LowerOptions::default()).expect_err("unsupported");
+    let lowered = lower(&program, &["f".into()], &LowerOptions::default());
+    let optimised = lowered.and_then(|loops| loops::optimise(loops, &loops::Options::default()));
+    let problems = optimised.expect_err("unsupported");
     assert_eq!(problems[0].code, "E0601");
 }
 

@@ -14,8 +14,8 @@
 //!     smooth_rows_written(large);
 
 use crate::ir::Prim;
-use crate::lower::each_local;
-use crate::lower::program::*;
+use crate::loops::program::*;
+use crate::loops::visit::each_local;
 
 use super::expr::c_type;
 use super::stmt::Printer;

@@ -13,9 +13,10 @@ use crate::ir::{Expr, Size, Status, Term, Type, Var};
 use super::columns::ColumnFold;
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
-use super::program::*;
-use super::scalar::negate;
 use super::view::{ArrayView, Dest, Leaf, View};
+use crate::loops::FEW_TO_SHARE;
+use crate::loops::program::*;
+use crate::loops::values::negate;
 
 impl Lowerer<'_> {
     /// The value of a term; `name` is for what has to be stored.
@@ -184,6 +185,31 @@ impl Lowerer<'_> {
         let (block, ()) = self.nested(|this| this.write(expr, dest))?;
         self.place(block);
         Ok(())
+    }
+
+    /// As `enter`, for a loop each of whose iterations writes elements of its own and nothing else. Threads do not share what is
+    /// inside of a loop that they share.
+    pub fn enter_apart(
+        &mut self,
+        var: &Var,
+        n: &Expr,
+        count: &Value,
+        size: Option<Size>,
+        f: impl FnOnce(&mut Self, &Value) -> Result<()>,
+    ) -> Result<()> {
+        let outer = self.parallel;
+        self.parallel = outer && self.range(count).1 < i128::from(FEW_TO_SHARE);
+        self.enter(var, n, count, size, f)?;
+        self.parallel = outer;
+        self.set_apart();
+        Ok(())
+    }
+
+    /// Says of the loop just written that each iteration writes elements of its own and nothing else.
+    fn set_apart(&mut self) {
+        if let Some(Stmt::For { apart, .. }) = self.blocks.last_mut().and_then(|block| block.last_mut()) {
+            *apart = true;
+        }
     }
 
     /// A loop over `var` in `0 … count-1`.

@@ -6,12 +6,13 @@
 use std::rc::Rc;
 
 use crate::ir::program::match_sizes;
-use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
+use crate::ir::{Atom, Expr, Size, Term, Type, Var};
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, depends_on_data, mismatch};
-use super::program::*;
 use super::view::{Dest, Target, View};
+use crate::loops::failures::can_fail;
+use crate::loops::program::*;
 
 impl Lowerer<'_> {
     pub fn call(&mut self, name: &Rc<str>, args: &[Expr], dest: &Dest, span: Span) -> Result<()> {
@@ -58,7 +59,7 @@ impl Lowerer<'_> {
         arguments.extend(flat);
         self.same_shape(&function.result, &sizes, dest, span)?;
         self.outputs(dest, &mut arguments);
-        let measures = callee.workspace.params.iter().map(|(_, var)| match var {
+        let measures = callee.measured.iter().map(|(_, var)| match var {
             None => Measure::Data,
             Some(var) => match sizes.iter().find(|(name, _)| name == var) {
                 Some((_, size)) if !size.has_unknown() => Measure::Size(size.clone()),
@@ -70,9 +71,8 @@ impl Lowerer<'_> {
             },
         });
         let measures = measures.collect();
-        if callee.workspace.needed || callee.is_entry {
-            arguments.push(Argument::Workspace);
-        }
+        // dropped again where it turns out that the callee needs none
+        arguments.push(Argument::Workspace);
         let fallible = callee.is_entry || can_fail(&callee.body);
         self.emit(Stmt::Invoke(Invocation { callee: name.clone(), args: arguments, measures, fallible, span }));
         Ok(())
@@ -121,69 +121,10 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether some statement returns a status.
-pub fn can_fail(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Fail { .. } | Stmt::NoRoom { .. } => true,
-        Stmt::Invoke(call) => call.fallible,
-        _ => stmt.blocks().any(|block| can_fail(block)),
-    })
-}
-
-/// How often statements fail, for each status; `None` for those whose status is not known.
-#[derive(Default)]
-pub struct Failures(Vec<(Option<Status>, usize)>);
-
-impl Failures {
-    pub fn add(&mut self, block: &[Stmt]) {
-        for stmt in block {
-            match stmt {
-                Stmt::Fail { status, .. } => *self.of(Some(*status)) += 1,
-                Stmt::NoRoom { .. } => *self.of(None) += 1,
-                Stmt::Invoke(call) if call.fallible => *self.of(None) += 1,
-                _ => stmt.blocks().for_each(|block| self.add(block)),
-            }
-        }
-    }
-
-    fn of(&mut self, status: Option<Status>) -> &mut usize {
-        let at = self.0.iter().position(|(known, _)| *known == status).unwrap_or_else(|| {
-            self.0.push((status, 0));
-            self.0.len() - 1
-        });
-        &mut self.0[at].1
-    }
-
-    pub fn remove(&mut self, status: Status) {
-        *self.of(Some(status)) -= 1;
-    }
-
-    /// Whether nothing fails with another status.
-    pub fn are_all(&self, status: Status) -> bool {
-        self.0.iter().all(|(known, count)| *count == 0 || *known == Some(status))
-    }
-
-    /// Whether all fail with one status, if any does.
-    pub fn are_of_one_status(&self) -> bool {
-        let mut left = self.0.iter().filter(|(_, count)| *count > 0);
-        left.next().is_none_or(|(status, _)| status.is_some()) && left.next().is_none()
-    }
-}
-
 /// Every function that a term calls.
 pub fn each_callee(expr: &Expr, f: &mut dyn FnMut(&Rc<str>)) {
     if let Term::Call(name, _) = expr.term() {
         f(name);
     }
     expr.term().each_child(&mut |child| each_callee(child, f));
-}
-
-/// Every function that a body calls.
-pub fn each_invocation(block: &[Stmt], f: &mut dyn FnMut(&Rc<str>)) {
-    for stmt in block {
-        if let Stmt::Invoke(call) = stmt {
-            f(&call.callee);
-        }
-        stmt.blocks().for_each(|block| each_invocation(block, f));
-    }
 }

@@ -11,11 +11,12 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
 use crate::ir::{Atom, Expr, Prim, Program, Size, Status, Term, Type, Var};
-use crate::real::Real;
 use crate::source::Span;
 
-use super::program::*;
 use super::view::{Dest, Leaf, Target, View, elem};
+use crate::loops::program::*;
+use crate::loops::ranges::Ranges;
+pub use crate::loops::sizes::depends_on_data;
 
 pub type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -24,7 +25,7 @@ pub struct Lowerer<'a> {
     pub program: &'a Program,
     pub done: &'a [LoopFunction],
     pub locals: Vec<Local>,
-    pub ranges: HashMap<Id, (i128, i128)>,
+    pub ranges: Ranges,
     pub env: HashMap<Var, View>,
     pub sizes: HashMap<Var, Size>,
     /// Index variables known to lie in `0 … size-1`.
@@ -40,24 +41,19 @@ pub struct Lowerer<'a> {
     pub parallel: bool,
     /// Arrays that loops over rows must find stored.
     pub stored: HashSet<Var>,
-    /// What a Double is.
-    pub real: Real,
     /// Where arrays are used for the last time in the function.
     pub last_uses: LastUses,
     /// The arrays that a pointer chosen at run time may point into.
     pub origins: HashMap<Id, Vec<Id>>,
 }
 
-/// The whole range of Index.
-pub const ANY: (i128, i128) = (i64::MIN as i128, i64::MAX as i128);
-
 impl<'a> Lowerer<'a> {
-    pub fn new(program: &'a Program, done: &'a [LoopFunction], real: Real) -> Lowerer<'a> {
+    pub fn new(program: &'a Program, done: &'a [LoopFunction]) -> Lowerer<'a> {
         Lowerer {
             program,
             done,
             locals: Vec::new(),
-            ranges: HashMap::new(),
+            ranges: Ranges::default(),
             env: HashMap::new(),
             sizes: HashMap::new(),
             bounds: HashMap::new(),
@@ -67,7 +63,6 @@ impl<'a> Lowerer<'a> {
             unchecked: false,
             parallel: false,
             stored: HashSet::new(),
-            real,
             last_uses: LastUses::default(),
             origins: HashMap::new(),
         }
@@ -281,9 +276,8 @@ impl<'a> Lowerer<'a> {
 
     /// A loop counter below `count`.
     pub fn counter(&mut self, name: &str, count: &Value) -> Id {
-        let most = self.range(count).1;
         let i = self.local(name, Elem::Index, Form::Scalar { mutable: true });
-        self.ranges.insert(i, (0, (most - 1).max(0)));
+        self.ranges.count_to(i, count);
         i
     }
 
@@ -333,7 +327,7 @@ impl<'a> Lowerer<'a> {
             Value::Double(_) => Elem::Double,
             Value::Index(_) => Elem::Index,
             Value::Bool(_) => Elem::Bool,
-            Value::Prim { prim, elem, .. } => super::scalar::result_elem(*prim, *elem),
+            Value::Prim { prim, elem, .. } => crate::loops::values::result_elem(*prim, *elem),
             Value::Select(parts) => self.elem_of(&parts[1]),
             Value::Helper(..) | Value::SizeOf(_) => Elem::Bytes,
             Value::Moved { .. } => Elem::Bool,
@@ -382,12 +376,6 @@ fn view_type(view: &View, ty: &Type) -> Type {
         }
         _ => ty.clone(),
     }
-}
-
-/// The diagnostic for a length that only data decides.
-pub fn depends_on_data(span: Span) -> Diagnostic {
-    Diagnostic::error("E0601", span, "unsupported: size depends on data")
-        .help("emitted code stores only arrays whose lengths follow from sizes and Index and Bool parameters; `smoothc eval` runs it")
 }
 
 /// A term that the checker should have refused.

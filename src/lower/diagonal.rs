@@ -12,8 +12,8 @@
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 use super::context::{Lowerer, Result, mismatch};
-use super::program::*;
 use super::view::{ArrayView, View};
+use crate::loops::program::*;
 
 /// The element of a diagonal matrix where the indices are one.
 pub struct Diagonal {

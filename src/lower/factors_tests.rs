@@ -1,10 +1,11 @@
 //! What a row of sums has in common: which factors of a product are taken before it, and which stay.
 
 use super::factors::Product;
-use super::program::{Block, Stmt, Value};
-use super::select::each_value;
 use super::{LowerOptions, lower};
 use crate::ir::*;
+use crate::loops;
+use crate::loops::program::{Block, Stmt, Value};
+use crate::loops::visit::each_value;
 use crate::source::Span;
 
 fn op(prim: Prim, a: Expr, b: Expr) -> Expr {
@@ -49,6 +50,8 @@ fn operations(options: &LowerOptions, term: impl Fn(Expr, Expr, Expr) -> Expr) -
     let mut program = Program::default();
     program.functions.insert("f".into(), function);
     let lowered = lower(&program, &["f".into()], options).expect("lowers");
+    let passes = loops::Options { algebra: options.reciprocals, ..loops::Options::default() };
+    let lowered = loops::optimise(lowered, &passes).expect("optimises");
     let mut found = [0, 0];
     count(&lowered.functions[0].body, &mut found);
     found
@@ -61,7 +64,7 @@ fn count(block: &Block, found: &mut [usize; 2]) {
             let inner = body.iter().any(|stmt| matches!(stmt, Stmt::For { .. }));
             let own: Block = body.iter().filter(|stmt| !matches!(stmt, Stmt::For { .. })).cloned().collect();
             each_value(&own, &mut |value| {
-                let counts = matches!(value, Value::Prim { prim: Prim::Mul | Prim::Div, elem: super::program::Elem::Double, .. });
+                let counts = matches!(value, Value::Prim { prim: Prim::Mul | Prim::Div, elem: crate::loops::program::Elem::Double, .. });
                 found[usize::from(inner)] += usize::from(counts);
             });
         }

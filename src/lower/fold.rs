@@ -19,9 +19,9 @@ use super::context::{Lowerer, Result, mismatch};
 use super::moves::{
     Component, Holder, Plan, Source, components, current, fills, nest, parts, path_of, plan, reads, rotations, source_of, tails,
 };
-use super::program::*;
 use super::update::part_of;
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem};
+use crate::loops::program::*;
 
 impl Lowerer<'_> {
     /// A fold into `dest`, or into places of its own.

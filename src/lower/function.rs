@@ -10,15 +10,12 @@ use crate::ir::distinct::distinct;
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
 use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
-use crate::real::Real;
 use crate::source::Span;
 
 use super::LowerOptions;
-use super::clean::clean;
 use super::context::{Lowerer, Result};
-use super::program::*;
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem, leaves};
-use super::workspace::{measure, room_bytes};
+use crate::loops::program::*;
 
 /// Lowers a function whose callees are done.
 pub fn lower_function(
@@ -28,7 +25,7 @@ pub fn lower_function(
     checked: bool,
     options: &LowerOptions,
 ) -> Result<LoopFunction> {
-    let mut lowerer = Lowerer::new(program, done, options.real);
+    let mut lowerer = Lowerer::new(program, done);
     lowerer.reciprocals = options.reciprocals;
     lowerer.parallel = options.parallel;
     lowerer.facts = Facts::for_function(function);
@@ -61,26 +58,6 @@ pub fn lower_function(
     lowerer.last_uses = LastUses::of(&function_body);
     lowerer.write(&function_body, &dest)?;
     let body = lowerer.blocks.pop().unwrap_or_default();
-    let kept = params.iter().map(|param| param.id).collect();
-    let mut body = clean(body, &kept);
-    if super::checks::find(&lowerer, &mut body) {
-        // names that only checks used
-        body = clean(body, &kept);
-    }
-    super::unswitch::find(&lowerer.locals, &mut body);
-    if super::peel::find(&mut lowerer, &mut body) {
-        // names that only conditions used
-        body = clean(body, &kept);
-    }
-    super::distribute::find(&mut lowerer.locals, &mut body);
-    super::lanes::find(&mut body);
-    super::select::straighten(&mut lowerer.locals, &mut body);
-    super::tile::find(&mut lowerer.locals, options.real, &mut body);
-    if options.reciprocals {
-        super::collect::find(&mut lowerer.locals, &mut body);
-    }
-    super::jam::find(&mut lowerer.locals, options.real, &mut body, options.parallel);
-    super::join::find(&mut lowerer.locals, &mut body);
     let measured: Vec<(Id, Option<Var>)> = params
         .iter()
         .filter_map(|param| {
@@ -92,37 +69,19 @@ pub fn lower_function(
             }
         })
         .collect();
-    let mut slices = Vec::new();
-    if options.parallel {
-        // OpenMP makes the marks for lanes count, also where rounding is as written
-        if options.strict_fp {
-            super::lanes::keep_sums(&mut body);
-        }
-        let lengths = size_names.iter().map(|(var, _)| var).filter(|var| is_length(function, var)).cloned().collect();
-        let results =
-            params.iter().filter_map(|param| if let Role::OutArray(dims) = &param.role { Some((param.id, dims.clone())) } else { None });
-        let results = results.collect();
-        slices = super::parallel::share(&mut lowerer, &function.name, &mut body, &measured, lengths, results, options)?;
-    }
-    let workspace = measure(&mut lowerer, &function.name, &body, &measured)?;
-    if checked && workspace.needed {
-        let sizes = measured.iter().map(|(id, _)| Argument::Value(Value::Local(*id)));
-        // one thread does, where there is no room for more
-        let args = sizes.chain(workspace.threads.map(|_| Argument::Value(Value::Index(1)))).collect();
-        let need = Value::Call(Callee::Workspace(function.name.clone()), args);
-        let at = body.iter().take_while(|stmt| matches!(stmt, Stmt::Fail { .. })).count().min(lowerer.entry_guards(&body));
-        body.insert(at, Stmt::NoRoom { cond: need });
-    }
     Ok(LoopFunction {
         name: function.name.clone(),
         doc: function.doc.clone(),
-        is_entry: function.is_entry,
+        is_entry: checked,
         locals: lowerer.locals,
         params,
         body,
-        workspace,
-        slices,
+        workspace: Workspace::default(),
+        slices: Vec::new(),
         size_names,
+        measured,
+        ranges: lowerer.ranges,
+        span: function.span,
     })
 }
 
@@ -161,13 +120,9 @@ fn declare_sizes(lowerer: &mut Lowerer, function: &Function, params: &mut Vec<Pa
     names
 }
 
-/// A length that more than PTRDIFF_MAX bytes of doubles would have is rejected at entry, also where the array
-/// has no elements because another length is 0: what is proved of sizes counts on it.
-const LONGEST: i64 = i64::MAX / 8;
-
 /// What is known of a size after entry.
 fn size_range(function: &Function, var: &Var) -> (i128, i128) {
-    let mut range = if function.sizes.contains(var) { (0, i64::MAX as i128) } else { super::context::ANY };
+    let mut range = if function.sizes.contains(var) { (0, i64::MAX as i128) } else { crate::loops::ranges::ANY };
     if is_length(function, var) {
         range = (0, LONGEST as i128);
     }
@@ -244,7 +199,7 @@ impl Lowerer<'_> {
             None => b,
             Some(a) => Value::Prim { prim: Prim::Or, elem: Elem::Bool, plain: true, args: vec![a, b] },
         };
-        let negative = sizes.iter().filter(|(var, id)| self.ranges.get(id).is_some_and(|range| range.0 >= 0) && is_length(function, var));
+        let negative = sizes.iter().filter(|(var, id)| self.ranges.get(*id).is_some_and(|range| range.0 >= 0) && is_length(function, var));
         let negative = negative.fold(None, |sum, (_, id)| Some(either(sum, index(Prim::Lt, Value::Local(*id), Value::Index(0)))));
         if let Some(cond) = negative {
             self.fail(cond, Status::Negative);
@@ -310,11 +265,6 @@ impl Lowerer<'_> {
             (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => Ok(()),
         }
     }
-
-    /// How many guards at the head of a body come from the signature: the workspace is measured after them.
-    fn entry_guards(&self, body: &[Stmt]) -> usize {
-        body.iter().take_while(|stmt| matches!(stmt, Stmt::Fail { status: Status::Negative | Status::Shape, .. })).count()
-    }
 }
 
 fn is_length(function: &Function, var: &Var) -> bool {
@@ -339,9 +289,4 @@ fn block_names(ty: &Type, name: &str) -> Vec<String> {
         Type::Tuple(parts) => parts.iter().enumerate().flat_map(|(k, part)| block_names(part, &format!("{name}_{k}"))).collect(),
         Type::Double | Type::Bool | Type::Index(_) => vec![name.to_string()],
     }
-}
-
-/// The bytes of a room, for the bump.
-pub fn bytes_of(room: &Room, real: Real) -> Value {
-    room_bytes(room.elem, &room.counts, real)
 }

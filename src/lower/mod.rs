@@ -1,7 +1,7 @@
 //! Lowering: core program → loop program, in destination-passing style.
 //!
 //! In: a program without `dual`, and the names of its entries. Out: loops, assignments and guards over
-//! scalars and pointers, and for each function one that measures its workspace. `lower` knows nothing of C's
+//! scalars and pointers, as they follow from the core; what makes them fast is `loops`. `lower` knows nothing of C's
 //! spelling, `emit` nothing of terms.
 //!
 //!     f (v: Vector<n>) = build n (fun i -> v[i] * 2)   →   for i < n: out[i] = v[i] * 2
@@ -9,46 +9,26 @@
 //! Limits: an array that is stored must have lengths that follow from sizes and Index and Bool parameters
 //! (E0601 otherwise).
 
-mod affine;
 mod array;
-mod by_columns;
 mod call;
-mod captured;
-mod checks;
-mod clean;
-mod collect;
 mod columns;
 mod context;
 mod diagonal;
-mod distribute;
-mod effects;
 mod expand;
 mod factors;
 #[cfg(test)]
 mod factors_tests;
 mod fold;
 mod function;
-mod jam;
-mod join;
-mod lanes;
 mod moves;
-mod panel;
-mod parallel;
-mod peel;
-pub mod program;
 mod reciprocal;
 mod row_loop;
 mod rows;
 mod scalar;
 mod scatter;
-mod select;
 mod sweep;
-mod tile;
-mod unswitch;
 mod update;
 mod view;
-mod work;
-mod workspace;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -58,10 +38,7 @@ use crate::ir::Program;
 use crate::real::Real;
 use crate::source::Span;
 
-pub use call::can_fail;
-pub use clean::each_local;
-pub use function::bytes_of;
-pub use program::LoopProgram;
+use crate::loops::program::LoopProgram;
 
 /// How to lower.
 #[derive(Clone, Debug, Default)]
@@ -72,8 +49,6 @@ pub struct LowerOptions {
     pub unchecked: bool,
     /// Loops are shared among threads.
     pub parallel: bool,
-    /// Sums of Doubles keep their order.
-    pub strict_fp: bool,
     /// What a Double is.
     pub real: Real,
 }
@@ -100,10 +75,7 @@ pub fn lower(program: &Program, entries: &[Rc<str>], options: &LowerOptions) -> 
         }
         let is_entry = entries.contains(&function.name);
         match function::lower_function(program, &functions, function, is_entry, options) {
-            Ok(mut lowered) => {
-                lowered.is_entry = is_entry;
-                functions.push(lowered);
-            }
+            Ok(lowered) => functions.push(lowered),
             Err(mut problem) => {
                 failed.insert(function.name.clone());
                 // a term that the optimiser made has no place of its own
@@ -117,15 +89,5 @@ pub fn lower(program: &Program, entries: &[Rc<str>], options: &LowerOptions) -> 
     if !problems.is_empty() {
         return Err(problems);
     }
-    // a call whose value was not needed is gone, and its function with it
-    let mut called: BTreeSet<Rc<str>> = BTreeSet::new();
-    for function in functions.iter().rev() {
-        if function.is_entry || called.contains(&function.name) {
-            call::each_invocation(&function.body, &mut |name| {
-                called.insert(name.clone());
-            });
-        }
-    }
-    functions.retain(|function| function.is_entry || called.contains(&function.name));
     Ok(LoopProgram { real: options.real, functions })
 }

@@ -7,8 +7,8 @@ use crate::ir::in_place::stays;
 use crate::ir::last_use::component;
 use crate::ir::{Change, Expr, Prim, Term, Type, Var};
 
-use super::program::{Id, Value};
 use super::view::{ArrayView, Dest, Target};
+use crate::loops::program::{Id, Value};
 
 /// One component of the accumulator: a scalar, or an array with the pointers to where it is now.
 pub struct Component {
@@ -315,6 +315,6 @@ pub fn rotations(components: &[Component], group: &[usize], free: bool) -> Vec<V
 /// Whether an expression reads a local.
 pub fn reads(value: &Value, id: Id) -> bool {
     let mut found = false;
-    super::clean::each_local(value, &mut |other| found |= other == id);
+    crate::loops::visit::each_local(value, &mut |other| found |= other == id);
     found
 }

@@ -13,14 +13,14 @@
 
 use crate::ir::{Expr, Prim, Size, Var};
 
-use super::call::can_fail;
 use super::columns::has_loop;
 use super::context::{Lowerer, Result};
 use super::moves::{Component, Plan, components};
-use super::program::*;
 use super::rows::{Rows, parts};
 use super::sweep::FEW_ROWS;
 use super::view::{Dest, Leaf, Target, View};
+use crate::loops::failures::can_fail;
+use crate::loops::program::*;
 
 impl Lowerer<'_> {
     /// Writes lets and what they end in with a loop over rows; says whether it did.

@@ -6,53 +6,32 @@
 //!     i + 1   →   i + 1               for a loop counter
 //!     k + 1   →   smooth_add(k, 1)    for an Index that anything may have been passed as
 
-use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Status, Type, Var};
 use crate::source::Span;
 
-use super::checks::is_total;
-use super::clean::each_local;
-use super::context::{ANY, Lowerer, Result, depends_on_data, mismatch};
-use super::program::*;
+use super::context::{Lowerer, Result, depends_on_data, mismatch};
 use super::view::{Leaf, View};
+use crate::loops::program::*;
+use crate::loops::ranges::Range;
+use crate::loops::sizes;
+use crate::loops::values::negate;
+use crate::loops::visit::{each_local, is_total};
 
 /// An index is looked up among so many statements before it.
 const LAST: usize = 100;
 
-/// The kind of a primitive's result for operands of a kind.
-pub fn result_elem(prim: Prim, elem: Elem) -> Elem {
-    match prim {
-        Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not => Elem::Bool,
-        Prim::ToDouble | Prim::Polygamma => Elem::Double,
-        Prim::ToIndex => Elem::Index,
-        _ => elem,
-    }
-}
-
 impl Lowerer<'_> {
     /// An expression for a size.
     pub fn size_value(&self, size: &Size, span: Span) -> Result<Value> {
-        let expr = size.to_expr().ok_or_else(|| depends_on_data(span))?;
-        self.size_expr(&expr, span)
+        sizes::value(size, &self.ranges, &|var| self.size_var(var)).ok_or_else(|| depends_on_data(span))
     }
 
-    fn size_expr(&self, expr: &Expr, span: Span) -> Result<Value> {
-        match expr.term() {
-            Term::Index(value) => Ok(Value::Index(*value)),
-            Term::Bool(value) => Ok(Value::Bool(*value)),
-            Term::Var(var) => match (self.env.get(var), self.sizes.get(var)) {
-                (Some(View::Scalar(value)), _) => Ok(value.clone()),
-                (_, Some(size)) => self.size_value(size, span),
-                _ => Err(depends_on_data(span)),
-            },
-            Term::If(c, a, b) => {
-                Ok(Value::Select(Box::new([self.size_expr(c, span)?, self.size_expr(a, span)?, self.size_expr(b, span)?])))
-            }
-            Term::Prim(prim, args) => {
-                let values = args.iter().map(|arg| self.size_expr(arg, span)).collect::<Result<Vec<_>>>()?;
-                let elem = args.first().map_or(Elem::Index, |arg| super::view::elem(arg.ty()));
-                Ok(self.prim(*prim, elem, values))
-            }
-            _ => Err(depends_on_data(span)),
+    /// What a variable of a size is.
+    fn size_var(&self, var: &Var) -> Option<Value> {
+        match (self.env.get(var), self.sizes.get(var)) {
+            (Some(View::Scalar(value)), _) => Some(value.clone()),
+            (_, Some(size)) => self.size_value(size, Span::NONE).ok(),
+            (Some(View::Tuple(_) | View::Array(_)) | None, None) => None,
         }
     }
 
@@ -92,49 +71,13 @@ impl Lowerer<'_> {
     }
 
     /// The least and the greatest value that an Index expression can have.
-    pub fn range(&self, value: &Value) -> (i128, i128) {
-        match value {
-            Value::Index(value) => (*value as i128, *value as i128),
-            Value::Local(id) => self.ranges.get(id).copied().unwrap_or(ANY),
-            Value::Select(parts) => {
-                let (a, b) = (self.range(&parts[1]), self.range(&parts[2]));
-                (a.0.min(b.0), a.1.max(b.1))
-            }
-            Value::Prim { prim, elem: Elem::Index, args, .. } => {
-                let ranges: Vec<_> = args.iter().map(|arg| self.range(arg)).collect();
-                within(exact_range(*prim, &ranges))
-            }
-            _ => ANY,
-        }
+    pub fn range(&self, value: &Value) -> Range {
+        self.ranges.of(value)
     }
 
     /// A primitive on values that needs no guard.
     pub fn prim(&self, prim: Prim, elem: Elem, args: Vec<Value>) -> Value {
-        if let (Elem::Index | Elem::Bool, [a, b]) = (elem, args.as_slice())
-            && a == b
-        {
-            // compilers warn of a comparison of a thing with itself
-            match prim {
-                Prim::Eq | Prim::Le | Prim::Ge => return Value::Bool(true),
-                Prim::Ne | Prim::Lt | Prim::Gt => return Value::Bool(false),
-                _ => {}
-            }
-        }
-        if elem != Elem::Index {
-            return Value::Prim { prim, elem, plain: true, args };
-        }
-        match (prim, args.as_slice()) {
-            (Prim::Add, [Value::Index(0), x]) | (Prim::Add | Prim::Sub, [x, Value::Index(0)]) => return x.clone(),
-            (Prim::Mul, [Value::Index(1), x]) | (Prim::Mul | Prim::Div, [x, Value::Index(1)]) => return x.clone(),
-            _ => {}
-        }
-        let ranges: Vec<_> = args.iter().map(|arg| self.range(arg)).collect();
-        let exact = exact_range(prim, &ranges);
-        let plain = exact.0 >= ANY.0 && exact.1 <= ANY.1 && exact != ANY;
-        if let (true, [Value::Index(_), Value::Index(_)], Prim::Add | Prim::Sub | Prim::Mul) = (plain, args.as_slice(), prim) {
-            return Value::Index(exact.0 as i64);
-        }
-        Value::Prim { prim, elem, plain, args }
+        self.ranges.prim(prim, elem, args)
     }
 
     /// A scalar term as an expression.
@@ -299,33 +242,6 @@ impl Lowerer<'_> {
     }
 }
 
-/// The negation, pushed inwards where that is exact.
-pub fn negate(value: Value) -> Value {
-    let not = |value| Value::Prim { prim: Prim::Not, elem: Elem::Bool, plain: true, args: vec![value] };
-    match value {
-        Value::Bool(value) => Value::Bool(!value),
-        Value::Prim { prim, elem, plain, args } => {
-            let flipped = match prim {
-                Prim::Eq => Some(Prim::Ne),
-                Prim::Ne => Some(Prim::Eq),
-                Prim::Lt if elem == Elem::Index => Some(Prim::Ge),
-                Prim::Le if elem == Elem::Index => Some(Prim::Gt),
-                Prim::Gt if elem == Elem::Index => Some(Prim::Le),
-                Prim::Ge if elem == Elem::Index => Some(Prim::Lt),
-                _ => None,
-            };
-            match (prim, flipped) {
-                (_, Some(prim)) => Value::Prim { prim, elem, plain, args },
-                (Prim::Not, None) if args.len() == 1 => args.into_iter().next().unwrap_or(Value::Bool(true)),
-                (Prim::And, None) => Value::Prim { prim: Prim::Or, elem, plain, args: args.into_iter().map(negate).collect() },
-                (Prim::Or, None) => Value::Prim { prim: Prim::And, elem, plain, args: args.into_iter().map(negate).collect() },
-                _ => not(Value::Prim { prim, elem, plain, args }),
-            }
-        }
-        other => not(other),
-    }
-}
-
 fn plain_sum(a: Value, b: Value) -> Value {
     match (a, b) {
         (Value::Index(0), x) | (x, Value::Index(0)) => x,
@@ -340,29 +256,5 @@ fn plain_product(a: Value, b: Value) -> Value {
         (Value::Index(1), x) | (x, Value::Index(1)) => x,
         (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_mul(b)),
         (a, b) => Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] },
-    }
-}
-
-fn within(range: (i128, i128)) -> (i128, i128) {
-    if range.0 >= ANY.0 && range.1 <= ANY.1 { range } else { ANY }
-}
-
-/// The range of an Index operation without wrapping.
-fn exact_range(prim: Prim, args: &[(i128, i128)]) -> (i128, i128) {
-    match (prim, args) {
-        (Prim::Add, [a, b]) => (a.0 + b.0, a.1 + b.1),
-        (Prim::Sub, [a, b]) => (a.0 - b.1, a.1 - b.0),
-        (Prim::Neg, [a]) => (-a.1, -a.0),
-        (Prim::Mul, [a, b]) => {
-            let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
-            (products.into_iter().min().unwrap_or(0), products.into_iter().max().unwrap_or(0))
-        }
-        (Prim::Min, [a, b]) => (a.0.min(b.0), a.1.min(b.1)),
-        (Prim::Max, [a, b]) => (a.0.max(b.0), a.1.max(b.1)),
-        (Prim::Div, [a, b]) if b.0 > 0 => (a.0.min(0), a.1.max(0)),
-        (Prim::Rem, [a, b]) if b.0 > 0 => (if a.0 < 0 { -(b.1 - 1) } else { 0 }, b.1 - 1),
-        (Prim::Abs, [a]) if a.0 > ANY.0 => (0, a.0.abs().max(a.1.abs())),
-        // bounds that no Index has: not plain
-        _ => (ANY.0 - 1, ANY.1 + 1),
     }
 }

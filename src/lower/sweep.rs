@@ -17,9 +17,10 @@ use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use super::columns::{ColumnFold, Step, is_var};
 use super::context::{Lowerer, Result};
 use super::moves::{Plan, components};
-use super::program::*;
-use super::scalar::negate;
 use super::view::{ArrayView, Dest, Leaf, View, leaves};
+use crate::loops::failures::can_fail;
+use crate::loops::program::*;
+use crate::loops::values::negate;
 
 impl Lowerer<'_> {
     /// Writes `build(n, column. …)` with its column folds row by row.
@@ -143,7 +144,7 @@ impl Lowerer<'_> {
                 this.add_rows(n, column, count, fold, &rows, state)
             })
         })?;
-        if super::can_fail(&block) {
+        if can_fail(&block) {
             return Ok(false);
         }
         block.into_iter().for_each(|stmt| self.emit(stmt));

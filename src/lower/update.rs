@@ -16,8 +16,8 @@ use crate::source::Span;
 
 use super::array::{is_simple, is_view};
 use super::context::{Lowerer, Result, mismatch};
-use super::program::*;
 use super::view::{ArrayView, Dest, Target, View};
+use crate::loops::program::*;
 
 impl Lowerer<'_> {
     /// The array with an element changed: itself, or a copy.

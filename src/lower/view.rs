@@ -6,7 +6,8 @@
 
 use crate::ir::{Size, Type};
 
-use super::program::{Elem, Id, Place, Value};
+use crate::loops::program::{Elem, Id, Place, Value};
+pub use crate::loops::sizes::elem;
 
 /// One block with some of its indices taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,15 +66,6 @@ pub fn leaves(ty: &Type) -> Vec<(Elem, Vec<Size>)> {
     let mut out = Vec::new();
     go(ty, &mut Vec::new(), &mut out);
     out
-}
-
-/// The kind of a scalar type.
-pub fn elem(ty: &Type) -> Elem {
-    match ty {
-        Type::Bool => Elem::Bool,
-        Type::Index(_) => Elem::Index,
-        Type::Double | Type::Array(..) | Type::Tuple(_) => Elem::Double,
-    }
 }
 
 impl ArrayView {

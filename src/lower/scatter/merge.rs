@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use crate::ir::Prim;
-use crate::lower::program::*;
+use crate::loops::program::*;
 
 /// So many names are given at most.
 const NAMES: usize = 64;

@@ -21,11 +21,11 @@ mod steps;
 use crate::ir::{Expr, Prim, Size, Type};
 use crate::source::Span;
 
-use super::call::{Failures, can_fail};
 use super::context::{Lowerer, Result, mismatch};
-use super::program::*;
-use super::scalar::negate;
 use super::view::{Dest, View};
+use crate::loops::failures::{Failures, can_fail};
+use crate::loops::program::*;
+use crate::loops::values::negate;
 use find::{Scatter, Shape, Side, Sum};
 use steps::{Addition, Row, Step};
 

@@ -1,0 +1,95 @@
+//! A block being written: locals with what is known of them, and statements.
+//!
+//! In: names, kinds and values. Out: locals, declarations and loop indices, with their ranges; sizes as expressions over what
+//! each variable is.
+//!
+//!     constant("used", Bytes, v)   →   used declared as v, in the innermost open block
+
+use std::collections::HashMap;
+
+use crate::ir::{Size, Var};
+
+use super::program::*;
+use super::ranges::Ranges;
+use super::sizes;
+
+/// See the module's head.
+#[derive(Debug, Default)]
+pub struct Builder {
+    pub locals: Vec<Local>,
+    pub ranges: Ranges,
+    /// What a variable of sizes is.
+    pub vars: HashMap<Var, Value>,
+    pub blocks: Vec<Block>,
+}
+
+impl Builder {
+    /// A builder without locals, in an open block.
+    pub fn new() -> Builder {
+        Builder { blocks: vec![Vec::new()], ..Builder::default() }
+    }
+
+    /// The locals of a function, which get more; its sizes are over what its callers say and its loops' indices.
+    pub fn of(function: &mut LoopFunction) -> Builder {
+        let mut vars: HashMap<Var, Value> = HashMap::new();
+        note_indices(&function.body, &mut vars);
+        for (id, var) in &function.measured {
+            vars.extend(var.clone().map(|var| (var, Value::Local(*id))));
+        }
+        Builder {
+            locals: std::mem::take(&mut function.locals),
+            ranges: std::mem::take(&mut function.ranges),
+            vars,
+            blocks: vec![Vec::new()],
+        }
+    }
+
+    /// Gives a function its locals back.
+    pub fn give_back(self, function: &mut LoopFunction) {
+        function.locals = self.locals;
+        function.ranges = self.ranges;
+    }
+
+    pub fn emit(&mut self, stmt: Stmt) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.push(stmt);
+        }
+    }
+
+    pub fn local(&mut self, name: &str, elem: Elem, form: Form) -> Id {
+        self.locals.push(Local { name: name.into(), elem, form, note: "" });
+        self.locals.len() - 1
+    }
+
+    /// A constant, declared here.
+    pub fn constant(&mut self, name: &str, elem: Elem, init: Value) -> Value {
+        let id = self.local(name, elem, Form::Scalar { mutable: false });
+        if elem == Elem::Index {
+            let range = self.ranges.of(&init);
+            self.ranges.insert(id, range);
+        }
+        self.emit(Stmt::Declare { id, init: Some(init) });
+        Value::Local(id)
+    }
+
+    /// A loop's index below `count`.
+    pub fn counter(&mut self, name: &str, count: &Value) -> Id {
+        let i = self.local(name, Elem::Index, Form::Scalar { mutable: true });
+        self.ranges.count_to(i, count);
+        i
+    }
+
+    /// An expression for a size; none where data decides.
+    pub fn size_value(&self, size: &Size) -> Option<Value> {
+        sizes::value(size, &self.ranges, &|var| self.vars.get(var).cloned())
+    }
+}
+
+fn note_indices(block: &[Stmt], vars: &mut HashMap<Var, Value>) {
+    for stmt in block {
+        if let Stmt::For { i, var: Some(var), .. } = stmt {
+            vars.insert(var.clone(), Value::Local(*i));
+        }
+        stmt.blocks().for_each(|block| note_indices(block, vars));
+    }
+}

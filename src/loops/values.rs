@@ -1,0 +1,46 @@
+//! Expressions of the loop program, made and judged.
+//!
+//! In: expressions and primitives. Out: negations, and the kind of what a primitive gives.
+//!
+//!     !(i < n && p)   →   i >= n || !p
+
+use crate::ir::Prim;
+
+use super::program::*;
+
+/// The kind of a primitive's result for operands of a kind.
+pub fn result_elem(prim: Prim, elem: Elem) -> Elem {
+    match prim {
+        Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not => Elem::Bool,
+        Prim::ToDouble | Prim::Polygamma => Elem::Double,
+        Prim::ToIndex => Elem::Index,
+        _ => elem,
+    }
+}
+
+/// The negation, pushed inwards where that is exact.
+pub fn negate(value: Value) -> Value {
+    let not = |value| Value::Prim { prim: Prim::Not, elem: Elem::Bool, plain: true, args: vec![value] };
+    match value {
+        Value::Bool(value) => Value::Bool(!value),
+        Value::Prim { prim, elem, plain, args } => {
+            let flipped = match prim {
+                Prim::Eq => Some(Prim::Ne),
+                Prim::Ne => Some(Prim::Eq),
+                Prim::Lt if elem == Elem::Index => Some(Prim::Ge),
+                Prim::Le if elem == Elem::Index => Some(Prim::Gt),
+                Prim::Gt if elem == Elem::Index => Some(Prim::Le),
+                Prim::Ge if elem == Elem::Index => Some(Prim::Lt),
+                _ => None,
+            };
+            match (prim, flipped) {
+                (_, Some(prim)) => Value::Prim { prim, elem, plain, args },
+                (Prim::Not, None) if args.len() == 1 => args.into_iter().next().unwrap_or(Value::Bool(true)),
+                (Prim::And, None) => Value::Prim { prim: Prim::Or, elem, plain, args: args.into_iter().map(negate).collect() },
+                (Prim::Or, None) => Value::Prim { prim: Prim::And, elem, plain, args: args.into_iter().map(negate).collect() },
+                _ => not(Value::Prim { prim, elem, plain, args }),
+            }
+        }
+        other => not(other),
+    }
+}

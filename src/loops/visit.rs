@@ -1,0 +1,146 @@
+//! Walks over loop programs: what expressions read, and what statements change, evaluate and call.
+//!
+//! In: an expression or statements. Out: calls of a function on each local or expression, or whether there is one.
+//!
+//!     a[i] + s   reads a, i, s        for i < n: s = s + 1   changes i, s
+
+use std::rc::Rc;
+
+use crate::ir::Prim;
+
+use super::program::*;
+
+/// Calls `f` on every local that an expression reads.
+pub fn each_local(value: &Value, f: &mut dyn FnMut(Id)) {
+    match value {
+        Value::Local(id) => f(*id),
+        Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
+        Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| each_local(arg, f)),
+        Value::Load { base, offset } => {
+            f(*base);
+            offset.iter().for_each(|offset| each_local(offset, f));
+        }
+        Value::Select(parts) => parts.iter().for_each(|part| each_local(part, f)),
+        Value::Call(_, args) => args.iter().for_each(|arg| each_in_argument(arg, f)),
+        Value::Moved { now, home } => {
+            f(*now);
+            each_in_pointer(home, f);
+        }
+    }
+}
+
+/// Whether an expression reads a local.
+pub fn reads(value: &Value, id: Id) -> bool {
+    let mut found = false;
+    each_local(value, &mut |other| found |= other == id);
+    found
+}
+
+/// Puts an expression for a local.
+pub fn replace_local(of: &mut Value, id: Id, by: &Value) {
+    if *of == Value::Local(id) {
+        *of = by.clone();
+        return;
+    }
+    match of {
+        Value::Call(_, args) => args.iter_mut().for_each(|arg| match arg {
+            Argument::Value(value) => replace_local(value, id, by),
+            Argument::Pointer(pointer) => pointer.offset.iter_mut().for_each(|offset| replace_local(offset, id, by)),
+            Argument::Address(_) | Argument::Workspace => {}
+        }),
+        Value::Moved { home, .. } => home.offset.iter_mut().for_each(|offset| replace_local(offset, id, by)),
+        of => of.parts_mut().iter_mut().for_each(|part| replace_local(part, id, by)),
+    }
+}
+
+/// Calls `f` on every local that a pointer expression reads.
+pub fn each_in_pointer(pointer: &Pointer, f: &mut dyn FnMut(Id)) {
+    f(pointer.base);
+    pointer.offset.iter().for_each(|offset| each_local(offset, f));
+}
+
+/// Calls `f` on every local that an argument mentions.
+pub fn each_in_argument(arg: &Argument, f: &mut dyn FnMut(Id)) {
+    match arg {
+        Argument::Value(value) => each_local(value, f),
+        Argument::Pointer(pointer) => each_in_pointer(pointer, f),
+        Argument::Address(id) => f(*id),
+        Argument::Workspace => {}
+    }
+}
+
+/// Calls `f` on every expression of declarations, assignments and branches.
+pub fn each_value(block: &[Stmt], f: &mut dyn FnMut(&Value)) {
+    fn go(value: &Value, f: &mut dyn FnMut(&Value)) {
+        f(value);
+        match value {
+            Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| go(arg, f)),
+            Value::Select(parts) => parts.iter().for_each(|part| go(part, f)),
+            Value::Load { offset, .. } => offset.iter().for_each(|offset| go(offset, f)),
+            Value::Local(_)
+            | Value::Double(_)
+            | Value::Index(_)
+            | Value::Bool(_)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => {}
+        }
+    }
+    for stmt in block {
+        match stmt {
+            Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } => go(value, f),
+            Stmt::If { cond, then, otherwise } => {
+                go(cond, f);
+                each_value(then, f);
+                each_value(otherwise, f);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Calls `f` on each local that a block declares, assigns, points or counts with.
+pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
+    for stmt in block {
+        match stmt {
+            Stmt::Declare { id, .. } | Stmt::Point { id, .. } | Stmt::Assign { place: Place::Local(id), .. } => f(*id),
+            Stmt::For { i, .. } => f(*i),
+            Stmt::Room(room) => f(room.id),
+            Stmt::Rotate(ids) => ids.iter().for_each(|id| f(*id)),
+            Stmt::Invoke(call) => call.args.iter().for_each(|arg| {
+                if let Argument::Address(id) = arg {
+                    f(*id);
+                }
+            }),
+            Stmt::Assign { place: Place::Element { .. }, .. }
+            | Stmt::Update { .. }
+            | Stmt::If { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Scope(_)
+            | Stmt::Share(_)
+            | Stmt::Return(_) => {}
+        }
+        stmt.blocks().for_each(|block| each_change(block, f));
+    }
+}
+
+/// Every function that a body calls.
+pub fn each_invocation(block: &[Stmt], f: &mut dyn FnMut(&Rc<str>)) {
+    for stmt in block {
+        if let Stmt::Invoke(call) = stmt {
+            f(&call.callee);
+        }
+        stmt.blocks().for_each(|block| each_invocation(block, f));
+    }
+}
+
+/// Whether an expression may be evaluated anywhere: it reads no memory and divides by nothing.
+pub fn is_total(value: &Value) -> bool {
+    match value {
+        Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => true,
+        Value::Prim { prim: Prim::Div | Prim::Rem, elem: Elem::Index, .. } => false,
+        Value::Prim { args, .. } => args.iter().all(is_total),
+        Value::Load { .. } | Value::Select(_) | Value::Helper(..) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => false,
+    }
+}

@@ -1,0 +1,95 @@
+//! Passes over loops: each may be left out, seen alone and timed, and results stay as the interpreter has them.
+
+mod support {
+    pub mod command;
+}
+
+use std::process::Output;
+
+use support::command;
+
+use smoothc::loops::{LOOP_PASSES, Need};
+
+/// Ends, checks, branches, windows, functions of sums, rows and sine: what the passes look for.
+const PROGRAM: &str = "
+let ends (v: Vector<n>) (k: Index) : Vector =
+  let n = length v
+  build n (fun i -> (if i = 0 then v[i] else v[i - 1]) + v[k] * (if i < n - 1 then v[i + 1] else 2.0))
+
+let layer (a: Matrix<m, n>) (v: Vector<n>) : Vector = build m (fun i -> tanh (vectorDot a[i] v))
+
+let window (v: Vector<n>) (w: Vector<m>) : Vector =
+  build (length v - length w + 1) (fun i -> vectorSum (build (length w) (fun j -> v[i + j] * w[j])))
+
+let sinc (v: Vector<n>) : Vector = build (length v) (fun i -> if v[i] = 0.0 then 1.0 else sin v[i] / v[i])
+";
+
+const CALLS: &[(&str, &[&str])] = &[
+    ("ends", &["[1, 2, 3, 5, 8]", "2"]),
+    ("ends", &["[4]", "0"]),
+    ("ends", &["[]", "0"]),
+    ("ends", &["[1, 2]", "7"]),
+    ("layer", &["[[1, 2], [3, -4], [0.5, 0.25]]", "[0.5, 0.125]"]),
+    ("window", &["[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]", "[1, -2, 4]"]),
+    ("sinc", &["[0, -0.0, 1, -2, NaN]"]),
+];
+
+fn smoothc(args: &[&str], source: &str) -> Output {
+    command::with_input(args, source.as_bytes())
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The numbers of a result, which may differ in their last digits.
+fn numbers(text: &str) -> Vec<f64> {
+    text.split(['[', ']', ',', ' ', '\n', '"']).filter_map(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn results_stay_where_a_pass_is_left_out() {
+    let optional = LOOP_PASSES.iter().filter(|pass| pass.need == Need::Optional);
+    let meanings: Vec<Output> = CALLS.iter().map(|(entry, args)| smoothc(&[&["eval", "-", entry], *args].concat(), PROGRAM)).collect();
+    for pass in optional {
+        for ((entry, args), meaning) in CALLS.iter().zip(&meanings) {
+            let result = smoothc(&[&["run", "--disable", pass.name, "-", entry], *args].concat(), PROGRAM);
+            assert_eq!(result.status.success(), meaning.status.success(), "{entry} without {}", pass.name);
+            let (found, wanted) = (numbers(&text(&result)), numbers(&text(meaning)));
+            let is_same = |(a, b): (&f64, &f64)| a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * b.abs().max(1.0);
+            assert_eq!(found.len(), wanted.len(), "{entry} without {}: {found:?}, {wanted:?}", pass.name);
+            assert!(found.iter().zip(&wanted).all(is_same), "{entry} without {}: {found:?}, {wanted:?}", pass.name);
+        }
+    }
+}
+
+#[test]
+fn a_pass_is_left_out_seen_alone_and_timed() {
+    let whole = text(&smoothc(&["emit", "-", "-o", "-"], PROGRAM));
+    assert_ne!(whole, text(&smoothc(&["emit", "--disable", "peel", "-", "-o", "-"], PROGRAM)));
+    assert_ne!(
+        text(&smoothc(&["emit", "--dump", "loops.unswitch", "-"], PROGRAM)),
+        text(&smoothc(&["emit", "--dump", "loops.peel", "-"], PROGRAM))
+    );
+    let timed = smoothc(&["emit", "--time-passes", "-", "-o", "-"], PROGRAM);
+    let times = String::from_utf8_lossy(&timed.stderr).into_owned();
+    assert!(LOOP_PASSES.iter().all(|pass| times.contains(pass.stage)), "{times}");
+}
+
+#[test]
+fn a_loop_program_is_printed_as_text() {
+    let circle = include_str!("../examples/circle.smooth");
+    insta::assert_snapshot!("lower", text(&smoothc(&["emit", "--dump", "lower", "-"], circle)));
+    insta::assert_snapshot!("loops", text(&smoothc(&["emit", "--dump", "loops", "-"], circle)));
+    let shared = "let f (A: Matrix<n, m>) (x: Vector<m>) : Vector<n> = matrixVectorMul A x\nlet g (v: Vector<n>) : Double = vectorSum v";
+    insta::assert_snapshot!("parallelise", text(&smoothc(&["emit", "--parallel", "--dump", "loops", "-"], shared)));
+}
+
+#[test]
+fn a_wrong_name_has_a_near_one() {
+    for (name, says) in [("peal", "`peel`"), ("measure", "cannot be left out")] {
+        let output = smoothc(&["emit", "--disable", name, "-", "-o", "-"], PROGRAM);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && message.contains(says), "{message}");
+    }
+}
