@@ -21,6 +21,9 @@ let layer (a: Matrix<m, n>) (v: Vector<n>) : Vector = build m (fun i -> tanh (ve
 let window (v: Vector<n>) (w: Vector<m>) : Vector =
   build (length v - length w + 1) (fun i -> vectorSum (build (length w) (fun j -> v[i + j] * w[j])))
 
+let turns (c: Vector<m>) (x: Vector<n>) : Double =
+  vectorSum (build n (fun i -> ifold (fun s j -> sin s * x[i] + 0.5 * s * c[j] - exp c[j]) x[i] m))
+
 let sinc (v: Vector<n>) : Vector = build (length v) (fun i -> if v[i] = 0.0 then 1.0 else sin v[i] / v[i])
 ";
 
@@ -31,6 +34,11 @@ const CALLS: &[(&str, &[&str])] = &[
     ("ends", &["[1, 2]", "7"]),
     ("layer", &["[[1, 2], [3, -4], [0.5, 0.25]]", "[0.5, 0.125]"]),
     ("window", &["[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]", "[1, -2, 4]"]),
+    ("turns", &["[0.5, -1, 2]", "[0.25]"]),
+    ("turns", &["[0.5, -1, 2]", "[]"]),
+    ("turns", &["[]", "[1, 2, 3]"]),
+    ("turns", &["[0.5, -1]", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]"]),
+    ("turns", &["[0.5, -1]", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]"]),
     ("sinc", &["[0, -0.0, 1, -2, NaN]"]),
 ];
 
@@ -83,6 +91,14 @@ fn a_loop_program_is_printed_as_text() {
     insta::assert_snapshot!("loops", text(&smoothc(&["emit", "--dump", "loops", "-"], circle)));
     let shared = "let f (A: Matrix<n, m>) (x: Vector<m>) : Vector<n> = matrixVectorMul A x\nlet g (v: Vector<n>) : Double = vectorSum v";
     insta::assert_snapshot!("parallelise", text(&smoothc(&["emit", "--parallel", "--dump", "loops", "-"], shared)));
+}
+
+/// What lanes share is computed once for all of them; lanes after the last row add nothing.
+#[test]
+fn rows_whose_steps_must_run_in_turn_run_in_lanes() {
+    insta::assert_snapshot!("vectorise_outer", text(&smoothc(&["emit", "--dump", "loops.vectorise_outer", "--entry", "turns", "-"], PROGRAM)));
+    let strict = text(&smoothc(&["emit", "--strict-fp", "--entry", "turns", "-", "-o", "-"], PROGRAM));
+    assert!(!strict.contains("lane < 16"), "a sum in another order:\n{strict}");
 }
 
 #[test]

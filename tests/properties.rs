@@ -49,6 +49,11 @@ fn threads_change_nothing_in_random_programs() {
     check(With::Threads, setting("SMOOTHC_CASES", 1000) / 4, setting("SMOOTHC_SEED", 0));
 }
 
+#[test]
+fn eager_passes_change_nothing_in_random_programs() {
+    check(With::Eager, setting("SMOOTHC_CASES", 1000) / 8, setting("SMOOTHC_SEED", 0));
+}
+
 /// As the tests above, which compute derivatives backwards where that is a way.
 #[test]
 fn derivatives_computed_forward_are_the_same() {
@@ -112,7 +117,15 @@ fn check(with: With, count: usize, first: usize) {
     for (kind, Failing { said, programs }) in failing {
         let seeds: Vec<String> = programs.iter().map(|(seed, _)| seed.to_string()).collect();
         text.push_str(&format!("{kind}: {} programs, seeds {}\n{said}\n", programs.len(), seeds.join(" ")));
-        text.push_str(&format!("once more: SMOOTHC_SEED={} SMOOTHC_CASES={}\n", seeds[0], if with == With::C { 1 } else { 4 }));
+        text.push_str(&format!(
+            "once more: SMOOTHC_SEED={} SMOOTHC_CASES={}\n",
+            seeds[0],
+            match with {
+                With::C => 1,
+                With::Eager => 8,
+                _ => 4,
+            }
+        ));
         let smallest = programs.into_iter().map(|(_, program)| program).min_by_key(Program::size);
         let smallest = smallest.map(|program| {
             smoothc::stack::with_large_stack(|| {

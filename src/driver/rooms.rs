@@ -122,7 +122,7 @@ pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
 pub fn loops(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let algebra = allows_algebra(session)?;
     let Options { parallel, strict_fp, real, ref disabled, .. } = session.options;
-    let options = loop_passes::Options { algebra, parallel, strict_fp, real, disabled: disabled.clone() };
+    let options = loop_passes::Options { algebra, parallel, strict_fp, real, disabled: disabled.clone(), eager: false };
     let mut record = loop_passes::Record::default();
     let program = std::mem::take(&mut session.loops);
     session.loops = loop_passes::optimise_recorded(program, &options, &session.wanted_loops.0, &mut record)?;

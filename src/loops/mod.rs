@@ -29,6 +29,7 @@ mod unroll_and_jam;
 mod unswitch;
 pub mod values;
 mod vectorise;
+mod vectorise_outer;
 pub mod visit;
 
 use std::collections::BTreeSet;
@@ -60,6 +61,8 @@ pub struct Options {
     pub strict_fp: bool,
     /// What a Double is.
     pub real: Real,
+    /// Passes apply wherever they may, not only where that is of use: for tests.
+    pub eager: bool,
     /// The names of passes that are left out.
     pub disabled: Vec<String>,
 }
@@ -105,6 +108,7 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("unswitch", Need::Optional, "turns a loop over one branch inside out", unswitch::run),
     pass!("peel", Need::Optional, "takes off the ends of loops that ask where they are", peel::run),
     pass!("distribute", Need::Optional, "gives functions of sums a loop of their own", distribute::run),
+    pass!("vectorise_outer", Need::Optional, "runs iterations of outer loops in lanes, where inner loops cannot", vectorise_outer::run),
     pass!("vectorise", Need::Optional, "marks loops whose iterations may run at once", vectorise::run),
     pass!("if_convert", Need::Optional, "evaluates both branches and selects, where jumps keep sine out of lanes", if_convert::run),
     pass!("tile", Need::Optional, "computes rows of matrices eight at a time", tile::run),

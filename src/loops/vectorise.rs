@@ -31,7 +31,7 @@ pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
 fn find(block: &mut Block) {
     for stmt in block {
         stmt.blocks_mut().for_each(find);
-        if let Stmt::For { i, count, body, lanes, .. } = stmt {
+        if let Stmt::For { i, count, body, lanes: lanes @ Lanes::One, .. } = stmt {
             *lanes = of_loop(*i, count, body);
         }
     }
@@ -54,29 +54,27 @@ struct Body {
     calls: bool,
 }
 
+/// Whether the iterations of a loop over `i` may run at once, or but for sums.
+pub fn may_run_in_lanes(i: Id, block: &[Stmt]) -> bool {
+    let (i, block) = from_later(i, block).unwrap_or((i, block));
+    let mut body = Body::default();
+    body.block(block).is_some() && body.lanes(i) != Lanes::One
+}
+
 fn of_loop(i: Id, count: &Value, block: &[Stmt]) -> Lanes {
     let (i, block) = from_later(i, block).unwrap_or((i, block));
     let mut body = Body::default();
     if body.block(block).is_none() {
         return Lanes::One;
     }
-    let sums_alone = body.sums.iter().all(|sum| body.reads.get(sum) == Some(&1));
-    // an iteration reads what it wrote itself, at a place that no other has
-    let apart = body.stores.iter().all(|(_, offset)| offset.as_ref().is_some_and(|offset| grows_with(offset, i))) && body.in_rows(i);
-    let apart = apart
-        && body
-            .updated
-            .iter()
-            .all(|(base, offset)| body.stores.iter().chain(&body.loads).all(|(other, at)| other != base || at.as_ref() == Some(offset)));
     // compilers see by themselves what one plain assignment does, and make one of `memset` and `memcpy` of some; but of one that
     // adds to a few elements they make as many statements, and nothing of those
     let few = matches!(count, Value::Index(count) if *count <= FEW);
     let adds = || body.stores.iter().any(|store| body.loads.contains(store));
     let plain = block.len() == 1 && !body.calls && !(few && adds());
-    match (body.sums.is_empty(), body.stores.is_empty()) {
-        (true, false) if apart && !plain => Lanes::Any,
-        (false, true) if sums_alone => Lanes::Sum(body.sums),
-        _ => Lanes::One,
+    match body.lanes(i) {
+        Lanes::Any if plain => Lanes::One,
+        lanes => lanes,
     }
 }
 
@@ -96,6 +94,22 @@ pub fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
 }
 
 impl Body {
+    /// How iterations over i may run.
+    fn lanes(&self, i: Id) -> Lanes {
+        let sums_alone = self.sums.iter().all(|sum| self.reads.get(sum) == Some(&1));
+        // an iteration reads what it wrote itself, at a place that no other has
+        let apart = self.stores.iter().all(|(_, offset)| offset.as_ref().is_some_and(|offset| grows_with(offset, i))) && self.in_rows(i);
+        let apart = apart
+            && self.updated.iter().all(|(base, offset)| {
+                self.stores.iter().chain(&self.loads).all(|(other, at)| other != base || at.as_ref() == Some(offset))
+            });
+        match (self.sums.is_empty(), self.stores.is_empty()) {
+            (true, false) if apart => Lanes::Any,
+            (false, true) if sums_alone => Lanes::Sum(self.sums.clone()),
+            _ => Lanes::One,
+        }
+    }
+
     /// Whether all that is read and written of an array that is written belongs to the row that i chooses.
     fn in_rows(&self, i: Id) -> bool {
         let mut arrays: HashMap<Id, (Vec<Access>, Vec<Access>)> = HashMap::new();

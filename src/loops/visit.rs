@@ -69,7 +69,7 @@ pub fn each_in_argument(arg: &Argument, f: &mut dyn FnMut(Id)) {
     }
 }
 
-/// Calls `f` on every expression of declarations, assignments and branches.
+/// Calls `f` on every expression of declarations, assignments, updates and branches.
 pub fn each_value(block: &[Stmt], f: &mut dyn FnMut(&Value)) {
     fn go(value: &Value, f: &mut dyn FnMut(&Value)) {
         f(value);
@@ -88,7 +88,7 @@ pub fn each_value(block: &[Stmt], f: &mut dyn FnMut(&Value)) {
     }
     for stmt in block {
         match stmt {
-            Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } => go(value, f),
+            Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } | Stmt::Update { value, .. } => go(value, f),
             Stmt::If { cond, then, otherwise } => {
                 go(cond, f);
                 each_value(then, f);

@@ -62,6 +62,8 @@ pub enum With {
     Checkpoints,
     /// C whose loops three threads share.
     Threads,
+    /// C whose passes over loops apply wherever they may.
+    Eager,
     /// Through this backend of the Futhark compiler.
     Futhark(&'static str),
 }
@@ -125,7 +127,6 @@ fn well_formed(stage: &str, program: &Core) -> Result<(), Failure> {
 }
 
 fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, with: With) -> Result<Stages, Failure> {
-    let parallel = with == With::Threads;
     let derives = derive.iter().map(|text| smoothc::types::Derive::parse(text).expect("a derivative")).collect();
     let options = Options { entries: entries.to_vec(), derive: derives, ..Options::default() };
     let mut session = Session::new("program.smooth", source, options);
@@ -149,7 +150,7 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, with:
         let program =
             guarded("rewrite", || smoothc::rewrite::optimise(&differentiated, &parsed, &options).map_err(one("rewrite")))?.program;
         well_formed("rewrite", &program)?;
-        native.push(emit(&program, schedule, parallel).map_err(|mut failure| {
+        native.push(emit(&program, schedule, with).map_err(|mut failure| {
             failure.detail = format!("{}: {}", schedule, failure.detail);
             failure
         })?);
@@ -158,7 +159,8 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, with:
     Ok(Stages { typed, differentiated, optimised, native })
 }
 
-fn emit(program: &Core, schedule: &'static str, parallel: bool) -> Result<Native, Failure> {
+fn emit(program: &Core, schedule: &'static str, with: With) -> Result<Native, Failure> {
+    let parallel = with == With::Threads;
     let names: Vec<Rc<str>> =
         program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     let loops = guarded("lower", || {
@@ -166,7 +168,7 @@ fn emit(program: &Core, schedule: &'static str, parallel: bool) -> Result<Native
         smoothc::lower::lower(program, &names, &options).map_err(|problems| Failure::of("lower", &problems, ""))
     })?;
     let loops = guarded("loops", || {
-        let options = smoothc::loops::Options { parallel, ..Default::default() };
+        let options = smoothc::loops::Options { parallel, eager: with == With::Eager, ..Default::default() };
         smoothc::loops::optimise(loops, &options).map_err(|problems| Failure::of("loops", &problems, ""))
     })?;
     let options = smoothc::emit::COptions { prefix: String::new(), header_name: String::new(), source_name: String::new() };
@@ -296,7 +298,7 @@ fn compare(
             }
             return Ok(());
         }
-        With::C | With::Checkpoints | With::Threads => {}
+        With::C | With::Checkpoints | With::Threads | With::Eager => {}
     }
     let folder = tempfile::tempdir().map_err(|error| Failure::new("folder", error.to_string()))?;
     for native in &stages.native {

@@ -1,0 +1,382 @@
+//! Writes the loop whose iterations run in lanes.
+//!
+//! In: a loop, the parts of its body, and what varies in it. Out: the loop over as many iterations at once as there are lanes.
+//! A scalar that only one run of lanes needs stays one; others, and arrays, get an element for each lane.
+//!
+//!     in lanes: s = x[i]; u = s * s; once: e = exp(q); in lanes: t[c] = u * e
+//!       →   local s_u[16]; for l < 16: s = x[16 i + l]; u[l] = s * s;  e = exp(q);  for l < 16: t[16 c + l] = u[l] * e
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ir::prim::Spelling;
+use crate::ir::{Prim, Size};
+use crate::loops::program::*;
+use crate::loops::ranges::Ranges;
+use crate::loops::visit::{each_change, each_local};
+use crate::source::Span;
+
+use super::WIDTH;
+use super::parts::{Kind, Part, added};
+use super::varying::Varying;
+
+/// See the module's head.
+pub struct Writer<'a> {
+    locals: &'a mut Vec<Local>,
+    ranges: &'a mut Ranges,
+    varying: &'a Varying<'a>,
+    /// The index of an iteration, and how many there are.
+    i: Id,
+    count: &'a Value,
+    /// The first iteration of those in lanes.
+    first: Id,
+    /// The scalars with an element for each lane.
+    spread: HashMap<Id, Id>,
+}
+
+/// A loop over lanes that is being written.
+struct Run {
+    /// Which lane it is.
+    lane: Value,
+    /// Its iteration.
+    row: Value,
+    /// What is before the loop, in it and after it.
+    before: Block,
+    body: Block,
+    after: Block,
+    /// What is added to, once for each addition.
+    sums: Vec<Id>,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(locals: &'a mut Vec<Local>, ranges: &'a mut Ranges, varying: &'a Varying<'a>, i: Id, count: &'a Value) -> Writer<'a> {
+        Writer { locals, ranges, varying, i, count, first: i, spread: HashMap::new() }
+    }
+
+    /// The loop with these parts.
+    pub fn write(mut self, stmt: &Stmt, parts: Vec<Part>) -> Option<Stmt> {
+        let Stmt::For { size, apart, .. } = stmt else { return None };
+        let width = Value::Index(WIDTH);
+        let last = self.index(Prim::Add, self.count.clone(), Value::Index(WIDTH - 1));
+        let blocks = self.index(Prim::Div, last, width.clone());
+        let block = self.counter("block", &blocks);
+        let init = self.index(Prim::Mul, Value::Local(block), width);
+        self.first = self.scalar("first", Elem::Index, false);
+        self.ranges.insert(self.first, self.ranges.of(&init));
+        let mut shared = Shared::default();
+        shared.parts(&parts);
+        let mut body = vec![Stmt::Declare { id: self.first, init: Some(init) }];
+        self.parts(parts, &shared, &mut body)?;
+        let mut varies = false;
+        each_use(&body[1..], &mut |id| varies |= id == self.first);
+        varies.then_some(Stmt::For { i: block, var: None, count: blocks, size: size.clone(), body, lanes: Lanes::One, apart: *apart })
+    }
+
+    fn parts(&mut self, parts: Vec<Part>, shared: &Shared, out: &mut Block) -> Option<()> {
+        for part in parts {
+            match part {
+                Part::Once(Stmt::Room(mut room)) if self.varying.has_array(room.id) => {
+                    room.dims.push(Size::constant(WIDTH));
+                    room.counts.push(Value::Index(WIDTH));
+                    out.push(Stmt::Room(room));
+                }
+                Part::Once(Stmt::Point { id, to: PointerValue::To(Pointer { base, offset }) }) if self.varying.has_array(base) => {
+                    let offset = offset.map(|offset| self.index(Prim::Mul, offset, Value::Index(WIDTH)));
+                    out.push(Stmt::Point { id, to: PointerValue::To(Pointer { base, offset }) });
+                }
+                Part::Once(stmt) => out.push(stmt),
+                Part::Declare(id) => {
+                    let room = self.spread_out(id);
+                    out.push(room);
+                }
+                Part::Around(mut stmt, blocks) => {
+                    for (block, parts) in stmt.blocks_mut().zip(blocks) {
+                        block.clear();
+                        self.parts(parts, shared, block)?;
+                    }
+                    out.push(stmt);
+                }
+                Part::Lanes(stmts, kind) => self.lanes(stmts, kind, shared, out)?,
+            }
+        }
+        Some(())
+    }
+
+    /// A loop over the lanes; before it what it needs, after it what its sums go to.
+    fn lanes(&mut self, stmts: Vec<Stmt>, kind: Kind, shared: &Shared, out: &mut Block) -> Option<()> {
+        let lane = self.counter("lane", &Value::Index(WIDTH));
+        let mut run = Run {
+            lane: Value::Local(lane),
+            row: Value::Local(self.i),
+            before: Vec::new(),
+            body: Vec::new(),
+            after: Vec::new(),
+            sums: Vec::new(),
+        };
+        let mut reads_row = false;
+        each_use(&stmts, &mut |id| reads_row |= id == self.i);
+        if reads_row {
+            self.row(&mut run);
+        }
+        for stmt in stmts {
+            if let Stmt::Declare { id, .. } = stmt
+                && shared.between.contains(&id)
+            {
+                let room = self.spread_out(id);
+                run.before.push(room);
+            }
+            self.stmt(stmt, &mut run)?;
+        }
+        out.append(&mut run.before);
+        let is_once = |sum: &Id| run.sums.iter().filter(|other| *other == sum).count() == 1;
+        let lanes = match (kind, run.sums.is_empty()) {
+            (Kind::Apart, true) => Lanes::Any,
+            (Kind::Apart, false) if run.sums.iter().all(is_once) => Lanes::Sum(run.sums.clone()),
+            _ => Lanes::One,
+        };
+        let (count, apart) = (Value::Index(WIDTH), kind == Kind::Apart && run.sums.is_empty());
+        out.push(Stmt::For { i: lane, var: None, count, size: None, body: run.body, lanes, apart });
+        out.append(&mut run.after);
+        Some(())
+    }
+
+    /// Declares the iteration of a lane; after the last one it is that.
+    fn row(&mut self, run: &mut Run) {
+        let (name, range) = (self.locals[self.i].name.clone(), self.ranges.get(self.i));
+        let row = self.scalar(&name, Elem::Index, false);
+        range.into_iter().for_each(|range| self.ranges.insert(row, range));
+        let mut at = self.index(Prim::Add, Value::Local(self.first), run.lane.clone());
+        if !self.is_whole() {
+            let last = self.index(Prim::Sub, self.count.clone(), Value::Index(1));
+            at = self.index(Prim::Min, at, last);
+        }
+        run.body.push(Stmt::Declare { id: row, init: Some(at) });
+        run.row = Value::Local(row);
+    }
+
+    fn stmt(&mut self, stmt: Stmt, run: &mut Run) -> Option<()> {
+        match stmt {
+            Stmt::Declare { id, init } => {
+                let init = init.map(|init| self.value(&init, run));
+                run.body.push(match (self.spread.get(&id), init) {
+                    (Some(array), Some(value)) => store(*array, Some(run.lane.clone()), value),
+                    (_, init) => Stmt::Declare { id, init },
+                });
+            }
+            Stmt::Assign { place: Place::Local(id), value } if self.varying.declares(id) => {
+                let value = self.value(&value, run);
+                run.body.push(match self.spread.get(&id) {
+                    Some(array) => store(*array, Some(run.lane.clone()), value),
+                    None => Stmt::Assign { place: Place::Local(id), value },
+                });
+            }
+            Stmt::Assign { place: Place::Local(id), value } => self.add(id, &added(&value, &Value::Local(id))?, run),
+            Stmt::Assign { place: Place::Element { base, offset }, value } if self.varying.is_outside(base) => {
+                self.outside(base, offset, &value, run, &|base, offset, value| store(base, offset, value));
+            }
+            Stmt::Update { base, offset, value } if self.varying.is_outside(base) => {
+                self.outside(base, Some(offset), &value, run, &|base, offset, value| match offset {
+                    Some(offset) => Stmt::Update { base, offset, value },
+                    None => store(base, None, value),
+                });
+            }
+            Stmt::Assign { place: Place::Element { base, offset }, value } => {
+                let (offset, value) = (self.offset(base, offset.as_ref(), run), self.value(&value, run));
+                run.body.push(store(base, offset, value));
+            }
+            Stmt::Update { base, offset, value } => {
+                let (offset, value) = (self.offset(base, Some(&offset), run)?, self.value(&value, run));
+                run.body.push(Stmt::Update { base, offset, value });
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.value(&cond, run);
+                let before = std::mem::take(&mut run.body);
+                let mut branch = |stmts: Block| -> Option<Block> {
+                    stmts.into_iter().try_for_each(|stmt| self.stmt(stmt, run))?;
+                    Some(std::mem::take(&mut run.body))
+                };
+                let (then, otherwise) = (branch(then)?, branch(otherwise)?);
+                run.body = before;
+                run.body.push(Stmt::If { cond, then, otherwise });
+            }
+            Stmt::For { .. }
+            | Stmt::Share(_)
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Point { .. }
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => return None,
+        }
+        Some(())
+    }
+
+    /// An element of an array outside: where all lanes add to one, a sum is added after the loop.
+    fn outside(&mut self, base: Id, offset: Option<Value>, value: &Value, run: &mut Run, put: &dyn Fn(Id, Option<Value>, Value) -> Stmt) {
+        let own = Value::Load { base, offset: offset.clone().map(Box::new) };
+        let is_one = !offset.as_ref().is_some_and(|offset| self.varying.is_in(offset));
+        if let (true, Some(more)) = (is_one, added(value, &own)) {
+            let total = self.scalar("total", Elem::Double, true);
+            run.before.push(Stmt::Declare { id: total, init: Some(Value::Double(0.0)) });
+            self.add(total, &more, run);
+            run.after.push(put(base, offset, double(Prim::Add, own, Value::Local(total))));
+            return;
+        }
+        let offset = offset.map(|offset| self.value(&offset, run));
+        let stored = put(base, offset, self.value(value, run));
+        run.body.push(match self.runs(run) {
+            Some(cond) => Stmt::If { cond, then: vec![stored], otherwise: Vec::new() },
+            None => stored,
+        });
+    }
+
+    /// Adds what an iteration gives to a sum; lanes after the last iteration add nothing.
+    fn add(&mut self, sum: Id, more: &Value, run: &mut Run) {
+        let mut more = self.value(more, run);
+        run.sums.push(sum);
+        if let Some(cond) = self.runs(run) {
+            more = Value::Select(Box::new([cond, more, Value::Double(0.0)]));
+        }
+        run.body.push(Stmt::Assign { place: Place::Local(sum), value: double(Prim::Add, Value::Local(sum), more) });
+    }
+
+    /// Whether a lane has an iteration; none where each has.
+    fn runs(&self, run: &Run) -> Option<Value> {
+        let at = self.index(Prim::Add, Value::Local(self.first), run.lane.clone());
+        (!self.is_whole()).then(|| self.index(Prim::Lt, at, self.count.clone()))
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self.count, Value::Index(count) if count % WIDTH == 0)
+    }
+
+    /// An expression with what a lane has in the place of what differs; a function of what does not is called once.
+    fn value(&mut self, value: &Value, run: &mut Run) -> Value {
+        match value {
+            Value::Prim { prim, elem: Elem::Double, .. } if is_call(*prim) && !self.varying.is_in(value) => {
+                let once = self.scalar(&format!("{}_once", prim.row().name), Elem::Double, false);
+                run.before.push(Stmt::Declare { id: once, init: Some(value.clone()) });
+                return Value::Local(once);
+            }
+            Value::Local(id) if *id == self.i => return run.row.clone(),
+            Value::Local(id) => {
+                if let Some(array) = self.spread.get(id) {
+                    return Value::Load { base: *array, offset: Some(Box::new(run.lane.clone())) };
+                }
+            }
+            Value::Load { base, offset } => {
+                let offset = self.offset(*base, offset.as_deref(), run);
+                return Value::Load { base: *base, offset: offset.map(Box::new) };
+            }
+            _ => {}
+        }
+        let mut new = value.clone();
+        new.parts_mut().iter_mut().for_each(|part| *part = self.value(part, run));
+        new
+    }
+
+    /// Where an element is: those of all lanes lie side by side.
+    fn offset(&mut self, base: Id, offset: Option<&Value>, run: &mut Run) -> Option<Value> {
+        let offset = offset.map(|offset| self.value(offset, run));
+        if !self.varying.has_array(base) {
+            return offset;
+        }
+        let Some(offset) = offset else { return Some(run.lane.clone()) };
+        let first = self.index(Prim::Mul, offset, Value::Index(WIDTH));
+        Some(self.index(Prim::Add, first, run.lane.clone()))
+    }
+
+    /// An array with an element of a scalar for each lane.
+    fn spread_out(&mut self, id: Id) -> Stmt {
+        let Local { name, elem, .. } = self.locals[id].clone();
+        self.locals.push(Local { name, elem, form: Form::Target { mutable: false }, note: "" });
+        let array = self.locals.len() - 1;
+        self.spread.insert(id, array);
+        Stmt::Room(Room { id: array, elem, dims: vec![Size::constant(WIDTH)], counts: vec![Value::Index(WIDTH)], span: Span::NONE })
+    }
+
+    fn counter(&mut self, name: &str, count: &Value) -> Id {
+        let i = self.scalar(name, Elem::Index, true);
+        self.ranges.count_to(i, count);
+        i
+    }
+
+    fn scalar(&mut self, name: &str, elem: Elem, mutable: bool) -> Id {
+        self.locals.push(Local { name: name.into(), elem, form: Form::Scalar { mutable }, note: "" });
+        self.locals.len() - 1
+    }
+
+    /// A primitive on Indexes of which none is beyond the elements that there are.
+    fn index(&self, prim: Prim, a: Value, b: Value) -> Value {
+        match (prim, &a, &b) {
+            (Prim::Mul, Value::Index(a), Value::Index(b)) => Value::Index(a * b),
+            (Prim::Div, Value::Index(a), Value::Index(b)) if *b != 0 => Value::Index(a / b),
+            (Prim::Add, Value::Index(a), Value::Index(b)) => Value::Index(a + b),
+            (Prim::Add, Value::Index(0), _) => b,
+            _ => Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] },
+        }
+    }
+}
+
+/// Whether a primitive calls a function of `math.h`.
+fn is_call(prim: Prim) -> bool {
+    matches!(prim.row().c, Spelling::Call(_))
+}
+
+fn store(base: Id, offset: Option<Value>, value: Value) -> Stmt {
+    Stmt::Assign { place: Place::Element { base, offset }, value }
+}
+
+fn double(prim: Prim, a: Value, b: Value) -> Value {
+    Value::Prim { prim, elem: Elem::Double, plain: true, args: vec![a, b] }
+}
+
+/// The scalars that more than one loop over lanes needs.
+#[derive(Default)]
+struct Shared {
+    /// In which loop each was met first.
+    first: HashMap<Id, usize>,
+    between: HashSet<Id>,
+    loops: usize,
+}
+
+impl Shared {
+    fn parts(&mut self, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Around(_, blocks) => blocks.iter().for_each(|parts| self.parts(parts)),
+                Part::Lanes(stmts, _) => {
+                    self.loops += 1;
+                    each_use(stmts, &mut |id| {
+                        if *self.first.entry(id).or_insert(self.loops) != self.loops {
+                            self.between.insert(id);
+                        }
+                    });
+                }
+                Part::Once(_) | Part::Declare(_) => {}
+            }
+        }
+    }
+}
+
+/// Calls `f` on each local that statements read or change.
+fn each_use(block: &[Stmt], f: &mut dyn FnMut(Id)) {
+    each_change(block, f);
+    for stmt in block {
+        match stmt {
+            Stmt::Declare { init: Some(value), .. } | Stmt::Assign { place: Place::Local(_), value } => each_local(value, f),
+            Stmt::Assign { place: Place::Element { offset, .. }, value } => {
+                offset.iter().for_each(|offset| each_local(offset, f));
+                each_local(value, f);
+            }
+            Stmt::Update { offset, value, .. } => {
+                each_local(offset, f);
+                each_local(value, f);
+            }
+            Stmt::If { cond, .. } => each_local(cond, f),
+            _ => {}
+        }
+        stmt.blocks().for_each(|block| each_use(block, f));
+    }
+}
