@@ -96,7 +96,10 @@ fn a_loop_program_is_printed_as_text() {
 /// What lanes share is computed once for all of them; lanes after the last row add nothing.
 #[test]
 fn rows_whose_steps_must_run_in_turn_run_in_lanes() {
-    insta::assert_snapshot!("vectorise_outer", text(&smoothc(&["emit", "--dump", "loops.vectorise_outer", "--entry", "turns", "-"], PROGRAM)));
+    insta::assert_snapshot!(
+        "vectorise_outer",
+        text(&smoothc(&["emit", "--dump", "loops.vectorise_outer", "--entry", "turns", "-"], PROGRAM))
+    );
     let strict = text(&smoothc(&["emit", "--strict-fp", "--entry", "turns", "-", "-o", "-"], PROGRAM));
     assert!(!strict.contains("lane < 16"), "a sum in another order:\n{strict}");
 }

@@ -11,7 +11,7 @@ pub(super) fn forget_known(locals: &[Local], block: &mut Block, mut known: Vec<V
     for stmt in block.iter_mut() {
         match stmt {
             Stmt::Fail { cond, .. } => {
-                let parts: Vec<Value> = alternatives(cond).into_iter().filter(|part| !known.contains(part)).collect();
+                let parts = open(cond, &known);
                 known.extend(parts.iter().filter(|part| is_constant(locals, part)).cloned());
                 *cond = parts.into_iter().reduce(either).unwrap_or(Value::Bool(false));
             }
@@ -32,6 +32,35 @@ pub(super) fn forget_known(locals: &[Local], block: &mut Block, mut known: Vec<V
         }
     }
     block.retain(|stmt| !matches!(stmt, Stmt::Fail { cond: Value::Bool(false), .. }));
+}
+
+/// The alternatives of a condition that are not known, each once.
+fn open(cond: &Value, known: &[Value]) -> Vec<Value> {
+    let mut parts: Vec<Value> = Vec::new();
+    for part in alternatives(cond).into_iter().filter_map(|part| unanswered(part, known)) {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+/// What is left to ask of an alternative; none where it is known not to hold.
+fn unanswered(part: Value, known: &[Value]) -> Option<Value> {
+    if known.contains(&part) {
+        return None;
+    }
+    match &part {
+        Value::Prim { prim: Prim::And, elem, plain, args } => {
+            let [runs, cond] = args.as_slice() else { return Some(part) };
+            let cond = open(cond, known).into_iter().reduce(either)?;
+            if known.contains(&negate(runs.clone())) {
+                return Some(cond);
+            }
+            Some(Value::Prim { prim: Prim::And, elem: *elem, plain: *plain, args: vec![runs.clone(), cond] })
+        }
+        _ => Some(part),
+    }
 }
 
 /// `a || b` as a and b.
