@@ -75,6 +75,7 @@ fn term(expr: &ast::Expr, given: &[(&str, Expr)], index: bool) -> Option<Expr> {
         | ExprKind::Let(..)
         | ExprKind::LetFun(..)
         | ExprKind::Index(..)
+        | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
         | ExprKind::Deriv(..) => None,
@@ -97,6 +98,7 @@ fn each_name(expr: &ast::Expr, f: &mut dyn FnMut(&str)) {
         | ExprKind::Let(..)
         | ExprKind::LetFun(..)
         | ExprKind::Index(..)
+        | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
         | ExprKind::Deriv(..) => {}

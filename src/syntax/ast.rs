@@ -85,6 +85,8 @@ pub enum ExprKind {
     /// All arguments at once; at least one.
     App(Box<Expr>, Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
+    /// `v[a..b]`, both ends included; `None` is the first or the last element.
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
     Tuple(Vec<Expr>),
     Array(Vec<Expr>),
     /// `deriv e x`.

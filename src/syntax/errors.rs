@@ -88,6 +88,9 @@ fn help(found: &str, operand: bool, expected: &[Rule], virtual_mark: Option<char
     match found {
         "fun" | "if" | "let" | "deriv" if !operand => "as an argument it needs parentheses around it",
         "open" => "`open` lines stand in column 0",
+        ".." => {
+            "`..` stands between the ends of a part of an array, `v[a..b]`, `v[a..]` or `v[..b]`; the indices 0 … n - 1 are `vectorRange n`"
+        }
         "->" if !has(Rule::arrow) => "a function is written `fun x -> …`",
         "=" if operand => "equality is written `a = b`",
         ":" => "a type stands behind a parameter in parentheses, `(x: T)`, or before the `=` of a `let`",
@@ -192,6 +195,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::equals => "`=`",
         Rule::arrow => "`->`",
         Rule::comma => "`,`",
+        Rule::dots => "`..`",
         Rule::semicolon => "`;`",
         Rule::close_round => "`)`",
         Rule::close_square => "`]`",

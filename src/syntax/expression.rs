@@ -234,16 +234,35 @@ impl<'a> Builder<'a> {
         for part in parts {
             let span = tree.span.to(self.span(&part));
             let indexes = part.as_rule() == Rule::index;
-            let mut inner = part.into_inner();
-            let inner = self.next(&mut inner)?;
             let kind = if indexes {
-                ExprKind::Index(Box::new(tree), Box::new(self.expr(inner)?))
+                self.index(tree, part)?
             } else {
+                let mut inner = part.into_inner();
+                let inner = self.next(&mut inner)?;
                 ExprKind::App(Box::new(tree), vec![self.atom(inner)?])
             };
             tree = Expr { kind, span };
         }
         Ok(tree)
+    }
+
+    /// `v[i]`, `v[a..b]`, `v[a..]`, `v[..b]`.
+    fn index(self, array: Expr, pair: Pair<'a, Rule>) -> Built<ExprKind> {
+        let place = self.span(&pair);
+        let (mut low, mut high, mut slice) = (None, None, false);
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::dots {
+                slice = true;
+            } else if part.as_rule() == Rule::expr {
+                let end = Some(Box::new(self.expr(part)?));
+                *(if slice { &mut high } else { &mut low }) = end;
+            }
+        }
+        match low {
+            Some(index) if !slice => Ok(ExprKind::Index(Box::new(array), index)),
+            None if !slice => Err(self.internal(place)),
+            low => Ok(ExprKind::Slice(Box::new(array), low, high)),
+        }
     }
 
     fn atom(self, pair: Pair<'a, Rule>) -> Built<Expr> {

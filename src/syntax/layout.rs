@@ -59,7 +59,7 @@ pub(super) struct Pass<'t> {
 impl<'t> Pass<'t> {
     fn token(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
         let head = self.stack.top().is_some_and(|top| top.kind.is_head());
-        let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";");
+        let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";" | "..");
         if let Some(block) = self.pending.take() {
             self.begin(block, token)?;
         } else if token.first && (head || !closes) {
@@ -170,7 +170,7 @@ impl<'t> Pass<'t> {
                 self.emit(None, token);
                 Ok(())
             }
-            (TokenKind::Mark, ";") => {
+            (TokenKind::Mark, ";" | "..") => {
                 if self.stack.bracket().is_some_and(|bracket| bracket.kind != Kind::Round) {
                     self.unwind_to_bracket();
                 }

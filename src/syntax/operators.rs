@@ -153,6 +153,7 @@ fn piped(argument: Expr, function: Expr) -> Built<Expr> {
         | ExprKind::Binary(..)
         | ExprKind::Unary(..)
         | ExprKind::Index(..)
+        | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
         | ExprKind::Deriv(..) => {

@@ -54,7 +54,7 @@ pub const RESERVED: [&str; 20] = [
 
 /// Longest first.
 const OPERATORS: [&str; 18] = ["|>", "||", "&&", "==", "!=", "<>", "<=", ">=", "**", "=", "<", ">", "+", "-", "*", "×", "/", "%"];
-const MARKS: [&str; 13] = ["->", "=>", "[|", "|]", ".[", "(", ")", "[", "]", ",", ";", ":", "."];
+const MARKS: [&str; 14] = ["..", "->", "=>", "[|", "|]", ".[", "(", ")", "[", "]", ",", ";", ":", "."];
 
 /// Splits `text` into tokens.
 pub fn tokenize(text: &str, file: u32) -> Tokens<'_> {
@@ -226,7 +226,8 @@ impl<'a> Scanner<'a> {
         };
         let follows = |at: usize, c: char| rest.get(at..).is_some_and(|tail| tail.starts_with(c));
         let mut end = digits(0);
-        if follows(end, '.') && !follows(end + 1, '[') {
+        // `v[2..4]`: two dots end a number
+        if follows(end, '.') && !follows(end + 1, '[') && !follows(end + 1, '.') {
             end = digits(end + 1);
         }
         if follows(end, 'e') || follows(end, 'E') {

@@ -243,6 +243,7 @@ impl<'a> Elaborator<'a> {
                 let array = self.expr(array, scope)?;
                 Expr::get(array, self.expr(index, scope)?).at(span)
             }
+            ExprKind::Slice(array, low, high) => self.slice(array, low.as_deref(), high.as_deref(), scope, span)?,
             ExprKind::Tuple(parts) => {
                 let tuple = Expr::tuple(parts.iter().map(|part| self.expr(part, scope)).collect::<Result<_>>()?);
                 if tuple.ty().has_more_components(budget::COMPONENTS) {

@@ -109,20 +109,12 @@ impl Infer<'_> {
                 Typed { ty: self.bounded(typed.ty, expr.span), value: typed.value }
             }
             ExprKind::Index(array, index) => {
-                let array_ty = self.expr(array, scope);
+                let (element, _) = self.indexed(array, scope);
                 let index_ty = self.expr(index, scope);
-                let element = self.holes.fresh(Class::Any, self.level);
-                let wanted = Ty::array(element.clone(), self.holes.fresh_size());
-                if let Err(Mismatch::Types) = self.holes.unify(&wanted, &array_ty.ty) {
-                    let found = self.text(&array_ty.ty);
-                    self.diagnostics.push(
-                        Diagnostic::error("E0303", array.span, format!("expected an array, found {found}"))
-                            .help("only arrays are indexed; take a tuple apart with `let (a, b) = …`"),
-                    );
-                }
                 self.expect(index.span, &Ty::INDEX, &index_ty.ty, "an array is indexed with an Index");
                 plain(element)
             }
+            ExprKind::Slice(array, low, high) => self.slice(array, low.as_deref(), high.as_deref(), scope),
             ExprKind::Tuple(parts) => {
                 let mut types = Vec::new();
                 for part in parts {
@@ -161,6 +153,21 @@ impl Infer<'_> {
                 plain(result)
             }
         }
+    }
+
+    /// The element type and the length of what stands before a `[`.
+    pub(super) fn indexed(&mut self, array: &ast::Expr, scope: &Scope) -> (Ty, Size) {
+        let array_ty = self.expr(array, scope);
+        let (element, length) = (self.holes.fresh(Class::Any, self.level), self.holes.fresh_size());
+        let wanted = Ty::array(element.clone(), length.clone());
+        if let Err(Mismatch::Types) = self.holes.unify(&wanted, &array_ty.ty) {
+            let found = self.text(&array_ty.ty);
+            self.diagnostics.push(
+                Diagnostic::error("E0303", array.span, format!("expected an array, found {found}"))
+                    .help("only arrays are indexed; take a tuple apart with `let (a, b) = …`"),
+            );
+        }
+        (element, length)
     }
 
     /// Whether anything has this name.

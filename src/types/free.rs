@@ -143,6 +143,10 @@ impl Names<'_> {
                 self.expr(a);
                 self.expr(b);
             }
+            ExprKind::Slice(array, low, high) => {
+                self.expr(array);
+                low.iter().chain(high).for_each(|end| self.expr(end));
+            }
             ExprKind::Unary(_, a) => self.expr(a),
             ExprKind::App(head, args) => {
                 match &head.kind {

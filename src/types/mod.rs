@@ -5,7 +5,7 @@
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
-//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `special`, `canonical`, `shapes`), and turns
+//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `slice`, `special`, `canonical`, `shapes`), and turns
 //!    the differentiation API into `dual` (`derive`).
 //! 4. `signature` prints what was inferred.
 //!
@@ -26,6 +26,7 @@ mod infer;
 pub mod modules;
 mod shapes;
 mod signature;
+mod slice;
 mod special;
 mod specialise;
 mod suggest;

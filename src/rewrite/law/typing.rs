@@ -227,6 +227,7 @@ impl<'a> Types<'a> {
             | ExprKind::Fun(..)
             | ExprKind::Let(..)
             | ExprKind::LetFun(..)
+            | ExprKind::Slice(..)
             | ExprKind::Array(_)
             | ExprKind::Deriv(..) => self.add(Type::Any),
         })

@@ -123,6 +123,10 @@ pub fn expr(tree: &Expr) -> String {
         ExprKind::Unary(UnOp::Not, a) => format!("(not {})", expr(a)),
         ExprKind::App(f, args) => format!("({} {})", expr(f), join(args, expr, " ")),
         ExprKind::Index(a, i) => format!("{}[{}]", expr(a), expr(i)),
+        ExprKind::Slice(a, low, high) => {
+            let end = |end: &Option<Box<Expr>>| end.as_ref().map_or(String::new(), |end| expr(end));
+            format!("{}[{}..{}]", expr(a), end(low), end(high))
+        }
         ExprKind::Tuple(parts) => format!("({})", join(parts, expr, ", ")),
         ExprKind::Array(parts) => format!("[{}]", join(parts, expr, ", ")),
         ExprKind::Deriv(e, x) => format!("(deriv {} {})", expr(e), x.text),
