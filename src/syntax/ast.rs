@@ -101,12 +101,15 @@ pub struct LocalFun {
     pub value: Expr,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinOp {
     Add,
     Sub,
     Mul,
     Div,
+    /// `.*` and `./`: element by element.
+    EMul,
+    EDiv,
     Rem,
     Pow,
     Eq,

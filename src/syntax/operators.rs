@@ -24,7 +24,7 @@ fn level(op: BinOp) -> u8 {
         BinOp::And => 2,
         BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => COMPARISON,
         BinOp::Add | BinOp::Sub => 4,
-        BinOp::Mul | BinOp::Div | BinOp::Rem => 5,
+        BinOp::Mul | BinOp::Div | BinOp::EMul | BinOp::EDiv | BinOp::Rem => 5,
         BinOp::Pow => 7,
     }
 }
@@ -47,6 +47,8 @@ pub fn infix(text: &str) -> Option<BinOp> {
         "-" => BinOp::Sub,
         "*" => BinOp::Mul,
         "/" => BinOp::Div,
+        ".*" => BinOp::EMul,
+        "./" => BinOp::EDiv,
         "%" => BinOp::Rem,
         "**" => BinOp::Pow,
         _ => return None,

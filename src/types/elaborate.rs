@@ -217,7 +217,7 @@ impl<'a> Elaborator<'a> {
                     Prim::And | Prim::Or => self.scoped(|this| this.expr(b, scope))?,
                     _ => self.expr(b, scope)?,
                 };
-                Expr::prim(prim, vec![a, b]).at(span)
+                self.operator(*op, vec![a, b], span)?
             }
             ExprKind::Unary(_, literal) if smallest_index(expr) => {
                 match self.infer.notes.literals.get(&literal.span).map(|ty| self.concrete(ty, scope)) {
@@ -225,7 +225,10 @@ impl<'a> Elaborator<'a> {
                     _ => Expr::double(i64::MIN as f64).at(span),
                 }
             }
-            ExprKind::Unary(op, a) => Expr::prim(builtin::unary(*op), vec![self.expr(a, scope)?]).at(span),
+            ExprKind::Unary(op, a) => {
+                let operand = self.expr(a, scope)?;
+                self.elementwise(builtin::unary(*op), vec![operand], span)?
+            }
             ExprKind::App(head, args) => {
                 let Some(callable) = self.callable(head, scope) else {
                     return self.function_as_value(head.span);

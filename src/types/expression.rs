@@ -31,7 +31,10 @@ impl Infer<'_> {
             ExprKind::Double(_) => plain(Ty::Double),
             ExprKind::Bool(_) => plain(Ty::Bool),
             ExprKind::Operator(op) => {
-                let (params, result, _) = builtin::signature(Builtin::Prim(Prim::from(*op)), &mut self.holes, self.level);
+                if let ast::BinOp::Mul | ast::BinOp::Div = op {
+                    return plain(self.section(*op, expr.span));
+                }
+                let (params, result, _) = builtin::signature(Builtin::Operator(*op), &mut self.holes, self.level);
                 plain(Ty::fun(params, result))
             }
             ExprKind::Fun(params, body) => {
@@ -97,13 +100,13 @@ impl Infer<'_> {
                 };
                 Typed { ty: then_ty.ty, value }
             }
-            ExprKind::Binary(op, a, b) => self.primitive(Prim::from(*op), &[a, b], scope),
+            ExprKind::Binary(op, a, b) => self.binary(*op, [a, b], expr.span, scope),
             ExprKind::Unary(_, literal) if smallest_index(expr) => {
                 let ty = self.holes.fresh(Class::Number, self.level);
                 self.notes.literals.insert(literal.span, ty.clone());
                 Typed { ty, value: Some(Size::constant(i64::MIN)) }
             }
-            ExprKind::Unary(op, a) => self.primitive(builtin::unary(*op), &[a], scope),
+            ExprKind::Unary(op, a) => self.primitive(Builtin::Prim(builtin::unary(*op)), &[a], scope),
             ExprKind::App(head, args) => {
                 let typed = self.application(expr, head, args, scope);
                 Typed { ty: self.bounded(typed.ty, expr.span), value: typed.value }
@@ -241,24 +244,25 @@ impl Infer<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    pub(super) fn primitive(&mut self, prim: Prim, args: &[&ast::Expr], scope: &Scope) -> Typed {
-        let (params, result, _) = builtin::signature(Builtin::Prim(prim), &mut self.holes, self.level);
+    pub(super) fn primitive(&mut self, called: Builtin, args: &[&ast::Expr], scope: &Scope) -> Typed {
+        let (params, result, _) = builtin::signature(called, &mut self.holes, self.level);
         let mut values = Vec::new();
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
             let note = if at == 0 {
-                "arithmetic is for numbers; `vectorAdd`, `vectorMap` and their like are for arrays"
+                "`+`, `-`, `*` and `/` are for numbers and arrays of Doubles; for others there is `vectorMap`"
+            } else if matches!(called, Builtin::Operator(ast::BinOp::Add | ast::BinOp::Sub)) {
+                "both operands must have one type; `vectorMap v (fun x -> x + a)` adds a number to each element"
             } else {
                 "both operands must have one type"
             };
             self.expect(arg.span, param, &typed.ty, note);
             values.push(typed.value);
         }
-        let value = match (prim, values.as_slice()) {
-            (Prim::Add, [Some(a), Some(b)]) => Some(a.add(b)),
-            (Prim::Sub, [Some(a), Some(b)]) => Some(a.sub(b)),
-            (Prim::Mul, [Some(a), Some(b)]) => Some(a.mul(b)),
-            (Prim::Neg, [Some(a)]) => Some(a.neg()),
+        let value = match (called, values.as_slice()) {
+            (Builtin::Operator(ast::BinOp::Add), [Some(a), Some(b)]) => Some(a.add(b)),
+            (Builtin::Operator(ast::BinOp::Sub), [Some(a), Some(b)]) => Some(a.sub(b)),
+            (Builtin::Prim(Prim::Neg), [Some(a)]) => Some(a.neg()),
             _ => None,
         };
         Typed { ty: result, value }
@@ -320,6 +324,7 @@ impl Infer<'_> {
                 return Typed { ty: result, value: None };
             };
             self.expect_form(api, &args, &params);
+            self.settle_products();
             let (point, value) = (self.made_of_doubles(&point), self.made_of_doubles(&value));
             let rows = if api == builtin::Api::Hessian { &point } else { &value };
             return Typed { ty: rows.with_doubles(&point), value: None };

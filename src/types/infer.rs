@@ -81,6 +81,8 @@ pub struct Infer<'a> {
     pub(super) level: u32,
     pub(super) at: usize,
     pub(super) waiting: Vec<Deriv>,
+    /// Products whose operands are not known yet.
+    pub(super) products: Vec<super::operator::Waiting>,
     pub(super) first_order: Vec<(Span, Ty, &'static str)>,
     /// Size names in scope.
     pub(super) sizes: Env<Size>,
@@ -103,6 +105,7 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         level: 0,
         at: 0,
         waiting: Vec::new(),
+        products: Vec::new(),
         first_order: Vec::new(),
         sizes: Env::default(),
         unwritten: HashSet::new(),
@@ -173,7 +176,7 @@ impl Infer<'_> {
     ) -> Scheme {
         let (params, body) = parameters(params, body);
         let outer_sizes = self.sizes.clone();
-        let waiting = self.waiting.len();
+        let (waiting, products) = (self.waiting.len(), self.products.len());
         let watermark = crate::ir::var::fresh_id();
         self.level += 1;
         let index_params = self.declare_sizes(params, top);
@@ -203,6 +206,8 @@ impl Infer<'_> {
         }
         self.level -= 1;
         self.settle(false);
+        self.default_products(products);
+        self.settle(false);
         self.sizes = outer_sizes;
         let result = self.bounded(declared.unwrap_or(inferred.ty), body.span);
         let places = params.iter().map(|pattern| pattern.span);
@@ -213,6 +218,11 @@ impl Infer<'_> {
     fn generalise(&mut self, params: Vec<Ty>, result: Ty, values: Vec<Var>, waiting: usize, watermark: u32) -> Scheme {
         let level = self.level;
         let whole = Ty::fun(params.clone(), result.clone());
+        for id in self.holes.open(&whole) {
+            if self.holes.level(id) > level {
+                self.holes.narrow(id);
+            }
+        }
         let mine = |holes: &Holes, ty: &Ty| -> Vec<u32> { holes.open(ty).into_iter().filter(|id| holes.level(*id) > level).collect() };
         let mut quantified = mine(&self.holes, &whole);
         let mut kept = Vec::new();
@@ -280,12 +290,13 @@ impl Infer<'_> {
     /// Decides every waiting `deriv` that can be; with `last`, open numbers become Double first.
     pub(super) fn settle(&mut self, last: bool) {
         loop {
+            self.settle_products();
             let mut again = false;
             for deriv in std::mem::take(&mut self.waiting) {
                 if last {
                     let all = Ty::tuple(vec![deriv.point.clone(), deriv.subject.clone()]);
                     for id in self.holes.open(&all) {
-                        if self.holes.class(id) == Class::Number && self.holes.level(id) > self.level {
+                        if !matches!(self.holes.class(id), Class::Any | Class::Scalar) && self.holes.level(id) > self.level {
                             self.holes.solve(id, Ty::Double);
                         }
                     }

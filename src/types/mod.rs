@@ -5,7 +5,7 @@
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
-//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `slice`, `special`, `canonical`, `shapes`), and turns
+//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `slice`, `special`, `canonical`, `shapes`), and turns
 //!    the differentiation API into `dual` (`derive`).
 //! 4. `signature` prints what was inferred.
 //!
@@ -24,6 +24,7 @@ mod forms;
 mod free;
 mod infer;
 pub mod modules;
+mod operator;
 mod shapes;
 mod signature;
 mod slice;

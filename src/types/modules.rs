@@ -46,6 +46,11 @@ impl Modules {
         self.opens[file].iter().find_map(|open| self.names[*open].get(name).copied())
     }
 
+    /// A declaration of the library, whatever hides it.
+    pub fn library(&self, name: &str) -> Option<usize> {
+        self.names.first()?.get(name).copied()
+    }
+
     /// A later declaration of that name in the same file, or itself.
     pub fn declared_later(&self, name: &str, at: usize) -> Option<usize> {
         self.names[self.globals.get(at)?.file].get(name).copied()

@@ -25,13 +25,30 @@ pub enum Ty {
 }
 
 /// What a hole may become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Any,
     /// Double, Index or Bool: the operands of `=`.
     Scalar,
     /// Double or Index.
     Number,
+    /// A number or an array of Doubles of any rank: the operands of `+`.
+    Sum,
+    /// A Double or an array of Doubles of any rank.
+    Tensor,
+}
+
+impl Class {
+    /// What both allow; `None` is Double alone.
+    fn meet(self, other: Class) -> Option<Class> {
+        match (self, other) {
+            (a, b) if a == b => Some(a),
+            (Class::Any, class) | (class, Class::Any) => Some(class),
+            (Class::Sum, Class::Tensor) | (Class::Tensor, Class::Sum) => Some(Class::Tensor),
+            (Class::Tensor, _) | (_, Class::Tensor) => None,
+            (Class::Scalar | Class::Number | Class::Sum, _) => Some(Class::Number),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -257,7 +274,11 @@ impl Holes {
         match (&a, &b) {
             (Ty::Hole(x), Ty::Hole(y)) if x == y => Ok(()),
             (Ty::Hole(x), Ty::Hole(y)) => {
-                let class = self.class(*x).max(self.class(*y));
+                let Some(class) = self.class(*x).meet(self.class(*y)) else {
+                    self.solve(*x, Ty::Double);
+                    self.solve(*y, Ty::Double);
+                    return Ok(());
+                };
                 let level = self.level(*x).min(self.level(*y));
                 if let Some(hole) = self.types.get_mut(*y as usize) {
                     *hole = Hole::Open { class, level };
@@ -304,7 +325,9 @@ impl Holes {
             (Class::Any, _) => true,
             (Class::Number, Ty::Double | Ty::Index(_)) => true,
             (Class::Scalar, Ty::Double | Ty::Index(_) | Ty::Bool) => true,
-            (Class::Number | Class::Scalar, _) => false,
+            (Class::Sum, Ty::Double | Ty::Index(_)) | (Class::Tensor, Ty::Double) => true,
+            (Class::Sum | Class::Tensor, Ty::Array(element, _)) => self.restrict(element),
+            (Class::Number | Class::Scalar | Class::Sum | Class::Tensor, _) => false,
         };
         if !fits {
             return Err(Mismatch::Types);
@@ -320,6 +343,48 @@ impl Holes {
         }
         self.solve(id, ty);
         Ok(())
+    }
+}
+
+impl Holes {
+    /// Whether a type can be a Double or an array of Doubles of any rank; from now on it can be nothing else.
+    fn restrict(&mut self, ty: &Ty) -> bool {
+        match self.head(ty) {
+            Ty::Double => true,
+            Ty::Array(element, _) => self.restrict(&element),
+            Ty::Hole(id) => {
+                match self.class(id).meet(Class::Tensor) {
+                    Some(class) => self.set_class(id, class),
+                    None => self.solve(id, Ty::Double),
+                }
+                true
+            }
+            Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Fun(..) => false,
+        }
+    }
+
+    fn set_class(&mut self, id: u32, to: Class) {
+        if let Some(Hole::Open { class, .. }) = self.types.get_mut(id as usize) {
+            *class = to;
+        }
+    }
+
+    /// What may be an array of Doubles is a number.
+    pub fn narrow(&mut self, id: u32) {
+        match self.class(id) {
+            Class::Sum => self.set_class(id, Class::Number),
+            Class::Tensor => self.solve(id, Ty::Double),
+            Class::Any | Class::Scalar | Class::Number => {}
+        }
+    }
+
+    /// The type belongs to what is around a function, too.
+    pub fn lower(&mut self, ty: &Ty, to: u32) {
+        for id in self.open(ty) {
+            if let Some(Hole::Open { level, .. }) = self.types.get_mut(id as usize) {
+                *level = (*level).min(to);
+            }
+        }
     }
 }
 

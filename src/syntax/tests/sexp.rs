@@ -86,6 +86,8 @@ pub fn spelling(op: BinOp) -> &'static str {
         BinOp::Sub => "-",
         BinOp::Mul => "*",
         BinOp::Div => "/",
+        BinOp::EMul => ".*",
+        BinOp::EDiv => "./",
         BinOp::Rem => "%",
         BinOp::Pow => "**",
         BinOp::Eq => "=",
