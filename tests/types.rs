@@ -42,6 +42,40 @@ fn status(text: &str, entry: &str, args: &[&[f64]]) -> Option<String> {
     })
 }
 
+/// The codes of the warnings.
+fn warnings(text: &str) -> Vec<&'static str> {
+    with_large_stack(|| typed(text).map(|typed| typed.warnings.iter().map(|warning| warning.code).collect()).unwrap_or_default())
+}
+
+#[test]
+fn warnings_are_of_names_that_nothing_uses_and_sizes_made_equal() {
+    for (text, wanted) in [
+        ("let f (x: Double) (y: Double) = x", &["W0209"][..]),
+        ("let f (x: Double) = let y = x in x", &["W0209"]),
+        ("let f (x: Double) = let (y, z) = (x, x) in y", &["W0209"]),
+        ("let f x = let x = 1.0 in x", &["W0209"]),
+        ("let f (v: Vector) = let g x = x in v", &["W0209"]),
+        ("let f ((x, y): Double * Double) = x", &["W0209"]),
+        ("let f (x: Double) (_y: Double) = let _z = x in let (_, a) = (x, x) in a", &[]),
+        ("let f (v: Vector<n>) = build n (fun i -> 1.0)", &[]),
+        ("let f (n: Index) (v: Vector<n>) = vectorSum v", &[]),
+        ("let f (v: Vector<n>) (w: Vector<2 * n>) = vectorSum w", &[]),
+        ("let f (x: Double) = deriv 1.0 x", &[]),
+        ("let f (x: Double) = let g y z = y in g x 1.0", &[]),
+        ("let f (v: Vector<n>) (w: Vector<m>) = vectorDot v w", &["W0407"]),
+        ("let f (v: Vector<n>) (w: Vector<m>) : Vector<n> = w + v", &["W0407", "W0407"]),
+        ("let f (c: Bool) (v: Vector<n>) (w: Vector<m>) = if c then vectorDot v w else 0", &[]),
+        ("let f (v: Vector) (w: Vector) = vectorDot v w", &[]),
+        ("let f (v: Vector<n>) (w: Vector<m>) = vectorSum v + vectorSum w", &[]),
+    ] {
+        assert_eq!(warnings(text), wanted, "{text}");
+    }
+    for text in ["let f (v: Vector<3>) = v[3]", "let f (v: Vector<3>) = v[-1]", "let f (v: Vector<3>) = v[1..3]", "let f = get [1] 1"] {
+        assert_eq!(errors(text).first().map(|error| error.0), Some("E0406"), "{text}");
+    }
+    assert_eq!(errors("let f (v: Vector<3>) = (v[2], v[4..3], v[1..2])"), []);
+}
+
 #[test]
 fn operators_are_resolved_when_the_declaration_has_spoken() {
     let cases = [

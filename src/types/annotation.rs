@@ -151,6 +151,18 @@ fn annotations(pattern: &Pattern) -> Vec<&TypeExpr> {
     }
 }
 
+/// The size names that a top-level parameter declares: written alone as a length, or for a length that it leaves out.
+pub(super) fn declared_names(param: &Pattern, name: &str) -> Vec<Rc<str>> {
+    let annotations = annotations(param);
+    let left_out = annotations.iter().map(|annotation| lengths_left_out(annotation)).sum();
+    annotations.into_iter().flat_map(lone_sizes).chain(own_names(name, left_out)).collect()
+}
+
+/// The size names that a parameter writes.
+pub(super) fn written_sizes(param: &Pattern) -> Vec<Rc<str>> {
+    annotations(param).into_iter().flat_map(lone_sizes).collect()
+}
+
 /// The names of the lengths that a parameter leaves out.
 fn own_names(param: &str, count: usize) -> Vec<Rc<str>> {
     if count == 1 { vec![format!("{param}_n").into()] } else { (0..count).map(|at| format!("{param}_n{at}").into()).collect() }

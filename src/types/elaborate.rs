@@ -119,6 +119,10 @@ pub(super) struct Local {
     witnesses: HashMap<u32, Expr>,
     /// Let-bound Index variables whose value is a known size.
     known: HashMap<Var, Size>,
+    /// The sizes that the declaration names.
+    pub(super) declared: Vec<Var>,
+    /// How many branches are around the term.
+    pub(super) branches: usize,
 }
 
 /// `fun`s expanded inside one another before the inner one becomes a function of its own.
@@ -199,13 +203,19 @@ impl<'a> Elaborator<'a> {
             }
             ExprKind::If(condition, then, otherwise) => {
                 let condition = self.expr(condition, scope)?;
-                let then = self.scoped(|this| this.expr(then, scope))?;
+                self.local.branches += 1;
+                let then = self.scoped(|this| this.expr(then, scope));
+                self.local.branches -= 1;
+                let then = then?;
                 let ty = without_bounds(then.ty());
                 let place = otherwise.span;
+                self.local.branches += 1;
                 let otherwise = self.scoped(|this| {
                     let value = this.expr(otherwise, scope)?;
                     this.coerce(value, &ty, place, "both branches of an `if` have one shape")
-                })?;
+                });
+                self.local.branches -= 1;
+                let otherwise = otherwise?;
                 let joined = Expr::if_(condition, then.clone(), otherwise.clone());
                 let exact = if then.ty() == otherwise.ty() { then.ty().clone() } else { ty };
                 Expr::with_type(joined.term().clone(), exact, span)
@@ -214,7 +224,12 @@ impl<'a> Elaborator<'a> {
                 let a = self.expr(a, scope)?;
                 let prim = Prim::from(*op);
                 let b = match prim {
-                    Prim::And | Prim::Or => self.scoped(|this| this.expr(b, scope))?,
+                    Prim::And | Prim::Or => {
+                        self.local.branches += 1;
+                        let b = self.scoped(|this| this.expr(b, scope));
+                        self.local.branches -= 1;
+                        b?
+                    }
                     _ => self.expr(b, scope)?,
                 };
                 self.operator(*op, vec![a, b], span)?
@@ -426,10 +441,15 @@ impl<'a> Elaborator<'a> {
     // ---- errors ----
 
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Result<T> {
+        self.report(diagnostic);
+        Err(Failed)
+    }
+
+    /// Reports a problem once at each place.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         if !self.diagnostics.iter().any(|known| known.code == diagnostic.code && known.span == diagnostic.span) {
             self.diagnostics.push(diagnostic);
         }
-        Err(Failed)
     }
 
     pub(super) fn function_as_value<T>(&mut self, span: Span) -> Result<T> {

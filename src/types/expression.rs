@@ -112,8 +112,9 @@ impl Infer<'_> {
                 Typed { ty: self.bounded(typed.ty, expr.span), value: typed.value }
             }
             ExprKind::Index(array, index) => {
-                let (element, _) = self.indexed(array, scope);
+                let (element, length) = self.indexed(array, scope);
                 let index_ty = self.expr(index, scope);
+                self.reads.extend(index_ty.value.as_ref().and_then(Size::as_constant).map(|at| (index.span, length, at)));
                 self.expect(index.span, &Ty::INDEX, &index_ty.ty, "an array is indexed with an Index");
                 plain(element)
             }
@@ -329,7 +330,7 @@ impl Infer<'_> {
             let rows = if api == builtin::Api::Hessian { &point } else { &value };
             return Typed { ty: rows.with_doubles(&point), value: None };
         }
-        let mut value = None;
+        let (mut value, mut read) = (None, None);
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
             self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type");
@@ -337,6 +338,10 @@ impl Infer<'_> {
                 // a value that is wanted elsewhere as another size is the elaborator's to check
                 let _ = self.holes.unify_size(hole, known);
             }
+            if let (Some(Builtin::Get), Some(length), Some(at)) = (found, read.clone(), typed.value.as_ref().and_then(Size::as_constant)) {
+                self.reads.push((arg.span, length, at));
+            }
+            read = self.length(&typed.ty, false);
             if matches!(found, Some(Builtin::Length | Builtin::MatrixCols)) {
                 value = self.length(&typed.ty, found == Some(Builtin::MatrixCols));
             }

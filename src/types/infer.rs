@@ -84,6 +84,8 @@ pub struct Infer<'a> {
     /// Products whose operands are not known yet.
     pub(super) products: Vec<super::operator::Waiting>,
     pub(super) first_order: Vec<(Span, Ty, &'static str)>,
+    /// Reads at literal indices: the place, the array's length, the index.
+    pub(super) reads: Vec<(Span, Size, i64)>,
     /// Size names in scope.
     pub(super) sizes: Env<Size>,
     /// Those among them that the declaration does not write: they are no values.
@@ -107,6 +109,7 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         waiting: Vec::new(),
         products: Vec::new(),
         first_order: Vec::new(),
+        reads: Vec::new(),
         sizes: Env::default(),
         unwritten: HashSet::new(),
         annotations: HashMap::new(),
@@ -144,6 +147,7 @@ impl Infer<'_> {
                 );
             }
         }
+        self.check_reads();
         scheme.broken = self.diagnostics.len() > errors;
         if let (true, Ty::Fun(params, result)) = (scheme.params.is_empty(), self.holes.head(&scheme.result)) {
             // another name for a function
@@ -163,6 +167,24 @@ impl Infer<'_> {
             }
         }
         scheme
+    }
+
+    /// Reads of a literal index beyond a literal length.
+    fn check_reads(&mut self) {
+        for (span, length, index) in std::mem::take(&mut self.reads) {
+            let Some(length) = self.holes.resolve_size(&length).as_constant() else { continue };
+            if length < 0 || (0..length).contains(&index) {
+                continue;
+            }
+            let help = match length {
+                ..=0 => "an array of length 0 has no elements".to_string(),
+                1 => "the only index is 0".to_string(),
+                _ => format!("the indices are 0 … {}", length - 1),
+            };
+            self.report(
+                Diagnostic::error("E0406", span, format!("index {index} is out of bounds of an array of length {length}")).help(help),
+            );
+        }
     }
 
     /// Infers a function or constant and generalises it.

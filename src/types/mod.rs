@@ -7,7 +7,7 @@
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
 //! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `slice`, `special`, `canonical`, `shapes`), and turns
 //!    the differentiation API into `dual` (`derive`).
-//! 4. `signature` prints what was inferred.
+//! 4. `signature` prints what was inferred; `unused` warns of names that nothing uses.
 //!
 //!     let sq x = x * x   →   sq (x: Double) : Double = x * x
 
@@ -32,6 +32,7 @@ mod special;
 mod specialise;
 mod suggest;
 mod ty;
+mod unused;
 
 use std::rc::Rc;
 
@@ -74,6 +75,8 @@ pub struct Elaborated {
 pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options: &Options) -> Result<Elaborated, Diagnostics> {
     let (modules, mut diagnostics) = modules::load(sources, main, load);
     let infer = infer::infer(&modules);
+    let sound = modules.globals.iter().zip(&infer.schemes).filter(|(_, scheme)| !scheme.broken);
+    diagnostics.extend(sound.filter(|(global, _)| global.file != 0).flat_map(|(global, _)| unused::unused(&global.decl)));
     let mut elaborator = Elaborator::new(&infer, &modules);
     elaborator.keep_gradients = options.keep_gradients;
     elaborator.promised = options.derives.iter().map(Derive::entry).collect();

@@ -26,6 +26,12 @@ impl Infer<'_> {
         };
         let first = end(low, Size::constant(0));
         let last = end(high, length.sub(&Size::constant(1)));
+        if let (Some(first), Some(last)) = (&first, &last)
+            && let (Some(from), Some(to)) = (first.as_constant(), last.as_constant())
+            && from <= to
+        {
+            self.reads.extend([(low, from), (high, to)].into_iter().filter_map(|(end, at)| Some((end?.span, length.clone(), at))));
+        }
         let size = match (first, last) {
             (Some(first), Some(last)) => last.sub(&first).add(&Size::constant(1)),
             _ => self.holes.fresh_size(),
