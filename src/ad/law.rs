@@ -78,6 +78,8 @@ fn term(expr: &ast::Expr, given: &[(&str, Expr)], index: bool) -> Option<Expr> {
         | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
+        | ExprKind::Field(..)
+        | ExprKind::Record(..)
         | ExprKind::Deriv(..) => None,
     }
 }
@@ -101,6 +103,8 @@ fn each_name(expr: &ast::Expr, f: &mut dyn FnMut(&str)) {
         | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
+        | ExprKind::Field(..)
+        | ExprKind::Record(..)
         | ExprKind::Deriv(..) => {}
     }
 }

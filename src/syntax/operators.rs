@@ -143,7 +143,7 @@ fn piped(argument: Expr, function: Expr) -> Built<Expr> {
             rest.insert(0, argument);
             ExprKind::App(head, rest)
         }
-        ExprKind::Var(_) | ExprKind::Fun(..) | ExprKind::Operator(_) | ExprKind::App(..) => {
+        ExprKind::Var(_) | ExprKind::Fun(..) | ExprKind::Operator(_) | ExprKind::App(..) | ExprKind::Field(..) => {
             ExprKind::App(Box::new(function), vec![argument])
         }
         ExprKind::Int(..)
@@ -158,6 +158,7 @@ fn piped(argument: Expr, function: Expr) -> Built<Expr> {
         | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
+        | ExprKind::Record(..)
         | ExprKind::Deriv(..) => {
             return Err(Diagnostic::error("E0101", function.span, "expected a function after `|>`")
                 .help("`x |> f a b` is `f x a b`; put `(…)` around `x |> f` to go on with an operator"));

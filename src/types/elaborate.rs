@@ -270,6 +270,11 @@ impl<'a> Elaborator<'a> {
                 tuple.at(span)
             }
             ExprKind::Array(items) => self.array(items, span, scope)?,
+            ExprKind::Field(base, name) => {
+                let base = self.expr(base, scope)?;
+                self.field(base, name, span)?
+            }
+            ExprKind::Record(base, fields) => self.record_value(base.as_deref(), fields, scope, span)?,
             ExprKind::Deriv(subject, point) => self.deriv(subject, point, scope, span)?,
         })
     }
@@ -426,6 +431,7 @@ impl<'a> Elaborator<'a> {
                 }
                 Ok(scope)
             }
+            PatternKind::Record(fields) => self.bind_fields(pattern, fields, value, scope),
             PatternKind::Typed(inner, annotation) => {
                 let (value, mut scope) = self.annotate(value, annotation, scope, pattern.span)?;
                 if let (ast::TypeExprKind::Index(_), PatternKind::Var(name)) = (&annotation.kind, &inner.kind)

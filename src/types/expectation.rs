@@ -134,6 +134,7 @@ impl Infer<'_> {
                 PatternKind::Var(name) => found.push((name, pattern.span)),
                 PatternKind::Wildcard => {}
                 PatternKind::Tuple(parts) => parts.iter().for_each(|part| names(part, found)),
+                PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| names(part, found)),
                 PatternKind::Typed(inner, _) => names(inner, found),
             }
         }
@@ -166,6 +167,10 @@ impl Infer<'_> {
                 }
                 parts.iter().zip(&types).fold(scope.clone(), |scope, (part, ty)| self.bind(part, ty, None, &scope))
             }
+            PatternKind::Record(fields) => {
+                let types = self.record_pattern(fields, ty, pattern.span);
+                fields.iter().zip(&types).fold(scope.clone(), |scope, ((_, part), ty)| self.bind(part, ty, None, &scope))
+            }
             PatternKind::Typed(inner, annotation) => {
                 let declared = self.convert(annotation);
                 self.expect(pattern.span, &declared, ty, "the value has the type of its annotation");
@@ -178,7 +183,7 @@ impl Infer<'_> {
     pub(super) fn annotation(&mut self, pattern: &Pattern) -> Option<Ty> {
         match &pattern.kind {
             PatternKind::Typed(_, annotation) => Some(self.convert(annotation)),
-            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) => None,
+            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => None,
         }
     }
 }

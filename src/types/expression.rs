@@ -145,6 +145,8 @@ impl Infer<'_> {
                 }
                 plain(Ty::array(element, Size::constant(items.len() as i64)))
             }
+            ExprKind::Field(base, name) => self.field(base, name, expr.span, scope),
+            ExprKind::Record(base, fields) => self.record_value(base.as_deref(), fields, expr.span, scope),
             ExprKind::Deriv(subject, point) => {
                 let (at, _) = self.name(&point.text, point.span, scope);
                 let inside = scope.with(&point.text, Bound::Mono(at.ty.clone(), None));
@@ -325,6 +327,7 @@ impl Infer<'_> {
                 return Typed { ty: result, value: None };
             };
             self.expect_form(api, &args, &params);
+            self.settle_fields(false);
             self.settle_products();
             let (point, value) = (self.made_of_doubles(&point), self.made_of_doubles(&value));
             let rows = if api == builtin::Api::Hessian { &point } else { &value };

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::env::Env;
 use super::modules::Modules;
+use super::record::Record;
 use super::ty::{Class, Holes, Ty};
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -52,6 +53,8 @@ pub struct Notes {
     pub empties: HashMap<Span, Ty>,
     /// At each use of a polymorphic name: what its holes are.
     pub uses: HashMap<Span, Rc<Vec<(u32, Ty)>>>,
+    /// The record of each literal, field, copy and pattern.
+    pub records: HashMap<Span, Rc<Record>>,
 }
 
 #[derive(Clone)]
@@ -83,6 +86,11 @@ pub struct Infer<'a> {
     pub(super) waiting: Vec<Deriv>,
     /// Products whose operands are not known yet.
     pub(super) products: Vec<super::operator::Waiting>,
+    /// Fields of records that are not known yet.
+    pub(super) fields: Vec<super::record::Fields>,
+    pub(super) records: Vec<Rc<Record>>,
+    /// The file of the declaration.
+    pub(super) file: usize,
     pub(super) first_order: Vec<(Span, Ty, &'static str)>,
     /// Reads at literal indices: the place, the array's length, the index.
     pub(super) reads: Vec<(Span, Size, i64)>,
@@ -108,6 +116,9 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         at: 0,
         waiting: Vec::new(),
         products: Vec::new(),
+        fields: Vec::new(),
+        records: Vec::new(),
+        file: 0,
         first_order: Vec::new(),
         reads: Vec::new(),
         sizes: Env::default(),
@@ -115,8 +126,10 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         annotations: HashMap::new(),
         left_out: HashMap::new(),
     };
+    infer.declare_records();
     for index in 0..modules.globals.len() {
         infer.at = index;
+        infer.file = modules.globals[index].file;
         let scheme = infer.declaration(&modules.globals[index].decl);
         infer.schemes.push(Rc::new(scheme));
     }
@@ -228,6 +241,7 @@ impl Infer<'_> {
         }
         self.level -= 1;
         self.settle(false);
+        self.settle_fields(true);
         self.default_products(products);
         self.settle(false);
         self.sizes = outer_sizes;
@@ -312,6 +326,7 @@ impl Infer<'_> {
     /// Decides every waiting `deriv` that can be; with `last`, open numbers become Double first.
     pub(super) fn settle(&mut self, last: bool) {
         loop {
+            self.settle_fields(false);
             self.settle_products();
             let mut again = false;
             for deriv in std::mem::take(&mut self.waiting) {
@@ -374,7 +389,7 @@ pub fn pattern_name(pattern: &Pattern, at: usize) -> Rc<str> {
     match &pattern.kind {
         PatternKind::Var(name) => name.clone(),
         PatternKind::Typed(inner, _) => pattern_name(inner, at),
-        PatternKind::Wildcard | PatternKind::Tuple(_) => format!("arg{}", at + 1).into(),
+        PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => format!("arg{}", at + 1).into(),
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
-//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `slice`, `special`, `canonical`, `shapes`), and turns
+//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `record`, `slice`, `special`, `canonical`, `shapes`), and turns
 //!    the differentiation API into `dual` (`derive`).
 //! 4. `signature` prints what was inferred; `unused` warns of names that nothing uses.
 //!
@@ -25,6 +25,7 @@ mod free;
 mod infer;
 pub mod modules;
 mod operator;
+mod record;
 mod shapes;
 mod signature;
 mod slice;
@@ -197,7 +198,7 @@ fn contains_function(ty: &Ty) -> bool {
     match ty {
         Ty::Fun(..) => true,
         Ty::Array(element, _) => contains_function(element),
-        Ty::Tuple(parts) => parts.iter().any(contains_function),
+        Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(contains_function),
         Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Hole(_) => false,
     }
 }

@@ -149,12 +149,15 @@ impl<'a> Elaborator<'a> {
             (TypeExprKind::Tuple(parts), Type::Tuple(types)) => {
                 Type::tuple(parts.iter().zip(types.iter()).map(|(part, ty)| self.wanted(ty, part, scope)).collect())
             }
+            (TypeExprKind::Named(name, sizes), Type::Tuple(parts)) => {
+                self.wanted_record(parts, name, sizes, scope).unwrap_or_else(|| have.clone())
+            }
             _ => have.clone(),
         }
     }
 }
 
-fn written_size(size: &SizeExpr, scope: &Scope) -> Size {
+pub(super) fn written_size(size: &SizeExpr, scope: &Scope) -> Size {
     match &size.kind {
         SizeExprKind::Int(value) => Size::constant(*value),
         SizeExprKind::Name(name) => scope.sizes.get(name).cloned().unwrap_or_else(Size::unknown),

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::record::Record;
 use crate::budget;
 use crate::ir::{Atom, Size, Type};
 
@@ -20,6 +21,8 @@ pub enum Ty {
     Index(Option<Size>),
     Array(Rc<Ty>, Size),
     Tuple(Rc<[Ty]>),
+    /// A record and the types of its fields.
+    Record(Rc<Record>, Rc<[Ty]>),
     Fun(Rc<[Ty]>, Rc<Ty>),
     Hole(u32),
 }
@@ -98,6 +101,7 @@ impl Ty {
             Ty::Bool | Ty::Index(_) | Ty::Hole(_) | Ty::Fun(..) => self.clone(),
             Ty::Array(element, size) => Ty::array(element.with_doubles(by), size.clone()),
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
+            Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| part.with_doubles(by)).collect()),
         }
     }
 
@@ -112,6 +116,7 @@ impl Ty {
                 Ty::array(element.map(size, hole), length)
             }
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| part.map(size, hole)).collect()),
+            Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| part.map(size, hole)).collect()),
             Ty::Fun(params, result) => Ty::fun(params.iter().map(|p| p.map(size, hole)).collect(), result.map(size, hole)),
             Ty::Hole(id) => hole(*id),
         }
@@ -121,7 +126,7 @@ impl Ty {
         match self {
             Ty::Index(bound) => bound.is_some(),
             Ty::Array(element, _) => element.has_bounds(),
-            Ty::Tuple(parts) => parts.iter().any(Ty::has_bounds),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(Ty::has_bounds),
             Ty::Double | Ty::Bool | Ty::Fun(..) | Ty::Hole(_) => false,
         }
     }
@@ -133,6 +138,7 @@ impl Ty {
             Ty::Index(_) => Ty::INDEX,
             Ty::Array(element, size) => Ty::array(element.without_bounds(), size.clone()),
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(Ty::without_bounds).collect()),
+            Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(Ty::without_bounds).collect()),
             Ty::Double | Ty::Bool | Ty::Fun(..) | Ty::Hole(_) => self.clone(),
         }
     }
@@ -155,7 +161,7 @@ impl Ty {
             Ty::Bool => Type::Bool,
             Ty::Index(bound) => Type::Index(bound.clone()),
             Ty::Array(element, size) => Type::array(element.to_core()?, size.clone()),
-            Ty::Tuple(parts) => Type::tuple(parts.iter().map(Ty::to_core).collect::<Option<_>>()?),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => Type::tuple(parts.iter().map(Ty::to_core).collect::<Option<_>>()?),
             Ty::Fun(..) | Ty::Hole(_) => return None,
         })
     }
@@ -212,7 +218,7 @@ impl Holes {
         match ty {
             Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) => limit.checked_sub(1),
             Ty::Array(element, _) => self.components_left(element, limit),
-            Ty::Tuple(parts) => parts.iter().try_fold(limit, |limit, part| self.components_left(part, limit)),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().try_fold(limit, |limit, part| self.components_left(part, limit)),
             Ty::Hole(id) => match self.types.get(*id as usize) {
                 Some(Hole::Solved(solved)) => self.components_left(solved, limit),
                 Some(Hole::Open { .. }) | None => limit.checked_sub(1),
@@ -293,6 +299,7 @@ impl Holes {
                 self.unify_size(n, m)
             }
             (Ty::Tuple(xs), Ty::Tuple(ys)) if xs.len() == ys.len() => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
+            (Ty::Record(a, xs), Ty::Record(b, ys)) if Rc::ptr_eq(a, b) => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
             (Ty::Fun(xs, x), Ty::Fun(ys, y)) if xs.len() == ys.len() => {
                 xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y))?;
                 self.unify(x, y)
@@ -359,7 +366,7 @@ impl Holes {
                 }
                 true
             }
-            Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Fun(..) => false,
+            Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Record(..) | Ty::Fun(..) => false,
         }
     }
 
@@ -413,6 +420,11 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
                 other if size == "_" => format!("Array<{}>", show(holes, &other, names)),
                 other => format!("Array<{}, {size}>", show(holes, &other, names)),
             }
+        }
+        Ty::Record(record, parts) => {
+            let sizes: Vec<String> =
+                record.arguments(&parts).iter().map(|size| size.as_ref().map_or("_".into(), |size| show_size(holes, size))).collect();
+            if sizes.is_empty() { record.name.text.to_string() } else { format!("{}<{}>", record.name.text, sizes.join(", ")) }
         }
         Ty::Tuple(parts) => {
             let parts: Vec<String> = parts

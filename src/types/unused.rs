@@ -103,6 +103,7 @@ impl Names {
             PatternKind::Var(name) => self.bind(name, Some(pattern.span), kind),
             PatternKind::Wildcard => {}
             PatternKind::Tuple(parts) => parts.iter().for_each(|part| self.pattern(part, kind)),
+            PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| self.pattern(part, kind)),
             PatternKind::Typed(inner, _) => self.pattern(inner, kind),
         }
     }
@@ -112,6 +113,7 @@ impl Names {
         match &pattern.kind {
             PatternKind::Var(_) | PatternKind::Wildcard => {}
             PatternKind::Tuple(parts) => parts.iter().for_each(|part| self.annotations(part)),
+            PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| self.annotations(part)),
             PatternKind::Typed(inner, annotation) => {
                 self.annotations(inner);
                 self.ty(annotation, true);
@@ -138,6 +140,7 @@ impl Names {
                 self.ty(element, declares);
             }
             TypeExprKind::Tuple(parts) => parts.iter().for_each(|part| self.ty(part, declares)),
+            TypeExprKind::Named(_, sizes) => sizes.iter().for_each(|length| size(self, length)),
             TypeExprKind::Fun(params, result) => params.iter().chain([&**result]).for_each(|part| self.ty(part, false)),
         }
     }
@@ -187,6 +190,11 @@ impl Names {
             ExprKind::Unary(_, a) => self.expr(a),
             ExprKind::App(head, args) => std::iter::once(&**head).chain(args).for_each(|part| self.expr(part)),
             ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().for_each(|part| self.expr(part)),
+            ExprKind::Field(base, _) => self.expr(base),
+            ExprKind::Record(base, fields) => {
+                base.iter().for_each(|base| self.expr(base));
+                fields.iter().for_each(|(_, value)| self.expr(value));
+            }
             ExprKind::Deriv(subject, point) => {
                 self.uses(&point.text);
                 self.expr(subject);

@@ -77,7 +77,8 @@ fn unbound<'a>(tree: &'a ast::Expr, bound: &[String]) -> Option<(&'a str, Span)>
         ExprKind::Tuple(parts) | ExprKind::Array(parts) | ExprKind::App(_, parts) => parts.iter().find_map(|part| unbound(part, bound)),
         ExprKind::Int(..) | ExprKind::Double(_) | ExprKind::Bool(_) | ExprKind::Operator(_) => None,
         // no part of a law
-        ExprKind::Fun(..) | ExprKind::Let(..) | ExprKind::LetFun(..) | ExprKind::Slice(..) | ExprKind::Deriv(..) => None,
+        ExprKind::Fun(..) | ExprKind::Let(..) | ExprKind::LetFun(..) | ExprKind::Slice(..) => None,
+        ExprKind::Field(..) | ExprKind::Record(..) | ExprKind::Deriv(..) => None,
     }
 }
 
@@ -194,6 +195,8 @@ fn pattern(tree: &ast::Expr) -> Result<Pattern, Diagnostic> {
         | ExprKind::LetFun(..)
         | ExprKind::Slice(..)
         | ExprKind::Array(_)
+        | ExprKind::Field(..)
+        | ExprKind::Record(..)
         | ExprKind::Deriv(..) => return Err(unsupported()),
     })
 }

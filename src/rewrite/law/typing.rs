@@ -229,6 +229,8 @@ impl<'a> Types<'a> {
             | ExprKind::LetFun(..)
             | ExprKind::Slice(..)
             | ExprKind::Array(_)
+            | ExprKind::Field(..)
+            | ExprKind::Record(..)
             | ExprKind::Deriv(..) => self.add(Type::Any),
         })
     }
