@@ -89,6 +89,10 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         }
         let instance = closed(&infer, index);
         let function = instance.as_ref().and_then(|instance| elaborator.entry(index, instance).ok());
+        if let Some(function) = function.as_ref().and_then(|name| elaborator.program.functions.get_mut(name)) {
+            let scheme = &infer.schemes[index];
+            function.labels = scheme.params.iter().chain([&scheme.result]).map(|ty| record::labels(&infer.holes.resolve(ty))).collect();
+        }
         let name = modules.globals[index].decl.name.text.clone();
         let wanted = if options.entries.is_empty() { !name.starts_with('_') } else { options.entries.iter().any(|entry| **entry == *name) };
         signatures.push(signature::of(&infer, &modules, index, function.as_ref().and_then(|name| elaborator.program.functions.get(name))));
@@ -113,7 +117,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         match closed(&infer, index) {
             Some(instance) if !infer.schemes[index].broken => {
                 if let Ok(name) = elaborator.derived_entry(index, &instance, derive) {
-                    signatures.extend(elaborator.program.functions.get(&name).map(signature::of_function));
+                    signatures.extend(elaborator.program.functions.get(&name).map(|function| signature::of_function(&infer, function)));
                     if is_chosen(&name) {
                         entries.push((index, name));
                     }
@@ -153,7 +157,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let (program, changed) = specialise::specialise(reachable(program), &options.sizes)?;
     for signature in &mut signatures {
         if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
-            *signature = signature::of_function(function);
+            *signature = signature::of_function(&infer, function);
         }
     }
     Ok(Elaborated { program, warnings: diagnostics, signatures })

@@ -14,7 +14,7 @@ use super::elaborate::{Elaborator, Result, Scope as Names};
 use super::infer::{Infer, Scope, Typed};
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Atom, Expr, Size, Type, Var};
+use crate::ir::{Atom, Expr, Labels, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, Name, Pattern, TypeDecl};
 
@@ -144,6 +144,26 @@ impl Infer<'_> {
     /// The record of a name, as a place in a file sees it.
     pub fn record_in(&self, name: &str, span: Span, file: usize) -> Option<Rc<Record>> {
         self.visible_records(span, file).find(|record| *record.name.text == *name).cloned()
+    }
+
+    /// A core type with the records that the names inside it are of.
+    pub fn with_labels(&self, ty: &Type, labels: &Labels) -> Ty {
+        match (ty, labels) {
+            (Type::Array(element, size), Labels::Array(inner)) => Ty::array(self.with_labels(element, inner), size.clone()),
+            (Type::Tuple(types), Labels::Tuple(_) | Labels::Record(..)) => {
+                let parts: Vec<Ty> = types.iter().enumerate().map(|(at, ty)| self.with_labels(ty, labels.part(at))).collect();
+                let named = |record: &&Rc<Record>| {
+                    let fields = record.fields.iter().enumerate();
+                    matches!(labels, Labels::Record(name, _) if *name == record.name.text)
+                        && fields.into_iter().all(|(at, field)| labels.field(at) == Some(field))
+                };
+                match self.records.iter().find(named) {
+                    Some(record) => Ty::Record(record.clone(), parts.into()),
+                    None => Ty::tuple(parts),
+                }
+            }
+            _ => Ty::of_core(ty),
+        }
     }
 
     fn fresh_record(&mut self, record: &Rc<Record>) -> (Ty, Vec<Ty>) {
@@ -292,6 +312,33 @@ impl Infer<'_> {
                 self.expect(uses.span, result, &ty, "the type of the record");
             }
         }
+    }
+}
+
+/// The names inside a value of this type.
+pub fn labels(ty: &Ty) -> Labels {
+    match ty {
+        Ty::Record(record, parts) => {
+            Labels::Record(record.name.text.clone(), record.fields.iter().cloned().zip(parts.iter().map(labels)).collect())
+        }
+        Ty::Tuple(parts) => Labels::tuple(parts.iter().map(labels).collect()),
+        Ty::Array(element, _) => match labels(element) {
+            Labels::None => Labels::None,
+            element => Labels::Array(element.into()),
+        },
+        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => Labels::None,
+    }
+}
+
+/// A core type with the records of the type that it comes from.
+pub fn relabelled(ty: &Type, of: &Ty) -> Ty {
+    match (ty, of) {
+        (Type::Array(element, size), Ty::Array(inner, _)) => Ty::array(relabelled(element, inner), size.clone()),
+        (Type::Tuple(types), Ty::Tuple(parts)) => Ty::tuple(types.iter().zip(parts.iter()).map(|(ty, of)| relabelled(ty, of)).collect()),
+        (Type::Tuple(types), Ty::Record(record, parts)) => {
+            Ty::Record(record.clone(), types.iter().zip(parts.iter()).map(|(ty, of)| relabelled(ty, of)).collect())
+        }
+        _ => Ty::of_core(ty),
     }
 }
 

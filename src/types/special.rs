@@ -326,6 +326,7 @@ impl<'a> Elaborator<'a> {
             body,
             is_entry: false,
             span,
+            labels: Vec::new(),
         };
         self.program.functions.insert(name.clone(), crate::ir::subst::freshen_function(&function));
         Ok(Rc::new(Special { name, params, extra, result, value }))
