@@ -369,6 +369,7 @@ mod tests {
             body,
             is_entry: true,
             span: Span::NONE,
+            labels: Vec::new(),
         };
         let mut body = Expr::var(&x);
         for callee in calls {
@@ -410,6 +411,7 @@ mod tests {
                 body,
                 is_entry: true,
                 span: Span::NONE,
+                labels: Vec::new(),
             },
         );
         program

@@ -100,3 +100,18 @@ fn a_missing_folder_is_named() {
         assert!(errors(&smoothc(&words)).contains("there is no folder `nowhere`"), "{words:?}");
     }
 }
+
+#[test]
+fn denied_warnings_are_an_error() {
+    let (_folder, path) = program("let f (x: Double) (y: Double) = x\n");
+    for words in [&["check", &path][..], &["eval", &path, "f", "1", "2"], &["emit", &path]] {
+        let allowed = smoothc(words);
+        assert_eq!(allowed.status.code(), Some(0), "{words:?}");
+        assert!(errors(&allowed).contains("warning[W0209]: parameter `y` is not used"), "{words:?}");
+        let denied = smoothc(&[words, &["--deny-warnings"]].concat());
+        assert_eq!(denied.status.code(), Some(1), "{words:?}");
+        assert!(denied.stdout.is_empty() && errors(&denied).contains("error[E0017]: a warning"), "{words:?}");
+    }
+    let (_folder, path) = program("let f (x: Double) (_y: Double) = x\n");
+    assert_eq!(smoothc(&["check", &path, "--deny-warnings"]).status.code(), Some(0));
+}

@@ -42,6 +42,75 @@ fn status(text: &str, entry: &str, args: &[&[f64]]) -> Option<String> {
     })
 }
 
+/// The codes of the warnings.
+fn warnings(text: &str) -> Vec<&'static str> {
+    with_large_stack(|| typed(text).map(|typed| typed.warnings.iter().map(|warning| warning.code).collect()).unwrap_or_default())
+}
+
+#[test]
+fn warnings_are_of_names_that_nothing_uses_and_sizes_made_equal() {
+    for (text, wanted) in [
+        ("let f (x: Double) (y: Double) = x", &["W0209"][..]),
+        ("let f (x: Double) = let y = x in x", &["W0209"]),
+        ("let f (x: Double) = let (y, z) = (x, x) in y", &["W0209"]),
+        ("let f x = let x = 1.0 in x", &["W0209"]),
+        ("let f (v: Vector) = let g x = x in v", &["W0209"]),
+        ("let f ((x, y): Double * Double) = x", &["W0209"]),
+        ("let f (x: Double) (_y: Double) = let _z = x in let (_, a) = (x, x) in a", &[]),
+        ("let f (v: Vector<n>) = build n (fun i -> 1.0)", &[]),
+        ("let f (n: Index) (v: Vector<n>) = vectorSum v", &[]),
+        ("let f (v: Vector<n>) (w: Vector<2 * n>) = vectorSum w", &[]),
+        ("let f (x: Double) = deriv 1.0 x", &[]),
+        ("let f (x: Double) = let g y z = y in g x 1.0", &[]),
+        ("let f (v: Vector<n>) (w: Vector<m>) = vectorDot v w", &["W0407"]),
+        ("let f (v: Vector<n>) (w: Vector<m>) : Vector<n> = w + v", &["W0407", "W0407"]),
+        ("let f (c: Bool) (v: Vector<n>) (w: Vector<m>) = if c then vectorDot v w else 0", &[]),
+        ("let f (v: Vector) (w: Vector) = vectorDot v w", &[]),
+        ("let f (v: Vector<n>) (w: Vector<m>) = vectorSum v + vectorSum w", &[]),
+    ] {
+        assert_eq!(warnings(text), wanted, "{text}");
+    }
+    for text in ["let f (v: Vector<3>) = v[3]", "let f (v: Vector<3>) = v[-1]", "let f (v: Vector<3>) = v[1..3]", "let f = get [1] 1"] {
+        assert_eq!(errors(text).first().map(|error| error.0), Some("E0406"), "{text}");
+    }
+    assert_eq!(errors("let f (v: Vector<3>) = (v[2], v[4..3], v[1..2])"), []);
+}
+
+#[test]
+fn operators_are_resolved_when_the_declaration_has_spoken() {
+    let cases = [
+        ("let f (M: Matrix) = vectorMap M (fun row -> let y = 2 * row in y[0])", "let f (M: Matrix<M_n0, M_n1>) : Vector<M_n0>"),
+        ("let f (M: Matrix<n, n>) v = vectorAdd (M * v) v", "let f (M: Matrix<n, n>) (v: Vector<n>) : Vector<n>"),
+        ("let f (M: Matrix<n, n>) (v: Vector<n>) = ifold (fun x i -> M * x + v) v 3", "let f (M: Matrix<n, n>) (v: Vector<n>) : Vector<n>"),
+        ("let f (M: Matrix<n, m>) (v: Vector<m>) = jacobian (fun x -> M * x) v", "let f (M: Matrix<n, m>) (v: Vector<m>) : Matrix<n, m>"),
+        ("let f (A: Matrix<n, m>) (v: Vector<n>) = vectorMap2 A v (*)", "let f (A: Matrix<n, m>) (v: Vector<n>) : Matrix<n, m>"),
+        ("let f a b = a * b + a / b", "let f (a: Double) (b: Double) : Double"),
+        ("let f (M: Matrix) x = M * x", "let f (M: Matrix<M_n0, M_n1>) (x: Double) : Matrix<M_n0, M_n1>"),
+        ("let f a = (a + a)[0]", "let f (a: Vector<a_n>) : Double"),
+        ("let f (v: Vector) = let g (x: Vector) = x + x in g v", "let f (v: Vector<v_n>) : Vector<v_n>"),
+        ("let f (i: Index) (j: Index) = i .* j ./ 2", "let f (i: Index) (j: Index) : Index"),
+        // what hides the library's function is not meant
+        ("let vectorAdd a b = 7.0\nlet f (v: Vector) = v + v", "let f (v: Vector<v_n>) : Vector<v_n>"),
+    ];
+    for (text, wanted) in cases {
+        assert_eq!(signature(text), wanted, "{text}");
+    }
+    let refused = [
+        ("let f (v: Vector<n>) (w: Vector<n>) = v * w", "E0301"),
+        ("let f (v: Vector) = let g x = x + x in g v", "E0301"),
+        ("let g x = x * 2.0\nlet f (v: Vector) = g v", "E0301"),
+        ("let f (v: Array<Index>) = 2 * v", "E0301"),
+        ("let f (v: Array<Index>) (i: Index) = v * i", "E0301"),
+        ("let f (v: Vector) = 1.0 / v", "E0301"),
+        ("let f (v: Vector) = v + 1.0", "E0301"),
+        ("let f (v: Vector<3>) (w: Vector<2>) = v + w", "E0401"),
+        ("let f (M: Matrix<2, 3>) (N: Matrix<2, 3>) = M * N", "E0401"),
+    ];
+    for (text, code) in refused {
+        assert_eq!(errors(text).first().map(|error| error.0), Some(code), "{text}");
+    }
+}
+
 #[test]
 fn signatures_show_inferred_types_and_sizes() {
     let cases = [

@@ -75,8 +75,11 @@ fn term(expr: &ast::Expr, given: &[(&str, Expr)], index: bool) -> Option<Expr> {
         | ExprKind::Let(..)
         | ExprKind::LetFun(..)
         | ExprKind::Index(..)
+        | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
+        | ExprKind::Field(..)
+        | ExprKind::Record(..)
         | ExprKind::Deriv(..) => None,
     }
 }
@@ -97,8 +100,11 @@ fn each_name(expr: &ast::Expr, f: &mut dyn FnMut(&str)) {
         | ExprKind::Let(..)
         | ExprKind::LetFun(..)
         | ExprKind::Index(..)
+        | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
+        | ExprKind::Field(..)
+        | ExprKind::Record(..)
         | ExprKind::Deriv(..) => {}
     }
 }

@@ -7,11 +7,12 @@
 //! is 0. A literal with a fraction or an exponent is no Index.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use super::json::{self, Json};
 use super::npy::{self, Npy};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Function, Size, Type, Var};
+use crate::ir::{Function, Labels, Size, Type, Var};
 use crate::source::Span;
 use crate::toolchain::flat::{Column, Flat, Shape};
 use crate::toolchain::sizes::Bindings;
@@ -34,7 +35,7 @@ pub fn read(entry: &Function, words: &[String]) -> Result<Arguments, Vec<Diagnos
     let mut problems = Vec::new();
     let mut inputs = Vec::new();
     for (at, (word, param)) in words.iter().zip(&entry.params).enumerate() {
-        let place = Place { number: at + 1, param, span: entry.span };
+        let place = Place { number: at + 1, param, labels: entry.parameter_labels(at), span: entry.span };
         match input(word, &place) {
             Ok(input) => inputs.push((place, input)),
             Err(problem) => problems.push(problem),
@@ -67,6 +68,7 @@ fn counted(count: usize) -> String {
 struct Place<'a> {
     number: usize,
     param: &'a Var,
+    labels: &'a Labels,
     span: Span,
 }
 
@@ -153,7 +155,7 @@ impl<'a> Node<'a> {
     fn length(self) -> Option<usize> {
         match self {
             Node::Json(Json::Array(items)) => Some(items.len()),
-            Node::Json(Json::Number(..) | Json::Bool(_)) => None,
+            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Object(_)) => None,
             Node::Npy { array, axis, .. } => array.dims.get(axis).copied(),
         }
     }
@@ -161,7 +163,7 @@ impl<'a> Node<'a> {
     fn element(self, index: usize) -> Option<Node<'a>> {
         match self {
             Node::Json(Json::Array(items)) => items.get(index).map(Node::Json),
-            Node::Json(Json::Number(..) | Json::Bool(_)) => None,
+            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Object(_)) => None,
             Node::Npy { array, axis, at } => {
                 let length = *array.dims.get(axis)?;
                 (index < length).then_some(Node::Npy { array, axis: axis + 1, at: at * length + index })
@@ -169,11 +171,21 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// A component of a tuple, by its name where it has one.
+    fn part(self, labels: &Labels, at: usize) -> Option<Node<'a>> {
+        match (self, labels.field(at)) {
+            (Node::Json(Json::Object(fields)), Some(name)) => {
+                fields.iter().find(|(other, _)| **other == **name).map(|(_, value)| Node::Json(value))
+            }
+            _ => self.element(at),
+        }
+    }
+
     fn scalar(self) -> Option<Scalar> {
         match self {
             Node::Json(Json::Number(value, exact)) => Some(Scalar::Number(*value, *exact)),
             Node::Json(Json::Bool(value)) => Some(Scalar::Bool(*value)),
-            Node::Json(Json::Array(_)) => None,
+            Node::Json(Json::Array(_) | Json::Object(_)) => None,
             Node::Npy { array, axis, at } if axis == array.dims.len() => match &array.column {
                 Column::Double(items) => items.get(at).map(|value| Scalar::Number(*value, None)),
                 Column::Index(items) => items.get(at).map(|value| Scalar::Number(*value as f64, Some(*value))),
@@ -184,6 +196,10 @@ impl<'a> Node<'a> {
     }
 
     fn describe(self) -> String {
+        if let Node::Json(Json::Object(fields)) = self {
+            let names: Vec<String> = fields.iter().map(|field| format!("`{}`", field.0)).collect();
+            return format!("an object of {}", if names.is_empty() { "nothing".to_string() } else { names.join(", ") });
+        }
         match (self.length(), self.scalar()) {
             (Some(length), _) => format!("an array of {length}"),
             (None, Some(Scalar::Number(value, exact))) => exact.map_or_else(|| format!("{value:?}"), |value| value.to_string()),
@@ -205,7 +221,7 @@ fn bind(inputs: &[(Place, Input)]) -> Bindings {
         }
     }
     for (place, input) in inputs {
-        observe(place.param.ty(), input.node(), &mut bindings);
+        observe((place.param.ty(), place.labels), input.node(), &mut bindings);
     }
     for (place, _) in inputs {
         place.param.ty().each_size(&mut |size| size.each_var(&mut |var| bindings.bind(var, 0)));
@@ -213,25 +229,25 @@ fn bind(inputs: &[(Place, Input)]) -> Bindings {
     bindings
 }
 
-fn observe(ty: &Type, node: Node, bindings: &mut Bindings) {
+fn observe((ty, labels): (&Type, &Labels), node: Node, bindings: &mut Bindings) {
     match ty {
         Type::Array(element, size) => {
             if let (Some(var), Some(length)) = (size.as_var(), node.length()) {
                 bindings.bind(var, length as i64);
             }
             match (node.element(0), node) {
-                (Some(first), _) => observe(element, first, bindings),
+                (Some(first), _) => observe((element, labels.element()), first, bindings),
                 // an empty .npy array still says what its inner dimensions are
                 (None, Node::Npy { array, axis, at }) if axis < array.dims.len() => {
-                    observe(element, Node::Npy { array, axis: axis + 1, at }, bindings);
+                    observe((element, labels.element()), Node::Npy { array, axis: axis + 1, at }, bindings);
                 }
                 (None, Node::Npy { .. } | Node::Json(_)) => {}
             }
         }
         Type::Tuple(parts) => {
             for (at, part) in parts.iter().enumerate() {
-                if let Some(node) = node.element(at) {
-                    observe(part, node, bindings);
+                if let Some(node) = node.part(labels, at) {
+                    observe((part, labels.part(at)), node, bindings);
                 }
             }
         }
@@ -245,19 +261,34 @@ fn convert(place: &Place, node: Node, bindings: &Bindings) -> Result<Flat, Diagn
     let shape = bindings.shape(ty).ok_or_else(unsized_)?;
     let mut columns: Vec<Column> = shape.columns().ok_or_else(unsized_)?.into_iter().map(|(column, _)| column).collect();
     let mut filler = Filler { place, bindings, path: Vec::new() };
-    filler.fill(ty, &shape, node, &mut columns)?;
+    filler.fill((ty, place.labels), &shape, node, &mut columns)?;
     Ok(Flat { shape, columns })
+}
+
+/// A step into an argument.
+enum Step {
+    Element(usize),
+    Field(Rc<str>),
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Step::Element(at) => write!(f, "[{at}]"),
+            Step::Field(name) => write!(f, ".{name}"),
+        }
+    }
 }
 
 /// Appends an argument's scalars to its columns; keeps the position for messages.
 struct Filler<'a> {
     place: &'a Place<'a>,
     bindings: &'a Bindings,
-    path: Vec<usize>,
+    path: Vec<Step>,
 }
 
 impl Filler<'_> {
-    fn fill(&mut self, ty: &Type, shape: &Shape, node: Node, columns: &mut [Column]) -> Result<(), Diagnostic> {
+    fn fill(&mut self, (ty, labels): (&Type, &Labels), shape: &Shape, node: Node, columns: &mut [Column]) -> Result<(), Diagnostic> {
         match (ty, shape, columns) {
             (Type::Double, _, [Column::Double(items)]) => match node.scalar() {
                 Some(Scalar::Number(value, _)) => items.push(value),
@@ -288,21 +319,19 @@ impl Filler<'_> {
                 }
                 for at in 0..found {
                     let Some(node) = node.element(at) else { break };
-                    self.path.push(at);
-                    self.fill(element, inner, node, columns)?;
+                    self.path.push(Step::Element(at));
+                    self.fill((element, labels.element()), inner, node, columns)?;
                     self.path.pop();
                 }
             }
             (Type::Tuple(parts), Shape::Tuple(shapes), columns) => {
-                if node.length() != Some(parts.len()) {
-                    return Err(self.mismatch(&format!("an array of the {} components", parts.len()), node));
-                }
+                self.has_parts(labels, parts.len(), node)?;
                 let mut rest = columns;
                 for (at, (part, shape)) in parts.iter().zip(shapes).enumerate() {
-                    let Some(node) = node.element(at) else { break };
+                    let Some(node) = node.part(labels, at) else { break };
                     let (mine, others) = rest.split_at_mut(shape.leaves().min(rest.len()));
-                    self.path.push(at);
-                    self.fill(part, shape, node, mine)?;
+                    self.path.push(labels.field(at).map_or(Step::Element(at), |field| Step::Field(field.clone())));
+                    self.fill((part, labels.part(at)), shape, node, mine)?;
                     self.path.pop();
                     rest = others;
                 }
@@ -315,6 +344,29 @@ impl Filler<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a tuple's components are there; a record's by name, each once, or in their order.
+    fn has_parts(&self, labels: &Labels, count: usize, node: Node) -> Result<(), Diagnostic> {
+        let (Labels::Record(record, fields), Node::Json(Json::Object(found))) = (labels, node) else {
+            return match (node.length() == Some(count), labels) {
+                (true, _) => Ok(()),
+                (false, Labels::Record(record, _)) => Err(self.mismatch(&format!("an object of the fields of `{record}`"), node)),
+                (false, _) => Err(self.mismatch(&format!("an array of the {count} components"), node)),
+            };
+        };
+        let is_there = |name: &str| found.iter().any(|(other, _)| *other == *name);
+        if let Some((missing, _)) = fields.iter().find(|(name, _)| !is_there(name)) {
+            return Err(self.mismatch(&format!("the field `{missing}` of `{record}`"), node));
+        }
+        let is_field = |name: &str| fields.iter().any(|(field, _)| **field == *name);
+        let stray = found.iter().enumerate().find(|(at, (name, _))| !is_field(name) || found[..*at].iter().any(|(other, _)| other == name));
+        match stray {
+            Some((_, (name, _))) => {
+                Err(self.place.error("E0805", format_args!("expected the fields of `{record}` once each, found `{name}`{}", self.at())))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether an array without elements has the dimensions of its type: no element is there to say so.
@@ -342,7 +394,7 @@ impl Filler<'_> {
         if self.path.is_empty() {
             return String::new();
         }
-        format!(" at {}", self.path.iter().map(|index| format!("[{index}]")).collect::<String>())
+        format!(" at {}", self.path.iter().map(Step::to_string).collect::<String>())
     }
 
     fn mismatch(&self, wanted: &str, node: Node) -> Diagnostic {

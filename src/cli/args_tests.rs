@@ -14,6 +14,7 @@ fn entry(params: Vec<Var>) -> Function {
         body: Expr::double(0.0),
         is_entry: true,
         span: Span::NONE,
+        labels: Vec::new(),
     }
 }
 

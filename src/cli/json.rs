@@ -7,6 +7,7 @@
 
 use std::io::{self, Write};
 
+use crate::ir::Labels;
 use crate::real::Real;
 use crate::toolchain::flat::{Flat, Step};
 
@@ -20,6 +21,8 @@ pub enum Json {
     Number(f64, Option<i64>),
     Bool(bool),
     Array(Vec<Json>),
+    /// Names and values, in the order of the text.
+    Object(Vec<(String, Json)>),
 }
 
 /// What is wrong, and at which byte.
@@ -41,16 +44,33 @@ pub fn parse(text: &str) -> Result<Json, Problem> {
 }
 
 /// Writes a value on one line, with the line's end.
-pub fn write(value: &Flat, real: Real, out: &mut impl Write) -> io::Result<()> {
+/// A record is an object of its fields.
+pub fn write(value: &Flat, labels: &Labels, real: Real, out: &mut impl Write) -> io::Result<()> {
     let mut first = true;
+    // what is open, and how many of its parts are written
+    let mut open: Vec<(&Labels, usize)> = Vec::new();
     value.walk(&mut |step| {
         if !first && step != Step::Close {
             out.write_all(b", ")?;
         }
         first = step == Step::Open;
+        let mut own = labels;
+        if let (Some((around, at)), true) = (open.last_mut(), step != Step::Close) {
+            if let Some(field) = around.field(*at) {
+                write!(out, "\"{field}\": ")?;
+            }
+            own = if let Labels::Array(element) = around { element } else { around.part(*at) };
+            *at += 1;
+        }
         match step {
-            Step::Open => out.write_all(b"["),
-            Step::Close => out.write_all(b"]"),
+            Step::Open => {
+                open.push((own, 0));
+                out.write_all(if matches!(own, Labels::Record(..)) { b"{" } else { b"[" })
+            }
+            Step::Close => {
+                let is_record = matches!(open.pop(), Some((Labels::Record(..), _)));
+                out.write_all(if is_record { b"}" } else { b"]" })
+            }
             Step::Double(value) => write_double(value, real, out),
             Step::Index(value) => write!(out, "{value}"),
             Step::Bool(value) => write!(out, "{value}"),
@@ -96,8 +116,8 @@ impl Reader<'_> {
             None => Err(self.problem("expected a value, found the end")),
             Some(b'[') => self.array(depth),
             Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number(),
-            Some(b'"') => Err(self.problem("expected a number, a boolean or an array, found a string")),
-            Some(b'{') => Err(self.problem("expected a number, a boolean or an array, found an object")),
+            Some(b'"') => Err(self.problem("expected a number, a boolean, an array or an object, found a string")),
+            Some(b'{') => self.object(depth),
             Some(_) => self.word(),
         }
     }
@@ -125,6 +145,54 @@ impl Reader<'_> {
                 None => return Err(self.problem("expected `,` or `]`, found the end")),
                 Some(_) => return Err(self.problem("expected `,` or `]`")),
             }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Json, Problem> {
+        if depth >= MAX_DEPTH {
+            return Err(self.problem(format!("objects are nested more than {MAX_DEPTH} deep")));
+        }
+        self.at += 1;
+        let mut fields = Vec::new();
+        self.skip_space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Json::Object(fields));
+        }
+        loop {
+            self.skip_space();
+            let name = self.name()?;
+            self.skip_space();
+            if self.peek() != Some(b':') {
+                return Err(self.problem("expected `:`"));
+            }
+            self.at += 1;
+            fields.push((name, self.value(depth + 1)?));
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(Json::Object(fields));
+                }
+                None => return Err(self.problem("expected `,` or `}`, found the end")),
+                Some(_) => return Err(self.problem("expected `,` or `}`")),
+            }
+        }
+    }
+
+    /// The name of a field, in quotes; no name of the language has an escape.
+    fn name(&mut self) -> Result<String, Problem> {
+        if self.peek() != Some(b'"') {
+            return Err(self.problem("expected the name of a field in quotes"));
+        }
+        let rest = self.text.get(self.at + 1..).unwrap_or_default();
+        match rest.find(['"', '\\', '\n']) {
+            Some(end) if rest.get(end..).is_some_and(|rest| rest.starts_with('"')) => {
+                self.at += end + 2;
+                Ok(rest.get(..end).unwrap_or_default().to_string())
+            }
+            Some(_) | None => Err(self.problem("expected the name of a field in quotes")),
         }
     }
 
@@ -272,7 +340,7 @@ mod tests {
 
     fn written(shape: Shape, columns: Vec<Column>) -> String {
         let mut out = Vec::new();
-        write(&Flat { shape, columns }, Real::F64, &mut out).expect("writes into memory");
+        write(&Flat { shape, columns }, &Labels::None, Real::F64, &mut out).expect("writes into memory");
         String::from_utf8(out).expect("ASCII")
     }
 

@@ -36,7 +36,7 @@ use std::sync::Mutex;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
 use options::{Cli, Color, Command, Display, MessageFormat};
 
@@ -93,6 +93,19 @@ fn dispatch(command: Command, display: &Display) -> u8 {
         Ok(()) => 0,
         Err(problems) => report(&problems, &sources, display),
     }
+}
+
+/// Prints warnings; an error where they are denied.
+fn warn(warnings: &[Diagnostic], sources: &SourceMap, display: &Display) -> Result<(), Diagnostics> {
+    report(warnings, sources, display);
+    if !display.deny_warnings || warnings.is_empty() {
+        return Ok(());
+    }
+    let count = if warnings.len() == 1 { "a warning".to_string() } else { format!("{} warnings", warnings.len()) };
+    Err(vec![
+        Diagnostic::error("E0017", Span::NONE, format!("{count}, which `--deny-warnings` does not allow"))
+            .help("mend what they say, or leave the option out"),
+    ])
 }
 
 /// Prints diagnostics to standard error and gives the exit status that they mean.

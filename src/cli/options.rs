@@ -51,6 +51,9 @@ pub struct Display {
     /// No warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
+    /// A program with warnings is at fault: exit status 1
+    #[arg(long, global = true)]
+    pub deny_warnings: bool,
     /// Colours in diagnostics
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,

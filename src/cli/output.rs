@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use super::files::{self, Reads};
 use super::{json, npy};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::Labels;
 use crate::real::Real;
 use crate::source::Span;
 use crate::toolchain::flat::Flat;
@@ -188,10 +189,10 @@ pub fn of_result(path: Option<&Path>) -> Result<Output, Diagnostics> {
 }
 
 /// Prints a value on one line, or saves it; its numbers are of this type.
-pub fn value(value: &Flat, real: Real, output: &Output, reads: &Reads) -> Result<(), Diagnostics> {
+pub fn value(value: &Flat, labels: &Labels, real: Real, output: &Output, reads: &Reads) -> Result<(), Diagnostics> {
     if *output == Output::Stdout {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        return finish(json::write(value, real, &mut out).and_then(|()| out.flush()));
+        return finish(json::write(value, labels, real, &mut out).and_then(|()| out.flush()));
     }
     let bytes = if output.ending() == Some("npy") {
         npy::write(value, real).ok_or_else(|| {
@@ -201,7 +202,7 @@ pub fn value(value: &Flat, real: Real, output: &Output, reads: &Reads) -> Result
     } else {
         let mut bytes = Vec::new();
         // writing to memory does not fail
-        let _ = json::write(value, real, &mut bytes);
+        let _ = json::write(value, labels, real, &mut bytes);
         bytes
     };
     write(&[(output, &bytes)], reads)

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::files::Reads;
 use super::options::{Display, RewriteCommand};
-use super::{output, report};
+use super::{output, warn};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{self, Schedule};
 use crate::source::{SourceMap, Span};
@@ -21,7 +21,7 @@ pub fn run(command: &RewriteCommand, sources: &mut SourceMap, display: &Display)
     };
     let options = crate::rewrite::Options { disabled: command.disable.clone(), ..Default::default() };
     let rewritten = driver::rewrite_expression(&strategy, &command.expression, &options, sources)?;
-    report(&rewritten.warnings, sources, display);
+    warn(&rewritten.warnings, sources, display)?;
     match rewritten.text {
         Some(text) => output::text(&format!("{text}\n")),
         None => {

@@ -37,5 +37,5 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
             loaded.call(0, &arguments.values, &arguments.bindings, entry.span).map_err(one)?
         }
     };
-    output::value(&result, command.source.real.into(), &output, &reads)
+    output::value(&result, entry.result_labels(), command.source.real.into(), &output, &reads)
 }

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use super::args::{self, Arguments};
 use super::files::Reads;
 use super::options::{CallWords, Display, Emission, Source};
-use super::{output, report};
+use super::{output, warn};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{Options, Schedule, Session};
 use crate::source::SourceMap;
@@ -74,7 +74,7 @@ pub fn compile(
         }
     }
     done?;
-    report(&session.warnings, sources, display);
+    warn(&session.warnings, sources, display)?;
     if source.dump.is_some() {
         output::text(&session.print(stage))?;
         return Ok(None);

@@ -33,6 +33,7 @@ pub fn function(name: &str, sizes: &[&Var], params: &[&Var], body: Expr) -> Func
         body,
         is_entry: true,
         span: Span::NONE,
+        labels: Vec::new(),
     }
 }
 

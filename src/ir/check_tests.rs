@@ -7,7 +7,7 @@ use crate::source::Span;
 
 fn function(name: &str, sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Function {
     let result = body.ty().clone();
-    Function { name: name.into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE }
+    Function { name: name.into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE, labels: Vec::new() }
 }
 
 fn checked(functions: Vec<Function>) -> Checked {

@@ -8,6 +8,7 @@ pub mod eval;
 mod fingerprint;
 pub mod free;
 pub mod in_place;
+pub mod labels;
 pub mod last_use;
 pub mod prim;
 pub mod print;
@@ -20,6 +21,7 @@ pub mod types;
 pub mod var;
 mod var_set;
 
+pub use labels::Labels;
 pub use prim::Prim;
 pub use program::{Function, Program};
 pub use size::{Atom, Size};

@@ -58,6 +58,7 @@ fn a_function_with_sizes_and_lets() {
         body: Expr::check(cond, Status::Shape, body),
         is_entry: true,
         span: crate::source::Span::NONE,
+        labels: Vec::new(),
     };
     let wanted = "let f (v: Vector<n>) (k: Index) : Matrix<n, k> =
   check length v = k else SHAPE in

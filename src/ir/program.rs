@@ -7,6 +7,7 @@
 
 use std::rc::Rc;
 
+use super::labels::Labels;
 use super::size::{Atom, Size};
 use super::term::Expr;
 use super::types::Type;
@@ -28,6 +29,8 @@ pub struct Function {
     pub body: Expr,
     pub is_entry: bool,
     pub span: Span,
+    /// The names of what is inside the parameters, then inside the result, where something has one.
+    pub labels: Vec<Labels>,
 }
 
 /// All functions, callees before callers.
@@ -44,6 +47,16 @@ impl Program {
 }
 
 impl Function {
+    /// The names inside a parameter.
+    pub fn parameter_labels(&self, at: usize) -> &Labels {
+        self.labels.get(at).filter(|_| at < self.params.len()).unwrap_or(&Labels::None)
+    }
+
+    /// The names inside the result.
+    pub fn result_labels(&self) -> &Labels {
+        self.labels.get(self.params.len()).unwrap_or(&Labels::None)
+    }
+
     /// The result type for arguments of these types: sizes are read off the arguments' shapes.
     pub fn result_for(&self, args: &[Expr]) -> Type {
         let mut sizes: Vec<(Var, Size)> = Vec::new();

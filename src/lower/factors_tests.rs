@@ -46,7 +46,8 @@ fn operations(options: &LowerOptions, term: impl Fn(Expr, Expr, Expr) -> Expr) -
     });
     let result = body.ty().clone();
     let (sizes, params) = (vec![m, n], vec![t, x, y]);
-    let function = Function { name: "f".into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE };
+    let function =
+        Function { name: "f".into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE, labels: Vec::new() };
     let mut program = Program::default();
     program.functions.insert("f".into(), function);
     let lowered = lower(&program, &["f".into()], options).expect("lowers");

@@ -9,7 +9,7 @@
 use crate::ir::distinct::distinct;
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
-use crate::ir::{Function, Prim, Program, Size, Status, Type, Var};
+use crate::ir::{Function, Labels, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
 
 use super::LowerOptions;
@@ -31,11 +31,11 @@ pub fn lower_function(
     lowerer.facts = Facts::for_function(function);
     let mut params = Vec::new();
     let size_names = declare_sizes(&mut lowerer, function, &mut params);
-    for param in &function.params {
+    for (at, param) in function.params.iter().enumerate() {
         if size_names.iter().any(|(var, _)| var == param) {
             continue;
         }
-        let view = lowerer.parameter(param.ty(), param.name(), &mut params);
+        let view = lowerer.parameter(param.ty(), (param.name(), function.parameter_labels(at)), &mut params);
         lowerer.env.insert(param.clone(), view);
         lowerer.note_bound(param);
     }
@@ -43,7 +43,7 @@ pub fn lower_function(
     if result.dims().iter().any(Size::has_unknown) || leaves(&result).iter().any(|(_, dims)| dims.iter().any(Size::has_unknown)) {
         return Err(super::context::depends_on_data(function.body.span()));
     }
-    let dest = lowerer.destination(&result, "out", &mut params);
+    let dest = lowerer.destination(&result, ("out", function.result_labels()), &mut params);
     if checked {
         lowerer.entry_checks(function, &params, &size_names)?;
     }
@@ -137,10 +137,10 @@ fn scalar_param(function: &Function, lowerer: &Lowerer, id: Id) -> Option<Var> {
 
 impl Lowerer<'_> {
     /// A parameter's C parameters, and how to read it.
-    fn parameter(&mut self, ty: &Type, name: &str, params: &mut Vec<Param>) -> View {
+    fn parameter(&mut self, ty: &Type, (name, labels): (&str, &Labels), params: &mut Vec<Param>) -> View {
         match ty {
             Type::Tuple(parts) => {
-                let parts = parts.iter().enumerate().map(|(k, part)| self.parameter(part, &format!("{name}_{k}"), params));
+                let parts = parts.iter().enumerate().map(|(k, part)| self.parameter(part, (&labels.name(name, k), labels.part(k)), params));
                 View::Tuple(parts.collect())
             }
             Type::Double | Type::Bool | Type::Index(_) => {
@@ -149,7 +149,7 @@ impl Lowerer<'_> {
                 View::Scalar(Value::Local(id))
             }
             Type::Array(..) => {
-                let leaves = self.blocks_of(ty, name, Form::Source { mutable: false });
+                let leaves = self.blocks_of(ty, (name, labels), Form::Source { mutable: false });
                 params.extend(leaves.iter().map(|leaf| Param { id: leaf.base, role: Role::Array(leaf.dims.clone()) }));
                 View::Array(ArrayView { ty: ty.clone(), leaves })
             }
@@ -157,10 +157,11 @@ impl Lowerer<'_> {
     }
 
     /// The C parameters that a result goes to.
-    fn destination(&mut self, ty: &Type, name: &str, params: &mut Vec<Param>) -> Dest {
+    fn destination(&mut self, ty: &Type, (name, labels): (&str, &Labels), params: &mut Vec<Param>) -> Dest {
         match ty {
             Type::Tuple(parts) => {
-                let parts = parts.iter().enumerate().map(|(k, part)| self.destination(part, &format!("{name}_{k}"), params));
+                let parts =
+                    parts.iter().enumerate().map(|(k, part)| self.destination(part, (&labels.name(name, k), labels.part(k)), params));
                 Dest::Tuple(parts.collect())
             }
             Type::Double | Type::Bool | Type::Index(_) => {
@@ -169,7 +170,7 @@ impl Lowerer<'_> {
                 Dest::Scalar(Target::Leaf(Leaf { base, elem: elem(ty), dims: Vec::new(), taken: Vec::new() }))
             }
             Type::Array(..) => {
-                let leaves = self.blocks_of(ty, name, Form::Target { mutable: false });
+                let leaves = self.blocks_of(ty, (name, labels), Form::Target { mutable: false });
                 params.extend(leaves.iter().map(|leaf| Param { id: leaf.base, role: Role::OutArray(leaf.dims.clone()) }));
                 Dest::Array(ArrayView { ty: ty.clone(), leaves })
             }
@@ -177,8 +178,8 @@ impl Lowerer<'_> {
     }
 
     /// A pointer for each block of an array type: `v`, or one for each component, `v_0`, `v_1`, `v_1_0`.
-    fn blocks_of(&mut self, ty: &Type, name: &str, form: Form) -> Vec<Leaf> {
-        let names = block_names(ty, name);
+    fn blocks_of(&mut self, ty: &Type, (name, labels): (&str, &Labels), form: Form) -> Vec<Leaf> {
+        let names = block_names(ty, name, labels);
         let blocks = leaves(ty).into_iter().zip(names);
         blocks.map(|((elem, dims), name)| Leaf { base: self.local(&name, elem, form), elem, dims, taken: Vec::new() }).collect()
     }
@@ -283,10 +284,13 @@ fn bounds(ty: &Type) -> Vec<Option<Size>> {
 }
 
 /// The names of an array's blocks: components are numbered depth first, as tuples are.
-fn block_names(ty: &Type, name: &str) -> Vec<String> {
+fn block_names(ty: &Type, name: &str, labels: &Labels) -> Vec<String> {
     match ty {
-        Type::Array(element, _) => block_names(element, name),
-        Type::Tuple(parts) => parts.iter().enumerate().flat_map(|(k, part)| block_names(part, &format!("{name}_{k}"))).collect(),
+        Type::Array(element, _) => block_names(element, name, labels.element()),
+        Type::Tuple(parts) => {
+            let parts = parts.iter().enumerate();
+            parts.flat_map(|(k, part)| block_names(part, &labels.name(name, k), labels.part(k))).collect()
+        }
         Type::Double | Type::Bool | Type::Index(_) => vec![name.to_string()],
     }
 }

@@ -43,6 +43,7 @@ fn function(name: &str, sizes: &[&Var], params: &[&Var], body: Expr) -> Function
         body,
         is_entry: !name.starts_with('_'),
         span: Span::NONE,
+        labels: Vec::new(),
     }
 }
 

@@ -75,6 +75,7 @@ impl Generator {
             body,
             is_entry: true,
             span: Span::NONE,
+            labels: Vec::new(),
         };
         Program { functions: [(self.helper.name.clone(), self.helper.clone()), (f.name.clone(), f)].into_iter().collect() }
     }
@@ -290,5 +291,6 @@ fn helper() -> Function {
         body,
         is_entry: false,
         span: Span::NONE,
+        labels: Vec::new(),
     }
 }

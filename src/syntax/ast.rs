@@ -8,6 +8,7 @@ use crate::source::Span;
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     pub opens: Vec<Open>,
+    pub types: Vec<TypeDecl>,
     pub decls: Vec<Decl>,
     /// The names of the declarations that did not parse.
     pub broken: Vec<Name>,
@@ -45,6 +46,14 @@ pub struct Decl {
     pub span: Span,
 }
 
+/// `type Data<n> = { x: Vector<n>; y: Double }`.
+#[derive(Clone, Debug)]
+pub struct TypeDecl {
+    pub name: Name,
+    pub sizes: Vec<Name>,
+    pub fields: Vec<(Name, TypeExpr)>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Pattern {
     pub kind: PatternKind,
@@ -56,6 +65,8 @@ pub enum PatternKind {
     Var(Rc<str>),
     Wildcard,
     Tuple(Vec<Pattern>),
+    /// `{ focal = f }`: some fields of a record.
+    Record(Vec<(Name, Pattern)>),
     Typed(Box<Pattern>, TypeExpr),
 }
 
@@ -85,8 +96,14 @@ pub enum ExprKind {
     /// All arguments at once; at least one.
     App(Box<Expr>, Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
+    /// `v[a..b]`, both ends included; `None` is the first or the last element.
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
     Tuple(Vec<Expr>),
     Array(Vec<Expr>),
+    /// `c.focal`.
+    Field(Box<Expr>, Name),
+    /// `{ focal = 1.0; centre = c }`, or `{ c with focal = 1.0 }`.
+    Record(Option<Box<Expr>>, Vec<(Name, Expr)>),
     /// `deriv e x`.
     Deriv(Box<Expr>, Name),
 }
@@ -99,12 +116,15 @@ pub struct LocalFun {
     pub value: Expr,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinOp {
     Add,
     Sub,
     Mul,
     Div,
+    /// `.*` and `./`: element by element.
+    EMul,
+    EDiv,
     Rem,
     Pow,
     Eq,
@@ -140,6 +160,8 @@ pub enum TypeExprKind {
     /// `Array<T>` or `Array<T, s>`; `Vector`, `VectorD`, `Matrix`, `MatrixD`, `DoubleD` are expanded to these by the parser.
     Array(Box<TypeExpr>, Option<SizeExpr>),
     Tuple(Vec<TypeExpr>),
+    /// A declared type and its sizes.
+    Named(Name, Vec<SizeExpr>),
     Fun(Vec<TypeExpr>, Box<TypeExpr>),
 }
 

@@ -47,17 +47,21 @@ pub enum Kind {
     Round,
     Square,
     SquareBar,
+    /// A record.
+    Curly,
     /// Parentheses in a pattern or a type.
     Pattern,
+    /// A record's pattern.
+    FieldPattern,
 }
 
 impl Kind {
     pub fn is_head(self) -> bool {
-        matches!(self, Kind::LetHead { .. } | Kind::FunHead | Kind::Pattern)
+        matches!(self, Kind::LetHead { .. } | Kind::FunHead | Kind::Pattern | Kind::FieldPattern)
     }
 
     pub fn is_bracket(self) -> bool {
-        matches!(self, Kind::Round | Kind::Square | Kind::SquareBar | Kind::Pattern)
+        matches!(self, Kind::Round | Kind::Square | Kind::SquareBar | Kind::Curly | Kind::Pattern | Kind::FieldPattern)
     }
 }
 
@@ -295,6 +299,7 @@ fn brackets(kind: Kind) -> (&'static str, &'static str) {
     match kind {
         Kind::Square => ("[", "]"),
         Kind::SquareBar => ("[|", "|]"),
+        Kind::Curly | Kind::FieldPattern => ("{", "}"),
         Kind::Round
         | Kind::Pattern
         | Kind::Block(_)

@@ -63,7 +63,7 @@ pub(super) fn from_pest(error: &Error<Rule>, text: &str, layout: &Layout, goal: 
 /// A file that begins with something else than a declaration.
 pub(super) fn no_declaration(token: &Token, file: u32) -> Diagnostic {
     let span = Span::new(file, token.start, token.end());
-    if matches!(token.text, "let" | "open") {
+    if matches!(token.text, "let" | "open" | "type") {
         return Diagnostic::error("E0114", span, format!("expected `{}` in column 0", token.text)).help("remove the blanks before it");
     }
     outside(span, &format!("`{}`", shortened(token.text)))
@@ -80,7 +80,7 @@ fn before(text: &str, span: Span) -> Option<char> {
 
 /// Reserved words that no construct uses.
 fn is_odd_word(word: &str) -> bool {
-    matches!(word, "rec" | "type" | "match" | "with" | "of" | "and" | "module" | "val")
+    matches!(word, "rec" | "type" | "match" | "of" | "and" | "module" | "val")
 }
 
 fn help(found: &str, operand: bool, expected: &[Rule], virtual_mark: Option<char>) -> &'static str {
@@ -88,6 +88,9 @@ fn help(found: &str, operand: bool, expected: &[Rule], virtual_mark: Option<char
     match found {
         "fun" | "if" | "let" | "deriv" if !operand => "as an argument it needs parentheses around it",
         "open" => "`open` lines stand in column 0",
+        ".." => {
+            "`..` stands between the ends of a part of an array, `v[a..b]`, `v[a..]` or `v[..b]`; the indices 0 … n - 1 are `vectorRange n`"
+        }
         "->" if !has(Rule::arrow) => "a function is written `fun x -> …`",
         "=" if operand => "equality is written `a = b`",
         ":" => "a type stands behind a parameter in parentheses, `(x: T)`, or before the `=` of a `let`",
@@ -150,6 +153,7 @@ fn starts_expression(rule: Rule) -> bool {
             | Rule::round
             | Rule::square
             | Rule::square_bar
+            | Rule::record
             | Rule::number
             | Rule::boolean
             | Rule::minus
@@ -171,6 +175,7 @@ fn continues(rule: Rule) -> bool {
             | Rule::pipe
             | Rule::index
             | Rule::call
+            | Rule::field
             | Rule::EOI
             | Rule::kw_then
             | Rule::type_infix
@@ -192,10 +197,15 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::equals => "`=`",
         Rule::arrow => "`->`",
         Rule::comma => "`,`",
+        Rule::dots => "`..`",
         Rule::semicolon => "`;`",
         Rule::close_round => "`)`",
         Rule::close_square => "`]`",
         Rule::close_bar => "`|]`",
+        Rule::close_curly => "`}`",
+        Rule::open_curly | Rule::fields => "`{`",
+        Rule::field_type | Rule::field_value | Rule::field_pattern => "a field",
+        Rule::kw_with => "`with`",
         Rule::close_angle => "`>`",
         Rule::kw_then => "`then`",
         Rule::kw_else => "`else`",
@@ -203,7 +213,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::kw_let | Rule::binding => "`let`",
         Rule::kw_open => "`open`",
         Rule::in_body => "`in`",
-        Rule::EOI | Rule::declaration | Rule::open | Rule::expression => "the end of the declaration",
+        Rule::EOI | Rule::declaration | Rule::open | Rule::expression | Rule::type_decl => "the end of the declaration",
         Rule::name_part | Rule::reserved | Rule::WHITESPACE => return None,
         Rule::infix | Rule::index | Rule::call | Rule::argument | Rule::negative | Rule::times | Rule::type_infix => {
             return None;
@@ -213,6 +223,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::square_bar | Rule::elements | Rule::element | Rule::bare_not | Rule::number | Rule::boolean | Rule::minus => {
             return None;
         }
+        Rule::record | Rule::field | Rule::sizes | Rule::kw_type => return None,
         Rule::plus | Rule::pipe | Rule::kw_fun | Rule::kw_if | Rule::kw_not | Rule::kw_deriv => return None,
     })
 }

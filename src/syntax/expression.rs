@@ -85,7 +85,7 @@ impl<'a> Builder<'a> {
         }
         let name = match first.kind {
             PatternKind::Var(text) => Name { text, span: first.span },
-            PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Typed(..) => {
+            PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) | PatternKind::Typed(..) => {
                 return Err(Diagnostic::error("E0101", first.span, "expected the name of a function, found a pattern")
                     .help("write `let f x y = …`, or `let (a, b) = …` for a tuple"));
             }
@@ -234,16 +234,39 @@ impl<'a> Builder<'a> {
         for part in parts {
             let span = tree.span.to(self.span(&part));
             let indexes = part.as_rule() == Rule::index;
-            let mut inner = part.into_inner();
-            let inner = self.next(&mut inner)?;
             let kind = if indexes {
-                ExprKind::Index(Box::new(tree), Box::new(self.expr(inner)?))
+                self.index(tree, part)?
+            } else if part.as_rule() == Rule::field {
+                let mut inner = part.into_inner();
+                let name = self.next(&mut inner)?;
+                ExprKind::Field(Box::new(tree), self.name(&name))
             } else {
+                let mut inner = part.into_inner();
+                let inner = self.next(&mut inner)?;
                 ExprKind::App(Box::new(tree), vec![self.atom(inner)?])
             };
             tree = Expr { kind, span };
         }
         Ok(tree)
+    }
+
+    /// `v[i]`, `v[a..b]`, `v[a..]`, `v[..b]`.
+    fn index(self, array: Expr, pair: Pair<'a, Rule>) -> Built<ExprKind> {
+        let place = self.span(&pair);
+        let (mut low, mut high, mut slice) = (None, None, false);
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::dots {
+                slice = true;
+            } else if part.as_rule() == Rule::expr {
+                let end = Some(Box::new(self.expr(part)?));
+                *(if slice { &mut high } else { &mut low }) = end;
+            }
+        }
+        match low {
+            Some(index) if !slice => Ok(ExprKind::Index(Box::new(array), index)),
+            None if !slice => Err(self.internal(place)),
+            low => Ok(ExprKind::Slice(Box::new(array), low, high)),
+        }
     }
 
     fn atom(self, pair: Pair<'a, Rule>) -> Built<Expr> {
@@ -257,10 +280,29 @@ impl<'a> Builder<'a> {
             ExprKind::Bool(pair.as_str() == "true")
         } else if rule == Rule::round {
             self.round(pair, span)?
+        } else if rule == Rule::record {
+            self.record(pair)?
         } else {
             ExprKind::Array(self.elements(pair)?)
         };
         Ok(Expr { kind, span })
+    }
+
+    /// `{ focal = 1.0; centre = c }` and `{ c with focal = 1.0 }`.
+    fn record(self, pair: Pair<'a, Rule>) -> Built<ExprKind> {
+        let (mut base, mut fields) = (None, Vec::new());
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::expr {
+                base = Some(Box::new(self.expr(part)?));
+            } else if part.as_rule() == Rule::field_value {
+                let mut parts = part.into_inner();
+                let name = self.next(&mut parts)?;
+                self.next(&mut parts)?;
+                let value = self.next(&mut parts)?;
+                fields.push((self.name(&name), self.expr(value)?));
+            }
+        }
+        Ok(ExprKind::Record(base, fields))
     }
 
     /// `[a, b]` and `[a; b]` have two elements; beside a `;`, commas make tuples: `[a, b; c, d]`.

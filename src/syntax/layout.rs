@@ -59,10 +59,16 @@ pub(super) struct Pass<'t> {
 impl<'t> Pass<'t> {
     fn token(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
         let head = self.stack.top().is_some_and(|top| top.kind.is_head());
-        let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";");
+        let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";" | ".." | "}" | "with");
+        let field = self.starts_field(index, token);
+        if field {
+            self.unwind_to_bracket();
+            self.stack.separate();
+            self.virtual_mark(';');
+        }
         if let Some(block) = self.pending.take() {
             self.begin(block, token)?;
-        } else if token.first && (head || !closes) {
+        } else if token.first && !field && (head || !closes) {
             self.offside(index, token)?;
         } else if let Some(top) = self.stack.top_mut().filter(|top| top.after_in) {
             top.current = token.column;
@@ -150,7 +156,24 @@ impl<'t> Pass<'t> {
                 let kind = if token.text == "[|" { Kind::SquareBar } else { Kind::Square };
                 self.push_bracket(kind, token, self.tokens.get(index + 1))
             }
-            (TokenKind::Mark, ")" | "]" | "|]") => {
+            (TokenKind::Mark, "{") => {
+                self.emit(None, token);
+                self.push_bracket(Kind::Curly, token, self.tokens.get(index + 1))
+            }
+            (TokenKind::Keyword, "with") => {
+                if self.stack.bracket().is_some_and(|bracket| bracket.kind == Kind::Curly) {
+                    self.unwind_to_bracket();
+                }
+                self.stack.separate();
+                self.emit(None, token);
+                Ok(())
+            }
+            (TokenKind::Mark, ".") => {
+                self.stack.weigh(1)?;
+                self.emit(None, token);
+                Ok(())
+            }
+            (TokenKind::Mark, ")" | "]" | "|]" | "}") => {
                 self.close_to_bracket(token)?;
                 self.emit(None, token);
                 self.pop();
@@ -170,7 +193,7 @@ impl<'t> Pass<'t> {
                 self.emit(None, token);
                 Ok(())
             }
-            (TokenKind::Mark, ";") => {
+            (TokenKind::Mark, ";" | "..") => {
                 if self.stack.bracket().is_some_and(|bracket| bracket.kind != Kind::Round) {
                     self.unwind_to_bracket();
                 }
@@ -201,7 +224,11 @@ impl<'t> Pass<'t> {
                 self.emit(None, token);
                 return self.push_bracket(Kind::Pattern, token, self.tokens.get(index + 1));
             }
-            (_, ")" | "]" | "|]") => {
+            (_, "{") => {
+                self.emit(None, token);
+                return self.push_bracket(Kind::FieldPattern, token, self.tokens.get(index + 1));
+            }
+            (_, ")" | "]" | "|]" | "}") => {
                 self.close_to_bracket(token)?;
                 self.emit(None, token);
                 self.pop();
@@ -231,6 +258,16 @@ impl<'t> Pass<'t> {
         }
         self.emit(None, token);
         Ok(())
+    }
+
+    /// A field on a line of its own, in the column of the first one.
+    fn starts_field(&self, index: usize, token: &Token<'t>) -> bool {
+        let Some(bracket) = self.stack.bracket().filter(|bracket| matches!(bracket.kind, Kind::Curly | Kind::FieldPattern)) else {
+            return false;
+        };
+        let separated = self.before(index).is_none_or(|before| matches!(before.text, "{" | ";" | "with"));
+        let names = token.kind == TokenKind::Name && self.tokens.get(index + 1).is_some_and(|next| next.text == "=");
+        token.first && names && token.column == bracket.column && !separated
     }
 
     /// F#'s rule: a blank before the `-` and none after it.

@@ -39,6 +39,7 @@ mod types;
 
 pub use parse::{parse, parse_expr, parse_recovering};
 pub use tokens::RESERVED;
+pub use types::TYPES;
 
 /// Errors beyond this number are not looked for; the command line prints the first hundred and counts the rest.
 pub const MAX_ERRORS: usize = 10_000;

@@ -63,8 +63,8 @@ impl<'t> Pass<'t> {
                     }
                     return Ok(());
                 }
-                Kind::LetHead { .. } | Kind::Pattern => return Ok(()),
-                Kind::Round | Kind::Square | Kind::SquareBar => break,
+                Kind::LetHead { .. } | Kind::Pattern | Kind::FieldPattern => return Ok(()),
+                Kind::Round | Kind::Square | Kind::SquareBar | Kind::Curly => break,
                 // What is in the middle of a line does not go on in the column of the block around it.
                 Kind::Block(block)
                     if column >= top.limit
@@ -101,7 +101,7 @@ pub(super) fn ends_operand(token: &Token) -> bool {
     match token.kind {
         TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
         TokenKind::Keyword => matches!(token.text, "true" | "false"),
-        TokenKind::Mark => matches!(token.text, ")" | "]" | "|]"),
+        TokenKind::Mark => matches!(token.text, ")" | "]" | "|]" | "}"),
         TokenKind::Operator => false,
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn starts_operand(token: &Token) -> bool {
     match token.kind {
         TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
         TokenKind::Keyword => matches!(token.text, "true" | "false" | "deriv" | "not" | "fun" | "if" | "let"),
-        TokenKind::Mark => matches!(token.text, "(" | "[" | "[|" | ".["),
+        TokenKind::Mark => matches!(token.text, "(" | "[" | "[|" | ".[" | "{"),
         TokenKind::Operator => false,
     }
 }

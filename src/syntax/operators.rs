@@ -24,7 +24,7 @@ fn level(op: BinOp) -> u8 {
         BinOp::And => 2,
         BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => COMPARISON,
         BinOp::Add | BinOp::Sub => 4,
-        BinOp::Mul | BinOp::Div | BinOp::Rem => 5,
+        BinOp::Mul | BinOp::Div | BinOp::EMul | BinOp::EDiv | BinOp::Rem => 5,
         BinOp::Pow => 7,
     }
 }
@@ -47,6 +47,8 @@ pub fn infix(text: &str) -> Option<BinOp> {
         "-" => BinOp::Sub,
         "*" => BinOp::Mul,
         "/" => BinOp::Div,
+        ".*" => BinOp::EMul,
+        "./" => BinOp::EDiv,
         "%" => BinOp::Rem,
         "**" => BinOp::Pow,
         _ => return None,
@@ -141,7 +143,7 @@ fn piped(argument: Expr, function: Expr) -> Built<Expr> {
             rest.insert(0, argument);
             ExprKind::App(head, rest)
         }
-        ExprKind::Var(_) | ExprKind::Fun(..) | ExprKind::Operator(_) | ExprKind::App(..) => {
+        ExprKind::Var(_) | ExprKind::Fun(..) | ExprKind::Operator(_) | ExprKind::App(..) | ExprKind::Field(..) => {
             ExprKind::App(Box::new(function), vec![argument])
         }
         ExprKind::Int(..)
@@ -153,8 +155,10 @@ fn piped(argument: Expr, function: Expr) -> Built<Expr> {
         | ExprKind::Binary(..)
         | ExprKind::Unary(..)
         | ExprKind::Index(..)
+        | ExprKind::Slice(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
+        | ExprKind::Record(..)
         | ExprKind::Deriv(..) => {
             return Err(Diagnostic::error("E0101", function.span, "expected a function after `|>`")
                 .help("`x |> f a b` is `f x a b`; put `(…)` around `x |> f` to go on with an operator"));

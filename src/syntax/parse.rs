@@ -11,7 +11,7 @@ use pest::Parser as _;
 use pest::iterators::{Pair, Pairs};
 
 use super::MAX_ERRORS;
-use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind, TypeExpr};
+use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind, TypeDecl, TypeExpr};
 use super::errors;
 use super::laid_out::Layout;
 use super::layout::Goal;
@@ -63,6 +63,7 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
         }
         let built = match first.text {
             "let" if is_start(first) => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
+            "type" if is_start(first) => type_declaration(text, piece, file).map(|decl| module.types.push(decl)),
             "open" if is_start(first) => open(text, piece, file).map(|open| module.opens.push(open)),
             _ => Err(errors::no_declaration(first, file)),
         };
@@ -108,10 +109,10 @@ fn declared_name(piece: &[Token], file: u32) -> Option<Name> {
 }
 
 fn is_start(token: &Token) -> bool {
-    token.first && token.column == 0 && matches!(token.text, "let" | "open")
+    token.first && token.column == 0 && matches!(token.text, "let" | "open" | "type")
 }
 
-/// The pieces that begin with a `let` or `open` in column 0, and what may stand before them.
+/// The pieces that begin with a `let`, `type` or `open` in column 0, and what may stand before them.
 fn pieces<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'a [Token<'t>]> {
     tokens.chunk_by(|_, next| !is_start(next))
 }
@@ -152,6 +153,26 @@ fn declaration(text: &str, tokens: &[Token], file: u32, doc: &[&str]) -> Built<D
     let doc = (!doc.is_empty()).then(|| doc.join("\n"));
     let span = layout.span(0, layout.text.len());
     Ok(Decl { name, doc, params, result, body, span })
+}
+
+fn type_declaration(text: &str, tokens: &[Token], file: u32) -> Built<TypeDecl> {
+    let layout = lay_out(tokens, file, Goal::Words)?;
+    let builder = Builder { text, layout: &layout };
+    let mut parts = builder.read(Rule::type_decl)?;
+    builder.next(&mut parts)?;
+    let name = builder.next(&mut parts)?;
+    let (name, mut sizes, mut fields) = (builder.name(&name), Vec::new(), Vec::new());
+    for part in parts {
+        if part.as_rule() == Rule::sizes {
+            sizes = part.into_inner().filter(|part| part.as_rule() == Rule::name).map(|part| builder.name(&part)).collect();
+        } else if part.as_rule() == Rule::field_type {
+            let mut parts = part.into_inner();
+            let field = builder.next(&mut parts)?;
+            let ty = builder.next(&mut parts)?;
+            fields.push((builder.name(&field), builder.annotation(ty)?));
+        }
+    }
+    Ok(TypeDecl { name, sizes, fields })
 }
 
 fn open(text: &str, tokens: &[Token], file: u32) -> Built<Open> {
@@ -213,6 +234,17 @@ impl<'a> Builder<'a> {
         let first = self.next(&mut parts)?;
         if first.as_rule() == Rule::wildcard {
             return Ok(Pattern { kind: PatternKind::Wildcard, span });
+        }
+        if first.as_rule() == Rule::fields {
+            let mut fields = Vec::new();
+            for part in first.into_inner().filter(|part| part.as_rule() == Rule::field_pattern) {
+                let mut parts = part.into_inner();
+                let name = self.next(&mut parts)?;
+                self.next(&mut parts)?;
+                let pattern = self.next(&mut parts)?;
+                fields.push((self.name(&name), self.parameter(pattern)?));
+            }
+            return Ok(Pattern { kind: PatternKind::Record(fields), span });
         }
         if first.as_rule() == Rule::name {
             return Ok(Pattern { kind: PatternKind::Var(first.as_str().into()), span });

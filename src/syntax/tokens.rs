@@ -53,8 +53,9 @@ pub const RESERVED: [&str; 20] = [
 ];
 
 /// Longest first.
-const OPERATORS: [&str; 18] = ["|>", "||", "&&", "==", "!=", "<>", "<=", ">=", "**", "=", "<", ">", "+", "-", "*", "×", "/", "%"];
-const MARKS: [&str; 13] = ["->", "=>", "[|", "|]", ".[", "(", ")", "[", "]", ",", ";", ":", "."];
+const OPERATORS: [&str; 20] =
+    [".*", "./", "|>", "||", "&&", "==", "!=", "<>", "<=", ">=", "**", "=", "<", ">", "+", "-", "*", "×", "/", "%"];
+const MARKS: [&str; 16] = ["{", "}", "..", "->", "=>", "[|", "|]", ".[", "(", ")", "[", "]", ",", ";", ":", "."];
 
 /// Splits `text` into tokens.
 pub fn tokenize(text: &str, file: u32) -> Tokens<'_> {
@@ -153,8 +154,7 @@ impl<'a> Scanner<'a> {
             // `Vector<n>=> T`: no operator is written so.
             self.push(TokenKind::Operator, 1);
         } else if rest.starts_with('.') && rest.chars().nth(1).is_some_and(|c| c.is_ascii_digit()) {
-            let adjacent = self.found.tokens.last().is_some_and(|before| before.end() == self.at && ends_operand(before));
-            if !adjacent {
+            if !self.follows_operand() {
                 return self.number();
             }
             let start = self.at;
@@ -166,8 +166,10 @@ impl<'a> Scanner<'a> {
                 "E0106",
                 start,
                 format!("expected a blank before `{text}`"),
-                "nothing has fields; a number stands apart from what is before it",
+                "a field has a name; a number stands apart from what is before it",
             );
+        } else if rest.starts_with('.') && rest.get(1..).is_some_and(|rest| rest.starts_with(is_name_start)) && self.follows_operand() {
+            self.push(TokenKind::Mark, 1);
         } else if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark) && **mark != ".") {
             self.push(TokenKind::Mark, mark.len());
         } else if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
@@ -175,6 +177,11 @@ impl<'a> Scanner<'a> {
         } else {
             self.stray(c);
         }
+    }
+
+    /// Whether what comes stands right behind an operand.
+    fn follows_operand(&self) -> bool {
+        self.found.tokens.last().is_some_and(|before| before.end() == self.at && ends_operand(before))
     }
 
     fn line_comment(&mut self) {
@@ -226,7 +233,8 @@ impl<'a> Scanner<'a> {
         };
         let follows = |at: usize, c: char| rest.get(at..).is_some_and(|tail| tail.starts_with(c));
         let mut end = digits(0);
-        if follows(end, '.') && !follows(end + 1, '[') {
+        // `v[2..4]`: two dots end a number
+        if follows(end, '.') && !follows(end + 1, '[') && !follows(end + 1, '.') {
             end = digits(end + 1);
         }
         if follows(end, 'e') || follows(end, 'E') {
@@ -273,8 +281,7 @@ impl<'a> Scanner<'a> {
             '&' => "write `&&` for and",
             '|' => "write `||` for or",
             '\\' => "a function is written `fun x -> …`",
-            '{' | '}' => "group with parentheses; arrays are written `[a, b]`",
-            '.' => "index with `a[i]`; there are no fields",
+            '.' => "index with `a[i]`; a field of a record is `c.focal`, without blanks",
             _ if c.is_ascii() => "remove it; operators are + - * / % ** = <> < <= > >= && ||",
             _ => "names and operators are ASCII; comments may hold anything",
         };

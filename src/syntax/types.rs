@@ -11,7 +11,7 @@ use super::parse::{Builder, Built, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-const TYPES: &str = "types are Double, Index, Index<s>, Bool, Array<T>, Array<T, s>, Vector<s>, Matrix<s, t>, DoubleD, \
+pub const TYPES: &str = "types are Double, Index, Index<s>, Bool, Array<T>, Array<T, s>, Vector<s>, Matrix<s, t>, DoubleD, \
                      VectorD, MatrixD, `A * B` and `A => B`";
 
 impl<'a> Builder<'a> {
@@ -90,20 +90,21 @@ impl<'a> Builder<'a> {
                 let size = arguments.next().map(|argument| self.size(argument)).transpose()?;
                 TypeExprKind::Array(Box::new(element), size)
             }
-            (name, _) => return Err(self.unknown(name, &first, count)),
+            (name, _) if is_built_in(name) => return Err(self.wrong_count(name, &first, count)),
+            _ => {
+                let sizes = arguments.map(|argument| self.size(argument)).collect::<Built<_>>()?;
+                TypeExprKind::Named(self.name(&first), sizes)
+            }
         };
         Ok(TypeExpr { kind, span })
     }
 
-    fn unknown(self, name: &str, pair: &Pair<Rule>, count: usize) -> Diagnostic {
+    fn wrong_count(self, name: &str, pair: &Pair<Rule>, count: usize) -> Diagnostic {
         let form = match name {
             "Double" | "Bool" | "DoubleD" => "no arguments",
             "Index" | "Vector" | "VectorD" => "at most one size",
             "Matrix" | "MatrixD" => "two sizes or none",
-            "Array" => "an element type and at most one size",
-            _ => {
-                return Diagnostic::error("E0113", self.span(pair), format!("unknown type `{name}`")).help(TYPES);
-            }
+            _ => "an element type and at most one size",
         };
         let message = format!("expected {form} for `{name}`, found {count}");
         Diagnostic::error("E0113", self.span(pair), message).help(TYPES)
@@ -162,6 +163,10 @@ impl<'a> Builder<'a> {
         };
         Ok(SizeExpr { kind, span })
     }
+}
+
+fn is_built_in(name: &str) -> bool {
+    ["Double", "Bool", "DoubleD", "Index", "Vector", "VectorD", "Matrix", "MatrixD", "Array", "_"].contains(&name)
 }
 
 fn combine(kind: fn(Box<SizeExpr>, Box<SizeExpr>) -> SizeExprKind, left: SizeExpr, right: SizeExpr) -> SizeExpr {

@@ -8,7 +8,17 @@ use crate::toolchain::flat::Shape;
 const HEAD: &str = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\ntypedef enum { OK, BOUNDS } smooth_status;\n";
 
 fn function(params: Vec<Var>, result: Type) -> Function {
-    Function { name: "f".into(), doc: None, sizes: vec![], params, result, body: Expr::double(0.0), is_entry: true, span: Span::NONE }
+    Function {
+        name: "f".into(),
+        doc: None,
+        sizes: vec![],
+        params,
+        result,
+        body: Expr::double(0.0),
+        is_entry: true,
+        span: Span::NONE,
+        labels: Vec::new(),
+    }
 }
 
 #[test]

@@ -13,7 +13,8 @@ use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Size, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::{Pattern, PatternKind, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
+use crate::syntax::TYPES;
+use crate::syntax::ast::{Name, Pattern, PatternKind, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
 
 impl Infer<'_> {
     /// Puts the size names that parameters declare into scope; gives the atom of each parameter's value.
@@ -102,6 +103,7 @@ impl Infer<'_> {
                 Ty::array(self.written(element, own), size)
             }
             TypeExprKind::Tuple(parts) => Ty::tuple(parts.iter().map(|part| self.written(part, own)).collect()),
+            TypeExprKind::Named(name, sizes) => self.written_record(name, sizes, annotation.span),
             TypeExprKind::Fun(params, result) => {
                 // a function parameter's own lengths may differ at each of its uses
                 let mut none = VecDeque::new();
@@ -109,6 +111,21 @@ impl Infer<'_> {
                 Ty::fun(params, self.written(result, &mut none))
             }
         }
+    }
+
+    fn written_record(&mut self, name: &Name, sizes: &[SizeExpr], span: Span) -> Ty {
+        let Some(record) = self.record_in(&name.text, name.span, self.file) else {
+            self.report(Diagnostic::error("E0113", span, format!("unknown type `{}`", name.text)).help(TYPES));
+            return self.fresh_type();
+        };
+        if !sizes.is_empty() && sizes.len() != record.named {
+            let message = format!("expected {} sizes of `{}`, found {}", record.named, name.text, sizes.len());
+            self.report(Diagnostic::error("E0113", span, message).help("give all of its sizes, or none"));
+            return self.fresh_type();
+        }
+        let mut written: Vec<Size> = sizes.iter().map(|size| self.size(size)).collect();
+        written.extend((written.len()..record.sizes.len()).map(|_| self.holes.fresh_size()).collect::<Vec<_>>());
+        Ty::Record(record.clone(), record.instance(&written).into())
     }
 
     fn size(&mut self, size: &SizeExpr) -> Size {
@@ -147,8 +164,21 @@ fn annotations(pattern: &Pattern) -> Vec<&TypeExpr> {
     match &pattern.kind {
         PatternKind::Var(_) | PatternKind::Wildcard => Vec::new(),
         PatternKind::Tuple(parts) => parts.iter().flat_map(annotations).collect(),
+        PatternKind::Record(fields) => fields.iter().flat_map(|(_, part)| annotations(part)).collect(),
         PatternKind::Typed(inner, annotation) => annotations(inner).into_iter().chain([annotation]).collect(),
     }
+}
+
+/// The size names that a top-level parameter declares: written alone as a length, or for a length that it leaves out.
+pub(super) fn declared_names(param: &Pattern, name: &str) -> Vec<Rc<str>> {
+    let annotations = annotations(param);
+    let left_out = annotations.iter().map(|annotation| lengths_left_out(annotation)).sum();
+    annotations.into_iter().flat_map(lone_sizes).chain(own_names(name, left_out)).collect()
+}
+
+/// The size names that a parameter writes.
+pub(super) fn written_sizes(param: &Pattern) -> Vec<Rc<str>> {
+    annotations(param).into_iter().flat_map(lone_sizes).collect()
 }
 
 /// The names of the lengths that a parameter leaves out.
@@ -161,7 +191,9 @@ fn lengths_left_out(annotation: &TypeExpr) -> usize {
     match &annotation.kind {
         TypeExprKind::Array(element, size) => usize::from(size.is_none()) + lengths_left_out(element),
         TypeExprKind::Tuple(parts) => parts.iter().map(lengths_left_out).sum(),
-        TypeExprKind::Double | TypeExprKind::Bool | TypeExprKind::Any | TypeExprKind::Index(_) | TypeExprKind::Fun(..) => 0,
+        TypeExprKind::Double | TypeExprKind::Bool | TypeExprKind::Any | TypeExprKind::Index(_) => 0,
+        // those of a record are its own
+        TypeExprKind::Named(..) | TypeExprKind::Fun(..) => 0,
     }
 }
 
@@ -177,6 +209,13 @@ fn lone_sizes(annotation: &TypeExpr) -> Vec<Rc<str>> {
             own.into_iter().chain(lone_sizes(element)).collect()
         }
         TypeExprKind::Tuple(parts) => parts.iter().flat_map(lone_sizes).collect(),
+        TypeExprKind::Named(_, sizes) => {
+            let names = sizes.iter().filter_map(|size| match &size.kind {
+                SizeExprKind::Name(name) => Some(name.clone()),
+                SizeExprKind::Int(_) | SizeExprKind::Add(..) | SizeExprKind::Sub(..) | SizeExprKind::Mul(..) => None,
+            });
+            names.collect()
+        }
         TypeExprKind::Fun(..) => Vec::new(),
     }
 }
@@ -191,7 +230,7 @@ fn collect_open(infer: &Infer, ty: &Ty, open: &mut Vec<u32>) {
             }
             collect_open(infer, element, open);
         }
-        Ty::Tuple(parts) => parts.iter().for_each(|part| collect_open(infer, part, open)),
+        Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().for_each(|part| collect_open(infer, part, open)),
         Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => {}
     }
 }

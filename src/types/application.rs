@@ -12,7 +12,7 @@ use super::elaborate::{
 use super::infer::pattern_name;
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Change, Expr, Prim, Size, Type, Var};
+use crate::ir::{Change, Expr, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Pattern, TypeExpr};
 
@@ -29,7 +29,7 @@ impl<'a> Elaborator<'a> {
                     None => builtin::lookup(name).map(Callable::Builtin),
                 },
             },
-            ExprKind::Operator(op) => Some(Callable::Builtin(Builtin::Prim(Prim::from(*op)))),
+            ExprKind::Operator(op) => Some(Callable::Builtin(Builtin::Operator(*op))),
             ExprKind::Fun(params, body) => Some(Callable::Closure(Rc::new(Closure {
                 id: crate::ir::var::fresh_id(),
                 name: None,
@@ -154,14 +154,18 @@ impl<'a> Elaborator<'a> {
         let mut args = args.into_iter();
         let mut next = || args.next();
         match builtin {
-            Builtin::Prim(prim) => {
+            Builtin::Prim(_) | Builtin::Operator(_) => {
                 let args = std::iter::from_fn(next)
                     .map(|arg| match arg {
                         Arg::Value(value) => Ok(value),
                         Arg::Function(_) => self.function_as_value(span),
                     })
                     .collect::<Result<Vec<_>>>()?;
-                Ok(Expr::prim(prim, args).at(span))
+                match builtin {
+                    Builtin::Operator(op) => self.operator(op, args, span),
+                    Builtin::Prim(prim) => Ok(Expr::prim(prim, args).at(span)),
+                    _ => self.function_as_value(span),
+                }
             }
             Builtin::Build => match (next(), next()) {
                 (Some(Arg::Value(n)), Some(Arg::Function(f))) => {

@@ -12,6 +12,8 @@ use crate::syntax::ast::{BinOp, UnOp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Builtin {
     Prim(Prim),
+    /// An operator in parentheses.
+    Operator(BinOp),
     Build,
     Ifold,
     Get,
@@ -113,8 +115,8 @@ impl From<BinOp> for Prim {
         match op {
             BinOp::Add => Prim::Add,
             BinOp::Sub => Prim::Sub,
-            BinOp::Mul => Prim::Mul,
-            BinOp::Div => Prim::Div,
+            BinOp::Mul | BinOp::EMul => Prim::Mul,
+            BinOp::Div | BinOp::EDiv => Prim::Div,
             BinOp::Rem => Prim::Rem,
             BinOp::Pow => Prim::Pow,
             BinOp::Eq => Prim::Eq,
@@ -145,6 +147,14 @@ pub fn signature(builtin: Builtin, holes: &mut Holes, level: u32) -> (Vec<Ty>, T
         Builtin::Prim(prim) => {
             let (params, result) = primitive(prim, holes, level);
             (params, result, None)
+        }
+        Builtin::Operator(op) => {
+            let (params, result) = primitive(Prim::from(op), holes, level);
+            if !matches!(op, BinOp::Add | BinOp::Sub | BinOp::EMul | BinOp::EDiv) {
+                return (params, result, None);
+            }
+            let operand = holes.fresh(Class::Sum, level);
+            (vec![operand.clone(); 2], operand, None)
         }
         Builtin::Build => {
             let element = any();
@@ -199,7 +209,7 @@ fn primitive(prim: Prim, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty) {
     let all = |ty: Ty| vec![ty; row.arity];
     match row.kind {
         Kind::Number => {
-            let number = holes.fresh(Class::Number, level);
+            let number = holes.fresh(if prim == Prim::Neg { Class::Sum } else { Class::Number }, level);
             (all(number.clone()), number)
         }
         Kind::Double => (all(Ty::Double), Ty::Double),

@@ -29,7 +29,9 @@ impl Actual {
                 }
                 self.read(element, inner);
             }
-            (Ty::Tuple(parts), Type::Tuple(types)) => parts.iter().zip(types.iter()).for_each(|(part, ty)| self.read(part, ty)),
+            (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(types)) => {
+                parts.iter().zip(types.iter()).for_each(|(part, ty)| self.read(part, ty))
+            }
             (Ty::Hole(id), ty) => match self.holes.iter_mut().find(|(known, _, _)| known == id) {
                 Some(hole) => hole.2 = true,
                 None => self.holes.push((*id, ty.clone(), false)),
@@ -45,7 +47,7 @@ impl Actual {
             Ty::Bool => Type::Bool,
             Ty::Index(bound) => Type::Index(bound.as_ref().map(|bound| self.size(bound))),
             Ty::Array(element, size) => Type::array(self.fill(element), self.size(size)),
-            Ty::Tuple(parts) => Type::tuple(parts.iter().map(|part| self.fill(part)).collect()),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => Type::tuple(parts.iter().map(|part| self.fill(part)).collect()),
             Ty::Hole(id) => match self.holes.iter().find(|(known, _, _)| known == id) {
                 Some((_, ty, false)) => ty.clone(),
                 Some((_, ty, true)) => without_bounds(ty),
@@ -76,7 +78,9 @@ impl Canonical {
                 }
                 self.declare(element, inner);
             }
-            (Type::Tuple(parts), Ty::Tuple(types)) => parts.iter().zip(types.iter()).for_each(|(part, ty)| self.declare(part, ty)),
+            (Type::Tuple(parts), Ty::Tuple(types) | Ty::Record(_, types)) => {
+                parts.iter().zip(types.iter()).for_each(|(part, ty)| self.declare(part, ty))
+            }
             _ => {}
         }
     }
@@ -111,7 +115,7 @@ impl Canonical {
             }
             Type::Tuple(parts) => {
                 let declared: Vec<Option<&Ty>> = match declared {
-                    Some(Ty::Tuple(types)) if types.len() == parts.len() => types.iter().map(Some).collect(),
+                    Some(Ty::Tuple(types) | Ty::Record(_, types)) if types.len() == parts.len() => types.iter().map(Some).collect(),
                     _ => vec![None; parts.len()],
                 };
                 Type::tuple(

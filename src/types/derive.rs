@@ -14,7 +14,7 @@ use std::rc::Rc;
 use super::builtin::Api;
 use super::elaborate::{Arg, Bind, Elaborator, Instance, Result, Scope};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Type, Var, doubles};
+use crate::ir::{Expr, Labels, Type, Var, doubles};
 use crate::source::Span;
 use crate::syntax::ast;
 
@@ -324,6 +324,10 @@ impl<'a> Elaborator<'a> {
                 }
             }
         })?;
+        let labels = derived_labels(&function, &chosen, derive.kind);
+        if let Some(made) = self.program.functions.get_mut(&special.name) {
+            made.labels = labels;
+        }
         Ok(special.name.clone())
     }
 
@@ -365,6 +369,35 @@ impl<'a> Elaborator<'a> {
         let help = "name a differentiable parameter: `--derive KIND:FUNCTION:PARAMETER`";
         self.fail(Diagnostic::error("E0504", span, message).help(help))
     }
+}
+
+/// The names inside the parameters and the result of a derived entry.
+fn derived_labels(function: &crate::ir::Function, chosen: &[usize], kind: Kind) -> Vec<Labels> {
+    let of = |at: &usize| function.parameter_labels(*at).clone();
+    let mut labels: Vec<Labels> = (0..function.params.len()).map(|at| of(&at)).collect();
+    let point: Vec<Labels> = chosen.iter().map(of).collect();
+    let together = |mut parts: Vec<Labels>| if parts.len() == 1 { parts.swap_remove(0) } else { Labels::tuple(parts) };
+    let result = function.result_labels();
+    let rows = |by: &Labels| result.with_doubles(&function.result, by);
+    let derivative = match kind {
+        Kind::Jvp => {
+            labels.extend(point);
+            result.clone()
+        }
+        Kind::Vjp => {
+            labels.push(result.clone());
+            together(point)
+        }
+        Kind::Gradient => together(point),
+        Kind::ValueAndGradient => Labels::tuple(vec![Labels::None, together(point)]),
+        Kind::Jacobian => together(point.iter().map(rows).collect()),
+        Kind::Hessian => {
+            let block = |at: &usize| together(point.iter().map(|by| of(at).with_doubles(function.params[*at].ty(), by)).collect());
+            together(chosen.iter().map(block).collect())
+        }
+    };
+    labels.push(derivative);
+    labels
 }
 
 fn describe(kind: Kind) -> &'static str {

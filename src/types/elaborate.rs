@@ -119,6 +119,10 @@ pub(super) struct Local {
     witnesses: HashMap<u32, Expr>,
     /// Let-bound Index variables whose value is a known size.
     known: HashMap<Var, Size>,
+    /// The sizes that the declaration names.
+    pub(super) declared: Vec<Var>,
+    /// How many branches are around the term.
+    pub(super) branches: usize,
 }
 
 /// `fun`s expanded inside one another before the inner one becomes a function of its own.
@@ -199,13 +203,19 @@ impl<'a> Elaborator<'a> {
             }
             ExprKind::If(condition, then, otherwise) => {
                 let condition = self.expr(condition, scope)?;
-                let then = self.scoped(|this| this.expr(then, scope))?;
+                self.local.branches += 1;
+                let then = self.scoped(|this| this.expr(then, scope));
+                self.local.branches -= 1;
+                let then = then?;
                 let ty = without_bounds(then.ty());
                 let place = otherwise.span;
+                self.local.branches += 1;
                 let otherwise = self.scoped(|this| {
                     let value = this.expr(otherwise, scope)?;
                     this.coerce(value, &ty, place, "both branches of an `if` have one shape")
-                })?;
+                });
+                self.local.branches -= 1;
+                let otherwise = otherwise?;
                 let joined = Expr::if_(condition, then.clone(), otherwise.clone());
                 let exact = if then.ty() == otherwise.ty() { then.ty().clone() } else { ty };
                 Expr::with_type(joined.term().clone(), exact, span)
@@ -214,10 +224,15 @@ impl<'a> Elaborator<'a> {
                 let a = self.expr(a, scope)?;
                 let prim = Prim::from(*op);
                 let b = match prim {
-                    Prim::And | Prim::Or => self.scoped(|this| this.expr(b, scope))?,
+                    Prim::And | Prim::Or => {
+                        self.local.branches += 1;
+                        let b = self.scoped(|this| this.expr(b, scope));
+                        self.local.branches -= 1;
+                        b?
+                    }
                     _ => self.expr(b, scope)?,
                 };
-                Expr::prim(prim, vec![a, b]).at(span)
+                self.operator(*op, vec![a, b], span)?
             }
             ExprKind::Unary(_, literal) if smallest_index(expr) => {
                 match self.infer.notes.literals.get(&literal.span).map(|ty| self.concrete(ty, scope)) {
@@ -225,7 +240,10 @@ impl<'a> Elaborator<'a> {
                     _ => Expr::double(i64::MIN as f64).at(span),
                 }
             }
-            ExprKind::Unary(op, a) => Expr::prim(builtin::unary(*op), vec![self.expr(a, scope)?]).at(span),
+            ExprKind::Unary(op, a) => {
+                let operand = self.expr(a, scope)?;
+                self.elementwise(builtin::unary(*op), vec![operand], span)?
+            }
             ExprKind::App(head, args) => {
                 let Some(callable) = self.callable(head, scope) else {
                     return self.function_as_value(head.span);
@@ -243,6 +261,7 @@ impl<'a> Elaborator<'a> {
                 let array = self.expr(array, scope)?;
                 Expr::get(array, self.expr(index, scope)?).at(span)
             }
+            ExprKind::Slice(array, low, high) => self.slice(array, low.as_deref(), high.as_deref(), scope, span)?,
             ExprKind::Tuple(parts) => {
                 let tuple = Expr::tuple(parts.iter().map(|part| self.expr(part, scope)).collect::<Result<_>>()?);
                 if tuple.ty().has_more_components(budget::COMPONENTS) {
@@ -251,6 +270,11 @@ impl<'a> Elaborator<'a> {
                 tuple.at(span)
             }
             ExprKind::Array(items) => self.array(items, span, scope)?,
+            ExprKind::Field(base, name) => {
+                let base = self.expr(base, scope)?;
+                self.field(base, name, span)?
+            }
+            ExprKind::Record(base, fields) => self.record_value(base.as_deref(), fields, scope, span)?,
             ExprKind::Deriv(subject, point) => self.deriv(subject, point, scope, span)?,
         })
     }
@@ -407,6 +431,7 @@ impl<'a> Elaborator<'a> {
                 }
                 Ok(scope)
             }
+            PatternKind::Record(fields) => self.bind_fields(pattern, fields, value, scope),
             PatternKind::Typed(inner, annotation) => {
                 let (value, mut scope) = self.annotate(value, annotation, scope, pattern.span)?;
                 if let (ast::TypeExprKind::Index(_), PatternKind::Var(name)) = (&annotation.kind, &inner.kind)
@@ -422,10 +447,15 @@ impl<'a> Elaborator<'a> {
     // ---- errors ----
 
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Result<T> {
+        self.report(diagnostic);
+        Err(Failed)
+    }
+
+    /// Reports a problem once at each place.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         if !self.diagnostics.iter().any(|known| known.code == diagnostic.code && known.span == diagnostic.span) {
             self.diagnostics.push(diagnostic);
         }
-        Err(Failed)
     }
 
     pub(super) fn function_as_value<T>(&mut self, span: Span) -> Result<T> {

@@ -36,6 +36,9 @@ impl Infer<'_> {
         if let Ty::Fun(takes, _) = self.holes.head(function)
             && let [takes] = &takes[..]
         {
+            // so that what is wrong is said of the point, not of what the function would do with it
+            let of_open = matches!(self.holes.head(takes), Ty::Hole(_));
+            let takes = params.get(1).filter(|wanted| of_open && matches!(wanted, Ty::Double)).unwrap_or(takes);
             match self.holes.unify(takes, point) {
                 Ok(()) => {}
                 Err(Mismatch::Types | Mismatch::Infinite) => {
@@ -52,7 +55,7 @@ impl Infer<'_> {
         }
         if self.holes.unify(wanted, function).is_err() {
             for id in self.holes.open(function) {
-                if self.holes.class(id) == Class::Number {
+                if !matches!(self.holes.class(id), Class::Any | Class::Scalar) {
                     self.holes.solve(id, Ty::Double);
                 }
             }
@@ -86,6 +89,8 @@ impl Infer<'_> {
             Mismatch::Types => {
                 let expected = match self.holes.head(wanted) {
                     Ty::Hole(id) if self.holes.class(id) == Class::Number => "a number".to_string(),
+                    Ty::Hole(id) if self.holes.class(id) == Class::Sum => "a number or an array of Doubles".to_string(),
+                    Ty::Hole(id) if self.holes.class(id) == Class::Tensor => "a Double or an array of Doubles".to_string(),
                     Ty::Hole(id) if self.holes.class(id) == Class::Scalar => "a number or a Bool".to_string(),
                     _ => wanted_text,
                 };
@@ -129,6 +134,7 @@ impl Infer<'_> {
                 PatternKind::Var(name) => found.push((name, pattern.span)),
                 PatternKind::Wildcard => {}
                 PatternKind::Tuple(parts) => parts.iter().for_each(|part| names(part, found)),
+                PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| names(part, found)),
                 PatternKind::Typed(inner, _) => names(inner, found),
             }
         }
@@ -161,6 +167,10 @@ impl Infer<'_> {
                 }
                 parts.iter().zip(&types).fold(scope.clone(), |scope, (part, ty)| self.bind(part, ty, None, &scope))
             }
+            PatternKind::Record(fields) => {
+                let types = self.record_pattern(fields, ty, pattern.span);
+                fields.iter().zip(&types).fold(scope.clone(), |scope, ((_, part), ty)| self.bind(part, ty, None, &scope))
+            }
             PatternKind::Typed(inner, annotation) => {
                 let declared = self.convert(annotation);
                 self.expect(pattern.span, &declared, ty, "the value has the type of its annotation");
@@ -173,7 +183,7 @@ impl Infer<'_> {
     pub(super) fn annotation(&mut self, pattern: &Pattern) -> Option<Ty> {
         match &pattern.kind {
             PatternKind::Typed(_, annotation) => Some(self.convert(annotation)),
-            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) => None,
+            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => None,
         }
     }
 }

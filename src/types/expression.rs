@@ -31,7 +31,10 @@ impl Infer<'_> {
             ExprKind::Double(_) => plain(Ty::Double),
             ExprKind::Bool(_) => plain(Ty::Bool),
             ExprKind::Operator(op) => {
-                let (params, result, _) = builtin::signature(Builtin::Prim(Prim::from(*op)), &mut self.holes, self.level);
+                if let ast::BinOp::Mul | ast::BinOp::Div = op {
+                    return plain(self.section(*op, expr.span));
+                }
+                let (params, result, _) = builtin::signature(Builtin::Operator(*op), &mut self.holes, self.level);
                 plain(Ty::fun(params, result))
             }
             ExprKind::Fun(params, body) => {
@@ -97,32 +100,25 @@ impl Infer<'_> {
                 };
                 Typed { ty: then_ty.ty, value }
             }
-            ExprKind::Binary(op, a, b) => self.primitive(Prim::from(*op), &[a, b], scope),
+            ExprKind::Binary(op, a, b) => self.binary(*op, [a, b], expr.span, scope),
             ExprKind::Unary(_, literal) if smallest_index(expr) => {
                 let ty = self.holes.fresh(Class::Number, self.level);
                 self.notes.literals.insert(literal.span, ty.clone());
                 Typed { ty, value: Some(Size::constant(i64::MIN)) }
             }
-            ExprKind::Unary(op, a) => self.primitive(builtin::unary(*op), &[a], scope),
+            ExprKind::Unary(op, a) => self.primitive(Builtin::Prim(builtin::unary(*op)), &[a], scope),
             ExprKind::App(head, args) => {
                 let typed = self.application(expr, head, args, scope);
                 Typed { ty: self.bounded(typed.ty, expr.span), value: typed.value }
             }
             ExprKind::Index(array, index) => {
-                let array_ty = self.expr(array, scope);
+                let (element, length) = self.indexed(array, scope);
                 let index_ty = self.expr(index, scope);
-                let element = self.holes.fresh(Class::Any, self.level);
-                let wanted = Ty::array(element.clone(), self.holes.fresh_size());
-                if let Err(Mismatch::Types) = self.holes.unify(&wanted, &array_ty.ty) {
-                    let found = self.text(&array_ty.ty);
-                    self.diagnostics.push(
-                        Diagnostic::error("E0303", array.span, format!("expected an array, found {found}"))
-                            .help("only arrays are indexed; take a tuple apart with `let (a, b) = …`"),
-                    );
-                }
+                self.reads.extend(index_ty.value.as_ref().and_then(Size::as_constant).map(|at| (index.span, length, at)));
                 self.expect(index.span, &Ty::INDEX, &index_ty.ty, "an array is indexed with an Index");
                 plain(element)
             }
+            ExprKind::Slice(array, low, high) => self.slice(array, low.as_deref(), high.as_deref(), scope),
             ExprKind::Tuple(parts) => {
                 let mut types = Vec::new();
                 for part in parts {
@@ -149,6 +145,8 @@ impl Infer<'_> {
                 }
                 plain(Ty::array(element, Size::constant(items.len() as i64)))
             }
+            ExprKind::Field(base, name) => self.field(base, name, expr.span, scope),
+            ExprKind::Record(base, fields) => self.record_value(base.as_deref(), fields, expr.span, scope),
             ExprKind::Deriv(subject, point) => {
                 let (at, _) = self.name(&point.text, point.span, scope);
                 let inside = scope.with(&point.text, Bound::Mono(at.ty.clone(), None));
@@ -161,6 +159,21 @@ impl Infer<'_> {
                 plain(result)
             }
         }
+    }
+
+    /// The element type and the length of what stands before a `[`.
+    pub(super) fn indexed(&mut self, array: &ast::Expr, scope: &Scope) -> (Ty, Size) {
+        let array_ty = self.expr(array, scope);
+        let (element, length) = (self.holes.fresh(Class::Any, self.level), self.holes.fresh_size());
+        let wanted = Ty::array(element.clone(), length.clone());
+        if let Err(Mismatch::Types) = self.holes.unify(&wanted, &array_ty.ty) {
+            let found = self.text(&array_ty.ty);
+            self.diagnostics.push(
+                Diagnostic::error("E0303", array.span, format!("expected an array, found {found}"))
+                    .help("only arrays are indexed; take a tuple apart with `let (a, b) = …`"),
+            );
+        }
+        (element, length)
     }
 
     /// Whether anything has this name.
@@ -234,24 +247,25 @@ impl Infer<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    pub(super) fn primitive(&mut self, prim: Prim, args: &[&ast::Expr], scope: &Scope) -> Typed {
-        let (params, result, _) = builtin::signature(Builtin::Prim(prim), &mut self.holes, self.level);
+    pub(super) fn primitive(&mut self, called: Builtin, args: &[&ast::Expr], scope: &Scope) -> Typed {
+        let (params, result, _) = builtin::signature(called, &mut self.holes, self.level);
         let mut values = Vec::new();
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
             let note = if at == 0 {
-                "arithmetic is for numbers; `vectorAdd`, `vectorMap` and their like are for arrays"
+                "`+`, `-`, `*` and `/` are for numbers and arrays of Doubles; for others there is `vectorMap`"
+            } else if matches!(called, Builtin::Operator(ast::BinOp::Add | ast::BinOp::Sub)) {
+                "both operands must have one type; `vectorMap v (fun x -> x + a)` adds a number to each element"
             } else {
                 "both operands must have one type"
             };
             self.expect(arg.span, param, &typed.ty, note);
             values.push(typed.value);
         }
-        let value = match (prim, values.as_slice()) {
-            (Prim::Add, [Some(a), Some(b)]) => Some(a.add(b)),
-            (Prim::Sub, [Some(a), Some(b)]) => Some(a.sub(b)),
-            (Prim::Mul, [Some(a), Some(b)]) => Some(a.mul(b)),
-            (Prim::Neg, [Some(a)]) => Some(a.neg()),
+        let value = match (called, values.as_slice()) {
+            (Builtin::Operator(ast::BinOp::Add), [Some(a), Some(b)]) => Some(a.add(b)),
+            (Builtin::Operator(ast::BinOp::Sub), [Some(a), Some(b)]) => Some(a.sub(b)),
+            (Builtin::Prim(Prim::Neg), [Some(a)]) => Some(a.neg()),
             _ => None,
         };
         Typed { ty: result, value }
@@ -313,11 +327,13 @@ impl Infer<'_> {
                 return Typed { ty: result, value: None };
             };
             self.expect_form(api, &args, &params);
+            self.settle_fields(false);
+            self.settle_products();
             let (point, value) = (self.made_of_doubles(&point), self.made_of_doubles(&value));
             let rows = if api == builtin::Api::Hessian { &point } else { &value };
             return Typed { ty: rows.with_doubles(&point), value: None };
         }
-        let mut value = None;
+        let (mut value, mut read) = (None, None);
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
             self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type");
@@ -325,6 +341,10 @@ impl Infer<'_> {
                 // a value that is wanted elsewhere as another size is the elaborator's to check
                 let _ = self.holes.unify_size(hole, known);
             }
+            if let (Some(Builtin::Get), Some(length), Some(at)) = (found, read.clone(), typed.value.as_ref().and_then(Size::as_constant)) {
+                self.reads.push((arg.span, length, at));
+            }
+            read = self.length(&typed.ty, false);
             if matches!(found, Some(Builtin::Length | Builtin::MatrixCols)) {
                 value = self.length(&typed.ty, found == Some(Builtin::MatrixCols));
             }

@@ -119,6 +119,7 @@ impl Names<'_> {
             PatternKind::Var(name) => self.bound.push(name.clone()),
             PatternKind::Wildcard => {}
             PatternKind::Tuple(parts) => parts.iter().for_each(|part| self.pattern(part)),
+            PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| self.pattern(part)),
             PatternKind::Typed(inner, _) => self.pattern(inner),
         }
     }
@@ -143,6 +144,10 @@ impl Names<'_> {
                 self.expr(a);
                 self.expr(b);
             }
+            ExprKind::Slice(array, low, high) => {
+                self.expr(array);
+                low.iter().chain(high).for_each(|end| self.expr(end));
+            }
             ExprKind::Unary(_, a) => self.expr(a),
             ExprKind::App(head, args) => {
                 match &head.kind {
@@ -152,6 +157,11 @@ impl Names<'_> {
                 args.iter().for_each(|arg| self.expr(arg));
             }
             ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().for_each(|part| self.expr(part)),
+            ExprKind::Field(base, _) => self.expr(base),
+            ExprKind::Record(base, fields) => {
+                base.iter().for_each(|base| self.expr(base));
+                fields.iter().for_each(|(_, value)| self.expr(value));
+            }
             ExprKind::Deriv(subject, point) => {
                 self.expr(subject);
                 self.name(&point.text, point.span, false);
@@ -228,7 +238,7 @@ impl<'a> Elaborator<'a> {
                 let (value, scope) = self.annotate(value, annotation, scope, pattern.span)?;
                 (value, &**inner, scope)
             }
-            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) => (value, pattern, scope.clone()),
+            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => (value, pattern, scope.clone()),
         };
         if let Some(at) = component(pattern, body) {
             return Ok(Expr::proj(value, at).at(span));
@@ -236,7 +246,7 @@ impl<'a> Elaborator<'a> {
         let name: &str = match &pattern.kind {
             PatternKind::Var(name) => name,
             PatternKind::Wildcard => "_",
-            PatternKind::Tuple(_) | PatternKind::Typed(..) => "t",
+            PatternKind::Tuple(_) | PatternKind::Record(_) | PatternKind::Typed(..) => "t",
         };
         let var = Var::fresh(name, value.ty().map_sizes(&mut |size| self.normal(size)));
         self.knows(&var, &value);
@@ -259,7 +269,7 @@ impl<'a> Elaborator<'a> {
                 }
                 Ok(scope)
             }
-            PatternKind::Typed(..) => self.bind(pattern, value, scope),
+            PatternKind::Record(_) | PatternKind::Typed(..) => self.bind(pattern, value, scope),
         }
     }
 }

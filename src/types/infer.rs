@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::env::Env;
 use super::modules::Modules;
+use super::record::Record;
 use super::ty::{Class, Holes, Ty};
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -52,6 +53,8 @@ pub struct Notes {
     pub empties: HashMap<Span, Ty>,
     /// At each use of a polymorphic name: what its holes are.
     pub uses: HashMap<Span, Rc<Vec<(u32, Ty)>>>,
+    /// The record of each literal, field, copy and pattern.
+    pub records: HashMap<Span, Rc<Record>>,
 }
 
 #[derive(Clone)]
@@ -81,7 +84,16 @@ pub struct Infer<'a> {
     pub(super) level: u32,
     pub(super) at: usize,
     pub(super) waiting: Vec<Deriv>,
+    /// Products whose operands are not known yet.
+    pub(super) products: Vec<super::operator::Waiting>,
+    /// Fields of records that are not known yet.
+    pub(super) fields: Vec<super::record::Fields>,
+    pub(super) records: Vec<Rc<Record>>,
+    /// The file of the declaration.
+    pub(super) file: usize,
     pub(super) first_order: Vec<(Span, Ty, &'static str)>,
+    /// Reads at literal indices: the place, the array's length, the index.
+    pub(super) reads: Vec<(Span, Size, i64)>,
     /// Size names in scope.
     pub(super) sizes: Env<Size>,
     /// Those among them that the declaration does not write: they are no values.
@@ -103,14 +115,21 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         level: 0,
         at: 0,
         waiting: Vec::new(),
+        products: Vec::new(),
+        fields: Vec::new(),
+        records: Vec::new(),
+        file: 0,
         first_order: Vec::new(),
+        reads: Vec::new(),
         sizes: Env::default(),
         unwritten: HashSet::new(),
         annotations: HashMap::new(),
         left_out: HashMap::new(),
     };
+    infer.declare_records();
     for index in 0..modules.globals.len() {
         infer.at = index;
+        infer.file = modules.globals[index].file;
         let scheme = infer.declaration(&modules.globals[index].decl);
         infer.schemes.push(Rc::new(scheme));
     }
@@ -141,6 +160,7 @@ impl Infer<'_> {
                 );
             }
         }
+        self.check_reads();
         scheme.broken = self.diagnostics.len() > errors;
         if let (true, Ty::Fun(params, result)) = (scheme.params.is_empty(), self.holes.head(&scheme.result)) {
             // another name for a function
@@ -162,6 +182,24 @@ impl Infer<'_> {
         scheme
     }
 
+    /// Reads of a literal index beyond a literal length.
+    fn check_reads(&mut self) {
+        for (span, length, index) in std::mem::take(&mut self.reads) {
+            let Some(length) = self.holes.resolve_size(&length).as_constant() else { continue };
+            if length < 0 || (0..length).contains(&index) {
+                continue;
+            }
+            let help = match length {
+                ..=0 => "an array of length 0 has no elements".to_string(),
+                1 => "the only index is 0".to_string(),
+                _ => format!("the indices are 0 … {}", length - 1),
+            };
+            self.report(
+                Diagnostic::error("E0406", span, format!("index {index} is out of bounds of an array of length {length}")).help(help),
+            );
+        }
+    }
+
     /// Infers a function or constant and generalises it.
     pub(super) fn function(
         &mut self,
@@ -173,7 +211,7 @@ impl Infer<'_> {
     ) -> Scheme {
         let (params, body) = parameters(params, body);
         let outer_sizes = self.sizes.clone();
-        let waiting = self.waiting.len();
+        let (waiting, products) = (self.waiting.len(), self.products.len());
         let watermark = crate::ir::var::fresh_id();
         self.level += 1;
         let index_params = self.declare_sizes(params, top);
@@ -203,6 +241,9 @@ impl Infer<'_> {
         }
         self.level -= 1;
         self.settle(false);
+        self.settle_fields(true);
+        self.default_products(products);
+        self.settle(false);
         self.sizes = outer_sizes;
         let result = self.bounded(declared.unwrap_or(inferred.ty), body.span);
         let places = params.iter().map(|pattern| pattern.span);
@@ -213,6 +254,11 @@ impl Infer<'_> {
     fn generalise(&mut self, params: Vec<Ty>, result: Ty, values: Vec<Var>, waiting: usize, watermark: u32) -> Scheme {
         let level = self.level;
         let whole = Ty::fun(params.clone(), result.clone());
+        for id in self.holes.open(&whole) {
+            if self.holes.level(id) > level {
+                self.holes.narrow(id);
+            }
+        }
         let mine = |holes: &Holes, ty: &Ty| -> Vec<u32> { holes.open(ty).into_iter().filter(|id| holes.level(*id) > level).collect() };
         let mut quantified = mine(&self.holes, &whole);
         let mut kept = Vec::new();
@@ -280,12 +326,14 @@ impl Infer<'_> {
     /// Decides every waiting `deriv` that can be; with `last`, open numbers become Double first.
     pub(super) fn settle(&mut self, last: bool) {
         loop {
+            self.settle_fields(false);
+            self.settle_products();
             let mut again = false;
             for deriv in std::mem::take(&mut self.waiting) {
                 if last {
                     let all = Ty::tuple(vec![deriv.point.clone(), deriv.subject.clone()]);
                     for id in self.holes.open(&all) {
-                        if self.holes.class(id) == Class::Number && self.holes.level(id) > self.level {
+                        if !matches!(self.holes.class(id), Class::Any | Class::Scalar) && self.holes.level(id) > self.level {
                             self.holes.solve(id, Ty::Double);
                         }
                     }
@@ -341,7 +389,7 @@ pub fn pattern_name(pattern: &Pattern, at: usize) -> Rc<str> {
     match &pattern.kind {
         PatternKind::Var(name) => name.clone(),
         PatternKind::Typed(inner, _) => pattern_name(inner, at),
-        PatternKind::Wildcard | PatternKind::Tuple(_) => format!("arg{}", at + 1).into(),
+        PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => format!("arg{}", at + 1).into(),
     }
 }
 

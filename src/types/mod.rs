@@ -5,9 +5,9 @@
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
-//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `special`, `canonical`, `shapes`), and turns
+//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `record`, `slice`, `special`, `canonical`, `shapes`), and turns
 //!    the differentiation API into `dual` (`derive`).
-//! 4. `signature` prints what was inferred.
+//! 4. `signature` prints what was inferred; `unused` warns of names that nothing uses.
 //!
 //!     let sq x = x * x   →   sq (x: Double) : Double = x * x
 
@@ -24,12 +24,16 @@ mod forms;
 mod free;
 mod infer;
 pub mod modules;
+mod operator;
+mod record;
 mod shapes;
 mod signature;
+mod slice;
 mod special;
 mod specialise;
 mod suggest;
 mod ty;
+mod unused;
 
 use std::rc::Rc;
 
@@ -72,6 +76,8 @@ pub struct Elaborated {
 pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options: &Options) -> Result<Elaborated, Diagnostics> {
     let (modules, mut diagnostics) = modules::load(sources, main, load);
     let infer = infer::infer(&modules);
+    let sound = modules.globals.iter().zip(&infer.schemes).filter(|(_, scheme)| !scheme.broken);
+    diagnostics.extend(sound.filter(|(global, _)| global.file != 0).flat_map(|(global, _)| unused::unused(&global.decl)));
     let mut elaborator = Elaborator::new(&infer, &modules);
     elaborator.keep_gradients = options.keep_gradients;
     elaborator.promised = options.derives.iter().map(Derive::entry).collect();
@@ -83,6 +89,10 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         }
         let instance = closed(&infer, index);
         let function = instance.as_ref().and_then(|instance| elaborator.entry(index, instance).ok());
+        if let Some(function) = function.as_ref().and_then(|name| elaborator.program.functions.get_mut(name)) {
+            let scheme = &infer.schemes[index];
+            function.labels = scheme.params.iter().chain([&scheme.result]).map(|ty| record::labels(&infer.holes.resolve(ty))).collect();
+        }
         let name = modules.globals[index].decl.name.text.clone();
         let wanted = if options.entries.is_empty() { !name.starts_with('_') } else { options.entries.iter().any(|entry| **entry == *name) };
         signatures.push(signature::of(&infer, &modules, index, function.as_ref().and_then(|name| elaborator.program.functions.get(name))));
@@ -107,7 +117,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         match closed(&infer, index) {
             Some(instance) if !infer.schemes[index].broken => {
                 if let Ok(name) = elaborator.derived_entry(index, &instance, derive) {
-                    signatures.extend(elaborator.program.functions.get(&name).map(signature::of_function));
+                    signatures.extend(elaborator.program.functions.get(&name).map(|function| signature::of_function(&infer, function)));
                     if is_chosen(&name) {
                         entries.push((index, name));
                     }
@@ -147,7 +157,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let (program, changed) = specialise::specialise(reachable(program), &options.sizes)?;
     for signature in &mut signatures {
         if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
-            *signature = signature::of_function(function);
+            *signature = signature::of_function(&infer, function);
         }
     }
     Ok(Elaborated { program, warnings: diagnostics, signatures })
@@ -192,7 +202,7 @@ fn contains_function(ty: &Ty) -> bool {
     match ty {
         Ty::Fun(..) => true,
         Ty::Array(element, _) => contains_function(element),
-        Ty::Tuple(parts) => parts.iter().any(contains_function),
+        Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(contains_function),
         Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Hole(_) => false,
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
-use crate::syntax::ast::{Decl, Module, Name, OpenWhat};
+use crate::syntax::ast::{Decl, Module, Name, OpenWhat, TypeDecl};
 
 /// The M-tilde library of Figure 4 and what the paper's programs use beside it.
 const LINALG: &str = include_str!("linalg.smooth");
@@ -23,11 +23,19 @@ pub struct Global {
     pub file: usize,
 }
 
+/// A type declaration and where it stands.
+pub struct TypeGlobal {
+    pub decl: TypeDecl,
+    pub file: usize,
+}
+
 /// All declarations of a program.
 #[derive(Default)]
 pub struct Modules {
     /// Callees before callers.
     pub globals: Vec<Global>,
+    /// The records, those of opened files first.
+    pub types: Vec<TypeGlobal>,
     /// The names each file declares, and the files each file opens, later ones first.
     names: Vec<HashMap<Rc<str>, usize>>,
     opens: Vec<Vec<usize>>,
@@ -44,6 +52,16 @@ impl Modules {
             return Some(*index);
         }
         self.opens[file].iter().find_map(|open| self.names[*open].get(name).copied())
+    }
+
+    /// Whether a file opens another one.
+    pub fn opens_file(&self, file: usize, other: usize) -> bool {
+        self.opens.get(file).is_some_and(|opens| opens.contains(&other))
+    }
+
+    /// A declaration of the library, whatever hides it.
+    pub fn library(&self, name: &str) -> Option<usize> {
+        self.names.first()?.get(name).copied()
     }
 
     /// A later declaration of that name in the same file, or itself.
@@ -128,6 +146,7 @@ impl Loading<'_, '_> {
         self.modules.opens.push(opens);
         self.modules.names.push(HashMap::new());
         self.no_repeats(&module);
+        self.modules.types.extend(module.types.into_iter().map(|decl| TypeGlobal { decl, file }));
         for decl in module.decls {
             self.declare(decl, file);
         }
@@ -165,7 +184,11 @@ impl Loading<'_, '_> {
 
     /// Reports the names that a file declares twice, also where a declaration did not parse.
     fn no_repeats(&mut self, module: &Module) {
-        let mut names: Vec<&Name> = module.decls.iter().map(|decl| &decl.name).chain(&module.broken).collect();
+        self.no_name_twice(module.types.iter().map(|decl| &decl.name).collect());
+        self.no_name_twice(module.decls.iter().map(|decl| &decl.name).chain(&module.broken).collect());
+    }
+
+    fn no_name_twice(&mut self, mut names: Vec<&Name>) {
         names.sort_by_key(|name| name.span.start);
         let mut first: HashMap<&str, Span> = HashMap::new();
         for name in names {

@@ -7,7 +7,7 @@
 
 use super::elaborate::{Elaborator, Result, Scope};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Prim, Size, Status, Type};
+use crate::ir::{Expr, Prim, Size, Status, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
 
@@ -55,12 +55,25 @@ impl<'a> Elaborator<'a> {
             if self.normal(&have) == self.normal(&want) {
                 continue;
             }
+            self.warn_of_equal(&have, &want, span);
             if let Some(want) = self.size_term(&want) {
                 self.check(Expr::prim(Prim::Eq, vec![term, want]), Status::Shape, span);
             }
         }
         self.check_range(&value, wanted, span);
         Ok(retype(&value, wanted))
+    }
+
+    /// Two sizes that the declaration names differently have to be equal, whatever it is called with.
+    fn warn_of_equal(&mut self, a: &Size, b: &Size, span: Span) {
+        let (a, b) = (self.normal(a), self.normal(b));
+        let (Some(a), Some(b)) = (a.as_var(), b.as_var()) else { return };
+        let declared = |var: &Var| self.local.declared.contains(var);
+        if self.local.branches > 0 || a.name() == b.name() || !declared(a) || !declared(b) {
+            return;
+        }
+        let message = format!("the sizes `{}` and `{}` have to be equal here", b.name(), a.name());
+        self.report(Diagnostic::warning("W0407", span, message).help("give them one name, so that the signature says it"));
     }
 
     /// Whether some index bound of `wanted` is not implied by the type at hand.
@@ -136,12 +149,15 @@ impl<'a> Elaborator<'a> {
             (TypeExprKind::Tuple(parts), Type::Tuple(types)) => {
                 Type::tuple(parts.iter().zip(types.iter()).map(|(part, ty)| self.wanted(ty, part, scope)).collect())
             }
+            (TypeExprKind::Named(name, sizes), Type::Tuple(parts)) => {
+                self.wanted_record(parts, name, sizes, scope).unwrap_or_else(|| have.clone())
+            }
             _ => have.clone(),
         }
     }
 }
 
-fn written_size(size: &SizeExpr, scope: &Scope) -> Size {
+pub(super) fn written_size(size: &SizeExpr, scope: &Scope) -> Size {
     match &size.kind {
         SizeExprKind::Int(value) => Size::constant(*value),
         SizeExprKind::Name(name) => scope.sizes.get(name).cloned().unwrap_or_else(Size::unknown),

@@ -5,6 +5,7 @@
 
 use super::infer::{Infer, pattern_name};
 use super::modules::Modules;
+use super::record::relabelled;
 use super::ty::{Ty, show};
 use crate::ir::Function;
 
@@ -22,7 +23,11 @@ pub fn of(infer: &Infer, modules: &Modules, index: usize, function: Option<&Func
     let mut holes = Vec::new();
     let (patterns, _) = super::infer::parameters(&modules.globals[index].decl.params, &modules.globals[index].decl.body);
     let params: Vec<(String, Ty)> = match function {
-        Some(function) => function.params.iter().map(|param| (param.name().to_string(), Ty::of_core(param.ty()))).collect(),
+        Some(function) => {
+            let of = |at: usize| scheme.params.get(at).map_or(Ty::Bool, |ty| infer.holes.resolve(ty));
+            let params = function.params.iter().enumerate();
+            params.map(|(at, param)| (param.name().to_string(), relabelled(param.ty(), &of(at)))).collect()
+        }
         None => scheme
             .params
             .iter()
@@ -32,7 +37,7 @@ pub fn of(infer: &Infer, modules: &Modules, index: usize, function: Option<&Func
             })
             .collect(),
     };
-    let result = function.map_or(scheme.result.clone(), |function| Ty::of_core(&function.result));
+    let result = function.map_or(scheme.result.clone(), |function| relabelled(&function.result, &infer.holes.resolve(&scheme.result)));
     let mut text = format!("let {name}");
     let mut higher_order = false;
     for (param, ty) in &params {
@@ -47,12 +52,14 @@ pub fn of(infer: &Infer, modules: &Modules, index: usize, function: Option<&Func
 }
 
 /// The signature of a derived entry.
-pub fn of_function(function: &Function) -> Signature {
+pub fn of_function(infer: &Infer, function: &Function) -> Signature {
     let holes = super::ty::Holes::default();
+    let of = |ty, labels| infer.with_labels(ty, labels);
     let mut text = format!("let {}", function.name);
-    for param in &function.params {
-        text += &format!(" ({}: {})", param.name(), show(&holes, &Ty::of_core(param.ty()), &mut Vec::new()));
+    for (at, param) in function.params.iter().enumerate() {
+        let ty = of(param.ty(), function.parameter_labels(at));
+        text += &format!(" ({}: {})", param.name(), show(&holes, &ty, &mut Vec::new()));
     }
-    text += &format!(" : {}", show(&holes, &Ty::of_core(&function.result), &mut Vec::new()));
+    text += &format!(" : {}", show(&holes, &of(&function.result, function.result_labels()), &mut Vec::new()));
     Signature { name: function.name.to_string(), text }
 }

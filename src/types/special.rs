@@ -167,7 +167,10 @@ impl<'a> Elaborator<'a> {
                         scope.sizes = scope.sizes.with(value.name(), size);
                     }
                 }
+                let written: Vec<Rc<str>> = patterns.iter().flat_map(super::annotation::written_sizes).collect();
+                let declared = written.iter().filter_map(|size| scope.sizes.get(size)?.as_var().cloned()).collect();
                 let special = self.make((&base, of_main), vars, decl.doc.clone(), decl.span, |this, vars| {
+                    this.local.declared = declared;
                     let mut args: Vec<Option<Arg<'a>>> = (0..patterns.len()).map(|_| None).collect();
                     for (var, at) in vars.iter().zip(&used) {
                         args[*at] = Some(Arg::Value(Expr::var(var)));
@@ -323,6 +326,7 @@ impl<'a> Elaborator<'a> {
             body,
             is_entry: false,
             span,
+            labels: Vec::new(),
         };
         self.program.functions.insert(name.clone(), crate::ir::subst::freshen_function(&function));
         Ok(Rc::new(Special { name, params, extra, result, value }))

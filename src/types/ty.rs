@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::record::Record;
 use crate::budget;
 use crate::ir::{Atom, Size, Type};
 
@@ -20,18 +21,37 @@ pub enum Ty {
     Index(Option<Size>),
     Array(Rc<Ty>, Size),
     Tuple(Rc<[Ty]>),
+    /// A record and the types of its fields.
+    Record(Rc<Record>, Rc<[Ty]>),
     Fun(Rc<[Ty]>, Rc<Ty>),
     Hole(u32),
 }
 
 /// What a hole may become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Any,
     /// Double, Index or Bool: the operands of `=`.
     Scalar,
     /// Double or Index.
     Number,
+    /// A number or an array of Doubles of any rank: the operands of `+`.
+    Sum,
+    /// A Double or an array of Doubles of any rank.
+    Tensor,
+}
+
+impl Class {
+    /// What both allow; `None` is Double alone.
+    fn meet(self, other: Class) -> Option<Class> {
+        match (self, other) {
+            (a, b) if a == b => Some(a),
+            (Class::Any, class) | (class, Class::Any) => Some(class),
+            (Class::Sum, Class::Tensor) | (Class::Tensor, Class::Sum) => Some(Class::Tensor),
+            (Class::Tensor, _) | (_, Class::Tensor) => None,
+            (Class::Scalar | Class::Number | Class::Sum, _) => Some(Class::Number),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -81,6 +101,7 @@ impl Ty {
             Ty::Bool | Ty::Index(_) | Ty::Hole(_) | Ty::Fun(..) => self.clone(),
             Ty::Array(element, size) => Ty::array(element.with_doubles(by), size.clone()),
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
+            Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| part.with_doubles(by)).collect()),
         }
     }
 
@@ -95,6 +116,7 @@ impl Ty {
                 Ty::array(element.map(size, hole), length)
             }
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| part.map(size, hole)).collect()),
+            Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| part.map(size, hole)).collect()),
             Ty::Fun(params, result) => Ty::fun(params.iter().map(|p| p.map(size, hole)).collect(), result.map(size, hole)),
             Ty::Hole(id) => hole(*id),
         }
@@ -104,7 +126,7 @@ impl Ty {
         match self {
             Ty::Index(bound) => bound.is_some(),
             Ty::Array(element, _) => element.has_bounds(),
-            Ty::Tuple(parts) => parts.iter().any(Ty::has_bounds),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(Ty::has_bounds),
             Ty::Double | Ty::Bool | Ty::Fun(..) | Ty::Hole(_) => false,
         }
     }
@@ -116,6 +138,7 @@ impl Ty {
             Ty::Index(_) => Ty::INDEX,
             Ty::Array(element, size) => Ty::array(element.without_bounds(), size.clone()),
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(Ty::without_bounds).collect()),
+            Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(Ty::without_bounds).collect()),
             Ty::Double | Ty::Bool | Ty::Fun(..) | Ty::Hole(_) => self.clone(),
         }
     }
@@ -138,7 +161,7 @@ impl Ty {
             Ty::Bool => Type::Bool,
             Ty::Index(bound) => Type::Index(bound.clone()),
             Ty::Array(element, size) => Type::array(element.to_core()?, size.clone()),
-            Ty::Tuple(parts) => Type::tuple(parts.iter().map(Ty::to_core).collect::<Option<_>>()?),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => Type::tuple(parts.iter().map(Ty::to_core).collect::<Option<_>>()?),
             Ty::Fun(..) | Ty::Hole(_) => return None,
         })
     }
@@ -195,7 +218,7 @@ impl Holes {
         match ty {
             Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) => limit.checked_sub(1),
             Ty::Array(element, _) => self.components_left(element, limit),
-            Ty::Tuple(parts) => parts.iter().try_fold(limit, |limit, part| self.components_left(part, limit)),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().try_fold(limit, |limit, part| self.components_left(part, limit)),
             Ty::Hole(id) => match self.types.get(*id as usize) {
                 Some(Hole::Solved(solved)) => self.components_left(solved, limit),
                 Some(Hole::Open { .. }) | None => limit.checked_sub(1),
@@ -257,7 +280,11 @@ impl Holes {
         match (&a, &b) {
             (Ty::Hole(x), Ty::Hole(y)) if x == y => Ok(()),
             (Ty::Hole(x), Ty::Hole(y)) => {
-                let class = self.class(*x).max(self.class(*y));
+                let Some(class) = self.class(*x).meet(self.class(*y)) else {
+                    self.solve(*x, Ty::Double);
+                    self.solve(*y, Ty::Double);
+                    return Ok(());
+                };
                 let level = self.level(*x).min(self.level(*y));
                 if let Some(hole) = self.types.get_mut(*y as usize) {
                     *hole = Hole::Open { class, level };
@@ -272,6 +299,7 @@ impl Holes {
                 self.unify_size(n, m)
             }
             (Ty::Tuple(xs), Ty::Tuple(ys)) if xs.len() == ys.len() => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
+            (Ty::Record(a, xs), Ty::Record(b, ys)) if Rc::ptr_eq(a, b) => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
             (Ty::Fun(xs, x), Ty::Fun(ys, y)) if xs.len() == ys.len() => {
                 xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y))?;
                 self.unify(x, y)
@@ -304,7 +332,9 @@ impl Holes {
             (Class::Any, _) => true,
             (Class::Number, Ty::Double | Ty::Index(_)) => true,
             (Class::Scalar, Ty::Double | Ty::Index(_) | Ty::Bool) => true,
-            (Class::Number | Class::Scalar, _) => false,
+            (Class::Sum, Ty::Double | Ty::Index(_)) | (Class::Tensor, Ty::Double) => true,
+            (Class::Sum | Class::Tensor, Ty::Array(element, _)) => self.restrict(element),
+            (Class::Number | Class::Scalar | Class::Sum | Class::Tensor, _) => false,
         };
         if !fits {
             return Err(Mismatch::Types);
@@ -320,6 +350,48 @@ impl Holes {
         }
         self.solve(id, ty);
         Ok(())
+    }
+}
+
+impl Holes {
+    /// Whether a type can be a Double or an array of Doubles of any rank; from now on it can be nothing else.
+    fn restrict(&mut self, ty: &Ty) -> bool {
+        match self.head(ty) {
+            Ty::Double => true,
+            Ty::Array(element, _) => self.restrict(&element),
+            Ty::Hole(id) => {
+                match self.class(id).meet(Class::Tensor) {
+                    Some(class) => self.set_class(id, class),
+                    None => self.solve(id, Ty::Double),
+                }
+                true
+            }
+            Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Record(..) | Ty::Fun(..) => false,
+        }
+    }
+
+    fn set_class(&mut self, id: u32, to: Class) {
+        if let Some(Hole::Open { class, .. }) = self.types.get_mut(id as usize) {
+            *class = to;
+        }
+    }
+
+    /// What may be an array of Doubles is a number.
+    pub fn narrow(&mut self, id: u32) {
+        match self.class(id) {
+            Class::Sum => self.set_class(id, Class::Number),
+            Class::Tensor => self.solve(id, Ty::Double),
+            Class::Any | Class::Scalar | Class::Number => {}
+        }
+    }
+
+    /// The type belongs to what is around a function, too.
+    pub fn lower(&mut self, ty: &Ty, to: u32) {
+        for id in self.open(ty) {
+            if let Some(Hole::Open { level, .. }) = self.types.get_mut(id as usize) {
+                *level = (*level).min(to);
+            }
+        }
     }
 }
 
@@ -348,6 +420,11 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
                 other if size == "_" => format!("Array<{}>", show(holes, &other, names)),
                 other => format!("Array<{}, {size}>", show(holes, &other, names)),
             }
+        }
+        Ty::Record(record, parts) => {
+            let sizes: Vec<String> =
+                record.arguments(&parts).iter().map(|size| size.as_ref().map_or("_".into(), |size| show_size(holes, size))).collect();
+            if sizes.is_empty() { record.name.text.to_string() } else { format!("{}<{}>", record.name.text, sizes.join(", ")) }
         }
         Ty::Tuple(parts) => {
             let parts: Vec<String> = parts

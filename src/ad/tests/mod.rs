@@ -102,7 +102,17 @@ pub fn function(name: &str, params: &[&Var], body: Expr) -> Function {
             }
         });
     }
-    Function { name: name.into(), doc: None, sizes, params, result: body.ty().clone(), body, is_entry: false, span: Span::NONE }
+    Function {
+        name: name.into(),
+        doc: None,
+        sizes,
+        params,
+        result: body.ty().clone(),
+        body,
+        is_entry: false,
+        span: Span::NONE,
+        labels: Vec::new(),
+    }
 }
 
 /// A program whose last function is its entry.

@@ -41,6 +41,16 @@ pub const PAGES: &[Page] = &[
         "Every element of an array has the same shape, so the length of an inner `build` cannot depend on the outer index.",
     ),
     page(
+        "E0406",
+        "a read that is always out of bounds",
+        "The index is a literal and the array's length is one, and the index is not below it. Indices begin at 0.",
+    ),
+    page(
+        "W0407",
+        "sizes that are always equal",
+        "Two sizes are declared under different names, and the body takes arrays together that must have one length: for\nother arguments it always fails. One name says so where callers see it:\n\n    let dot (v: Vector<n>) (w: Vector<n>) = vectorDot v w",
+    ),
+    page(
         "E0501",
         "a derivative that does not exist",
         "Each form wants its point and function: derivative (Double to Double), gradient and hessian\n(anything made of Doubles to Double), jacobian, vjp and jvp (anything made of Doubles to such). A function of several parameters is wrapped:\n\n    gradient (fun v -> f v w) v",

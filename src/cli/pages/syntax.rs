@@ -139,6 +139,16 @@ pub const PAGES: &[Page] = &[
     ),
     page("E0201", "a name is declared twice", "Two declarations of one file have one name. Rename one of them."),
     page(
+        "W0209",
+        "a name that is not used",
+        "Nothing mentions the parameter or the `let`. A name that begins with `_` says that it is so on purpose; in a pattern, `_`\nalone takes what is not needed.",
+    ),
+    page(
+        "E0017",
+        "warnings that are denied",
+        "With `--deny-warnings` a program with warnings is at fault: exit status 1, and nothing is written.",
+    ),
+    page(
         "W0208",
         "a function of which nothing is known",
         "An expression given to `smoothc rewrite` applies a name that neither it nor the library declares. That is allowed: its\ncalls stay as they are. The name is close to one of the library, and so it may be a slip.",

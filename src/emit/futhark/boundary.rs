@@ -9,35 +9,55 @@
 use super::context::{Emitter, Place};
 use super::syntax::{Binding, Fut, Pattern};
 use super::types::Shape;
-use crate::ir::Var;
+use crate::ir::{Labels, Var};
 
 /// `zip` to `zip5`.
 const ZIPPED: usize = 5;
 
 /// The parameters that stand for one, which gets its place.
-pub fn parameters(emitter: &mut Emitter, param: &Var, shape: &Shape, bindings: &mut Vec<Binding>) -> Vec<(Pattern, Shape)> {
+pub fn parameters(
+    emitter: &mut Emitter,
+    param: &Var,
+    (shape, labels): (&Shape, &Labels),
+    bindings: &mut Vec<Binding>,
+) -> Vec<(Pattern, Shape)> {
     if !shape.has_tuple() {
         return vec![(emitter.declare(param, shape), shape.clone())];
     }
     let mut made = Vec::new();
-    let place = components(emitter, param.name(), shape, &mut made, bindings);
+    let place = components(emitter, (param.name(), labels), shape, &mut made, bindings);
     emitter.put(param, place);
     made
 }
 
-fn components(emitter: &mut Emitter, name: &str, shape: &Shape, made: &mut Vec<(Pattern, Shape)>, bindings: &mut Vec<Binding>) -> Place {
+fn components(
+    emitter: &mut Emitter,
+    (name, labels): (&str, &Labels),
+    shape: &Shape,
+    made: &mut Vec<(Pattern, Shape)>,
+    bindings: &mut Vec<Binding>,
+) -> Place {
     match shape {
         Shape::Tuple(parts) => {
             let parts = parts.iter().enumerate();
-            Place::Parts(parts.map(|(at, part)| components(emitter, &format!("{name}_{at}"), part, made, bindings)).collect())
+            let names = |at| (labels.name(name, at), labels.part(at));
+            Place::Parts(
+                parts
+                    .map(|(at, part)| (names(at), part))
+                    .map(|((name, labels), part)| components(emitter, (&name, labels), part, made, bindings))
+                    .collect(),
+            )
         }
         Shape::Array(..) if shape.has_tuple() => {
+            let mut names = Vec::new();
+            leaf_names(shape, name, labels, &mut names);
             let leaves: Vec<Fut> = shape
                 .leaves()
                 .into_iter()
                 .enumerate()
                 .map(|(at, leaf)| {
-                    let text = emitter.local(&format!("{name}_{at}"));
+                    let numbered = format!("{name}_{at}");
+                    let text = emitter.local(if *labels == Labels::None { &numbered } else { names.get(at).unwrap_or(&numbered) });
                     made.push((Pattern::Name(text.clone()), leaf));
                     Fut::atom(text)
                 })
@@ -52,6 +72,19 @@ fn components(emitter: &mut Emitter, name: &str, shape: &Shape, made: &mut Vec<(
             made.push((Pattern::Name(text.clone()), shape.clone()));
             Place::One(Fut::atom(text), shape.clone())
         }
+    }
+}
+
+/// The names of the leaves of records, as in C.
+fn leaf_names(shape: &Shape, name: &str, labels: &Labels, names: &mut Vec<String>) {
+    match shape {
+        Shape::Array(element, _) => leaf_names(element, name, labels.element(), names),
+        Shape::Tuple(parts) => {
+            for (at, part) in parts.iter().enumerate() {
+                leaf_names(part, &labels.name(name, at), labels.part(at), names);
+            }
+        }
+        Shape::Double | Shape::Index | Shape::Bool => names.push(name.to_string()),
     }
 }
 

@@ -76,7 +76,7 @@ pub fn define(
         let wanted = emitter.shape(param.ty());
         let shape = standing_alone(&wanted, &sizes);
         if keyword == Keyword::Entry {
-            params.extend(boundary::parameters(&mut emitter, param, &shape, &mut bindings));
+            params.extend(boundary::parameters(&mut emitter, param, (&shape, function.parameter_labels(at)), &mut bindings));
         } else {
             params.push((emitter.declare(param, &shape), shape.clone()));
         }

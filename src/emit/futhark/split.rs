@@ -103,6 +103,7 @@ impl Parts<'_> {
             body: expr.clone(),
             is_entry: false,
             span: self.of.span,
+            labels: Vec::new(),
         };
         let function = freshen_function(&function);
         let call = Expr::with_type(Term::Call(function.name.clone(), args), expr.ty().clone(), expr.span());

@@ -11,7 +11,7 @@ use crate::source::Span;
 
 fn function(name: &str, params: Vec<Var>, body: Expr) -> Function {
     let result = body.ty().clone();
-    Function { name: name.into(), doc: None, sizes: Vec::new(), params, result, body, is_entry: true, span: Span::NONE }
+    Function { name: name.into(), doc: None, sizes: Vec::new(), params, result, body, is_entry: true, span: Span::NONE, labels: Vec::new() }
 }
 
 fn program(functions: Vec<Function>) -> Program {

@@ -23,7 +23,7 @@ fn matrix(n: &Var, m: &Var) -> Type {
 
 fn program(sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Program {
     let result = body.ty().clone();
-    let f = Function { name: "f".into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE };
+    let f = Function { name: "f".into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE, labels: Vec::new() };
     Program { functions: [(f.name.clone(), f)].into_iter().collect() }
 }
 
@@ -161,6 +161,7 @@ fn calls_read_sizes_off_their_arguments() {
         body,
         is_entry: false,
         span: Span::NONE,
+        labels: Vec::new(),
     };
     let list = Expr::array(Type::Double, vec![Expr::double(1.0), Expr::double(2.0)]);
     let mut program = program(vec![], vec![], Expr::call(&g, vec![Expr::call(&g, vec![list])]));

@@ -36,6 +36,7 @@ fn facts(sizes: &[&Var], params: &[&Var]) -> Facts {
         body,
         is_entry: true,
         span: Span::NONE,
+        labels: Vec::new(),
     })
 }
 
@@ -292,6 +293,7 @@ fn parts_of_a_result_that_is_in_memory() {
             body,
             is_entry: true,
             span: Span::NONE,
+            labels: Vec::new(),
         })
     };
     let thrice = s(&n).mul(&c(3));

@@ -37,7 +37,7 @@ impl Loop<'_> {
         each_local(&first, &mut |id| constant &= !self.changed.contains(&id));
         constant.then_some(())?;
         let steps = match self.count {
-            Value::Index(count) => Value::Index(count - 1),
+            Value::Index(count) => Value::Index(count.checked_sub(1)?),
             _ => plain(Prim::Sub, self.count.clone(), Value::Index(1)),
         };
         let past = |length: Value| match (&first, moves.up) {

@@ -77,7 +77,8 @@ fn unbound<'a>(tree: &'a ast::Expr, bound: &[String]) -> Option<(&'a str, Span)>
         ExprKind::Tuple(parts) | ExprKind::Array(parts) | ExprKind::App(_, parts) => parts.iter().find_map(|part| unbound(part, bound)),
         ExprKind::Int(..) | ExprKind::Double(_) | ExprKind::Bool(_) | ExprKind::Operator(_) => None,
         // no part of a law
-        ExprKind::Fun(..) | ExprKind::Let(..) | ExprKind::LetFun(..) | ExprKind::Deriv(..) => None,
+        ExprKind::Fun(..) | ExprKind::Let(..) | ExprKind::LetFun(..) | ExprKind::Slice(..) => None,
+        ExprKind::Field(..) | ExprKind::Record(..) | ExprKind::Deriv(..) => None,
     }
 }
 
@@ -188,8 +189,14 @@ fn pattern(tree: &ast::Expr) -> Result<Pattern, Diagnostic> {
                 (None, _) => return Err(self::unsupported(tree.span, format!("`{name}` cannot be part of a law"))),
             }
         }
-        ExprKind::Operator(_) | ExprKind::Fun(..) | ExprKind::Let(..) | ExprKind::LetFun(..) | ExprKind::Array(_) | ExprKind::Deriv(..) => {
-            return Err(unsupported());
-        }
+        ExprKind::Operator(_)
+        | ExprKind::Fun(..)
+        | ExprKind::Let(..)
+        | ExprKind::LetFun(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Array(_)
+        | ExprKind::Field(..)
+        | ExprKind::Record(..)
+        | ExprKind::Deriv(..) => return Err(unsupported()),
     })
 }

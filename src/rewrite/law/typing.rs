@@ -227,7 +227,10 @@ impl<'a> Types<'a> {
             | ExprKind::Fun(..)
             | ExprKind::Let(..)
             | ExprKind::LetFun(..)
+            | ExprKind::Slice(..)
             | ExprKind::Array(_)
+            | ExprKind::Field(..)
+            | ExprKind::Record(..)
             | ExprKind::Deriv(..) => self.add(Type::Any),
         })
     }

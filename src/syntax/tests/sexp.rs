@@ -44,6 +44,9 @@ pub fn pattern(pattern_: &Pattern) -> String {
         PatternKind::Var(name) => name.to_string(),
         PatternKind::Wildcard => "_".to_string(),
         PatternKind::Tuple(parts) => format!("({})", join(parts, pattern, ", ")),
+        PatternKind::Record(fields) => {
+            format!("{{{}}}", join(fields, |(name, part)| format!("{} = {}", name.text, pattern(part)), "; "))
+        }
         PatternKind::Typed(inner, annotation) => {
             format!("({}: {})", pattern(inner), ty(annotation))
         }
@@ -64,6 +67,7 @@ pub fn ty(ty_: &TypeExpr) -> String {
         TypeExprKind::Array(element, None) => format!("[{}]", ty(element)),
         TypeExprKind::Array(element, Some(n)) => format!("[{}; {}]", ty(element), size(n)),
         TypeExprKind::Tuple(parts) => format!("({})", join(parts, ty, " * ")),
+        TypeExprKind::Named(name, sizes) => format!("{}<{}>", name.text, join(sizes, size, ", ")),
         TypeExprKind::Fun(params, result) => {
             format!("({} => {})", join(params, ty, " => "), ty(result))
         }
@@ -86,6 +90,8 @@ pub fn spelling(op: BinOp) -> &'static str {
         BinOp::Sub => "-",
         BinOp::Mul => "*",
         BinOp::Div => "/",
+        BinOp::EMul => ".*",
+        BinOp::EDiv => "./",
         BinOp::Rem => "%",
         BinOp::Pow => "**",
         BinOp::Eq => "=",
@@ -123,8 +129,17 @@ pub fn expr(tree: &Expr) -> String {
         ExprKind::Unary(UnOp::Not, a) => format!("(not {})", expr(a)),
         ExprKind::App(f, args) => format!("({} {})", expr(f), join(args, expr, " ")),
         ExprKind::Index(a, i) => format!("{}[{}]", expr(a), expr(i)),
+        ExprKind::Slice(a, low, high) => {
+            let end = |end: &Option<Box<Expr>>| end.as_ref().map_or(String::new(), |end| expr(end));
+            format!("{}[{}..{}]", expr(a), end(low), end(high))
+        }
         ExprKind::Tuple(parts) => format!("({})", join(parts, expr, ", ")),
         ExprKind::Array(parts) => format!("[{}]", join(parts, expr, ", ")),
+        ExprKind::Field(e, name) => format!("{}.{}", expr(e), name.text),
+        ExprKind::Record(base, fields) => {
+            let base = base.as_ref().map_or(String::new(), |base| format!("{} with ", expr(base)));
+            format!("{{{base}{}}}", join(fields, |(name, value)| format!("{} = {}", name.text, expr(value)), "; "))
+        }
         ExprKind::Deriv(e, x) => format!("(deriv {} {})", expr(e), x.text),
     }
 }

@@ -1,0 +1,435 @@
+//! Records: declared tuples whose components have names.
+//!
+//! In: `type` declarations, and literals, fields, copies and patterns in expressions. Out: the type of each; core tuples, in the order
+//! of the declaration. Which record is meant follows from the type that is known, else from the names of the fields: where
+//! several records have them, the last declared is meant, with a warning, unless the whole declaration says otherwise.
+//!
+//!     type Camera = { focal: Double; centre: Vector<2> }
+//!     { c with focal = 2.0 }.focal   →   let t = (2.0, c.1) in t.0
+
+use std::rc::Rc;
+
+use super::canonical::Actual;
+use super::elaborate::{Elaborator, Result, Scope as Names};
+use super::infer::{Infer, Scope, Typed};
+use super::ty::Ty;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Atom, Expr, Labels, Size, Type, Var};
+use crate::source::Span;
+use crate::syntax::ast::{self, Name, Pattern, TypeDecl};
+
+/// A declared record.
+#[derive(Debug)]
+pub struct Record {
+    pub name: Name,
+    file: usize,
+    /// The sizes of its own: those it names, then those of lengths that its fields leave out.
+    pub sizes: Vec<Var>,
+    /// How many of them are named.
+    pub named: usize,
+    pub fields: Vec<Rc<str>>,
+    /// The types of the fields, over `sizes`.
+    pub parts: Vec<Ty>,
+}
+
+impl Record {
+    /// Whether the names are fields, with `all` each of them.
+    fn has(&self, names: &[&Name], all: bool) -> bool {
+        (!all || names.len() == self.fields.len()) && names.iter().all(|name| self.place(&name.text).is_some())
+    }
+
+    fn place(&self, field: &str) -> Option<usize> {
+        self.fields.iter().position(|own| **own == *field)
+    }
+
+    /// The types of the fields with other sizes.
+    pub fn instance(&self, sizes: &[Size]) -> Vec<Ty> {
+        let replace = |size: &Size| {
+            size.substitute(&mut |atom| match atom {
+                Atom::Var(var) => self.sizes.iter().position(|own| own == var).and_then(|at| sizes.get(at).cloned()),
+                Atom::Unknown(_) | Atom::Term(_) => None,
+            })
+        };
+        self.parts.iter().map(|part| part.map(&mut { replace }, &mut Ty::Hole)).collect()
+    }
+
+    /// What the named sizes are in an instance.
+    pub fn arguments(&self, parts: &[Ty]) -> Vec<Option<Size>> {
+        fn find(template: &Ty, ty: &Ty, var: &Var) -> Option<Size> {
+            match (template, ty) {
+                (Ty::Array(inner, size), Ty::Array(element, length)) => match size.as_var() == Some(var) {
+                    true => Some(length.clone()),
+                    false => find(inner, element, var),
+                },
+                (Ty::Tuple(a) | Ty::Record(_, a), Ty::Tuple(b) | Ty::Record(_, b)) => {
+                    a.iter().zip(b.iter()).find_map(|(a, b)| find(a, b, var))
+                }
+                _ => None,
+            }
+        }
+        let of = |var: &Var| self.parts.iter().zip(parts).find_map(|(template, ty)| find(template, ty, var));
+        self.sizes.iter().take(self.named).map(of).collect()
+    }
+}
+
+/// What is done with a record, and with which fields.
+#[derive(Clone)]
+enum Use {
+    /// `c.f` or a pattern: the record's type.
+    Read(Ty),
+    /// A literal: the type of the result.
+    Make(Ty),
+    /// `{ c with f = x }`: the type of c, the type of the result.
+    Copy(Ty, Ty),
+}
+
+/// A use of fields whose record is not known yet.
+pub(super) struct Fields {
+    span: Span,
+    what: Use,
+    fields: Vec<(Name, Span, Ty)>,
+}
+
+impl Infer<'_> {
+    /// The records, in the order of their declarations.
+    pub(super) fn declare_records(&mut self) {
+        for global in &self.modules.types {
+            self.file = global.file;
+            let record = self.record(&global.decl, global.file);
+            self.records.push(Rc::new(record));
+        }
+    }
+
+    fn record(&mut self, decl: &TypeDecl, file: usize) -> Record {
+        self.sizes = super::env::Env::default();
+        let mut sizes: Vec<Var> = decl.sizes.iter().map(|size| Var::fresh(&size.text, Type::INDEX)).collect();
+        for size in &sizes {
+            self.sizes = self.sizes.with(size.name(), Size::var(size));
+        }
+        let mut parts = Vec::new();
+        for (at, (field, ty)) in decl.fields.iter().enumerate() {
+            let part = self.convert(ty);
+            self.name_sizes(&field.text, &part, &[]);
+            let part = self.holes.resolve(&part);
+            part.map(
+                &mut |size| {
+                    size.each_var(&mut |var| sizes.extend((!sizes.contains(var)).then(|| var.clone()).into_iter().collect::<Vec<_>>()));
+                    size.clone()
+                },
+                &mut Ty::Hole,
+            );
+            if super::contains_function(&part) {
+                let message = format!("the field `{}` is a function", field.text);
+                self.report(Diagnostic::error("E0310", ty.span, message).help("functions are passed to functions, or bound with `let`"));
+            }
+            if let Some((first, _)) = decl.fields[..at].iter().find(|(other, _)| other.text == field.text) {
+                let diagnostic = Diagnostic::error("E0207", field.span, format!("`{}` is bound twice", field.text));
+                self.report(diagnostic.label(first.span, "first bound here").help("fields of a record have different names"));
+            }
+            parts.push(part);
+        }
+        let fields = decl.fields.iter().map(|(field, _)| field.text.clone()).collect();
+        Record { name: decl.name.clone(), file, sizes, named: decl.sizes.len(), fields, parts }
+    }
+
+    /// The records that a place sees, the last declared first.
+    fn visible_records(&self, span: Span, file: usize) -> impl Iterator<Item = &Rc<Record>> {
+        let declared = move |record: &&Rc<Record>| {
+            let same = record.file == file && record.name.span.start < span.start;
+            same || self.modules.opens_file(file, record.file)
+        };
+        self.records.iter().rev().filter(declared)
+    }
+
+    /// The record of a name, as a place in a file sees it.
+    pub fn record_in(&self, name: &str, span: Span, file: usize) -> Option<Rc<Record>> {
+        self.visible_records(span, file).find(|record| *record.name.text == *name).cloned()
+    }
+
+    /// A core type with the records that the names inside it are of.
+    pub fn with_labels(&self, ty: &Type, labels: &Labels) -> Ty {
+        match (ty, labels) {
+            (Type::Array(element, size), Labels::Array(inner)) => Ty::array(self.with_labels(element, inner), size.clone()),
+            (Type::Tuple(types), Labels::Tuple(_) | Labels::Record(..)) => {
+                let parts: Vec<Ty> = types.iter().enumerate().map(|(at, ty)| self.with_labels(ty, labels.part(at))).collect();
+                let named = |record: &&Rc<Record>| {
+                    let fields = record.fields.iter().enumerate();
+                    matches!(labels, Labels::Record(name, _) if *name == record.name.text)
+                        && fields.into_iter().all(|(at, field)| labels.field(at) == Some(field))
+                };
+                match self.records.iter().find(named) {
+                    Some(record) => Ty::Record(record.clone(), parts.into()),
+                    None => Ty::tuple(parts),
+                }
+            }
+            _ => Ty::of_core(ty),
+        }
+    }
+
+    fn fresh_record(&mut self, record: &Rc<Record>) -> (Ty, Vec<Ty>) {
+        let sizes: Vec<Size> = record.sizes.iter().map(|_| self.holes.fresh_size()).collect();
+        let parts = record.instance(&sizes);
+        (Ty::Record(record.clone(), parts.clone().into()), parts)
+    }
+
+    pub(super) fn field(&mut self, base: &ast::Expr, name: &Name, span: Span, scope: &Scope) -> Typed {
+        let base = self.expr(base, scope);
+        let result = self.fresh_type();
+        self.use_fields(Fields { span, what: Use::Read(base.ty), fields: vec![(name.clone(), name.span, result.clone())] });
+        Typed { ty: result, value: None }
+    }
+
+    pub(super) fn record_value(&mut self, base: Option<&ast::Expr>, fields: &[(Name, ast::Expr)], span: Span, scope: &Scope) -> Typed {
+        let base = base.map(|base| self.expr(base, scope).ty);
+        let mut values: Vec<(Name, Span, Ty)> = Vec::new();
+        for (name, value) in fields {
+            let ty = self.expr(value, scope).ty;
+            self.no_function(value.span, &ty, "stored in a record");
+            if let Some((first, ..)) = values.iter().find(|(other, ..)| other.text == name.text) {
+                let diagnostic = Diagnostic::error("E0207", name.span, format!("`{}` is bound twice", name.text));
+                self.report(diagnostic.label(first.span, "first bound here").help("give each field one value"));
+            }
+            values.push((name.clone(), value.span, ty));
+        }
+        let result = self.fresh_type();
+        let what = match base {
+            Some(base) => Use::Copy(base, result.clone()),
+            None => Use::Make(result.clone()),
+        };
+        self.use_fields(Fields { span, what, fields: values });
+        Typed { ty: result, value: None }
+    }
+
+    /// The types of the fields that a pattern takes.
+    pub(super) fn record_pattern(&mut self, fields: &[(Name, Pattern)], ty: &Ty, span: Span) -> Vec<Ty> {
+        let types: Vec<Ty> = fields.iter().map(|_| self.fresh_type()).collect();
+        let fields = fields.iter().zip(&types).map(|((name, _), ty)| (name.clone(), name.span, ty.clone())).collect();
+        self.use_fields(Fields { span, what: Use::Read(ty.clone()), fields });
+        types
+    }
+
+    fn use_fields(&mut self, fields: Fields) {
+        if !self.decide_fields(&fields, false) {
+            self.fields.push(fields);
+        }
+    }
+
+    pub(super) fn settle_fields(&mut self, last: bool) {
+        let mut waiting = std::mem::take(&mut self.fields);
+        waiting.retain(|fields| !self.decide_fields(fields, last));
+        self.fields.append(&mut waiting);
+    }
+
+    /// Whether the record is known; with `last` it is the last declared one.
+    fn decide_fields(&mut self, uses: &Fields, last: bool) -> bool {
+        let (Use::Read(known) | Use::Make(known) | Use::Copy(known, _)) = &uses.what;
+        let names: Vec<&Name> = uses.fields.iter().map(|(name, ..)| name).collect();
+        let makes = matches!(uses.what, Use::Make(_));
+        match self.holes.head(known) {
+            Ty::Record(record, _) if record.has(&names, makes) => {
+                self.apply_record(uses, &record);
+                return true;
+            }
+            Ty::Record(record, _) => return self.wrong_fields(uses, &record),
+            Ty::Hole(_) => {}
+            _ if !makes => {
+                let found = self.text(known);
+                let message = format!("expected a record, found {found}");
+                self.report(
+                    Diagnostic::error("E0309", uses.span, message).help("only records have fields; `fst` and patterns take tuples apart"),
+                );
+                return true;
+            }
+            // the result says what is wrong
+            _ => {}
+        }
+        let candidates: Vec<Rc<Record>> =
+            self.visible_records(uses.span, self.file).filter(|record| record.has(&names, makes)).cloned().collect();
+        match candidates.as_slice() {
+            [] => self.unknown_fields(uses, &names),
+            [only] => self.apply_record(uses, only),
+            [meant, others @ ..] if last => {
+                let also: Vec<String> = others.iter().map(|other| format!("`{}`", other.name.text)).collect();
+                let message = format!("the fields are those of `{}`, and of {}", meant.name.text, also.join(", "));
+                let help = "the last declared is meant; an annotation says which one it is";
+                self.report(Diagnostic::warning("W0308", uses.span, message).help(help));
+                self.apply_record(uses, meant);
+            }
+            [..] => return false,
+        }
+        true
+    }
+
+    fn wrong_fields(&mut self, uses: &Fields, record: &Record) -> bool {
+        let unknown = uses.fields.iter().find(|(name, ..)| record.place(&name.text).is_none());
+        let fields: Vec<String> = record.fields.iter().map(|field| format!("`{field}`")).collect();
+        let (span, message) = match unknown {
+            Some((name, ..)) => (name.span, format!("`{}` has no field `{}`", record.name.text, name.text)),
+            None => (uses.span, format!("fields of `{}` are missing", record.name.text)),
+        };
+        self.report(Diagnostic::error("E0309", span, message).help(format!("its fields are {}", fields.join(", "))));
+        true
+    }
+
+    fn unknown_fields(&mut self, uses: &Fields, names: &[&Name]) {
+        let near =
+            self.visible_records(uses.span, self.file).find(|record| names.iter().any(|name| record.place(&name.text).is_some())).cloned();
+        match near {
+            Some(record) => drop(self.wrong_fields(uses, &record)),
+            None => {
+                let (span, name) = names.first().map_or((uses.span, ""), |name| (name.span, &name.text));
+                let help = "declare a record above: `type Camera = { focal: Double; centre: Vector<2> }`";
+                self.report(Diagnostic::error("E0309", span, format!("no record has a field `{name}`")).help(help));
+            }
+        }
+    }
+
+    fn apply_record(&mut self, uses: &Fields, record: &Rc<Record>) {
+        self.notes.records.insert(uses.span, record.clone());
+        let (ty, parts) = self.fresh_record(record);
+        let of = |name: &Name| record.place(&name.text).and_then(|at| parts.get(at));
+        let note = "the field has the type of its declaration";
+        match &uses.what {
+            Use::Read(base) => {
+                self.expect(uses.span, &ty, base, "its fields say which record it is");
+                for (name, span, found) in &uses.fields {
+                    of(name).into_iter().for_each(|part| self.expect(*span, found, part, note));
+                }
+            }
+            Use::Make(result) | Use::Copy(_, result) => {
+                if let Use::Copy(base, _) = &uses.what {
+                    let (old, kept) = self.fresh_record(record);
+                    self.expect(uses.span, &old, base, "its fields say which record it is");
+                    for (at, (kept, part)) in kept.iter().zip(&parts).enumerate() {
+                        if !uses.fields.iter().any(|(name, ..)| record.place(&name.text) == Some(at)) {
+                            self.expect(uses.span, part, kept, "what is kept has the sizes of the rest");
+                        }
+                    }
+                }
+                for (name, span, found) in &uses.fields {
+                    of(name).into_iter().for_each(|part| self.expect(*span, part, found, note));
+                }
+                self.expect(uses.span, result, &ty, "the type of the record");
+            }
+        }
+    }
+}
+
+/// The names inside a value of this type.
+pub fn labels(ty: &Ty) -> Labels {
+    match ty {
+        Ty::Record(record, parts) => {
+            Labels::Record(record.name.text.clone(), record.fields.iter().cloned().zip(parts.iter().map(labels)).collect())
+        }
+        Ty::Tuple(parts) => Labels::tuple(parts.iter().map(labels).collect()),
+        Ty::Array(element, _) => match labels(element) {
+            Labels::None => Labels::None,
+            element => Labels::Array(element.into()),
+        },
+        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => Labels::None,
+    }
+}
+
+/// A core type with the records of the type that it comes from.
+pub fn relabelled(ty: &Type, of: &Ty) -> Ty {
+    match (ty, of) {
+        (Type::Array(element, size), Ty::Array(inner, _)) => Ty::array(relabelled(element, inner), size.clone()),
+        (Type::Tuple(types), Ty::Tuple(parts)) => Ty::tuple(types.iter().zip(parts.iter()).map(|(ty, of)| relabelled(ty, of)).collect()),
+        (Type::Tuple(types), Ty::Record(record, parts)) => {
+            Ty::Record(record.clone(), types.iter().zip(parts.iter()).map(|(ty, of)| relabelled(ty, of)).collect())
+        }
+        _ => Ty::of_core(ty),
+    }
+}
+
+impl<'a> Elaborator<'a> {
+    fn record_at(&self, span: Span) -> Option<Rc<Record>> {
+        self.infer.notes.records.get(&span).cloned()
+    }
+
+    /// The component that a field is.
+    pub(super) fn field(&mut self, base: Expr, name: &Name, span: Span) -> Result<Expr> {
+        match self.record_at(span).and_then(|record| record.place(&name.text)) {
+            Some(at) => Ok(Expr::proj(base, at).at(span)),
+            None => self.function_as_value(span),
+        }
+    }
+
+    /// The tuple of a literal or a copy; values are computed in the order in which they are written.
+    pub(super) fn record_value(
+        &mut self,
+        base: Option<&'a ast::Expr>,
+        fields: &'a [(Name, ast::Expr)],
+        scope: &Names<'a>,
+        span: Span,
+    ) -> Result<Expr> {
+        let Some(record) = self.record_at(span) else { return self.function_as_value(span) };
+        let mut parts: Vec<Option<Expr>> = vec![None; record.fields.len()];
+        if let Some(base) = base {
+            let base = self.expr(base, scope)?;
+            let base = self.name("r", base);
+            parts = (0..parts.len()).map(|at| Some(Expr::proj(base.clone(), at))).collect();
+        }
+        let in_order = fields.iter().zip(&record.fields).all(|((name, _), field)| name.text == *field);
+        for (name, value) in fields {
+            let value = self.expr(value, scope)?;
+            let value = if in_order { value } else { self.name(&name.text, value) };
+            if let Some(part) = record.place(&name.text).and_then(|at| parts.get_mut(at)) {
+                *part = Some(value);
+            }
+        }
+        let Some(parts) = parts.into_iter().collect::<Option<Vec<Expr>>>() else { return self.function_as_value(span) };
+        let mut actual = Actual::default();
+        for (template, part) in record.parts.iter().zip(&parts) {
+            actual.read(template, &part.ty().map_sizes(&mut |size| self.normal(size)));
+        }
+        let mut values = Vec::new();
+        for (template, part) in record.parts.iter().zip(parts) {
+            let wanted = actual.fill(template);
+            values.push(self.coerce(part, &wanted, span, "the record's declaration says so")?);
+        }
+        Ok(Expr::tuple(values).at(span))
+    }
+
+    /// Binds the fields that a pattern names.
+    pub(super) fn bind_fields(
+        &mut self,
+        pattern: &'a Pattern,
+        fields: &'a [(Name, Pattern)],
+        value: Expr,
+        scope: &Names<'a>,
+    ) -> Result<Names<'a>> {
+        let Some(record) = self.record_at(pattern.span) else { return self.function_as_value(pattern.span) };
+        let whole = self.name("r", value);
+        let mut scope = scope.clone();
+        for (name, inner) in fields {
+            let at = record.place(&name.text).unwrap_or_default();
+            scope = self.bind(inner, Expr::proj(whole.clone(), at), &scope)?;
+        }
+        Ok(scope)
+    }
+
+    /// The core type of an annotation by a record; a size name that is not there yet is what the value has.
+    pub(super) fn wanted_record(&self, have: &[Type], name: &Name, sizes: &[ast::SizeExpr], scope: &mut Names<'a>) -> Option<Type> {
+        let file = self.modules.globals.get(scope.at)?.file;
+        let record = self.infer.record_in(&name.text, name.span, file)?;
+        let mut actual = Actual::default();
+        for (at, size) in sizes.iter().enumerate() {
+            match &size.kind {
+                ast::SizeExprKind::Name(name) if scope.sizes.get(name).is_none() => {}
+                _ => actual.sizes.push((Atom::Var(record.sizes.get(at)?.clone()), super::shapes::written_size(size, scope))),
+            }
+        }
+        for (template, have) in record.parts.iter().zip(have) {
+            actual.read(template, have);
+        }
+        for (at, size) in sizes.iter().enumerate() {
+            if let ast::SizeExprKind::Name(name) = &size.kind
+                && scope.sizes.get(name).is_none()
+            {
+                scope.sizes = scope.sizes.with(name, actual.size(&Size::var(record.sizes.get(at)?)));
+            }
+        }
+        Some(Type::tuple(record.parts.iter().map(|part| actual.fill(part)).collect()))
+    }
+}
