@@ -25,6 +25,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0014", "an output that was read: tests/outputs.rs"),
     ("E0015", "more than a hundred errors: tests/messages.rs"),
     ("W0016", "more than a hundred warnings: src/cli/mod.rs"),
+    ("E0017", "an option without effect: tests/cli.rs"),
     ("E0013", "`explain` of an unknown code: tests/cli.rs"),
     ("E0109", "tens of thousands of brackets: src/syntax"),
     ("E0118", "laws of strategy files: src/rewrite"),

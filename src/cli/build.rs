@@ -36,7 +36,7 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
         Target::Futhark => {
             let source = &session.emitted_futhark()?.source;
             let arithmetic = Arithmetic::of(command.source.strict_fp);
-            futhark::compiler::build(source, &command.emission.futhark_backend, artifact, arithmetic, &path).map_err(one)?;
+            futhark::compiler::build(source, command.emission.backend(), artifact, arithmetic, &path).map_err(one)?;
             made(&path.with_extension("h"))?
         }
     };

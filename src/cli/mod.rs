@@ -11,6 +11,7 @@
 pub mod args;
 mod build;
 mod check;
+mod effects;
 mod emit;
 mod eval;
 mod explain;
@@ -40,11 +41,27 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
 use options::{Cli, Color, Command, Display, MessageFormat};
 
-/// The command that words ask for. `eval` computes derivatives as the program is written, unless it optimises it.
-fn parsed(words: &[OsString]) -> Result<Cli, clap::Error> {
+/// The command line with what holds between the options of one command only: `eval` computes derivatives as the program is
+/// written, unless it optimises it; an expression needs neither a file nor an entry.
+fn command() -> clap::Command {
     let asks_schedule = |arg: clap::Arg| arg.requires("schedule");
-    let command = Cli::command().mut_subcommand("eval", |eval| eval.mut_arg("mode", asks_schedule).mut_arg("checkpoint", asks_schedule));
-    Cli::from_arg_matches(&command.try_get_matches_from(words)?)
+    let not_for_expressions = |arg: clap::Arg| {
+        let given = clap::builder::ArgPredicate::IsPresent;
+        arg.required(false).required_unless_present("expression").default_value_if("expression", given, options::NONE)
+    };
+    Cli::command().mut_subcommand("eval", |eval| {
+        eval.mut_arg("mode", asks_schedule)
+            .mut_arg("checkpoint", asks_schedule)
+            // what is changed goes to the end, but for its place among the words
+            .mut_arg("file", |arg| not_for_expressions(arg).index(1))
+            .mut_arg("entry_name", |arg| not_for_expressions(arg).conflicts_with("expression").index(2))
+            .mut_arg("args", |arg| arg.index(3))
+    })
+}
+
+/// The command that words ask for.
+fn parsed(words: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(words)?)
 }
 
 /// Runs the command of the process's command line.
@@ -117,7 +134,7 @@ fn report(problems: &[Diagnostic], sources: &SourceMap, display: &Display) -> u8
     let has = |codes: &[&str]| problems.iter().any(|problem| codes.contains(&problem.code));
     if has(&["E0903"]) {
         3
-    } else if has(&["E0012", "E0014", "E0808"]) {
+    } else if has(&["E0012", "E0014", "E0017", "E0808"]) {
         2
     } else {
         1

@@ -123,6 +123,9 @@ pub enum ReverseName {
     DualNumbers,
 }
 
+/// The file and the entry of `eval -e EXPR`: no word of a command line has this character.
+pub const NONE: &str = "\0";
+
 /// What to compile and how.
 #[derive(Args)]
 pub struct Source {
@@ -178,12 +181,19 @@ pub struct Emission {
     /// The language that is emitted
     #[arg(long, value_enum, default_value_t = Target::C)]
     pub target: Target,
-    /// What the Futhark compiler makes: c, multicore, opencl, cuda or hip
-    #[arg(long, value_name = "NAME", default_value = "c", value_parser = crate::toolchain::futhark::BACKENDS)]
-    pub futhark_backend: String,
+    /// What the Futhark compiler makes: c, the default, multicore, opencl, cuda or hip; with --target futhark
+    #[arg(long, value_name = "NAME", value_parser = crate::toolchain::futhark::BACKENDS)]
+    pub futhark_backend: Option<String>,
     /// Put before public names
     #[arg(long, value_name = "NAME", default_value = "", value_parser = identifier)]
     pub prefix: String,
+}
+
+impl Emission {
+    /// What the Futhark compiler is asked to make.
+    pub fn backend(&self) -> &str {
+        self.futhark_backend.as_deref().unwrap_or("c")
+    }
 }
 
 #[derive(Args)]
@@ -217,11 +227,15 @@ pub struct CallWords {
 }
 
 #[derive(Args)]
+#[command(override_usage = "smoothc eval [OPTIONS] FILE ENTRY [ARG]...\n       smoothc eval [OPTIONS] -e EXPR [FILE]")]
 pub struct EvalCommand {
     #[command(flatten)]
     pub source: Source,
     #[command(flatten)]
     pub call: CallWords,
+    /// Evaluate an expression in place of an entry, with the declarations of FILE if one is named
+    #[arg(short, long, value_name = "EXPR", allow_hyphen_values = true, conflicts_with_all = ["entry", "derive"])]
+    pub expression: Option<String>,
     /// Print a second line with the numbers of operations, comparisons, reads and writes
     #[arg(long)]
     pub count: bool,
@@ -323,8 +337,7 @@ mod tests {
 
     #[test]
     fn the_parser_is_well_formed() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
+        crate::cli::command().debug_assert();
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
         return Ok(());
     };
     let entry = session.entry(&call.entry_name)?;
-    let arguments = session::arguments(&session, call, &mut reads)?;
+    let arguments = session::arguments(&session, &call.entry_name, &call.args, &mut reads)?;
     let one = |problem| vec![problem];
     let result = match command.emission.target {
         Target::C => {
@@ -32,8 +32,7 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
             let source = &session.emitted_futhark()?.source;
             let limits = futhark::compiler::Limits::default();
             let arithmetic = Arithmetic::of(command.source.strict_fp);
-            let loaded =
-                futhark::call::load(source, &command.emission.futhark_backend, arithmetic, vec![interface], limits).map_err(one)?;
+            let loaded = futhark::call::load(source, command.emission.backend(), arithmetic, vec![interface], limits).map_err(one)?;
             loaded.call(0, &arguments.values, &arguments.bindings, entry.span).map_err(one)?
         }
     };

@@ -45,6 +45,11 @@ pub const PAGES: &[Page] = &[
         "more errors than are shown",
         "At most a hundred errors are printed. Mend the first ones; the others may be their consequence.",
     ),
+    page(
+        "E0017",
+        "an option without effect",
+        "The command or its target never looks at the option, so that what it promises does not come: Futhark keeps its\nchecks, `--futhark-backend` is nothing to C, and `check` neither optimises nor emits. Leave it out, or name the target\nthat it is for.",
+    ),
     page("W0016", "more warnings than are shown", "At most a hundred warnings are printed."),
     page(
         "E0101",

@@ -84,6 +84,11 @@ pub const PAGES: &[Page] = &[
         "`smoothc rewrite STRATEGY EXPR` found no place where the strategy succeeds: a rule by itself is tried at the whole\nexpression only. `topdown s` looks for a place inside, `try s` succeeds in any case.",
     ),
     page(
+        "E0817",
+        "an expression without a value",
+        "`smoothc eval -e EXPR` prints a value. A function has none: apply it to arguments, `sqrt 2.0`.",
+    ),
+    page(
         "E0816",
         "an unknown size",
         "`--size NAME=INT` takes a size that some entry has, by the name that `smoothc check` prints: `n` of `Vector<n>`, or an\nIndex parameter that is the length of something. Every entry with it is specialised; the size is a literal then and\nno parameter, neither in C nor on the command line.",
