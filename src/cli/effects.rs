@@ -1,12 +1,13 @@
 //! Options that would change nothing are refused: whoever writes `--unchecked` believes that checks are gone.
 //!
-//! In: the options of a command, its target and the last stage that it runs. Out: E0017 for the first option that neither
+//! In: the options of a command, and what it wants of a compilation. Out: E0017 for the first option that neither
 //! reaches that stage nor concerns that target. What `eval` does anyway (`--strict-fp`), and what only misspells
 //! (`--disable`), is no such option.
 //!
 //!     emit --target futhark --unchecked f.smooth   →   error[E0017]: `--unchecked` has no effect with --target futhark
 
-use super::options::{Emission, ModeName, Source, Target};
+use super::options::{ModeName, Source, Target};
+use super::session::Wanted;
 use crate::diagnostic::Diagnostic;
 use crate::driver::PASSES;
 use crate::source::Span;
@@ -22,8 +23,9 @@ struct Effect {
     help: &'static str,
 }
 
-/// An error for an option without effect on a command that runs the stages up to this one.
-pub fn check(source: &Source, emission: Option<&Emission>, last: &str) -> Result<(), Diagnostic> {
+/// An error for an option without effect on a command that wants this.
+pub fn check(source: &Source, wanted: &Wanted) -> Result<(), Diagnostic> {
+    let emission = wanted.emission;
     const NO_CODE: &str = "leave it out: `emit`, `run` and `build` take it";
     const AS_WRITTEN: &str = "leave it out: the program is taken as it is written; `eval` optimises with --schedule";
     let effect = |option, given, from, target, help| Effect { option, given, from, target, help };
@@ -33,6 +35,8 @@ pub fn check(source: &Source, emission: Option<&Emission>, last: &str) -> Result
         effect("--schedule", source.schedule.is_some(), "mode", None, AS_WRITTEN),
         effect("--unchecked", source.unchecked, "lower", Some(Target::C), NO_CODE),
         effect("--parallel", source.parallel, "lower", Some(Target::C), NO_CODE),
+        effect("--header-only", wanted.header_only, "emit", Some(Target::C), NO_CODE),
+        effect("--manifest", wanted.manifest, "emit", Some(Target::C), NO_CODE),
         effect(
             "--futhark-backend",
             emission.is_some_and(|emission| emission.futhark_backend.is_some()),
@@ -42,7 +46,7 @@ pub fn check(source: &Source, emission: Option<&Emission>, last: &str) -> Result
         ),
     ];
     let stage = |name: &str| PASSES.iter().position(|pass| pass.name == name.split('.').next().unwrap_or(name));
-    let last = stage(last).max(source.dump.as_deref().and_then(stage));
+    let last = stage(wanted.stage).max(source.dump.as_deref().and_then(stage));
     let chosen = emission.map(|emission| emission.target);
     for Effect { option, given, from, target, help } in effects {
         if !given {

@@ -25,6 +25,7 @@ pub mod render;
 mod rewrite;
 mod run;
 mod session;
+mod stale;
 mod tame;
 pub mod values;
 

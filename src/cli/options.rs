@@ -208,9 +208,33 @@ pub struct EmitCommand {
     pub source: Source,
     #[command(flatten)]
     pub emission: Emission,
+    #[command(flatten)]
+    pub manifest: ManifestWord,
     /// Where the text goes
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+    /// Emit one header with all functions in it, `static inline`; `-o x.h`
+    #[arg(long)]
+    pub header_only: bool,
+    /// Write nothing; exit 1 and print a diff where the files on disk are not what would be written
+    #[arg(long, requires = "output", conflicts_with = "dump")]
+    pub check: bool,
+}
+
+/// What describes emitted C.
+#[derive(Args)]
+pub struct ManifestWord {
+    /// Describe the entries of emitted C in a JSON file: names, types, shapes, workspace
+    #[arg(long, value_name = "PATH")]
+    pub manifest: Option<PathBuf>,
+}
+
+/// How emitted code is compiled.
+#[derive(Args)]
+pub struct Compilation {
+    /// Compile for any processor of this kind, without -march=native
+    #[arg(long)]
+    pub portable: bool,
 }
 
 /// An entry and what it is called with.
@@ -255,6 +279,8 @@ pub struct RunCommand {
     #[command(flatten)]
     pub emission: Emission,
     #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
     pub call: CallWords,
 }
 
@@ -264,6 +290,10 @@ pub struct BuildCommand {
     pub source: Source,
     #[command(flatten)]
     pub emission: Emission,
+    #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
+    pub manifest: ManifestWord,
     /// Where the library or object goes; its ending says what it is
     #[arg(short, long, value_name = "PATH")]
     pub output: PathBuf,

@@ -72,7 +72,8 @@ impl Output {
         self.file()?.file_name().map(|name| name.to_string_lossy().into_owned())
     }
 
-    fn file(&self) -> Option<&Path> {
+    /// The path, of a file.
+    pub fn file(&self) -> Option<&Path> {
         match self {
             Output::File(path) => Some(path),
             Output::Stdout | Output::Device(_) => None,
@@ -176,6 +177,13 @@ pub fn text(text: &str) -> Result<(), Diagnostics> {
 
 fn print(bytes: &[u8]) -> Result<(), Diagnostics> {
     finish(io::stdout().lock().write_all(bytes))
+}
+
+impl super::options::ManifestWord {
+    /// Where the manifest goes, if one is wanted.
+    pub fn output(&self) -> Result<Option<Output>, Diagnostics> {
+        self.manifest.as_deref().map(|path| Output::new(path, &["json"])).transpose().map_err(|problem| vec![problem])
+    }
 }
 
 /// The endings of a result.

@@ -6,7 +6,7 @@ use super::session::Wanted;
 use super::{output, session};
 use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;
-use crate::toolchain::compiler::{Arithmetic, Mode};
+use crate::toolchain::compiler::Mode;
 use crate::toolchain::{call, futhark};
 
 pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
@@ -20,10 +20,10 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
     let entry = session.entry(&call.entry_name)?;
     let arguments = session::arguments(&session, &call.entry_name, &call.args, &mut reads)?;
     let one = |problem| vec![problem];
+    let mode = Mode::of(&command.source, &command.compilation);
     let result = match command.emission.target {
         Target::C => {
             let interface = session.interface(&call.entry_name)?;
-            let mode = Mode { arithmetic: Arithmetic::of(command.source.strict_fp), parallel: command.source.parallel };
             let loaded = call::load(&session.emitted()?.source, mode, interface, entry.span).map_err(one)?;
             loaded.call(&arguments.values, &arguments.bindings).map_err(one)?
         }
@@ -31,8 +31,7 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
             let interface = session.futhark_interface(&call.entry_name)?;
             let source = &session.emitted_futhark()?.source;
             let limits = futhark::compiler::Limits::default();
-            let arithmetic = Arithmetic::of(command.source.strict_fp);
-            let loaded = futhark::call::load(source, command.emission.backend(), arithmetic, vec![interface], limits).map_err(one)?;
+            let loaded = futhark::call::load(source, command.emission.backend(), mode, vec![interface], limits).map_err(one)?;
             loaded.call(0, &arguments.values, &arguments.bindings, entry.span).map_err(one)?
         }
     };

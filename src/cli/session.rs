@@ -8,12 +8,13 @@ use std::path::{Component, Path, PathBuf};
 
 use super::args::{self, Arguments};
 use super::files::Reads;
-use super::options::{Display, Emission, Source};
+use super::options::{Compilation, Display, Emission, Source};
 use super::{effects, options, output, report};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{Options, Schedule, Session};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::OpenWhat;
+use crate::toolchain::compiler;
 
 /// What a command needs of a compilation.
 #[derive(Clone, Copy, Default)]
@@ -27,6 +28,10 @@ pub struct Wanted<'a> {
     pub emission: Option<&'a Emission>,
     /// The name of the header that goes with emitted C, if any.
     pub header: Option<&'a str>,
+    /// All C goes into the header.
+    pub header_only: bool,
+    /// What the C offers is wanted too.
+    pub manifest: bool,
     /// Keep the derivation.
     pub record: bool,
     /// Gradients in a Double are reverse derivatives too.
@@ -44,7 +49,7 @@ pub fn compile(
 ) -> Result<Option<Session>, Diagnostics> {
     // also where nothing is optimised: a misspelt name is a mistake everywhere
     source.disable.iter().try_for_each(|name| crate::driver::check_disabled(name)).map_err(|problem| vec![problem])?;
-    effects::check(source, wanted.emission, wanted.stage).map_err(|problem| vec![problem])?;
+    effects::check(source, &wanted).map_err(|problem| vec![problem])?;
     let file = match source.file.as_os_str() == options::NONE {
         true => None,
         false => Some((file_name(&source.file), reads.source(&source.file).map_err(|problem| vec![problem])?)),
@@ -70,6 +75,7 @@ pub fn compile(
         only: wanted.only.map(str::to_string),
         prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
         header: wanted.header.unwrap_or_default().to_string(),
+        header_only: wanted.header_only,
         target: wanted.emission.map(|emission| emission.target.into()).unwrap_or_default(),
     };
     let mut session = Session::new(&name, &text, options);
@@ -119,6 +125,14 @@ fn declared(expression: &str, file: Option<&str>) -> String {
 /// What diagnostics call a file.
 fn file_name(path: &Path) -> String {
     if path.as_os_str() == "-" { "<stdin>".to_string() } else { normal(path).display().to_string() }
+}
+
+impl compiler::Mode {
+    /// How the command wants emitted code compiled.
+    pub fn of(source: &Source, compilation: &Compilation) -> compiler::Mode {
+        let arithmetic = compiler::Arithmetic::of(source.strict_fp);
+        compiler::Mode { arithmetic, parallel: source.parallel, portable: compilation.portable }
+    }
 }
 
 /// The arguments of a call.

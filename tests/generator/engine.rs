@@ -169,7 +169,7 @@ fn emit(program: &Core, schedule: &'static str, parallel: bool) -> Result<Native
         let options = smoothc::loops::Options { parallel, ..Default::default() };
         smoothc::loops::optimise(loops, &options).map_err(|problems| Failure::of("loops", &problems, ""))
     })?;
-    let options = smoothc::emit::COptions { prefix: String::new(), header_name: String::new(), source_name: String::new() };
+    let options = smoothc::emit::COptions::default();
     let files = guarded("emit", || smoothc::emit::c(&loops, &options).map_err(|problem| Failure::of("emit", &[problem], "")))?;
     let mut interfaces = Vec::new();
     for name in names {

@@ -50,6 +50,11 @@ pub const PAGES: &[Page] = &[
         "an option without effect",
         "The command or its target never looks at the option, so that what it promises does not come: Futhark keeps its\nchecks, `--futhark-backend` is nothing to C, and `check` neither optimises nor emits. Leave it out, or name the target\nthat it is for.",
     ),
+    page(
+        "E0018",
+        "an emitted file that is stale",
+        "`smoothc emit --check` found a file that is not what the command would write; the diff shows what it would change.\nThe first line has the version, the options and a hash of the files that were read. Run the command without --check.",
+    ),
     page("W0016", "more warnings than are shown", "At most a hundred warnings are printed."),
     page(
         "E0101",
