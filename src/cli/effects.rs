@@ -46,7 +46,7 @@ pub fn check(source: &Source, wanted: &Wanted) -> Result<(), Diagnostic> {
         ),
     ];
     let stage = |name: &str| PASSES.iter().position(|pass| pass.name == name.split('.').next().unwrap_or(name));
-    let last = stage(wanted.stage).max(source.dump.as_deref().and_then(stage));
+    let last = stage(if wanted.checks_derivatives { "emit" } else { wanted.stage }).max(source.dump.as_deref().and_then(stage));
     let chosen = emission.map(|emission| emission.target);
     for Effect { option, given, from, target, help } in effects {
         if !given {

@@ -13,8 +13,8 @@ use crate::toolchain::status;
 use crate::trace::Trace;
 
 pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
-    let call = &command.call;
-    let output = output::of_result(call.output.as_deref())?;
+    let call = &command.call.call;
+    let output = output::of_result(command.call.output.as_deref())?;
     let mut reads = Reads::default();
     let stage = if command.source.schedule.is_some() { "rewrite" } else { "types" };
     // what is to be seen going back must not be a direction
@@ -73,7 +73,8 @@ impl From<ReverseName> for Reverse {
     }
 }
 
-fn problem(error: RuntimeError) -> Diagnostics {
+/// What is said of a run-time error.
+pub fn problem(error: RuntimeError) -> Diagnostics {
     vec![match error.kind {
         ErrorKind::Status(kind) => Diagnostic::error(status::error(kind).0, error.span, error.message).help(status::help(kind)),
         ErrorKind::Argument => Diagnostic::error("E0805", error.span, error.message),

@@ -2,7 +2,7 @@
 //!
 //! In: the words of a command line (CLI.md). Out: results on standard output, diagnostics on standard error,
 //! and the exit status: 0 success, 1 the program or its arguments are at fault, 2 wrong usage, 3 a tool is
-//! missing. Everything runs on a thread with a large stack; a panic becomes the internal error E0901, and a
+//! missing, 4 a derivative is wrong. Everything runs on a thread with a large stack; a panic becomes the internal error E0901, and a
 //! reader who closes the pipe early is no error.
 //!
 //! `options` are the words, `files` what is read, `output` what is written, `args` with `json` and `npy` turn words into
@@ -16,6 +16,7 @@ mod emit;
 mod eval;
 mod explain;
 pub mod files;
+mod gradcheck;
 pub mod json;
 pub mod npy;
 mod options;
@@ -105,6 +106,7 @@ fn dispatch(command: Command, display: &Display) -> u8 {
         Command::Run(command) => run::run(&command, &mut sources, display),
         Command::Build(command) => build::run(&command, &mut sources, display),
         Command::Explain(command) => explain::run(&command, &mut sources, display),
+        Command::Gradcheck(command) => gradcheck::run(&command, &mut sources, display),
         Command::Rewrite(command) => rewrite::run(&command, &mut sources, display),
     };
     match done {
@@ -137,6 +139,8 @@ fn report(problems: &[Diagnostic], sources: &SourceMap, display: &Display) -> u8
         3
     } else if has(&["E0012", "E0014", "E0017", "E0808"]) {
         2
+    } else if has(&["E0820"]) {
+        4
     } else {
         1
     }

@@ -36,6 +36,8 @@ pub enum Command {
     Run(RunCommand),
     /// Compile to a shared library (.so, .dylib, .dll), a static library (.a) or an object (.o)
     Build(BuildCommand),
+    /// Hold the derivatives of an entry at a point against central differences; exit 4 where one is wrong
+    Gradcheck(GradcheckCommand),
     /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code
     Explain(ExplainCommand),
     /// Apply a strategy to one expression and print the result on one line; exit 1 when it does not apply
@@ -239,12 +241,19 @@ pub struct Compilation {
 
 /// An entry and what it is called with.
 #[derive(Args)]
-pub struct CallWords {
+pub struct CallArgs {
     /// The entry to call, by its source name
     pub entry_name: String,
     /// JSON such as `1.5`, `[1, 2]`, `true`, or `@path` of a .json or .npy file
     #[arg(value_name = "ARG")]
     pub args: Vec<String>,
+}
+
+/// A call, and where its result goes.
+#[derive(Args)]
+pub struct CallWords {
+    #[command(flatten)]
+    pub call: CallArgs,
     /// Save the result: `.npy` for an array or a number, `.json` for anything
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
@@ -282,6 +291,16 @@ pub struct RunCommand {
     pub compilation: Compilation,
     #[command(flatten)]
     pub call: CallWords,
+}
+
+#[derive(Args)]
+pub struct GradcheckCommand {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
+    pub call: CallArgs,
 }
 
 #[derive(Args)]
@@ -379,12 +398,12 @@ mod tests {
             "smoothc run f.smooth -o j.npy e -- 1 -2.5 -Infinity",
         ] {
             let Ok(Cli { command: Command::Run(run), .. }) = parse(words) else { panic!("{words}") };
-            let args: Vec<&str> = run.call.args.iter().map(|arg| arg.trim()).collect();
+            let args: Vec<&str> = run.call.call.args.iter().map(|arg| arg.trim()).collect();
             assert_eq!(args, ["1", "-2.5", "-Infinity"], "{words}");
             assert_eq!(run.call.output, Some(PathBuf::from("j.npy")));
         }
         let Ok(Cli { command: Command::Run(run), .. }) = parse("smoothc run f.smooth e -.5 +5") else { panic!("a point first") };
-        assert_eq!(run.call.args.iter().map(|arg| arg.trim()).collect::<Vec<_>>(), ["-.5", "+5"]);
+        assert_eq!(run.call.call.args.iter().map(|arg| arg.trim()).collect::<Vec<_>>(), ["-.5", "+5"]);
         for words in
             ["smoothc run f.smooth e -x", "smoothc", "smoothc frob", "smoothc build f.smooth", "smoothc emit f.smooth --target java"]
         {

@@ -10,8 +10,8 @@ use crate::toolchain::compiler::Mode;
 use crate::toolchain::{call, futhark};
 
 pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
-    let call = &command.call;
-    let output = output::of_result(call.output.as_deref())?;
+    let call = &command.call.call;
+    let output = output::of_result(command.call.output.as_deref())?;
     let mut reads = Reads::default();
     let wanted = Wanted { stage: "emit", only: Some(&call.entry_name), emission: Some(&command.emission), ..Wanted::default() };
     let Some(session) = session::compile(&command.source, wanted, sources, &mut reads, display)? else {

@@ -26,6 +26,8 @@ pub struct Wanted<'a> {
     /// Keep only this entry.
     pub only: Option<&'a str>,
     pub emission: Option<&'a Emission>,
+    /// Derivatives are compiled too, which `stage` does not say.
+    pub checks_derivatives: bool,
     /// The name of the header that goes with emitted C, if any.
     pub header: Option<&'a str>,
     /// All C goes into the header.
@@ -139,6 +141,17 @@ impl compiler::Mode {
 pub fn arguments(session: &Session, entry: &str, words: &[String], reads: &mut Reads) -> Result<Arguments, Diagnostics> {
     args::paths(words).for_each(|path| reads.note(path));
     args::read(session.entry(entry)?, words)
+}
+
+/// The same program once more with other options, after a stage; its warnings are known.
+pub fn again(first: &Session, change: impl FnOnce(&mut Options), stage: &str, reads: &mut Reads) -> Result<Session, Diagnostics> {
+    let mut options = first.options.clone();
+    change(&mut options);
+    let main = first.sources.files.get(first.main as usize);
+    let (name, text) = main.map(|file| (&*file.name, &*file.text)).unwrap_or_default();
+    let mut session = Session::new(name, text, options);
+    session.run_to(stage, &mut |path, from| open(path, from, reads))?;
+    Ok(session)
 }
 
 /// A name is one of the schedules that are built in, anything with a point or a slash a strategy file.

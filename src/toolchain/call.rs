@@ -55,6 +55,11 @@ pub fn load(source: &str, mode: impl Into<Mode>, interface: Interface, span: Spa
 }
 
 impl Loaded {
+    /// The parameters of the entry.
+    pub fn params(&self) -> &[crate::ir::Var] {
+        &self.interface.params
+    }
+
     /// Calls the entry once.
     pub fn call(&self, args: &[Flat], bindings: &Bindings) -> Result<Flat, Diagnostic> {
         let mut prepared = self.prepare(args, bindings)?;

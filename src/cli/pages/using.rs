@@ -93,6 +93,16 @@ pub const PAGES: &[Page] = &[
         "an unknown size",
         "`--size NAME=INT` takes a size that some entry has, by the name that `smoothc check` prints: `n` of `Vector<n>`, or an\nIndex parameter that is the length of something. Every entry with it is specialised; the size is a literal then and\nno parameter, neither in C nor on the command line.",
     ),
+    page(
+        "E0819",
+        "nothing to differentiate in",
+        "`smoothc gradcheck FILE ENTRY` takes the derivative of an entry in its parameters that have Doubles, and this entry has\nnone.",
+    ),
+    page(
+        "E0820",
+        "a derivative is wrong",
+        "`smoothc gradcheck` held the derivative against central differences of the program as written, and one entry differs by\nmore than rounding explains. Its table says which, and how it was computed. Exit status 4. A kink, a point at the edge of\nwhere the function is defined and an infinite slope are not wrong: they are named below the table.",
+    ),
     page("E0901", "an error in smoothc itself", "This is a bug. Please report it with the program and the command line."),
     page(
         "E0902",
