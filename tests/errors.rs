@@ -28,6 +28,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("W0016", "more than a hundred warnings: src/cli/mod.rs"),
     ("E0017", "an option without effect: tests/cli.rs"),
     ("E0018", "`emit --check`: tests/emitted.rs"),
+    ("E0019", "`man` of an unknown command: tests/bench.rs"),
     ("E0013", "`explain` of an unknown code: tests/cli.rs"),
     ("E0109", "tens of thousands of brackets: src/syntax"),
     ("E0118", "laws of strategy files: src/rewrite"),

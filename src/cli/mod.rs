@@ -9,8 +9,10 @@
 //! arguments, `values` turns results into text, `render` draws diagnostics, whose names `tame` keeps on a line, `pages` explains them.
 
 pub mod args;
+mod bench;
 mod build;
 mod check;
+mod choices;
 mod effects;
 mod emit;
 mod eval;
@@ -26,6 +28,7 @@ pub mod render;
 mod rewrite;
 mod run;
 mod session;
+mod shell;
 mod stale;
 mod tame;
 pub mod values;
@@ -107,6 +110,9 @@ fn dispatch(command: Command, display: &Display) -> u8 {
         Command::Build(command) => build::run(&command, &mut sources, display),
         Command::Explain(command) => explain::run(&command, &mut sources, display),
         Command::Gradcheck(command) => gradcheck::run(&command, &mut sources, display),
+        Command::Bench(command) => bench::run(&command, &mut sources, display),
+        Command::Completions(command) => shell::completions(&command),
+        Command::Man(command) => shell::man(&command),
         Command::Rewrite(command) => rewrite::run(&command, &mut sources, display),
     };
     match done {
@@ -137,7 +143,7 @@ fn report(problems: &[Diagnostic], sources: &SourceMap, display: &Display) -> u8
     let has = |codes: &[&str]| problems.iter().any(|problem| codes.contains(&problem.code));
     if has(&["E0903"]) {
         3
-    } else if has(&["E0012", "E0014", "E0017", "E0808"]) {
+    } else if has(&["E0012", "E0014", "E0017", "E0019", "E0808"]) {
         2
     } else if has(&["E0820"]) {
         4

@@ -8,10 +8,9 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use crate::mode::Mode;
-use crate::real::Real;
+pub use super::choices::{Color, MessageFormat, ModeName, RealName, ReverseName, Target};
 use crate::types::{Derive, FixedSize};
 
 /// Differentiates numerical array programs written in F-smooth and emits C.
@@ -38,10 +37,16 @@ pub enum Command {
     Build(BuildCommand),
     /// Hold the derivatives of an entry at a point against central differences; exit 4 where one is wrong
     Gradcheck(GradcheckCommand),
+    /// Time the compiled entry: median with its interval, per element, and bytes per second of its inputs and outputs
+    Bench(BenchCommand),
     /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code
     Explain(ExplainCommand),
     /// Apply a strategy to one expression and print the result on one line; exit 1 when it does not apply
     Rewrite(RewriteCommand),
+    /// Print a script that completes smoothc's words in a shell
+    Completions(CompletionsCommand),
+    /// Print the manual page of smoothc or of one command, in roff
+    Man(ManCommand),
 }
 
 /// How messages look; may stand anywhere.
@@ -56,73 +61,6 @@ pub struct Display {
     /// Colours in diagnostics
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MessageFormat {
-    Human,
-    Json,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Target {
-    C,
-    Futhark,
-}
-
-impl From<Target> for crate::driver::Target {
-    fn from(target: Target) -> crate::driver::Target {
-        match target {
-            Target::C => crate::driver::Target::C,
-            Target::Futhark => crate::driver::Target::Futhark,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RealName {
-    F64,
-    F32,
-}
-
-impl From<RealName> for Real {
-    fn from(real: RealName) -> Real {
-        match real {
-            RealName::F64 => Real::F64,
-            RealName::F32 => Real::F32,
-        }
-    }
-}
-
-/// How derivatives are computed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeName {
-    Auto,
-    Forward,
-    Reverse,
-}
-
-impl From<ModeName> for Mode {
-    fn from(name: ModeName) -> Mode {
-        match name {
-            ModeName::Auto => Mode::Auto,
-            ModeName::Forward => Mode::Forward,
-            ModeName::Reverse => Mode::Reverse,
-        }
-    }
-}
-
-/// How the interpreter evaluates reverse derivatives, where not by columns.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReverseName {
-    DualNumbers,
 }
 
 /// The file and the entry of `eval -e EXPR`: no word of a command line has this character.
@@ -301,6 +239,35 @@ pub struct GradcheckCommand {
     pub compilation: Compilation,
     #[command(flatten)]
     pub call: CallArgs,
+}
+
+#[derive(Args)]
+pub struct BenchCommand {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
+    pub call: CallArgs,
+    /// Time a C function with the entry's C signature beside it, in turns
+    #[arg(long, value_name = "FILE.c:FUNCTION", value_parser = super::bench::against::parse)]
+    pub against: Option<String>,
+    /// Print one JSON object, times in seconds
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct CompletionsCommand {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub struct ManCommand {
+    /// The command whose page is wanted
+    #[arg(value_name = "COMMAND")]
+    pub subcommand: Option<String>,
 }
 
 #[derive(Args)]

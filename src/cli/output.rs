@@ -111,7 +111,7 @@ pub fn write(outputs: &[(&Output, &[u8])], reads: &Reads) -> Result<(), Diagnost
     }
     for (output, bytes) in outputs {
         match output {
-            Output::Stdout => print(bytes)?,
+            Output::Stdout => self::bytes(bytes)?,
             Output::Device(path) => {
                 // a file behind a descriptor keeps what it has
                 let file = std::fs::OpenOptions::new().append(true).open(path);
@@ -172,10 +172,11 @@ fn followed(path: &Path) -> PathBuf {
 
 /// Prints text on standard output.
 pub fn text(text: &str) -> Result<(), Diagnostics> {
-    print(text.as_bytes())
+    bytes(text.as_bytes())
 }
 
-fn print(bytes: &[u8]) -> Result<(), Diagnostics> {
+/// Prints bytes on standard output.
+pub fn bytes(bytes: &[u8]) -> Result<(), Diagnostics> {
     finish(io::stdout().lock().write_all(bytes))
 }
 

@@ -55,6 +55,7 @@ pub const PAGES: &[Page] = &[
         "an emitted file that is stale",
         "`smoothc emit --check` found a file that is not what the command would write; the diff shows what it would change.\nThe first line has the version, the options and a hash of the files that were read. Run the command without --check.",
     ),
+    page("E0019", "an unknown command", "`smoothc man COMMAND` prints the page of a command; `smoothc --help` lists them."),
     page("W0016", "more warnings than are shown", "At most a hundred warnings are printed."),
     page(
         "E0101",

@@ -103,6 +103,12 @@ pub const PAGES: &[Page] = &[
         "a derivative is wrong",
         "`smoothc gradcheck` held the derivative against central differences of the program as written, and one entry differs by\nmore than rounding explains. Its table says which, and how it was computed. Exit status 4. A kink, a point at the edge of\nwhere the function is defined and an infinite slope are not wrong: they are named below the table.",
     ),
+    page(
+        "E0821",
+        "a C function that cannot be timed beside the entry",
+        "`bench --against FILE.c:FUNCTION` calls FUNCTION as it calls the entry: with its sizes, parameters, results, workspace and\nbytes of workspace, for a status. `smoothc emit` prints the prototype. A `FUNCTION_workspace` in the file is asked for the\nworkspace.",
+    ),
+    page("W0822", "two functions that give different results", "`bench --against` compares what both give for the arguments before it times them."),
     page("E0901", "an error in smoothc itself", "This is a bug. Please report it with the program and the command line."),
     page(
         "E0902",
