@@ -181,3 +181,60 @@ fn portable_code_is_for_any_processor() {
         assert_eq!(flags.contains("-march=native"), native, "{flags}");
     }
 }
+
+const SCALARS: &str = "let f (x: Double) = x * x\nlet f_value (x: Double) (k: Index) (b: Bool) = if b then x / double (10 / k) else x\n\
+                       let pair (x: Double) = (x, x)\nlet count (k: Index) = k + 1\nlet c = 2.0\nlet total (v: Vector<n>) = vectorSum v\n\
+                       let parts (p: Double * Index) (out: Double) = let (a, k) = p in a * double k + out\n\
+                       let room (n: Index) (x: Double) = let v = build n (fun i -> sin (x + double i)) in vectorDot v (build n (fun i -> v[n - 1 - i]))\n";
+
+#[test]
+fn a_number_from_numbers_has_a_function_of_its_value() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "s.smooth", SCALARS);
+    let main = "#include <math.h>\n#include \"s.h\"\nint main(void) {\n    if (f_value_(3.0) != 9.0 || f_value_value(6.0, 5, true) != 3.0) return 1;\n    \
+                if (!isnan(f_value_value(6.0, 0, true)) || f_value_value(6.0, 0, false) != 6.0) return 2;\n    \
+                return parts_value(2.0, 3, 1.0) == 7.0 ? 0 : 3;\n}\n";
+    write(folder.path(), "main.c", main);
+    for options in [&["-o", "s.c"][..], &["-o", "s.c", "--real", "f32"], &["--header-only", "-o", "s.h"]] {
+        for name in ["s.c", "s.h"] {
+            let _ = std::fs::remove_file(folder.path().join(name));
+        }
+        let output = smoothc(folder.path(), &[&["emit", "s.smooth"], options].concat());
+        assert!(output.status.success(), "{}", errors(&output));
+        let text = std::fs::read_to_string(folder.path().join("s.h")).expect("is there");
+        let real = if options.contains(&"f32") { "float" } else { "double" };
+        for (prototype, is_there) in [
+            (format!("{real} f_value_({real} x)"), true),
+            (format!("smooth_status f_value({real} x, int64_t k, bool b, "), true),
+            (format!("{real} f_value_value({real} x, int64_t k, bool b)"), true),
+            (format!("{real} parts_value({real} p_0, int64_t p_1, {real} out)"), true),
+            ("pair_value".into(), false),
+            ("count_value".into(), false),
+            ("c_value".into(), false),
+            ("total_value".into(), false),
+            ("room_value".into(), false),
+        ] {
+            assert_eq!(text.contains(&prototype), is_there, "{prototype}: {text}");
+        }
+        let unit = if options.contains(&"--header-only") { "" } else { "s.c" };
+        for compiler in
+            ["gcc -std=c99 -Wmissing-prototypes", "gcc -std=c2x", "g++ -x c++ -std=c++17", "clang -std=c99", "clang++ -x c++ -std=c++11"]
+        {
+            if Command::new(compiler.split(' ').next().unwrap_or_default()).arg("--version").output().is_err() {
+                continue;
+            }
+            let command = format!(
+                "{compiler} -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Werror -Wno-float-equal main.c {unit} -lm -o main && ./main"
+            );
+            // the program by hand counts in doubles
+            let command = if real == "float" { command.replace(" -Wdouble-promotion", "") } else { command };
+            let done = Command::new("sh").arg("-c").arg(&command).current_dir(folder.path()).output().expect("a shell");
+            assert!(done.status.success(), "{command}: {}", errors(&done));
+        }
+    }
+    // who drops a status is told so where a compiler knows how
+    write(folder.path(), "drops.cpp", "#include \"s.h\"\nvoid g();\nvoid g() { double x; f(1.0, &x, 0, 0); }\n");
+    let command = "g++ -std=c++17 -Wall -fsyntax-only drops.cpp";
+    let done = Command::new("sh").arg("-c").arg(command).current_dir(folder.path()).output().expect("a shell");
+    assert!(errors(&done).contains("-Wunused-result"), "{}", errors(&done));
+}

@@ -20,6 +20,7 @@ mod share;
 mod signature;
 mod stmt;
 mod tile;
+mod value;
 
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
@@ -79,6 +80,8 @@ pub struct FileNames {
     pub linkage: &'static str,
     pub bodies: BTreeMap<Rc<str>, String>,
     pub workspaces: BTreeMap<Rc<str>, String>,
+    /// What gives the value of an entry, where that is a number from numbers.
+    pub values: BTreeMap<Rc<str>, String>,
     /// What says how much a number of threads needs; the same where threads do not matter.
     pub measures: BTreeMap<Rc<str>, String>,
     /// What says how much a part of a shared loop needs.
@@ -146,11 +149,14 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
         let signature = signature::describe(function, &file, &mut names);
         functions.extend(measures::all(function, &file, &shape, &mut names, &signature));
         functions.extend(body_function(function, &file, &shape, &mut names, &signature));
+        let value = value::function(function, &file, &signature);
         if function.is_entry {
-            prototypes.extend(signature.prototypes.iter().cloned());
-            entry_views.push(EntryView { doc: signature.doc.clone(), prototypes: signature.prototypes.clone() });
+            let own: Vec<String> = signature.prototypes.iter().chain(value.as_ref().map(|value| &value.signature)).cloned().collect();
+            prototypes.extend(own.iter().cloned());
+            entry_views.push(EntryView { doc: signature.doc.clone(), prototypes: own });
             entries.push(signature.entry);
         }
+        functions.extend(value);
     }
     let text: String =
         functions.iter().flat_map(|function| function.lines.iter().chain([&function.signature])).cloned().collect::<Vec<_>>().join("\n");
@@ -228,6 +234,7 @@ fn file_names(program: &LoopProgram, options: &COptions, names: &mut Names) -> F
         let name = names.public(&wanted);
         file.workspaces.insert(function.name.clone(), name);
     }
+    value::name(program, &mut file, names);
     // two emitted files may go into one translation unit: what is static there needs a name of this file's own
     let first = entries().next().map(|function| file.bodies[&function.name].clone()).unwrap_or_default();
     for function in program.functions.iter().filter(|function| !function.is_entry) {
