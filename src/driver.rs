@@ -10,6 +10,7 @@
 
 mod choice;
 mod expression;
+mod provenance;
 mod rooms;
 
 use std::num::NonZeroU32;
@@ -68,6 +69,8 @@ pub struct Options {
     pub prefix: String,
     /// The name of the header that goes with emitted C, if any.
     pub header: String,
+    /// C is one header with all functions in it.
+    pub header_only: bool,
     pub target: Target,
 }
 

@@ -44,7 +44,8 @@ fn wrong_usage_is_status_2() {
         &["build", "f.smooth"],
         &["check", "--colour", "f.smooth"],
         &["explain"],
-        &["bench", "f.smooth", "f"],
+        &["bench", "f.smooth"],
+        &["completions", "csh"],
         &["emit", "--prefix", "1a", "f.smooth"],
         &["emit", "--prefix", "a-b", "f.smooth"],
         &["emit", "--derive", "slope:f", "f.smooth"],
@@ -579,5 +580,77 @@ fn windows_are_loops_over_their_range() {
             let is_close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12;
             assert!(status(written) != 0 || values[0].len() == n && values[0].iter().zip(&values[1]).all(is_close), "{values:?}");
         }
+    }
+}
+
+#[test]
+fn expressions_are_evaluated_with_the_declarations_of_a_file() {
+    let text = "open \"other.smooth\"\nlet it = 1.0\nlet _half (x: Double) = x / two\nlet sum (v: Vector<n>) = vectorSum v\n";
+    let (folder, path) = file("p.smooth", text.as_bytes());
+    std::fs::write(folder.path().join("other.smooth"), "let two = 2.0\n").expect("writes");
+    let path = path.to_str().expect("text");
+    for (words, printed) in [
+        (&["-e", "1 + 2"][..], "3.0\n"),
+        (&["-e", "-1"], "-1.0\n"),
+        (&["-e", "-x ** 2.0 |> sin"], ""),
+        (&["-e", "gradient vectorSqNorm [1, 2]"], "[2.0, 4.0]\n"),
+        (&["-e", "let x = 2.0\nlet y = x * x // squared\ny + x"], "6.0\n"),
+        (&["-e", "it + _half 3.0", path], "2.5\n"),
+        (&[path, "-e", "(sum [1, 2], two, true, length [1, 2])"], "[3.0, 2.0, true, 2]\n"),
+        (&["-e", "sum (vectorOnes 3)", path, "--count"], "3.0\n{\"arithmetic\": 3, \"comparisons\": 0, \"reads\": 3, \"writes\": 3}\n"),
+        (&["-e", "two * it", path, "--schedule", "default"], "2.0\n"),
+        (&["-e", "sin"], ""),
+        (&["-e", "fun f -> f 1.0"], ""),
+        (&["-e", "1 +"], ""),
+        (&["-e", ""], ""),
+        (&["-e", "1.0\nlet other = 2"], ""),
+        (&["-e", "[1, 2][2]"], ""),
+        (&["-e", "1", "/nowhere.smooth"], ""),
+    ] {
+        let output = smoothc(&[&["eval"], words].concat());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{words:?}: {}", errors(&output));
+        assert_eq!(status(&output), i32::from(printed.is_empty()), "{words:?}: {}", errors(&output));
+        assert!(!errors(&output).contains("`it`"), "{}", errors(&output));
+    }
+    assert!(errors(&smoothc(&["eval", "-e", "sin"])).starts_with("error[E0817]"));
+    let output = with_input(&["eval", "-e", "f 2.0", "-"], "let f (x: Double) = x * x\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "4.0\n", "{}", errors(&output));
+    for words in [&["eval"][..], &["eval", path], &["eval", "-e", "1", path, "sum"], &["eval", "-e", "1", "--entry", "sum", path]] {
+        assert_eq!(status(&smoothc(words)), 2, "{words:?}");
+    }
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let (_folder, path) = file("f.smooth", b"let f (x: Double) = x + 1.0\n");
+    let path = path.to_str().expect("text");
+    for words in [
+        &["emit", "--target", "futhark", "--unchecked", path][..],
+        &["emit", "--target", "futhark", "--parallel", path],
+        &["run", "--target", "futhark", "--unchecked", path, "f", "1"],
+        &["emit", "--futhark-backend", "c", path],
+        &["run", "--futhark-backend", "multicore", path, "f", "1"],
+        &["build", "--futhark-backend", "c", path, "-o", "/dev/null"],
+        &["check", "--unchecked", path],
+        &["check", "--schedule", "none", path],
+        &["check", "--mode", "reverse", path],
+        &["eval", "--parallel", path, "f", "1"],
+        &["explain", "--unchecked", path, "f"],
+        // before the program is read
+        &["check", "--parallel", "/nowhere.smooth"],
+    ] {
+        let output = smoothc(words);
+        assert_eq!(status(&output), 2, "{words:?}: {}", errors(&output));
+        assert!(errors(&output).starts_with("error[E0017]: `--"), "{words:?}: {}", errors(&output));
+        assert!(output.stdout.is_empty());
+    }
+    for words in [
+        &["emit", "--unchecked", "--parallel", path][..],
+        &["emit", "--target", "futhark", "--futhark-backend", "c", path],
+        &["check", "--schedule", "none", "--dump", "rewrite", path],
+        &["eval", "--strict-fp", path, "f", "1"],
+    ] {
+        let output = smoothc(words);
+        assert_eq!(status(&output), 0, "{words:?}: {}", errors(&output));
     }
 }

@@ -8,6 +8,7 @@
 //! change the snapshots: `INSTA_UPDATE=always cargo test --test derivations`.
 
 mod support {
+    pub mod snapshot;
     pub mod sources;
 }
 
@@ -17,7 +18,7 @@ use std::path::Path;
 use smoothc::driver::{Options, Schedule, Session};
 use smoothc::ir::print;
 use smoothc::stack::with_large_stack;
-use support::sources;
+use support::{snapshot, sources};
 
 const SCHEDULES: [&str; 2] = ["paper", "default"];
 
@@ -130,11 +131,7 @@ fn what_the_schedules_make_of_the_worked_examples() {
             let name = path.rsplit('/').next().expect("a name").replace(".smooth", "");
             for schedule in SCHEDULES {
                 let core = optimised(&path, &text, schedule).print("rewrite");
-                let mut settings = insta::Settings::clone_current();
-                settings.set_snapshot_path("../snapshots/papers");
-                settings.set_prepend_module_to_snapshot(false);
-                settings.set_omit_expression(true);
-                settings.bind(|| insta::assert_snapshot!(format!("{name}.{schedule}"), core));
+                snapshot::holds("papers", &format!("{name}.{schedule}"), &core);
             }
         }
     });

@@ -6,6 +6,7 @@
 //!     INSTA_UPDATE=always cargo test --test errors
 
 mod support {
+    pub mod snapshot;
     pub mod sources;
 }
 
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use smoothc::cli::pages;
 use smoothc::driver::{Options, Session};
-use support::sources;
+use support::{snapshot, sources};
 
 /// Codes 00 to 06 that no program by itself causes, and where they are tested.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -25,7 +26,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0014", "an output that was read: tests/outputs.rs"),
     ("E0015", "more than a hundred errors: tests/messages.rs"),
     ("W0016", "more than a hundred warnings: src/cli/mod.rs"),
-    ("E0017", "`--deny-warnings`: tests/messages.rs"),
+    ("E0020", "`--deny-warnings`: tests/messages.rs"),
+    ("E0017", "an option without effect: tests/cli.rs"),
+    ("E0018", "`emit --check`: tests/emitted.rs"),
+    ("E0019", "`man` of an unknown command: tests/bench.rs"),
     ("E0013", "`explain` of an unknown code: tests/cli.rs"),
     ("E0109", "tens of thousands of brackets: src/syntax"),
     ("E0118", "laws of strategy files: src/rewrite"),
@@ -76,11 +80,7 @@ fn every_error_is_drawn_as_in_the_snapshots() {
             };
             assert!(problems.iter().any(|problem| problem.code == code), "{name}: {code} is not among {problems:?}");
             let drawn = sources::drawn(&problems, &session);
-            let mut settings = insta::Settings::clone_current();
-            settings.set_snapshot_path("../snapshots/errors");
-            settings.set_prepend_module_to_snapshot(false);
-            settings.set_omit_expression(true);
-            settings.bind(|| insta::assert_snapshot!(name, drawn));
+            snapshot::holds("errors", &name, &drawn);
         }
     });
 }

@@ -14,6 +14,7 @@ mod support {
     #[allow(dead_code)]
     pub mod native;
     pub mod silent;
+    pub mod snapshot;
     pub mod sources;
     pub mod tools;
 }
@@ -22,7 +23,7 @@ use smoothc::driver::{Session, Target};
 use smoothc::source::Span;
 use support::cases::{Case, Example, Wanted};
 use support::native::Call;
-use support::{cases, engine, native, silent, tools};
+use support::{cases, engine, native, silent, snapshot, tools};
 
 const SCHEDULES: [&str; 2] = ["none", "default"];
 
@@ -168,11 +169,7 @@ fn the_stages_are_as_in_the_snapshots() {
             {
                 let session = engine::compile_for(target, &example.path, &example.text, "default", stage);
                 let session = session.unwrap_or_else(|problem| panic!("{problem}"));
-                let mut settings = insta::Settings::clone_current();
-                settings.set_snapshot_path("../snapshots/examples");
-                settings.set_prepend_module_to_snapshot(false);
-                settings.set_omit_expression(true);
-                settings.bind(|| insta::assert_snapshot!(format!("{}.{ending}", example.name), session.print(stage)));
+                snapshot::holds("examples", &format!("{}.{ending}", example.name), &session.print(stage));
             }
         }
     });

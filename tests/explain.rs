@@ -7,6 +7,7 @@
 mod support {
     pub mod cases;
     pub mod engine;
+    pub mod snapshot;
     pub mod sources;
 }
 
@@ -18,7 +19,7 @@ use smoothc::ir::eval::{Counts, Value, eval};
 use smoothc::ir::{Program, Size, Type, print};
 use smoothc::rewrite::alike::same;
 use smoothc::stack::with_large_stack;
-use support::{cases, engine, sources};
+use support::{cases, engine, snapshot, sources};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -53,11 +54,7 @@ fn derivations_are_as_in_the_snapshots() {
             ("nnmf", "nnmf.smooth", example("nnmf"), "gradientU", "default", false),
         ] {
             let explanation = explanation(file, &program, entry, schedule);
-            let mut settings = insta::Settings::clone_current();
-            settings.set_snapshot_path("../snapshots/explain");
-            settings.set_prepend_module_to_snapshot(false);
-            settings.set_omit_expression(true);
-            settings.bind(|| insta::assert_snapshot!(name, text::text(&explanation, all)));
+            snapshot::holds("explain", name, &text::text(&explanation, all));
         }
     });
 }

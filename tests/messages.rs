@@ -110,7 +110,7 @@ fn denied_warnings_are_an_error() {
         assert!(errors(&allowed).contains("warning[W0209]: parameter `y` is not used"), "{words:?}");
         let denied = smoothc(&[words, &["--deny-warnings"]].concat());
         assert_eq!(denied.status.code(), Some(1), "{words:?}");
-        assert!(denied.stdout.is_empty() && errors(&denied).contains("error[E0017]: a warning"), "{words:?}");
+        assert!(denied.stdout.is_empty() && errors(&denied).contains("error[E0020]: a warning"), "{words:?}");
     }
     let (_folder, path) = program("let f (x: Double) (_y: Double) = x\n");
     assert_eq!(smoothc(&["check", &path, "--deny-warnings"]).status.code(), Some(0));

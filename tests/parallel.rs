@@ -9,6 +9,7 @@ mod support {
     pub mod cases;
     pub mod engine;
     pub mod native;
+    pub mod snapshot;
     pub mod sources;
     pub mod tools;
 }
@@ -18,7 +19,7 @@ use std::process::Command;
 use smoothc::driver::{Options, Schedule, Session};
 use smoothc::toolchain::flat::{Column, Flat};
 use support::native::{Call, Outcome};
-use support::{cases, engine, native, sources, tools};
+use support::{cases, engine, native, snapshot, sources, tools};
 
 /// Threads, and whether they have to do with the workspace of one.
 const RUNS: [(usize, bool); 5] = [(1, false), (2, false), (3, false), (8, false), (3, true)];
@@ -423,11 +424,7 @@ fn shared_loops_read_as_in_the_snapshots() {
                 |text: &&str| entries.iter().any(|entry| text.contains("SMOOTH_PART static ") && text.contains(&format!(" {entry}_part")));
             let parts = source.split("\n\n").filter(is_part);
             let text = measures.chain(parts).chain(texts).collect::<Vec<_>>().join("\n\n");
-            let mut settings = insta::Settings::clone_current();
-            settings.set_snapshot_path("../snapshots/parallel");
-            settings.set_prepend_module_to_snapshot(false);
-            settings.set_omit_expression(true);
-            settings.bind(|| insta::assert_snapshot!(name, text));
+            snapshot::holds("parallel", name, &text);
         }
     });
 }

@@ -9,6 +9,7 @@ mod support {
     pub mod engine;
     pub mod native;
     pub mod silent;
+    pub mod snapshot;
     pub mod sources;
     pub mod tools;
 }
@@ -21,7 +22,7 @@ use smoothc::toolchain::compiler::Arithmetic;
 use smoothc::toolchain::futhark::{self, compiler};
 use support::cases::Example;
 use support::native::Call;
-use support::{cases, engine, native, silent, sources, tools};
+use support::{cases, engine, native, silent, snapshot, sources, tools};
 
 /// What LANGUAGE.md allows between engines, of the largest magnitude that the interpreter met.
 const TOLERANCE: f64 = 1e-4;
@@ -261,11 +262,7 @@ fn floats_are_as_in_the_snapshots() {
         for (name, text, target, ending) in [("quaternion", &*quaternion, Target::C, "c"), ("squares", small, Target::Futhark, "fut")] {
             let session =
                 compile(&format!("{name}.smooth"), text, "default", target, Real::F32).unwrap_or_else(|problem| panic!("{problem}"));
-            let mut settings = insta::Settings::clone_current();
-            settings.set_snapshot_path("../snapshots/real");
-            settings.set_prepend_module_to_snapshot(false);
-            settings.set_omit_expression(true);
-            settings.bind(|| insta::assert_snapshot!(format!("{name}.{ending}"), session.print("emit")));
+            snapshot::holds("real", &format!("{name}.{ending}"), &session.print("emit"));
         }
     });
 }

@@ -10,6 +10,7 @@ mod support {
     pub mod engine;
     pub mod native;
     pub mod silent;
+    pub mod snapshot;
     pub mod sources;
     pub mod tools;
 }
@@ -19,7 +20,7 @@ use smoothc::ir::{Function, Type, Var};
 use smoothc::types::FixedSize;
 use support::cases::{Example, Wanted};
 use support::native::Call;
-use support::{cases, engine, native, silent, sources, tools};
+use support::{cases, engine, native, silent, snapshot, sources, tools};
 
 fn compile(path: &str, text: &str, entry: &str, sizes: Vec<FixedSize>, stage: &str) -> Result<Session, String> {
     let options = Options { entries: vec![entry.to_string()], sizes, header: "program.h".into(), ..Options::default() };
@@ -173,11 +174,7 @@ fn specialised_c_is_as_in_the_snapshots() {
         for entry in ["dotGradient", "product"] {
             let sizes = fixed(if entry == "product" { &[("n", 3), ("m", 3), ("k", 3)] } else { &[("n", 3)] });
             let session = compile("p.smooth", PROGRAM, entry, sizes, "emit").unwrap_or_else(|problem| panic!("{problem}"));
-            let mut settings = insta::Settings::clone_current();
-            settings.set_snapshot_path("../snapshots/size");
-            settings.set_prepend_module_to_snapshot(false);
-            settings.set_omit_expression(true);
-            settings.bind(|| insta::assert_snapshot!(format!("{entry}.c"), session.print("emit")));
+            snapshot::holds("size", &format!("{entry}.c"), &session.print("emit"));
             let index = session.entry(entry).expect("an entry").params.iter().any(|param| matches!(param.ty(), Type::Index(_)));
             assert!(!index, "a fixed size is no parameter");
         }

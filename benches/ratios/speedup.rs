@@ -60,7 +60,7 @@ pub fn measure(workload: &Workload, threads: usize) -> Result<Vec<Speedup>, Stri
     let program = Program::emit(workload, false, Real::F64)?;
     let alone = Compiled::load(&program.source, &program.interface, Arithmetic::Fast)?;
     let program = Program::emit(workload, true, Real::F64)?;
-    let shared = Compiled::load(&program.source, &program.interface, Mode { arithmetic: Arithmetic::Fast, parallel: true })?;
+    let shared = Compiled::load(&program.source, &program.interface, Mode { parallel: true, ..Mode::default() })?;
     let mut rows = Vec::new();
     for &size in workload.sizes {
         let mut case = Case::new((workload.inputs)(size), [&alone, &shared]);

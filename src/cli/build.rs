@@ -8,8 +8,9 @@ use super::options::{BuildCommand, Display, Target};
 use super::output::{self, Output};
 use super::session::{self, Wanted};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::emit::manifest;
 use crate::source::SourceMap;
-use crate::toolchain::compiler::{self, Arithmetic, Artifact, Mode};
+use crate::toolchain::compiler::{self, Artifact, Mode};
 use crate::toolchain::futhark;
 
 pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
@@ -18,7 +19,14 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
     let artifact = output.ending().and_then(Artifact::of_ending).unwrap_or(Artifact::SharedLibrary);
     let beside = output.beside("h");
     let header = beside.as_ref().and_then(Output::name);
-    let wanted = Wanted { stage: "emit", emission: Some(&command.emission), header: header.as_deref(), ..Wanted::default() };
+    let described = command.manifest.output()?;
+    let wanted = Wanted {
+        stage: "emit",
+        emission: Some(&command.emission),
+        header: header.as_deref(),
+        manifest: described.is_some(),
+        ..Wanted::default()
+    };
     let mut reads = Reads::default();
     let Some(session) = session::compile(&command.source, wanted, sources, &mut reads, display)? else {
         return Ok(());
@@ -26,23 +34,25 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
     // compiled elsewhere under its own name, which a static library keeps of its object
     let folder = tempfile::tempdir().map_err(|error| one(files::cannot_write(Path::new("a temporary folder"), &error)))?;
     let path = folder.path().join(output.name().unwrap_or_else(|| "program".into()));
+    let mode = Mode::of(&command.source, &command.compilation);
     let header = match command.emission.target {
         Target::C => {
-            let mode = Mode { arithmetic: Arithmetic::of(command.source.strict_fp), parallel: command.source.parallel };
             let files = session.emitted()?;
             compiler::compile(&files.source, artifact, mode, &path).map_err(one)?;
             files.header.clone().into_bytes()
         }
         Target::Futhark => {
             let source = &session.emitted_futhark()?.source;
-            let arithmetic = Arithmetic::of(command.source.strict_fp);
-            futhark::compiler::build(source, &command.emission.futhark_backend, artifact, arithmetic, &path).map_err(one)?;
+            futhark::compiler::build(source, command.emission.backend(), artifact, mode, &path).map_err(one)?;
             made(&path.with_extension("h"))?
         }
     };
     let built = made(&path)?;
-    let header = beside.iter().map(|beside| (beside, header.as_slice()));
-    output::write(&[(&output, built.as_slice())].into_iter().chain(header).collect::<Vec<_>>(), &reads)
+    let mut outputs = vec![(&output, built.as_slice())];
+    outputs.extend(beside.as_ref().map(|beside| (beside, header.as_slice())));
+    let text = session.files.as_ref().map(manifest::manifest).transpose().map_err(one)?.unwrap_or_default();
+    outputs.extend(described.as_ref().map(|described| (described, text.as_bytes())));
+    output::write(&outputs, &reads)
 }
 
 /// What a compiler has made.

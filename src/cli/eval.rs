@@ -1,5 +1,5 @@
 //! `smoothc eval FILE ENTRY [ARG…]`: the reference interpreter, on the program as written or after
-//! `--schedule`; `--count` prints a second line with what was done, `--trace` the operations and the adjoints of a derivative.
+//! `--schedule`, or an expression after `-e`; `--count` prints a second line with what was done, `--trace` the operations and the adjoints of a derivative.
 
 use super::files::Reads;
 use super::options::{Display, EvalCommand, ReverseName};
@@ -8,28 +8,34 @@ use super::{output, session, values};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::eval::{self, ErrorKind, Reverse, RuntimeError, Value};
 use crate::real::Real;
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 use crate::toolchain::status;
 use crate::trace::Trace;
 
 pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
-    let call = &command.call;
-    let output = output::of_result(call.output.as_deref())?;
+    let call = &command.call.call;
+    let output = output::of_result(command.call.output.as_deref())?;
     let mut reads = Reads::default();
     let stage = if command.source.schedule.is_some() { "rewrite" } else { "types" };
     // what is to be seen going back must not be a direction
     let keep_gradients = command.source.schedule.is_none() && (command.trace || command.reverse.is_some());
-    let wanted = Wanted { stage, only: Some(&call.entry_name), keep_gradients, ..Wanted::default() };
-    let Some(session) = session::compile(&command.source, wanted, sources, &mut reads, display)? else {
+    let expression = command.expression.as_deref();
+    let entry = if expression.is_some() { session::EXPRESSION } else { &call.entry_name };
+    let wanted = Wanted { stage, expression, only: Some(entry), keep_gradients, ..Wanted::default() };
+    let compiled = session::compile(&command.source, wanted, sources, &mut reads, display);
+    let Some(session) = compiled.map_err(|problems| if expression.is_some() { of_expression(problems) } else { problems })? else {
         return Ok(());
     };
-    let arguments = session::arguments(&session, call, &mut reads)?;
+    if expression.is_some() && !session.entry(entry)?.params.is_empty() {
+        return Err(vec![is_function()]);
+    }
+    let arguments = session::arguments(&session, entry, &call.args, &mut reads)?;
     let inputs: Vec<Value> = arguments.values.iter().map(values::from_flat).collect();
     let reverse = command.reverse.map_or(Reverse::Columns, Reverse::from);
-    let outcome = eval::eval_by(&session.program, &call.entry_name, inputs.clone(), reverse).map_err(problem)?;
+    let outcome = eval::eval_by(&session.program, entry, inputs.clone(), reverse).map_err(problem)?;
     let trace = match command.trace {
         true => {
-            let record = eval::record(&session.program, &call.entry_name, inputs).map_err(problem)?;
+            let record = eval::record(&session.program, entry, inputs).map_err(problem)?;
             Some(Trace::of(&record).map_err(|problem| vec![problem])?.text())
         }
         false => None,
@@ -48,6 +54,17 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
     Ok(())
 }
 
+/// What is said of the entry that an expression becomes, as it is of the expression.
+fn of_expression(problems: Diagnostics) -> Diagnostics {
+    let is_entrys = |problem: &Diagnostic| problem.code == "E0206";
+    problems.into_iter().map(|problem| if is_entrys(&problem) { is_function() } else { problem }).collect()
+}
+
+fn is_function() -> Diagnostic {
+    let problem = Diagnostic::error("E0817", Span::NONE, "the expression is a function and has no value to print");
+    problem.help("apply it to arguments, as in `sqrt 2.0`")
+}
+
 impl From<ReverseName> for Reverse {
     fn from(name: ReverseName) -> Reverse {
         match name {
@@ -56,7 +73,8 @@ impl From<ReverseName> for Reverse {
     }
 }
 
-fn problem(error: RuntimeError) -> Diagnostics {
+/// What is said of a run-time error.
+pub fn problem(error: RuntimeError) -> Diagnostics {
     vec![match error.kind {
         ErrorKind::Status(kind) => Diagnostic::error(status::error(kind).0, error.span, error.message).help(status::help(kind)),
         ErrorKind::Argument => Diagnostic::error("E0805", error.span, error.message),

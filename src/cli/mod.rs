@@ -2,19 +2,23 @@
 //!
 //! In: the words of a command line (CLI.md). Out: results on standard output, diagnostics on standard error,
 //! and the exit status: 0 success, 1 the program or its arguments are at fault, 2 wrong usage, 3 a tool is
-//! missing. Everything runs on a thread with a large stack; a panic becomes the internal error E0901, and a
+//! missing, 4 a derivative is wrong. Everything runs on a thread with a large stack; a panic becomes the internal error E0901, and a
 //! reader who closes the pipe early is no error.
 //!
 //! `options` are the words, `files` what is read, `output` what is written, `args` with `json` and `npy` turn words into
 //! arguments, `values` turns results into text, `render` draws diagnostics, whose names `tame` keeps on a line, `pages` explains them.
 
 pub mod args;
+mod bench;
 mod build;
 mod check;
+mod choices;
+mod effects;
 mod emit;
 mod eval;
 mod explain;
 pub mod files;
+mod gradcheck;
 pub mod json;
 pub mod npy;
 mod options;
@@ -24,6 +28,8 @@ pub mod render;
 mod rewrite;
 mod run;
 mod session;
+mod shell;
+mod stale;
 mod tame;
 pub mod values;
 
@@ -40,11 +46,27 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
 use options::{Cli, Color, Command, Display, MessageFormat};
 
-/// The command that words ask for. `eval` computes derivatives as the program is written, unless it optimises it.
-fn parsed(words: &[OsString]) -> Result<Cli, clap::Error> {
+/// The command line with what holds between the options of one command only: `eval` computes derivatives as the program is
+/// written, unless it optimises it; an expression needs neither a file nor an entry.
+fn command() -> clap::Command {
     let asks_schedule = |arg: clap::Arg| arg.requires("schedule");
-    let command = Cli::command().mut_subcommand("eval", |eval| eval.mut_arg("mode", asks_schedule).mut_arg("checkpoint", asks_schedule));
-    Cli::from_arg_matches(&command.try_get_matches_from(words)?)
+    let not_for_expressions = |arg: clap::Arg| {
+        let given = clap::builder::ArgPredicate::IsPresent;
+        arg.required(false).required_unless_present("expression").default_value_if("expression", given, options::NONE)
+    };
+    Cli::command().mut_subcommand("eval", |eval| {
+        eval.mut_arg("mode", asks_schedule)
+            .mut_arg("checkpoint", asks_schedule)
+            // what is changed goes to the end, but for its place among the words
+            .mut_arg("file", |arg| not_for_expressions(arg).index(1))
+            .mut_arg("entry_name", |arg| not_for_expressions(arg).conflicts_with("expression").index(2))
+            .mut_arg("args", |arg| arg.index(3))
+    })
+}
+
+/// The command that words ask for.
+fn parsed(words: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(words)?)
 }
 
 /// Runs the command of the process's command line.
@@ -87,6 +109,10 @@ fn dispatch(command: Command, display: &Display) -> u8 {
         Command::Run(command) => run::run(&command, &mut sources, display),
         Command::Build(command) => build::run(&command, &mut sources, display),
         Command::Explain(command) => explain::run(&command, &mut sources, display),
+        Command::Gradcheck(command) => gradcheck::run(&command, &mut sources, display),
+        Command::Bench(command) => bench::run(&command, &mut sources, display),
+        Command::Completions(command) => shell::completions(&command),
+        Command::Man(command) => shell::man(&command),
         Command::Rewrite(command) => rewrite::run(&command, &mut sources, display),
     };
     match done {
@@ -103,7 +129,7 @@ fn warn(warnings: &[Diagnostic], sources: &SourceMap, display: &Display) -> Resu
     }
     let count = if warnings.len() == 1 { "a warning".to_string() } else { format!("{} warnings", warnings.len()) };
     Err(vec![
-        Diagnostic::error("E0017", Span::NONE, format!("{count}, which `--deny-warnings` does not allow"))
+        Diagnostic::error("E0020", Span::NONE, format!("{count}, which `--deny-warnings` does not allow"))
             .help("mend what they say, or leave the option out"),
     ])
 }
@@ -130,8 +156,10 @@ fn report(problems: &[Diagnostic], sources: &SourceMap, display: &Display) -> u8
     let has = |codes: &[&str]| problems.iter().any(|problem| codes.contains(&problem.code));
     if has(&["E0903"]) {
         3
-    } else if has(&["E0012", "E0014", "E0808"]) {
+    } else if has(&["E0012", "E0014", "E0020", "E0019", "E0808"]) {
         2
+    } else if has(&["E0820"]) {
+        4
     } else {
         1
     }

@@ -8,10 +8,9 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use crate::mode::Mode;
-use crate::real::Real;
+pub use super::choices::{Color, MessageFormat, ModeName, RealName, ReverseName, Target};
 use crate::types::{Derive, FixedSize};
 
 /// Differentiates numerical array programs written in F-smooth and emits C.
@@ -36,10 +35,18 @@ pub enum Command {
     Run(RunCommand),
     /// Compile to a shared library (.so, .dylib, .dll), a static library (.a) or an object (.o)
     Build(BuildCommand),
+    /// Hold the derivatives of an entry at a point against central differences; exit 4 where one is wrong
+    Gradcheck(GradcheckCommand),
+    /// Time the compiled entry: median with its interval, per element, and bytes per second of its inputs and outputs
+    Bench(BenchCommand),
     /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code
     Explain(ExplainCommand),
     /// Apply a strategy to one expression and print the result on one line; exit 1 when it does not apply
     Rewrite(RewriteCommand),
+    /// Print a script that completes smoothc's words in a shell
+    Completions(CompletionsCommand),
+    /// Print the manual page of smoothc or of one command, in roff
+    Man(ManCommand),
 }
 
 /// How messages look; may stand anywhere.
@@ -59,72 +66,8 @@ pub struct Display {
     pub color: Color,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MessageFormat {
-    Human,
-    Json,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Target {
-    C,
-    Futhark,
-}
-
-impl From<Target> for crate::driver::Target {
-    fn from(target: Target) -> crate::driver::Target {
-        match target {
-            Target::C => crate::driver::Target::C,
-            Target::Futhark => crate::driver::Target::Futhark,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RealName {
-    F64,
-    F32,
-}
-
-impl From<RealName> for Real {
-    fn from(real: RealName) -> Real {
-        match real {
-            RealName::F64 => Real::F64,
-            RealName::F32 => Real::F32,
-        }
-    }
-}
-
-/// How derivatives are computed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeName {
-    Auto,
-    Forward,
-    Reverse,
-}
-
-impl From<ModeName> for Mode {
-    fn from(name: ModeName) -> Mode {
-        match name {
-            ModeName::Auto => Mode::Auto,
-            ModeName::Forward => Mode::Forward,
-            ModeName::Reverse => Mode::Reverse,
-        }
-    }
-}
-
-/// How the interpreter evaluates reverse derivatives, where not by columns.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReverseName {
-    DualNumbers,
-}
+/// The file and the entry of `eval -e EXPR`: no word of a command line has this character.
+pub const NONE: &str = "\0";
 
 /// What to compile and how.
 #[derive(Args)]
@@ -181,12 +124,19 @@ pub struct Emission {
     /// The language that is emitted
     #[arg(long, value_enum, default_value_t = Target::C)]
     pub target: Target,
-    /// What the Futhark compiler makes: c, multicore, opencl, cuda or hip
-    #[arg(long, value_name = "NAME", default_value = "c", value_parser = crate::toolchain::futhark::BACKENDS)]
-    pub futhark_backend: String,
+    /// What the Futhark compiler makes: c, the default, multicore, opencl, cuda or hip; with --target futhark
+    #[arg(long, value_name = "NAME", value_parser = crate::toolchain::futhark::BACKENDS)]
+    pub futhark_backend: Option<String>,
     /// Put before public names
     #[arg(long, value_name = "NAME", default_value = "", value_parser = identifier)]
     pub prefix: String,
+}
+
+impl Emission {
+    /// What the Futhark compiler is asked to make.
+    pub fn backend(&self) -> &str {
+        self.futhark_backend.as_deref().unwrap_or("c")
+    }
 }
 
 #[derive(Args)]
@@ -201,30 +151,65 @@ pub struct EmitCommand {
     pub source: Source,
     #[command(flatten)]
     pub emission: Emission,
+    #[command(flatten)]
+    pub manifest: ManifestWord,
     /// Where the text goes
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+    /// Emit one header with all functions in it, `static inline`; `-o x.h`
+    #[arg(long)]
+    pub header_only: bool,
+    /// Write nothing; exit 1 and print a diff where the files on disk are not what would be written
+    #[arg(long, requires = "output", conflicts_with = "dump")]
+    pub check: bool,
+}
+
+/// What describes emitted C.
+#[derive(Args)]
+pub struct ManifestWord {
+    /// Describe the entries of emitted C in a JSON file: names, types, shapes, workspace
+    #[arg(long, value_name = "PATH")]
+    pub manifest: Option<PathBuf>,
+}
+
+/// How emitted code is compiled.
+#[derive(Args)]
+pub struct Compilation {
+    /// Compile for any processor of this kind, without -march=native
+    #[arg(long)]
+    pub portable: bool,
 }
 
 /// An entry and what it is called with.
 #[derive(Args)]
-pub struct CallWords {
+pub struct CallArgs {
     /// The entry to call, by its source name
     pub entry_name: String,
     /// JSON such as `1.5`, `[1, 2]`, `true`, or `@path` of a .json or .npy file
     #[arg(value_name = "ARG")]
     pub args: Vec<String>,
+}
+
+/// A call, and where its result goes.
+#[derive(Args)]
+pub struct CallWords {
+    #[command(flatten)]
+    pub call: CallArgs,
     /// Save the result: `.npy` for an array or a number, `.json` for anything
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Args)]
+#[command(override_usage = "smoothc eval [OPTIONS] FILE ENTRY [ARG]...\n       smoothc eval [OPTIONS] -e EXPR [FILE]")]
 pub struct EvalCommand {
     #[command(flatten)]
     pub source: Source,
     #[command(flatten)]
     pub call: CallWords,
+    /// Evaluate an expression in place of an entry, with the declarations of FILE if one is named
+    #[arg(short, long, value_name = "EXPR", allow_hyphen_values = true, conflicts_with_all = ["entry", "derive"])]
+    pub expression: Option<String>,
     /// Print a second line with the numbers of operations, comparisons, reads and writes
     #[arg(long)]
     pub count: bool,
@@ -244,7 +229,48 @@ pub struct RunCommand {
     #[command(flatten)]
     pub emission: Emission,
     #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
     pub call: CallWords,
+}
+
+#[derive(Args)]
+pub struct GradcheckCommand {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
+    pub call: CallArgs,
+}
+
+#[derive(Args)]
+pub struct BenchCommand {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
+    pub call: CallArgs,
+    /// Time a C function with the entry's C signature beside it, in turns
+    #[arg(long, value_name = "FILE.c:FUNCTION", value_parser = super::bench::against::parse)]
+    pub against: Option<String>,
+    /// Print one JSON object, times in seconds
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct CompletionsCommand {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub struct ManCommand {
+    /// The command whose page is wanted
+    #[arg(value_name = "COMMAND")]
+    pub subcommand: Option<String>,
 }
 
 #[derive(Args)]
@@ -253,6 +279,10 @@ pub struct BuildCommand {
     pub source: Source,
     #[command(flatten)]
     pub emission: Emission,
+    #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
+    pub manifest: ManifestWord,
     /// Where the library or object goes; its ending says what it is
     #[arg(short, long, value_name = "PATH")]
     pub output: PathBuf,
@@ -326,8 +356,7 @@ mod tests {
 
     #[test]
     fn the_parser_is_well_formed() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
+        crate::cli::command().debug_assert();
     }
 
     #[test]
@@ -339,12 +368,12 @@ mod tests {
             "smoothc run f.smooth -o j.npy e -- 1 -2.5 -Infinity",
         ] {
             let Ok(Cli { command: Command::Run(run), .. }) = parse(words) else { panic!("{words}") };
-            let args: Vec<&str> = run.call.args.iter().map(|arg| arg.trim()).collect();
+            let args: Vec<&str> = run.call.call.args.iter().map(|arg| arg.trim()).collect();
             assert_eq!(args, ["1", "-2.5", "-Infinity"], "{words}");
             assert_eq!(run.call.output, Some(PathBuf::from("j.npy")));
         }
         let Ok(Cli { command: Command::Run(run), .. }) = parse("smoothc run f.smooth e -.5 +5") else { panic!("a point first") };
-        assert_eq!(run.call.args.iter().map(|arg| arg.trim()).collect::<Vec<_>>(), ["-.5", "+5"]);
+        assert_eq!(run.call.call.args.iter().map(|arg| arg.trim()).collect::<Vec<_>>(), ["-.5", "+5"]);
         for words in
             ["smoothc run f.smooth e -x", "smoothc", "smoothc frob", "smoothc build f.smooth", "smoothc emit f.smooth --target java"]
         {

@@ -73,7 +73,8 @@ impl Output {
         self.file()?.file_name().map(|name| name.to_string_lossy().into_owned())
     }
 
-    fn file(&self) -> Option<&Path> {
+    /// The path, of a file.
+    pub fn file(&self) -> Option<&Path> {
         match self {
             Output::File(path) => Some(path),
             Output::Stdout | Output::Device(_) => None,
@@ -111,7 +112,7 @@ pub fn write(outputs: &[(&Output, &[u8])], reads: &Reads) -> Result<(), Diagnost
     }
     for (output, bytes) in outputs {
         match output {
-            Output::Stdout => print(bytes)?,
+            Output::Stdout => self::bytes(bytes)?,
             Output::Device(path) => {
                 // a file behind a descriptor keeps what it has
                 let file = std::fs::OpenOptions::new().append(true).open(path);
@@ -172,11 +173,19 @@ fn followed(path: &Path) -> PathBuf {
 
 /// Prints text on standard output.
 pub fn text(text: &str) -> Result<(), Diagnostics> {
-    print(text.as_bytes())
+    bytes(text.as_bytes())
 }
 
-fn print(bytes: &[u8]) -> Result<(), Diagnostics> {
+/// Prints bytes on standard output.
+pub fn bytes(bytes: &[u8]) -> Result<(), Diagnostics> {
     finish(io::stdout().lock().write_all(bytes))
+}
+
+impl super::options::ManifestWord {
+    /// Where the manifest goes, if one is wanted.
+    pub fn output(&self) -> Result<Option<Output>, Diagnostics> {
+        self.manifest.as_deref().map(|path| Output::new(path, &["json"])).transpose().map_err(|problem| vec![problem])
+    }
 }
 
 /// The endings of a result.

@@ -8,22 +8,32 @@ use std::path::{Component, Path, PathBuf};
 
 use super::args::{self, Arguments};
 use super::files::Reads;
-use super::options::{CallWords, Display, Emission, Source};
-use super::{output, warn};
+use super::options::{Compilation, Display, Emission, Source};
+use super::{effects, options, output, warn};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{Options, Schedule, Session};
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
+use crate::syntax::ast::OpenWhat;
+use crate::toolchain::compiler;
 
 /// What a command needs of a compilation.
 #[derive(Clone, Copy, Default)]
 pub struct Wanted<'a> {
     /// The last stage to run.
     pub stage: &'a str,
+    /// An expression in place of an entry: the program is this, after the declarations of the file.
+    pub expression: Option<&'a str>,
     /// Keep only this entry.
     pub only: Option<&'a str>,
     pub emission: Option<&'a Emission>,
+    /// Derivatives are compiled too, which `stage` does not say.
+    pub checks_derivatives: bool,
     /// The name of the header that goes with emitted C, if any.
     pub header: Option<&'a str>,
+    /// All C goes into the header.
+    pub header_only: bool,
+    /// What the C offers is wanted too.
+    pub manifest: bool,
     /// Keep the derivation.
     pub record: bool,
     /// Gradients in a Double are reverse derivatives too.
@@ -41,10 +51,17 @@ pub fn compile(
 ) -> Result<Option<Session>, Diagnostics> {
     // also where nothing is optimised: a misspelt name is a mistake everywhere
     source.disable.iter().try_for_each(|name| crate::driver::check_disabled(name)).map_err(|problem| vec![problem])?;
-    let text = reads.source(&source.file).map_err(|problem| vec![problem])?;
-    let name = if source.file.as_os_str() == "-" { "<stdin>".to_string() } else { normal(&source.file).display().to_string() };
+    effects::check(source, &wanted).map_err(|problem| vec![problem])?;
+    let file = match source.file.as_os_str() == options::NONE {
+        true => None,
+        false => Some((file_name(&source.file), reads.source(&source.file).map_err(|problem| vec![problem])?)),
+    };
+    let (name, text) = match wanted.expression {
+        Some(expression) => (EXPRESSION_FILE.to_string(), declared(expression, file.as_ref().map(|(_, text)| text.as_str()))),
+        None => file.clone().unwrap_or_default(),
+    };
     let options = Options {
-        entries: source.entry.clone(),
+        entries: if wanted.expression.is_some() { vec![EXPRESSION.to_string()] } else { source.entry.clone() },
         derive: source.derive.clone(),
         sizes: source.size.clone(),
         schedule: schedule(source, reads)?,
@@ -60,11 +77,17 @@ pub fn compile(
         only: wanted.only.map(str::to_string),
         prefix: wanted.emission.map(|emission| emission.prefix.clone()).unwrap_or_default(),
         header: wanted.header.unwrap_or_default().to_string(),
+        header_only: wanted.header_only,
         target: wanted.emission.map(|emission| emission.target.into()).unwrap_or_default(),
     };
     let mut session = Session::new(&name, &text, options);
     let stage = source.dump.as_deref().unwrap_or(wanted.stage);
-    let done = session.run_to(stage, &mut |path, from| open(path, from, reads));
+    let done = session.run_to(stage, &mut |path, from| match &file {
+        Some(file) if from == EXPRESSION_FILE && path == MAIN => Ok(file.clone()),
+        // the file's own `open` says what is wrong with it
+        Some((name, _)) if from == EXPRESSION_FILE => Ok(open(path, name, reads).unwrap_or_default()),
+        Some(_) | None => open(path, from, reads),
+    });
     sources.clone_from(&session.sources);
     if source.time_passes {
         let mut stderr = std::io::stderr().lock();
@@ -82,10 +105,53 @@ pub fn compile(
     Ok(Some(session))
 }
 
+/// The entry that an expression becomes, and the file that declares it.
+pub const EXPRESSION: &str = "it";
+const EXPRESSION_FILE: &str = "<expression>";
+/// What that file calls the one that is named on the command line.
+const MAIN: &str = "the file";
+
+/// A program whose entry is the expression: indented, so that no line of it is a declaration of its own. It opens the file and
+/// what the file opens.
+fn declared(expression: &str, file: Option<&str>) -> String {
+    let opened = file.map(|text| crate::syntax::parse_recovering(text, Span::NONE.file).0.opens).unwrap_or_default();
+    let paths = opened.iter().filter_map(|open| match &open.what {
+        OpenWhat::File(path) => Some(&**path),
+        OpenWhat::Library(_) => None,
+    });
+    let opens: String = paths.chain(file.map(|_| MAIN)).map(|path| format!("open \"{path}\"\n")).collect();
+    let lines: String = expression.lines().map(|line| format!("  {line}\n")).collect();
+    format!("{opens}let {EXPRESSION} =\n{lines}")
+}
+
+/// What diagnostics call a file.
+fn file_name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "<stdin>".to_string() } else { normal(path).display().to_string() }
+}
+
+impl compiler::Mode {
+    /// How the command wants emitted code compiled.
+    pub fn of(source: &Source, compilation: &Compilation) -> compiler::Mode {
+        let arithmetic = compiler::Arithmetic::of(source.strict_fp);
+        compiler::Mode { arithmetic, parallel: source.parallel, portable: compilation.portable }
+    }
+}
+
 /// The arguments of a call.
-pub fn arguments(session: &Session, call: &CallWords, reads: &mut Reads) -> Result<Arguments, Diagnostics> {
-    args::paths(&call.args).for_each(|path| reads.note(path));
-    args::read(session.entry(&call.entry_name)?, &call.args)
+pub fn arguments(session: &Session, entry: &str, words: &[String], reads: &mut Reads) -> Result<Arguments, Diagnostics> {
+    args::paths(words).for_each(|path| reads.note(path));
+    args::read(session.entry(entry)?, words)
+}
+
+/// The same program once more with other options, after a stage; its warnings are known.
+pub fn again(first: &Session, change: impl FnOnce(&mut Options), stage: &str, reads: &mut Reads) -> Result<Session, Diagnostics> {
+    let mut options = first.options.clone();
+    change(&mut options);
+    let main = first.sources.files.get(first.main as usize);
+    let (name, text) = main.map(|file| (&*file.name, &*file.text)).unwrap_or_default();
+    let mut session = Session::new(name, text, options);
+    session.run_to(stage, &mut |path, from| open(path, from, reads))?;
+    Ok(session)
 }
 
 /// A name is one of the schedules that are built in, anything with a point or a slash a strategy file.

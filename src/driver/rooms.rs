@@ -84,7 +84,7 @@ fn disabled_rules(options: &Options) -> Vec<String> {
 }
 
 /// The name of the built-in schedule that the options name, or give the text of.
-fn built_in_schedule(session: &Session) -> Result<Option<String>, Diagnostics> {
+pub fn built_in_schedule(session: &Session) -> Result<Option<String>, Diagnostics> {
     match &session.options.schedule {
         super::Schedule::Named(name) => Ok(Some(name.clone())),
         text @ super::Schedule::Text { .. } => Ok(schedule(text, &mut session.sources.clone())?.built_in_name().map(str::to_string)),
@@ -139,19 +139,18 @@ fn allows_algebra(session: &Session) -> Result<bool, Diagnostics> {
 }
 
 pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    let main = session.sources.files.get(session.main as usize).map(|file| file.name.to_string()).unwrap_or_default();
-    // the folder is this machine's business
-    let source_name = main.rsplit(['/', '\\']).next().unwrap_or_default().to_string();
+    let provenance = super::provenance::of(session)?;
     let prefix = session.options.prefix.clone();
     let one = |problem| vec![problem];
     match session.options.target {
         Target::C => {
-            let options = emission::COptions { prefix, header_name: session.options.header.clone(), source_name };
+            let Options { header_only, ref header, .. } = session.options;
+            let options = emission::COptions { prefix, header_name: header.clone(), header_only, provenance };
             session.files = Some(emission::c(&session.loops, &options).map_err(one)?);
         }
         Target::Futhark => {
             let (real, strict_fp) = (session.options.real, session.options.strict_fp);
-            let options = emission::futhark::FutharkOptions { prefix, source_name, real, strict_fp };
+            let options = emission::futhark::FutharkOptions { prefix, source_name: provenance.source, real, strict_fp };
             session.futhark = Some(emission::futhark::futhark(&session.program, &options).map_err(one)?);
         }
     }

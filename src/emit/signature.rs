@@ -16,6 +16,8 @@ use super::names::Names;
 pub struct EntrySignature {
     /// The name in the source.
     pub source_name: String,
+    /// The source's documentation.
+    pub doc: String,
     /// The name in C.
     pub name: String,
     /// The name of the function that gives the bytes of workspace; it takes the sizes, then the Index and Bool
@@ -30,6 +32,8 @@ pub struct Parameter {
     pub name: String,
     pub kind: ParameterKind,
     pub elem: Elem,
+    /// The type in C of what is passed, or of an element.
+    pub c_type: &'static str,
 }
 
 /// What a C parameter is. Lengths are over the source's size names and Index parameters, in the C order; an
@@ -108,7 +112,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
             measure_texts.push(text.clone());
         }
         texts.push(text);
-        parameters.push(Parameter { name: c_name.clone(), kind, elem });
+        parameters.push(Parameter { name: c_name.clone(), kind, elem, c_type: ty });
     }
     let mut taken = c_names.clone();
     if function.is_entry {
@@ -126,7 +130,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     let list = |texts: &[String]| if texts.is_empty() { "void".to_string() } else { texts.join(", ") };
     let fallible = function.is_entry || can_fail(&function.body);
     let result = if fallible { "smooth_status" } else { "void" };
-    let linkage = if function.is_entry { "" } else { "static " };
+    let linkage = if function.is_entry { file.linkage } else { "static " };
     let body = format!("{linkage}{result} {name}({})", list(&texts));
     let public_measure = format!("{linkage}size_t {workspace_name}({})", list(&measure_texts));
     let prototypes = vec![public_measure.clone(), body.clone()];
@@ -139,7 +143,13 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     };
     let doc = documentation(function, &parameters);
     let short_doc = function.doc.iter().flat_map(|doc| doc.lines()).map(|line| comment(line.trim())).collect();
-    let entry = EntrySignature { source_name: function.name.to_string(), name, workspace: workspace_name, parameters };
+    let entry = EntrySignature {
+        source_name: function.name.to_string(),
+        doc: function.doc.as_deref().unwrap_or_default().to_string(),
+        name,
+        workspace: workspace_name,
+        parameters,
+    };
     Described {
         entry,
         names: c_names,

@@ -46,15 +46,29 @@ pub fn load(source: &str, mode: impl Into<Mode>, interface: Interface, span: Spa
     let folder = tempfile::tempdir().map_err(|error| cannot(format!("cannot make a temporary folder: {error}")))?;
     let path = folder.path().join(format!("program{}", std::env::consts::DLL_SUFFIX));
     compiler::compile(&text, Artifact::SharedLibrary, mode, &path)?;
-    // SAFETY: the library is the one just made from our own C, which has no initialisers.
-    let library = unsafe { Library::new(&path) }.map_err(|error| {
+    let library = open(&path).map_err(|error| {
         cannot(format!("cannot load the compiled program: {error}"))
             .help("set TMPDIR to a folder that programs may be loaded from, and CC to a compiler for this machine")
     })?;
     Ok(Loaded { interface, span, library, names, _folder: folder })
 }
 
+/// Loads a library that was just made. What it misses is an error here, not the end of the process at the first call.
+fn open(path: &std::path::Path) -> Result<Library, libloading::Error> {
+    // SAFETY: the library is the one just made from our own C, which has no initialisers.
+    #[cfg(unix)]
+    return unsafe { libloading::os::unix::Library::open(Some(path), libloading::os::unix::RTLD_NOW) }.map(Library::from);
+    // SAFETY: as above.
+    #[cfg(not(unix))]
+    return unsafe { Library::new(path) };
+}
+
 impl Loaded {
+    /// The parameters of the entry.
+    pub fn params(&self) -> &[crate::ir::Var] {
+        &self.interface.params
+    }
+
     /// Calls the entry once.
     pub fn call(&self, args: &[Flat], bindings: &Bindings) -> Result<Flat, Diagnostic> {
         let mut prepared = self.prepare(args, bindings)?;

@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// What `run`, `build` and `bench` compile with.
-const FLAGS: &[&str] = &["-std=c99", "-O3", "-march=native", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"];
+const FLAGS: &[&str] = &["-std=c99", "-O3", NATIVE, "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"];
 
 /// Whether results may differ in their last digits from the program as written: `--strict-fp` says that they may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,22 +51,27 @@ impl Arithmetic {
 pub struct Mode {
     pub arithmetic: Arithmetic,
     pub parallel: bool,
+    /// Not for this machine's processor alone.
+    pub portable: bool,
 }
 
 impl From<Arithmetic> for Mode {
     fn from(arithmetic: Arithmetic) -> Mode {
-        Mode { arithmetic, parallel: false }
+        Mode { arithmetic, ..Mode::default() }
     }
 }
 
 impl Mode {
     /// The compiler's flags, of CLI.md, Emitted C.
     pub fn flags(self) -> Vec<&'static str> {
-        self.arithmetic.flags().into_iter().chain(self.parallel.then_some(OPENMP)).collect()
+        let flags = self.arithmetic.flags().into_iter().chain(self.parallel.then_some(OPENMP));
+        flags.filter(|flag| !self.portable || *flag != NATIVE).collect()
     }
 }
 
 const OPENMP: &str = "-fopenmp";
+/// For the processor of this machine.
+const NATIVE: &str = "-march=native";
 
 /// What to make of a C file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,12 +136,13 @@ pub fn compile_generated(
     folder: &Path,
     file: &Path,
     artifact: Artifact,
-    arithmetic: Arithmetic,
+    mode: Mode,
     output: &Path,
     libraries: &[&str],
 ) -> Result<(), Diagnostic> {
-    let flags = &["-O3", "-march=native", "-fno-math-errno", "-w", arithmetic.contraction()];
-    make(&Job { folder, file, flags, libraries }, artifact, output)
+    let mut flags = vec!["-O3", "-fno-math-errno", "-w", mode.arithmetic.contraction()];
+    flags.extend((!mode.portable).then_some(NATIVE));
+    make(&Job { folder, file, flags: &flags, libraries }, artifact, output)
 }
 
 /// One C file and how it is compiled.

@@ -4,7 +4,7 @@
 //! (`n / 2`, `max n m`) are evaluated as LANGUAGE.md says: Index arithmetic wraps. A size that depends on
 //! data has no number.
 
-use super::flat::Shape;
+use super::flat::{Column, Flat, Shape};
 use crate::ir::eval::real;
 use crate::ir::prim::Prim;
 use crate::ir::size::Atom;
@@ -19,6 +19,30 @@ impl Bindings {
     pub fn bind(&mut self, var: &Var, value: i64) {
         if self.get(var).is_none() {
             self.0.push((var.clone(), value));
+        }
+    }
+
+    /// Gives the sizes of a parameter the values that an argument has.
+    pub fn observe(&mut self, param: &Var, argument: &Flat) {
+        match (param.ty(), argument.columns.first()) {
+            (Type::Index(_), Some(Column::Index(items))) => items.iter().for_each(|value| self.bind(param, *value)),
+            (Type::Bool, Some(Column::Bool(items))) => items.iter().for_each(|value| self.bind(param, i64::from(*value))),
+            (ty, _) => self.observe_shape(ty, &argument.shape),
+        }
+    }
+
+    fn observe_shape(&mut self, ty: &Type, shape: &Shape) {
+        match (ty, shape) {
+            (Type::Array(element, size), Shape::Array(length, inner)) => {
+                if let Some(var) = size.as_var() {
+                    self.bind(var, *length as i64);
+                }
+                self.observe_shape(element, inner);
+            }
+            (Type::Tuple(parts), Shape::Tuple(shapes)) => {
+                parts.iter().zip(shapes).for_each(|(part, shape)| self.observe_shape(part, shape));
+            }
+            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => {}
         }
     }
 

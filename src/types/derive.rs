@@ -79,6 +79,18 @@ impl Derive {
     }
 }
 
+/// As [`Derive::parse`] reads it.
+impl std::fmt::Display for Derive {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}:{}", self.kind.name(), self.function)?;
+        match &self.parameters {
+            Parameters::First => Ok(()),
+            Parameters::Named(names) => write!(f, ":{}", names.join(",")),
+            Parameters::All => write!(f, ":*"),
+        }
+    }
+}
+
 impl Kind {
     pub const ALL: [(&'static str, Kind); 6] = [
         ("jvp", Kind::Jvp),

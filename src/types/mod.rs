@@ -41,7 +41,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::ir::Program;
 use crate::source::{SourceMap, Span};
 
-pub use derive::{Derive, Kind};
+pub use derive::{Derive, Kind, Parameters};
 pub use free::{Free, NAME as EXPRESSION, expression};
 pub use modules::Loader;
 pub use signature::Signature;

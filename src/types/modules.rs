@@ -13,6 +13,8 @@ use crate::syntax::ast::{Decl, Module, Name, OpenWhat, TypeDecl};
 
 /// The M-tilde library of Figure 4 and what the paper's programs use beside it.
 const LINALG: &str = include_str!("linalg.smooth");
+/// What a source map calls it.
+pub const LIBRARY: &str = "linalg";
 
 /// Reads a file that an `open` names: (path as written, name of the opening file) to (name, text), or why not.
 pub type Loader<'a> = dyn FnMut(&str, &str) -> Result<(String, String), String> + 'a;
@@ -82,7 +84,7 @@ impl Modules {
 
 /// The library, and a main file of this one declaration.
 pub fn with_library(sources: &mut SourceMap, decl: Decl) -> (Modules, Diagnostics) {
-    let library = sources.add("linalg", LINALG);
+    let library = sources.add(LIBRARY, LINALG);
     let load = &mut |_: &str, _: &str| Err("an expression opens no file".to_string());
     let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
     loading.file(library, None);
@@ -111,7 +113,7 @@ struct Loading<'a, 'l> {
 
 /// Parses the main file, the library and everything that is opened.
 pub fn load(sources: &mut SourceMap, main: u32, load: &mut Loader) -> (Modules, Diagnostics) {
-    let library = sources.add("linalg", LINALG);
+    let library = sources.add(LIBRARY, LINALG);
     let name = sources.files[main as usize].name.to_string();
     let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
     loading.file(library, None);

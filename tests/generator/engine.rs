@@ -171,7 +171,7 @@ fn emit(program: &Core, schedule: &'static str, with: With) -> Result<Native, Fa
         let options = smoothc::loops::Options { parallel, eager: with == With::Eager, ..Default::default() };
         smoothc::loops::optimise(loops, &options).map_err(|problems| Failure::of("loops", &problems, ""))
     })?;
-    let options = smoothc::emit::COptions { prefix: String::new(), header_name: String::new(), source_name: String::new() };
+    let options = smoothc::emit::COptions::default();
     let files = guarded("emit", || smoothc::emit::c(&loops, &options).map_err(|problem| Failure::of("emit", &[problem], "")))?;
     let mut interfaces = Vec::new();
     for name in names {

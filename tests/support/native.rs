@@ -220,7 +220,7 @@ pub fn parallel(
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
     let mut command = Command::new(super::tools::c_compiler());
     if optimised {
-        command.args(compiler::Mode { arithmetic: compiler::Arithmetic::Fast, parallel: true }.flags());
+        command.args(compiler::Mode { parallel: true, ..compiler::Mode::default() }.flags());
     } else {
         command.args(["-std=c99", "-g", "-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
     }

@@ -45,6 +45,17 @@ pub const PAGES: &[Page] = &[
         "more errors than are shown",
         "At most a hundred errors are printed. Mend the first ones; the others may be their consequence.",
     ),
+    page(
+        "E0017",
+        "an option without effect",
+        "The command or its target never looks at the option, so that what it promises does not come: Futhark keeps its\nchecks, `--futhark-backend` is nothing to C, and `check` neither optimises nor emits. Leave it out, or name the target\nthat it is for.",
+    ),
+    page(
+        "E0018",
+        "an emitted file that is stale",
+        "`smoothc emit --check` found a file that is not what the command would write; the diff shows what it would change.\nThe first line has the version, the options and a hash of the files that were read. Run the command without --check.",
+    ),
+    page("E0019", "an unknown command", "`smoothc man COMMAND` prints the page of a command; `smoothc --help` lists them."),
     page("W0016", "more warnings than are shown", "At most a hundred warnings are printed."),
     page(
         "E0101",
@@ -144,7 +155,7 @@ pub const PAGES: &[Page] = &[
         "Nothing mentions the parameter or the `let`. A name that begins with `_` says that it is so on purpose; in a pattern, `_`\nalone takes what is not needed.",
     ),
     page(
-        "E0017",
+        "E0020",
         "warnings that are denied",
         "With `--deny-warnings` a program with warnings is at fault: exit status 1, and nothing is written.",
     ),

@@ -84,10 +84,31 @@ pub const PAGES: &[Page] = &[
         "`smoothc rewrite STRATEGY EXPR` found no place where the strategy succeeds: a rule by itself is tried at the whole\nexpression only. `topdown s` looks for a place inside, `try s` succeeds in any case.",
     ),
     page(
+        "E0817",
+        "an expression without a value",
+        "`smoothc eval -e EXPR` prints a value. A function has none: apply it to arguments, `sqrt 2.0`.",
+    ),
+    page(
         "E0816",
         "an unknown size",
         "`--size NAME=INT` takes a size that some entry has, by the name that `smoothc check` prints: `n` of `Vector<n>`, or an\nIndex parameter that is the length of something. Every entry with it is specialised; the size is a literal then and\nno parameter, neither in C nor on the command line.",
     ),
+    page(
+        "E0819",
+        "nothing to differentiate in",
+        "`smoothc gradcheck FILE ENTRY` takes the derivative of an entry in its parameters that have Doubles, and this entry has\nnone.",
+    ),
+    page(
+        "E0820",
+        "a derivative is wrong",
+        "`smoothc gradcheck` held the derivative against central differences of the program as written, and one entry differs by\nmore than rounding explains. Its table says which, and how it was computed. Exit status 4. A kink, a point at the edge of\nwhere the function is defined and an infinite slope are not wrong: they are named below the table.",
+    ),
+    page(
+        "E0821",
+        "a C function that cannot be timed beside the entry",
+        "`bench --against FILE.c:FUNCTION` calls FUNCTION as it calls the entry: with its sizes, parameters, results, workspace and\nbytes of workspace, for a status. `smoothc emit` prints the prototype. A `FUNCTION_workspace` in the file is asked for the\nworkspace.",
+    ),
+    page("W0822", "two functions that give different results", "`bench --against` compares what both give for the arguments before it times them."),
     page("E0901", "an error in smoothc itself", "This is a bug. Please report it with the program and the command line."),
     page(
         "E0902",

@@ -15,7 +15,7 @@ use super::shim::{self, Interface, leaves};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Status;
 use crate::source::Span;
-use crate::toolchain::compiler::{Arithmetic, Artifact};
+use crate::toolchain::compiler::{Artifact, Mode};
 use crate::toolchain::flat::{Flat, Shape};
 use crate::toolchain::memory::Cells;
 use crate::toolchain::sizes::Bindings;
@@ -50,14 +50,14 @@ pub struct Loaded {
 }
 
 /// Compiles emitted Futhark and loads it.
-pub fn load(source: &str, backend: &str, arithmetic: Arithmetic, interfaces: Vec<Interface>, limits: Limits) -> Result<Loaded, Diagnostic> {
+pub fn load(source: &str, backend: &str, mode: impl Into<Mode>, interfaces: Vec<Interface>, limits: Limits) -> Result<Loaded, Diagnostic> {
     let cannot = |what: String| Diagnostic::error("E0904", Span::NONE, what);
     let folder = tempfile::tempdir().map_err(|error| cannot(format!("cannot make a temporary folder: {error}")))?;
     compiler::generate(source, backend, folder.path(), limits)?;
     append(&folder.path().join("program.c"), &shim::shim(&interfaces))
         .map_err(|error| cannot(format!("cannot write to a temporary folder: {error}")))?;
     let path = folder.path().join(format!("program{}", std::env::consts::DLL_SUFFIX));
-    compiler::compile(folder.path(), backend, Artifact::SharedLibrary, arithmetic, &path)?;
+    compiler::compile(folder.path(), backend, Artifact::SharedLibrary, mode, &path)?;
     let unloadable = |error: libloading::Error| {
         cannot(format!("cannot load the compiled program: {error}"))
             .help("set TMPDIR to a folder that programs may be loaded from, and CC to a compiler for this machine")

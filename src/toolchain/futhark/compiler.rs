@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::toolchain::compiler::{self, Arithmetic, Artifact};
+use crate::toolchain::compiler::{self, Artifact, Mode};
 
 /// What a compilation may take: the type checker is superlinear in the lets of one function.
 #[derive(Clone, Copy, Debug)]
@@ -65,10 +65,10 @@ fn mend_scheduler(file: &Path) -> io::Result<()> {
 }
 
 /// A library, an object or a static library at `output`; a header goes beside it.
-pub fn build(source: &str, backend: &str, artifact: Artifact, arithmetic: Arithmetic, output: &Path) -> Result<(), Diagnostic> {
+pub fn build(source: &str, backend: &str, artifact: Artifact, mode: impl Into<Mode>, output: &Path) -> Result<(), Diagnostic> {
     let folder = tempfile::tempdir().map_err(|error| cannot_write(&error))?;
     generate(source, backend, folder.path(), Limits::default())?;
-    compile(folder.path(), backend, artifact, arithmetic, output)?;
+    compile(folder.path(), backend, artifact, mode, output)?;
     let header = output.with_extension("h");
     std::fs::copy(folder.path().join("program.h"), &header)
         .map(drop)
@@ -76,7 +76,7 @@ pub fn build(source: &str, backend: &str, artifact: Artifact, arithmetic: Arithm
 }
 
 /// Compiles `folder/program.c`.
-pub fn compile(folder: &Path, backend: &str, artifact: Artifact, arithmetic: Arithmetic, output: &Path) -> Result<(), Diagnostic> {
+pub fn compile(folder: &Path, backend: &str, artifact: Artifact, mode: impl Into<Mode>, output: &Path) -> Result<(), Diagnostic> {
     let libraries: &[&str] = match backend {
         "multicore" => &["-lpthread", "-lm"],
         "opencl" => &["-lOpenCL", "-lm"],
@@ -84,7 +84,7 @@ pub fn compile(folder: &Path, backend: &str, artifact: Artifact, arithmetic: Ari
         "hip" => &["-lamdhip64", "-lhiprtc", "-lm"],
         _ => &["-lm"],
     };
-    let made = compiler::compile_generated(folder, &folder.join("program.c"), artifact, arithmetic, output, libraries);
+    let made = compiler::compile_generated(folder, &folder.join("program.c"), artifact, mode.into(), output, libraries);
     made.map_err(|problem| without_platform(backend, libraries, problem))
 }
 
