@@ -40,7 +40,7 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
         }
         false => None,
     };
-    output::value(&values::to_flat(&outcome.value), session.entry(&call.entry_name)?.result_labels(), Real::F64, &output, &reads)?;
+    output::value(&values::to_flat(&outcome.value), session.entry(entry)?.result_labels(), Real::F64, &output, &reads)?;
     if let Some(trace) = trace {
         output::text(&trace)?;
     }
