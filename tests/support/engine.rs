@@ -144,6 +144,11 @@ fn flatten(value: &Json, steps: &mut Vec<Item>) {
             items.iter().for_each(|item| flatten(item, steps));
             steps.push(Item::Close);
         }
+        // a record is a tuple, one of a single field that field
+        Json::Object(fields) => match fields.as_slice() {
+            [(_, only)] => flatten(only, steps),
+            _ => flatten(&Json::Array(fields.iter().map(|field| field.1.clone()).collect()), steps),
+        },
     }
 }
 
