@@ -70,10 +70,64 @@ fn warnings_are_of_names_that_nothing_uses_and_sizes_made_equal() {
     ] {
         assert_eq!(warnings(text), wanted, "{text}");
     }
+    let root = "let f (v: Vector<n>) = gradient (fun x -> ";
+    for (body, wanted) in [
+        ("sqrt (vectorDot x x)", &["W0507"][..]),
+        ("vectorNorm x", &["W0507"]),
+        ("(vectorNorm (x - v)) * 2", &["W0507"]),
+        ("let d = vectorSqNorm x in d ** 0.5", &["W0507"]),
+        ("sqrt (x[0] * x[0] + x[1] ** 2.0)", &["W0507"]),
+        ("sqrt (vectorSum (vectorMap x (fun a -> 2.0 * a * (2.0 * a))))", &["W0507"]),
+        ("sqrt (vectorDot x x + 1e-12)", &[]),
+        ("sqrt (vectorSum x)", &[]),
+        ("vectorSum x * vectorNorm v", &[]),
+        ("vectorDot x x ** 1.5", &[]),
+        ("let r = vectorNorm x in x[0] / r", &[]),
+        ("let d = x[0] - v[1] in sqrt (d * d + (x[1] - v[1]) ** 2.0)", &[]),
+        ("hypot x[0] x[1]", &[]),
+    ] {
+        assert_eq!(warnings(&format!("{root}{body}) v")), wanted, "{body}");
+    }
+    assert_eq!(warnings("let f (v: Vector) = vectorNorm v"), Vec::<&str>::new());
     for text in ["let f (v: Vector<3>) = v[3]", "let f (v: Vector<3>) = v[-1]", "let f (v: Vector<3>) = v[1..3]", "let f = get [1] 1"] {
         assert_eq!(errors(text).first().map(|error| error.0), Some("E0406"), "{text}");
     }
     assert_eq!(errors("let f (v: Vector<3>) = (v[2], v[4..3], v[1..2])"), []);
+}
+
+#[test]
+fn records_are_tuples_with_names() {
+    let camera = "type Camera = { focal: Double; centre: Vector<2> }\ntype Data<n> = { x: Vector<n>; y: Vector<2 * n> }\n";
+    for (text, wanted) in [
+        ("let f (c: Camera) = c.focal", "let f (c: Camera) : Double"),
+        ("let f c = { c with focal = 2.0 }", "let f (c: Camera) : Camera"),
+        ("let f (cs: Array<Camera>) = vectorMap cs (fun c -> c.centre)", "let f (cs: Array<Camera, cs_n>) : Matrix<cs_n, 2>"),
+        ("let f (d: Data<n>) = vectorDot d.x d.y[n..]", "let f (d: Data<n>) : Double"),
+        ("let f (d: Data) = d", "let f (d: Data<d_n>) : Data<d_n>"),
+        ("let f (v: Vector<n>) = { x = v; y = vectorZeros (2 * n) }", "let f (v: Vector<n>) : Data<n>"),
+        ("let f (d: Data<3>) = gradient (fun d -> vectorSum d.x) d", "let f (d: Data<3>) : Data<3>"),
+        ("let f ({ focal = f; centre = c }: Camera) = f * c", "let f (arg1: Camera) : Vector<2>"),
+    ] {
+        assert_eq!(signature(&format!("{camera}{text}")), wanted, "{text}");
+    }
+    for (text, code) in [
+        ("let f (c: Camera) = c.x", "E0309"),
+        ("let f = { focal = 1.0 }", "E0309"),
+        ("let f = { focal = 1.0; focal = 2.0; centre = [0, 0] }", "E0207"),
+        ("let f = { focal = true; centre = [0, 0] }", "E0301"),
+        ("let f = { focal = 1.0; centre = [0, 0, 0] }", "E0401"),
+        ("let f (c: Camera<2>) = c.focal", "E0113"),
+        ("let f (d: Data<2, 3>) = d.x", "E0113"),
+        ("type Camera = { x: Double }", "E0201"),
+        ("type Vector = { x: Double }", "E0201"),
+        ("type T = { f: Double => Double }", "E0310"),
+    ] {
+        assert_eq!(errors(&format!("{camera}{text}")).first().map(|error| error.0), Some(code), "{text}");
+    }
+    let two = "type A = { x: Double; y: Double }\ntype B = { x: Double; y: Double }\n";
+    for (text, wanted) in [("let f a = a.x", &["W0308"][..]), ("let f (a: A) = a.x", &[]), ("let f : A = { x = 1; y = 2 }", &[])] {
+        assert_eq!(warnings(&format!("{two}{text}")), wanted, "{text}");
+    }
 }
 
 #[test]

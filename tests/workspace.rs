@@ -43,6 +43,7 @@ const LEAST: &[(&str, &str, &str, &str)] = &[
     ("mlp", "gradientB2", "8 h", "each residual reads all hidden values; the residuals are the result"),
     ("mlp", "gradients", "8 h", "the hidden values are read until the last result is written; the residuals are a result"),
     ("nnmf", "gradientU", "0", "the reciprocals of v: without them there would be m * n divisions in the place of n"),
+    ("operators", "power", "8 n n", "the product of two matrices reads all of both"),
     ("solvers", "orbit", "0", "each point can be read from the row of the result that it was written to"),
     ("solvers", "solution", "8 n n", "elimination changes the matrix, which is the caller's"),
     ("solvers", "volume", "8 n n", "elimination changes the matrix, which is the caller's"),

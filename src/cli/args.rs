@@ -171,6 +171,10 @@ impl<'a> Node<'a> {
         }
     }
 
+    fn is_object(self) -> bool {
+        matches!(self, Node::Json(Json::Object(_)))
+    }
+
     /// A component of a tuple, by its name where it has one.
     fn part(self, labels: &Labels, at: usize) -> Option<Node<'a>> {
         match (self, labels.field(at)) {
@@ -230,6 +234,9 @@ fn bind(inputs: &[(Place, Input)]) -> Bindings {
 }
 
 fn observe((ty, labels): (&Type, &Labels), node: Node, bindings: &mut Bindings) {
+    if let Some((_, inside)) = labels.sole() {
+        return observe((ty, inside), node.part(labels, 0).filter(|_| node.is_object()).unwrap_or(node), bindings);
+    }
     match ty {
         Type::Array(element, size) => {
             if let (Some(var), Some(length)) = (size.as_var(), node.length()) {
@@ -289,6 +296,17 @@ struct Filler<'a> {
 
 impl Filler<'_> {
     fn fill(&mut self, (ty, labels): (&Type, &Labels), shape: &Shape, node: Node, columns: &mut [Column]) -> Result<(), Diagnostic> {
+        if let Some((field, inside)) = labels.sole() {
+            if !node.is_object() {
+                return self.fill((ty, inside), shape, node, columns);
+            }
+            self.has_parts(labels, 1, node)?;
+            let Some(node) = node.part(labels, 0) else { return Ok(()) };
+            self.path.push(Step::Field(field.clone()));
+            let done = self.fill((ty, inside), shape, node, columns);
+            self.path.pop();
+            return done;
+        }
         match (ty, shape, columns) {
             (Type::Double, _, [Column::Double(items)]) => match node.scalar() {
                 Some(Scalar::Number(value, _)) => items.push(value),

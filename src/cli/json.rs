@@ -1,7 +1,7 @@
 //! JSON as the command line speaks it: numbers, booleans and arrays, with `NaN`, `Infinity` and `-Infinity`.
 //!
 //! Reading accepts what Python's json module reads and a value can need: `[[1, 2.5], [NaN, -Infinity]]`;
-//! strings, objects and null are errors that say so. Writing prints a Double as the shortest text that reads
+//! an object holds the fields of a record; strings and null are errors that say so. Writing prints a Double as the shortest text that reads
 //! back as the same Double, with `.0` or an exponent so that it stays one: `1.0`, `1e-7`, `NaN`.
 //! Nesting is limited to 512 levels.
 
@@ -48,33 +48,42 @@ pub fn parse(text: &str) -> Result<Json, Problem> {
 pub fn write(value: &Flat, labels: &Labels, real: Real, out: &mut impl Write) -> io::Result<()> {
     let mut first = true;
     // what is open, and how many of its parts are written
-    let mut open: Vec<(&Labels, usize)> = Vec::new();
+    let mut open: Vec<(&Labels, usize, usize)> = Vec::new();
     value.walk(&mut |step| {
         if !first && step != Step::Close {
             out.write_all(b", ")?;
         }
         first = step == Step::Open;
         let mut own = labels;
-        if let (Some((around, at)), true) = (open.last_mut(), step != Step::Close) {
+        if let (Some((around, at, _)), true) = (open.last_mut(), step != Step::Close) {
             if let Some(field) = around.field(*at) {
                 write!(out, "\"{field}\": ")?;
             }
             own = if let Labels::Array(element) = around { element } else { around.part(*at) };
             *at += 1;
         }
+        // a record of one field is no tuple
+        let mut records = 0;
+        while let (Some((field, inside)), true) = (own.sole(), step != Step::Close) {
+            write!(out, "{{\"{field}\": ")?;
+            (own, records) = (inside, records + 1);
+        }
         match step {
             Step::Open => {
-                open.push((own, 0));
+                open.push((own, 0, records));
+                records = 0;
                 out.write_all(if matches!(own, Labels::Record(..)) { b"{" } else { b"[" })
             }
             Step::Close => {
-                let is_record = matches!(open.pop(), Some((Labels::Record(..), _)));
-                out.write_all(if is_record { b"}" } else { b"]" })
+                let closed = open.pop();
+                records = closed.map_or(0, |(_, _, records)| records);
+                out.write_all(if matches!(closed, Some((Labels::Record(..), ..))) { b"}" } else { b"]" })
             }
             Step::Double(value) => write_double(value, real, out),
             Step::Index(value) => write!(out, "{value}"),
             Step::Bool(value) => write!(out, "{value}"),
-        }
+        }?;
+        (0..records).try_for_each(|_| out.write_all(b"}"))
     })?;
     out.write_all(b"\n")
 }
@@ -317,7 +326,12 @@ mod tests {
             ("+Infinity", 1),
             ("nan", 0),
             ("[1, \"a\"]", 4),
-            ("{}", 0),
+            ("{", 1),
+            ("{\"a\": 1", 7),
+            ("{a: 1}", 1),
+            ("{\"a\" 1}", 5),
+            ("{\"a\": 1,}", 8),
+            ("{\"\\n\": 1}", 1),
             ("null", 0),
             ("é", 0),
             ("-é", 1),

@@ -52,8 +52,27 @@ impl Labels {
         self.field(at).map_or_else(|| format!("{name}_{at}"), |field| format!("{name}_{field}"))
     }
 
+    /// A record of one field, which is that field: its name and what is inside.
+    pub fn sole(&self) -> Option<(&Rc<str>, &Labels)> {
+        match self {
+            Labels::Record(_, fields) if fields.len() == 1 => fields.first().map(|(name, inside)| (name, inside)),
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) => None,
+        }
+    }
+
+    /// What a value called `name` is called behind records of one field.
+    pub fn within(&self, name: &str) -> (String, &Labels) {
+        match self.sole() {
+            Some((field, inside)) => inside.within(&format!("{name}_{field}")),
+            None => (name.to_string(), self),
+        }
+    }
+
     /// Those of a derivative: at each Double of a value of type `ty` there is a value with the labels `by`.
     pub fn with_doubles(&self, ty: &Type, by: &Labels) -> Labels {
+        if let (Labels::Record(name, _), Some((field, inside))) = (self, self.sole()) {
+            return Labels::Record(name.clone(), vec![(field.clone(), inside.with_doubles(ty, by))]);
+        }
         match ty {
             Type::Double => by.clone(),
             Type::Bool | Type::Index(_) => Labels::None,

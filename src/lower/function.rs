@@ -138,6 +138,8 @@ fn scalar_param(function: &Function, lowerer: &Lowerer, id: Id) -> Option<Var> {
 impl Lowerer<'_> {
     /// A parameter's C parameters, and how to read it.
     fn parameter(&mut self, ty: &Type, (name, labels): (&str, &Labels), params: &mut Vec<Param>) -> View {
+        let (name, labels) = labels.within(name);
+        let name = name.as_str();
         match ty {
             Type::Tuple(parts) => {
                 let parts = parts.iter().enumerate().map(|(k, part)| self.parameter(part, (&labels.name(name, k), labels.part(k)), params));
@@ -158,6 +160,8 @@ impl Lowerer<'_> {
 
     /// The C parameters that a result goes to.
     fn destination(&mut self, ty: &Type, (name, labels): (&str, &Labels), params: &mut Vec<Param>) -> Dest {
+        let (name, labels) = labels.within(name);
+        let name = name.as_str();
         match ty {
             Type::Tuple(parts) => {
                 let parts =
@@ -285,6 +289,8 @@ fn bounds(ty: &Type) -> Vec<Option<Size>> {
 
 /// The names of an array's blocks: components are numbered depth first, as tuples are.
 fn block_names(ty: &Type, name: &str, labels: &Labels) -> Vec<String> {
+    let (name, labels) = labels.within(name);
+    let name = name.as_str();
     match ty {
         Type::Array(element, _) => block_names(element, name, labels.element()),
         Type::Tuple(parts) => {

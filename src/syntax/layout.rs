@@ -165,6 +165,10 @@ impl<'t> Pass<'t> {
                     self.unwind_to_bracket();
                 }
                 self.stack.separate();
+                // fields may stand below the first one
+                if let (Some(top), Some(next)) = (self.stack.top_mut(), self.tokens.get(index + 1)) {
+                    (top.column, top.current) = (next.column, next.column);
+                }
                 self.emit(None, token);
                 Ok(())
             }
@@ -266,7 +270,8 @@ impl<'t> Pass<'t> {
             return false;
         };
         let separated = self.before(index).is_none_or(|before| matches!(before.text, "{" | ";" | "with"));
-        let names = token.kind == TokenKind::Name && self.tokens.get(index + 1).is_some_and(|next| next.text == "=");
+        let names = token.kind == TokenKind::Name
+            && self.tokens.get(index + 1).is_some_and(|next| next.text == "=" || next.text == ":" && self.goal == Goal::Words);
         token.first && names && token.column == bracket.column && !separated
     }
 

@@ -39,7 +39,7 @@ mod types;
 
 pub use parse::{parse, parse_expr, parse_recovering};
 pub use tokens::RESERVED;
-pub use types::TYPES;
+pub use types::{TYPES, is_built_in as is_built_in_type};
 
 /// Errors beyond this number are not looked for; the command line prints the first hundred and counts the rest.
 pub const MAX_ERRORS: usize = 10_000;

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 pub const TYPES: &str = "types are Double, Index, Index<s>, Bool, Array<T>, Array<T, s>, Vector<s>, Matrix<s, t>, DoubleD, \
-                     VectorD, MatrixD, `A * B` and `A => B`";
+                     VectorD, MatrixD, `A * B`, `A => B` and the records declared above";
 
 impl<'a> Builder<'a> {
     /// `A => B => R`.
@@ -165,7 +165,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn is_built_in(name: &str) -> bool {
+/// Whether a name is a type without being declared.
+pub fn is_built_in(name: &str) -> bool {
     ["Double", "Bool", "DoubleD", "Index", "Vector", "VectorD", "Matrix", "MatrixD", "Array", "_"].contains(&name)
 }
 

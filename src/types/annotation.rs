@@ -119,7 +119,13 @@ impl Infer<'_> {
             return self.fresh_type();
         };
         if !sizes.is_empty() && sizes.len() != record.named {
-            let message = format!("expected {} sizes of `{}`, found {}", record.named, name.text, sizes.len());
+            let message = format!(
+                "expected {} size{} of `{}`, found {}",
+                record.named,
+                if record.named == 1 { "" } else { "s" },
+                name.text,
+                sizes.len()
+            );
             self.report(Diagnostic::error("E0113", span, message).help("give all of its sizes, or none"));
             return self.fresh_type();
         }

@@ -20,7 +20,7 @@ pub(super) struct Actual {
 impl Actual {
     /// Matches a parameter's type against an argument's; the first occurrence decides.
     pub(super) fn read(&mut self, param: &Ty, arg: &Type) {
-        match (param, arg) {
+        match (param.sole().unwrap_or(param), arg) {
             (Ty::Array(element, size), Type::Array(inner, length)) => {
                 if let Some(atom) = size.as_atom()
                     && !self.sizes.iter().any(|(known, _)| known == atom)
@@ -42,7 +42,7 @@ impl Actual {
 
     /// The parameter's type with everything filled in. A hole met twice drops index bounds, which may differ.
     pub(super) fn fill(&self, param: &Ty) -> Type {
-        match param {
+        match param.sole().unwrap_or(param) {
             Ty::Double | Ty::Fun(..) => Type::Double,
             Ty::Bool => Type::Bool,
             Ty::Index(bound) => Type::Index(bound.as_ref().map(|bound| self.size(bound))),
@@ -71,7 +71,7 @@ pub(super) struct Canonical {
 impl Canonical {
     /// Gives the declared size names their variables, so that `2 * n` may stand before `n`.
     pub(super) fn declare(&mut self, ty: &Type, declared: &Ty) {
-        match (ty, declared) {
+        match (ty, declared.sole().unwrap_or(declared)) {
             (Type::Array(element, size), Ty::Array(inner, written)) => {
                 if let Some(name) = written.as_var() {
                     self.variable(size, name.name());
@@ -93,6 +93,7 @@ impl Canonical {
     }
 
     pub(super) fn walk(&mut self, ty: &Type, declared: Option<&Ty>, param: &str, axis: usize, total: usize) -> Type {
+        let declared = declared.map(|declared| declared.sole().unwrap_or(declared));
         match ty {
             Type::Double | Type::Bool | Type::Index(_) => ty.clone(),
             Type::Array(element, size) => {

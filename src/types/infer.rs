@@ -13,7 +13,7 @@ use super::modules::Modules;
 use super::record::Record;
 use super::ty::{Class, Holes, Ty};
 use crate::budget;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Atom, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind};
@@ -161,7 +161,7 @@ impl Infer<'_> {
             }
         }
         self.check_reads();
-        scheme.broken = self.diagnostics.len() > errors;
+        scheme.broken = self.diagnostics[errors..].iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         if let (true, Ty::Fun(params, result)) = (scheme.params.is_empty(), self.holes.head(&scheme.result)) {
             // another name for a function
             scheme.params = params.to_vec();
@@ -234,6 +234,7 @@ impl Infer<'_> {
         if let Some(declared) = &declared {
             self.expect(body.span, declared, &inferred.ty, "the body has the type that is declared for the result");
         }
+        self.settle(false);
         if top {
             for (at, pattern) in params.iter().enumerate() {
                 self.name_sizes(&pattern_name(pattern, at), &types[at].clone(), &values[at..]);

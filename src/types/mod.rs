@@ -7,7 +7,7 @@
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
 //! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `record`, `slice`, `special`, `canonical`, `shapes`), and turns
 //!    the differentiation API into `dual` (`derive`).
-//! 4. `signature` prints what was inferred; `unused` warns of names that nothing uses.
+//! 4. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
 //!
 //!     let sq x = x * x   →   sq (x: Double) : Double = x * x
 
@@ -29,6 +29,7 @@ mod record;
 mod shapes;
 mod signature;
 mod slice;
+mod slopes;
 mod special;
 mod specialise;
 mod suggest;
@@ -154,7 +155,12 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
             function.is_entry = true;
         }
     }
-    let (program, changed) = specialise::specialise(reachable(program), &options.sizes)?;
+    let program = reachable(program);
+    if let Some(library) = modules.globals.first().map(|global| global.decl.span.file) {
+        diagnostics.extend(slopes::infinite(&program, library));
+        diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
+    }
+    let (program, changed) = specialise::specialise(program, &options.sizes)?;
     for signature in &mut signatures {
         if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
             *signature = signature::of_function(&infer, function);

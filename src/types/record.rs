@@ -101,6 +101,10 @@ impl Infer<'_> {
     }
 
     fn record(&mut self, decl: &TypeDecl, file: usize) -> Record {
+        if crate::syntax::is_built_in_type(&decl.name.text) {
+            let diagnostic = Diagnostic::error("E0201", decl.name.span, format!("`{}` is a type of the language", decl.name.text));
+            self.report(diagnostic.help("choose another name"));
+        }
         self.sizes = super::env::Env::default();
         let mut sizes: Vec<Var> = decl.sizes.iter().map(|size| Var::fresh(&size.text, Type::INDEX)).collect();
         for size in &sizes {
@@ -150,7 +154,11 @@ impl Infer<'_> {
     pub fn with_labels(&self, ty: &Type, labels: &Labels) -> Ty {
         match (ty, labels) {
             (Type::Array(element, size), Labels::Array(inner)) => Ty::array(self.with_labels(element, inner), size.clone()),
-            (Type::Tuple(types), Labels::Tuple(_) | Labels::Record(..)) => {
+            (_, Labels::Tuple(_) | Labels::Record(..)) => {
+                let types: &[Type] = match (ty, labels.sole()) {
+                    (Type::Tuple(types), None) => types,
+                    _ => std::slice::from_ref(ty),
+                };
                 let parts: Vec<Ty> = types.iter().enumerate().map(|(at, ty)| self.with_labels(ty, labels.part(at))).collect();
                 let named = |record: &&Rc<Record>| {
                     let fields = record.fields.iter().enumerate();
@@ -188,6 +196,7 @@ impl Infer<'_> {
             if let Some((first, ..)) = values.iter().find(|(other, ..)| other.text == name.text) {
                 let diagnostic = Diagnostic::error("E0207", name.span, format!("`{}` is bound twice", name.text));
                 self.report(diagnostic.label(first.span, "first bound here").help("give each field one value"));
+                return Typed { ty: self.fresh_type(), value: None };
             }
             values.push((name.clone(), value.span, ty));
         }
@@ -315,6 +324,11 @@ impl Infer<'_> {
     }
 }
 
+/// A component of a record; one of a single field is that field.
+fn component(record: &Record, value: Expr, at: usize) -> Expr {
+    if record.fields.len() == 1 { value } else { Expr::proj(value, at) }
+}
+
 /// The names inside a value of this type.
 pub fn labels(ty: &Ty) -> Labels {
     match ty {
@@ -333,6 +347,9 @@ pub fn labels(ty: &Ty) -> Labels {
 /// A core type with the records of the type that it comes from.
 pub fn relabelled(ty: &Type, of: &Ty) -> Ty {
     match (ty, of) {
+        (_, Ty::Record(record, parts)) if parts.len() == 1 => {
+            Ty::Record(record.clone(), parts.iter().map(|part| relabelled(ty, part)).collect())
+        }
         (Type::Array(element, size), Ty::Array(inner, _)) => Ty::array(relabelled(element, inner), size.clone()),
         (Type::Tuple(types), Ty::Tuple(parts)) => Ty::tuple(types.iter().zip(parts.iter()).map(|(ty, of)| relabelled(ty, of)).collect()),
         (Type::Tuple(types), Ty::Record(record, parts)) => {
@@ -349,8 +366,9 @@ impl<'a> Elaborator<'a> {
 
     /// The component that a field is.
     pub(super) fn field(&mut self, base: Expr, name: &Name, span: Span) -> Result<Expr> {
-        match self.record_at(span).and_then(|record| record.place(&name.text)) {
-            Some(at) => Ok(Expr::proj(base, at).at(span)),
+        let Some(record) = self.record_at(span) else { return self.function_as_value(span) };
+        match record.place(&name.text) {
+            Some(at) => Ok(component(&record, base, at).at(span)),
             None => self.function_as_value(span),
         }
     }
@@ -368,7 +386,7 @@ impl<'a> Elaborator<'a> {
         if let Some(base) = base {
             let base = self.expr(base, scope)?;
             let base = self.name("r", base);
-            parts = (0..parts.len()).map(|at| Some(Expr::proj(base.clone(), at))).collect();
+            parts = (0..parts.len()).map(|at| Some(component(&record, base.clone(), at))).collect();
         }
         let in_order = fields.iter().zip(&record.fields).all(|((name, _), field)| name.text == *field);
         for (name, value) in fields {
@@ -388,7 +406,13 @@ impl<'a> Elaborator<'a> {
             let wanted = actual.fill(template);
             values.push(self.coerce(part, &wanted, span, "the record's declaration says so")?);
         }
-        Ok(Expr::tuple(values).at(span))
+        match (values.pop(), values.is_empty()) {
+            (Some(only), true) => Ok(only),
+            (last, _) => {
+                values.extend(last);
+                Ok(Expr::tuple(values).at(span))
+            }
+        }
     }
 
     /// Binds the fields that a pattern names.
@@ -404,13 +428,13 @@ impl<'a> Elaborator<'a> {
         let mut scope = scope.clone();
         for (name, inner) in fields {
             let at = record.place(&name.text).unwrap_or_default();
-            scope = self.bind(inner, Expr::proj(whole.clone(), at), &scope)?;
+            scope = self.bind(inner, component(&record, whole.clone(), at), &scope)?;
         }
         Ok(scope)
     }
 
     /// The core type of an annotation by a record; a size name that is not there yet is what the value has.
-    pub(super) fn wanted_record(&self, have: &[Type], name: &Name, sizes: &[ast::SizeExpr], scope: &mut Names<'a>) -> Option<Type> {
+    pub(super) fn wanted_record(&self, have: &Type, name: &Name, sizes: &[ast::SizeExpr], scope: &mut Names<'a>) -> Option<Type> {
         let file = self.modules.globals.get(scope.at)?.file;
         let record = self.infer.record_in(&name.text, name.span, file)?;
         let mut actual = Actual::default();
@@ -420,9 +444,8 @@ impl<'a> Elaborator<'a> {
                 _ => actual.sizes.push((Atom::Var(record.sizes.get(at)?.clone()), super::shapes::written_size(size, scope))),
             }
         }
-        for (template, have) in record.parts.iter().zip(have) {
-            actual.read(template, have);
-        }
+        let whole = Ty::Record(record.clone(), record.parts.clone().into());
+        actual.read(&whole, have);
         for (at, size) in sizes.iter().enumerate() {
             if let ast::SizeExprKind::Name(name) = &size.kind
                 && scope.sizes.get(name).is_none()
@@ -430,6 +453,6 @@ impl<'a> Elaborator<'a> {
                 scope.sizes = scope.sizes.with(name, actual.size(&Size::var(record.sizes.get(at)?)));
             }
         }
-        Some(Type::tuple(record.parts.iter().map(|part| actual.fill(part)).collect()))
+        Some(actual.fill(&whole))
     }
 }

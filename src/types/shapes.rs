@@ -149,9 +149,7 @@ impl<'a> Elaborator<'a> {
             (TypeExprKind::Tuple(parts), Type::Tuple(types)) => {
                 Type::tuple(parts.iter().zip(types.iter()).map(|(part, ty)| self.wanted(ty, part, scope)).collect())
             }
-            (TypeExprKind::Named(name, sizes), Type::Tuple(parts)) => {
-                self.wanted_record(parts, name, sizes, scope).unwrap_or_else(|| have.clone())
-            }
+            (TypeExprKind::Named(name, sizes), _) => self.wanted_record(have, name, sizes, scope).unwrap_or_else(|| have.clone()),
             _ => have.clone(),
         }
     }

@@ -94,6 +94,14 @@ impl Ty {
 
     pub const INDEX: Ty = Ty::Index(None);
 
+    /// What a record of one field is: that field.
+    pub fn sole(&self) -> Option<&Ty> {
+        match self {
+            Ty::Record(_, parts) if parts.len() == 1 => parts.first().map(|part| part.sole().unwrap_or(part)),
+            _ => None,
+        }
+    }
+
     /// The type with another one in the place of each Double.
     pub fn with_doubles(&self, by: &Ty) -> Ty {
         match self {
@@ -161,6 +169,7 @@ impl Ty {
             Ty::Bool => Type::Bool,
             Ty::Index(bound) => Type::Index(bound.clone()),
             Ty::Array(element, size) => Type::array(element.to_core()?, size.clone()),
+            Ty::Record(_, parts) if parts.len() == 1 => return parts.first().and_then(Ty::to_core),
             Ty::Tuple(parts) | Ty::Record(_, parts) => Type::tuple(parts.iter().map(Ty::to_core).collect::<Option<_>>()?),
             Ty::Fun(..) | Ty::Hole(_) => return None,
         })

@@ -89,8 +89,8 @@ fn words(text: &str) -> Vec<String> {
     let (mut words, mut depth) = (vec![String::new()], 0);
     for letter in text.chars() {
         match letter {
-            '[' => depth += 1,
-            ']' => depth -= 1,
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth -= 1,
             ' ' if depth == 0 => {
                 words.push(String::new());
                 continue;

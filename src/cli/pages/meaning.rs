@@ -23,6 +23,16 @@ pub const PAGES: &[Page] = &[
     page("E0306", "a pattern does not fit", "The pattern has another number of components than the tuple. `fst` and `snd` are for pairs."),
     page("E0307", "a type is not known", "Nothing decides the type here. Annotate it: `let a: Vector = []`."),
     page(
+        "W0308",
+        "fields of several records",
+        "Several records have these fields, and nothing says which one is meant: it is the last declared. An annotation says it:\n\n    let f (a: A) = a.x",
+    ),
+    page(
+        "E0309",
+        "a field that is not there",
+        "A record has the fields that its declaration gives it, and a literal names all of them:\n\n    type Camera = { focal: Double; centre: Vector<2> }\n    let c = { focal = 1.0; centre = [0, 0] }",
+    ),
+    page(
         "E0310",
         "a function where a value is wanted",
         "Functions are passed to functions and bound by `let`; they are never returned, stored in tuples or arrays, or\nchosen by an `if`.",
@@ -64,6 +74,11 @@ pub const PAGES: &[Page] = &[
         "E0503",
         "no independent variable",
         "`deriv e x` wants a variable x in scope that is a Double or an array of Doubles. For another point, bind it by `let`.",
+    ),
+    page(
+        "W0507",
+        "a root of a sum of squares is differentiated",
+        "At 0 a square root has an infinite slope, and a sum of squares has slope 0 there: the derivative is NaN where all\nsquares are 0. Differentiate the square itself, or add something positive: `sqrt (vectorDot v v + 1e-12)`. `hypot x y` has\nderivative 0 there.",
     ),
     page(
         "E0505",

@@ -21,7 +21,7 @@ pub fn parameters(
     (shape, labels): (&Shape, &Labels),
     bindings: &mut Vec<Binding>,
 ) -> Vec<(Pattern, Shape)> {
-    if !shape.has_tuple() {
+    if !shape.has_tuple() && *labels == Labels::None {
         return vec![(emitter.declare(param, shape), shape.clone())];
     }
     let mut made = Vec::new();
@@ -37,6 +37,8 @@ fn components(
     made: &mut Vec<(Pattern, Shape)>,
     bindings: &mut Vec<Binding>,
 ) -> Place {
+    let (name, labels) = labels.within(name);
+    let name = name.as_str();
     match shape {
         Shape::Tuple(parts) => {
             let parts = parts.iter().enumerate();
@@ -68,7 +70,9 @@ fn components(
             Place::One(Fut::atom(text), shape.clone())
         }
         Shape::Double | Shape::Index | Shape::Bool | Shape::Array(..) => {
-            let text = emitter.local(name);
+            let mut names = Vec::new();
+            leaf_names(shape, name, labels, &mut names);
+            let text = emitter.local(names.first().map_or(name, |name| name));
             made.push((Pattern::Name(text.clone()), shape.clone()));
             Place::One(Fut::atom(text), shape.clone())
         }
@@ -77,6 +81,8 @@ fn components(
 
 /// The names of the leaves of records, as in C.
 fn leaf_names(shape: &Shape, name: &str, labels: &Labels, names: &mut Vec<String>) {
+    let (name, labels) = labels.within(name);
+    let name = name.as_str();
     match shape {
         Shape::Array(element, _) => leaf_names(element, name, labels.element(), names),
         Shape::Tuple(parts) => {

@@ -48,6 +48,13 @@ fn precedence() {
 }
 
 #[test]
+fn fields_on_lines_of_their_own() {
+    body("  { a = 1\n    b =\n      if c then x\n      else y\n    d = f\n      2 }", "{a = 1; b = (if c x y); d = (f 2)}");
+    body("  { c with\n      a = 1\n      b = 2\n  }", "{c with a = 1; b = 2}");
+    body("  let { a = x } = c\n  x", "(let {a = x} = c in x)");
+}
+
+#[test]
 fn application_indexing_and_minus() {
     same(&[
         ("f v[i]", "(f v[i])"),
@@ -55,6 +62,12 @@ fn application_indexing_and_minus() {
         ("f [i]", "(f [i])"),
         ("a[i][j]", "a[i][j]"),
         ("a[i..j]", "a[i..j]"),
+        ("f c.focal v[i].x", "(f c.focal v[i].x)"),
+        ("(f c).x.y + 1", "(+ (f c).x.y 1)"),
+        ("{ a = 1; b = x = y; }", "{a = 1; b = (= x y)}"),
+        ("{ f c with a = let y = 1 in y; b = 2 }", "{(f c) with a = (let y = 1 in y); b = 2}"),
+        ("g { a = 1 } {b=2}.b", "(g {a = 1} {b = 2}.b)"),
+        ("fun { a = x; b = (y, _) } -> x", "(fun {a = x; b = (y, _)} -> x)"),
         ("a[2..4]", "a[2..4]"),
         ("a[..4]", "a[..4]"),
         ("a.[2 ..]", "a[2..]"),
