@@ -55,10 +55,12 @@ fn program() -> (tempfile::TempDir, PathBuf) {
 fn right_derivatives_pass_and_points_without_one_are_named() {
     let (_folder, path) = program();
     let path = path.to_str().expect("text");
+    let wide = format!("[{}]", vec!["1.5"; 300].join(", "));
     for (words, named) in [
         (&["f", "3", "0.5"][..], &[][..]),
         (&["absolute", "[0, 1, -2]"], &["out[0] in v[0]: a kink, -1.000000e0 on the left and 1.000000e0 on the right"]),
         (&["absolute", "[]"], &[]),
+        (&["absolute", &wide], &[]),
         (&["largest", "[1, 1, 0]"], &["out in v[0]: a kink", "out in v[1]: a kink"]),
         (&["mixed", "[2.5, 1]", "true", "[1, 2]"], &[]),
         (&["several", "2", "7"], &[]),
@@ -88,6 +90,8 @@ fn right_derivatives_pass_and_points_without_one_are_named() {
         let text = said(&output);
         assert_eq!(output.status.code(), Some(0), "{words:?}: {text}");
         assert!(text.starts_with("gradcheck: `"), "{text}");
+        let is_wide = words.contains(&wide.as_str());
+        assert_eq!(text.contains("of 300 inputs by themselves"), is_wide, "{text}");
         assert_eq!(text.matches("no derivative: ").count(), named.len(), "{words:?}: {text}");
         named.iter().for_each(|place| assert!(text.contains(&format!("no derivative: {place}")), "{words:?}, {place}: {text}"));
     }

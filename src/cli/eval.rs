@@ -57,7 +57,12 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
 /// What is said of the entry that an expression becomes, as it is of the expression.
 fn of_expression(problems: Diagnostics) -> Diagnostics {
     let is_entrys = |problem: &Diagnostic| problem.code == "E0206";
-    problems.into_iter().map(|problem| if is_entrys(&problem) { is_function() } else { problem }).collect()
+    // an expression that does not parse declares nothing
+    problems
+        .into_iter()
+        .filter(|problem| problem.code != "E0205")
+        .map(|problem| if is_entrys(&problem) { is_function() } else { problem })
+        .collect()
 }
 
 fn is_function() -> Diagnostic {

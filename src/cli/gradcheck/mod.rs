@@ -76,6 +76,7 @@ fn check(subject: &Subject, real: Real) -> Result<Report, Diagnostics> {
     let mut sequence = Sequence::new();
     let weights: Vec<f64> = if base.len() == 1 { vec![1.0] } else { base.iter().map(|_| sequence.next()).collect() };
     let directions = directions(point.len(), work, &mut sequence);
+    report.looked_at(directions.iter().filter(|direction| direction.input.is_some()).count());
     let transposed: Vec<(Engine, Vec<f64>)> = match subject.has_vjp && !base.is_empty() && !point.is_empty() {
         true => {
             let ran = |engine: Engine| Ok((engine, subject.vjp(engine, &point, &result, &weights)?.values));

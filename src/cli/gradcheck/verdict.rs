@@ -70,6 +70,14 @@ impl Report {
         self.notes.extend(problem.map(|problem| format!("compiled C is not checked: {}", problem.message)));
     }
 
+    /// How many of the inputs are looked at one by one.
+    pub fn looked_at(&mut self, single: usize) {
+        if single < self.inputs.len() {
+            let note = format!("{single} of {} inputs by themselves, the others only in directions through all", self.inputs.len());
+            self.notes.push(note);
+        }
+    }
+
     /// The largest magnitude along the direction that comes next.
     pub fn met(&mut self, largest: f64) {
         self.largest = largest;
