@@ -156,7 +156,7 @@ fn report(problems: &[Diagnostic], sources: &SourceMap, display: &Display) -> u8
     let has = |codes: &[&str]| problems.iter().any(|problem| codes.contains(&problem.code));
     if has(&["E0903"]) {
         3
-    } else if has(&["E0012", "E0014", "E0020", "E0019", "E0808"]) {
+    } else if has(&["E0012", "E0014", "E0017", "E0019", "E0808"]) {
         2
     } else if has(&["E0820"]) {
         4
