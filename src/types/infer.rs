@@ -87,7 +87,7 @@ pub struct Infer<'a> {
     /// Products whose operands are not known yet.
     pub(super) products: Vec<super::operator::Waiting>,
     /// Fields of records that are not known yet.
-    pub(super) fields: Vec<super::record::Fields>,
+    pub(super) fields: Vec<super::fields::Fields>,
     pub(super) records: Vec<Rc<Record>>,
     /// The file of the declaration.
     pub(super) file: usize,

@@ -5,7 +5,7 @@
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
-//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `record`, `slice`, `special`, `canonical`, `shapes`), and turns
+//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `record` with `fields`, `slice`, `special`, `canonical`, `shapes`), and turns
 //!    the differentiation API into `dual` (`derive`).
 //! 4. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
 //!
@@ -20,6 +20,7 @@ mod elaborate;
 mod env;
 mod expectation;
 mod expression;
+mod fields;
 mod forms;
 mod free;
 mod infer;

@@ -1,8 +1,7 @@
 //! Records: declared tuples whose components have names.
 //!
-//! In: `type` declarations, and literals, fields, copies and patterns in expressions. Out: the type of each; core tuples, in the order
-//! of the declaration. Which record is meant follows from the type that is known, else from the names of the fields: where
-//! several records have them, the last declared is meant, with a warning, unless the whole declaration says otherwise.
+//! In: `type` declarations; literals, fields, copies and patterns whose record `fields` has found. Out: the records and their types;
+//! core tuples, in the order of the declaration, a record of one field as that field; the names for C, Futhark and JSON.
 //!
 //!     type Camera = { focal: Double; centre: Vector<2> }
 //!     { c with focal = 2.0 }.focal   →   let t = (2.0, c.1) in t.0
@@ -11,7 +10,7 @@ use std::rc::Rc;
 
 use super::canonical::Actual;
 use super::elaborate::{Elaborator, Result, Scope as Names};
-use super::infer::{Infer, Scope, Typed};
+use super::infer::Infer;
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Atom, Expr, Labels, Size, Type, Var};
@@ -34,11 +33,11 @@ pub struct Record {
 
 impl Record {
     /// Whether the names are fields, with `all` each of them.
-    fn has(&self, names: &[&Name], all: bool) -> bool {
+    pub(super) fn has(&self, names: &[&Name], all: bool) -> bool {
         (!all || names.len() == self.fields.len()) && names.iter().all(|name| self.place(&name.text).is_some())
     }
 
-    fn place(&self, field: &str) -> Option<usize> {
+    pub(super) fn place(&self, field: &str) -> Option<usize> {
         self.fields.iter().position(|own| **own == *field)
     }
 
@@ -70,24 +69,6 @@ impl Record {
         let of = |var: &Var| self.parts.iter().zip(parts).find_map(|(template, ty)| find(template, ty, var));
         self.sizes.iter().take(self.named).map(of).collect()
     }
-}
-
-/// What is done with a record, and with which fields.
-#[derive(Clone)]
-enum Use {
-    /// `c.f` or a pattern: the record's type.
-    Read(Ty),
-    /// A literal: the type of the result.
-    Make(Ty),
-    /// `{ c with f = x }`: the type of c, the type of the result.
-    Copy(Ty, Ty),
-}
-
-/// A use of fields whose record is not known yet.
-pub(super) struct Fields {
-    span: Span,
-    what: Use,
-    fields: Vec<(Name, Span, Ty)>,
 }
 
 impl Infer<'_> {
@@ -137,7 +118,7 @@ impl Infer<'_> {
     }
 
     /// The records that a place sees, the last declared first.
-    fn visible_records(&self, span: Span, file: usize) -> impl Iterator<Item = &Rc<Record>> {
+    pub(super) fn visible_records(&self, span: Span, file: usize) -> impl Iterator<Item = &Rc<Record>> {
         let declared = move |record: &&Rc<Record>| {
             let same = record.file == file && record.name.span.start < span.start;
             same || self.modules.opens_file(file, record.file)
@@ -174,153 +155,10 @@ impl Infer<'_> {
         }
     }
 
-    fn fresh_record(&mut self, record: &Rc<Record>) -> (Ty, Vec<Ty>) {
+    pub(super) fn fresh_record(&mut self, record: &Rc<Record>) -> (Ty, Vec<Ty>) {
         let sizes: Vec<Size> = record.sizes.iter().map(|_| self.holes.fresh_size()).collect();
         let parts = record.instance(&sizes);
         (Ty::Record(record.clone(), parts.clone().into()), parts)
-    }
-
-    pub(super) fn field(&mut self, base: &ast::Expr, name: &Name, span: Span, scope: &Scope) -> Typed {
-        let base = self.expr(base, scope);
-        let result = self.fresh_type();
-        self.use_fields(Fields { span, what: Use::Read(base.ty), fields: vec![(name.clone(), name.span, result.clone())] });
-        Typed { ty: result, value: None }
-    }
-
-    pub(super) fn record_value(&mut self, base: Option<&ast::Expr>, fields: &[(Name, ast::Expr)], span: Span, scope: &Scope) -> Typed {
-        let base = base.map(|base| self.expr(base, scope).ty);
-        let mut values: Vec<(Name, Span, Ty)> = Vec::new();
-        for (name, value) in fields {
-            let ty = self.expr(value, scope).ty;
-            self.no_function(value.span, &ty, "stored in a record");
-            if let Some((first, ..)) = values.iter().find(|(other, ..)| other.text == name.text) {
-                let diagnostic = Diagnostic::error("E0207", name.span, format!("`{}` is bound twice", name.text));
-                self.report(diagnostic.label(first.span, "first bound here").help("give each field one value"));
-                return Typed { ty: self.fresh_type(), value: None };
-            }
-            values.push((name.clone(), value.span, ty));
-        }
-        let result = self.fresh_type();
-        let what = match base {
-            Some(base) => Use::Copy(base, result.clone()),
-            None => Use::Make(result.clone()),
-        };
-        self.use_fields(Fields { span, what, fields: values });
-        Typed { ty: result, value: None }
-    }
-
-    /// The types of the fields that a pattern takes.
-    pub(super) fn record_pattern(&mut self, fields: &[(Name, Pattern)], ty: &Ty, span: Span) -> Vec<Ty> {
-        let types: Vec<Ty> = fields.iter().map(|_| self.fresh_type()).collect();
-        let fields = fields.iter().zip(&types).map(|((name, _), ty)| (name.clone(), name.span, ty.clone())).collect();
-        self.use_fields(Fields { span, what: Use::Read(ty.clone()), fields });
-        types
-    }
-
-    fn use_fields(&mut self, fields: Fields) {
-        if !self.decide_fields(&fields, false) {
-            self.fields.push(fields);
-        }
-    }
-
-    pub(super) fn settle_fields(&mut self, last: bool) {
-        let mut waiting = std::mem::take(&mut self.fields);
-        waiting.retain(|fields| !self.decide_fields(fields, last));
-        self.fields.append(&mut waiting);
-    }
-
-    /// Whether the record is known; with `last` it is the last declared one.
-    fn decide_fields(&mut self, uses: &Fields, last: bool) -> bool {
-        let (Use::Read(known) | Use::Make(known) | Use::Copy(known, _)) = &uses.what;
-        let names: Vec<&Name> = uses.fields.iter().map(|(name, ..)| name).collect();
-        let makes = matches!(uses.what, Use::Make(_));
-        match self.holes.head(known) {
-            Ty::Record(record, _) if record.has(&names, makes) => {
-                self.apply_record(uses, &record);
-                return true;
-            }
-            Ty::Record(record, _) => return self.wrong_fields(uses, &record),
-            Ty::Hole(_) => {}
-            _ if !makes => {
-                let found = self.text(known);
-                let message = format!("expected a record, found {found}");
-                self.report(
-                    Diagnostic::error("E0309", uses.span, message).help("only records have fields; `fst` and patterns take tuples apart"),
-                );
-                return true;
-            }
-            // the result says what is wrong
-            _ => {}
-        }
-        let candidates: Vec<Rc<Record>> =
-            self.visible_records(uses.span, self.file).filter(|record| record.has(&names, makes)).cloned().collect();
-        match candidates.as_slice() {
-            [] => self.unknown_fields(uses, &names),
-            [only] => self.apply_record(uses, only),
-            [meant, others @ ..] if last => {
-                let also: Vec<String> = others.iter().map(|other| format!("`{}`", other.name.text)).collect();
-                let message = format!("the fields are those of `{}`, and of {}", meant.name.text, also.join(", "));
-                let help = "the last declared is meant; an annotation says which one it is";
-                self.report(Diagnostic::warning("W0308", uses.span, message).help(help));
-                self.apply_record(uses, meant);
-            }
-            [..] => return false,
-        }
-        true
-    }
-
-    fn wrong_fields(&mut self, uses: &Fields, record: &Record) -> bool {
-        let unknown = uses.fields.iter().find(|(name, ..)| record.place(&name.text).is_none());
-        let fields: Vec<String> = record.fields.iter().map(|field| format!("`{field}`")).collect();
-        let (span, message) = match unknown {
-            Some((name, ..)) => (name.span, format!("`{}` has no field `{}`", record.name.text, name.text)),
-            None => (uses.span, format!("fields of `{}` are missing", record.name.text)),
-        };
-        self.report(Diagnostic::error("E0309", span, message).help(format!("its fields are {}", fields.join(", "))));
-        true
-    }
-
-    fn unknown_fields(&mut self, uses: &Fields, names: &[&Name]) {
-        let near =
-            self.visible_records(uses.span, self.file).find(|record| names.iter().any(|name| record.place(&name.text).is_some())).cloned();
-        match near {
-            Some(record) => drop(self.wrong_fields(uses, &record)),
-            None => {
-                let (span, name) = names.first().map_or((uses.span, ""), |name| (name.span, &name.text));
-                let help = "declare a record above: `type Camera = { focal: Double; centre: Vector<2> }`";
-                self.report(Diagnostic::error("E0309", span, format!("no record has a field `{name}`")).help(help));
-            }
-        }
-    }
-
-    fn apply_record(&mut self, uses: &Fields, record: &Rc<Record>) {
-        self.notes.records.insert(uses.span, record.clone());
-        let (ty, parts) = self.fresh_record(record);
-        let of = |name: &Name| record.place(&name.text).and_then(|at| parts.get(at));
-        let note = "the field has the type of its declaration";
-        match &uses.what {
-            Use::Read(base) => {
-                self.expect(uses.span, &ty, base, "its fields say which record it is");
-                for (name, span, found) in &uses.fields {
-                    of(name).into_iter().for_each(|part| self.expect(*span, found, part, note));
-                }
-            }
-            Use::Make(result) | Use::Copy(_, result) => {
-                if let Use::Copy(base, _) = &uses.what {
-                    let (old, kept) = self.fresh_record(record);
-                    self.expect(uses.span, &old, base, "its fields say which record it is");
-                    for (at, (kept, part)) in kept.iter().zip(&parts).enumerate() {
-                        if !uses.fields.iter().any(|(name, ..)| record.place(&name.text) == Some(at)) {
-                            self.expect(uses.span, part, kept, "what is kept has the sizes of the rest");
-                        }
-                    }
-                }
-                for (name, span, found) in &uses.fields {
-                    of(name).into_iter().for_each(|part| self.expect(*span, part, found, note));
-                }
-                self.expect(uses.span, result, &ty, "the type of the record");
-            }
-        }
     }
 }
 

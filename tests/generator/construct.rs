@@ -381,12 +381,11 @@ impl Grower {
             return match self.random.below(12) {
                 0 | 1 => self.many(
                     ty,
-                    "vectorAdd {0} {1} | vectorSub {0} {1} | vectorEMul {0} {1} | vectorMap2 {0} {1} min | vectorMap2 {0} {1} (+) | \
-                     {0} + {1} | {0} - {1} | {0} .* {1}",
+                    "vectorAdd {0} {1} | vectorSub {0} {1} | vectorEMul {0} {1} | vectorMap2 {0} {1} min | vectorMap2 {0} {1} (+)",
                     &[ty, ty],
                     depth,
                 ),
-                2 => self.many(ty, "vectorSMul {0} {1} | {0} * {1}", &[ty, d], depth),
+                2 => self.many(ty, "vectorSMul {0} {1}", &[ty, d], depth),
                 3 => self.many(ty, "vectorMap {0} sin | vectorMap {0} abs | vectorMap {0} floor", &[ty], depth),
                 4 => self.mapped(ty, depth),
                 5 => {
@@ -399,32 +398,27 @@ impl Grower {
                 }
                 7 => {
                     let m = self.len();
-                    self.many(ty, "matrixVectorMul {0} {1} | {0} * {1}", &[&Ty::matrix(len.clone(), m.clone()), &Ty::vector(m)], depth)
+                    self.many(ty, "matrixVectorMul {0} {1}", &[&Ty::matrix(len.clone(), m.clone()), &Ty::vector(m)], depth)
                 }
                 8 | 9 => self.dual_form(ty, "gradient (fun {} -> {0}) {1}", ty, d, depth),
                 10 => self.mismatch(ty, len, depth),
-                _ => self
-                    .many(ty, "vectorSlice {0} 1 {1} | {0}[1..{1}]", &[&Ty::vector(Len { off: len.off + 1, ..len.clone() })], depth)
-                    .and_then(|mut expr| {
+                _ => self.many(ty, "vectorSlice {0} 1 {1}", &[&Ty::vector(Len { off: len.off + 1, ..len.clone() })], depth).and_then(
+                    |mut expr| {
                         let last = self.len_expr(len)?;
                         expr.children.push(Child { binds: vec![], expr: last });
                         Some(expr)
-                    }),
+                    },
+                ),
             };
         }
         if let (true, Ty::Array(_, cols)) = (ty.is_matrix(), element) {
             let k = self.len();
             let transposed = Ty::matrix(cols.clone(), len.clone());
             return match self.random.below(10) {
-                0 => self.many(ty, "matrixAdd {0} {1} | matrixSub {0} {1} | matrixEMul {0} {1} | {0} + {1} | {0} .* {1}", &[ty, ty], depth),
-                1 => self.many(ty, "matrixSMul {0} {1} | {0} * {1}", &[ty, d], depth),
+                0 => self.many(ty, "matrixAdd {0} {1} | matrixSub {0} {1} | matrixEMul {0} {1}", &[ty, ty], depth),
+                1 => self.many(ty, "matrixSMul {0} {1}", &[ty, d], depth),
                 2 => self.many(ty, "matrixTranspose {0}", &[&transposed], depth),
-                3 => self.many(
-                    ty,
-                    "matrixMul {0} {1} | {0} * {1}",
-                    &[&Ty::matrix(len.clone(), k.clone()), &Ty::matrix(k, cols.clone())],
-                    depth,
-                ),
+                3 => self.many(ty, "matrixMul {0} {1}", &[&Ty::matrix(len.clone(), k.clone()), &Ty::matrix(k, cols.clone())], depth),
                 4 => self.many(ty, "vectorOutProd {0} {1}", &[&Ty::vector(len.clone()), element], depth),
                 5 => {
                     let (rows, cols) = (self.len_expr(len)?, self.len_expr(cols)?);
