@@ -632,7 +632,6 @@ fn options_without_effect_are_refused() {
         &["run", "--futhark-backend", "multicore", path, "f", "1"],
         &["build", "--futhark-backend", "c", path, "-o", "/dev/null"],
         &["check", "--unchecked", path],
-        &["check", "--schedule", "none", path],
         &["check", "--mode", "reverse", path],
         &["eval", "--parallel", path, "f", "1"],
         &["explain", "--unchecked", path, "f"],
@@ -647,7 +646,7 @@ fn options_without_effect_are_refused() {
     for words in [
         &["emit", "--unchecked", "--parallel", path][..],
         &["emit", "--target", "futhark", "--futhark-backend", "c", path],
-        &["check", "--schedule", "none", "--dump", "rewrite", path],
+        &["check", "--schedule", "none", path],
         &["eval", "--strict-fp", path, "f", "1"],
     ] {
         let output = smoothc(words);

@@ -1,8 +1,8 @@
 //! Options that would change nothing are refused: whoever writes `--unchecked` believes that checks are gone.
 //!
 //! In: the options of a command, and what it wants of a compilation. Out: E0017 for the first option that neither
-//! reaches that stage nor concerns that target. What `eval` does anyway (`--strict-fp`), and what only misspells
-//! (`--disable`), is no such option.
+//! reaches that stage nor concerns that target. What every command reads or looks at (`--schedule`, `--disable`),
+//! and what `eval` does anyway (`--strict-fp`), is no such option.
 //!
 //!     emit --target futhark --unchecked f.smooth   →   error[E0017]: `--unchecked` has no effect with --target futhark
 
@@ -32,7 +32,6 @@ pub fn check(source: &Source, wanted: &Wanted) -> Result<(), Diagnostic> {
     let effects = [
         effect("--mode", source.mode != ModeName::Auto, "mode", None, AS_WRITTEN),
         effect("--checkpoint", source.checkpoint.is_some(), "mode", None, AS_WRITTEN),
-        effect("--schedule", source.schedule.is_some(), "mode", None, AS_WRITTEN),
         effect("--unchecked", source.unchecked, "lower", Some(Target::C), NO_CODE),
         effect("--parallel", source.parallel, "lower", Some(Target::C), NO_CODE),
         effect("--header-only", wanted.header_only, "emit", Some(Target::C), NO_CODE),

@@ -48,7 +48,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0017",
         "an option without effect",
-        "The command or its target never looks at the option, so that what it promises does not come: Futhark keeps its\nchecks, `--futhark-backend` is nothing to C, and `check` neither optimises nor emits. Leave it out, or name the target\nthat it is for.",
+        "The command or its target never looks at the option, so that what it promises does not come: Futhark keeps its\nchecks, `--futhark-backend` is nothing to C, and `check` emits nothing. Leave it out, or name the target\nthat it is for.",
     ),
     page(
         "E0018",
