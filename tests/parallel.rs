@@ -276,7 +276,8 @@ fn same(a: &[Outcome], b: &[Outcome]) -> bool {
     a.iter().map(outcome).eq(b.iter().map(outcome))
 }
 
-/// Between what one thread needs and what eight want, each number of bytes does, in a block of exactly that size.
+/// Between what one thread needs (an array of three numbers for each of sixteen lanes) and what eight want, each number of bytes
+/// does, in a block of exactly that size.
 #[test]
 fn fewer_bytes_are_fewer_threads() {
     if !can_run() {
@@ -293,15 +294,15 @@ fn fewer_bytes_are_fewer_threads() {
 
 int main(void)
 {
-    enum { R = 19, C = 3 };
+    enum { R = 190, C = 3, SLICE = 16 * C * 8 };
     double m[R * C], wanted[R], out[R];
     for (int k = 0; k < R * C; k++) m[k] = (double)(k % 7) / 7.0;
     omp_set_num_threads(1);
     const size_t least = rows_workspace(R, C);
-    if (least != C * sizeof(double)) return 1;
+    if (least != SLICE) return 1;
     omp_set_num_threads(8);
     const size_t most = rows_workspace(R, C);
-    if (most != 8 * 64) return 2;
+    if (most != 8 * SLICE) return 2;
     for (size_t bytes = 0; bytes <= most + 64; bytes++) {
         void *workspace = bytes == 0 ? NULL : malloc(bytes);
         memset(out, 0, sizeof out);
