@@ -18,6 +18,7 @@ mod emit;
 mod eval;
 mod explain;
 pub mod files;
+mod fmt;
 mod gradcheck;
 pub mod json;
 pub mod npy;
@@ -113,6 +114,7 @@ fn dispatch(command: Command, display: &Display) -> u8 {
         Command::Bench(command) => bench::run(&command, &mut sources, display),
         Command::Completions(command) => shell::completions(&command),
         Command::Man(command) => shell::man(&command),
+        Command::Fmt(command) => fmt::run(&command, &mut sources),
         Command::Rewrite(command) => rewrite::run(&command, &mut sources, display),
     };
     match done {

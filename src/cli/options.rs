@@ -41,6 +41,8 @@ pub enum Command {
     Bench(BenchCommand),
     /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code
     Explain(ExplainCommand),
+    /// Format source files; --check says which are not, with a diff, and exits with 1
+    Fmt(FmtCommand),
     /// Apply a strategy to one expression and print the result on one line; exit 1 when it does not apply
     Rewrite(RewriteCommand),
     /// Print a script that completes smoothc's words in a shell
@@ -143,6 +145,16 @@ impl Emission {
 pub struct FileCommand {
     #[command(flatten)]
     pub source: Source,
+}
+
+#[derive(Args)]
+pub struct FmtCommand {
+    /// Source files, written anew where their text changes; `-` is standard input, to standard output
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Write nothing: print a diff of each file that is not formatted, and exit with 1
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[derive(Args)]

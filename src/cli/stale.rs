@@ -3,6 +3,7 @@
 //! In: outputs and their texts. Out: nothing where all are the same; otherwise a unified diff on standard output and E0018 for
 //! each file that is not (exit status 1). Nothing is written.
 
+use std::path::Path;
 use std::time::Duration;
 
 use similar::TextDiff;
@@ -37,11 +38,16 @@ pub fn check(outputs: &[(&Output, &[u8])]) -> Result<(), Diagnostics> {
         let problem = Diagnostic::error("E0018", Span::NONE, format!("`{}` {what}", path.display()));
         problems.push(problem.help("the same command without --check writes it"));
         let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(text));
-        let mut diff = TextDiff::configure();
-        let name = path.display().to_string();
-        output::text(&diff.timeout(PATIENCE).diff_lines(&*old, &*new).unified_diff().header(&name, &name).to_string())?;
+        print_diff(path, &old, &new)?;
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Prints what would change in a file.
+pub fn print_diff(path: &Path, old: &str, new: &str) -> Result<(), Diagnostics> {
+    let mut diff = TextDiff::configure();
+    let name = path.display().to_string();
+    output::text(&diff.timeout(PATIENCE).diff_lines(old, new).unified_diff().header(&name, &name).to_string())
 }
 
 /// Writes the outputs, or only checks them.

@@ -1,4 +1,5 @@
-//! Text to syntax tree: `tokens` → `layout` (with `context`) → `grammar.pest` → `parse`, `expression`, `types`.
+//! Text to syntax tree: `tokens` → `layout` (with `context`) → `grammar.pest` → `parse`, `expression`, `types`. And text to formatted text:
+//! `format`.
 //!
 //! In: the text of one file, or one expression. Out: the [`ast`] tree, every span a byte range of the text,
 //! or diagnostics: all the errors of the words, and the first error of each declaration, at most
@@ -27,6 +28,7 @@ pub mod ast;
 mod context;
 mod errors;
 mod expression;
+mod format;
 mod laid_out;
 mod layout;
 mod offside;
@@ -37,6 +39,7 @@ mod tests;
 mod tokens;
 mod types;
 
+pub use format::format;
 pub use parse::{parse, parse_expr, parse_recovering};
 pub use tokens::RESERVED;
 pub use types::{TYPES, is_built_in as is_built_in_type};

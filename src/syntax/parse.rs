@@ -113,7 +113,7 @@ fn is_start(token: &Token) -> bool {
 }
 
 /// The pieces that begin with a `let`, `type` or `open` in column 0, and what may stand before them.
-fn pieces<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'a [Token<'t>]> {
+pub(super) fn pieces<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'a [Token<'t>]> {
     tokens.chunk_by(|_, next| !is_start(next))
 }
 

@@ -52,8 +52,9 @@ pub const PAGES: &[Page] = &[
     ),
     page(
         "E0018",
-        "an emitted file that is stale",
-        "`smoothc emit --check` found a file that is not what the command would write; the diff shows what it would change.\nThe first line has the version, the options and a hash of the files that were read. Run the command without --check.",
+        "a file that is not what the command would write",
+        "`smoothc fmt --check` found a source file that is not formatted; without --check it writes what the diff shows. Or
+`smoothc emit --check` found a file that is not what the command would write; the diff shows what it would change.\nThe first line has the version, the options and a hash of the files that were read. Run the command without --check.",
     ),
     page("E0019", "an unknown command", "`smoothc man COMMAND` prints the page of a command; `smoothc --help` lists them."),
     page("W0016", "more warnings than are shown", "At most a hundred warnings are printed."),
