@@ -203,19 +203,13 @@ impl<'a> Elaborator<'a> {
             }
             ExprKind::If(condition, then, otherwise) => {
                 let condition = self.expr(condition, scope)?;
-                self.local.branches += 1;
-                let then = self.scoped(|this| this.expr(then, scope));
-                self.local.branches -= 1;
-                let then = then?;
+                let then = self.in_branch(|this| this.expr(then, scope))?;
                 let ty = without_bounds(then.ty());
                 let place = otherwise.span;
-                self.local.branches += 1;
-                let otherwise = self.scoped(|this| {
+                let otherwise = self.in_branch(|this| {
                     let value = this.expr(otherwise, scope)?;
                     this.coerce(value, &ty, place, "both branches of an `if` have one shape")
-                });
-                self.local.branches -= 1;
-                let otherwise = otherwise?;
+                })?;
                 let joined = Expr::if_(condition, then.clone(), otherwise.clone());
                 let exact = if then.ty() == otherwise.ty() { then.ty().clone() } else { ty };
                 Expr::with_type(joined.term().clone(), exact, span)
@@ -224,12 +218,7 @@ impl<'a> Elaborator<'a> {
                 let a = self.expr(a, scope)?;
                 let prim = Prim::from(*op);
                 let b = match prim {
-                    Prim::And | Prim::Or => {
-                        self.local.branches += 1;
-                        let b = self.scoped(|this| this.expr(b, scope));
-                        self.local.branches -= 1;
-                        b?
-                    }
+                    Prim::And | Prim::Or => self.in_branch(|this| this.expr(b, scope))?,
                     _ => self.expr(b, scope)?,
                 };
                 self.operator(*op, vec![a, b], span)?
@@ -321,6 +310,14 @@ impl<'a> Elaborator<'a> {
         }))
     }
 
+    /// As [`Elaborator::scoped`], for a term that is not evaluated in every case.
+    fn in_branch(&mut self, f: impl FnOnce(&mut Self) -> Result<Expr>) -> Result<Expr> {
+        self.local.branches += 1;
+        let result = self.scoped(f);
+        self.local.branches -= 1;
+        result
+    }
+
     /// Binds a value to a variable in the innermost scope, unless it is one or a literal.
     pub fn name(&mut self, name: &str, value: Expr) -> Expr {
         if value.is_atom() {
@@ -402,46 +399,6 @@ impl<'a> Elaborator<'a> {
         }
         let lengths = read.into_iter().map(|(id, var)| Some((var, self.lengths.get(&id)?.clone()))).collect::<Option<Vec<_>>>()?;
         Some(lengths.into_iter().fold(named.to_expr()?, |body, (var, length)| Expr::let_(var, length, body)))
-    }
-
-    // ---- patterns ----
-
-    /// Binds a pattern's names to the parts of a value.
-    pub fn bind(&mut self, pattern: &'a Pattern, value: Expr, scope: &Scope<'a>) -> Result<Scope<'a>> {
-        match &pattern.kind {
-            PatternKind::Var(name) => {
-                let value = self.name(name, value);
-                Ok(Scope { values: scope.values.with(name, Bind::Value(value)), ..scope.clone() })
-            }
-            PatternKind::Wildcard => {
-                self.name("_", value);
-                Ok(scope.clone())
-            }
-            PatternKind::Tuple(parts) => {
-                let values: Vec<Expr> = match value.term() {
-                    crate::ir::Term::Tuple(values) => values.clone(),
-                    _ => {
-                        let whole = self.name("t", value);
-                        (0..parts.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
-                    }
-                };
-                let mut scope = scope.clone();
-                for (part, value) in parts.iter().zip(values) {
-                    scope = self.bind(part, value, &scope)?;
-                }
-                Ok(scope)
-            }
-            PatternKind::Record(fields) => self.bind_fields(pattern, fields, value, scope),
-            PatternKind::Typed(inner, annotation) => {
-                let (value, mut scope) = self.annotate(value, annotation, scope, pattern.span)?;
-                if let (ast::TypeExprKind::Index(_), PatternKind::Var(name)) = (&annotation.kind, &inner.kind)
-                    && scope.sizes.get(name).is_none()
-                {
-                    scope.sizes = scope.sizes.with(name, self.normal(&Size::of_expr(&value)));
-                }
-                self.bind(inner, value, &scope)
-            }
-        }
     }
 
     // ---- errors ----

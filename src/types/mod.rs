@@ -5,8 +5,8 @@
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
-//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `record` with `fields`, `slice`, `special`, `canonical`, `shapes`), and turns
-//!    the differentiation API into `dual` (`derive`).
+//! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `pattern`, `record` with
+//!    `fields`, `slice`, `special`, `canonical`, `shapes`), and turns the differentiation API into `dual` and `vjp` (`derive`).
 //! 4. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
 //!
 //!     let sq x = x * x   →   sq (x: Double) : Double = x * x
@@ -26,6 +26,7 @@ mod free;
 mod infer;
 pub mod modules;
 mod operator;
+mod pattern;
 mod record;
 mod shapes;
 mod signature;
