@@ -23,11 +23,11 @@ use super::sizes::depends_on_data;
 use super::{Context, Result};
 
 /// What takes room, in order.
-enum Need {
+enum Demand {
     Room(Elem, Vec<Size>, Span),
     Call(Callee, Vec<Measure>, Vec<(Id, Option<Var>)>, Span),
-    Inner(Vec<Need>),
-    Loop { var: Option<Var>, size: Option<Size>, body: Vec<Need>, span: Span },
+    Inner(Vec<Demand>),
+    Loop { var: Option<Var>, size: Option<Size>, body: Vec<Demand>, span: Span },
     Slices(Slice, Span),
 }
 
@@ -94,12 +94,12 @@ pub enum Part {
 }
 
 /// Whether the number of threads matters.
-fn grows(done: &[LoopFunction], needs: &[Need]) -> bool {
+fn grows(done: &[LoopFunction], needs: &[Demand]) -> bool {
     needs.iter().any(|need| match need {
-        Need::Room(..) => false,
-        Need::Call(callee, ..) => is_grown(done, callee),
-        Need::Inner(inner) | Need::Loop { body: inner, .. } => grows(done, inner),
-        Need::Slices(..) => true,
+        Demand::Room(..) => false,
+        Demand::Call(callee, ..) => is_grown(done, callee),
+        Demand::Inner(inner) | Demand::Loop { body: inner, .. } => grows(done, inner),
+        Demand::Slices(..) => true,
     })
 }
 
@@ -112,7 +112,7 @@ fn count(
     builder: &Builder,
     context: &Context,
     name: &Rc<str>,
-    needs: &[Need],
+    needs: &[Demand],
     params: &[(Id, Option<Var>)],
     grows: bool,
 ) -> Result<Workspace> {
@@ -166,18 +166,18 @@ fn count(
     Ok(Workspace { needed, locals: counter.builder.locals, params: ids, threads, body })
 }
 
-fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Need> {
+fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Demand> {
     let mut out = Vec::new();
     for stmt in block {
         match stmt {
             Stmt::Room(room) if room.few().is_some() => {}
-            Stmt::Room(room) => out.push(Need::Room(room.elem, room.dims.clone(), room.span)),
+            Stmt::Room(room) => out.push(Demand::Room(room.elem, room.dims.clone(), room.span)),
             Stmt::Invoke(call) => {
                 if let Some(callee) = done.iter().find(|other| other.name == call.callee)
                     && callee.workspace.needed
                 {
                     let params = callee.workspace.params.clone();
-                    out.push(Need::Call(Callee::Workspace(call.callee.clone()), call.measures.clone(), params, call.span));
+                    out.push(Demand::Call(Callee::Workspace(call.callee.clone()), call.measures.clone(), params, call.span));
                 }
             }
             Stmt::Scope(body) => push_inner(&mut out, needs(done, body)),
@@ -188,10 +188,10 @@ fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Need> {
             Stmt::For { var, size, body, .. } => {
                 let body = needs(done, body);
                 if let Some(span) = first_span(&body) {
-                    out.push(Need::Loop { var: var.clone(), size: size.clone(), body, span });
+                    out.push(Demand::Loop { var: var.clone(), size: size.clone(), body, span });
                 }
             }
-            Stmt::Share(share) => out.extend(share.slice.iter().map(|slice| Need::Slices(slice.clone(), share.span))),
+            Stmt::Share(share) => out.extend(share.slice.iter().map(|slice| Demand::Slices(slice.clone(), share.span))),
             Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }
@@ -205,40 +205,40 @@ fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Need> {
     out
 }
 
-fn push_inner(out: &mut Vec<Need>, inner: Vec<Need>) {
+fn push_inner(out: &mut Vec<Demand>, inner: Vec<Demand>) {
     if !inner.is_empty() {
-        out.push(Need::Inner(inner));
+        out.push(Demand::Inner(inner));
     }
 }
 
 /// Whether a need is there in any case: a loop may not run.
-fn counts(need: &Need) -> bool {
+fn counts(need: &Demand) -> bool {
     match need {
-        Need::Room(..) | Need::Call(..) | Need::Slices(..) => true,
-        Need::Inner(inner) => inner.iter().any(counts),
-        Need::Loop { .. } => false,
+        Demand::Room(..) | Demand::Call(..) | Demand::Slices(..) => true,
+        Demand::Inner(inner) => inner.iter().any(counts),
+        Demand::Loop { .. } => false,
     }
 }
 
-fn first_span(needs: &[Need]) -> Option<Span> {
+fn first_span(needs: &[Demand]) -> Option<Span> {
     needs.first().map(|need| match need {
-        Need::Room(_, _, span) | Need::Call(_, _, _, span) | Need::Loop { span, .. } | Need::Slices(_, span) => *span,
-        Need::Inner(inner) => first_span(inner).unwrap_or(Span::NONE),
+        Demand::Room(_, _, span) | Demand::Call(_, _, _, span) | Demand::Loop { span, .. } | Demand::Slices(_, span) => *span,
+        Demand::Inner(inner) => first_span(inner).unwrap_or(Span::NONE),
     })
 }
 
 /// How many totals compete; a loop always asks for a comparison.
-fn count_candidates(needs: &[Need]) -> usize {
+fn count_candidates(needs: &[Demand]) -> usize {
     let mut count = 0;
     for (k, need) in needs.iter().enumerate() {
         count += match need {
-            Need::Room(..) => usize::from(k + 1 == needs.len()),
-            Need::Call(..) | Need::Slices(..) => 1,
-            Need::Inner(inner) => count_candidates(inner),
-            Need::Loop { .. } => 2,
+            Demand::Room(..) => usize::from(k + 1 == needs.len()),
+            Demand::Call(..) | Demand::Slices(..) => 1,
+            Demand::Inner(inner) => count_candidates(inner),
+            Demand::Loop { .. } => 2,
         };
     }
-    if needs.len() > 1 && count == 1 && !needs[..needs.len() - 1].iter().all(|need| matches!(need, Need::Room(..))) {
+    if needs.len() > 1 && count == 1 && !needs[..needs.len() - 1].iter().all(|need| matches!(need, Demand::Room(..))) {
         return 2;
     }
     count
@@ -262,48 +262,48 @@ struct Counter<'a> {
 
 impl Counter<'_> {
     /// The total of a single chain.
-    fn chain(&mut self, needs: &[Need]) -> Result<Value> {
+    fn chain(&mut self, needs: &[Demand]) -> Result<Value> {
         let mut total = None;
         for need in needs {
             let bytes = match need {
-                Need::Room(elem, dims, span) => self.bytes(*elem, dims, *span)?,
-                Need::Call(callee, measures, params, span) => self.callee(callee, measures, params, *span)?,
-                Need::Inner(inner) => self.chain(inner)?,
-                Need::Loop { body, .. } => self.chain(body)?,
-                Need::Slices(slice, _) => self.slices(slice),
+                Demand::Room(elem, dims, span) => self.bytes(*elem, dims, *span)?,
+                Demand::Call(callee, measures, params, span) => self.callee(callee, measures, params, *span)?,
+                Demand::Inner(inner) => self.chain(inner)?,
+                Demand::Loop { body, .. } => self.chain(body)?,
+                Demand::Slices(slice, _) => self.slices(slice),
             };
             total = Some(plus(total, bytes));
         }
         Ok(total.unwrap_or(Value::Index(0)))
     }
 
-    fn walk(&mut self, needs: &[Need], base: Option<Value>) -> Result<()> {
+    fn walk(&mut self, needs: &[Demand], base: Option<Value>) -> Result<()> {
         let mut used = base;
         for (k, need) in needs.iter().enumerate() {
             match need {
-                Need::Room(elem, dims, span) => {
+                Demand::Room(elem, dims, span) => {
                     let bytes = self.bytes(*elem, dims, *span)?;
                     let total = plus(used, bytes);
                     if k + 1 == needs.len() {
                         self.at_least(total);
                         return Ok(());
                     }
-                    let followed_by_room = matches!(needs.get(k + 1), Some(Need::Room(..)));
+                    let followed_by_room = matches!(needs.get(k + 1), Some(Demand::Room(..)));
                     used = Some(if followed_by_room { total } else { self.builder.constant("used", Elem::Bytes, total) });
                 }
-                Need::Call(callee, measures, params, span) => {
+                Demand::Call(callee, measures, params, span) => {
                     let bytes = self.callee(callee, measures, params, *span)?;
                     self.at_least(plus(used.clone(), bytes));
                 }
-                Need::Slices(slice, _) => {
+                Demand::Slices(slice, _) => {
                     let bytes = self.slices(slice);
                     self.at_least(plus(used.clone(), bytes));
                 }
-                Need::Inner(inner) => self.walk(inner, used.clone())?,
-                Need::Loop { var, size, body, span } => self.repeat(var.as_ref(), size.as_ref(), body, used.clone(), *span)?,
+                Demand::Inner(inner) => self.walk(inner, used.clone())?,
+                Demand::Loop { var, size, body, span } => self.repeat(var.as_ref(), size.as_ref(), body, used.clone(), *span)?,
             }
         }
-        let has_room = needs.iter().any(|need| matches!(need, Need::Room(..)));
+        let has_room = needs.iter().any(|need| matches!(need, Demand::Room(..)));
         if let (Some(used), true, false) = (used, has_room, needs.last().is_some_and(counts)) {
             self.at_least(used);
         }
@@ -311,7 +311,7 @@ impl Counter<'_> {
     }
 
     /// A loop: its body counts when it runs, at the iteration that needs most.
-    fn repeat(&mut self, var: Option<&Var>, size: Option<&Size>, body: &[Need], used: Option<Value>, span: Span) -> Result<()> {
+    fn repeat(&mut self, var: Option<&Var>, size: Option<&Size>, body: &[Demand], used: Option<Value>, span: Span) -> Result<()> {
         let depends = var.is_some_and(|var| mentions(body, var));
         let Some(count) = size.and_then(|size| self.builder.size_value(size)) else {
             if depends {
@@ -347,7 +347,7 @@ impl Counter<'_> {
     }
 
     /// The body with the index at its last value, when every length grows with it.
-    fn last_iteration(&self, body: &[Need], var: &Var, size: &Size) -> Option<Vec<Need>> {
+    fn last_iteration(&self, body: &[Demand], var: &Var, size: &Size) -> Option<Vec<Demand>> {
         let last = size.sub(&Size::constant(1));
         let at_last = |length: &Size| -> Option<Size> {
             if !length.mentions(var) {
@@ -367,10 +367,10 @@ impl Counter<'_> {
         };
         body.iter()
             .map(|need| match need {
-                Need::Room(elem, dims, span) => Some(Need::Room(*elem, dims.iter().map(at_last).collect::<Option<_>>()?, *span)),
-                Need::Call(..) | Need::Slices(..) => None,
-                Need::Inner(inner) => self.last_iteration(inner, var, size).map(Need::Inner),
-                Need::Loop { .. } => None,
+                Demand::Room(elem, dims, span) => Some(Demand::Room(*elem, dims.iter().map(at_last).collect::<Option<_>>()?, *span)),
+                Demand::Call(..) | Demand::Slices(..) => None,
+                Demand::Inner(inner) => self.last_iteration(inner, var, size).map(Demand::Inner),
+                Demand::Loop { .. } => None,
             })
             .collect()
     }
@@ -469,15 +469,15 @@ fn is_exact(value: &Value) -> bool {
     }
 }
 
-fn mentions(needs: &[Need], var: &Var) -> bool {
+fn mentions(needs: &[Demand], var: &Var) -> bool {
     needs.iter().any(|need| match need {
-        Need::Room(_, dims, _) => dims.iter().any(|size| size.mentions(var)),
-        Need::Call(_, measures, ..) => measures.iter().any(|measure| match measure {
+        Demand::Room(_, dims, _) => dims.iter().any(|size| size.mentions(var)),
+        Demand::Call(_, measures, ..) => measures.iter().any(|measure| match measure {
             Measure::Size(size) => size.mentions(var),
             Measure::Bool(_) | Measure::Data => false,
         }),
-        Need::Slices(..) => false,
-        Need::Inner(inner) => mentions(inner, var),
-        Need::Loop { size, body, .. } => size.as_ref().is_some_and(|size| size.mentions(var)) || mentions(body, var),
+        Demand::Slices(..) => false,
+        Demand::Inner(inner) => mentions(inner, var),
+        Demand::Loop { size, body, .. } => size.as_ref().is_some_and(|size| size.mentions(var)) || mentions(body, var),
     })
 }

@@ -1,8 +1,9 @@
 //! Loop programs as text: what `--dump lower`, `--dump loops` and `--dump loops.PASS` show.
 //!
 //! In: a loop program. Out: a statement a line, blocks indented in braces, functions with an empty line between them. A local
-//! has its name, a second one of that name a number (`i`, `i_1`) in order of appearance, so that every name means one local. Index arithmetic that may wrap, or is checked, is marked (`+~`); a loop says after its head what is known of it: `apart`,
-//! `lanes`, `lanes sum(s)`, `tiles of …`.
+//! has its name, a second one of that name a number (`i`, `i_1`) in order of appearance, so that every name means one local. Index
+//! arithmetic that may wrap, or is checked, is marked (`+~`); a loop says after its head what is known of it: `apart`, `lanes`,
+//! `lanes sum(s)`, `tiles of …`.
 //!
 //!     function f(n: size, v: f64[n], k: index, out: f64[n]) {
 //!       fail NEGATIVE if n < 0

@@ -14,8 +14,7 @@ use std::collections::{HashMap, HashSet};
 use crate::ir::Prim;
 
 use super::program::*;
-use super::visit::each_value;
-use super::visit::{each_local, reads};
+use super::visit::{each_change, each_local, each_value, is_total, reads};
 use super::{Context, Result};
 
 /// Loops of at most so many iterations are written out by compilers.
@@ -87,9 +86,9 @@ pub fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
         [low, Value::Local(own)] if *own == i => low,
         _ => return None,
     };
-    let mut is_alone = crate::loops::visit::is_total(low) && !reads(low, i);
+    let mut is_alone = is_total(low) && !reads(low, i);
     each_value(rest, &mut |value| is_alone &= *value != Value::Local(i));
-    crate::loops::visit::each_change(rest, &mut |id| is_alone &= !reads(low, id));
+    each_change(rest, &mut |id| is_alone &= !reads(low, id));
     is_alone.then_some((*id, rest))
 }
 

@@ -35,7 +35,6 @@ const SHORT: usize = 4;
 /// What an iteration has at most of statements before, in and after its inner loop; the text would grow.
 const FEW_STATEMENTS: usize = 5;
 
-/// Takes several iterations at a time in the loops of a block. Where threads share loops, at most four in the outermost, and of
 /// Unrolls and jams the loops of a function.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     let options = context.options;
@@ -43,6 +42,7 @@ pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// Takes several iterations at a time in the loops of a block. Where threads share loops, at most four in the outermost, and of
 /// many, so that enough are left to share.
 fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block, parallel: bool) {
     let mut out = Vec::new();

@@ -220,7 +220,7 @@ impl<'a> Writer<'a> {
             let total = self.scalar("total", Elem::Double, true);
             run.before.push(Stmt::Declare { id: total, init: Some(Value::Double(0.0)) });
             self.add(total, &more, run);
-            run.after.push(put(base, offset, double(Prim::Add, own, Value::Local(total))));
+            run.after.push(put(base, offset, sum_of(own, Value::Local(total))));
             return;
         }
         let offset = offset.map(|offset| self.value(&offset, run));
@@ -238,7 +238,7 @@ impl<'a> Writer<'a> {
         if let Some(cond) = self.runs(run) {
             more = Value::Select(Box::new([cond, more, Value::Double(0.0)]));
         }
-        run.body.push(Stmt::Assign { place: Place::Local(sum), value: double(Prim::Add, Value::Local(sum), more) });
+        run.body.push(Stmt::Assign { place: Place::Local(sum), value: sum_of(Value::Local(sum), more) });
     }
 
     /// Whether a lane has an iteration; none where each has.
@@ -328,8 +328,8 @@ fn store(base: Id, offset: Option<Value>, value: Value) -> Stmt {
     Stmt::Assign { place: Place::Element { base, offset }, value }
 }
 
-fn double(prim: Prim, a: Value, b: Value) -> Value {
-    Value::Prim { prim, elem: Elem::Double, plain: true, args: vec![a, b] }
+fn sum_of(a: Value, b: Value) -> Value {
+    Value::Prim { prim: Prim::Add, elem: Elem::Double, plain: true, args: vec![a, b] }
 }
 
 /// The scalars that more than one loop over lanes needs.
