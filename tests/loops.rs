@@ -25,6 +25,11 @@ let turns (c: Vector<m>) (x: Vector<n>) : Double =
   vectorSum (build n (fun i -> ifold (fun s j -> sin s * x[i] + 0.5 * s * c[j] - exp c[j]) x[i] m))
 
 let sinc (v: Vector<n>) : Vector = build (length v) (fun i -> if v[i] = 0.0 then 1.0 else sin v[i] / v[i])
+
+let pairs (x: Matrix<n, 2>) : Matrix<n, 2> =
+  gradient (fun x -> ifold (fun s i -> s + ifold (fun s j -> s + sqrt (vectorSqNorm (vectorSub x[i] x[j]) + 1.0)) 0.0 i) 0.0 n) x
+
+let collected (k: Vector<n>) (v: Vector<n>) (i: Index) : Vector<n> = ifold (fun a j -> accumulate a i (k[j] * v[j])) v (length k)
 ";
 
 const CALLS: &[(&str, &[&str])] = &[
@@ -40,6 +45,10 @@ const CALLS: &[(&str, &[&str])] = &[
     ("turns", &["[0.5, -1]", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]"]),
     ("turns", &["[0.5, -1]", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]"]),
     ("sinc", &["[0, -0.0, 1, -2, NaN]"]),
+    ("pairs", &["[[1, 2], [3, 5], [-1, 0.5], [2, 2], [0, 0], [4, 1], [7, -3], [1, 1], [2, 9], [0.25, 3]]"]),
+    ("pairs", &["[[1, 2]]"]),
+    ("collected", &["[1, 2]", "[0.5, 3]", "1"]),
+    ("collected", &["[1, 2]", "[0.5, 3]", "2"]),
 ];
 
 fn smoothc(args: &[&str], source: &str) -> Output {
@@ -102,6 +111,16 @@ fn rows_whose_steps_must_run_in_turn_run_in_lanes() {
     );
     let strict = text(&smoothc(&["emit", "--strict-fp", "--entry", "turns", "-", "-o", "-"], PROGRAM));
     assert!(!strict.contains("lane < 16"), "a sum in another order:\n{strict}");
+}
+
+/// What a body takes from the others is collected in a local, what they take from it is stored side by side, in one loop in lanes.
+/// Where an index may be out of range, the element is touched only if the loop runs.
+#[test]
+fn sums_to_one_element_are_collected_in_a_local() {
+    insta::assert_snapshot!("promote", text(&smoothc(&["emit", "--dump", "loops", "--entry", "pairs", "-"], PROGRAM)));
+    insta::assert_snapshot!("promote_guarded", text(&smoothc(&["emit", "--dump", "loops.promote", "--entry", "collected", "-"], PROGRAM)));
+    let strict = text(&smoothc(&["emit", "--strict-fp", "--entry", "pairs", "-", "-o", "-"], PROGRAM));
+    assert!(!strict.contains("sum"), "a sum in another order:\n{strict}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::budget;
 use crate::ir::free::mentions;
 use crate::ir::last_use::component;
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Status, Term, Type, Var};
+use crate::ir::{Change, Expr, Status, Term, Type, Var};
 use crate::source::Span;
 
 /// The variables whose bindings may be dropped where they are not mentioned.
@@ -110,6 +110,19 @@ impl Block {
         let root = root(name, &self.names());
         let Term::Var(var) = root.term() else { return None };
         self.value_of(var).is_some_and(|value| !is_cheap(value)).then(|| var.clone())
+    }
+
+    /// The variable that is written into an array at last, where a name stands for an array with a replaced element and the
+    /// variable is bound here too.
+    pub fn written_last(&self, name: &Expr) -> Option<Var> {
+        let names = self.names();
+        let array = root(name, &names);
+        let Term::Var(array) = array.term() else { return None };
+        let Term::Update(Change::Replace, parts) = self.value_of(array)?.term() else { return None };
+        match root(parts.last()?, &names).term() {
+            Term::Var(var) => self.value_of(var).map(|_| var.clone()),
+            _ => None,
+        }
     }
 
     /// What a variable is bound to in this scope.

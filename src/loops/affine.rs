@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 
 use super::program::*;
+use super::ranges::Ranges;
 
 /// A sum of multiples of indices, and a number; of the arithmetic that cannot overflow.
 #[derive(Clone, Debug, Default)]
@@ -50,9 +51,14 @@ impl Affine {
         Some(sum)
     }
 
-    /// The difference; of what is too large one that no test is made of.
+    /// Stands for a sum whose numbers overflow: it equals nothing, and nothing is known of it.
+    fn unknown() -> Affine {
+        Affine { constant: 0, terms: vec![(Value::Bool(false), 1)] }
+    }
+
+    /// The difference; on overflow, an opaque term.
     pub fn minus(&self, other: &Affine) -> Affine {
-        self.combined(other, -1).unwrap_or_else(|| Affine { constant: 0, terms: vec![(Value::Bool(false), 1)] })
+        self.combined(other, -1).unwrap_or_else(Affine::unknown)
     }
 
     pub fn plus(mut self, more: i64) -> Affine {
@@ -66,6 +72,22 @@ impl Affine {
     fn without(mut self, id: Id) -> Affine {
         self.terms.retain(|(term, _)| *term != Value::Local(id));
         self
+    }
+
+    /// It with an expression in the place of an index; of what is too large, one that nothing is proved of.
+    pub fn at(&self, id: Id, by: &Affine) -> Affine {
+        let factor = self.factor(id);
+        let rest = self.clone().without(id);
+        rest.combined(by, factor).unwrap_or_else(Affine::unknown)
+    }
+
+    /// Whether it is never negative, whatever its parts are within their ranges.
+    pub fn is_natural(&self, ranges: &Ranges) -> bool {
+        let least = |(term, factor): &(Value, i64)| {
+            let (low, high) = ranges.of(term);
+            (if *factor > 0 { low } else { high }).checked_mul(*factor as i128)
+        };
+        self.terms.iter().try_fold(self.constant as i128, |sum, term| sum.checked_add(least(term)?)).is_some_and(|least| least >= 0)
     }
 
     /// What it is besides numbers.

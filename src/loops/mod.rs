@@ -7,11 +7,14 @@
 //!     for i < n: if (k >= n) return BOUNDS; out[i] = v[k]   →   if (n > 0 && k >= n) return BOUNDS; for i < n: out[i] = v[k]
 
 mod affine;
+mod bounds;
 mod builder;
+mod dependence;
 mod distribute;
 mod effects;
 mod factor_polynomials;
 pub mod failures;
+mod guard_sums;
 mod hoist_checks;
 mod homes;
 mod if_convert;
@@ -21,6 +24,7 @@ mod parallelise;
 mod peel;
 pub mod print;
 pub mod program;
+mod promote;
 pub mod ranges;
 mod simplify;
 pub mod sizes;
@@ -108,6 +112,7 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("unswitch", Need::Optional, "turns a loop over one branch inside out", unswitch::run),
     pass!("peel", Need::Optional, "takes off the ends of loops that ask where they are", peel::run),
     pass!("distribute", Need::Optional, "gives functions of sums a loop of their own", distribute::run),
+    pass!("promote", Need::Optional, "keeps what a loop adds to one element in a local", promote::run),
     pass!("vectorise_outer", Need::Optional, "runs iterations of outer loops in lanes, where inner loops cannot", vectorise_outer::run),
     pass!("vectorise", Need::Optional, "marks loops whose iterations may run at once", vectorise::run),
     pass!("if_convert", Need::Optional, "evaluates both branches and selects, where jumps keep sine out of lanes", if_convert::run),
@@ -115,6 +120,7 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("factor_polynomials", Need::Optional, "computes common factors of tiles once", factor_polynomials::run),
     pass!("unroll_and_jam", Need::Optional, "runs several rows at once that read the same", unroll_and_jam::run),
     pass!("join_branches", Need::Optional, "joins nested conditions, and changes in place", join_branches::run),
+    pass!("guard_sums", Need::Optional, "tests before sums that are empty in the first iteration around", guard_sums::run),
     pass!("parallelise", Need::Always, "shares loops among threads, where that is asked for", parallelise::run),
     pass!("measure", Need::Always, "says how much workspace each function needs", measure::run),
 ];

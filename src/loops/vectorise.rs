@@ -5,6 +5,7 @@
 //!
 //!     for i < n: out[i] = v[i] * 2.0     any order
 //!     for i < n: s = s + v[i] * w[i]     any order, s is a sum
+//!     for i < n: s = s + v[i]; w[i] = 1  the same
 //!     for i < n: s = s * v[i] + 1.0      one after the other
 //!
 //! A loop that can stop the function, takes room or calls a function that needs some stays as it is.
@@ -13,7 +14,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::Prim;
 
+use super::bounds::Around;
+use super::dependence::Iterations;
+use super::homes::Homes;
 use super::program::*;
+use super::ranges::Ranges;
 use super::visit::{each_change, each_local, each_value, is_total, reads};
 use super::{Context, Result};
 
@@ -22,59 +27,64 @@ const FEW: i64 = 16;
 
 /// Marks the loops of a function.
 pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
-    find(&mut function.body);
+    let homes = Homes::of_block(&function.body);
+    let around = Around::default();
+    Marker { locals: &function.locals, ranges: &function.ranges, homes: &homes, around }.block(&mut function.body);
     Ok(())
 }
 
-/// Marks the loops of a block.
-fn find(block: &mut Block) {
-    for stmt in block {
-        stmt.blocks_mut().for_each(find);
-        if let Stmt::For { i, count, body, lanes: lanes @ Lanes::One, .. } = stmt {
-            *lanes = of_loop(*i, count, body);
+struct Marker<'m> {
+    locals: &'m [Local],
+    ranges: &'m Ranges,
+    homes: &'m Homes,
+    around: Around,
+}
+
+impl Marker<'_> {
+    /// Marks the loops of a block.
+    fn block(&mut self, block: &mut Block) {
+        for stmt in block {
+            self.around.note(stmt, self.locals);
+            let entered = if let Stmt::For { i, count, .. } = stmt {
+                self.around.enter(*i, count);
+                true
+            } else {
+                false
+            };
+            stmt.blocks_mut().for_each(|inner| self.block(inner));
+            if entered {
+                self.around.leave();
+            }
+            if let Stmt::For { i, count, body, lanes: lanes @ Lanes::One, .. } = stmt {
+                *lanes = self.of_loop(*i, count, body);
+            }
+        }
+    }
+
+    fn of_loop(&self, i: Id, count: &Value, block: &[Stmt]) -> Lanes {
+        let (i, block) = from_later(i, block).unwrap_or((i, block));
+        let mut body = Body::default();
+        if body.block(block).is_none() {
+            return Lanes::One;
+        }
+        // compilers see by themselves what one plain assignment does, and make one of `memset` and `memcpy` of some; but of one that
+        // adds to a few elements they make as many statements, and nothing of those
+        let few = matches!(count, Value::Index(count) if *count <= FEW);
+        let adds = || body.stores.iter().any(|store| body.loads.contains(store));
+        let plain = block.len() == 1 && !body.calls && !(few && adds());
+        match body.lanes(&Iterations { i, count, around: &self.around, ranges: self.ranges }, self.homes) {
+            Lanes::Any if plain => Lanes::One,
+            lanes => lanes,
         }
     }
 }
 
-/// What the body of a loop does, as far as its iterations are concerned.
-#[derive(Default)]
-struct Body {
-    declared: HashSet<Id>,
-    sums: Vec<Id>,
-    summed: HashSet<Id>,
-    /// How often each local is read.
-    reads: HashMap<Id, usize>,
-    /// Elements that are written, and that are read.
-    stores: Vec<(Id, Option<Value>)>,
-    loads: Vec<(Id, Option<Value>)>,
-    /// Elements that are changed: another iteration may have written or may read any but the very same.
-    updated: Vec<(Id, Value)>,
-    /// Whether it calls functions of `math.h`.
-    calls: bool,
-}
-
-/// Whether the iterations of a loop over `i` may run at once, or but for sums.
-pub fn may_run_in_lanes(i: Id, block: &[Stmt]) -> bool {
+/// Whether the iterations of a loop over `i` may run at once, or but for sums, wherever it stands.
+pub fn may_run_in_lanes(i: Id, count: &Value, block: &[Stmt], ranges: &Ranges, homes: &Homes) -> bool {
     let (i, block) = from_later(i, block).unwrap_or((i, block));
     let mut body = Body::default();
-    body.block(block).is_some() && body.lanes(i) != Lanes::One
-}
-
-fn of_loop(i: Id, count: &Value, block: &[Stmt]) -> Lanes {
-    let (i, block) = from_later(i, block).unwrap_or((i, block));
-    let mut body = Body::default();
-    if body.block(block).is_none() {
-        return Lanes::One;
-    }
-    // compilers see by themselves what one plain assignment does, and make one of `memset` and `memcpy` of some; but of one that
-    // adds to a few elements they make as many statements, and nothing of those
-    let few = matches!(count, Value::Index(count) if *count <= FEW);
-    let adds = || body.stores.iter().any(|store| body.loads.contains(store));
-    let plain = block.len() == 1 && !body.calls && !(few && adds());
-    match body.lanes(i) {
-        Lanes::Any if plain => Lanes::One,
-        lanes => lanes,
-    }
+    let iterations = Iterations { i, count, around: &Around::default(), ranges };
+    body.block(block).is_some() && body.lanes(&iterations, homes) != Lanes::One
 }
 
 /// The index and the rest of a loop that begins at a later one: its body first adds that to the loop's variable.
@@ -92,39 +102,62 @@ pub fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
     is_alone.then_some((*id, rest))
 }
 
+/// What the body of a loop does, as far as its iterations are concerned.
+#[derive(Default)]
+struct Body {
+    declared: HashSet<Id>,
+    sums: Vec<Id>,
+    summed: HashSet<Id>,
+    /// How often each local is read.
+    reads: HashMap<Id, usize>,
+    /// Elements that are written, and that are read.
+    stores: Vec<(Id, Option<Value>)>,
+    loads: Vec<(Id, Option<Value>)>,
+    /// The arrays with elements that are changed: another iteration may have written or may read any.
+    updated: HashSet<Id>,
+    /// Whether it calls functions of `math.h`.
+    calls: bool,
+}
+
 impl Body {
-    /// How iterations over i may run.
-    fn lanes(&self, i: Id) -> Lanes {
+    /// How the iterations may run.
+    fn lanes(&self, iterations: &Iterations, homes: &Homes) -> Lanes {
+        let i = iterations.i;
         let sums_alone = self.sums.iter().all(|sum| self.reads.get(sum) == Some(&1));
         // an iteration reads what it wrote itself, at a place that no other has
-        let apart = self.stores.iter().all(|(_, offset)| offset.as_ref().is_some_and(|offset| grows_with(offset, i))) && self.in_rows(i);
-        let apart = apart
-            && self.updated.iter().all(|(base, offset)| {
-                self.stores.iter().chain(&self.loads).all(|(other, at)| other != base || at.as_ref() == Some(offset))
-            });
+        let grow = self.stores.iter().all(|(_, offset)| offset.as_ref().is_some_and(|offset| grows_with(offset, i)));
+        let apart = grow && self.are_apart(iterations, homes);
         match (self.sums.is_empty(), self.stores.is_empty()) {
             (true, false) if apart => Lanes::Any,
-            (false, true) if sums_alone => Lanes::Sum(self.sums.clone()),
+            (false, empty) if sums_alone && (empty || apart) => Lanes::Sum(self.sums.clone()),
             _ => Lanes::One,
         }
     }
 
-    /// Whether all that is read and written of an array that is written belongs to the row that i chooses.
-    fn in_rows(&self, i: Id) -> bool {
-        let mut arrays: HashMap<Id, (Vec<Access>, Vec<Access>)> = HashMap::new();
-        self.stores.iter().for_each(|(base, offset)| arrays.entry(*base).or_default().0.push(Access::new(offset, i)));
+    /// Whether no iteration reads or writes an element that another writes: of an array that a `build` writes, all that is read
+    /// and written belongs to the row that the index chooses; of others that is proved.
+    fn are_apart(&self, iterations: &Iterations, homes: &Homes) -> bool {
+        let mut arrays: HashMap<Id, (Vec<&Option<Value>>, Vec<&Option<Value>>)> = HashMap::new();
+        self.stores.iter().for_each(|(base, offset)| arrays.entry(*base).or_default().0.push(offset));
         for (base, offset) in &self.loads {
             if let Some((_, loads)) = arrays.get_mut(base) {
-                loads.push(Access::new(offset, i));
+                loads.push(offset);
             }
         }
-        arrays.values().all(|(stores, loads)| {
-            let all = || stores.iter().chain(loads);
-            let Some(first) = stores.first() else { return true };
-            // many accesses are seldom compared one by one
-            (first.stripped.is_some() && all().all(|access| access.stripped == first.stripped))
-                || all().all(|access| access.row == first.row)
-                || stores.iter().all(|store| all().all(|access| store.is_beside(access)))
+        let used = || self.stores.iter().chain(&self.loads).map(|(base, _)| *base);
+        arrays.iter().all(|(base, (stores, loads))| {
+            let is_updated = self.updated.contains(base);
+            let is_alone = || used().all(|other| other == *base || homes.of(other) != homes.of(*base));
+            let proved = || {
+                stores.iter().all(|a| {
+                    stores.iter().chain(loads).all(|b| match (a, b) {
+                        (a, b) if a == b => true,
+                        (Some(a), Some(b)) => iterations.are_apart(a, b),
+                        _ => false,
+                    })
+                })
+            };
+            if is_updated { is_alone() && proved() } else { in_rows(iterations.i, stores, loads) || is_alone() && proved() }
         })
     }
 
@@ -154,7 +187,7 @@ impl Body {
                     self.value(value)?;
                     self.value(offset)?;
                     self.stores.push((*base, Some(offset.clone())));
-                    self.updated.push((*base, offset.clone()));
+                    self.updated.insert(*base);
                 }
                 Stmt::If { cond, then, otherwise } => {
                     self.value(cond)?;
@@ -201,6 +234,16 @@ impl Body {
             Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
         }
     }
+}
+
+/// Whether all accesses to an array belong to the row that i chooses.
+fn in_rows(i: Id, stores: &[&Option<Value>], loads: &[&Option<Value>]) -> bool {
+    let accesses: Vec<Access> = stores.iter().chain(loads).map(|offset| Access::new(offset, i)).collect();
+    let Some((first, written)) = accesses.first().zip(accesses.get(..stores.len())) else { return true };
+    // many accesses are seldom compared one by one
+    (first.stripped.is_some() && accesses.iter().all(|access| access.stripped == first.stripped))
+        || accesses.iter().all(|access| access.row == first.row)
+        || written.iter().all(|store| accesses.iter().all(|access| store.is_beside(access)))
 }
 
 /// `id + e` or `id - e`.

@@ -224,8 +224,11 @@ impl Lowerer<'_> {
                 let value = match change {
                     Change::Replace => value.clone(),
                     Change::Add => {
-                        let args = vec![self.load(leaf), value.clone()];
-                        Value::Prim { prim: Prim::Add, elem: Elem::Double, plain: true, args }
+                        let (prim, added) = match value {
+                            Value::Prim { prim: Prim::Neg, args, .. } if args.len() == 1 => (Prim::Sub, &args[0]),
+                            value => (Prim::Add, value),
+                        };
+                        Value::Prim { prim, elem: Elem::Double, plain: true, args: vec![self.load(leaf), added.clone()] }
                     }
                 };
                 self.emit(Stmt::Update { base: leaf.base, offset, value });

@@ -40,6 +40,9 @@ pub struct Logged {
     /// The component after a step that it is then.
     goes_to: usize,
     logs: Vec<Log>,
+    /// What the step writes last, by the name that the way back has for it where it takes it from the component after the step,
+    /// and its indices.
+    written: Option<(Var, Vec<Expr>)>,
 }
 
 impl Kept {
@@ -56,7 +59,7 @@ impl Kept {
             let goes_to = goes_to.filter(|after| ty.has_array() && leaves[*after].1 == *ty)?;
             let sites = changes.sites(path)?;
             let logs = sites.into_iter().map(|site| Log::of(site, &steps.acc, &steps.i, &steps.n)).collect::<Option<_>>()?;
-            Some(Logged { leaf, goes_to, logs })
+            Some(Logged { leaf, goes_to, logs, written: None })
         };
         let mut candidates: Vec<Option<Logged>> = (0..leaves.len()).map(log).collect();
         // components that change places go back together
@@ -85,7 +88,18 @@ impl Kept {
                 self.taped[at].after = Some(after);
             }
         }
-        self.taped.iter().any(|taped| taped.after.is_some())
+        for at in 0..self.logged.len() {
+            let leaf = self.part(result, self.logged[at].goes_to);
+            let logged = &mut self.logged[at];
+            let Some(var) = block.written_last(&leaf) else { continue };
+            let mut indices = logged.logs.iter().filter_map(Log::indices);
+            if let (Some(indices), None, Type::Double) = (indices.next().cloned(), indices.next(), var.ty()) {
+                let after = var.renewed(Type::Double);
+                block.replace(&var, vec![(var.clone(), Expr::var(&after))]);
+                logged.written = Some((after, indices));
+            }
+        }
+        self.taped.iter().any(|taped| taped.after.is_some()) || self.logged.iter().any(|logged| logged.written.is_some())
     }
 
     /// A component of the state.
@@ -130,9 +144,14 @@ impl Kept {
             self.logged.iter().map(|logged| (name(logged.leaf), Expr::proj(Expr::var(&all), logged.leaf))).collect();
         let mut at = self.taped.len();
         let mut before: Vec<(usize, Var, Expr)> = Vec::new();
-        for Logged { leaf, goes_to, logs } in &self.logged {
+        let mut written: Vec<(Var, Expr)> = Vec::new();
+        for Logged { leaf, goes_to, logs, written: last } in &self.logged {
             let Some(after) = self.logged.iter().position(|other| other.leaf == *goes_to) else { continue };
             let mut value = Expr::var(&carried[after].0);
+            if let Some((name, indices)) = last {
+                let element = indices.iter().fold(value.clone(), |array, index| Expr::get(array, index.clone()));
+                written.push((name.clone(), instance(&element, &[(steps.i.clone(), Expr::var(i))])));
+            }
             for log in logs {
                 value = log.put_back(value, &kept_at(at));
                 at += 1;
@@ -149,6 +168,8 @@ impl Kept {
         let step = after.fold(step, |step, (at, name)| Expr::let_(name.clone(), Expr::get(tape(at), one_more(&Expr::var(i))), step));
         let step = Expr::let_(acc.clone(), self.state(read), step);
         let step = before.into_iter().rev().fold(step, |step, (_, name, value)| Expr::let_(name, value, step));
+        // what is read of the state after the step is read before that is put back
+        let step = written.into_iter().fold(step, |step, (name, element)| Expr::let_(name, element, step));
         (step, carried)
     }
 

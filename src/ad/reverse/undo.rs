@@ -51,6 +51,11 @@ impl Log {
         Some(Log { site, rooms, stored })
     }
 
+    /// The indices of the element that is changed, where each step changes one and neither the state nor a condition says which.
+    pub fn indices(&self) -> Option<&Vec<Expr>> {
+        (self.site.around.is_empty() && self.stored.is_empty() && !self.site.is_conditional).then_some(&self.site.indices)
+    }
+
     /// A tape with what step `i` is about to change of `s`.
     pub fn keep(&self, s: &Expr, tape: Expr, i: &Expr) -> Expr {
         let conditions: Vec<&Expr> = self

@@ -74,7 +74,7 @@ impl Pass<'_> {
         }
         let varying = Varying::of(*i, body, self.locals, self.homes)?;
         let mut work = Work::default();
-        work.add(body, depth, &varying);
+        work.add(body, depth, &varying, self.ranges);
         (eager || work.pays()).then_some(())?;
         let parts = parts::of(body, self.locals, &varying)?;
         Writer::new(self.locals, self.ranges, &varying, *i, count).write(stmt, parts)
@@ -101,16 +101,16 @@ const GATHER: usize = 4;
 
 impl Work {
     /// `depth`: how many loops stand in each other here, where most do.
-    fn add(&mut self, block: &[Stmt], depth: usize, varying: &Varying) {
+    fn add(&mut self, block: &[Stmt], depth: usize, varying: &Varying, ranges: &Ranges) {
         for stmt in block {
             match stmt {
-                Stmt::For { i, body, .. } if depth == 1 => {
-                    if !may_run_in_lanes(*i, body) {
+                Stmt::For { i, count, body, .. } if depth == 1 => {
+                    if !may_run_in_lanes(*i, count, body, ranges, varying.homes()) {
                         self.add_steps(*i, body, varying);
                     }
                 }
-                Stmt::For { body, .. } => self.add(body, depth - 1, varying),
-                _ => stmt.blocks().for_each(|block| self.add(block, depth, varying)),
+                Stmt::For { body, .. } => self.add(body, depth - 1, varying, ranges),
+                _ => stmt.blocks().for_each(|block| self.add(block, depth, varying, ranges)),
             }
         }
     }

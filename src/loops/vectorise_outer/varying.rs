@@ -41,6 +41,11 @@ impl Varying<'_> {
         Some(varying)
     }
 
+    /// Which pointers lead to the same array.
+    pub fn homes(&self) -> &Homes {
+        self.homes
+    }
+
     /// Whether a scalar varies.
     pub fn has(&self, id: Id) -> bool {
         self.ids.contains(&id)

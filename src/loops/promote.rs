@@ -1,0 +1,260 @@
+//! Scalar promotion of sums: what a loop adds to one element is collected in a local, and added once after the loop.
+//!
+//! In: a function's statements. Out: where all that a loop does to an array is to add to its elements, each addition to an element
+//! that is the same in every iteration is one to a local.
+//!
+//!     for j < i: out[i] += x[j]; out[j] += y[i]   →   s = 0; for j < i: s += x[j]; out[j] += y[i]
+//!                                                     out[i] += s
+//!
+//! Whether the elements differ does not matter, since sums may be added in any order; so not under `--strict-fp`. Where the
+//! element cannot be proved to be inside of its array, it is touched only if the loop runs.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ir::{Prim, Size};
+
+use super::bounds::Around;
+use super::builder::Builder;
+use super::effects::inside;
+use super::homes::Homes;
+use super::program::*;
+use super::visit::{each_in_argument, each_in_pointer, each_local, is_total};
+use super::{Context, Result};
+
+/// Promotes the sums of a function's loops.
+pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
+    if !context.options.algebra || context.options.strict_fp {
+        return Ok(());
+    }
+    let homes = Homes::of_block(&function.body);
+    let mut lengths = HashMap::new();
+    for param in &function.params {
+        if let Role::OutArray(dims) = &param.role {
+            lengths.insert(param.id, dims.clone());
+        }
+    }
+    let mut builder = Builder::of(function);
+    let mut promoter = Promoter { homes: &homes, builder: &mut builder, lengths, around: Around::default() };
+    promoter.block(&mut function.body);
+    builder.give_back(function);
+    Ok(())
+}
+
+struct Promoter<'p> {
+    homes: &'p Homes,
+    builder: &'p mut Builder,
+    lengths: HashMap<Id, Vec<Size>>,
+    around: Around,
+}
+
+impl Promoter<'_> {
+    /// Promotes the sums of a block's loops, the innermost first.
+    fn block(&mut self, block: &mut Block) {
+        let mut out = Vec::new();
+        for mut stmt in std::mem::take(block) {
+            self.around.note(&stmt, &self.builder.locals);
+            if let Stmt::Room(room) = &stmt {
+                self.lengths.insert(room.id, room.dims.clone());
+            }
+            match &mut stmt {
+                Stmt::For { i, count, body, .. } => {
+                    self.around.enter(*i, count);
+                    self.block(body);
+                    self.around.leave();
+                    let sums = self.sums(*i, body);
+                    let touched = self.touched(count, &sums);
+                    out.extend(sums.iter().map(|sum| Stmt::Declare { id: sum.local, init: Some(Value::Double(0.0)) }));
+                    out.push(stmt);
+                    out.extend(touched);
+                }
+                _ => {
+                    stmt.blocks_mut().for_each(|inner| self.block(inner));
+                    out.push(stmt);
+                }
+            }
+        }
+        *block = out;
+    }
+
+    /// Takes the additions to elements that are the same in every iteration out of a loop's body.
+    fn sums(&mut self, i: Id, body: &mut Block) -> Vec<Sum> {
+        let candidates: Vec<Id> = body.iter().filter_map(|stmt| Addition::of(stmt).map(|addition| self.homes.of(addition.base))).collect();
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let mut own = inside(body);
+        own.insert(i);
+        let mut uses = Uses { homes: self.homes, otherwise: HashSet::new(), changed: own };
+        uses.block(body);
+        let mut sums = Vec::new();
+        for stmt in body {
+            let Some(Addition { base, offset, .. }) = Addition::of(stmt) else { continue };
+            let mut is_fixed = offset.as_ref().is_none_or(is_total) && !uses.changed.contains(&base);
+            offset.iter().for_each(|offset| each_local(offset, &mut |id| is_fixed &= !uses.changed.contains(&id)));
+            if !is_fixed || uses.otherwise.contains(&self.homes.of(base)) || self.builder.locals[base].elem != Elem::Double {
+                continue;
+            }
+            let local = self.builder.local("sum", Elem::Double, Form::Scalar { mutable: true });
+            let after = stmt.clone();
+            let (Stmt::Assign { value, .. } | Stmt::Update { value, .. }) = stmt else { continue };
+            let mut value = std::mem::replace(value, Value::Double(0.0));
+            start_from(&mut value, local);
+            *stmt = Stmt::Assign { place: Place::Local(local), value };
+            sums.push(Sum { local, base, offset, after });
+        }
+        sums
+    }
+
+    /// Adds sums to their elements, which are there if the loop runs.
+    fn touched(&self, count: &Value, sums: &[Sum]) -> Block {
+        let mut after = Vec::new();
+        for sum in sums {
+            let own = Value::Load { base: sum.base, offset: sum.offset.clone().map(Box::new) };
+            let total = Value::Prim { prim: Prim::Add, elem: Elem::Double, plain: true, args: vec![own, Value::Local(sum.local)] };
+            let mut stmt = sum.after.clone();
+            if let Stmt::Assign { value, .. } | Stmt::Update { value, .. } = &mut stmt {
+                *value = total;
+            }
+            let lengths = self
+                .lengths
+                .get(&sum.base)
+                .and_then(|dims| dims.iter().map(|dim| self.builder.size_value(dim)).collect::<Option<Vec<_>>>());
+            let is_inside = |offset| lengths.is_some_and(|lengths| self.around.is_inside(offset, &lengths, &self.builder.ranges));
+            match &sum.offset {
+                Some(offset) if !is_inside(offset) => {
+                    let cond = Value::Prim { prim: Prim::Gt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] };
+                    match after.last_mut() {
+                        Some(Stmt::If { cond: known, then, .. }) if *known == cond => then.push(stmt),
+                        _ => after.push(Stmt::If { cond, then: vec![stmt], otherwise: Vec::new() }),
+                    }
+                }
+                _ => after.push(stmt),
+            }
+        }
+        after
+    }
+}
+
+/// A sum that is collected in a local.
+struct Sum {
+    local: Id,
+    base: Id,
+    offset: Option<Value>,
+    /// What added to the element.
+    after: Stmt,
+}
+
+/// An addition to an element: `a[o] = a[o] + x - y`.
+struct Addition<'a> {
+    base: Id,
+    offset: Option<Value>,
+    added: Vec<&'a Value>,
+}
+
+impl Addition<'_> {
+    fn of(stmt: &Stmt) -> Option<Addition<'_>> {
+        let (base, offset, value) = match stmt {
+            Stmt::Assign { place: Place::Element { base, offset }, value } => (*base, offset.clone(), value),
+            Stmt::Update { base, offset, value } => (*base, Some(offset.clone()), value),
+            _ => return None,
+        };
+        let own = Value::Load { base, offset: offset.clone().map(Box::new) };
+        let mut added = Vec::new();
+        let mut sum = value;
+        while *sum != own {
+            let Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } = sum else { return None };
+            let [first, second] = args.as_slice() else { return None };
+            added.push(second);
+            sum = first;
+        }
+        (!added.is_empty()).then_some(Addition { base, offset, added })
+    }
+}
+
+/// Puts a local for what a sum begins with.
+fn start_from(sum: &mut Value, local: Id) {
+    match sum {
+        Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } => {
+            args.iter_mut().take(1).for_each(|first| start_from(first, local))
+        }
+        first => *first = Value::Local(local),
+    }
+}
+
+/// What a loop's body does to arrays.
+struct Uses<'u> {
+    homes: &'u Homes,
+    /// The homes of arrays that are used otherwise than by adding to an element.
+    otherwise: HashSet<Id>,
+    /// The locals that change from one iteration to another.
+    changed: HashSet<Id>,
+}
+
+impl Uses<'_> {
+    fn block(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            match (stmt, Addition::of(stmt)) {
+                (_, Some(addition)) => {
+                    addition.offset.iter().for_each(|offset| self.value(offset));
+                    addition.added.iter().for_each(|added| self.value(added));
+                }
+                (Stmt::Declare { init, .. }, _) => init.iter().for_each(|init| self.value(init)),
+                (Stmt::Assign { place, value }, _) => {
+                    match place {
+                        Place::Local(id) => {
+                            self.changed.insert(*id);
+                        }
+                        Place::Element { base, offset } => {
+                            self.array(*base);
+                            offset.iter().for_each(|offset| self.value(offset));
+                        }
+                    }
+                    self.value(value);
+                }
+                (Stmt::Update { base, offset, value }, _) => {
+                    self.array(*base);
+                    self.value(offset);
+                    self.value(value);
+                }
+                (Stmt::Point { to, .. }, _) => {
+                    let mut each = |id| self.array(id);
+                    match to {
+                        PointerValue::To(pointer) => each_in_pointer(pointer, &mut each),
+                        PointerValue::Select(cond, a, b) => {
+                            each_local(cond, &mut each);
+                            each_in_pointer(a, &mut each);
+                            each_in_pointer(b, &mut each);
+                        }
+                    }
+                }
+                (Stmt::For { count, .. }, _) => self.value(count),
+                (Stmt::If { cond, .. } | Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond), _) => self.value(cond),
+                (Stmt::Room(room), _) => room.counts.iter().for_each(|count| self.value(count)),
+                (Stmt::Invoke(call), _) => {
+                    for arg in &call.args {
+                        each_in_argument(arg, &mut |id| self.array(id));
+                        if let Argument::Address(id) = arg {
+                            self.changed.insert(*id);
+                        }
+                    }
+                }
+                (Stmt::Rotate(ids), _) => {
+                    ids.iter().for_each(|id| self.array(*id));
+                    self.changed.extend(ids);
+                }
+                (Stmt::Share(share), _) => self.value(&share.count),
+                (Stmt::Scope(_), _) => {}
+            }
+            stmt.blocks().for_each(|inner| self.block(inner));
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        each_local(value, &mut |id| self.array(id));
+    }
+
+    /// Scalars have homes of their own, that no array shares.
+    fn array(&mut self, id: Id) {
+        self.otherwise.insert(self.homes.of(id));
+    }
+}
