@@ -137,15 +137,15 @@ impl Body {
     /// Whether no iteration reads or writes an element that another writes: of an array that a `build` writes, all that is read
     /// and written belongs to the row that the index chooses; of others that is proved.
     fn are_apart(&self, iterations: &Iterations, homes: &Homes) -> bool {
-        let mut arrays: HashMap<Id, (Vec<&Option<Value>>, Vec<&Option<Value>>)> = HashMap::new();
-        self.stores.iter().for_each(|(base, offset)| arrays.entry(*base).or_default().0.push(offset));
+        let mut arrays: HashMap<Id, Accesses> = HashMap::new();
+        self.stores.iter().for_each(|(base, offset)| arrays.entry(*base).or_default().stores.push(offset));
         for (base, offset) in &self.loads {
-            if let Some((_, loads)) = arrays.get_mut(base) {
-                loads.push(offset);
+            if let Some(accesses) = arrays.get_mut(base) {
+                accesses.loads.push(offset);
             }
         }
         let used = || self.stores.iter().chain(&self.loads).map(|(base, _)| *base);
-        arrays.iter().all(|(base, (stores, loads))| {
+        arrays.iter().all(|(base, Accesses { stores, loads })| {
             let is_updated = self.updated.contains(base);
             let is_alone = || used().all(|other| other == *base || homes.of(other) != homes.of(*base));
             let proved = || {
@@ -234,6 +234,13 @@ impl Body {
             Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
         }
     }
+}
+
+/// The offsets at which an array is written, and read.
+#[derive(Default)]
+struct Accesses<'a> {
+    stores: Vec<&'a Option<Value>>,
+    loads: Vec<&'a Option<Value>>,
 }
 
 /// Whether all accesses to an array belong to the row that i chooses.
