@@ -19,6 +19,7 @@ const WINDOWS: &[(&str, bool, &str)] = &[
     ("moving", true, "build (n + 1 - p) (fun i -> vectorSum (build p (fun j -> v[i + j])) / double p)"),
     ("backwards", true, "build (n + 1 - p) (fun i -> vectorSum (build p (fun j -> v[i + p - 1 - j] * k[j])))"),
     ("shifted", true, "build (n - 1 - p) (fun i -> v[i] + vectorSum (build p (fun j -> k[j] * v[i + 2 + j] * v[i])))"),
+    ("nested", true, "build (n + 1 - p) (fun i -> ifold (fun s a -> ifold (fun s b -> s + sin k[a] * v[i + b] * k[b]) s p) v[i] p)"),
     ("apart", false, "build n (fun i -> vectorSum (build p (fun j -> k[j] * double (i + j))))"),
     (
         // backwards: each window adds to the elements that it reads

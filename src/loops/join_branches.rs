@@ -62,7 +62,7 @@ fn other_name(locals: &[Local], block: &[Stmt], at: usize) -> Option<(Id, Id)> {
 }
 
 /// Whether a statement is of the kinds that are looked into here.
-fn is_plain(stmt: &Stmt) -> bool {
+pub(super) fn is_plain(stmt: &Stmt) -> bool {
     let here = match stmt {
         Stmt::Declare { .. } | Stmt::Assign { .. } | Stmt::If { .. } | Stmt::Fail { .. } | Stmt::Scope(_) => true,
         Stmt::For { lanes, .. } => !matches!(lanes, Lanes::Tile(_)),
@@ -173,7 +173,7 @@ fn in_place(locals: &[Local], block: &[Stmt], at: usize) -> Option<(usize, Id, I
 }
 
 /// Whether statements read a local, as far as they are plain; others may.
-fn reads_in(block: &[Stmt], id: Id) -> bool {
+pub(super) fn reads_in(block: &[Stmt], id: Id) -> bool {
     block.iter().any(|stmt| {
         let here = match stmt {
             Stmt::Declare { init, .. } => init.as_ref().is_some_and(|init| reads(init, id)),
@@ -188,14 +188,14 @@ fn reads_in(block: &[Stmt], id: Id) -> bool {
     })
 }
 
-fn assigns(block: &[Stmt], id: Id) -> bool {
+pub(super) fn assigns(block: &[Stmt], id: Id) -> bool {
     block.iter().any(|stmt| {
         matches!(stmt, Stmt::Assign { place: Place::Local(other), .. } if *other == id) || stmt.blocks().any(|block| assigns(block, id))
     })
 }
 
 /// Puts one local for another in plain statements.
-fn rename(block: &mut [Stmt], from: Id, to: Id) {
+pub(super) fn rename(block: &mut [Stmt], from: Id, to: Id) {
     let by = Value::Local(to);
     for stmt in block {
         match stmt {

@@ -9,6 +9,7 @@
 mod affine;
 mod bounds;
 mod builder;
+mod coalesce;
 mod dependence;
 mod distribute;
 mod effects;
@@ -108,6 +109,7 @@ macro_rules! pass {
 /// All passes, in order.
 pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("simplify", Need::Optional, "drops what has no effect", simplify::run),
+    pass!("coalesce", Need::Optional, "changes locals in the place of copies", coalesce::run),
     pass!("hoist_checks", Need::Optional, "makes the checks of a loop before it", hoist_checks::run),
     pass!("unswitch", Need::Optional, "turns a loop over one branch inside out", unswitch::run),
     pass!("peel", Need::Optional, "takes off the ends of loops that ask where they are", peel::run),

@@ -59,14 +59,16 @@ fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block, parallel: bool) 
     *block = out;
 }
 
-/// A loop over rows with one loop of sums in it.
+/// A loop over rows with one loop of sums in it, or several that stand in each other and nothing beside them.
 struct Rows<'a> {
     i: Id,
     /// How many of them are taken at a time.
     group: i64,
     count: &'a Value,
     before: &'a [Stmt],
-    inner: &'a Stmt,
+    /// The loops of sums, the outermost first.
+    inner: Vec<&'a Stmt>,
+    sums: &'a [Stmt],
     after: &'a [Stmt],
     /// Each of a group in a lane, in the place of side by side.
     lanes: bool,
@@ -77,7 +79,7 @@ impl Rows<'_> {
         let Stmt::For { i, count, body, lanes: Lanes::One, apart: true, .. } = stmt else { return None };
         let at = body.iter().position(|stmt| matches!(stmt, Stmt::For { .. }))?;
         let (before, after) = (&body[..at], &body[at + 1..]);
-        let Stmt::For { i: j, count: columns, body: sums, lanes: Lanes::Sum(_), .. } = &body[at] else { return None };
+        let (inner, sums) = nest(&body[at])?;
         let is_plain = |stmt: &Stmt| matches!(stmt, Stmt::Declare { init: Some(_), .. } | Stmt::Assign { .. });
         let few = [before, sums, after].iter().all(|part| part.len() <= FEW_STATEMENTS && part.iter().all(is_plain));
         let mut own = vec![*i];
@@ -89,10 +91,12 @@ impl Rows<'_> {
         };
         // an inner loop whose length depends on the row is not one loop for several of them
         let least = if parallel { MANY_ROWS * MANY_ROWS } else { ROWS };
-        let fits = few && !is_own(columns) && !matches!(count, Value::Index(count) if *count < least);
+        let columns = || inner.iter().filter_map(|stmt| if let Stmt::For { i, count, .. } = stmt { Some((*i, count)) } else { None });
+        let fits = few && !columns().any(|(_, count)| is_own(count)) && !matches!(count, Value::Index(count) if *count < least);
         let is_short = before.len() + sums.len() + after.len() <= SHORT;
         let group = if is_short && !parallel { MANY_ROWS } else { ROWS };
-        let rows = Rows { i: *i, group, count, before, inner: &body[at], after, lanes: false };
+        let alone = if let [_] = inner.as_slice() { columns().map(|(j, _)| j).next() } else { None };
+        let rows = Rows { i: *i, group, count, before, inner, sums, after, lanes: false };
         if !fits {
             return None;
         }
@@ -101,7 +105,7 @@ impl Rows<'_> {
         if is_long && rows.is_window(locals) {
             return Some(Rows { group: lanes, lanes: true, ..rows });
         }
-        shares(sums, *j, &is_own).then_some(rows)
+        shares(sums, alone?, &is_own).then_some(rows)
     }
 
     fn grouped(&self, locals: &mut Vec<Local>, out: &mut Block) {
@@ -161,29 +165,53 @@ impl Rows<'_> {
             out
         };
         let mut body = copied(self.before, locals);
-        if let Stmt::For { i, var, count, size, body: sums, lanes: Lanes::Sum(ids), apart } = self.inner {
-            let sums = copied(sums, locals);
-            body.push(Stmt::For {
-                i: *i,
-                var: var.clone(),
-                count: count.clone(),
-                size: size.clone(),
-                body: sums,
-                lanes: Lanes::Sum(ids.clone()),
-                apart: *apart,
-            });
-        }
+        let sums = copied(self.sums, locals);
+        body.extend(self.in_nest(sums, |lanes| lanes.clone()));
         let at = body.len() - 1;
         body.extend(copied(self.after, locals));
-        if let Some(Stmt::For { lanes: Lanes::Sum(ids), .. }) = body.get_mut(at) {
-            *ids = ids.iter().flat_map(|id| copies.iter().map(|copy| copy.id(*id))).collect();
+        let all = |ids: &mut Vec<Id>| *ids = ids.iter().flat_map(|id| copies.iter().map(|copy| copy.id(*id))).collect();
+        if let Some(stmt) = body.get_mut(at) {
+            each_sum(stmt, &mut |ids| all(ids));
         }
         body
+    }
+
+    /// The loops of sums around another body; `lanes` says how each then runs.
+    fn in_nest(&self, body: Block, lanes: impl Fn(&Lanes) -> Lanes) -> Option<Stmt> {
+        let mut body = body;
+        for stmt in self.inner.iter().rev() {
+            let Stmt::For { i, var, count, size, lanes: own, apart, .. } = stmt else { return None };
+            let (i, var, count, size, lanes, apart) = (*i, var.clone(), count.clone(), size.clone(), lanes(own), *apart);
+            body = vec![Stmt::For { i, var, count, size, body, lanes, apart }];
+        }
+        body.pop()
+    }
+}
+
+/// Calls `f` on what a loop, or the one in it, sums up.
+fn each_sum(stmt: &mut Stmt, f: &mut dyn FnMut(&mut Vec<Id>)) {
+    if let Stmt::For { lanes: Lanes::Sum(ids), .. } = stmt {
+        f(ids);
+    }
+    stmt.blocks_mut().flatten().for_each(|stmt| each_sum(stmt, f));
+}
+
+/// The loops of sums that stand in each other, and what the innermost does.
+fn nest(stmt: &Stmt) -> Option<(Vec<&Stmt>, &[Stmt])> {
+    let Stmt::For { body, lanes, .. } = stmt else { return None };
+    match (lanes, body.as_slice()) {
+        (Lanes::Sum(_), _) => Some((vec![stmt], body)),
+        (Lanes::One, [inner]) => {
+            let (mut loops, sums) = nest(inner)?;
+            loops.insert(0, stmt);
+            Some((loops, sums))
+        }
+        _ => None,
     }
 }
 
 /// Whether sums over j read something that is the same for each row beside something of the row.
-fn shares(sums: &Block, j: Id, is_own: &dyn Fn(&Value) -> bool) -> bool {
+fn shares(sums: &[Stmt], j: Id, is_own: &dyn Fn(&Value) -> bool) -> bool {
     let (mut shared, mut own) = (false, false);
     each_value(sums, &mut |value| {
         if let Value::Load { offset: Some(offset), .. } = value {

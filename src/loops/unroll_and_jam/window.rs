@@ -7,7 +7,8 @@
 //!     t[i] = s                                          for j < p: for lane < 8: s[lane] += x[i * 8 + lane + j] * k[j]
 //!                                                       for lane < 8: t[i * 8 + lane] = s[lane]
 //!
-//! The lanes then read and write what lies side by side, however short the window is, and each sum keeps its order.
+//! The lanes then read and write what lies side by side, however short the window is, and each sum keeps its order. A window of
+//! several indices, as that of a picture, has as many loops around the lanes.
 
 use std::collections::HashMap;
 
@@ -85,10 +86,11 @@ fn normalise(offset: &mut Value, named: &HashMap<Id, Value>) -> bool {
 impl Rows<'_> {
     /// Whether each row sums what lies one place further on than what the row before does, and reads and writes so elsewhere too.
     pub(super) fn is_window(&self, locals: &[Local]) -> bool {
-        let Stmt::For { i: j, body: sums, .. } = self.inner else { return false };
+        let sums = self.sums;
+        let indices: Vec<Id> = self.inner.iter().filter_map(|stmt| if let Stmt::For { i, .. } = stmt { Some(*i) } else { None }).collect();
         let (mut steps, mut fits, mut is_read) = (Vec::new(), true, false);
         each_value(sums, &mut |value| {
-            is_read |= matches!(value, Value::Load { offset: Some(at), .. } if step(at, self.i) == Some(1) && reads(at, *j));
+            is_read |= matches!(value, Value::Load { offset: Some(at), .. } if step(at, self.i) == Some(1) && indices.iter().any(|j| reads(at, *j)));
         });
         for block in [self.before, sums, self.after] {
             each_value(block, &mut |value| {
@@ -112,7 +114,6 @@ impl Rows<'_> {
 impl Rows<'_> {
     /// The iterations from `first` on, one in each lane.
     pub(super) fn in_lanes(&self, first: &Value, locals: &mut Vec<Local>) -> Block {
-        let Stmt::For { i: j, var, count, size, body: sums, apart, .. } = self.inner else { return Vec::new() };
         let width = Value::Index(self.group);
         let mut body = Vec::new();
         let mut totals = HashMap::new();
@@ -145,8 +146,8 @@ impl Rows<'_> {
             Stmt::For { i: lane, var: None, count: width.clone(), size: None, body, lanes: Lanes::Any, apart: true }
         };
         body.push(in_each(self.before, locals));
-        let (i, var, count, size, apart) = (*j, var.clone(), count.clone(), size.clone(), *apart);
-        body.push(Stmt::For { i, var, count, size, body: vec![in_each(sums, locals)], lanes: Lanes::One, apart });
+        let sums = in_each(self.sums, locals);
+        body.extend(self.in_nest(vec![sums], |_| Lanes::One));
         body.push(in_each(self.after, locals));
         body
     }
