@@ -313,6 +313,23 @@ const SUMS: &[(&str, Option<&str>, &str)] = &[
         Some("fours"),
         "let r = build m (fun i -> ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n - y[i]) in build n (fun j -> ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m)",
     ),
+    (
+        "twoLoops",
+        Some("fours"),
+        "build m (fun i -> ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n + ifold (fun s j -> s + X[i][j] * w[j] * w[j]) y[i] n)",
+    ),
+    (
+        // the rows of a matrix are added up, and changed, in one loop
+        "accumulated",
+        Some("fours"),
+        "ifold (fun (s, A) i -> (ifold (fun s j -> accumulate s j (X[i][j] * y[i])) s n, ifold (fun A j -> update A i (accumulate A[i] j (y[i] * w[j]))) A n)) (w, X) m",
+    ),
+    (
+        // the rows are added to one of them
+        "ownRow",
+        Some("fours"),
+        "ifold (fun A i -> ifold (fun A j -> update A 0 (accumulate A[0] j (y[i] * w[j]))) A n) X m",
+    ),
 ];
 
 #[test]

@@ -8,7 +8,7 @@
 //!                out[i] = s                             out[4 i] = s0; …; out[4 i + 3] = s3
 //!                                                 for i < m % 4: as before
 //!
-//! Each sum adds the same numbers in the same order. Windows, which lie side by side, are a lane each (`window`); other rows go
+//! Each sum adds the same numbers in the same order; so it is with rows that are added to an array (`accumulate`). Windows, which lie side by side, are a lane each (`window`); other rows go
 //! together only where the inner loop reads something that is the same in each of them. Little else is done in an iteration.
 
 use std::collections::HashMap;
@@ -16,11 +16,15 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 use crate::real::Real;
 
+use crate::loops::bounds::Around;
+use crate::loops::homes::Homes;
 use crate::loops::program::*;
-use crate::loops::visit::each_local;
-use crate::loops::visit::each_value;
+use crate::loops::ranges::Ranges;
+use crate::loops::visit::{each_local, each_value, reads};
 use crate::loops::{Context, Result};
+use accumulate::{Adds, Site};
 
+mod accumulate;
 mod window;
 
 /// So many iterations are taken at a time where each is short: memory then has eight rows to fetch at once.
@@ -32,80 +36,120 @@ const ROWS: i64 = 4;
 /// The statements of an iteration that is short.
 const SHORT: usize = 4;
 
-/// What an iteration has at most of statements before, in and after its inner loop; the text would grow.
+/// What an iteration has at most of statements before, in and after an inner loop; the text would grow.
 const FEW_STATEMENTS: usize = 5;
+
+/// So many inner loops at most, for the same reason.
+const MANY_LOOPS: usize = 3;
 
 /// Unrolls and jams the loops of a function.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
-    let options = context.options;
-    find(&mut function.locals, options.real, &mut function.body, options.parallel);
+    let homes = Homes::of_block(&function.body);
+    let (locals, ranges) = (&mut function.locals, &function.ranges);
+    let mut jammer = Jammer { locals, ranges, homes: &homes, around: Around::default(), real: context.options.real };
+    jammer.block(&mut function.body, context.options.parallel);
     Ok(())
 }
 
-/// Takes several iterations at a time in the loops of a block. Where threads share loops, at most four in the outermost, and of
-/// many, so that enough are left to share.
-fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block, parallel: bool) {
-    let mut out = Vec::new();
-    for mut stmt in std::mem::take(block) {
-        let shared = parallel && !matches!(stmt, Stmt::For { .. });
-        stmt.blocks_mut().for_each(|block| find(locals, real, block, shared));
-        let by_offsets = window::without_names(locals, &stmt);
-        let windows = by_offsets.as_ref().and_then(|stmt| Rows::of(locals, real, stmt, parallel)).filter(|rows| rows.lanes);
-        match windows.or_else(|| Rows::of(locals, real, &stmt, parallel)) {
-            Some(rows) => rows.grouped(locals, &mut out),
-            None => out.push(stmt),
-        }
-    }
-    *block = out;
+struct Jammer<'j> {
+    locals: &'j mut Vec<Local>,
+    ranges: &'j Ranges,
+    homes: &'j Homes,
+    around: Around,
+    real: Real,
 }
 
-/// A loop over rows with one loop of sums in it, or several that stand in each other and nothing beside them.
+impl Jammer<'_> {
+    /// Takes several iterations at a time in the loops of a block. Where threads share loops, at most four in the outermost, and of
+    /// many, so that enough are left to share.
+    fn block(&mut self, block: &mut Block, parallel: bool) {
+        let mut out = Vec::new();
+        for mut stmt in std::mem::take(block) {
+            self.around.note(&stmt, self.locals);
+            let shared = parallel && !matches!(stmt, Stmt::For { .. });
+            if let Stmt::For { i, count, .. } = &stmt {
+                self.around.enter(*i, count);
+            }
+            stmt.blocks_mut().for_each(|block| self.block(block, shared));
+            if matches!(stmt, Stmt::For { .. }) {
+                self.around.leave();
+            }
+            let by_offsets = window::without_names(self.locals, &stmt);
+            let windows = by_offsets.as_ref().and_then(|stmt| Rows::of(self.locals, self.real, stmt, parallel)).filter(|rows| rows.lanes);
+            let site = Site { locals: self.locals, homes: self.homes, around: &self.around, ranges: self.ranges };
+            let rows =
+                windows.or_else(|| Rows::of(self.locals, self.real, &stmt, parallel)).or_else(|| Rows::added(&site, &stmt, parallel));
+            match rows {
+                Some(rows) => rows.grouped(self.locals, &mut out),
+                None => out.push(stmt),
+            }
+        }
+        *block = out;
+    }
+}
+
+/// A loop over rows with loops of sums in it.
 struct Rows<'a> {
     i: Id,
     /// How many of them are taken at a time.
     group: i64,
     count: &'a Value,
-    before: &'a [Stmt],
-    /// The loops of sums, the outermost first.
-    inner: Vec<&'a Stmt>,
-    sums: &'a [Stmt],
-    after: &'a [Stmt],
+    parts: Vec<Part<'a>>,
     /// Each of a group in a lane, in the place of side by side.
     lanes: bool,
+}
+
+/// What an iteration does.
+enum Part<'a> {
+    /// Declarations and assignments.
+    Plain(&'a [Stmt]),
+    Sums(Nest<'a>),
+    /// A loop that adds the row to an array.
+    Adds(Adds<'a>),
+}
+
+/// A loop of sums, or several that stand in each other and nothing beside them.
+struct Nest<'a> {
+    /// The outermost first.
+    loops: Vec<&'a Stmt>,
+    sums: &'a [Stmt],
 }
 
 impl Rows<'_> {
     fn of<'a>(locals: &[Local], real: Real, stmt: &'a Stmt, parallel: bool) -> Option<Rows<'a>> {
         let Stmt::For { i, count, body, lanes: Lanes::One, apart: true, .. } = stmt else { return None };
-        let at = body.iter().position(|stmt| matches!(stmt, Stmt::For { .. }))?;
-        let (before, after) = (&body[..at], &body[at + 1..]);
-        let (inner, sums) = nest(&body[at])?;
         let is_plain = |stmt: &Stmt| matches!(stmt, Stmt::Declare { init: Some(_), .. } | Stmt::Assign { .. });
-        let few = [before, sums, after].iter().all(|part| part.len() <= FEW_STATEMENTS && part.iter().all(is_plain));
-        let mut own = vec![*i];
-        own.extend(before.iter().filter_map(|stmt| if let Stmt::Declare { id, .. } = stmt { Some(*id) } else { None }));
-        let is_own = |value: &Value| {
-            let mut found = false;
-            each_local(value, &mut |id| found |= own.contains(&id));
-            found
-        };
+        let parts = parts(body, &|_| None)?;
+        let few = parts.iter().map(Part::statements).all(|part| part.len() <= FEW_STATEMENTS && part.iter().all(is_plain));
         // an inner loop whose length depends on the row is not one loop for several of them
+        let mut own = vec![*i];
+        let (mut shares, mut is_rectangular, mut loops) = (false, true, 0);
+        for part in &parts {
+            match part {
+                Part::Plain(stmts) => {
+                    own.extend(stmts.iter().filter_map(|stmt| if let Stmt::Declare { id, .. } = stmt { Some(*id) } else { None }));
+                }
+                Part::Adds(_) => return None,
+                Part::Sums(nest) => {
+                    loops += 1;
+                    is_rectangular &= !nest.indices().any(|(_, count)| is_any(count, &own));
+                    shares |= nest.shares(&own);
+                }
+            }
+        }
         let least = if parallel { MANY_ROWS * MANY_ROWS } else { ROWS };
-        let columns = || inner.iter().filter_map(|stmt| if let Stmt::For { i, count, .. } = stmt { Some((*i, count)) } else { None });
-        let fits = few && !columns().any(|(_, count)| is_own(count)) && !matches!(count, Value::Index(count) if *count < least);
-        let is_short = before.len() + sums.len() + after.len() <= SHORT;
-        let group = if is_short && !parallel { MANY_ROWS } else { ROWS };
-        let alone = if let [_] = inner.as_slice() { columns().map(|(j, _)| j).next() } else { None };
-        let rows = Rows { i: *i, group, count, before, inner, sums, after, lanes: false };
-        if !fits {
+        if !few || !is_rectangular || !(1..=MANY_LOOPS).contains(&loops) || matches!(count, Value::Index(count) if *count < least) {
             return None;
         }
+        let is_short = parts.iter().map(|part| part.statements().len()).sum::<usize>() <= SHORT;
+        let group = if is_short && !parallel { MANY_ROWS } else { ROWS };
+        let rows = Rows { i: *i, group, count, parts, lanes: false };
         let lanes = real.lanes() as i64;
         let is_long = !matches!(count, Value::Index(count) if *count < 2 * lanes);
-        if is_long && rows.is_window(locals) {
+        if is_long && rows.are_windows(locals) {
             return Some(Rows { group: lanes, lanes: true, ..rows });
         }
-        shares(sums, alone?, &is_own).then_some(rows)
+        shares.then_some(rows)
     }
 
     fn grouped(&self, locals: &mut Vec<Local>, out: &mut Block) {
@@ -139,17 +183,15 @@ impl Rows<'_> {
         } else {
             self.side_by_side((0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect(), locals)
         };
-        out.push(repeat(self.i, groups.clone(), group_body, true));
-        if rest == Value::Index(0) {
-            return;
+        let apart = !self.parts.iter().any(|part| matches!(part, Part::Adds(_)));
+        out.push(repeat(self.i, groups.clone(), group_body, apart));
+        if let (Value::Index(rest), Value::Index(groups)) = (&rest, &groups) {
+            let rows = (0..*rest).map(|k| Value::Index(groups * self.group + k)).collect();
+            return out.extend(self.side_by_side(rows, locals));
         }
         locals.push(locals[self.i].clone());
         let left = locals.len() - 1;
-        let done = match groups {
-            Value::Index(groups) => Value::Index(groups * self.group),
-            groups => index(Prim::Mul, groups, group),
-        };
-        let row = plus(done, Value::Local(left));
+        let row = plus(index(Prim::Mul, groups, group), Value::Local(left));
         // a few iterations are nothing to share among threads
         out.push(repeat(left, rest, self.side_by_side(vec![row], locals), false));
     }
@@ -164,28 +206,92 @@ impl Rows<'_> {
             }
             out
         };
-        let mut body = copied(self.before, locals);
-        let sums = copied(self.sums, locals);
-        body.extend(self.in_nest(sums, |lanes| lanes.clone()));
-        let at = body.len() - 1;
-        body.extend(copied(self.after, locals));
-        let all = |ids: &mut Vec<Id>| *ids = ids.iter().flat_map(|id| copies.iter().map(|copy| copy.id(*id))).collect();
-        if let Some(stmt) = body.get_mut(at) {
-            each_sum(stmt, &mut |ids| all(ids));
+        let (mut body, mut loops) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            match part {
+                Part::Plain(statements) => body.extend(copied(statements, locals)),
+                Part::Sums(nest) => {
+                    loops.push(body.len());
+                    body.extend(nest.around(copied(nest.sums, locals), Lanes::clone));
+                }
+                Part::Adds(adds) => body.push(adds.together(&mut |stmt| copied(std::slice::from_ref(stmt), locals))),
+            }
         }
+        let all = |ids: &mut Vec<Id>| *ids = ids.iter().flat_map(|id| copies.iter().map(|copy| copy.id(*id))).collect();
+        loops.into_iter().for_each(|at| each_sum(&mut body[at], &mut |ids| all(ids)));
         body
     }
+}
 
-    /// The loops of sums around another body; `lanes` says how each then runs.
-    fn in_nest(&self, body: Block, lanes: impl Fn(&Lanes) -> Lanes) -> Option<Stmt> {
+impl Part<'_> {
+    /// The statements of an iteration, of the row or of its innermost loop.
+    fn statements(&self) -> &[Stmt] {
+        match self {
+            Part::Plain(statements) => statements,
+            Part::Sums(nest) => nest.sums,
+            Part::Adds(adds) => adds.body,
+        }
+    }
+}
+
+impl Nest<'_> {
+    fn of(stmt: &Stmt) -> Option<Nest<'_>> {
+        let Stmt::For { body, lanes, .. } = stmt else { return None };
+        match (lanes, body.as_slice()) {
+            (Lanes::Sum(_), sums) => Some(Nest { loops: vec![stmt], sums }),
+            (Lanes::One, [inner]) => {
+                let Nest { mut loops, sums } = Nest::of(inner)?;
+                loops.insert(0, stmt);
+                Some(Nest { loops, sums })
+            }
+            _ => None,
+        }
+    }
+
+    /// The loops' indices with their counts.
+    fn indices(&self) -> impl Iterator<Item = (Id, &Value)> {
+        self.loops.iter().filter_map(|stmt| if let Stmt::For { i, count, .. } = stmt { Some((*i, count)) } else { None })
+    }
+
+    /// Whether one loop of sums reads something that is the same for each row beside something of the row.
+    fn shares(&self, own: &[Id]) -> bool {
+        let mut indices = self.indices().map(|(j, _)| j);
+        let (Some(j), None) = (indices.next(), indices.next()) else { return false };
+        let (mut is_shared, mut is_own) = (false, false);
+        each_value(self.sums, &mut |value| {
+            if let Value::Load { offset: Some(offset), .. } = value {
+                let by_column = reads(offset, j);
+                is_own |= by_column && is_any(offset, own);
+                is_shared |= by_column && !is_any(offset, own);
+            }
+        });
+        is_shared && is_own
+    }
+
+    /// The loops around another body; `lanes` says how each then runs.
+    fn around(&self, body: Block, lanes: impl Fn(&Lanes) -> Lanes) -> Option<Stmt> {
         let mut body = body;
-        for stmt in self.inner.iter().rev() {
+        for stmt in self.loops.iter().rev() {
             let Stmt::For { i, var, count, size, lanes: own, apart, .. } = stmt else { return None };
             let (i, var, count, size, lanes, apart) = (*i, var.clone(), count.clone(), size.clone(), lanes(own), *apart);
             body = vec![Stmt::For { i, var, count, size, body, lanes, apart }];
         }
         body.pop()
     }
+}
+
+/// The loops of sums of a body, those that add rows, as `adds` says, and what is between them; `None` where there are other loops.
+fn parts<'a>(body: &'a [Stmt], adds: &dyn Fn(&'a Stmt) -> Option<Adds<'a>>) -> Option<Vec<Part<'a>>> {
+    let is_loop = |stmt: &Stmt| matches!(stmt, Stmt::For { .. });
+    let mut parts = Vec::new();
+    let mut rest = body;
+    while let Some(at) = rest.iter().position(is_loop) {
+        parts.extend((at > 0).then_some(Part::Plain(&rest[..at])));
+        parts.push(Nest::of(&rest[at]).map(Part::Sums).or_else(|| adds(&rest[at]).map(Part::Adds))?);
+        rest = &rest[at + 1..];
+    }
+    parts.extend((!rest.is_empty()).then_some(Part::Plain(rest)));
+    Some(parts)
 }
 
 /// Calls `f` on what a loop, or the one in it, sums up.
@@ -196,32 +302,11 @@ fn each_sum(stmt: &mut Stmt, f: &mut dyn FnMut(&mut Vec<Id>)) {
     stmt.blocks_mut().flatten().for_each(|stmt| each_sum(stmt, f));
 }
 
-/// The loops of sums that stand in each other, and what the innermost does.
-fn nest(stmt: &Stmt) -> Option<(Vec<&Stmt>, &[Stmt])> {
-    let Stmt::For { body, lanes, .. } = stmt else { return None };
-    match (lanes, body.as_slice()) {
-        (Lanes::Sum(_), _) => Some((vec![stmt], body)),
-        (Lanes::One, [inner]) => {
-            let (mut loops, sums) = nest(inner)?;
-            loops.insert(0, stmt);
-            Some((loops, sums))
-        }
-        _ => None,
-    }
-}
-
-/// Whether sums over j read something that is the same for each row beside something of the row.
-fn shares(sums: &[Stmt], j: Id, is_own: &dyn Fn(&Value) -> bool) -> bool {
-    let (mut shared, mut own) = (false, false);
-    each_value(sums, &mut |value| {
-        if let Value::Load { offset: Some(offset), .. } = value {
-            let mut by_column = false;
-            each_local(offset, &mut |id| by_column |= id == j);
-            own |= by_column && is_own(offset);
-            shared |= by_column && !is_own(offset);
-        }
-    });
-    shared && own
+/// Whether an expression reads one of these locals.
+fn is_any(value: &Value, ids: &[Id]) -> bool {
+    let mut found = false;
+    each_local(value, &mut |id| found |= ids.contains(&id));
+    found
 }
 
 /// The sum of two Indices, one of which may be 0.
@@ -259,6 +344,7 @@ impl Copy {
                 self.of.insert(*id, Value::Local(locals.len() - 1));
                 Stmt::Declare { id: locals.len() - 1, init }
             }
+            Stmt::Update { base, offset, value } => Stmt::Update { base: *base, offset: self.value(offset), value: self.value(value) },
             Stmt::Assign { place, value } => {
                 let place = match place {
                     Place::Local(id) => Place::Local(self.id(*id)),

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use crate::ir::Size;
 use crate::source::Span;
 
-use super::{Copy, Rows, plus};
+use super::{Copy, Part, Rows, is_any, plus};
 use crate::loops::affine::Affine;
 use crate::loops::program::*;
 use crate::loops::visit::each_value;
@@ -85,20 +85,24 @@ fn normalise(offset: &mut Value, named: &HashMap<Id, Value>) -> bool {
 
 impl Rows<'_> {
     /// Whether each row sums what lies one place further on than what the row before does, and reads and writes so elsewhere too.
-    pub(super) fn is_window(&self, locals: &[Local]) -> bool {
-        let sums = self.sums;
-        let indices: Vec<Id> = self.inner.iter().filter_map(|stmt| if let Stmt::For { i, .. } = stmt { Some(*i) } else { None }).collect();
-        let (mut steps, mut fits, mut is_read) = (Vec::new(), true, false);
-        each_value(sums, &mut |value| {
-            is_read |= matches!(value, Value::Load { offset: Some(at), .. } if step(at, self.i) == Some(1) && indices.iter().any(|j| reads(at, *j)));
-        });
-        for block in [self.before, sums, self.after] {
-            each_value(block, &mut |value| {
+    pub(super) fn are_windows(&self, locals: &[Local]) -> bool {
+        let (mut steps, mut fits, mut is_read) = (Vec::new(), true, true);
+        for part in &self.parts {
+            if let Part::Sums(nest) = part {
+                let indices: Vec<Id> = nest.indices().map(|(j, _)| j).collect();
+                let mut by_column = false;
+                each_value(nest.sums, &mut |value| {
+                    by_column |=
+                        matches!(value, Value::Load { offset: Some(at), .. } if step(at, self.i) == Some(1) && is_any(at, &indices));
+                });
+                is_read &= by_column;
+            }
+            each_value(part.statements(), &mut |value| {
                 if let Value::Load { offset: Some(at), .. } = value {
                     steps.push(step(at, self.i));
                 }
             });
-            for stmt in block {
+            for stmt in part.statements() {
                 match stmt {
                     Stmt::Assign { place: Place::Element { offset: Some(at), .. }, .. } => steps.push(step(at, self.i)),
                     Stmt::Declare { id, .. } => fits &= locals[*id].elem == Elem::Double,
@@ -109,15 +113,18 @@ impl Rows<'_> {
         }
         fits && is_read && steps.iter().all(|step| matches!(step, Some(0 | 1)))
     }
-}
 
-impl Rows<'_> {
     /// The iterations from `first` on, one in each lane.
     pub(super) fn in_lanes(&self, first: &Value, locals: &mut Vec<Local>) -> Block {
         let width = Value::Index(self.group);
         let mut body = Vec::new();
         let mut totals = HashMap::new();
-        for stmt in self.before {
+        // what is declared last is read in its part alone
+        let before = self.parts.iter().take(self.parts.len() - 1).filter_map(|part| match part {
+            Part::Plain(statements) => Some(*statements),
+            Part::Sums(_) | Part::Adds(_) => None,
+        });
+        for stmt in before.flatten() {
             let Stmt::Declare { id, .. } = stmt else { continue };
             locals.push(Local { form: Form::Target { mutable: false }, ..locals[*id].clone() });
             let total = locals.len() - 1;
@@ -145,10 +152,13 @@ impl Rows<'_> {
             let body = block.iter().filter_map(statement).collect();
             Stmt::For { i: lane, var: None, count: width.clone(), size: None, body, lanes: Lanes::Any, apart: true }
         };
-        body.push(in_each(self.before, locals));
-        let sums = in_each(self.sums, locals);
-        body.extend(self.in_nest(vec![sums], |_| Lanes::One));
-        body.push(in_each(self.after, locals));
+        for part in &self.parts {
+            let lanes = in_each(part.statements(), locals);
+            match part {
+                Part::Plain(_) | Part::Adds(_) => body.push(lanes),
+                Part::Sums(nest) => body.extend(nest.around(vec![lanes], |_| Lanes::One)),
+            }
+        }
         body
     }
 }

@@ -1,0 +1,236 @@
+//! Rows that are added to an array: four at a time, so that it is read and written once for all of them.
+//!
+//! In: a loop over rows with inner loops that add something of each row to the same elements, beside loops of sums. Out: what a
+//! loop of [`Rows`] is made of.
+//!
+//!     for i < m: w = x[i]                     →   for i < m / 4: w0 = x[4 i]; …; w3 = x[4 i + 3]
+//!                for j < n: s[j] += A[i][j] * w               for j < n: s[j] = s[j] + A[4 i][j] * w0 + … + A[4 i + 3][j] * w3
+//!                                                 for i < m % 4: as before
+//!
+//! Each element gets the same numbers in the same order. What else the inner loop writes is apart in each row. What is added is
+//! cheap: else it does not matter how often the array is read.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ir::Prim;
+
+use super::{FEW_STATEMENTS, MANY_LOOPS, Part, ROWS, Rows, parts, plus};
+use crate::loops::bounds::Around;
+use crate::loops::dependence::Iterations;
+use crate::loops::effects::inside;
+use crate::loops::homes::Homes;
+use crate::loops::program::*;
+use crate::loops::ranges::Ranges;
+use crate::loops::visit::{each_local, each_value, reads, replace_local};
+
+/// So many operations at most make what is added to an element.
+const CHEAP: usize = 3;
+
+/// What is known where a loop stands.
+pub(super) struct Site<'a> {
+    pub locals: &'a [Local],
+    pub homes: &'a Homes,
+    pub around: &'a Around,
+    pub ranges: &'a Ranges,
+}
+
+/// A loop that adds something of a row to the elements of arrays.
+pub(super) struct Adds<'a> {
+    stmt: &'a Stmt,
+    pub body: &'a [Stmt],
+    /// Which statements of the body add to the same element in each row.
+    shared: Vec<bool>,
+}
+
+impl Rows<'_> {
+    /// A loop over rows that are added to an array.
+    pub(super) fn added<'a>(site: &Site, stmt: &'a Stmt, parallel: bool) -> Option<Rows<'a>> {
+        let Stmt::For { i, count, body, lanes: Lanes::One, .. } = stmt else { return None };
+        if parallel || matches!(count, Value::Index(count) if *count < ROWS) {
+            return None;
+        }
+        let mut own = inside(body);
+        own.insert(*i);
+        let row = Row { site, i: *i, own, named: names(site.locals, body) };
+        let parts = parts(body, &|stmt| row.adds(stmt))?;
+        let mut loops = 0;
+        let mut statements: Vec<&Stmt> = Vec::new();
+        for part in &parts {
+            (part.statements().len() <= FEW_STATEMENTS).then_some(())?;
+            statements.extend(part.statements());
+            match part {
+                Part::Plain(statements) => statements.iter().all(|stmt| row.is_plain(stmt)).then_some(())?,
+                Part::Sums(nest) => {
+                    loops += 1;
+                    let fits = nest.sums.iter().all(|stmt| row.is_plain(stmt)) && !nest.indices().any(|(_, count)| row.varies(count));
+                    fits.then_some(())?;
+                    // partial sums of each row
+                    let are_own = |stmt: &Stmt| !matches!(stmt, Stmt::Assign { place: Place::Local(id), .. } if !row.own.contains(id));
+                    nest.sums.iter().all(are_own).then_some(())?;
+                }
+                Part::Adds(_) => loops += 1,
+            }
+        }
+        let is_shared = parts.iter().any(|part| matches!(part, Part::Adds(adds) if adds.shared.contains(&true)));
+        let fits = is_shared && loops <= MANY_LOOPS && row.is_alone(&statements);
+        fits.then_some(Rows { i: *i, group: ROWS, count, parts, lanes: false })
+    }
+}
+
+/// The constants of a body.
+fn names(locals: &[Local], body: &[Stmt]) -> Vec<(Id, Value)> {
+    let name = |stmt: &Stmt| match stmt {
+        Stmt::Declare { id, init: Some(init) } if locals[*id].form == (Form::Scalar { mutable: false }) => Some((*id, init.clone())),
+        _ => None,
+    };
+    body.iter().filter_map(name).collect()
+}
+
+/// An iteration of a loop over rows.
+struct Row<'a> {
+    site: &'a Site<'a>,
+    i: Id,
+    /// What differs from row to row: the index and what the body declares.
+    own: HashSet<Id>,
+    named: Vec<(Id, Value)>,
+}
+
+impl Row<'_> {
+    fn varies(&self, value: &Value) -> bool {
+        let mut found = false;
+        each_local(value, &mut |id| found |= self.own.contains(&id));
+        found
+    }
+
+    /// A declaration of a scalar, or an assignment to one: one from outside only gets more.
+    fn is_plain(&self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Declare { init: Some(_), .. } => true,
+            Stmt::Assign { place: Place::Local(id), value } => self.own.contains(id) || starts_with(value, &Value::Local(*id)),
+            _ => false,
+        }
+    }
+
+    /// A loop that adds something of the row to elements.
+    fn adds<'a>(&self, stmt: &'a Stmt) -> Option<Adds<'a>> {
+        let Stmt::For { i: j, count, body, lanes: Lanes::Any | Lanes::One, .. } = stmt else { return None };
+        (!self.varies(count)).then_some(())?;
+        let iterations = Iterations { i: *j, count, around: self.site.around, ranges: self.site.ranges };
+        let mut shared = Vec::new();
+        for stmt in body {
+            let (base, offset, value) = match stmt {
+                Stmt::Declare { init: Some(init), .. } if is_cheap(init) => {
+                    shared.push(false);
+                    continue;
+                }
+                Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, value } | Stmt::Update { base, offset, value } => {
+                    (*base, offset, value)
+                }
+                _ => return None,
+            };
+            let own = Value::Load { base, offset: Some(Box::new(offset.clone())) };
+            (starts_with(value, &own) && is_cheap(value)).then_some(())?;
+            let mut in_row = offset.clone();
+            self.named.iter().rev().for_each(|(id, init)| replace_local(&mut in_row, *id, init));
+            let is_same = self.own.iter().all(|id| id == j || !reads(&in_row, *id));
+            let at = |k: i64| {
+                let mut offset = in_row.clone();
+                replace_local(&mut offset, self.i, &plus(Value::Local(self.i), Value::Index(k)));
+                offset
+            };
+            (0..ROWS).all(|k| iterations.are_apart(&at(0), &at(k)) && iterations.are_apart(&at(k), &at(0))).then_some(())?;
+            shared.push(is_same);
+        }
+        Some(Adds { stmt, body, shared })
+    }
+
+    /// Whether each array that is written, and each scalar from outside that is changed, is had by one statement alone, which
+    /// has it in its place and where its value begins.
+    fn is_alone(&self, statements: &[&Stmt]) -> bool {
+        let home = |id: Id| self.site.homes.of(id);
+        let mut changed: HashSet<Id> = HashSet::new();
+        for stmt in statements {
+            let target = match stmt {
+                Stmt::Assign { place: Place::Local(id), .. } if self.own.contains(id) => continue,
+                Stmt::Assign { place: Place::Local(id), .. } => *id,
+                Stmt::Assign { place: Place::Element { base, .. }, .. } | Stmt::Update { base, .. } => home(*base),
+                _ => continue,
+            };
+            if !changed.insert(target) {
+                return false;
+            }
+        }
+        let mut uses: HashMap<Id, usize> = HashMap::new();
+        let mut is_plain = true;
+        for stmt in statements {
+            each_value(std::slice::from_ref(*stmt), &mut |value| match value {
+                Value::Local(id) | Value::Load { base: id, .. } => *uses.entry(home(*id)).or_default() += 1,
+                Value::Call(..) | Value::Moved { .. } => is_plain = false,
+                _ => {}
+            });
+        }
+        is_plain && changed.iter().all(|id| uses.get(&home(*id)) == Some(&1))
+    }
+}
+
+impl Adds<'_> {
+    /// The loop over the statements of several rows, which `copied` gives of one.
+    pub(super) fn together(&self, copied: &mut dyn FnMut(&Stmt) -> Block) -> Stmt {
+        let mut together = Vec::new();
+        for (stmt, is_shared) in self.body.iter().zip(&self.shared) {
+            let mut all = copied(stmt).into_iter();
+            if *is_shared && let Some(mut sum) = all.next() {
+                all.for_each(|stmt| add(&mut sum, stmt));
+                together.push(sum);
+            } else {
+                together.extend(all);
+            }
+        }
+        let mut stmt = self.stmt.clone();
+        if let Stmt::For { body, .. } = &mut stmt {
+            *body = together;
+        }
+        stmt
+    }
+}
+
+/// Whether a value is a sum, or a difference, that begins with another: `a + x - y` with `a`.
+fn starts_with(value: &Value, first: &Value) -> bool {
+    match value {
+        Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } => {
+            args.first().is_some_and(|arg| arg == first || starts_with(arg, first))
+        }
+        _ => false,
+    }
+}
+
+fn is_cheap(value: &Value) -> bool {
+    fn operations(value: &Value) -> Option<usize> {
+        match value {
+            Value::Prim { prim: Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg, elem: Elem::Double, args, .. } => {
+                args.iter().try_fold(1, |sum, arg| Some(sum + operations(arg)?))
+            }
+            Value::Local(_) | Value::Load { .. } | Value::Double(_) => Some(0),
+            _ => None,
+        }
+    }
+    operations(value).is_some_and(|count| count <= CHEAP)
+}
+
+/// Puts the element as one statement leaves it where another, which adds to the same element, begins.
+fn add(sum: &mut Stmt, next: Stmt) {
+    fn start(value: &mut Value, from: Value) {
+        match value {
+            Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } if !args.is_empty() => start(&mut args[0], from),
+            value => *value = from,
+        }
+    }
+    if let (
+        Stmt::Assign { value: sum, .. } | Stmt::Update { value: sum, .. },
+        Stmt::Assign { mut value, .. } | Stmt::Update { mut value, .. },
+    ) = (sum, next)
+    {
+        start(&mut value, std::mem::replace(sum, Value::Double(0.0)));
+        *sum = value;
+    }
+}
