@@ -14,8 +14,6 @@ use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
-use super::factors::Product;
-
 /// A fold down a column, taken out of the element that it is part of.
 #[derive(Clone)]
 pub struct ColumnFold {
@@ -43,9 +41,6 @@ pub enum Step {
 
 /// A literal number of columns up to this is not worth it.
 const FEW_COLUMNS: i64 = 4;
-
-/// A step of more operations than this is not worth doing four times in a row.
-const FEW_OPERATIONS: usize = 2;
 
 impl ColumnFold {
     /// Finds one in the element of `build(n, column. element)`.
@@ -116,21 +111,6 @@ impl ColumnFold {
     pub fn reads(&self, vars: &HashSet<Var>) -> bool {
         let mut terms = self.lets.iter().map(|(_, value)| value).chain([self.term()]);
         terms.any(|term| any_free_var(term, &mut |var| vars.contains(var)))
-    }
-
-    /// Whether reading and writing the accumulator takes as long as what it does with an element of a row; `common` says that
-    /// what a row's products have in common is computed once for it.
-    pub fn is_light(&self, common: bool) -> bool {
-        match &self.step {
-            Step::Next(step) => self.lets.is_empty() && is_short(step, &self.acc),
-            Step::Sum(_, term) if !common => self.lets.is_empty() && is_light(term),
-            Step::Sum(_, term) => {
-                let ours = self.ours();
-                let own = Product::of(term);
-                let own = own.mentioning(&ours);
-                ours.len() == 1 && own.len() == 1 && own.iter().all(|factor| is_light(factor))
-            }
-        }
     }
 
     /// What changes from column to column, the accumulator apart.
@@ -255,30 +235,4 @@ pub fn is_plain(expr: &Expr) -> bool {
         Term::Get(array, index) => !has_loop(array) && index.is_atom(),
         _ => expr.is_atom(),
     }
-}
-
-/// Whether reading and writing the sum takes as long as the term: a product at most, of elements and numbers.
-fn is_light(term: &Expr) -> bool {
-    match term.term() {
-        Term::Prim(Prim::Mul | Prim::Div, args) => term.ty() == &Type::Double && args.iter().all(is_plain),
-        _ => is_plain(term),
-    }
-}
-
-/// Whether a step is an operation or two on the accumulator, which it needs once, elements and numbers. Compilers make branches
-/// of comparisons that need each other, and no lanes.
-fn is_short(step: &Expr, acc: &Var) -> bool {
-    fn operations(expr: &Expr, acc: &Var, needs: &mut usize) -> Option<usize> {
-        match expr.term() {
-            Term::Prim(Prim::Add | Prim::Sub | Prim::Mul, args) if expr.ty() == &Type::Double => {
-                args.iter().try_fold(1, |sum, arg| Some(sum + operations(arg, acc, needs)?))
-            }
-            _ => {
-                *needs += usize::from(is_var(expr, acc));
-                is_plain(expr).then_some(0)
-            }
-        }
-    }
-    let mut needs = 0;
-    operations(step, acc, &mut needs).is_some_and(|count| count <= FEW_OPERATIONS) && needs == 1
 }

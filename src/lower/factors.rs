@@ -70,11 +70,6 @@ impl Product {
         };
         if self.negative { Expr::prim(Prim::Neg, vec![term]) } else { term }
     }
-
-    /// The factors that mention some of the variables.
-    pub fn mentioning(&self, vars: &[Var]) -> Vec<&Expr> {
-        self.over.iter().chain(&self.under).filter(|factor| vars.iter().any(|var| mentions(factor, var))).collect()
-    }
 }
 
 impl Lowerer<'_> {

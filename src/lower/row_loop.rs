@@ -7,18 +7,15 @@
 //!                                   for i: r = dot(A[i], w) - y[i]
 //!                                          for j: out[j] += r * A[i][j]
 //!
-//! So what is computed of a row is not stored, and each row is read from memory once. Where that is cheap, it is done
-//! for four rows at a time, as in `sweep`. Not where something can fail: which failure comes first would change. Not where
-//! threads share loops, since they may share the one that stores, and not this one.
+//! So what is computed of a row is not stored, and each row is read from memory once. Not where something can fail: which
+//! failure comes first would change. Not where threads share loops, since they may share the one that stores, and not this one.
 
-use crate::ir::{Expr, Prim, Size, Var};
+use crate::ir::{Expr, Size, Var};
 
-use super::columns::has_loop;
 use super::context::{Lowerer, Result};
 use super::moves::{Component, Plan, components};
 use super::rows::{Rows, parts};
-use super::sweep::FEW_ROWS;
-use super::view::{Dest, Leaf, Target, View};
+use super::view::{Dest, View};
 use crate::loops::failures::can_fail;
 use crate::loops::program::*;
 
@@ -83,7 +80,9 @@ impl Lowerer<'_> {
             self.count(&rows.count, Some(&map.dest.length()))?;
             map.body = self.with_reciprocals(&rows.count, &map.index, &map.body)?;
         }
-        self.each_row(&rows, &count, &totals, &columns)?;
+        let index = rows.elements[0].index.clone();
+        let size = Size::try_of_expr(&rows.count).map(|size| self.canonical(&size));
+        self.enter(&index, &rows.count, &count, size, |this, at| this.one_row(&rows, at, &totals, &columns))?;
         for (var, value) in &rows.after {
             self.bind_in(var, value, &rows.tail, dest)?;
         }
@@ -93,77 +92,18 @@ impl Lowerer<'_> {
         rows.rest.iter().try_for_each(|(part, place)| self.write_alone(part, place))
     }
 
-    fn each_row(&mut self, rows: &Rows, count: &Value, totals: &[Vec<Component>], columns: &[Value]) -> Result<()> {
-        let most = self.range(count).1;
-        let light =
-            rows.sweeps.iter().all(|sweep| sweep.sum.is_light(self.reciprocals)) && !rows.folds.iter().any(|fold| has_loop(&fold.body));
-        let size = Size::try_of_expr(&rows.count).map(|size| self.canonical(&size));
-        if rows.sweeps.is_empty() || !rows.maps.is_empty() || !light || most < FEW_ROWS || most > i128::from(i64::MAX / 8) {
-            let index = rows.elements[0].index.clone();
-            return self.enter(&index, &rows.count, count, size, |this, at| this.one_row(rows, at, totals, columns));
-        }
-        self.by_four(rows.elements[0].index.name(), count, |this, at| match at {
-            [at] => this.one_row(rows, at, totals, columns),
-            _ => this.four_rows(rows, at, totals, columns),
-        })
-    }
-
     fn one_row(&mut self, rows: &Rows, at: &Value, totals: &[Vec<Component>], columns: &[Value]) -> Result<()> {
         self.elements(rows, at)?;
         self.add_up(rows, at, totals)?;
         for (sweep, count) in rows.sweeps.iter().zip(columns) {
-            let row = vec![(sweep.sum.row.clone(), View::Scalar(at.clone()))];
             self.know_row(&sweep.sum.row, rows);
-            self.add_rows(&sweep.n, &sweep.column, count, &sweep.sum, &[row], &sweep.dest)?;
+            self.add_row(&sweep.n, &sweep.column, count, &sweep.sum, at, &sweep.dest)?;
         }
         for map in &rows.maps {
             self.env.insert(map.index.clone(), View::Scalar(at.clone()));
             self.know_row(&map.index, rows);
             let place = self.element_dest(&map.dest, at, map.body.span())?;
             self.write_alone(&map.body, &place)?;
-        }
-        Ok(())
-    }
-
-    /// As `one_row`, with the elements of four rows in small arrays.
-    fn four_rows(&mut self, rows: &Rows, at: &[Value], totals: &[Vec<Component>], columns: &[Value]) -> Result<()> {
-        let four = [Size::constant(at.len() as i64)];
-        let mut rooms = Vec::new();
-        for row in &rows.elements {
-            rooms.push(self.room(row.at.name(), Elem::Double, &four, row.element.span())?);
-        }
-        let k = self.counter("k", &Value::Index(at.len() as i64));
-        let (body, ()) = self.nested(|this| {
-            let at = this.prim(Prim::Add, Elem::Index, vec![at[0].clone(), Value::Local(k)]);
-            for (row, room) in rows.elements.iter().zip(&rooms) {
-                this.env.insert(row.index.clone(), View::Scalar(at.clone()));
-                this.know_row(&row.index, rows);
-                let place = Leaf { base: *room, elem: Elem::Double, dims: four.to_vec(), taken: vec![Value::Local(k)] };
-                let place = Dest::Scalar(Target::Leaf(place));
-                this.write_alone(&row.element, &place)?;
-                this.env.insert(row.at.clone(), this.view_of(&place));
-            }
-            Ok(())
-        })?;
-        let count = Value::Index(at.len() as i64);
-        self.emit(Stmt::For { i: k, var: None, count, size: None, body, lanes: Lanes::One, apart: true });
-        let loaded = |row: usize| -> Vec<(Var, View)> {
-            let load = |room: &Id| View::Scalar(Value::Load { base: *room, offset: Some(Box::new(Value::Index(row as i64))) });
-            rows.elements.iter().zip(&rooms).map(|(row, room)| (row.at.clone(), load(room))).collect()
-        };
-        for (row, at) in at.iter().enumerate() {
-            self.env.extend(loaded(row));
-            self.add_up(rows, at, totals)?;
-        }
-        for (sweep, count) in rows.sweeps.iter().zip(columns) {
-            let known = |(row, at): (usize, &Value)| {
-                let mut known = loaded(row);
-                known.push((sweep.sum.row.clone(), View::Scalar(at.clone())));
-                known
-            };
-            let four: Vec<_> = at.iter().enumerate().map(known).collect();
-            self.know_row(&sweep.sum.row, rows);
-            self.add_rows(&sweep.n, &sweep.column, count, &sweep.sum, &four, &sweep.dest)?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@
 //!                                                         for j: out[j] = f(out[j])
 //!
 //! What is the same for a whole row is computed once for it (`factors`), and a row that a condition leaves out is not read.
-//! Where that is cheap, four rows are taken at a time. Each element's fold takes the same steps in the same order.
+//! Each element's fold takes the same steps in the same order.
 
 use crate::ir::free::{mentions, occurrences};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
@@ -18,7 +18,6 @@ use super::columns::{ColumnFold, Step, is_var};
 use super::context::{Lowerer, Result};
 use super::moves::{Plan, components};
 use super::view::{ArrayView, Dest, Leaf, View, leaves};
-use crate::loops::failures::can_fail;
 use crate::loops::program::*;
 use crate::loops::values::negate;
 
@@ -29,13 +28,8 @@ impl Lowerer<'_> {
             let state = this.accumulators(fold, dest)?;
             this.clear_columns(n, column, count, fold, &state)?;
             let rows = this.count_behind(&fold.count, count)?;
-            if !this.sweep_by_four(n, column, count, fold, &rows, &state)? {
-                let size = Size::try_of_expr(&fold.count).map(|size| this.canonical(&size));
-                this.enter(&fold.row, &fold.count, &rows, size, |this, at| {
-                    let row = vec![(fold.row.clone(), View::Scalar(at.clone()))];
-                    this.add_rows(n, column, count, fold, &[row], &state)
-                })?;
-            }
+            let size = Size::try_of_expr(&fold.count).map(|size| this.canonical(&size));
+            this.enter(&fold.row, &fold.count, &rows, size, |this, at| this.add_row(n, column, count, fold, at, &state))?;
             this.finish_columns(n, column, count, fold, &state, dest)
         })?;
         self.place(block);
@@ -127,67 +121,6 @@ impl Lowerer<'_> {
         })
     }
 
-    /// Adds four rows at a time, which loads and stores each sum once for them, then the rows that are left; says
-    /// whether it did: not for few rows, where adding one takes longer than that, or can fail.
-    fn sweep_by_four(&mut self, n: &Expr, column: &Var, count: &Value, fold: &ColumnFold, rows: &Value, state: &ArrayView) -> Result<bool> {
-        let most = self.range(rows).1;
-        if most < FEW_ROWS || most > i128::from(i64::MAX / 8) || !fold.is_light(self.reciprocals) {
-            return Ok(false);
-        }
-        if let Some(size) = Size::try_of_expr(&fold.count).map(|size| self.canonical(&size)) {
-            self.bounds.insert(fold.row.clone(), size);
-        }
-        let (block, ()) = self.nested(|this| {
-            this.by_four(fold.row.name(), rows, |this, at| {
-                this.facts.enter_loop(&fold.row, &fold.count);
-                let rows: Vec<_> = at.iter().map(|at| vec![(fold.row.clone(), View::Scalar(at.clone()))]).collect();
-                this.add_rows(n, column, count, fold, &rows, state)
-            })
-        })?;
-        if can_fail(&block) {
-            return Ok(false);
-        }
-        block.into_iter().for_each(|stmt| self.emit(stmt));
-        Ok(true)
-    }
-
-    /// A loop over four rows at a time, and one over the rows that are left.
-    pub fn by_four(&mut self, name: &str, rows: &Value, mut f: impl FnMut(&mut Self, &[Value]) -> Result<()>) -> Result<()> {
-        let index = |this: &Self, prim, a: &Value, b: i64| this.prim(prim, Elem::Index, vec![a.clone(), Value::Index(b)]);
-        let (fours, left) = match rows {
-            Value::Index(rows) => (Value::Index(rows / 4), Value::Index(rows % 4)),
-            rows => (index(self, Prim::Div, rows, 4), index(self, Prim::Rem, rows, 4)),
-        };
-        let fours = self.atomic(fours, "fours");
-        if let Value::Local(id) = fours {
-            self.locals[id].note = "four rows at a time: each total is read and written once for all four";
-        }
-        let i = self.counter(name, &fours);
-        let (body, ()) = self.nested(|this| {
-            let first = index(this, Prim::Mul, &Value::Local(i), 4);
-            let four: Vec<Value> = (0..4).map(|k| index(this, Prim::Add, &first, k)).collect();
-            f(this, &four)
-        })?;
-        self.emit(Stmt::For { i, var: None, count: fours.clone(), size: None, body, lanes: Lanes::One, apart: false });
-        let (done, left) = match (fours, left) {
-            (_, Value::Index(0)) => return Ok(()),
-            (Value::Index(fours), Value::Index(1)) => {
-                let (last, ()) = self.nested(|this| f(this, &[Value::Index(fours * 4)]))?;
-                self.place(last);
-                return Ok(());
-            }
-            (Value::Index(fours), left) => (Value::Index(fours * 4), left),
-            (fours, left) => (index(self, Prim::Mul, &fours, 4), left),
-        };
-        let i = self.counter(name, &left);
-        let (body, ()) = self.nested(|this| {
-            let row = this.prim(Prim::Add, Elem::Index, vec![done, Value::Local(i)]);
-            f(this, &[row])
-        })?;
-        self.emit(Stmt::For { i, var: None, count: left, size: None, body, lanes: Lanes::One, apart: false });
-        Ok(())
-    }
-
     /// A condition that is the same for the whole row, what it is where the row is added, and what is added then.
     fn condition_of_row(&self, sum: &ColumnFold, ours: &[Var]) -> Option<(Expr, bool, Expr)> {
         let Term::If(cond, a, b) = sum.term().term() else { return None };
@@ -202,43 +135,28 @@ impl Lowerer<'_> {
         same.then(|| (cond.clone(), truth, term.clone()))
     }
 
-    /// Takes rows into the accumulators, in this order; each row is what it binds.
-    pub fn add_rows(
-        &mut self,
-        n: &Expr,
-        column: &Var,
-        count: &Value,
-        fold: &ColumnFold,
-        rows: &[Vec<(Var, View)>],
-        state: &ArrayView,
-    ) -> Result<()> {
+    /// Takes a row into the accumulators.
+    pub fn add_row(&mut self, n: &Expr, column: &Var, count: &Value, fold: &ColumnFold, at: &Value, state: &ArrayView) -> Result<()> {
         // what is the same for the whole row is named before it
         let ours = fold.ours();
         let (later, sooner): (Vec<_>, Vec<_>) = fold.lets.iter().cloned().partition(|(var, _)| ours.contains(var));
-        let mut steps = Vec::new();
-        for row in rows {
-            self.env.extend(row.iter().cloned());
-            let mut known = row.clone();
-            for (var, value) in &sooner {
-                self.bind(var, value)?;
-                // of this row, also where others bind it after it
-                known.extend(self.env.get(var).map(|view| (var.clone(), view.clone())));
-            }
-            if let ([_], Some((cond, truth, term))) = (rows, self.condition_of_row(fold, &ours)) {
-                let choice = self.scalar(&cond)?;
-                let fold = ColumnFold { lets: later, ..fold.clone() }.with_term(term);
-                let (block, ()) = self.branch(&cond, truth, |this| this.add_rows(n, column, count, &fold, rows, state))?;
-                self.emit(Stmt::If { cond: if truth { choice } else { negate(choice) }, then: block, otherwise: Vec::new() });
-                return Ok(());
-            }
-            let term = if self.reciprocals && fold.is_sum() { self.with_common_factors(fold.term(), &ours)? } else { fold.term().clone() };
-            steps.push((known, term));
+        self.env.insert(fold.row.clone(), View::Scalar(at.clone()));
+        for (var, value) in &sooner {
+            self.bind(var, value)?;
         }
+        if let Some((cond, truth, term)) = self.condition_of_row(fold, &ours) {
+            let choice = self.scalar(&cond)?;
+            let fold = ColumnFold { lets: later, ..fold.clone() }.with_term(term);
+            let (block, ()) = self.branch(&cond, truth, |this| this.add_row(n, column, count, &fold, at, state))?;
+            self.emit(Stmt::If { cond: if truth { choice } else { negate(choice) }, then: block, otherwise: Vec::new() });
+            return Ok(());
+        }
+        let term = if self.reciprocals && fold.is_sum() { self.with_common_factors(fold.term(), &ours)? } else { fold.term().clone() };
         self.enter_apart(column, n, count, Some(state.length()), |this, at| {
             let place = this.element_dest(state, at, fold.init.span())?;
             match (this.view_of(&place), &place) {
                 (View::Scalar(total), Dest::Scalar(target)) => {
-                    let total = this.steps(fold, &later, &steps, total)?;
+                    let total = this.step_of(fold, &later, &term, total)?;
                     let place = target.place(|leaf| this.offset(leaf));
                     this.assign(place, total);
                     Ok(())
@@ -248,10 +166,8 @@ impl Lowerer<'_> {
                     let locals = this.declare(ty, fold.acc.name(), &view);
                     let parts = components(ty, &locals);
                     this.env.insert(fold.acc.clone(), this.view_of(&locals));
-                    for (row, term) in &steps {
-                        this.in_row(row, &later)?;
-                        this.step(term, &fold.acc, &parts, &Plan::ByBranch)?;
-                    }
+                    later.iter().try_for_each(|(var, value)| this.bind(var, value))?;
+                    this.step(&term, &fold.acc, &parts, &Plan::ByBranch)?;
                     let view = this.view_of(&locals);
                     this.copy(&view, &place, fold.init.span())
                 }
@@ -259,31 +175,20 @@ impl Lowerer<'_> {
         })
     }
 
-    /// The accumulator of a scalar after some rows.
-    fn steps(&mut self, fold: &ColumnFold, later: &[(Var, Expr)], rows: &[(Vec<(Var, View)>, Expr)], mut total: Value) -> Result<Value> {
-        for (row, term) in rows {
-            self.in_row(row, later)?;
-            total = match &fold.step {
-                Step::Sum(op, _) => {
-                    let term = self.scalar(term)?;
-                    Value::Prim { prim: *op, elem: Elem::Double, plain: true, args: vec![total, term] }
-                }
-                Step::Next(_) => {
-                    let before = View::Scalar(total);
-                    let before = if occurrences(term, &fold.acc) > 1 { self.settle(before, fold.acc.name()) } else { before };
-                    self.env.insert(fold.acc.clone(), before);
-                    self.scalar(term)?
-                }
-            };
+    /// The accumulator of a scalar after a row.
+    fn step_of(&mut self, fold: &ColumnFold, later: &[(Var, Expr)], term: &Expr, total: Value) -> Result<Value> {
+        later.iter().try_for_each(|(var, value)| self.bind(var, value))?;
+        match &fold.step {
+            Step::Sum(op, _) => {
+                let term = self.scalar(term)?;
+                Ok(Value::Prim { prim: *op, elem: Elem::Double, plain: true, args: vec![total, term] })
+            }
+            Step::Next(_) => {
+                let before = View::Scalar(total);
+                let before = if occurrences(term, &fold.acc) > 1 { self.settle(before, fold.acc.name()) } else { before };
+                self.env.insert(fold.acc.clone(), before);
+                self.scalar(term)
+            }
         }
-        Ok(total)
-    }
-
-    fn in_row(&mut self, row: &[(Var, View)], later: &[(Var, Expr)]) -> Result<()> {
-        self.env.extend(row.iter().cloned());
-        later.iter().try_for_each(|(var, value)| self.bind(var, value))
     }
 }
-
-/// Fewer rows than this are not worth a loop of their own.
-pub const FEW_ROWS: i128 = 8;

@@ -7,14 +7,14 @@
 //!                for j < n: s[j] += A[i][j] * w               for j < n: s[j] = s[j] + A[4 i][j] * w0 + … + A[4 i + 3][j] * w3
 //!                                                 for i < m % 4: as before
 //!
-//! Each element gets the same numbers in the same order. What else the inner loop writes is apart in each row. What is added is
-//! cheap: else it does not matter how often the array is read.
+//! Each element is changed by the same numbers in the same order. What else the inner loop writes is apart in each row. A change
+//! is cheap: else it does not matter how often the array is read.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::ir::Prim;
 
-use super::{FEW_STATEMENTS, MANY_LOOPS, Part, ROWS, Rows, parts, plus};
+use super::{FEW_STATEMENTS, MANY_LOOPS, MANY_ROWS, Part, ROWS, Rows, parts, plus};
 use crate::loops::bounds::Around;
 use crate::loops::dependence::Iterations;
 use crate::loops::effects::inside;
@@ -23,7 +23,7 @@ use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
 use crate::loops::visit::{each_local, each_value, reads, replace_local};
 
-/// So many operations at most make what is added to an element.
+/// So many operations at most make a change of an element.
 const CHEAP: usize = 3;
 
 /// What is known where a loop stands.
@@ -46,7 +46,8 @@ impl Rows<'_> {
     /// A loop over rows that are added to an array.
     pub(super) fn added<'a>(site: &Site, stmt: &'a Stmt, parallel: bool) -> Option<Rows<'a>> {
         let Stmt::For { i, count, body, lanes: Lanes::One, .. } = stmt else { return None };
-        if parallel || matches!(count, Value::Index(count) if *count < ROWS) {
+        let least = if parallel { MANY_ROWS * MANY_ROWS } else { ROWS };
+        if matches!(count, Value::Index(count) if *count < least) {
             return None;
         }
         let mut own = inside(body);
@@ -102,11 +103,11 @@ impl Row<'_> {
         found
     }
 
-    /// A declaration of a scalar, or an assignment to one: one from outside only gets more.
+    /// A declaration of a scalar, or an assignment to one: one from outside is changed.
     fn is_plain(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Declare { init: Some(_), .. } => true,
-            Stmt::Assign { place: Place::Local(id), value } => self.own.contains(id) || starts_with(value, &Value::Local(*id)),
+            Stmt::Assign { place: Place::Local(id), value } => self.own.contains(id) || has(value, &Value::Local(*id)),
             _ => false,
         }
     }
@@ -129,7 +130,7 @@ impl Row<'_> {
                 _ => return None,
             };
             let own = Value::Load { base, offset: Some(Box::new(offset.clone())) };
-            (starts_with(value, &own) && is_cheap(value)).then_some(())?;
+            (has(value, &own) && is_cheap(value)).then_some(())?;
             let mut in_row = offset.clone();
             self.named.iter().rev().for_each(|(id, init)| replace_local(&mut in_row, *id, init));
             let is_same = self.own.iter().all(|id| id == j || !reads(&in_row, *id));
@@ -145,7 +146,7 @@ impl Row<'_> {
     }
 
     /// Whether each array that is written, and each scalar from outside that is changed, is had by one statement alone, which
-    /// has it in its place and where its value begins.
+    /// changes what is there and reads it once.
     fn is_alone(&self, statements: &[&Stmt]) -> bool {
         let home = |id: Id| self.site.homes.of(id);
         let mut changed: HashSet<Id> = HashSet::new();
@@ -180,7 +181,7 @@ impl Adds<'_> {
         for (stmt, is_shared) in self.body.iter().zip(&self.shared) {
             let mut all = copied(stmt).into_iter();
             if *is_shared && let Some(mut sum) = all.next() {
-                all.for_each(|stmt| add(&mut sum, stmt));
+                all.for_each(|stmt| chain(&mut sum, stmt));
                 together.push(sum);
             } else {
                 together.extend(all);
@@ -194,14 +195,9 @@ impl Adds<'_> {
     }
 }
 
-/// Whether a value is a sum, or a difference, that begins with another: `a + x - y` with `a`.
-fn starts_with(value: &Value, first: &Value) -> bool {
-    match value {
-        Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } => {
-            args.first().is_some_and(|arg| arg == first || starts_with(arg, first))
-        }
-        _ => false,
-    }
+/// Whether an expression has another in it.
+fn has(value: &Value, part: &Value) -> bool {
+    value == part || matches!(value, Value::Prim { args, .. } if args.iter().any(|arg| has(arg, part)))
 }
 
 fn is_cheap(value: &Value) -> bool {
@@ -217,20 +213,27 @@ fn is_cheap(value: &Value) -> bool {
     operations(value).is_some_and(|count| count <= CHEAP)
 }
 
-/// Puts the element as one statement leaves it where another, which adds to the same element, begins.
-fn add(sum: &mut Stmt, next: Stmt) {
-    fn start(value: &mut Value, from: Value) {
-        match value {
-            Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } if !args.is_empty() => start(&mut args[0], from),
-            value => *value = from,
+/// Puts the element as one statement leaves it where another, which changes the same element, reads it.
+fn chain(first: &mut Stmt, mut next: Stmt) {
+    fn put(value: &mut Value, own: &Value, by: &Value) {
+        if value == own {
+            *value = by.clone();
+        } else {
+            value.parts_mut().iter_mut().for_each(|part| put(part, own, by));
         }
     }
+    let own = match &next {
+        Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } | Stmt::Update { base, offset, .. } => {
+            Value::Load { base: *base, offset: Some(Box::new(offset.clone())) }
+        }
+        _ => return,
+    };
     if let (
-        Stmt::Assign { value: sum, .. } | Stmt::Update { value: sum, .. },
-        Stmt::Assign { mut value, .. } | Stmt::Update { mut value, .. },
-    ) = (sum, next)
+        Stmt::Assign { value: before, .. } | Stmt::Update { value: before, .. },
+        Stmt::Assign { value, .. } | Stmt::Update { value, .. },
+    ) = (first, &mut next)
     {
-        start(&mut value, std::mem::replace(sum, Value::Double(0.0)));
-        *sum = value;
+        put(value, &own, before);
+        std::mem::swap(before, value);
     }
 }
