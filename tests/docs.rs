@@ -3,7 +3,7 @@
 //! `UPDATE_DOCS=1 cargo test --test docs` writes the list of rules; `cargo run --release --example ablation` writes the
 //! tables, whose times nobody checks. What the pages say in blocks is run by `tests/readme.rs`.
 
-use smoothc::rewrite::rule::{Apply, Figure, Rule};
+use smoothc::rewrite::rule::{Apply, OWN, Part, Rule};
 use smoothc::rewrite::{law, rules, strategy};
 use smoothc::stack::with_large_stack;
 
@@ -20,15 +20,15 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(format!("{ROOT}/docs/{name}")).expect("a page")
 }
 
-/// The parts of the list, in the order of Figure 8.
-const PARTS: [(Figure, &str); 7] = [
-    (Figure::Lambda, "Figure 8a: lets, calls, code motion and sharing"),
-    (Figure::Ring, "Figure 8b: arithmetic"),
-    (Figure::Fusion, "Figure 8c: fusion"),
-    (Figure::Conditional, "Figure 8d: conditions"),
-    (Figure::Tuple, "Figure 8e: tuples"),
-    (Figure::Loop, "Figure 8f: loops"),
-    (Figure::Fission, "Figure 8g: loops over tuples"),
+/// The parts of the list, in the order of Figure 8 of the first paper.
+const PARTS: [(Part, &str); 7] = [
+    (Part::Lambda, "Lets, calls, code motion and sharing"),
+    (Part::Ring, "Arithmetic"),
+    (Part::Fusion, "Fusion of arrays"),
+    (Part::Conditional, "Conditions"),
+    (Part::Tuple, "Tuples"),
+    (Part::Loop, "Loops"),
+    (Part::Fission, "Loops over tuples"),
 ];
 
 /// What a law demands beside its left side; none for several equations, each of which shows its own.
@@ -56,7 +56,8 @@ fn row(rule: &Rule) -> String {
         .filter(|(_, text)| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|word| word == rule.name))
         .map(|(name, _)| *name)
         .collect();
-    format!("| {} | {} | {} | {group} | {} |\n", rule.name, code(equation), condition.replace('|', "\\|"), schedules.join(", "))
+    let condition = condition.replace('|', "\\|");
+    format!("| {} | {} | {} | {condition} | {group} | {} |\n", rule.name, rule.source, code(equation), schedules.join(", "))
 }
 
 fn list() -> String {
@@ -65,9 +66,11 @@ fn list() -> String {
     for (name, meaning) in law::conditions() {
         text += &format!("| `{name}` | {meaning} |\n");
     }
-    for (figure, title) in PARTS {
-        text += &format!("\n### {title}\n\n| rule | law | only if | group | schedules |\n| --- | --- | --- | --- | --- |\n");
-        text += &rules::all().filter(|rule| rule.figure == figure).map(row).collect::<String>();
+    let (all, own) = (rules::all().count(), rules::all().filter(|rule| rule.source == OWN).count());
+    text += &format!("\nOf {all} rules {} are printed in a paper and {own} are smoothc's own.\n", all - own);
+    for (part, title) in PARTS {
+        text += &format!("\n### {title}\n\n| rule | source | law | only if | group | schedules |\n| --- | --- | --- | --- | --- | --- |\n");
+        text += &rules::all().filter(|rule| rule.part == part).map(row).collect::<String>();
     }
     text
 }

@@ -264,7 +264,12 @@ fn the_command_explains_entries_rules_and_codes() {
     assert_eq!(printed(&["explain", &file, "slope", "--html", &page]), "");
     assert!(std::fs::read_to_string(&page).expect("a page").starts_with("<!DOCTYPE html>"));
     assert!(printed(&["explain", "E0602"]).starts_with("E0602: "));
-    assert!(printed(&["explain", "get-build"]).starts_with("get-build: Figure 8c, group fusion\n"));
+    assert!(printed(&["explain", "get-build"]).starts_with("get-build: 001 Fig. 8c, group fusion\n"));
+    assert!(printed(&["explain", "sum-split"]).starts_with("sum-split: own, group algebra\n"));
+    let rules = printed(&["explain", "rules"]);
+    for line in ["get-build        001 Fig. 8c  (build n f)[i] -> f i", "tuple-eta        own          (e.0, e.1) -> e"] {
+        assert!(rules.lines().any(|found| found.starts_with(line)), "{line}");
+    }
     assert!(printed(&["explain", "rules"]).lines().count() > 40);
     for (args, code) in [
         (&["explain", &file, "nothing"][..], "E0810"),

@@ -17,6 +17,9 @@ use crate::source::{SourceMap, Span};
 /// Steps of each phase that a page holds.
 const PAGE_STEPS: usize = 200;
 
+/// Columns of the widest source of a rule, `001 Fig. 8c`.
+const SOURCE: usize = 11;
+
 pub fn run(command: &ExplainCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     match &command.entry_name {
         Some(entry) => derivation(command, entry, sources, display),
@@ -32,12 +35,12 @@ fn page(subject: &str) -> Result<(), Diagnostics> {
     }
     if subject == "rules" {
         let width = rules::all().map(|rule| rule.name.len()).max().unwrap_or_default();
-        let line = |rule: &Rule| format!("{:width$}  {}  {}\n", rule.name, rule.figure.label(), rule.law);
+        let line = |rule: &Rule| format!("{:width$}  {:SOURCE$}  {}\n", rule.name, rule.source, rule.law);
         return output::text(&rules::all().map(line).collect::<String>());
     }
     if let Some(rule) = rules::named(subject) {
         let group = rule.group.map(|group| format!(", group {}", group.name())).unwrap_or_default();
-        return output::text(&format!("{}: Figure {}{group}\n\n    {}\n", rule.name, rule.figure.label(), rule.law));
+        return output::text(&format!("{}: {}{group}\n\n    {}\n", rule.name, rule.source, rule.law));
     }
     let problem = Diagnostic::error("E0013", Span::NONE, format!("there is no diagnostic and no rule `{subject}`"));
     let help = match nearest(subject, rules::all().map(|rule| rule.name)) {

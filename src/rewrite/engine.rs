@@ -18,7 +18,7 @@ use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 
 use super::derivation::Log;
 use super::facts::Facts;
-use super::rule::{Figure, Head, Rule};
+use super::rule::{Head, Part, Rule};
 use super::rules::lambda::{floated, is_free, strict_operands};
 use super::uses::Uses;
 
@@ -60,7 +60,7 @@ impl Budget {
     pub fn step(&mut self, rule: &Rule, facts: &Facts) -> Result<(), OutOfSteps> {
         self.steps += 1;
         let grown = facts.take_grown();
-        if rule.figure == Figure::Own {
+        if rule.part == Part::User {
             self.grown += grown;
         }
         if self.steps > self.step_limit || self.grown > GROWTH * self.step_limit { Err(OutOfSteps) } else { Ok(()) }
@@ -157,7 +157,7 @@ impl<'a> Pass<'a> {
     fn new(rules: &'a mut Candidates, facts: &'a mut Facts, budget: &'a mut Budget, log: &'a mut Log) -> Pass<'a> {
         Pass {
             lets: rules.lets,
-            atoms: rules.rules.iter().any(|rule| rule.figure == Figure::Own),
+            atoms: rules.rules.iter().any(|rule| rule.part == Part::User),
             rules,
             facts,
             budget,

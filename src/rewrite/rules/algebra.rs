@@ -19,15 +19,15 @@ use super::ring::{binary, is_number};
 use super::rules;
 
 rules! {
-    "mul-zero" Ring Algebra @ Prim: "e * 0 -> 0; 0 * e -> 0";
-    "sub-self" Ring Algebra @ Prim: "e - e -> 0";
-    "add-neg"  Ring Algebra @ Prim: "e + -e -> 0; -e + e -> 0";
+    "mul-zero" ["001 Fig. 8b"] Ring Algebra @ Prim: "e * 0 -> 0; 0 * e -> 0";
+    "sub-self" ["001 Fig. 8b"] Ring Algebra @ Prim: "e - e -> 0";
+    "add-neg" ["001 Fig. 8b"]  Ring Algebra @ Prim: "e + -e -> 0; -e + e -> 0";
     "zero-div" Ring Algebra @ Prim: "0 / e -> 0 if double e";
     "zero-sub" Ring Algebra @ Prim: "0 - e -> -e";
     "neg-zero" Ring Algebra @ Prim: "-0 -> 0";
     "div-sum"  Ring Algebra @ Product: "(a + b * c) / c -> a / c + b; (a - b * c) / c -> a / c - b; (-(b * c) + a) / c -> -b + a / c" if ["double c"] => div_sum;
     "cancel"   Ring Algebra @ Product: "(a * b) / (a * c) -> b / c" if ["that is less work in the innermost loop"] => cancel;
-    "factor"   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
+    "factor" ["001 Fig. 8b"]   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
     "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d, and so for (if c then a + b else b) * d where d is an element or a name" if ["c holds in one step of the loop around, or in all or none"] => distribute;
     "if-collect" Conditional Algebra @ Sum: "(if c then a else b) + d + (if c then e else f) -> (if c then a + e else b + f) + d" => if_collect;
     "if-zero" Conditional Algebra @ If: "if c then a else -0.0 -> if c then a else 0.0; if c then -0.0 else a -> if c then 0.0 else a";

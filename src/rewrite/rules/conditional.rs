@@ -14,18 +14,18 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "if-true"    Conditional @ If: "if true then a else b -> a";
-    "if-false"   Conditional @ If: "if false then a else b -> b";
-    "if-same"    Conditional @ If: "if c then a else a -> a";
+    "if-true" ["001 Fig. 8d"]    Conditional @ If: "if true then a else b -> a";
+    "if-false" ["001 Fig. 8d"]   Conditional @ If: "if false then a else b -> b";
+    "if-same" ["001 Fig. 8d"]    Conditional @ If: "if c then a else a -> a";
     "if-not"     Conditional @ If: "if not c then a else b -> if c then b else a";
     "if-ne"      Conditional @ If: "if a <> b then c else d -> if a = b then d else c";
     "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
-    "if-assume"  Conditional @ Condition: "if c then a else b -> if c then a[c := true] else b[c := false]"
+    "if-assume" ["001 Fig. 8d"]  Conditional @ Condition: "if c then a else b -> if c then a[c := true] else b[c := false]"
         if ["what stands for its equal is an Index"] => if_assume;
     "if-swap"    Conditional @ If: "if c then (if d then a else b) else b -> if d then (if c then a else b) else b where d is i = k for the i of the innermost fold, or the same in all its steps, as c is not"
         if ["d total"] => if_swap;
-    "if-float"   Conditional @ OverIf: "f (if c then a else b) -> if c then f a else f b"
+    "if-float" ["001 Fig. 8d"]   Conditional @ OverIf: "f (if c then a else b) -> if c then f a else f b"
         if ["f a or f b is then simpler", "f is small"] => if_float;
     "if-let"     Conditional Algebra @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x, false/c] = e is zero or atomic, and so for a tuple with zeros" => if_let;
     "if-join"    Conditional @ OverIf: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;

@@ -18,9 +18,9 @@ use super::rules;
 
 rules! {
     "fold-project" Fission Normalisation @ Proj: "(ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n).1 -> ifold (fun s i -> g s i) z n" => fold_project;
-    "fold-fission" Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, one of them apart"
+    "fold-fission" ["001 Fig. 8g"] Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, one of them apart"
         if ["e does not need all, or the one apart is then simpler"] => |expr, facts| fold_fission(expr, facts, "e does not need all, or the one apart is then simpler");
-    "fold-apart" Fission Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n -> (ifold (fun s i -> f s i) y n, ifold (fun s i -> g s i) z n)"
+    "fold-apart" ["001 Fig. 8g"] Fission Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n -> (ifold (fun s i -> f s i) y n, ifold (fun s i -> g s i) z n)"
         if ["the one apart is then simpler"] => fold_apart;
 }
 

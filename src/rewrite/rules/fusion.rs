@@ -12,8 +12,8 @@ use super::lambda::copy;
 use super::rules;
 
 rules! {
-    "get-build" Fusion Fusion @ Get: "(build n f)[i] -> f i" if ["0 <= i && i < n, else behind that check"] => get_build;
-    "length-build" Fusion Fusion @ Dim: "length (build n f) -> n" if ["0 <= n, else behind that check"] => length_build;
+    "get-build" ["001 Fig. 8c"] Fusion Fusion @ Get: "(build n f)[i] -> f i" if ["0 <= i && i < n, else behind that check"] => get_build;
+    "length-build" ["001 Fig. 8c"] Fusion Fusion @ Dim: "length (build n f) -> n" if ["0 <= n, else behind that check"] => length_build;
     "get-array" Fusion Fusion @ Get: "[e0, e1][1] -> e1" => get_array;
     "get-select" Fusion Fusion @ Get: "[a, b][i] -> if i = 0 then a else b" if ["0 <= i && i < 2"] => get_select;
     "length-array" Fusion Fusion @ Dim: "length [e0, e1] -> 2" => length_array;

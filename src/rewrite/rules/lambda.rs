@@ -21,15 +21,15 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "let-inline" Lambda @ Let: "let x = a in b -> b[a/x]"
+    "let-inline" ["001 Fig. 8a"] Lambda @ Let: "let x = a in b -> b[a/x]"
         if ["a is atomic, or used once and not repeated, or a build that fuses, or a row of a variable"] => let_inline;
-    "let-dead" Lambda @ Let: "let x = a in b -> b" if ["x is not in b"] => let_dead;
-    "let-flatten" Lambda @ Let: "let x = (let y = a in b) in c -> let y = a in let x = b in c" => let_flatten;
+    "let-dead" ["001 Fig. 8a"] Lambda @ Let: "let x = a in b -> b" if ["x is not in b"] => let_dead;
+    "let-flatten" ["001 Fig. 8a"] Lambda @ Let: "let x = (let y = a in b) in c -> let y = a in let x = b in c" => let_flatten;
     "let-split" Lambda @ Let: "let x = (a, b) in c -> let y = a in let z = b in c[(y, z)/x]" => let_split;
-    "let-float" Lambda @ Any: "f (let x = a in b) -> let x = a in f b" if ["f is strict there"] => let_float;
-    "let-merge" Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
-    "let-swap" Lambda @ Let: "let x = a in let y = b in c -> let y = b in let x = a in c" if ["x is not in b"] => let_swap;
-    "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f, its caller and the program are small enough"] => beta;
+    "let-float" ["001 Fig. 8a"] Lambda @ Any: "f (let x = a in b) -> let x = a in f b" if ["f is strict there"] => let_float;
+    "let-merge" ["001 Fig. 8a"] Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
+    "let-swap" ["001 Fig. 8a"] Lambda @ Let: "let x = a in let y = b in c -> let y = b in let x = a in c" if ["x is not in b"] => let_swap;
+    "beta" ["001 Fig. 8a"] Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f, its caller and the program are small enough"] => beta;
 }
 
 /// A function of at most this many nodes replaces every call of it: what it is called with simplifies that much.

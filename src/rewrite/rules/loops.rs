@@ -15,14 +15,14 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "fold-zero"    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
-    "fold-unroll"  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1" if ["few steps and a small f"] => fold_unroll;
-    "fold-id"      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else behind that check"] => fold_id;
+    "fold-zero" ["001 Fig. 8f"]    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
+    "fold-unroll" ["001 Fig. 8f"]  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1" if ["few steps and a small f"] => fold_unroll;
+    "fold-id" ["001 Fig. 8f"]      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else behind that check"] => fold_id;
     "fold-final"   Loop Normalisation @ Fold: "ifold (fun a i -> e) z n -> if 0 < n then (let i = n - 1 in e) else z"
         if ["a is not in e", "0 <= n, else behind that check"] => fold_final;
-    "fold-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e"
+    "fold-one-hot" ["001 Fig. 8f"] Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e"
         if ["a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => fold_one_hot;
-    "sum-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> a + (if i = k then e else 0)) z n -> let a = z in let i = k in a + e"
+    "sum-one-hot" ["003 Sec. 4"] Loop Normalisation @ Fold: "ifold (fun a i -> a + (if i = k then e else 0)) z n -> let a = z in let i = k in a + e"
         if ["loose e", "a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => sum_one_hot;
     "fold-unswitch" Loop Normalisation @ Fold: "ifold (fun a i -> if c then e else a) z n -> if c then ifold (fun a i -> e) z n else z"
         if ["a and i are not in c", "c total, or 0 < n", "0 <= n, else behind that check"] => fold_unswitch;

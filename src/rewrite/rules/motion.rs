@@ -1,4 +1,5 @@
-//! Figure 8a, code motion: what a loop computes again and again is computed once before it.
+//! Code motion: what a loop computes again and again is computed once before it. `hoist` is the last rule of Figure 8a with a
+//! loop as its f; the others are smoothc's own.
 //!
 //!     build n (fun i -> exp c * v[i])                →  let t = exp c in build n (fun i -> t * v[i])
 //!     build n (fun k -> ifold (fun s i -> … f i …))  →  let t = build m (fun i -> f i) in … t[i] …
@@ -20,7 +21,7 @@ use super::lambda::{is_small_size, strict_operands};
 use super::rules;
 
 rules! {
-    "hoist"       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
+    "hoist" ["001 Fig. 8a"]       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
         if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
     "hoist-array" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
         if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total, else behind the test that 0 < k", "0 <= n, else max 0 n elements"] => hoist_array;

@@ -10,13 +10,13 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "mul-one"     Ring @ Prim: "e * 1 -> e; 1 * e -> e";
+    "mul-one" ["001 Fig. 8b"]     Ring @ Prim: "e * 1 -> e; 1 * e -> e";
     "mul-minus"   Ring @ Prim: "e * -1.0 -> -e; -1.0 * e -> -e";
     "div-one"     Ring @ Prim: "e / 1 -> e";
     "pow-one"     Ring @ Prim: "e ** 1 -> e";
     "pow-zero"    Ring @ Prim: "e ** 0 -> 1";
     "pow-two"     Ring @ Power: "e ** 2 -> let x = e in x * x" => pow_two;
-    "add-zero"    Ring @ Prim: "e + 0 -> e if loose e; 0 + e -> e if loose e; e + -0.0 -> e; -0.0 + e -> e; e - 0 -> e";
+    "add-zero" ["001 Fig. 8b"]    Ring @ Prim: "e + 0 -> e if loose e; 0 + e -> e if loose e; e + -0.0 -> e; -0.0 + e -> e; e - 0 -> e";
     "neg-neg"     Ring @ Prim: "-(-e) -> e";
     "add-neg-sub" Ring @ Prim: "a + -b -> a - b; a - -b -> a + b";
     "mul-neg"     Ring @ Prim: "-a * -b -> a * b; a * -b -> -(a * b) if compound b; -a * b -> -(a * b) if compound a";

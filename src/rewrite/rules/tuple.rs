@@ -10,7 +10,7 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "project" Tuple @ Proj: "(e0, e1).k -> ek" => project;
+    "project" ["001 Fig. 8e"] Tuple @ Proj: "(e0, e1).k -> ek" => project;
     "tuple-eta" Tuple @ Tuple: "(e.0, e.1) -> e" => tuple_eta;
 }
 
