@@ -1,11 +1,14 @@
-//! The pages in `docs/` that follow from the program: the list of rules, and the tables of the ablation study.
+//! The pages in `docs/` that follow from the program: the list of rules, the library, and the tables of the ablation study.
 //!
-//! `UPDATE_DOCS=1 cargo test --test docs` writes the list of rules; `cargo run --release --example ablation` writes the
+//! `UPDATE_DOCS=1 cargo test --test docs` writes the rules and the library; `cargo run --release --example ablation` writes the
 //! tables, whose times nobody checks. What the pages say in blocks is run by `tests/readme.rs`.
 
+use smoothc::ir::Prim;
+use smoothc::ir::prim::{Derivative, Kind, ROWS, Row};
 use smoothc::rewrite::rule::{Apply, OWN, Part, Rule};
 use smoothc::rewrite::{law, rules, strategy};
 use smoothc::stack::with_large_stack;
+use smoothc::types::library;
 
 // the times are the command's business
 #[allow(dead_code)]
@@ -49,7 +52,6 @@ fn row(rule: &Rule) -> String {
             (rule.law.strip_suffix(&format!(" if {conditions}")).unwrap_or(rule.law), conditions)
         }
     };
-    let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{}`", text.replace('|', "\\|")) };
     let group = rule.group.map(|group| group.name()).unwrap_or_default();
     let schedules: Vec<&str> = strategy::BUILTIN
         .iter()
@@ -61,8 +63,7 @@ fn row(rule: &Rule) -> String {
 }
 
 fn list() -> String {
-    let mut text = String::from("<!-- from here on: UPDATE_DOCS=1 cargo test --test docs -->\n\n");
-    text += "A condition asks of a metavariable that its term …\n\n| | |\n| --- | --- |\n";
+    let mut text = String::from("A condition asks of a metavariable that its term …\n\n| | |\n| --- | --- |\n");
     for (name, meaning) in law::conditions() {
         text += &format!("| `{name}` | {meaning} |\n");
     }
@@ -75,15 +76,69 @@ fn list() -> String {
     text
 }
 
-#[test]
-fn the_list_of_rules_is_that_of_the_program() {
-    let document = page("rules.md");
+/// Holds what follows the mark of a page against the text that the program makes.
+fn follows_from_the_program(name: &str, made: &str) {
+    let document = page(name);
     let (head, _) = document.split_once("<!-- from here on").expect("the mark");
-    let truth = format!("{head}{}", list());
+    let truth = format!("{head}<!-- from here on: UPDATE_DOCS=1 cargo test --test docs -->\n\n{made}");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        return std::fs::write(format!("{ROOT}/docs/rules.md"), truth).expect("writes");
+        return std::fs::write(format!("{ROOT}/docs/{name}"), truth).expect("writes");
     }
     assert_eq!(document, truth, "UPDATE_DOCS=1 cargo test --test docs writes it");
+}
+
+#[test]
+fn the_list_of_rules_is_that_of_the_program() {
+    follows_from_the_program("rules.md", &list());
+}
+
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("`{}`", text.replace('|', "\\|")) }
+}
+
+/// What a primitive takes and gives.
+fn takes(row: &Row) -> String {
+    let (operand, result) = match row.kind {
+        Kind::Number => ("number", "number"),
+        Kind::Double => ("Double", "Double"),
+        Kind::Index => ("Index", "Index"),
+        Kind::Order => ("number", "Bool"),
+        Kind::Equality => ("number or Bool", "Bool"),
+        Kind::Bool => ("Bool", "Bool"),
+        Kind::IndexToDouble => ("Index", "Double"),
+        Kind::DoubleToIndex => ("Double", "Index"),
+        Kind::IndexDoubleToDouble => ("Index, Double", "Double"),
+    };
+    let operands = if row.arity == 2 && row.kind != Kind::IndexDoubleToDouble { format!("two of {operand}") } else { operand.into() };
+    format!("{operands} to {result}")
+}
+
+/// How tangents go through a primitive.
+fn tangent(row: &Row) -> String {
+    match row.derivative {
+        Derivative::Zero => "none".into(),
+        Derivative::Unary(law) => code(law),
+        Derivative::Binary { both, .. } => code(both),
+    }
+}
+
+fn library_list() -> String {
+    let mut text = String::from("## Functions of the library\n\n| function | parameters and result | |\n| --- | --- | --- |\n");
+    for function in library().expect("the library is well-typed") {
+        let doc = function.doc.replace('|', "\\|").replace('\n', " ");
+        text += &format!("| `{}` | {} | {doc} |\n", function.name, code(&function.signature));
+    }
+    text += "\n## Primitives\n\n| | takes and gives | tangent of the result |\n| --- | --- | --- |\n";
+    // `polygamma` is what the derivatives of `lgamma` are; it is no name of the language
+    for row in ROWS.iter().filter(|row| row.prim != Prim::Polygamma) {
+        text += &format!("| {} | {} | {} |\n", code(row.name), takes(row), tangent(row));
+    }
+    text
+}
+
+#[test]
+fn the_list_of_the_library_is_that_of_the_program() {
+    with_large_stack(|| follows_from_the_program("library.md", &library_list()));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `smoothc explain FILE ENTRY`: the derivation of an entry, as text or with `--html` as a page;
-//! `smoothc explain CODE`: the page of a diagnostic code; `smoothc explain rules` and `explain RULE`: the rules.
+//! `smoothc explain CODE`: the page of a diagnostic code; `smoothc explain rules` and `explain RULE`: the rules;
+//! `smoothc explain library` and `explain FUNCTION`: the library.
 
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use crate::explain::{self, Source, html, text};
 use crate::rewrite::rule::Rule;
 use crate::rewrite::rules;
 use crate::source::{SourceMap, Span};
+use crate::types::{self, Described};
 
 /// Steps of each phase that a page holds.
 const PAGE_STEPS: usize = 200;
@@ -42,13 +44,31 @@ fn page(subject: &str) -> Result<(), Diagnostics> {
         let group = rule.group.map(|group| format!(", group {}", group.name())).unwrap_or_default();
         return output::text(&format!("{}: {}{group}\n\n    {}\n", rule.name, rule.source, rule.law));
     }
-    let problem = Diagnostic::error("E0013", Span::NONE, format!("there is no diagnostic and no rule `{subject}`"));
-    let help = match nearest(subject, rules::all().map(|rule| rule.name)) {
+    let library = types::library()?;
+    if subject == "library" {
+        return output::text(&library.iter().map(described).collect::<Vec<_>>().join("\n"));
+    }
+    if let Some(function) = library.iter().find(|function| function.name == subject) {
+        return output::text(&described(function));
+    }
+    let message = format!("there is no diagnostic, no rule and no function of the library `{subject}`");
+    let problem = Diagnostic::error("E0013", Span::NONE, message);
+    let names = rules::all().map(|rule| rule.name).chain(library.iter().map(|function| &*function.name));
+    let help = match nearest(subject, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None if Path::new(subject).exists() => format!("name an entry of the file too: `smoothc explain {subject} ENTRY`"),
-        None => "codes look like E0101; every diagnostic begins with its own; `smoothc explain rules` lists the rules".into(),
+        None => {
+            "codes look like E0101; every diagnostic begins with its own; `smoothc explain rules` and `explain library` list the others"
+                .into()
+        }
     };
     Err(vec![problem.help(help)])
+}
+
+/// A function of the library: its type, then its doc comment.
+fn described(function: &Described) -> String {
+    let doc: String = function.doc.lines().map(|line| format!("    {line}\n")).collect();
+    format!("{} {}\n{doc}", function.name, function.signature)
 }
 
 fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {

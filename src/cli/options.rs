@@ -39,7 +39,8 @@ pub enum Command {
     Gradcheck(GradcheckCommand),
     /// Time the compiled entry: median with its interval, per element, and bytes per second of its inputs and outputs
     Bench(BenchCommand),
-    /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code
+    /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code, a rule or
+    /// a function of the library
     Explain(ExplainCommand),
     /// Format source files; --check says which are not, with a diff, and exits with 1
     Fmt(FmtCommand),
@@ -301,11 +302,12 @@ pub struct BuildCommand {
 }
 
 #[derive(Args)]
-#[command(override_usage = "smoothc explain [OPTIONS] FILE ENTRY\n       smoothc explain CODE|RULE|rules")]
+#[command(override_usage = "smoothc explain [OPTIONS] FILE ENTRY\n       smoothc explain CODE|RULE|rules|FUNCTION|library")]
 pub struct ExplainCommand {
     #[command(flatten)]
     pub source: Source,
-    /// The entry whose derivation is shown; without it FILE is a code such as E0101, a rule, or `rules`
+    /// The entry whose derivation is shown; without it FILE is a code such as E0101, a rule, `rules`, a
+    /// function of the library, or `library`
     pub entry_name: Option<String>,
     /// Print each step, and every rule that almost fired
     #[arg(long)]
