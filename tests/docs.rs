@@ -23,6 +23,31 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(format!("{ROOT}/docs/{name}")).expect("a page")
 }
 
+/// What stands between two marks in a file of the repository.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).unwrap_or_else(|| panic!("no {from}")).0
+}
+
+fn source(path: &str) -> String {
+    std::fs::read_to_string(format!("{ROOT}/{path}")).expect("a source file")
+}
+
+#[test]
+fn the_language_page_has_every_form_word_and_warning() {
+    let language = page("language.md");
+    let words: Vec<&str> = language.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    let (forms, grammar) = (source("src/types/builtin.rs"), source("src/syntax/grammar.pest"));
+    let forms = between(&forms, "pub const APIS", "];").lines().filter_map(|line| line.trim().strip_prefix("(\"")?.split_once('"'));
+    let reserved = between(&grammar, "reserved  = _{", "}").split('"').skip(1).step_by(2);
+    let pages = ["syntax", "meaning", "using"].map(|name| source(&format!("src/cli/pages/{name}.rs"))).concat();
+    let warnings = pages.split('"').filter(|code| code.len() == 5 && code.starts_with("W0"));
+    let names: Vec<&str> = forms.map(|form| form.0).chain(reserved).chain(warnings).collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        assert!(words.contains(&name), "docs/language.md has no `{name}`");
+    }
+}
+
 /// The parts of the list, in the order of Figure 8 of the first paper.
 const PARTS: [(Part, &str); 7] = [
     (Part::Lambda, "Lets, calls, code motion and sharing"),
