@@ -74,7 +74,7 @@ fn folder(parts: &[Part]) -> tempfile::TempDir {
 /// What a command prints, errors included.
 fn output(folder: &Path, command: &str) -> String {
     let path = std::env::var("PATH").unwrap_or_default();
-    let script = format!("{} 2>&1", command.replace("cargo run --release --", "smoothc"));
+    let script = format!("exec 2>&1; {}", command.replace("cargo run --release --", "smoothc"));
     let output = Command::new("sh")
         .args(["-c", &script])
         .env("PATH", format!("{}:{path}", folder.join("bin").display()))

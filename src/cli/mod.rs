@@ -47,9 +47,9 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
 use options::{Cli, Color, Command, Display, MessageFormat};
 
-/// The command line with what holds between the options of one command only: `eval` computes derivatives as the program is
+/// The definition of the command line, with what holds between the options of one command only: `eval` computes derivatives as the program is
 /// written, unless it optimises it; an expression needs neither a file nor an entry.
-fn command() -> clap::Command {
+pub fn command() -> clap::Command {
     let asks_schedule = |arg: clap::Arg| arg.requires("schedule");
     let not_for_expressions = |arg: clap::Arg| {
         let given = clap::builder::ArgPredicate::IsPresent;
