@@ -47,7 +47,7 @@
 //!    source.
 //! 6. Templates decide nothing; passes print nothing.
 //!
-//! ARCHITECTURE.md says which test holds each, and where things are.
+//! ARCHITECTURE.md says which test holds each, and where things are. `001` to `005` in comments are the papers of docs/papers.md.
 
 pub mod ad;
 pub mod budget;

@@ -4,6 +4,7 @@
 //! file; `UPDATE_DOCS=1 cargo test --test cli_page` writes it. The commands that the page shows are run by `tests/readme.rs`.
 
 use clap::{Arg, ArgAction, Command};
+use smoothc::toolchain::compiler::{Arithmetic, Mode};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/cli.md");
 const MARK: &str = "<!-- from here on: UPDATE_DOCS=1 cargo test --test cli_page -->\n";
@@ -75,6 +76,18 @@ fn reference() -> String {
         text += &format!("\n## smoothc {name}\n\n{}.\n\n{}", cell(&about), table(&[words, options].concat()));
     }
     text
+}
+
+#[test]
+fn every_flag_of_the_c_compiler_is_in_the_page() {
+    let page = std::fs::read_to_string(PAGE).expect("a page");
+    for arithmetic in [Arithmetic::Fast, Arithmetic::Strict] {
+        let flags = Mode { arithmetic, parallel: true, portable: false }.flags();
+        assert!(flags.len() > 5, "{flags:?}");
+        for flag in flags {
+            assert!(page.contains(flag), "docs/cli.md has no {flag}");
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The law of cheap gradients (RULES.md, second edition), at two sizes, for every entry of the examples and for generated programs.
+//! The law of cheap gradients (docs/language.md), at two sizes, for every entry of the examples and for generated programs.
 //!
 //! What is compared is in `tests/generator/law.rs`. The worst ratio is printed. What is known to cost more is named here, with
 //! why; a name whose gradient is cheap fails the test too. `SMOOTHC_CASES=n`, `SMOOTHC_SEED=n` for other programs;

@@ -209,6 +209,18 @@ fn paths_in_the_documents_exist() {
 }
 
 #[test]
+fn pages_in_the_comments_exist() {
+    for path in ["src", "tests"].iter().flat_map(|folder| files(folder, "rs")) {
+        let text = std::fs::read_to_string(&path).expect("text");
+        let comments = text.lines().map(str::trim).filter(|line| line.starts_with("//"));
+        let word = |c: char| !(c.is_ascii_alphanumeric() || "_-./".contains(c));
+        for page in comments.flat_map(|line| line.split(word)).map(|page| page.trim_end_matches('.')).filter(|page| page.ends_with(".md")) {
+            assert!(Path::new(ROOT).join(page).exists(), "{} names {page}", path.display());
+        }
+    }
+}
+
+#[test]
 fn tests_in_the_architecture_exist() {
     let sources: String =
         ["src", "tests"].iter().flat_map(|folder| files(folder, "rs")).map(|path| std::fs::read_to_string(path).expect("text")).collect();

@@ -1,6 +1,6 @@
 //! The command line: one file per subcommand, and the only place that reads files, prints and exits.
 //!
-//! In: the words of a command line (CLI.md). Out: results on standard output, diagnostics on standard error,
+//! In: the words of a command line (docs/cli.md). Out: results on standard output, diagnostics on standard error,
 //! and the exit status: 0 success, 1 the program or its arguments are at fault, 2 wrong usage, 3 a tool is
 //! missing, 4 a derivative is wrong. Everything runs on a thread with a large stack; a panic becomes the internal error E0901, and a
 //! reader who closes the pipe early is no error.

@@ -1,4 +1,4 @@
-//! The words of the command line, as CLI.md lists them.
+//! The words of the command line, as docs/cli.md lists them.
 //!
 //! In: `run f.smooth dot [1,2] -1.5 -o out.npy`. Out: the command with its operands and options. A word that
 //! begins with `-` and a digit, and `-Infinity`, is an argument: such words get a space in front before the

@@ -1,7 +1,7 @@
 //! Which way a derivative is computed: the candidates are optimised, and the cheaper one is kept.
 //!
 //! In: a `vjp` whose inner derivatives are decided, and the functions before its own. Out: the way, and what each candidate
-//! costs. Costs are polynomials in sizes (RULES.md, Modes): the total degree decides, then the coefficients with
+//! costs. Costs are polynomials in sizes (docs/language.md, How a form is computed): the total degree decides, then the coefficients with
 //! all sizes set equal, highest degree first; ties go to forward. Of Jacobians of one degree, coefficients are compared only where they
 //! are far apart.
 //!

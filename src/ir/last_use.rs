@@ -7,7 +7,7 @@
 //!     let b = update a 0 x in let c = update b 1 y in b[0] + c[0]
 //!     →   a is used for the last time in its update: one write; b is not: c is a copy
 //!
-//! Evaluation order is that of LANGUAGE.md, Meaning; what an update puts into an array is computed before the
+//! Evaluation order is that of docs/language.md, Meaning; what an update puts into an array is computed before the
 //! write. An array that is an operand is held while the operands after it are evaluated. What a loop's body has from
 //! outside is live as long as the loop runs, but an accumulator is not after its step. The interpreter moves values out of variables where this says so, and lowering writes in place.
 

@@ -1,4 +1,4 @@
-//! One function: parameters in the order of CLI.md, checks at entry, body, measure of the workspace.
+//! One function: parameters in the order of README.md's C interface, checks at entry, body, measure of the workspace.
 //!
 //!     f (v: Vector<n>) (k: Index<n>) : Double   →   f(n; v, k; out; workspace), failing when n < 0, n * 8
 //!     bytes cannot be, k is out of range, or the workspace is too small

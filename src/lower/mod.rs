@@ -1,4 +1,4 @@
-//! Lowering: core program → loop program, in destination-passing style.
+//! Lowering: core program → loop program, in destination-passing style (001 Section 5.3).
 //!
 //! In: a program without `dual`, and the names of its entries. Out: loops, assignments and guards over
 //! scalars and pointers, as they follow from the core; what makes them fast is `loops`. `lower` knows nothing of C's

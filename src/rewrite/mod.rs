@@ -2,7 +2,7 @@
 //!
 //! In: a core program without `dual`. Out: one that means the same and does less, and on request the
 //! derivation that led there. Nothing here knows of differentiation: that forward mode becomes as cheap as
-//! reverse mode follows from the rules (Figure 8 of the paper; Figure 9 is the schedule `paper`).
+//! reverse mode follows from the rules (001 Figure 8; its Figure 9 is the schedule `paper`).
 //!
 //!     build(n, i. fold(n, s. j. s + (if j = i then 1 else 0) * b[j], 0))   →   b
 //!

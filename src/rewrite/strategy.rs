@@ -7,8 +7,8 @@
 //!
 //! `rule double : x + x -> 2.0 * x if atomic x` declares a rule of the user's own; further lines of it are indented.
 //! `;` binds tighter than `<+`; a combinator takes the atom after it. `let name (s) = …` is expanded where
-//! it is used, so strategies do not recurse: `repeat` and the traversals do. After Visser's Stratego and
-//! ELEVATE.
+//! it is used, so strategies do not recurse: `repeat` and the traversals do. After 002 Section 5,
+//! Visser's Stratego and ELEVATE.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The way back over a trace.
+//! The way back over a trace (005 Figure 6).
 //!
 //! In: a record with the point and the cotangent. Out: for each entry that the point reaches and that the result depends on its
 //! adjoint, the last operation first: the sum of what those give back that use it, which all come later; then the point's

@@ -2,7 +2,7 @@
 //!
 //! In: a body without derivatives and a cotangent for its value. Out: the value, and the cotangent times the Jacobian. What
 //! forward mode would compute is linear in the tangents; its transpose hands each operation's cotangent to its operands, in
-//! the opposite order (the Knossos notes' `rev$`, Section 4; Radul et al., You Only Linearize Once). [`sweep`] does both for
+//! the opposite order (003 Sections 2.3 and 3, `rev$f` of its Figure 6; Radul et al., You Only Linearize Once). [`sweep`] does both for
 //! one scope, [`loops`] turns loops and branches round, [`adjoint`] says where derivatives are collected.
 //!
 //!     vjp(x = v, w = 1.0). ifold (fun s i -> s + x[i] * x[i]) 0.0 n

@@ -2,8 +2,8 @@
 //!
 //! In: operations on numbers of which some stand on the tape of a tag. Out: numbers on that tape; at the end, for each Double
 //! of the point its adjoint. A number's backpropagator is a place on the tape; there are the places of the operands with the
-//! primitive's slope in each, so that the way back takes each step once ("Dual-Numbers Reverse AD", where the tape is the
-//! result of making backpropagators linear). The slopes are numbers of enclosing tags: a tape inside a tape, or inside or
+//! primitive's slope in each, so that the way back takes each step once (004 Section 8.3, where the tape is the result of calling each
+//! backpropagator once). The slopes are numbers of enclosing tags: a tape inside a tape, or inside or
 //! around a `dual`, is differentiated like everything else. A number that the point does not reach has no place, and an operand that
 //! `min` or `max` leaves has no part: what nobody takes meets no infinite slope.
 //!

@@ -1,4 +1,4 @@
-//! What the engine does at a `let`: the let rules of Figure 8a with the substitution carried along.
+//! What the engine does at a `let`: the let rules of 001 Figure 8a with the substitution carried along.
 //!
 //! In: a `let` whose parts are not yet visited. Out: its normal form. The value comes first, because it
 //! decides what becomes of the `let`; lets and checks in front of it move out, a tuple is taken apart, and what

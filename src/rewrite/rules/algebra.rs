@@ -1,4 +1,4 @@
-//! Figure 8b, group `algebra`: laws of the real numbers that doubles follow only where nothing overflows,
+//! 001 Figure 8b, group `algebra`: laws of the real numbers that doubles follow only where nothing overflows,
 //! underflows, or is infinite. `--strict-fp` switches them off.
 //!
 //!     e * 0  →  0        e - e  →  0        a * x + x * b  →  (a + b) * x        u / (u * v)  →  1 / v

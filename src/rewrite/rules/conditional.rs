@@ -1,4 +1,4 @@
-//! Figure 8d: conditions that are known, branches that are equal, operations that move into branches.
+//! 001 Figure 8d: conditions that are known, branches that are equal, operations that move into branches.
 //!
 //!     if true then a else b     →  a
 //!     f (if c then a else b)    →  if c then f a else f b     where f is small or one side then simplifies

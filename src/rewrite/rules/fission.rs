@@ -1,4 +1,4 @@
-//! Figure 8g: a fold over a tuple whose components do not all depend on one another.
+//! 001 Figure 8g: a fold over a tuple whose components do not all depend on one another.
 //!
 //!     (ifold (fun s i -> (s.0 + v[i], s.1 + w[i])) (0, 0) n).1   →   ifold (fun s i -> s + w[i]) 0 n
 //!
@@ -275,7 +275,7 @@ fn without_dead_lets(expr: &Expr) -> Expr {
     }
 }
 
-/// Whether a loop by itself is one that Figure 8f turns into a single statement.
+/// Whether a loop by itself is one that 001 Figure 8f turns into a single statement.
 fn is_simpler(expr: &Expr) -> bool {
     let Term::Fold { acc, i, body, .. } = expr.term() else { return false };
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);

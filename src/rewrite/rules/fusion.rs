@@ -1,4 +1,4 @@
-//! Figure 8c: an element or the length of an array that was just built, without the array.
+//! 001 Figure 8c: an element or the length of an array that was just built, without the array.
 //!
 //!     (build n f)[i]         →  f i     if 0 <= i < n, else behind that check
 //!     length (build n f)     →  n       if 0 <= n, else behind that check

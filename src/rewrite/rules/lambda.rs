@@ -1,4 +1,4 @@
-//! Figure 8a: lets and calls.
+//! 001 Figure 8a: lets and calls.
 //!
 //!     let x = y in x + x                    →  y + y
 //!     let x = (let y = a in b) in c         →  let y = a in let x = b in c

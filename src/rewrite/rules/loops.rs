@@ -1,4 +1,4 @@
-//! Figure 8f: loops that run a known number of times, do nothing, or act in one step only.
+//! 001 Figure 8f: loops that run a known number of times, do nothing, or act in one step only.
 //!
 //!     ifold (fun a i -> if i = k then a + v[i] else a) z n   →   let a = z in let i = k in a + v[i]
 //!

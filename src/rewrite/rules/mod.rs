@@ -1,4 +1,4 @@
-//! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
+//! All rules, a file for each part of 001 Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
 //! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops; `window` from behind conditions), `absorb` (with an

@@ -1,4 +1,4 @@
-//! Code motion: what a loop computes again and again is computed once before it. `hoist` is the last rule of Figure 8a with a
+//! Code motion: what a loop computes again and again is computed once before it. `hoist` is the last rule of 001 Figure 8a with a
 //! loop as its f; the others are smoothc's own.
 //!
 //!     build n (fun i -> exp c * v[i])                →  let t = exp c in build n (fun i -> t * v[i])

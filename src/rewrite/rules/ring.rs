@@ -1,4 +1,4 @@
-//! Figure 8b: arithmetic that holds for every double, and folding of constants.
+//! 001 Figure 8b: arithmetic that holds for every double, and folding of constants.
 //!
 //!     e * 1  →  e        -(-e)  →  e        2 * 3  →  6
 //!

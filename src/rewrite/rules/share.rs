@@ -1,4 +1,4 @@
-//! Common subexpressions: what is computed twice gets a name, also across branches and loops. The phase is Figure 9's, the rule
+//! Common subexpressions: what is computed twice gets a name, also across branches and loops. The phase is 001 Figure 9's, the rule
 //! is smoothc's own.
 //!
 //!     sin x * (if c then sin x else y)   →   let t = sin x in t * (if c then t else y)

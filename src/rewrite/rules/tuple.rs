@@ -1,4 +1,4 @@
-//! Figure 8e: projections of tuples, also where a let, a check or an `if` stands between.
+//! 001 Figure 8e: projections of tuples, also where a let, a check or an `if` stands between.
 //!
 //!     (a, b).0                       →  a
 //!     (let x = a in (b, c)).1        →  let x = a in c     by let-float, then project
