@@ -230,6 +230,15 @@ fn tests_in_the_architecture_exist() {
 }
 
 #[test]
+fn every_loop_pass_has_a_row_in_the_architecture() {
+    let text = read("ARCHITECTURE.md");
+    let table = text.split_once("| pass | what it does |").and_then(|(_, rest)| rest.split_once("\n\n")).expect("a table").0;
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let passes: Vec<&str> = smoothc::loops::LOOP_PASSES.iter().map(|pass| pass.name).collect();
+    assert_eq!(rows.map(|row| row.0).collect::<Vec<_>>(), passes);
+}
+
+#[test]
 fn every_room_is_in_the_library_page_and_the_architecture() {
     let (library, architecture) = (read("src/lib.rs"), read("ARCHITECTURE.md"));
     for line in library.lines() {
