@@ -108,7 +108,7 @@ fn rearranged(expr: &Expr, facts: &Facts) -> Option<Expr> {
     // most are as they should be
     let is_new = whole.shape() != expr.shape() || !same(&whole, expr);
     let is_less = is_new && work(&whole, facts) < work(expr, facts);
-    facts.grants("that is less work in the innermost loop", is_less).then_some(whole)
+    facts.grants("the innermost loop then does less work", is_less).then_some(whole)
 }
 
 fn append(sum: &mut Option<Expr>, term: Expr, positive: bool) {

@@ -20,7 +20,7 @@ use super::share::{collect_binders, operands_on_spine};
 
 rules! {
     "array-absorb" Lambda Motion @ Let: "let x = build n (fun i -> e) in f (g x[j] j) -> let x = build n (fun i -> g e i) in f x[j] where f has x nowhere else"
-        if ["g needs nothing that f binds", "a loop over all j evaluates g"] => array_absorb;
+        if ["g uses no variable that f binds", "g is evaluated for all j"] => array_absorb;
 }
 
 fn array_absorb(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -47,10 +47,10 @@ fn array_absorb(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if !questions.iter().all(|(other, index)| same(other, &at(index))) {
         return None;
     }
-    if !facts.grants("g needs nothing that f binds", is_closed(&whole, &j, body)) {
+    if !facts.grants("g uses no variable that f binds", is_closed(&whole, &j, body)) {
         return None;
     }
-    facts.require("a loop over all j evaluates g", everywhere.is_some(), value)?;
+    facts.require("g is evaluated for all j", everywhere.is_some(), value)?;
     let absorbed = replace(&at(&Expr::var(i)), &|e| is_element(e, x).then(|| element.clone()));
     let array = Expr::build_with(n.clone(), i.clone(), absorbed);
     let named = Var::fresh(x.name(), array.ty().clone());

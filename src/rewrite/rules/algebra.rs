@@ -26,9 +26,9 @@ rules! {
     "zero-sub" Ring Algebra @ Prim: "0 - e -> -e";
     "neg-zero" Ring Algebra @ Prim: "-0 -> 0";
     "div-sum"  Ring Algebra @ Product: "(a + b * c) / c -> a / c + b; (a - b * c) / c -> a / c - b; (-(b * c) + a) / c -> -b + a / c" if ["double c"] => div_sum;
-    "cancel"   Ring Algebra @ Product: "(a * b) / (a * c) -> b / c" if ["that is less work in the innermost loop"] => cancel;
-    "factor" ["001 Fig. 8b"]   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
-    "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d, and so for (if c then a + b else b) * d where d is an element or a name" if ["c holds in one step of the loop around, or in all or none"] => distribute;
+    "cancel"   Ring Algebra @ Product: "(a * b) / (a * c) -> b / c" if ["the innermost loop then does less work"] => cancel;
+    "factor" ["001 Fig. 8b"]   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["the innermost loop then does less work"] => factor;
+    "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d, and so for (if c then a + b else b) * d where d is an element or a name" if ["c holds in one iteration of the enclosing loop, or is invariant in it"] => distribute;
     "if-collect" Conditional Algebra @ Sum: "(if c then a else b) + d + (if c then e else f) -> (if c then a + e else b + f) + d" => if_collect;
     "if-zero" Conditional Algebra @ If: "if c then a else -0.0 -> if c then a else 0.0; if c then -0.0 else a -> if c then 0.0 else a";
     "if-factor" Conditional Algebra @ If: "if c then a * b else a * d -> a * (if c then b else d)" => if_factor;
@@ -79,7 +79,7 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let is_conditional = |term: &Expr| matches!(term.term(), Term::If(..)) && is_hot(term);
     let collapses = |term: &Expr| match term.term() {
         Term::If(cond, ..) => {
-            is_hot(term) && facts.grants("c holds in one step of the loop around, or in all or none", decides_steps(cond, i))
+            is_hot(term) && facts.grants("c holds in one iteration of the enclosing loop, or is invariant in it", decides_steps(cond, i))
         }
         _ => false,
     };
@@ -97,7 +97,7 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         if !list.iter().any(|(term, _)| collapses(term)) {
             let (almost, _) = list.iter().find(|(term, _)| is_conditional(term))?;
-            facts.require("c holds in one step of the loop around, or in all or none", false, almost)?;
+            facts.require("c holds in one iteration of the enclosing loop, or is invariant in it", false, almost)?;
         }
         let mut whole: Option<Expr> = None;
         for (term, positive) in list {

@@ -24,11 +24,11 @@ use super::rules;
 
 rules! {
     "array-split" Tuple @ Let: "let p = build n (fun i -> (a, b)) in e -> let q = build n (fun i -> a) in let r = build n (fun i -> b) in e[(q[i], r[i])/p[i]]"
-        if ["n is free to copy", "no work is done twice"] => array_split;
+        if ["copying n costs nothing", "no work is duplicated"] => array_split;
     "build-one-hot" Fusion Fusion @ Let: "let x = build n (fun i -> if i = k then e else 0) in b -> let h = (let i = k in e) in let x = build n (fun i -> if i = k then h else 0) in b"
-        if ["e is not atomic", "i is not in k", "0 <= k && k < n"] => build_one_hot;
+        if ["e is not atomic", "i is not free in k", "0 <= k && k < n"] => build_one_hot;
     "build-fission" Fission Fusion @ Let: "let x = build n (fun i -> let t = e in build m (fun k -> f t)) in b -> let t = build n (fun i -> e) in let x = build n (fun i -> build m (fun k -> f t[i])) in b where e is a number"
-        if ["n is free to copy", "x then fuses", "few names"] => build_fission;
+        if ["copying n costs nothing", "x is then fused away", "few variables are captured"] => build_fission;
 }
 
 fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -56,9 +56,9 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
         lets.push((k, shared));
     }
     if let Some((n, _)) = loops.iter().find(|(n, _)| !is_free(n)) {
-        facts.require("n is free to copy", lets.len() < 2, n)?;
+        facts.require("copying n costs nothing", lets.len() < 2, n)?;
     }
-    facts.require("no work is done twice", lets.len() < 2 || is_worthwhile(element, &lets, facts), value)?;
+    facts.require("no work is duplicated", lets.len() < 2 || is_worthwhile(element, &lets, facts), value)?;
     let lets = lets.into_iter().map(|(k, component)| (arrays[k].clone(), freshen(&array_of(&component, &loops))));
     Some(lets.rev().fold(body, |body, (array, value)| Expr::let_(array, value, body)))
 }
@@ -216,7 +216,7 @@ fn build_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let k = if is_i(a) { b } else { is_i(b).then_some(a)? };
     // what is atomic stays; e is evaluated once as before, but in every case
     let is_work = || facts.grants("e is not atomic", !is_free(hot));
-    if !is_number(cold, 0.0) || !k.is_atom() || !is_work() || !facts.grants("i is not in k", !mentions(k, i)) {
+    if !is_number(cold, 0.0) || !k.is_atom() || !is_work() || !facts.grants("i is not free in k", !mentions(k, i)) {
         return None;
     }
     facts.require("0 <= k && k < n", Size::try_of_expr(n).is_some_and(|n| facts.in_range(k, &n)), k)?;
@@ -243,9 +243,9 @@ fn build_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if names.is_empty() || !are_numbers || !matches!(row.term(), Term::Build { .. }) {
         return None;
     }
-    facts.require("n is free to copy", is_free(n), n)?;
+    facts.require("copying n costs nothing", is_free(n), n)?;
     join_steps(&mut names, row);
-    facts.require("few names", names.len() <= FEW_NAMES, value)?;
+    facts.require("few variables are captured", names.len() <= FEW_NAMES, value)?;
     let at_i = |array: &Var| Expr::get(Expr::var(array), Expr::var(i));
     let (mut lets, mut elements) = (Vec::new(), Vec::new());
     for (t, e) in names {
@@ -256,7 +256,7 @@ fn build_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let rows = Expr::build_with(n.clone(), i.clone(), substitute(row, &elements));
     let uses = if facts.uses.knows(x) { facts.uses.get(x) } else { Uses::of(expr).get(x) };
-    facts.require("x then fuses", inlines(&rows, uses, true), value)?;
+    facts.require("x is then fused away", inlines(&rows, uses, true), value)?;
     let rest = Expr::let_(x.clone(), rows, body.clone());
     Some(lets.into_iter().rev().fold(rest, |rest, (t, array)| Expr::let_(t, array, rest)))
 }

@@ -20,7 +20,7 @@ use super::rules;
 
 rules! {
     "sum-branch" Ring Algebra @ Fold: "ifold (fun s i -> s + (if c then (if i = k then a else 0) + b else d)) z n -> ifold (fun s i -> s + (if c then b else d)) (ifold (fun s i -> s + (if i = k then (if c then a else 0) else 0)) z n) n"
-        if ["s is not in a, b, c, d", "i is not in k", "k total", "c holds in more than one step, or d is not 0"] => sum_branch;
+        if ["s is not free in a, b, c, d", "i is not free in k", "k total", "c holds in more than one step, or d is not 0"] => sum_branch;
     "mul-if" Ring Algebra @ Product: "a * (if i = k then b else 0) -> if i = k then a * b else 0 where the innermost fold runs over i, and a is no loop that could leave it; and so for what is divided by a"
         if ["a total"] => mul_if;
 }
@@ -64,7 +64,7 @@ fn sum_branch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let added = Added::of(body, acc)?;
     let (at, taken) = added.terms.iter().enumerate().find_map(|(at, (term, _))| Some((at, of_choice(term, i, facts)?)))?;
-    facts.require("s is not in a, b, c, d", !added.mentions(acc), body)?;
+    facts.require("s is not free in a, b, c, d", !added.mentions(acc), body)?;
     let Taken { cond, once, positive, rest } = taken;
     if added.has_let_in(&cond) {
         return None;
@@ -122,7 +122,7 @@ fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
 
 /// Whether a condition is `i = k`, which holds in one step at most.
 fn one_step(cond: &Expr, i: &Var, facts: &Facts) -> bool {
-    other_side(cond, i).is_some_and(|k| facts.grants("i is not in k", !mentions(k, i)))
+    other_side(cond, i).is_some_and(|k| facts.grants("i is not free in k", !mentions(k, i)))
 }
 
 /// k where a condition is `i = k`, or `k = i`.

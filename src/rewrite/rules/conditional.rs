@@ -22,11 +22,11 @@ rules! {
     "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
     "if-assume" ["001 Fig. 8d"]  Conditional @ Condition: "if c then a else b -> if c then a[c := true] else b[c := false]"
-        if ["what stands for its equal is an Index"] => if_assume;
+        if ["what is substituted for its equal is an Index"] => if_assume;
     "if-swap"    Conditional @ If: "if c then (if d then a else b) else b -> if d then (if c then a else b) else b where d is i = k for the i of the innermost fold, or the same in all its steps, as c is not"
         if ["d total"] => if_swap;
     "if-float" ["001 Fig. 8d"]   Conditional @ OverIf: "f (if c then a else b) -> if c then f a else f b"
-        if ["f a or f b is then simpler", "f is small"] => if_float;
+        if ["f a or f b then simplifies", "f is small"] => if_float;
     "if-let"     Conditional Algebra @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x, false/c] = e is zero or atomic, and so for a tuple with zeros" => if_let;
     "if-join"    Conditional @ OverIf: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
@@ -41,7 +41,7 @@ rules! {
 fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if let Term::If(c, a, b) = expr.term() {
         if let Some((i, k)) = facts.equality(c) {
-            facts.require("what stands for its equal is an Index", matches!(i.ty(), Type::Index(_)), c)?;
+            facts.require("what is substituted for its equal is an Index", matches!(i.ty(), Type::Index(_)), c)?;
             if mentions(a, &i) {
                 return Some(Expr::if_(c.clone(), substitute(a, &[(i, k)]), b.clone()));
             }
@@ -106,7 +106,7 @@ fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
             let [a, b] = args.as_slice() else {
                 let [a] = args.as_slice() else { return None };
                 let floated = float(a, &mut |e| Expr::prim(*prim, vec![e]))?;
-                facts.require("f a or f b is then simpler", *prim == Prim::Neg && zero_branch(a) || literal_branch(a), a)?;
+                facts.require("f a or f b then simplifies", *prim == Prim::Neg && zero_branch(a) || literal_branch(a), a)?;
                 return Some(floated);
             };
             if Size::try_of_expr(expr).is_some() {
@@ -256,7 +256,7 @@ fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &
         Prim::Div => is_number(e, 0.0) && left,
         _ => is_literal(e) && is_literal(other),
     };
-    facts.require("f a or f b is then simpler", vanishes(a) || vanishes(b), conditional).is_some()
+    facts.require("f a or f b then simplifies", vanishes(a) || vanishes(b), conditional).is_some()
         && facts.require("f is small", is_small(other), other).is_some()
 }
 

@@ -20,7 +20,7 @@ use super::rules;
 
 rules! {
     "fold-consume" Fission Normalisation @ Let: "let x = build n (fun i -> e) in f (ifold (fun s i -> g s x[i]) y n) (ifold (fun s i -> h s x[i]) z n) -> let s = ifold (fun s i -> let t = e in (g s.0 t, h s.1 t)) (y, z) n in f s.0 s.1 where e has no loop, and inside another loop the sums are few"
-        if ["f has x nowhere else", "f needs both, and binds nothing that they need"] => fold_consume;
+        if ["x is not free in the rest of f", "f uses both, and binds none of their free variables"] => fold_consume;
 }
 
 /// An array that goes.
@@ -56,8 +56,8 @@ fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let (rest, folds) = sums_without(expr, &producers, n, facts);
         let others = without_folds(&rest, &folds);
         let before = producers.len();
-        producers.retain(|producer| facts.grants("f has x nowhere else", !mentions(&others, &producer.x)));
-        facts.require("f has x nowhere else", !producers.is_empty(), value)?;
+        producers.retain(|producer| facts.grants("x is not free in the rest of f", !mentions(&others, &producer.x)));
+        facts.require("x is not free in the rest of f", !producers.is_empty(), value)?;
         if producers.len() == before {
             break (rest, folds);
         }
@@ -91,7 +91,7 @@ fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if producers.iter().any(|producer| mentions(&together, &producer.x)) {
         return None;
     }
-    facts.require("f needs both, and binds nothing that they need", !binds_what_it_needs(&rest, &together), value)?;
+    facts.require("f uses both, and binds none of their free variables", !binds_what_it_needs(&rest, &together), value)?;
     Some(Expr::let_(both.clone(), together, replace(&rest, &group, &both)))
 }
 

@@ -19,7 +19,7 @@ rules! {
     "div-known" Ring Algebra @ Product: "let r = 1 / z in f (x / z) -> let r = 1 / z in f (x * r)" => div_known;
     "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more"] => reciprocal;
     "reciprocal-loop" Ring Algebra @ Loop: "build n (fun i -> f (x / z)) -> let r = 1 / z in build n (fun i -> f (x * r))"
-        if ["i is not in z", "z total", "n is no small literal", "z is of the loop around, if there is one"] => reciprocal_loop;
+        if ["i is not free in z", "z total", "n is no small literal", "z depends on the enclosing loop, if there is one"] => reciprocal_loop;
 }
 
 /// Divisions by one number that are worth its reciprocal.
@@ -67,7 +67,7 @@ fn reciprocal_loop(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut binders: Vec<Var> = expr.term().binders().cloned().collect();
     let z = divisor(body, &mut binders, facts)?;
     facts.require("z total", facts.is_total(&z), &z)?;
-    facts.require("z is of the loop around, if there is one", facts.level(&z) == facts.loops(), &z)?;
+    facts.require("z depends on the enclosing loop, if there is one", facts.level(&z) == facts.loops(), &z)?;
     let r = Var::fresh("r", Type::Double);
     let new = with_body(expr, multiplied(body, &z, &r));
     Some(Expr::let_(r, inverse(&z), new))
@@ -79,7 +79,7 @@ fn divisor(expr: &Expr, bound: &mut Vec<Var>, facts: &Facts) -> Option<Expr> {
         && expr.ty() == &Type::Double
         && !is_number(x, 1.0)
         && !matches!(z.term(), Term::Double(_))
-        && facts.grants("i is not in z", !bound.iter().any(|var| mentions(z, var)))
+        && facts.grants("i is not free in z", !bound.iter().any(|var| mentions(z, var)))
     {
         return Some(z.clone());
     }

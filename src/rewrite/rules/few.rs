@@ -21,7 +21,7 @@ use super::solve::solution;
 
 rules! {
     "sum-few" Ring Algebra @ Fold: "ifold (fun s i -> s + e) z n -> ifold (fun s i -> if i = k then s + e else s) z n where e is 0 unless i = k, and so for several k"
-        if ["s is not in e", "e is short"] => sum_few;
+        if ["s is not free in e", "e is short"] => sum_few;
 }
 
 /// The terms of all steps that stay have at most so many nodes, or twice as many as there were.
@@ -56,7 +56,7 @@ fn sum_few(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if few.is_empty() {
         return None;
     }
-    facts.require("s is not in e", !added.mentions(fold.acc), fold.body)?;
+    facts.require("s is not free in e", !added.mentions(fold.acc), fold.body)?;
     let step = added.behind(accumulated(fold.acc, few)?);
     let steps: Vec<Expr> = ks.iter().map(|k| without_others(&step, fold.i, k)).collect();
     let nodes: usize = steps.iter().map(Expr::node_count).sum();

@@ -19,9 +19,9 @@ use super::rules;
 rules! {
     "fold-project" Fission Normalisation @ Proj: "(ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n).1 -> ifold (fun s i -> g s i) z n" => fold_project;
     "fold-fission" ["001 Fig. 8g"] Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, one of them apart"
-        if ["e does not need all, or the one apart is then simpler"] => |expr, facts| fold_fission(expr, facts, "e does not need all, or the one apart is then simpler");
+        if ["e does not use all components, or the separated loop then simplifies"] => |expr, facts| fold_fission(expr, facts, "e does not use all components, or the separated loop then simplifies");
     "fold-apart" ["001 Fig. 8g"] Fission Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n -> (ifold (fun s i -> f s i) y n, ifold (fun s i -> g s i) z n)"
-        if ["the one apart is then simpler"] => fold_apart;
+        if ["the separated loop then simplifies"] => fold_apart;
 }
 
 /// Components of a tuple accumulator, by number.
@@ -106,7 +106,7 @@ fn fold_apart(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Fold { acc, width, .. } = fold(expr)?;
     let s = Var::fresh(acc.name(), expr.ty().clone());
     let parts = (0..width).map(|k| Expr::proj(Expr::var(&s), k)).collect();
-    fold_fission(&Expr::let_(s, expr.clone(), Expr::tuple(parts)), facts, "the one apart is then simpler")
+    fold_fission(&Expr::let_(s, expr.clone(), Expr::tuple(parts)), facts, "the separated loop then simplifies")
 }
 
 /// `condition`: what the rule's law calls the reason to take it apart.

@@ -19,7 +19,7 @@ use super::rules;
 
 rules! {
     "fold-merge" Fission Normalisation @ Any: "f (ifold g y n) (ifold h z n) -> let s = ifold (fun s i -> (g s.0 i, h s.1 i)) (y, z) n in f s.0 s.1"
-        if ["f needs both, and binds nothing that they need", "they read one array", "they share a quotient, a root, a function or a long sum of i, or are in no loop"] => fold_merge;
+        if ["f uses both, and binds none of their free variables", "they read one array", "they share a quotient, a root, a function or a long sum of i, or are in no loop"] => fold_merge;
 }
 
 /// So many sums are one loop inside another at most: each takes a register of its own.
@@ -117,7 +117,8 @@ fn group(first: &Sum, others: &[Sum], inner: bool, facts: &Facts) -> Option<Vec<
 pub fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
     match expr.term() {
         Term::Fold { .. } => {
-            let is_free = || facts.grants("f needs both, and binds nothing that they need", !bound.iter().any(|var| mentions(expr, var)));
+            let is_free =
+                || facts.grants("f uses both, and binds none of their free variables", !bound.iter().any(|var| mentions(expr, var)));
             if expr.ty() == &Type::Double && is_free() {
                 found.push(expr.clone());
             }

@@ -23,12 +23,12 @@ use super::rules;
 rules! {
     "let-inline" ["001 Fig. 8a"] Lambda @ Let: "let x = a in b -> b[a/x]"
         if ["a is atomic, or used once and not repeated, or a build that fuses, or a row of a variable"] => let_inline;
-    "let-dead" ["001 Fig. 8a"] Lambda @ Let: "let x = a in b -> b" if ["x is not in b"] => let_dead;
+    "let-dead" ["001 Fig. 8a"] Lambda @ Let: "let x = a in b -> b" if ["x is not free in b"] => let_dead;
     "let-flatten" ["001 Fig. 8a"] Lambda @ Let: "let x = (let y = a in b) in c -> let y = a in let x = b in c" => let_flatten;
     "let-split" Lambda @ Let: "let x = (a, b) in c -> let y = a in let z = b in c[(y, z)/x]" => let_split;
     "let-float" ["001 Fig. 8a"] Lambda @ Any: "f (let x = a in b) -> let x = a in f b" if ["f is strict there"] => let_float;
     "let-merge" ["001 Fig. 8a"] Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
-    "let-swap" ["001 Fig. 8a"] Lambda @ Let: "let x = a in let y = b in c -> let y = b in let x = a in c" if ["x is not in b"] => let_swap;
+    "let-swap" ["001 Fig. 8a"] Lambda @ Let: "let x = a in let y = b in c -> let y = b in let x = a in c" if ["x is not free in b"] => let_swap;
     "beta" ["001 Fig. 8a"] Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f, its caller and the program are small enough"] => beta;
 }
 
@@ -183,7 +183,7 @@ fn let_inline(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn let_dead(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, _, body) = expr.term() else { return None };
-    facts.grants("x is not in b", Uses::of(expr).get(x).count == 0).then(|| body.clone())
+    facts.grants("x is not free in b", Uses::of(expr).get(x).count == 0).then(|| body.clone())
 }
 
 fn let_flatten(expr: &Expr, _: &Facts) -> Option<Expr> {
@@ -326,7 +326,7 @@ fn let_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn let_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, a, body) = expr.term() else { return None };
     let Term::Let(y, b, c) = body.term() else { return None };
-    facts.require("x is not in b", !mentions(b, x), b)?;
+    facts.require("x is not free in b", !mentions(b, x), b)?;
     Some(Expr::let_(y.clone(), b.clone(), Expr::let_(x.clone(), a.clone(), c.clone())))
 }
 

@@ -26,9 +26,9 @@ use super::rules;
 
 rules! {
     "sum-linear" Ring Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d)"
-        if ["n is free to copy", "s is not in a", "s and i are not in c, d", "c and d total", "at most one loop stays inside the loop around", "c and d have no pole at n = 0, or 0 < n, else behind that test", "0 <= n, else behind that check"] => sum_linear;
+        if ["copying n costs nothing", "s is not free in a", "s and i are not free in c, d", "c and d total", "at most one loop stays inside the enclosing loop", "c and d have no pole at n = 0, or 0 < n, else guarded by that test", "0 <= n, else the check stays"] => sum_linear;
     "sum-swap" Ring Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j)"
-        if ["the counts are the same in every step", "the counts are not negative", "b depends on the loop around, and c and a can leave it", "b total and without a pole at n = 0, or 0 < n"] => sum_swap;
+        if ["the counts are loop-invariant", "the counts are not negative", "b depends on the enclosing loop, and c and a can be hoisted out of it", "b total and without a pole at n = 0, or 0 < n"] => sum_swap;
 }
 
 /// Sums with more terms than this are left alone.
@@ -56,7 +56,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     list.remove(at);
     let changes = |e: &Expr| {
         let is_fixed = !mentions(e, i) && !mentions(e, acc) && !lets.iter().any(|(x, _)| mentions(e, x));
-        !facts.grants("s and i are not in c, d", is_fixed)
+        !facts.grants("s and i are not free in c, d", is_fixed)
     };
     if multiply {
         list = multiplied_out(&list, &changes, facts)?;
@@ -65,7 +65,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
         return None;
     }
     let recurs = list.iter().any(|(term, _)| mentions(term, acc)) || lets.iter().any(|(_, value)| mentions(value, acc));
-    facts.require("s is not in a", !recurs, body)?;
+    facts.require("s is not free in a", !recurs, body)?;
     let mut groups: Vec<Group> = Vec::new();
     for (term, positive) in &list {
         let mut product = Product::of(term, facts);
@@ -99,7 +99,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     if groups.iter().all(|group| group.is_loop() && group.is_plain()) {
         return None;
     }
-    facts.require("n is free to copy", is_free(n) || Size::try_of_expr(n).is_some_and(|n| n.is_of_names()), n)?;
+    facts.require("copying n costs nothing", is_free(n) || Size::try_of_expr(n).is_some_and(|n| n.is_of_names()), n)?;
     // each loop by itself, but for those that stay inside the loop around
     let step = |group: &Group| {
         let (sum, negative) = collected(group.steps.clone(), facts);
@@ -111,7 +111,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     };
     let loops: Vec<Option<Expr>> = groups.iter().map(|group| group.is_loop().then(|| step(group))).collect();
     let staying = loops.iter().flatten().filter(|e| !leaves(e, facts)).count();
-    facts.require("at most one loop stays inside the loop around", staying < if multiply { 1 } else { 2 }, expr)?;
+    facts.require("at most one loop stays inside the enclosing loop", staying < if multiply { 1 } else { 2 }, expr)?;
     let times = Expr::prim(Prim::ToDouble, vec![n.clone()]);
     let poles = Poles::of(n, facts);
     let mut named: Vec<(Var, Expr)> = Vec::new();
@@ -129,7 +129,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
             }
         }
         let is_harmless = runs(n, facts) || !product.factors.iter().any(|factor| poles.has(factor));
-        if !facts.grants("c and d have no pole at n = 0, or 0 < n, else behind that test", is_harmless) {
+        if !facts.grants("c and d have no pole at n = 0, or 0 < n, else guarded by that test", is_harmless) {
             product = guarded(product, sum, n, &poles, facts);
         } else if let Some(sum) = sum {
             product.raise(&sum, 1);
@@ -144,7 +144,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
         (false, _) => Expr::prim(if negative { Prim::Sub } else { Prim::Add }, vec![init.clone(), whole]),
     };
     let whole = named.into_iter().fold(whole, |whole, (x, value)| Expr::let_(x, value, whole));
-    if facts.grants("0 <= n, else behind that check", is_count) {
+    if facts.grants("0 <= n, else the check stays", is_count) {
         return Some(whole);
     }
     Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, whole))
@@ -288,7 +288,7 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if here == 0 {
         return None;
     }
-    if !facts.grants("the counts are the same in every step", is_fixed(outer.n) && is_fixed(inner.n)) {
+    if !facts.grants("the counts are loop-invariant", is_fixed(outer.n) && is_fixed(inner.n)) {
         return None;
     }
     facts.require("the counts are not negative", is_count(outer.n) && is_count(inner.n), inner.n)?;
@@ -307,7 +307,7 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let parts = steps.factors.iter().map(|(factor, _)| factor).chain(outer.lets.iter().map(|(_, value)| *value));
     let leaves = parts.into_iter().all(|part| facts.level(part) < here && facts.is_total(part));
     let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
-    facts.require("b depends on the loop around, and c and a can leave it", leaves && stays, expr)?;
+    facts.require("b depends on the enclosing loop, and c and a can be hoisted out of it", leaves && stays, expr)?;
     // of an outer sum without terms no inner one is evaluated
     let poles = Poles::of(outer.n, facts);
     let is_safe = around.factors.iter().all(|(factor, _)| facts.is_total(factor)) && !around.factors.iter().any(|factor| poles.has(factor));

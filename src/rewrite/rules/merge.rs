@@ -16,7 +16,7 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "if-merge" Conditional @ Let: "let x = (if c then a else b) in let y = (if c then d else e) in f -> let (x, y) = if c then (a, d) else (b, e) in f" if ["d and e need no name between"] => if_merge;
+    "if-merge" Conditional @ Let: "let x = (if c then a else b) in let y = (if c then d else e) in f -> let (x, y) = if c then (a, d) else (b, e) in f" if ["d and e use no variable bound in between"] => if_merge;
     "if-components" Conditional @ Let: "let x = (if c then ((a, b), b) else ((d, e), e)) in f -> let (y, z) = (if c then (a, b) else (d, e)) in f[y/x.0.0, z/x.0.1, z/x.1]" => if_components;
 }
 
@@ -37,7 +37,8 @@ fn if_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
             && same(c, again)
             && !other.ty().has_array()
             && !holds_index(other.ty())
-            && facts.grants("d and e need no name between", !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var)))
+            && facts
+                .grants("d and e use no variable bound in between", !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var)))
         {
             let second = Var::fresh(x.name(), x.ty().clone());
             let then = Expr::let_(x.clone(), a.clone(), Expr::tuple(vec![Expr::var(x), d.clone()]));

@@ -22,11 +22,11 @@ use super::rules;
 
 rules! {
     "hoist" ["001 Fig. 8a"]       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
-        if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
+        if ["i is not free in e", "e is worth hoisting", "n is not 0 or 1", "e total, or 0 < n, or guarded by that test"] => hoist;
     "hoist-array" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
-        if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total, else behind the test that 0 < k", "0 <= n, else max 0 n elements"] => hoist_array;
+        if ["i and s are not free in e", "e is worth an array", "k is not 0 or 1", "e total, else guarded by 0 < k", "0 <= n, else max 0 n elements"] => hoist_array;
     "hoist-check" Lambda Motion @ Loop: "build n (fun i -> let x = a in check c else s in e) -> check n <= 0 || c else s in build n (fun i -> let x = a in e)"
-        if ["i and x are not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
+        if ["i and x are not free in c", "copying n costs nothing", "0 < n, else guarded by that test"] => hoist_check;
 }
 
 /// The count, the binders and the body of a loop.
@@ -60,7 +60,7 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     facts.require("n is not 0 or 1", !is_short(n), n)?;
     let runs = runs(n, facts);
-    let mut search = Search::out_of(&binders, facts, facts.grants("i is not in e", false));
+    let mut search = Search::out_of(&binders, facts, facts.grants("i is not free in e", false));
     search.may_fail = runs;
     search.all = true;
     // a loop of its own is worth a test of whether the outer one runs
@@ -70,8 +70,8 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
             return false;
         }
         let is_safe = |term: &Expr| runs || !place.fails && facts.is_total(term) || guarded(term);
-        facts.grants("e is work", is_worth_moving(term, place.named))
-            && facts.require("e total, or 0 < n, or behind that test", is_safe(term), term).is_some()
+        facts.grants("e is worth hoisting", is_worth_moving(term, place.named))
+            && facts.require("e total, or 0 < n, or guarded by that test", is_safe(term), term).is_some()
     });
     if search.found.is_empty() {
         return None;
@@ -120,9 +120,9 @@ pub(super) fn zero(ty: &Type) -> Option<Expr> {
 fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     facts.require("k is not 0 or 1", !is_short(n), n)?;
-    let mut search = Search::out_of(&binders, facts, facts.grants("i and s are not in e", false));
+    let mut search = Search::out_of(&binders, facts, facts.grants("i and s are not free in e", false));
     let array = |value: Expr, loops: &Loops| {
-        let is_safe = facts.grants("e total, else behind the test that 0 < k", facts.is_total(&value));
+        let is_safe = facts.grants("e total, else guarded by 0 < k", facts.is_total(&value));
         let value = if is_safe { value } else { behind(n, &value, facts)? };
         Some(elements(loops, value, facts))
     };
@@ -133,8 +133,7 @@ fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
         !term.ty().has_array()
             && !matches!(term.ty(), Type::Bool)
             && is_worth_an_array(term, facts)
-            && (facts.grants("e total, else behind the test that 0 < k", !place.fails && facts.is_total(term))
-                || is_worth_a_test(n, term, facts))
+            && (facts.grants("e total, else guarded by 0 < k", !place.fails && facts.is_total(term)) || is_worth_a_test(n, term, facts))
     });
     if search.found.is_empty() {
         return None;
@@ -182,7 +181,7 @@ fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     loop {
         match body.term() {
             Term::Check { cond, status, body: inner } => {
-                if !facts.grants("i and x are not in c", !binders.iter().any(|var| mentions(cond, var))) {
+                if !facts.grants("i and x are not free in c", !binders.iter().any(|var| mentions(cond, var))) {
                     break;
                 }
                 checks.push((cond, *status));
@@ -199,8 +198,8 @@ fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if checks.is_empty() {
         return None;
     }
-    facts.require("n is free to copy", is_free_to_copy(n), n)?;
-    let runs = facts.grants("0 < n, else behind that test", runs(n, facts));
+    facts.require("copying n costs nothing", is_free_to_copy(n), n)?;
+    let runs = facts.grants("0 < n, else guarded by that test", runs(n, facts));
     let outside = |cond: &Expr| {
         if runs {
             return cond.clone();

@@ -17,7 +17,7 @@ use super::rules;
 
 rules! {
     "fold-range" Loop Normalisation @ Fold: "ifold (fun s i -> if a <= i && i < b then e else s) z n -> ifold (fun s j -> let i = j + a in e) z (b - a)"
-        if ["a and b are the same in every step", "a, b and b - a do not wrap", "0 <= n, else behind that check"] => fold_range;
+        if ["a and b are loop-invariant", "a, b and b - a do not wrap", "0 <= n, else the check stays"] => fold_range;
 }
 
 /// The steps from `low` up to `high`.
@@ -54,7 +54,7 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let comparison = Comparison { less: written_out(&less, &lets), more: written_out(&more, &lets), gap };
         let Some(bound) = Bound::of(&comparison, i) else { break };
         let is_fixed = names.iter().chain([i, acc]).all(|name| !bound.size().mentions(name));
-        if !facts.grants("a and b are the same in every step", is_fixed) {
+        if !facts.grants("a and b are loop-invariant", is_fixed) {
             break;
         }
         let wraps = [&comparison.less, &comparison.more, bound.size()].iter().any(|size| !facts.never_wraps(size));
@@ -77,7 +77,7 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let step =
         if low.is_of_names() { worked_out(&substitute(&step, &[(i.clone(), shifted)]), &j) } else { Expr::let_(i.clone(), shifted, step) };
     let narrower = Expr::fold_with(steps, acc.clone(), j, step, init.clone());
-    if facts.grants("0 <= n, else behind that check", facts.non_negative(&count)) {
+    if facts.grants("0 <= n, else the check stays", facts.non_negative(&count)) {
         return Some(narrower);
     }
     Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, narrower))

@@ -24,7 +24,7 @@ mod repeats;
 mod survey;
 
 rules! {
-    "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is work or an element", "one of them is always evaluated"] => common;
+    "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is worth sharing", "one of them is always evaluated"] => common;
 }
 
 /// A body is looked at no more often than this.
@@ -53,7 +53,7 @@ fn repeats(body: &Expr, facts: &Facts) -> Repeats {
         is_value
             && !matches!(term.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. })
             && !(body.has_updates() && is_fill(term))
-            && facts.grants("e is work or an element", is_work || is_read(term))
+            && facts.grants("e is worth sharing", is_work || is_read(term))
     })
 }
 

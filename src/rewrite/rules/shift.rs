@@ -25,7 +25,7 @@ use super::unroll::SEVERAL;
 
 rules! {
     "collect-shifted" Loop Normalisation @ Fold: "ifold (fun a i -> accumulate a (i + c) e) z n -> build (length z) (fun j -> if c <= j && j - c < n then z[j] + e else z[j])"
-        if ["a is not in e", "e total", "0 <= i + c && i + c < length z", "0 <= n", "several shifts share no loop, quotient, root or function"] => collect_shifted;
+        if ["a is not free in e", "e total", "0 <= i + c && i + c < length z", "0 <= n", "several shifts share no loop, quotient, root or function"] => collect_shifted;
 }
 
 fn collect_shifted(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -109,7 +109,7 @@ fn each_shift(expr: &Expr, array: &Var, i: &Var, shifts: &mut BTreeSet<i64>) -> 
 /// Whether what a step adds needs nothing of the array, cannot fail, and goes to elements that are there.
 fn is_collected(expr: &Expr, array: &Var, inside: &mut Facts, facts: &Facts) -> Option<()> {
     let stands_alone = |part: &Expr, inside: &Facts| {
-        facts.require("a is not in e", !mentions(part, array), part)?;
+        facts.require("a is not free in e", !mentions(part, array), part)?;
         facts.require("e total", inside.is_total(part), part)
     };
     match expr.term() {

@@ -31,7 +31,7 @@ use super::rules;
 
 rules! {
     "hoist-window" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> if c i j then f e else s) z n) -> let t = build n (fun j -> if c w j then e else 0.0) in build k (fun i -> ifold (fun s j -> if c i j then f t[j] else s) z n); build k (fun i -> if c i then ifold (fun s j -> f e) z n else a) -> let t = build n (fun j -> if c w then e else 0.0) in build k (fun i -> if c i then ifold (fun s j -> f t[j]) z n else a)"
-        if ["i and s are not in e", "e is worth an array", "wherever c i j holds, 0 <= w < k and c w j do", "0 <= n, else max 0 n elements"] => hoist_window;
+        if ["i and s are not free in e", "e is worth an array", "wherever c i j holds, 0 <= w < k and c w j do", "0 <= n, else max 0 n elements"] => hoist_window;
 }
 
 fn hoist_window(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -234,7 +234,7 @@ impl Search<'_> {
     }
 
     fn is_bound(&self, expr: &Expr) -> bool {
-        !self.facts.grants("i and s are not in e", !any_free_var(expr, &mut |var| self.bound.contains(var)))
+        !self.facts.grants("i and s are not free in e", !any_free_var(expr, &mut |var| self.bound.contains(var)))
     }
 
     /// The term with the Indexes on the way written out.
