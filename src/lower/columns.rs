@@ -5,8 +5,8 @@
 //!
 //!     build(n, j. log(fold(m, s, i. max(s, A[i][j]), w[j])))   →   init w[j], step max(s, A[i][j]), finish log(total)
 //!
-//! The accumulator is a scalar or a tuple of them. A fold whose steps have loops of their own is none of these, nor is one that
-//! is not always evaluated, or that reads more along rows than down columns. Few columns of literal number stay as they are.
+//! The accumulator is a scalar or a tuple of scalars. Excluded are folds with loops in their steps, folds that are evaluated
+//! conditionally, and folds that read more along rows than down columns. A small literal number of columns is left alone.
 
 use std::collections::HashSet;
 
@@ -23,11 +23,11 @@ pub struct ColumnFold {
     pub row: Var,
     pub column: Var,
     pub acc: Var,
-    /// What the fold's body names before it needs the accumulator.
+    /// The lets of the fold's body before the accumulator is used.
     pub lets: Vec<(Var, Expr)>,
     pub step: Step,
     pub init: Expr,
-    /// The element, over `total` in the place of the fold.
+    /// The element, with `total` for the fold.
     pub finish: Expr,
     pub total: Var,
 }
@@ -37,20 +37,20 @@ pub struct ColumnFold {
 pub enum Step {
     /// Adds or subtracts a term.
     Sum(Prim, Expr),
-    /// Becomes what a term over the accumulator says.
+    /// Replaces it by a term over the accumulator.
     Next(Expr),
 }
 
-/// A literal number of columns up to this is not worth it.
+/// For a literal number of columns up to this, sweeping costs more than it saves.
 const FEW_COLUMNS: i64 = 4;
 
-/// A step of more operations than this is not worth doing four times in a row.
+/// A step of more operations than this is not unrolled over four rows.
 const FEW_OPERATIONS: usize = 2;
 
 impl ColumnFold {
     /// Finds one in the element of `build(n, column. element)`.
     pub fn find(n: &Expr, column: &Var, element: &Expr) -> Option<ColumnFold> {
-        // components are found by themselves
+        // tuples are split into components first
         if element.ty().has_array() || has_few(n) || matches!(element.term(), Term::Tuple(_)) {
             return None;
         }
@@ -118,8 +118,8 @@ impl ColumnFold {
         terms.any(|term| any_free_var(term, &mut |var| vars.contains(var)))
     }
 
-    /// Whether reading and writing the accumulator takes as long as what it does with an element of a row; `common` says that
-    /// what a row's products have in common is computed once for it.
+    /// Whether a step is bound by loads and stores of the accumulator; `common` says that factors common to a row are computed
+    /// once for it.
     pub fn is_light(&self, common: bool) -> bool {
         match &self.step {
             Step::Next(step) => self.lets.is_empty() && is_short(step, &self.acc),
@@ -133,7 +133,7 @@ impl ColumnFold {
         }
     }
 
-    /// What changes from column to column, the accumulator apart.
+    /// What varies with the column, besides the accumulator.
     pub fn ours(&self) -> Vec<Var> {
         let mut ours = vec![self.column.clone()];
         for (var, value) in &self.lets {
@@ -150,7 +150,7 @@ pub fn has_few(n: &Expr) -> bool {
     matches!(n.term(), Term::Index(n) if *n <= FEW_COLUMNS)
 }
 
-/// A fold down a column, and whether it needs nothing that the element names around it.
+/// A fold down a column, and whether it uses no let of the element around it.
 pub struct Found {
     pub fold: Expr,
     pub alone: bool,
@@ -223,7 +223,7 @@ pub fn has_loop(expr: &Expr) -> bool {
     }
 }
 
-/// Whether more is read along rows by the outer loop's index than by the inner one's.
+/// Whether more accesses have the outer loop's index last (along rows) than the inner one's.
 fn walks_columns(body: &Expr, row: &Var, column: &Var) -> bool {
     let (mut down, mut along) = (0, 0);
     each_get(body, &mut |outer, last| {
@@ -249,7 +249,7 @@ pub fn replace(expr: &Expr, from: &Expr, to: &Expr) -> Expr {
     if expr.is_same(from) { to.clone() } else { map_children(expr, &mut |child| replace(child, from, to)) }
 }
 
-/// An element that is there, a number or a variable.
+/// An element in bounds, a number or a variable.
 pub fn is_plain(expr: &Expr) -> bool {
     match expr.term() {
         Term::Get(array, index) => !has_loop(array) && index.is_atom(),
@@ -257,7 +257,7 @@ pub fn is_plain(expr: &Expr) -> bool {
     }
 }
 
-/// Whether reading and writing the sum takes as long as the term: a product at most, of elements and numbers.
+/// Whether a term costs no more than loading and storing the sum: at most a product of elements and numbers.
 fn is_light(term: &Expr) -> bool {
     match term.term() {
         Term::Prim(Prim::Mul | Prim::Div, args) => term.ty() == &Type::Double && args.iter().all(is_plain),
@@ -265,8 +265,8 @@ fn is_light(term: &Expr) -> bool {
     }
 }
 
-/// Whether a step is an operation or two on the accumulator, which it needs once, elements and numbers. Compilers make branches
-/// of comparisons that need each other, and no lanes.
+/// Whether a step is one or two operations on the accumulator, used once, and on elements and numbers. Compilers turn dependent
+/// comparisons into branches and do not vectorise them.
 fn is_short(step: &Expr, acc: &Var) -> bool {
     fn operations(expr: &Expr, acc: &Var, needs: &mut usize) -> Option<usize> {
         match expr.term() {

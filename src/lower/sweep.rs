@@ -8,8 +8,8 @@
 //!                                                         for i: for j: out[j] += A[i][j]
 //!                                                         for j: out[j] = f(out[j])
 //!
-//! What is the same for a whole row is computed once for it (`factors`), and a row that a condition leaves out is not read.
-//! Where that is cheap, four rows are taken at a time. Each element's fold takes the same steps in the same order.
+//! Row-invariant factors are computed once a row (`factors`), and a row that a condition excludes is not read. Cheap steps are
+//! unrolled by four rows. Each element's fold takes the same steps in the same order.
 
 use crate::ir::free::{mentions, occurrences};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
@@ -42,7 +42,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The trip count of the loops of all columns, which is looked at only where there are columns.
+    /// The trip count of the columns' loops, which is evaluated only where there are columns.
     fn count_behind(&mut self, n: &Expr, columns: &Value) -> Result<Value> {
         let (checks, rows) = self.nested(|this| this.count(n, None))?;
         let zero = || Value::Index(0);
@@ -60,13 +60,13 @@ impl Lowerer<'_> {
         Ok(rows)
     }
 
-    /// Places for the accumulators: the destination's, as far as these are of their kinds, and the workspace.
+    /// Storage of the accumulators: the destination where the types agree, otherwise the workspace.
     fn accumulators(&mut self, fold: &ColumnFold, dest: &ArrayView) -> Result<ArrayView> {
         let ty = self.type_of(&Expr::var(&fold.total))?;
         let kinds = leaves(&ty);
         let mut free = dest.leaves.clone();
         let mut taken: Vec<Option<Leaf>> = vec![None; kinds.len()];
-        // the component that is the element stays where it is
+        // the component that is the element is already in place
         let first = match (fold.finish.term(), &ty) {
             (Term::Proj(total, k), Type::Tuple(parts)) if is_var(total, &fold.total) && kinds.len() == parts.len() => *k,
             _ => 0,
@@ -127,8 +127,8 @@ impl Lowerer<'_> {
         })
     }
 
-    /// Adds four rows at a time, which loads and stores each sum once for them, then the rows that are left; says
-    /// whether it did: not for few rows, where adding one takes longer than that, or can fail.
+    /// Unrolls by four rows, so that each sum is loaded and stored once for four; then the remaining rows. Returns whether it
+    /// did: not for few rows, for a step that costs more than the load and store, or one that can fail.
     fn sweep_by_four(&mut self, n: &Expr, column: &Var, count: &Value, fold: &ColumnFold, rows: &Value, state: &ArrayView) -> Result<bool> {
         let most = self.range(rows).1;
         if most < FEW_ROWS || most > i128::from(i64::MAX / 8) || !fold.is_light(self.reciprocals) {
@@ -188,7 +188,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A condition that is the same for the whole row, what it is where the row is added, and what is added then.
+    /// A row-invariant condition, its value for rows that are added, and the added term.
     fn condition_of_row(&self, sum: &ColumnFold, ours: &[Var]) -> Option<(Expr, bool, Expr)> {
         let Term::If(cond, a, b) = sum.term().term() else { return None };
         // adding 0.0 makes 0.0 of -0.0
@@ -212,7 +212,7 @@ impl Lowerer<'_> {
         rows: &[Vec<(Var, View)>],
         state: &ArrayView,
     ) -> Result<()> {
-        // what is the same for the whole row is named before it
+        // row-invariant lets come before the row
         let ours = fold.ours();
         let (later, sooner): (Vec<_>, Vec<_>) = fold.lets.iter().cloned().partition(|(var, _)| ours.contains(var));
         let mut steps = Vec::new();
@@ -221,7 +221,7 @@ impl Lowerer<'_> {
             let mut known = row.clone();
             for (var, value) in &sooner {
                 self.bind(var, value)?;
-                // of this row, also where others bind it after it
+                // binds this row's value, even where a later row binds the same variable
                 known.extend(self.env.get(var).map(|view| (var.clone(), view.clone())));
             }
             if let ([_], Some((cond, truth, term))) = (rows, self.condition_of_row(fold, &ours)) {
@@ -285,5 +285,5 @@ impl Lowerer<'_> {
     }
 }
 
-/// Fewer rows than this are not worth a loop of their own.
+/// Fewer rows than this are not unrolled.
 pub const FEW_ROWS: i128 = 8;
