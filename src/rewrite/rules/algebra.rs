@@ -3,8 +3,8 @@
 //!
 //!     e * 0  →  0        e - e  →  0        a * x + x * b  →  (a + b) * x        u / (u * v)  →  1 / v
 //!
-//! `cancel` and `factor` ask `sum` for a form that does less work in the innermost loop around; `distribute` undoes a
-//! product where a loop over one of the terms is then no loop.
+//! `cancel` and `factor` ask `sum` for a form with less work in the innermost enclosing loop; `distribute` expands a product
+//! where the loop over one of its terms then becomes a single step.
 
 use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
@@ -34,10 +34,10 @@ rules! {
     "if-factor" Conditional Algebra @ If: "if c then a * b else a * d -> a * (if c then b else d)" => if_factor;
 }
 
-/// Of longer sums no terms are collected.
+/// Longer sums are left alone.
 const COLLECTED: usize = 24;
 
-/// A part of a sum that has the divisor as a factor needs no division, and may then meet its opposite.
+/// A term of a sum that has the divisor as a factor needs no division, and may then cancel.
 fn div_sum(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(Prim::Div, args) = expr.term() else { return None };
     let [sum, c] = args.as_slice() else { return None };
@@ -53,7 +53,7 @@ fn div_sum(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::prim(*prim, vec![x, y]))
 }
 
-/// What is multiplied by c, with its sign; `None` where nothing is.
+/// The cofactor of c, with its sign; `None` where c is no factor.
 fn without(product: &Expr, c: &Expr) -> Option<Expr> {
     match (product.term(), product.term().children().collect::<Vec<_>>().as_slice()) {
         (Term::Prim(Prim::Mul, _), [b, last]) if same(last, c) => Some((*b).clone()),
@@ -124,7 +124,7 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
     split(a, b, &|e: Expr| Expr::prim(Prim::Div, vec![e, copy(b)]))
 }
 
-/// Whether a condition holds in one step of the loop over i only, or in all or none.
+/// Whether a condition holds in one iteration of the loop over i only, or is invariant in it.
 pub fn decides_steps(cond: &Expr, i: &Var) -> bool {
     let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
     match cond.term() {
@@ -165,7 +165,7 @@ fn if_collect(expr: &Expr, _: &Facts) -> Option<Expr> {
     Some(if is_positive { sum } else { Expr::prim(Prim::Neg, vec![sum]) })
 }
 
-/// The factors that both branches have are evaluated in any case. What a branch binds the other cannot mention.
+/// Factors common to both branches are evaluated unconditionally. They mention nothing that one branch binds.
 fn if_factor(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(cond, then, otherwise) = expr.term() else { return None };
     if expr.ty() != &Type::Double || is_hot(expr) || then.is_atom() || otherwise.is_atom() {
@@ -206,7 +206,7 @@ fn if_factor(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(whole.to_expr(facts))
 }
 
-/// A branch as the product below its lets.
+/// A branch as a product, below its lets.
 struct Branch {
     lets: Vec<(Var, Expr)>,
     product: Product,

@@ -1,4 +1,4 @@
-//! Arrays of tuples become arrays, and what only one element of an array holds gets a name.
+//! Arrays of tuples become tuples of arrays, and the nonzero element of a one-hot array gets a name.
 //!
 //!     let p = build n (fun i -> (a, b)) in … p[k].1 …     →  let q = build n (fun i -> b) in … q[k] …
 //!     let x = build n (fun i -> if i = k then e else 0)   →  let h = e at k in let x = build n (fun i -> if i = k then h else 0)
@@ -6,9 +6,9 @@
 //!     let x = build n (fun i -> let t = e in build m (fun k -> a)) in … x[k][i] …
 //!       →   let t = build n (fun i -> e) in … a at t[i] …
 //!
-//! Nothing is computed twice for it: what two components share must be one of them, or a component must leave the loop
-//! around, where code motion then finds the rest. After the second rule the array is cheaper to compute than to read. The third
-//! makes a Jacobian row by row that derivatives give column by column.
+//! No work is duplicated: what two components share must itself be a component, or a component must be hoisted out of the
+//! enclosing loop, after which code motion finds the rest. After the second rule the array is cheaper to compute than to read.
+//! The third turns a Jacobian that derivatives give column by column into one that is computed row by row.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
@@ -67,7 +67,7 @@ fn array_of(element: &Expr, loops: &[(&Expr, &Var)]) -> Expr {
     loops.iter().rev().fold(element.clone(), |element, (n, i)| Expr::build_with((*n).clone(), (*i).clone(), element))
 }
 
-/// No more work in sum, or some of the arrays can be made outside of the loop around and others cannot.
+/// No work is added in total, or some of the arrays can be hoisted out of the enclosing loop and others cannot.
 fn is_worthwhile(element: &Expr, components: &[(usize, Expr)], facts: &Facts) -> bool {
     let whole = Work::of(element);
     let (mut loops, mut operations) = (0, 0);
@@ -80,7 +80,7 @@ fn is_worthwhile(element: &Expr, components: &[(usize, Expr)], facts: &Facts) ->
     loops <= whole.loops && operations <= whole.operations || 0 < outer && outer < components.len()
 }
 
-/// Names that the element's lets give to whole components.
+/// The element's lets that are whole components.
 fn component_names(element: &Expr) -> Vec<(Var, usize)> {
     let mut bound = Vec::new();
     let mut body = element;
@@ -193,7 +193,7 @@ fn indices_of<'a>(expr: &'a Expr, x: &Var, depth: usize) -> Option<Vec<&'a Expr>
     (indices.len() == depth && matches!(head.term(), Term::Var(var) if var == x)).then_some(indices)
 }
 
-/// Notes which components of y are used; `false` when it is used whole.
+/// Records which components of y are used; `false` where y is used as a whole.
 fn projections_only(expr: &Expr, y: &Var, used: &mut [bool]) -> bool {
     match expr.term() {
         Term::Var(var) => var != y,
@@ -227,7 +227,7 @@ fn build_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::let_(h, at_k, Expr::let_(x.clone(), array, body.clone())))
 }
 
-/// More names than this are more memory than a row.
+/// More captured variables than this take more memory than a row.
 const FEW_NAMES: usize = 4;
 
 /// The names of a row, each with the array of its values; those that only names of their own row use stay lets of the elements.
@@ -261,7 +261,7 @@ fn build_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(lets.into_iter().rev().fold(rest, |rest, (t, array)| Expr::let_(t, array, rest)))
 }
 
-/// Makes a name that one other alone uses a let of that one's value.
+/// A name with a single use becomes a let of the value that uses it.
 fn join_steps(names: &mut Vec<(Var, Expr)>, row: &Expr) {
     let mut at = 0;
     while at < names.len() {

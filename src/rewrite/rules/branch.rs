@@ -1,11 +1,11 @@
-//! Sums whose terms differ by a condition: what a branch adds in one step only is added once.
+//! Sums whose terms have conditions: a term that a branch adds in one step only gets a sum of its own.
 //!
 //!     sum over i of (if i = 0 then a else (if i = k then b else 0) + c i)
 //!       →   sum over i of (if i = 0 then a else c i), and sum over i of (if i = k then (if i = 0 then 0 else b) else 0)
 //!
-//! The second is no loop (`sum-one-hot`). So is the gradient of a sum over neighbours with a boundary, or with a kink, as
-//! cheap as that without. A step that adds in its branches, `if i = 0 then s else s + c i`, is such a sum too. Limits: the
-//! terms of branches, one inside the other, behind their lets; a real-number law of group `algebra`.
+//! The second then becomes a single step (`sum-one-hot`). So the gradient of a sum over neighbours with a boundary or a kink costs as
+//! much as one without. A step that adds in its branches, `if i = 0 then s else s + c i`, is such a sum too. Limits: terms of
+//! nested branches, below their lets; a real-number law of group `algebra`.
 
 use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::freshen;
@@ -25,7 +25,7 @@ rules! {
         if ["a total"] => mul_if;
 }
 
-/// The factors of what one step has are computed in that step alone.
+/// The factors of a single step's term are computed in that step only.
 fn mul_if(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(prim @ (Prim::Mul | Prim::Div), args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };
@@ -48,7 +48,7 @@ fn mul_if(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::if_(cond, product, Expr::double(0.0)))
 }
 
-/// What a sum adds in one step only, and what it adds without it.
+/// The term that a sum adds in one step only, and the sum without it.
 struct Taken {
     /// `i = k`, and what is added there: added, or taken away.
     cond: Expr,
@@ -98,7 +98,7 @@ fn of_choice(term: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
     Some(Taken { cond, once, positive, rest: Expr::if_(c.clone(), a.clone(), rest) })
 }
 
-/// What a branch adds in one step only, itself or in a branch of its own.
+/// The term that a branch adds in one step only, directly or in a nested branch.
 fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
     let mut branch = behind_lets(branch);
     let (at, taken) = branch.terms.iter().enumerate().find_map(|(at, (term, _))| {
@@ -133,7 +133,7 @@ fn other_side<'a>(cond: &'a Expr, i: &Var) -> Option<&'a Expr> {
     if is_i(a) { Some(b) } else { is_i(b).then_some(a) }
 }
 
-/// The terms of a branch, behind the lets that it begins with.
+/// The terms of a branch, below its leading lets.
 fn behind_lets(branch: &Expr) -> Added {
     let (mut around, mut sum) = (Vec::new(), branch);
     while let Term::Let(x, value, body) = sum.term() {

@@ -1,4 +1,4 @@
-//! Updates: an element is read where it was changed, and an array of which each step changes its own element is built.
+//! Updates: reads of updated elements are forwarded, and a fold whose step i updates element i becomes a `build`.
 //!
 //!     (update a i x)[i]                                        →  x
 //!     update [a, b] 0 x                                        →  [x, b]
@@ -9,7 +9,7 @@
 //!     ifold (fun a i -> ifold (fun b j -> accumulate b [i, j] e) a m) z n
 //!       →  build n (fun i -> ifold (fun r j -> accumulate r j e) z[i] m)
 //!
-//! So does the way back through a `build` become a `build` again, in lanes and without an array of zeros. Every update of the
+//! So the backward pass of a `build` becomes a `build` again, which can be vectorised and needs no initialised array. Every update of the
 //! array in the step is at the step's own index, and the array is not read otherwise. Limits: updates on the step's spine, in
 //! its branches and in folds over the same array.
 

@@ -37,7 +37,7 @@ rules! {
 
 /// In the branches of `if c`, and where loops, checks and sizes fix it, c itself is known. Only comparisons
 /// of Index and Bool, and the very same condition again.
-/// Where an Index equals another, the one stands for the other.
+/// Where two Indexes are equal, one is substituted for the other.
 fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if let Term::If(c, a, b) = expr.term() {
         if let Some((i, k)) = facts.equality(c) {
@@ -64,7 +64,7 @@ fn mentions_all(expr: &Expr, term: &Expr) -> bool {
     !any_free_var(term, &mut |var| !mentions(expr, var))
 }
 
-/// What decides a step of a fold comes first: all other steps then do nothing, and the loop is that one step.
+/// A condition that selects a single step of a fold comes first: all other steps then do nothing, and the loop becomes that step.
 fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(c, then, otherwise) = expr.term() else { return None };
     let i = facts.innermost_fold()?;
@@ -75,7 +75,7 @@ fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
         Term::If(d, hot, cold) if goes_out(d) && cold.is_atom() => Some((d.clone(), hot.clone(), cold.clone())),
         _ => None,
     };
-    // what decides a step by doing nothing in it may come second
+    // a condition that excludes a single step may come second
     if decides(c) && !inside(otherwise).is_some_and(|(_, _, idle)| same(&idle, then)) {
         return None;
     }
@@ -95,8 +95,8 @@ fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(body.clone())
 }
 
-/// An operation on a condition's value goes into its branches when it is copied for free (a projection, an
-/// element, a length) or when a branch is a literal that then meets it.
+/// An operation on a conditional moves into its branches where copying it is free (a projection, an element, a length) or where
+/// it simplifies with a literal branch.
 fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
     match expr.term() {
         Term::Proj(inner, k) => float(inner, &mut |e| Expr::proj(e, *k)),
@@ -121,8 +121,8 @@ fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
 }
 
-/// What depends on a value that is zero unless c is computed only where c holds, when without it nothing is
-/// left but zero or the accumulator.
+/// A term that depends on a value which is zero unless c is evaluated only where c holds, if otherwise it is zero or the
+/// accumulator.
 fn if_let(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = value.term() else { return None };
@@ -151,7 +151,7 @@ fn zeros(expr: &Expr) -> Vec<bool> {
     }
 }
 
-/// Variables that are zero, and others that are bound inside the term; a condition, and whether it holds.
+/// The variables that are zero, those bound inside the term, and a condition with its value.
 struct Locals<'a> {
     zeros: Vec<Var>,
     others: Vec<Var>,
@@ -160,7 +160,7 @@ struct Locals<'a> {
     known: (&'a Expr, bool),
 }
 
-/// What is left of a term when some variables are zero: zero, or an atom or component from outside.
+/// The value of a term where some variables are zero: zero, or an atom or component from outside.
 fn at_zero(expr: &Expr, local: &mut Locals) -> Option<Expr> {
     if vanishes(expr, local) {
         return Some(Expr::double(0.0));
@@ -239,9 +239,8 @@ fn is_literal(expr: &Expr) -> bool {
     matches!(expr.term(), Term::Double(_) | Term::Index(_) | Term::Bool(_))
 }
 
-/// Whether `prim` meets a literal of the condition that makes it vanish. The other operand is copied: it
-/// must not bind anything, and be small. A sum moves into the branches only for an accumulator: that is how
-/// a loop becomes one that acts in one step.
+/// Whether `prim` simplifies with a literal branch. The other operand is copied: it must be small and bind nothing. A sum moves
+/// into the branches only for an accumulator, which makes a loop one that acts in a single step.
 fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &Facts) -> bool {
     let Term::If(_, a, b) = conditional.term() else { return false };
     let accumulates = || match other.term() {
@@ -260,7 +259,7 @@ fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &
         && facts.require("f is small", is_small(other), other).is_some()
 }
 
-/// Few enough nodes to be written twice, and no binder or loop among them.
+/// Small enough to be copied, without binders or loops.
 fn is_small(expr: &Expr) -> bool {
     fn go(expr: &Expr, budget: &mut i32) -> bool {
         *budget -= 1;

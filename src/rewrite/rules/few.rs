@@ -1,11 +1,11 @@
-//! Sums of which all terms but a few are 0: they need no loop.
+//! Sums of which all but a few terms are 0: no loop is left.
 //!
 //!     sum over i of (let d = (if i = k then a else 0) in v[i] * d - (if i = k then b else 0) * d * d)
 //!       →   at i = k alone: v[k] * a - b * a * a
 //!
 //! `sum-one-hot` is this for one product with a condition in front; here the condition may be anywhere in the term
-//! (`rewrite::vanish` finds it), also in the steps of inner loops, and there may be several. So the gradient of
-//! what is computed of columns, or of a picture by a stencil, costs no more than that of what is computed of numbers.
+//! (`rewrite::vanish` finds it), also in the steps of inner loops, and there may be several. So gradients through column
+//! statistics and stencils have the cost of scalar code.
 //! Limits: a real-number law of group `algebra`; few indices, and a short term for each.
 
 use crate::ir::subst::{freshen, map_children};
@@ -92,7 +92,7 @@ fn without_others(step: &Expr, i: &Var, k: &Expr) -> Expr {
     map_children(step, &mut |part| without_others(part, i, k))
 }
 
-/// By how much two indices differ, if that is a number.
+/// The difference of two indices, if it is a literal.
 fn differ(a: &Expr, b: &Expr) -> Option<i64> {
     Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?).as_constant()
 }

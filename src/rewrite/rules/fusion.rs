@@ -89,7 +89,7 @@ fn length_array(expr: &Expr, _: &Facts) -> Option<Expr> {
     }
 }
 
-/// The array is not needed, so errors of its elements go with it; that it was made says that its count is not negative.
+/// The array is dropped with the errors of its elements; the check of its count stays.
 fn length_size(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Dim(array, axis) = expr.term() else { return None };
     let mut head = array;
@@ -105,7 +105,7 @@ fn length_size(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if facts.grants("0 <= n, else the check stays", facts.non_negative(&size)) {
         return Some(n);
     }
-    // what is there already is read for less than a check costs, and the rows of an array without any may have every length
+    // reading an existing array is cheaper than the check, and the rows of an empty array may have any length
     if variable.is_some() || *axis > 0 {
         facts.refuse(|| ("`0 <= n` does not hold".into(), Some(array.clone())));
         return None;
@@ -121,7 +121,7 @@ fn behind_check(n: Expr) -> Expr {
 fn build_eta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = expr.term() else { return None };
     let Term::Get(array, index) = body.term() else { return None };
-    // of an empty build nothing is evaluated: what stands for it must not fail
+    // an empty build evaluates nothing: its replacement must not fail
     if !matches!(index.term(), Term::Var(var) if var == i) || mentions(array, i) || !is_path(array) {
         return None;
     }

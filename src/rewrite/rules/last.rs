@@ -1,11 +1,11 @@
-//! What the last step that meets a condition leaves behind: the step is found first, and its value computed once.
+//! Folds that keep the value of the last step that meets a condition: the step is found first, and its value computed once.
 //!
 //!     ifold (fun s i -> (max s.0 v[i], if s.0 >= v[i] then s.1 else e)) (y, z) n
 //!       →   let t = ifold (fun s i -> (max s.0 v[i], if s.0 >= v[i] then s.1 else i)) (y, -1) n in
 //!           (t.0, if t.1 < 0 then z else e at t.1)
 //!
-//! So is the derivative of a maximum made: e is a one-hot tangent that depends on the loop around, and the rest does not,
-//! so that code motion takes the search out of that loop. Only then is the rule worth its index.
+//! The derivative of a maximum has this form: e is a one-hot tangent that depends on the enclosing loop, and the search does not,
+//! so that it can be hoisted out of that loop. Only then does the rule pay.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};

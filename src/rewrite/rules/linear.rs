@@ -1,14 +1,14 @@
-//! Sums by loops: what does not change from step to step is added up without a loop, or multiplied afterwards.
+//! Linearity of sums: loop-invariant terms are summed in closed form, loop-invariant factors are multiplied afterwards.
 //!
 //!     ifold (fun s i -> s + c * v[i]) 0 n      →  c * ifold (fun s i -> s + v[i]) 0 n
 //!     ifold (fun s i -> s + (c - v[i])) 0 n    →  double n * c - ifold (fun s i -> s + v[i]) 0 n
 //!
-//! A sum is taken apart where at most one of the loops that remain depends on the loop around: the others leave it.
-//! A factor that n = 0 makes infinite is kept from meeting the zero of an empty sum:
+//! A sum is split where at most one of the resulting loops depends on the enclosing loop: the others are hoisted.
+//! A factor that is infinite for n = 0 is guarded against the zero of an empty sum:
 //!
 //!     ifold (fun s i -> s + v[i] / double n) 0 n  →  (if 0 < n then 1 / double n else 0) * ifold (fun s i -> s + v[i]) 0 n
 //!
-//! Limits: real-number laws of group `algebra`: a factor that is infinite at every n meets that zero.
+//! Limits: real-number laws of group `algebra`: a factor that is infinite for every n is not guarded.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::freshen;
@@ -41,7 +41,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     taken_out(expr, facts, false).or_else(|| if facts.loops() > 0 { taken_out(expr, facts, true) } else { None })
 }
 
-/// `multiply`: as a sum of products, where then no loop stays inside the loop around.
+/// `multiply`: as a sum of products, where then no loop is left inside the enclosing loop.
 fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
     let mut lets = Vec::new();
@@ -86,7 +86,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
         if let Some((factor, _)) = fixed.factors.iter().find(|(factor, _)| !facts.is_total(factor)) {
             facts.require("c and d total", false, factor)?;
         }
-        // constants stay each by itself: `collected` adds them up
+        // constants stay separate: `collected` adds them up
         match groups.iter_mut().find(|group| group.is_loop() && !steps.factors.is_empty() && group.is_alike(&fixed)) {
             Some(group) => {
                 steps.numerator *= group.sign(&fixed);
@@ -100,7 +100,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
         return None;
     }
     facts.require("copying n costs nothing", is_free(n) || Size::try_of_expr(n).is_some_and(|n| n.is_of_names()), n)?;
-    // each loop by itself, but for those that stay inside the loop around
+    // one loop for each term, except for those that stay inside the enclosing loop
     let step = |group: &Group| {
         let (sum, negative) = collected(group.steps.clone(), facts);
         let acc_now = Expr::var(acc);
@@ -116,7 +116,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     let poles = Poles::of(n, facts);
     let mut named: Vec<(Var, Expr)> = Vec::new();
     let mut products = Vec::new();
-    // a loop that remains says by itself that its count is negative
+    // a remaining loop checks its own count
     let mut is_count = Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
     for (group, sum) in groups.into_iter().zip(loops) {
         let mut product = group.fixed;
@@ -197,7 +197,7 @@ impl Group {
         self.steps.iter().any(|step| step.factors.iter().any(|(factor, _)| has_loop(factor)))
     }
 
-    /// Nothing to take out but a sign.
+    /// Nothing can be factored out but a sign.
     fn is_plain(&self) -> bool {
         self.fixed.factors.is_empty() && self.fixed.numerator.abs() == 1.0 && self.fixed.denominator.abs() == 1.0
     }
@@ -213,8 +213,8 @@ impl Group {
     }
 }
 
-/// Next to a loop in each step an addition is nothing: a constant stays with it, so that a sum which is needed elsewhere
-/// too is not taken apart in one place.
+/// An addition is negligible beside a loop in the step: a constant stays with it, so that a sum that is used elsewhere too is not
+/// split in one of its uses.
 fn keep_constants(groups: &mut Vec<Group>) {
     let Some(at) = groups.iter().position(Group::has_loop_inside) else { return };
     let mut together = groups.remove(at);
@@ -248,7 +248,7 @@ fn guarded(product: Product, sum: Option<Expr>, n: &Expr, poles: &Poles, facts: 
     outside
 }
 
-/// What a name stands for.
+/// The value of a let-bound variable.
 fn opened<'a>(expr: &'a Expr, facts: &'a Facts) -> &'a Expr {
     match expr.term() {
         Term::Var(x) => facts.value(x).unwrap_or(expr),
@@ -274,7 +274,7 @@ fn needed_lets<'a>(lets: &[(&'a Var, &'a Expr)], body: &Expr) -> Vec<(&'a Var, &
     needed
 }
 
-/// The inner sum of a product with a sum, where it then leaves the loop around.
+/// The inner sum of a product with a sum, where it can then be hoisted out of the enclosing loop.
 fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let outer = Sum::of(expr, facts)?;
     let (at, inner) = outer.product.factors.iter().enumerate().find_map(|(at, (factor, power))| match Sum::of(factor, facts) {
@@ -308,7 +308,7 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let leaves = parts.into_iter().all(|part| facts.level(part) < here && facts.is_total(part));
     let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
     facts.require("b depends on the enclosing loop, and c and a can be hoisted out of it", leaves && stays, expr)?;
-    // of an outer sum without terms no inner one is evaluated
+    // an empty outer sum evaluates no inner one
     let poles = Poles::of(outer.n, facts);
     let is_safe = around.factors.iter().all(|(factor, _)| facts.is_total(factor)) && !around.factors.iter().any(|factor| poles.has(factor));
     facts.require("b total and without a pole at n = 0, or 0 < n", is_safe || runs(outer.n, facts), expr)?;

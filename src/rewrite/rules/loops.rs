@@ -2,8 +2,8 @@
 //!
 //!     ifold (fun a i -> if i = k then a + v[i] else a) z n   →   let a = z in let i = k in a + v[i]
 //!
-//! What a loop would have refused (a negative count) is refused still; what it would not have evaluated
-//! (k, when n = 0) is evaluated only where that cannot fail.
+//! The check of a negative count stays; a term that the loop would not have evaluated (k, for n = 0) is evaluated only where it
+//! cannot fail.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
@@ -31,7 +31,7 @@ rules! {
     "let-sink"     Loop Normalisation @ Let: "let x = a in if c then b else d -> if c then (let x = a in b) else d" if ["x is not free in c"] => let_sink;
 }
 
-/// A loop of at most this many steps is written out,
+/// A loop of at most this many steps is unrolled,
 const UNROLLED_STEPS: i64 = 4;
 /// unless its body has more nodes than this.
 const UNROLLED_NODES: usize = 80;
@@ -113,8 +113,8 @@ fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }))
 }
 
-/// A step for one index. Its names for Indexes are in range by their types where there is a step; where there may be none, only
-/// their values tell.
+/// The step for one index. Its let-bound Indexes are in the range of their types where the step exists; where it may not, only
+/// their values count.
 pub fn at_index(i: &Var, index: Expr, step: &Expr) -> Expr {
     fn bind(name: &Var, value: Expr, body: &Expr) -> Expr {
         if !matches!(name.ty(), Type::Index(Some(_))) {
@@ -204,8 +204,8 @@ fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(fold.without_loop(facts, Expr::let_(shared, fold.init.clone(), chosen)))
 }
 
-/// A sum with a term that is zero but in one step, or unless a condition holds that no step changes: apart,
-/// its loop is no loop.
+/// A sum with a term that is zero except in one step, or unless a loop-invariant condition holds: separated, its loop becomes a
+/// single step or a conditional.
 fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
     if expr.ty() != &Type::Double {
@@ -234,7 +234,7 @@ fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     step(rest, vec![hot])
 }
 
-/// A value that only one branch needs is computed there.
+/// A value that only one branch uses is computed there.
 fn let_sink(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = body.term() else { return None };

@@ -1,10 +1,12 @@
 //! All rules, a file for each part of 001 Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
-//! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops; `window` from behind conditions), `absorb` (with an
-//! array), `reuse` (of its elements), `share` (common parts), `merge` (one condition), `gather` (one loop), `consume` (a loop for its
-//! array too). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not
-//! 0), `last` (the last step that counts), `range` (the steps that do something). Updates: `collect` (each step its own element). Quotients: `divide`.
+//! `loops` (f), `fission` (g). Code motion: `motion`, `window` (of conditional terms), `absorb` (into an array's elements).
+//! Sharing: `share`
+//! (common subexpressions), `reuse` (of array elements), `merge` (conditionals). Fusion: `gather` (sums), `consume` (an array with its
+//! sums). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (conditional terms), `few` (sparse terms),
+//! `last` (the last
+//! step that meets a condition), `range` (index set splitting). Updates: `collect`, `shift`. Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, source, part, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.

@@ -64,7 +64,7 @@ fn pow_two(expr: &Expr, _: &Facts) -> Option<Expr> {
     Some(Expr::bind("base", a.clone(), |a| Expr::prim(Prim::Mul, vec![a.clone(), a])))
 }
 
-/// One order for the operands of a product or a sum that are read as they stand, so that equal ones look it.
+/// A canonical order of the simple operands of a product or a sum, so that equal terms are syntactically equal.
 fn order(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(prim @ (Prim::Mul | Prim::Add), args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };

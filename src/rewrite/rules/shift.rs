@@ -1,4 +1,5 @@
-//! Sums collected at an index that is shifted are a `build`, each element of which gathers its own: the way back of a stencil.
+//! Scatter to gather: accumulation at shifted indices becomes a `build` whose elements gather their terms, as in the backward pass of a
+//! stencil.
 //!
 //!     ifold (fun a i -> accumulate a (i + c) e) z n
 //!       →  build (length z) (fun j -> if c <= j && j - c < n then (let i = j - c in z[j] + e) else z[j])
@@ -6,8 +7,8 @@
 //!     ifold (fun a i -> accumulate (accumulate a i x[i]) (i + 1) (r * x[i])) z n
 //!       →  build (length z) (fun j -> z[j] + (r * x[j - 1] unless j = 0) + (x[j] unless j = n))
 //!
-//! No two iterations of the `build` write one element, so it runs in lanes and over threads, and needs no array of zeros.
-//! An element gathers what comes from the larger shifts first: those are the earlier iterations, so that sums keep their order.
+//! The iterations of the `build` are independent, so it can be vectorised and run in parallel, and needs no initialised array.
+//! An element gathers the larger shifts first: these are the earlier iterations, so that sums keep their order.
 //! Limits: arrays of Doubles; shifts that are literals, `SEVERAL` of them at most.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Equations of Indexes: what decides a step of a fold is made to say so of the fold's own variable.
+//! Equations of Indexes are solved for the variable of the fold, so that a condition selects a single step syntactically.
 //!
 //!     j = i + 1                       →  j - 1 = i
 //!     if j = 2 * i then a else 0      →  if j % 2 = 0 then (if j / 2 = i then a else 0) else 0
@@ -20,7 +20,7 @@ rules! {
         if ["b is atomic", "j is loop-invariant", "2 * i and j do not wrap"] => if_divide;
 }
 
-/// One form for the equality of two variables.
+/// A canonical form for the equality of two variables.
 fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };
@@ -28,7 +28,7 @@ fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.grants("i is bound in an outer scope", facts.is_outside(y, x)).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
 }
 
-/// What decides a step of a fold says so of its variable: also `x[i + 1]` is then read in one step only.
+/// An equation that selects a step is solved for the fold's variable: `x[i + 1]` too is then read in one step only.
 fn eq_solve(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
     let i = facts.innermost_fold()?;
@@ -54,7 +54,7 @@ pub fn solution(cond: &Expr, i: &Var) -> Option<Expr> {
     if k.mentions(i) { None } else { k.to_expr() }
 }
 
-/// What decides a step of a fold by a multiple of its variable: `x[2 * i]` too is read in one step only, or in none.
+/// An equation with a multiple of the fold's variable: `x[2 * i]` too is read in at most one step.
 fn if_divide(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(cond, hot, cold) = expr.term() else { return None };
     let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
