@@ -227,7 +227,7 @@ pub struct EvalCommand {
     #[arg(long)]
     pub count: bool,
     /// Print the operations on Doubles after the result, one a line; of a gradient, vjp or valueAndGradient those of the
-    /// function, then the adjoints on the way back
+    /// function, then the adjoints in the backward pass
     #[arg(long, conflicts_with = "count")]
     pub trace: bool,
     /// Evaluate gradient, vjp and valueAndGradient in this way: dual-numbers is one pass forward with a tape and one back

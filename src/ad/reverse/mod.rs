@@ -8,7 +8,7 @@
 //!     vjp(x = v, w = 1.0). ifold (fun s i -> s + x[i] * x[i]) 0.0 n
 //!     →   ifold (fun xb i -> let xb1 = accumulate xb i (w * v[i]) in accumulate xb1 i (v[i] * w)) (build n (fun i -> 0.0)) n
 //!
-//! What a scope needs of what it computed is computed again when the way back enters it (Schenck et al., AD for an Array
+//! What a scope needs of what it computed is computed again when the backward pass enters it (Schenck et al., AD for an Array
 //! Language with Nested Parallelism): only states of sequential loops are stored, in arrays with an element for each step,
 //! so that every room has a size that is known on entry. Calls are written out first; a body that grows too large so is
 //! refused, and is for forward mode.

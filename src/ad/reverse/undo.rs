@@ -1,4 +1,4 @@
-//! What a fold overwrites: kept on the way forward, and put back on the way back, so that states are not kept whole.
+//! What a fold overwrites: kept in the forward pass, and put back in the backward pass, so that states are not kept whole.
 //!
 //! In: the updates that change a component of a fold's state in a step ([`crate::ir::in_place`]). Out: the elements that
 //! they are about to change, a log of the step's own size, and the component with these elements put back.
