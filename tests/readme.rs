@@ -208,6 +208,36 @@ fn paths_in_the_documents_exist() {
     }
 }
 
+/// The anchors of a document's headings, as its renderers make them.
+fn anchors(document: &str) -> Vec<String> {
+    let headings = document.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let anchor = |heading: &str| -> String {
+        let letters = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
+        letters.replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn links_in_the_documents_lead_somewhere() {
+    let pages = files("docs", "md").into_iter().chain(["README.md", "ARCHITECTURE.md"].map(|name| Path::new(ROOT).join(name)));
+    for path in pages {
+        let document = std::fs::read_to_string(&path).expect("text");
+        let text: String =
+            parts(&document).into_iter().filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None }).collect();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().expect("a folder").join(file) };
+            assert!(target.exists(), "{} links to {link}", path.display());
+            let is_there = || anchors(&std::fs::read_to_string(&target).expect("text")).iter().any(|found| found == anchor);
+            assert!(anchor.is_empty() || is_there(), "{} links to {link}, and there is no such heading", path.display());
+        }
+    }
+}
+
 #[test]
 fn pages_in_the_comments_exist() {
     for path in ["src", "tests"].iter().flat_map(|folder| files(folder, "rs")) {
