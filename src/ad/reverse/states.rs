@@ -1,9 +1,10 @@
-//! The states of a fold: what the forward pass keeps of them, and how the backward pass has them again.
+//! The states of a fold: what the forward pass stores of them, and how the backward pass gets them back.
 //!
-//! In: a fold, and a step of its backward pass, which reads the state before the step. Out: the fold with what it keeps behind its
-//! state, and the step with that state. A component that is read has a tape: an array whose element i is the component
-//! before step i. One of which each step changes elements at indices that are known without the state has a log of these
-//! elements alone ([`super::undo`]); it is carried from its last value to its first.
+//! In: a fold, and a step of its backward pass, which reads the state before the step. Out: the fold with tapes and logs as further
+//! components of its state, and the backward step that reads them. A component that is read has a tape: an array whose
+//! element i is the component
+//! before step i. A component that each step updates at indices which do not depend on the state has a log of
+//! the overwritten elements only ([`super::undo`]); the backward pass carries it from its last value to its first.
 //!
 //!     ifold (fun s i -> s * x[i]) z n          →   ifold (fun (s, tape) i -> (s * x[i], update tape i s)) (z, …) n
 //!     ifold (fun s i -> update s i (f s)) z n  →   ifold (fun (s, log) i -> (update s i (f s), update log i s[i])) (z, …) n
