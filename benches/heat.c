@@ -1,4 +1,4 @@
-/* A step is linear, so the way back needs no states: it is the transposed step, with weights 1 - 2 r and r inside. */
+/* A step is linear, so the backward pass needs no states: it is the transposed step, with weights 1 - 2 r and r inside. */
 
 /* v = one step from u. */
 static void step(int64_t n, double r, const double *restrict u, double *restrict v)

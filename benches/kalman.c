@@ -1,4 +1,4 @@
-/* What each step makes is kept, and the way back goes through it with products of 4 x 4 matrices. */
+/* What each step makes is kept, and the backward pass goes through it with products of 4 x 4 matrices. */
 
 /* What is kept of a step. */
 struct step {

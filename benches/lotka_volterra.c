@@ -1,4 +1,4 @@
-/* The states before the four slopes of each step are kept; the way back goes through them from the last. */
+/* The states before the four slopes of each step are kept; the backward pass goes through them from the last. */
 
 /* Adds what (gx, gy) of a slope at (x, y) is worth in the parameters to g, and gives what it is worth in the state. */
 static inline void slope_back(const double *restrict p, const double *restrict at, double gx, double gy, double *restrict g, double *restrict worth)

@@ -1,4 +1,4 @@
-/* Back-propagation through time: the gates of all steps are kept. The gradient in what is predicted is made on the way there. */
+/* Back-propagation through time: the gates of all steps are kept. The gradient in what is predicted is made in the forward pass. */
 
 /* What is kept of a layer at a step, b numbers each; the hidden state and the memory are those after the step. */
 enum { FORGET, IN, OUT, CHANGE, CELL, TANH, HIDDEN, KEPT };

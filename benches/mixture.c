@@ -1,5 +1,5 @@
 /* A block of points at a time, one in each lane: x - mean and Q (x - mean) are kept for all components, then each component's
-   share of each point is known, and the way back goes through what was kept. */
+   share of each point is known, and the backward pass goes through what was kept. */
 enum { LANES = 32 };
 
 /* p = scale softmax p */

@@ -1,5 +1,5 @@
 /* Back-propagation through time: all states are kept, the weights are transposed once so that W x is a sum of rows, and the
-   gradients in the weights are sums of outer products after the way back. */
+   gradients in the weights are sums of outer products after the backward pass. */
 
 size_t rnnGradient_workspace(int64_t h, int64_t d, int64_t t)
 {

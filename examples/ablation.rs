@@ -19,8 +19,8 @@ use ablation::{EXAMPLES, Example};
 
 const HEAD: &str = "# What each group of rules is worth
 
-After the ablation study of the paper's Figure 12: the schedule `default` without the rules of one group (`--disable fusion`), of two, or of
-all three. `fusion` is Figure 8c, `normalisation` 8f and 8g, `motion` hoisting out of loops. The cost is the polynomial that `smoothc explain`
+After the ablation study of 001 Figures 12 and 13 ([the papers](papers.md)): the schedule `default` without the rules of one group (`--disable fusion`), of two, or of
+all three. `fusion` is 001 Figure 8c, `normalisation` 8f and 8g, `motion` hoisting out of loops. The cost is the polynomial that `smoothc explain`
 prints, the count what `smoothc eval --count` adds up to, and the time that of the compiled C (one call, the best of many; another machine
 has other times, but much the same ratios).
 

@@ -19,7 +19,7 @@
 //! | `syntax` | text → tree; layout, grammar, operators |
 //! | `types` | tree → core: inference, sizes, specialising; the differentiation API to `dual` and `vjp` |
 //! | `ir` | the core language: types with sizes, terms, primitives, meaning, checker, printer, prover |
-//! | `trace` | the interpreter's record of a run → lines of text, and the way back over them |
+//! | `trace` | the interpreter's record of a run → lines of text, and the backward pass over them |
 //! | `mode` | core → core: each derivative forward by columns, or backwards |
 //! | `ad` | core → core without `dual` and `vjp` |
 //! | `rewrite` | core → core by named rules and a schedule |
@@ -47,7 +47,7 @@
 //!    source.
 //! 6. Templates decide nothing; passes print nothing.
 //!
-//! ARCHITECTURE.md says which test holds each, and where things are.
+//! ARCHITECTURE.md says which test holds each, and where things are. `001` to `005` in comments are the papers of docs/papers.md.
 
 pub mod ad;
 pub mod budget;

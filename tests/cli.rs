@@ -351,7 +351,7 @@ fn derivatives_in_several_parameters_are_entries() {
             let output = smoothc(&words);
             assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), wanted, "{command} {derive}: {}", errors(&output));
         }
-        // the derivative alone is exported, under the names that CLI.md gives
+        // the derivative alone is exported, under the names that docs/cli.md gives
         let output = smoothc(&["emit", "--target", "c", "--derive", derive, "--entry", entry, path]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let exported: Vec<&str> = text.lines().filter(|line| line.starts_with("smooth_status ") && line.ends_with(';')).collect();

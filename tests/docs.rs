@@ -1,11 +1,14 @@
-//! The pages in `docs/` that follow from the program: the list of rules, and the tables of the ablation study.
+//! The pages in `docs/` that follow from the program: the list of rules, the library, and the tables of the ablation study.
 //!
-//! `UPDATE_DOCS=1 cargo test --test docs` writes the list of rules; `cargo run --release --example ablation` writes the
+//! `UPDATE_DOCS=1 cargo test --test docs` writes the rules and the library; `cargo run --release --example ablation` writes the
 //! tables, whose times nobody checks. What the pages say in blocks is run by `tests/readme.rs`.
 
-use smoothc::rewrite::rule::{Apply, Figure, Rule};
+use smoothc::ir::Prim;
+use smoothc::ir::prim::{Derivative, Kind, ROWS, Row};
+use smoothc::rewrite::rule::{Apply, OWN, Part, Rule};
 use smoothc::rewrite::{law, rules, strategy};
 use smoothc::stack::with_large_stack;
+use smoothc::types::library;
 
 // the times are the command's business
 #[allow(dead_code)]
@@ -20,15 +23,40 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(format!("{ROOT}/docs/{name}")).expect("a page")
 }
 
-/// The parts of the list, in the order of Figure 8.
-const PARTS: [(Figure, &str); 7] = [
-    (Figure::Lambda, "Figure 8a: lets, calls, code motion and sharing"),
-    (Figure::Ring, "Figure 8b: arithmetic"),
-    (Figure::Fusion, "Figure 8c: fusion"),
-    (Figure::Conditional, "Figure 8d: conditions"),
-    (Figure::Tuple, "Figure 8e: tuples"),
-    (Figure::Loop, "Figure 8f: loops"),
-    (Figure::Fission, "Figure 8g: loops over tuples"),
+/// What stands between two marks in a file of the repository.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).unwrap_or_else(|| panic!("no {from}")).0
+}
+
+fn source(path: &str) -> String {
+    std::fs::read_to_string(format!("{ROOT}/{path}")).expect("a source file")
+}
+
+#[test]
+fn the_language_page_has_every_form_word_and_warning() {
+    let language = page("language.md");
+    let words: Vec<&str> = language.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    let (forms, grammar) = (source("src/types/builtin.rs"), source("src/syntax/grammar.pest"));
+    let forms = between(&forms, "pub const APIS", "];").lines().filter_map(|line| line.trim().strip_prefix("(\"")?.split_once('"'));
+    let reserved = between(&grammar, "reserved  = _{", "}").split('"').skip(1).step_by(2);
+    let pages = ["syntax", "meaning", "using"].map(|name| source(&format!("src/cli/pages/{name}.rs"))).concat();
+    let warnings = pages.split('"').filter(|code| code.len() == 5 && code.starts_with("W0"));
+    let names: Vec<&str> = forms.map(|form| form.0).chain(reserved).chain(warnings).collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        assert!(words.contains(&name), "docs/language.md has no `{name}`");
+    }
+}
+
+/// The parts of the list, in the order of Figure 8 of the first paper.
+const PARTS: [(Part, &str); 7] = [
+    (Part::Lambda, "Lets, calls, code motion and sharing"),
+    (Part::Ring, "Arithmetic"),
+    (Part::Fusion, "Fusion of arrays"),
+    (Part::Conditional, "Conditions"),
+    (Part::Tuple, "Tuples"),
+    (Part::Loop, "Loops"),
+    (Part::Fission, "Loops over tuples"),
 ];
 
 /// What a law demands beside its left side; none for several equations, each of which shows its own.
@@ -49,38 +77,93 @@ fn row(rule: &Rule) -> String {
             (rule.law.strip_suffix(&format!(" if {conditions}")).unwrap_or(rule.law), conditions)
         }
     };
-    let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{}`", text.replace('|', "\\|")) };
     let group = rule.group.map(|group| group.name()).unwrap_or_default();
     let schedules: Vec<&str> = strategy::BUILTIN
         .iter()
         .filter(|(_, text)| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|word| word == rule.name))
         .map(|(name, _)| *name)
         .collect();
-    format!("| {} | {} | {} | {group} | {} |\n", rule.name, code(equation), condition.replace('|', "\\|"), schedules.join(", "))
+    let condition = condition.replace('|', "\\|");
+    format!("| {} | {} | {} | {condition} | {group} | {} |\n", rule.name, rule.source, code(equation), schedules.join(", "))
 }
 
 fn list() -> String {
-    let mut text = String::from("<!-- from here on: UPDATE_DOCS=1 cargo test --test docs -->\n\n");
-    text += "A condition asks of a metavariable that its term …\n\n| | |\n| --- | --- |\n";
+    let mut text = String::from("A condition asks of a metavariable that its term …\n\n| | |\n| --- | --- |\n");
     for (name, meaning) in law::conditions() {
         text += &format!("| `{name}` | {meaning} |\n");
     }
-    for (figure, title) in PARTS {
-        text += &format!("\n### {title}\n\n| rule | law | only if | group | schedules |\n| --- | --- | --- | --- | --- |\n");
-        text += &rules::all().filter(|rule| rule.figure == figure).map(row).collect::<String>();
+    let (all, own) = (rules::all().count(), rules::all().filter(|rule| rule.source == OWN).count());
+    text += &format!("\nOf {all} rules {} are printed in a paper and {own} are smoothc's own.\n", all - own);
+    for (part, title) in PARTS {
+        text += &format!("\n### {title}\n\n| rule | source | law | only if | group | schedules |\n| --- | --- | --- | --- | --- | --- |\n");
+        text += &rules::all().filter(|rule| rule.part == part).map(row).collect::<String>();
+    }
+    text
+}
+
+/// Holds what follows the mark of a page against the text that the program makes.
+fn follows_from_the_program(name: &str, made: &str) {
+    let document = page(name);
+    let (head, _) = document.split_once("<!-- from here on").expect("the mark");
+    let truth = format!("{head}<!-- from here on: UPDATE_DOCS=1 cargo test --test docs -->\n\n{made}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        return std::fs::write(format!("{ROOT}/docs/{name}"), truth).expect("writes");
+    }
+    assert_eq!(document, truth, "UPDATE_DOCS=1 cargo test --test docs writes it");
+}
+
+#[test]
+fn the_list_of_rules_is_that_of_the_program() {
+    follows_from_the_program("rules.md", &list());
+}
+
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("`{}`", text.replace('|', "\\|")) }
+}
+
+/// What a primitive takes and gives.
+fn takes(row: &Row) -> String {
+    let (operand, result) = match row.kind {
+        Kind::Number => ("number", "number"),
+        Kind::Double => ("Double", "Double"),
+        Kind::Index => ("Index", "Index"),
+        Kind::Order => ("number", "Bool"),
+        Kind::Equality => ("number or Bool", "Bool"),
+        Kind::Bool => ("Bool", "Bool"),
+        Kind::IndexToDouble => ("Index", "Double"),
+        Kind::DoubleToIndex => ("Double", "Index"),
+        Kind::IndexDoubleToDouble => ("Index, Double", "Double"),
+    };
+    let operands = if row.arity == 2 && row.kind != Kind::IndexDoubleToDouble { format!("two of {operand}") } else { operand.into() };
+    format!("{operands} to {result}")
+}
+
+/// How tangents go through a primitive.
+fn tangent(row: &Row) -> String {
+    match row.derivative {
+        Derivative::Zero => "none".into(),
+        Derivative::Unary(law) => code(law),
+        Derivative::Binary { both, .. } => code(both),
+    }
+}
+
+fn library_list() -> String {
+    let mut text = String::from("## Functions of the library\n\n| function | parameters and result | |\n| --- | --- | --- |\n");
+    for function in library().expect("the library is well-typed") {
+        let doc = function.doc.replace('|', "\\|").replace('\n', " ");
+        text += &format!("| `{}` | {} | {doc} |\n", function.name, code(&function.signature));
+    }
+    text += "\n## Primitives\n\n| | takes and gives | tangent of the result |\n| --- | --- | --- |\n";
+    // `polygamma` is what the derivatives of `lgamma` are; it is no name of the language
+    for row in ROWS.iter().filter(|row| row.prim != Prim::Polygamma) {
+        text += &format!("| {} | {} | {} |\n", code(row.name), takes(row), tangent(row));
     }
     text
 }
 
 #[test]
-fn the_list_of_rules_is_that_of_the_program() {
-    let document = page("rules.md");
-    let (head, _) = document.split_once("<!-- from here on").expect("the mark");
-    let truth = format!("{head}{}", list());
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        return std::fs::write(format!("{ROOT}/docs/rules.md"), truth).expect("writes");
-    }
-    assert_eq!(document, truth, "UPDATE_DOCS=1 cargo test --test docs writes it");
+fn the_list_of_the_library_is_that_of_the_program() {
+    with_large_stack(|| follows_from_the_program("library.md", &library_list()));
 }
 
 #[test]

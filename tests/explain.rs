@@ -263,13 +263,22 @@ fn the_command_explains_entries_rules_and_codes() {
     assert!(printed(&["explain", &file, "slope", "--schedule", "none"]).contains("cost: "));
     assert_eq!(printed(&["explain", &file, "slope", "--html", &page]), "");
     assert!(std::fs::read_to_string(&page).expect("a page").starts_with("<!DOCTYPE html>"));
+    assert_eq!(printed(&["explain", "vectorDot"]), "vectorDot (v: Vector<n>) (w: Vector<n>) : Double\n    The inner product.\n");
+    let library = printed(&["explain", "library"]);
+    assert!(library.contains("\n\nmatrixSolve (A: Matrix<n, n>) (b: Vector<n>) : Vector<n>\n    ") && !library.contains("_factors"));
     assert!(printed(&["explain", "E0602"]).starts_with("E0602: "));
-    assert!(printed(&["explain", "get-build"]).starts_with("get-build: Figure 8c, group fusion\n"));
+    assert!(printed(&["explain", "get-build"]).starts_with("get-build: 001 Fig. 8c, group fusion\n"));
+    assert!(printed(&["explain", "sum-split"]).starts_with("sum-split: own, group algebra\n"));
+    let rules = printed(&["explain", "rules"]);
+    for line in ["get-build        001 Fig. 8c  (build n f)[i] -> f i", "tuple-eta        own          (e.0, e.1) -> e"] {
+        assert!(rules.lines().any(|found| found.starts_with(line)), "{line}");
+    }
     assert!(printed(&["explain", "rules"]).lines().count() > 40);
     for (args, code) in [
         (&["explain", &file, "nothing"][..], "E0810"),
         (&["explain", &file], "E0013"),
         (&["explain", "get-buil"], "did you mean `get-build`?"),
+        (&["explain", "vectorDott"], "did you mean `vectorDot`?"),
         (&["explain", &file, "slope", "--disable", "get-biuld"], "did you mean `get-build`?"),
         (&["explain", &file, "slope", "--schedule", "defualt"], "did you mean `default`?"),
         (&["explain", &file, "slope", "--html", "/nowhere/page.html"], "E0011"),

@@ -1,4 +1,4 @@
-//! The law of cheap gradients (RULES.md, second edition), at two sizes, for every entry of the examples and for generated programs.
+//! The law of cheap gradients (docs/language.md), at two sizes, for every entry of the examples and for generated programs.
 //!
 //! What is compared is in `tests/generator/law.rs`. The worst ratio is printed. What is known to cost more is named here, with
 //! why; a name whose gradient is cheap fails the test too. `SMOOTHC_CASES=n`, `SMOOTHC_SEED=n` for other programs;
@@ -64,11 +64,11 @@ impl Found {
     }
 }
 
-const COLLAPSES: &str = "a loop of the function collapses under the rules, the one on the way back does not";
-const HANDED: &str = "whole arrays are handed on, which counts nothing; on the way back each is added to another";
+const COLLAPSES: &str = "a loop of the function collapses under the rules, the one in the backward pass does not";
+const HANDED: &str = "whole arrays are handed on, which counts nothing; in the backward pass each is added to another";
 const NESTED: &str = "the inner derivative is made forward, and the outer one of its columns before rules take them apart";
 const POINT: &str = "forward asks for each Double of the point whether it is the one";
-const SMALL: &str = "a state of few elements is numbers in the function, and an array on the way back";
+const SMALL: &str = "a state of few elements is numbers in the function, and an array in the backward pass";
 
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 

@@ -43,7 +43,7 @@ const ALIKE: &[(&str, &str, &str)] = &[
     ("(v: Matrix)", "-v / 2", "matrixMap v (fun row -> vectorMap row (fun x -> -x / 2.0))"),
 ];
 
-/// The C of `f` and of its way back, without the first line.
+/// The C of `f` and of its backward pass, without the first line.
 fn emitted(params: &str, body: &str, schedule: &str) -> String {
     let names: Vec<&str> = params.split('(').filter_map(|part| part.split_once(": ")).map(|(name, _)| name).collect();
     let call = format!("f {}", names.join(" "));

@@ -74,7 +74,7 @@ fn folder(parts: &[Part]) -> tempfile::TempDir {
 /// What a command prints, errors included.
 fn output(folder: &Path, command: &str) -> String {
     let path = std::env::var("PATH").unwrap_or_default();
-    let script = format!("{} 2>&1", command.replace("cargo run --release --", "smoothc"));
+    let script = format!("exec 2>&1; {}", command.replace("cargo run --release --", "smoothc"));
     let output = Command::new("sh")
         .args(["-c", &script])
         .env("PATH", format!("{}:{path}", folder.join("bin").display()))
@@ -208,6 +208,48 @@ fn paths_in_the_documents_exist() {
     }
 }
 
+/// The anchors of a document's headings, as its renderers make them.
+fn anchors(document: &str) -> Vec<String> {
+    let headings = document.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let anchor = |heading: &str| -> String {
+        let letters = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
+        letters.replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn links_in_the_documents_lead_somewhere() {
+    let pages = files("docs", "md").into_iter().chain(["README.md", "ARCHITECTURE.md"].map(|name| Path::new(ROOT).join(name)));
+    for path in pages {
+        let document = std::fs::read_to_string(&path).expect("text");
+        let text: String =
+            parts(&document).into_iter().filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None }).collect();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().expect("a folder").join(file) };
+            assert!(target.exists(), "{} links to {link}", path.display());
+            let is_there = || anchors(&std::fs::read_to_string(&target).expect("text")).iter().any(|found| found == anchor);
+            assert!(anchor.is_empty() || is_there(), "{} links to {link}, and there is no such heading", path.display());
+        }
+    }
+}
+
+#[test]
+fn pages_in_the_comments_exist() {
+    for path in ["src", "tests"].iter().flat_map(|folder| files(folder, "rs")) {
+        let text = std::fs::read_to_string(&path).expect("text");
+        let comments = text.lines().map(str::trim).filter(|line| line.starts_with("//"));
+        let word = |c: char| !(c.is_ascii_alphanumeric() || "_-./".contains(c));
+        for page in comments.flat_map(|line| line.split(word)).map(|page| page.trim_end_matches('.')).filter(|page| page.ends_with(".md")) {
+            assert!(Path::new(ROOT).join(page).exists(), "{} names {page}", path.display());
+        }
+    }
+}
+
 #[test]
 fn tests_in_the_architecture_exist() {
     let sources: String =
@@ -215,6 +257,15 @@ fn tests_in_the_architecture_exist() {
     for name in quoted(&read("ARCHITECTURE.md")).iter().filter_map(|name| name.strip_prefix("test ")) {
         assert!(sources.contains(&format!("fn {name}(")), "there is no test {name}");
     }
+}
+
+#[test]
+fn every_loop_pass_has_a_row_in_the_architecture() {
+    let text = read("ARCHITECTURE.md");
+    let table = text.split_once("| pass | what it does |").and_then(|(_, rest)| rest.split_once("\n\n")).expect("a table").0;
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let passes: Vec<&str> = smoothc::loops::LOOP_PASSES.iter().map(|pass| pass.name).collect();
+    assert_eq!(rows.map(|row| row.0).collect::<Vec<_>>(), passes);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use support::cases::Example;
 use support::native::Call;
 use support::{cases, engine, native, silent, snapshot, sources, tools};
 
-/// What LANGUAGE.md allows between engines, of the largest magnitude that the interpreter met.
+/// What docs/language.md allows between engines, of the largest magnitude that the interpreter met.
 const TOLERANCE: f64 = 1e-4;
 
 fn compile(path: &str, text: &str, schedule: &str, target: Target, real: Real) -> Result<Session, String> {

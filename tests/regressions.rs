@@ -85,7 +85,7 @@ const GROWN: &[(&str, Calls)] = &[
             ("h", &["[1, 2]", "0", "3.0"]),
         ],
     ),
-    // on the way back a zero meets an infinite slope in one component, and the others are rounded otherwise
+    // in the backward pass a zero meets an infinite slope in one component, and the others are rounded otherwise
     (
         "let f (x: Double) (y: Double) =\n  \
            gradient (fun v ->\n    \

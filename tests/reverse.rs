@@ -3,7 +3,7 @@
 //! `tests/reverse/values.smooth` and `updates.smooth`: every entry is called with arguments of two sizes, and what the
 //! interpreter says of it as written, where `vjp` has a meaning of its own, all say: forward and reverse, interpreted and
 //! as C under sanitizers with a workspace of the exact size. `tests/reverse/costs.smooth`: pairs `f` and `f_gradient`,
-//! counted at two sizes, larger than those of `tests/law.rs` (RULES.md, Cheap gradients). Random programs are in
+//! counted at two sizes, larger than those of `tests/law.rs` (docs/language.md, Cheap gradients). Random programs are in
 //! `tests/properties.rs`.
 
 mod generator;
@@ -51,7 +51,7 @@ fn derivatives_are_the_same_in_every_way() {
     hold(include_str!("reverse/values.smooth"));
 }
 
-/// RULES.md, Cheap gradients: (4 + d) times the function's counts, the laws of its primitives, the Doubles of the point, a
+/// docs/language.md, Cheap gradients: (4 + d) times the function's counts, the laws of its primitives, the Doubles of the point, a
 /// constant. No primitive in the list has a law of more than three operations.
 #[test]
 fn a_gradient_costs_a_constant_times_its_function() {

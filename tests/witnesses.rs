@@ -161,7 +161,7 @@ let h (x: Double) (y: Double) = valueAndGradient (fun a -> f a y) x
 let w (x: Double) (y: Double) = vjp (fun a -> f a y) x y
 ";
 
-/// CLI.md's sample. The sum is the nearest double, which the page gives to a digit less.
+/// README.md's sample. The sum is the nearest double, which the page gives to a digit less.
 #[test]
 fn the_sample_is_printed_as_the_specification_has_it() {
     let forward = "x = 3.0

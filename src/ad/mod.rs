@@ -7,7 +7,7 @@
 //!     →   let x = 2.0 in let u = sin x in (x * u, 1.0 * u + x * (cos x * 1.0))
 //!
 //! `activity` finds what the independent variable reaches, `rules` has a rule for each form of term
-//! (Figure 7), `law` runs the primitives' derivatives, `functions` derives a function once for each activity
+//! (001 Figure 7), `law` runs the primitives' derivatives, `functions` derives a function once for each activity
 //! pattern, `value`, `pairs` and `block` hold primals, tangents and the names they share, `cost` says what may be
 //! computed twice. Nothing is optimised here.
 

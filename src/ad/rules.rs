@@ -1,4 +1,4 @@
-//! The derivative of a term by its form: Figure 7, with primal and tangent apart.
+//! The derivative of a term by its form: 001 Figure 7, with primal and tangent apart.
 //!
 //! In: a dual-free term with the activity of every node. Out: its [`Value`], with what is shared bound in the
 //! surrounding block. Primals keep their variables, so that a term without a tangent stays as it is.

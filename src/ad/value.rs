@@ -7,7 +7,7 @@
 //!     Array<Double>  Split(p, t)        pairs   build(dim(p, 0), i. (p[i], t[i]))
 //!     Array<Double>  Paired(z)          primal  build(dim(z, 0), i. z[i].0)
 //!
-//! `Paired` is for a `build` whose elements are not worth computing twice (D-Build of Figure 7); reading
+//! `Paired` is for a `build` whose elements are not worth computing twice (D-Build of 001 Figure 7); reading
 //! one of its elements costs no view.
 
 use super::activity::Activity;

@@ -1,5 +1,6 @@
 //! `smoothc explain FILE ENTRY`: the derivation of an entry, as text or with `--html` as a page;
-//! `smoothc explain CODE`: the page of a diagnostic code; `smoothc explain rules` and `explain RULE`: the rules.
+//! `smoothc explain CODE`: the page of a diagnostic code; `smoothc explain rules` and `explain RULE`: the rules;
+//! `smoothc explain library` and `explain FUNCTION`: the library.
 
 use std::path::Path;
 
@@ -13,9 +14,13 @@ use crate::explain::{self, Source, html, text};
 use crate::rewrite::rule::Rule;
 use crate::rewrite::rules;
 use crate::source::{SourceMap, Span};
+use crate::types::{self, Described};
 
 /// Steps of each phase that a page holds.
 const PAGE_STEPS: usize = 200;
+
+/// Columns of the widest source of a rule, `001 Fig. 8c`.
+const SOURCE: usize = 11;
 
 pub fn run(command: &ExplainCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     match &command.entry_name {
@@ -32,20 +37,38 @@ fn page(subject: &str) -> Result<(), Diagnostics> {
     }
     if subject == "rules" {
         let width = rules::all().map(|rule| rule.name.len()).max().unwrap_or_default();
-        let line = |rule: &Rule| format!("{:width$}  {}  {}\n", rule.name, rule.figure.label(), rule.law);
+        let line = |rule: &Rule| format!("{:width$}  {:SOURCE$}  {}\n", rule.name, rule.source, rule.law);
         return output::text(&rules::all().map(line).collect::<String>());
     }
     if let Some(rule) = rules::named(subject) {
         let group = rule.group.map(|group| format!(", group {}", group.name())).unwrap_or_default();
-        return output::text(&format!("{}: Figure {}{group}\n\n    {}\n", rule.name, rule.figure.label(), rule.law));
+        return output::text(&format!("{}: {}{group}\n\n    {}\n", rule.name, rule.source, rule.law));
     }
-    let problem = Diagnostic::error("E0013", Span::NONE, format!("there is no diagnostic and no rule `{subject}`"));
-    let help = match nearest(subject, rules::all().map(|rule| rule.name)) {
+    let library = types::library()?;
+    if subject == "library" {
+        return output::text(&library.iter().map(described).collect::<Vec<_>>().join("\n"));
+    }
+    if let Some(function) = library.iter().find(|function| function.name == subject) {
+        return output::text(&described(function));
+    }
+    let message = format!("there is no diagnostic, no rule and no function of the library `{subject}`");
+    let problem = Diagnostic::error("E0013", Span::NONE, message);
+    let names = rules::all().map(|rule| rule.name).chain(library.iter().map(|function| &*function.name));
+    let help = match nearest(subject, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None if Path::new(subject).exists() => format!("name an entry of the file too: `smoothc explain {subject} ENTRY`"),
-        None => "codes look like E0101; every diagnostic begins with its own; `smoothc explain rules` lists the rules".into(),
+        None => {
+            "codes look like E0101; every diagnostic begins with its own; `smoothc explain rules` and `explain library` list the others"
+                .into()
+        }
     };
     Err(vec![problem.help(help)])
+}
+
+/// A function of the library: its type, then its doc comment.
+fn described(function: &Described) -> String {
+    let doc: String = function.doc.lines().map(|line| format!("    {line}\n")).collect();
+    format!("{} {}\n{doc}", function.name, function.signature)
 }
 
 fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {

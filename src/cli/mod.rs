@@ -1,6 +1,6 @@
 //! The command line: one file per subcommand, and the only place that reads files, prints and exits.
 //!
-//! In: the words of a command line (CLI.md). Out: results on standard output, diagnostics on standard error,
+//! In: the words of a command line (docs/cli.md). Out: results on standard output, diagnostics on standard error,
 //! and the exit status: 0 success, 1 the program or its arguments are at fault, 2 wrong usage, 3 a tool is
 //! missing, 4 a derivative is wrong. Everything runs on a thread with a large stack; a panic becomes the internal error E0901, and a
 //! reader who closes the pipe early is no error.
@@ -47,9 +47,9 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
 use options::{Cli, Color, Command, Display, MessageFormat};
 
-/// The command line with what holds between the options of one command only: `eval` computes derivatives as the program is
+/// The definition of the command line, with what holds between the options of one command only: `eval` computes derivatives as the program is
 /// written, unless it optimises it; an expression needs neither a file nor an entry.
-fn command() -> clap::Command {
+pub fn command() -> clap::Command {
     let asks_schedule = |arg: clap::Arg| arg.requires("schedule");
     let not_for_expressions = |arg: clap::Arg| {
         let given = clap::builder::ArgPredicate::IsPresent;

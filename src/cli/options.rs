@@ -1,4 +1,4 @@
-//! The words of the command line, as CLI.md lists them.
+//! The words of the command line, as docs/cli.md lists them.
 //!
 //! In: `run f.smooth dot [1,2] -1.5 -o out.npy`. Out: the command with its operands and options. A word that
 //! begins with `-` and a digit, and `-Infinity`, is an argument: such words get a space in front before the
@@ -39,7 +39,8 @@ pub enum Command {
     Gradcheck(GradcheckCommand),
     /// Time the compiled entry: median with its interval, per element, and bytes per second of its inputs and outputs
     Bench(BenchCommand),
-    /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code
+    /// Show how an entry was optimised: every phase with its rules and the cost; or the page of a diagnostic code, a rule or
+    /// a function of the library
     Explain(ExplainCommand),
     /// Format source files; --check says which are not, with a diff, and exits with 1
     Fmt(FmtCommand),
@@ -226,7 +227,7 @@ pub struct EvalCommand {
     #[arg(long)]
     pub count: bool,
     /// Print the operations on Doubles after the result, one a line; of a gradient, vjp or valueAndGradient those of the
-    /// function, then the adjoints on the way back
+    /// function, then the adjoints in the backward pass
     #[arg(long, conflicts_with = "count")]
     pub trace: bool,
     /// Evaluate gradient, vjp and valueAndGradient in this way: dual-numbers is one pass forward with a tape and one back
@@ -301,11 +302,12 @@ pub struct BuildCommand {
 }
 
 #[derive(Args)]
-#[command(override_usage = "smoothc explain [OPTIONS] FILE ENTRY\n       smoothc explain CODE|RULE|rules")]
+#[command(override_usage = "smoothc explain [OPTIONS] FILE ENTRY\n       smoothc explain CODE|RULE|rules|FUNCTION|library")]
 pub struct ExplainCommand {
     #[command(flatten)]
     pub source: Source,
-    /// The entry whose derivation is shown; without it FILE is a code such as E0101, a rule, or `rules`
+    /// The entry whose derivation is shown; without it FILE is a code such as E0101, a rule, `rules`, a
+    /// function of the library, or `library`
     pub entry_name: Option<String>,
     /// Print each step, and every rule that almost fired
     #[arg(long)]

@@ -1,14 +1,14 @@
-//! Which way a derivative is computed: the candidates are optimised, and the cheaper one is kept.
+//! The choice of the mode: both candidates of a derivative are optimised, and the cheaper one is kept.
 //!
 //! In: a `vjp` whose inner derivatives are decided, and the functions before its own. Out: the way, and what each candidate
-//! costs. Costs are polynomials in sizes (RULES.md, Modes): the total degree decides, then the coefficients with
+//! costs. Costs are polynomials in sizes (docs/language.md, How a form is computed): the total degree decides, then the coefficients with
 //! all sizes set equal, highest degree first; ties go to forward. Of Jacobians of one degree, coefficients are compared only where they
 //! are far apart.
 //!
 //!     gradient of a recurrence in h² weights   forward: 12 h⁴ t, reverse: 9 h² t   →   reverse
 //!
-//! A candidate is optimised by the schedule's phases up to `collapse`: what comes later makes loops shorter, not fewer. One
-//! that cannot be made is out.
+//! A candidate is optimised by the schedule's phases up to `collapse`: later phases make loops shorter, not fewer. A candidate
+//! that cannot be made is not considered.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};

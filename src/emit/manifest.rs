@@ -1,6 +1,6 @@
 //! `--manifest`: what an emitted C file offers, as JSON, for tools that make bindings.
 //!
-//! In: what emission gave. Out: the text of CLI.md's object. Names and types are C's; sizes and parameters stand in the order
+//! In: what emission gave. Out: the JSON object that `--manifest` writes. Names and types are C's; sizes and parameters stand in the order
 //! of the C signature, a shape is its lengths over the sizes and Index parameters, row by row, empty for a number.
 //!
 //!     {"version": "0.1.0", "source": "dot.smooth", …, "entries": [{"name": "dot", "sizes": ["n"],

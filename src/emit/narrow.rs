@@ -1,12 +1,12 @@
-//! Loops that gcc gets wrong in vectors of 512 bits.
+//! Loops that gcc 12 miscompiles with vectors of 512 bits.
 //!
 //! In: a function's statements. Out: whether a loop writes rows of a few columns, element by element.
 //!
 //!     for (i …) { out[i * 3] = a * b; out[i * 3 + 1] = b * b; out[i * 3 + 2] = a * c; }      yes
 //!
-//! gcc permutes what such an iteration reads and writes. It takes some permutations of eight doubles for the instruction that
-//! stays within pairs of lanes (`vpermilpd`), and stores wrong numbers; 12.2 does, and nothing in the C is at fault. In vectors of
-//! four doubles it does not. So these functions ask for those.
+//! gcc permutes the loads and stores of such an iteration. gcc 12.2 selects `vpermilpd`, which permutes within pairs of lanes only, for
+//! some permutations of eight doubles, and stores wrong numbers; the C is correct. With vectors of four doubles it does not. So
+//! these functions ask for 256 bits.
 
 use crate::loops::program::{Block, Id, Lanes, Place, Stmt, Value};
 use crate::loops::visit::each_local;

@@ -1,6 +1,6 @@
-//! Loops over a range that begins elsewhere than at 0.
+//! Loops over a range that does not start at 0.
 //!
-//! In: a loop whose body first adds where it begins to its variable. Out: the loop over what that makes.
+//! In: a loop whose body first adds an offset to its variable. Out: the loop over the shifted range.
 //!
 //!     for (i = 0; i < max(0, high - low); ++i) { const int64_t k = low + i; … k … }
 //!       →   for (k = low; k < high; ++k) { … k … }

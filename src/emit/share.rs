@@ -1,4 +1,4 @@
-//! A loop that threads share, in C: a function that runs some of its iterations, in their order, and a loop over parts of them.
+//! A loop that threads share, in C: a function that runs one chunk of its iterations in order, and a loop over chunks.
 //!
 //!     for i < n: s += v[i]   →   SMOOTH_PART static void f_part(int64_t from, int64_t end, const double *SMOOTH_RESTRICT v, double *SMOOTH_RESTRICT part_s)
 //!                                {
@@ -20,9 +20,9 @@
 //!                                    }
 //!                                }
 //!
-//! A function, since compilers forget what `restrict` says in the body of a parallel region, and since one part needs none; it is
-//! compiled once, so that no rounding depends on the number of parts. It gives the status of what goes wrong; that of the first
-//! part where something did is returned after the loop. Without OpenMP there is one part and the macros are empty.
+//! A function, because compilers ignore `restrict` in the body of a parallel region, and because a single chunk needs no region; it is
+//! compiled once, so that rounding does not depend on the number of chunks. It returns a status; that of the first chunk that
+//! failed is returned after the loop. Without OpenMP there is one chunk and the macros are empty.
 
 use crate::loops::failures::can_fail;
 use crate::loops::program::*;

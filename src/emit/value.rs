@@ -1,4 +1,4 @@
-//! A number from numbers is also a function that returns it, for who has no use for a status.
+//! An entry from numbers to a number is also emitted as a function that returns its value.
 //!
 //! In: an entry whose parameters are all scalars, whose result is one Double, and which needs no workspace. Out: beside
 //! `f` a function `f_value`, NaN where `f` has an error. Its name gives way to an entry of that name.

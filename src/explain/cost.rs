@@ -1,4 +1,4 @@
-//! What a program costs, as polynomials in its sizes: a static model of what `eval --count` counts.
+//! Static cost analysis: polynomials in the sizes that model the counts of `eval --count`.
 //!
 //! In: a program and an entry. Out: a [`Cost`]: operations on Doubles, comparisons, elements read and written.
 //! A loop's body is taken as often as the loop runs, and of two branches the dearer one; a size that depends on

@@ -11,6 +11,7 @@ use super::highlight::{Class, words};
 use super::polynomial::{leading, value};
 use super::{Explanation, Stage, State, diff, rule_page, text};
 use crate::diagnostic::Diagnostic;
+use crate::rewrite::rule::OWN;
 use crate::source::Span;
 
 #[derive(Serialize)]
@@ -62,7 +63,7 @@ struct PhaseView {
 struct RuleView {
     name: String,
     count: usize,
-    figure: String,
+    source: String,
     law: String,
 }
 
@@ -176,8 +177,8 @@ fn phase(stage: &Stage, before: &State, number: usize) -> PhaseView {
 }
 
 fn rule(name: &str, count: usize) -> RuleView {
-    let (figure, law) = rule_page(name).unwrap_or(("own", ""));
-    RuleView { name: escaped(name), count, figure: figure.to_string(), law: escaped(law) }
+    let (source, law) = rule_page(name).unwrap_or((OWN, ""));
+    RuleView { name: escaped(name), count, source: source.to_string(), law: escaped(law) }
 }
 
 fn state(state: &State, lines: Vec<(Line, &str)>) -> StateView {

@@ -185,7 +185,7 @@ fn place(source: &Source, function: &str, span: Span) -> String {
     }
 }
 
-/// The part of Figure 8 that a rule belongs to, and its law; of a rule of the user's own nothing is known here.
+/// Where a rule is printed (`001 Fig. 8c`, or `own`), and its law; of a rule of the user's own nothing is known here.
 pub fn rule_page(name: &str) -> Option<(&'static str, &'static str)> {
-    rules::named(name).map(|rule| (rule.figure.label(), rule.law))
+    rules::named(name).map(|rule| (rule.source, rule.law))
 }

@@ -1,4 +1,4 @@
-//! Whether a core program is well-formed: what every pass relies on and must keep.
+//! The checker of core programs: the well-formedness that every pass relies on and must preserve.
 //!
 //! In: a program. Out: nothing, or the first defect, naming the function and the term. Checked are scopes,
 //! uniqueness of binders, that each node has the type its parts give it (forms exactly; a length is wrong

@@ -1,13 +1,13 @@
-//! A term as it is evaluated: a node of its own at every place, and reads before the updates that change what they read.
+//! Normal form for in-place updates: no shared nodes, and every read of an array before the update that overwrites it.
 //!
-//! In: a term. Out: the same with no node at two places, where elsewhere two occurrences may be one node in memory, so that
-//! [`LastUses`](super::last_use::LastUses) can tell them apart. What an update puts into an array that was just changed has a
-//! name before, where it reads what the array was:
+//! In: a term, in which equal subterms may share a node. Out: the same without shared nodes, so that
+//! [`LastUses`](super::last_use::LastUses) can tell occurrences apart. The new element of an update is bound before an earlier
+//! update of the same array if it reads that array's old contents:
 //!
 //!     update (update v i v[j]) j v[i]   →   let x = v[i] in update (update v i v[j]) j x
 //!
-//! So has a component that reads an array which one before it changes, `x` in `(update v i e, f v)`, and an update that a
-//! fold's state begins with.
+//! So is a component that reads an array which an earlier component updates, `x` in `(update v i e, f v)`, and an update in the
+//! initial state of a fold.
 
 use super::free::mentions;
 use super::last_use::{Live, component, held, uses};

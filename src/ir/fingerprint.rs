@@ -1,4 +1,4 @@
-//! Numbers that terms have in common when they are the same: terms with different ones need not be compared.
+//! Hashes of terms: equal terms have equal hashes, so that terms with different ones need no comparison.
 //!
 //! In: a term whose subterms have theirs. Out: its *shape*, in which no variable counts, worked out with each node;
 //! and its *fingerprint*, in which the free variables count.
@@ -7,7 +7,7 @@
 //!     fun i -> v[i]   and   fun j -> v[j]   one shape, one fingerprint
 //!
 //! A term that binds variables has its shape and the set of its free variables in its fingerprint, so that the names of
-//! what it binds do not count. Limits: different terms may have one fingerprint; who needs certainty compares.
+//! what it binds do not count. Limits: different terms may have equal fingerprints; callers that need certainty compare the terms.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! What a fold changes in place: the components of its state that each step leaves where they are, and where it writes.
+//! Components of a fold's state that every step updates in place, and the indices that it writes.
 //!
 //! In: a fold's body, its accumulator and the path to a component. Out: whether the component after the step is the
 //! component before it with elements changed, and the indices of all updates that change it.

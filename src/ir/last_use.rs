@@ -1,4 +1,4 @@
-//! Where a variable is used for the last time, and what is used after an update.
+//! Liveness: last uses of variables, and the variables that are live after an update.
 //!
 //! In: a term whose free variables are its own to use up (a function's body). Out: [`LastUses`]: the occurrences after
 //! which nothing reads the variable, component by component, and for each `update` and `ifold` the variables with
@@ -7,9 +7,10 @@
 //!     let b = update a 0 x in let c = update b 1 y in b[0] + c[0]
 //!     →   a is used for the last time in its update: one write; b is not: c is a copy
 //!
-//! Evaluation order is that of LANGUAGE.md, Meaning; what an update puts into an array is computed before the
-//! write. An array that is an operand is held while the operands after it are evaluated. What a loop's body has from
-//! outside is live as long as the loop runs, but an accumulator is not after its step. The interpreter moves values out of variables where this says so, and lowering writes in place.
+//! Evaluation order is that of docs/language.md, Meaning; what an update puts into an array is computed before the
+//! write. An array that is an operand is held while the operands after it are evaluated. A variable from outside of a
+//! loop is live as long as the loop runs; an accumulator dies in its step. At a last use the interpreter moves the value, and
+//! lowering writes in place.
 
 use std::collections::{HashMap, HashSet};
 

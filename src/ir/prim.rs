@@ -1,8 +1,8 @@
 //! The primitives: one row each. The other rooms read the rows.
 //!
 //! A row gives the name in the source language, the argument and result kinds, how the derivative goes
-//! (laws in our own syntax over `x`, `y`, their tangents `dx`, `dy`; Figure 7 with LANGUAGE.md's
-//! corrections), and the spellings in C and Futhark. `eval` holds the meaning; a test walks the table, so nothing can
+//! (laws in our own syntax over `x`, `y`, their tangents `dx`, `dy`; 001 Figure 7, corrected as in
+//! docs/deviations.md), and the spellings in C and Futhark. `eval` holds the meaning; a test walks the table, so nothing can
 //! be half added.
 
 use super::types::Type;

@@ -124,7 +124,7 @@ impl Names {
     }
 }
 
-// precedence levels of LANGUAGE.md, Expressions, loosest first
+// precedence levels of docs/language.md, Expressions, loosest first
 const OPEN: u8 = 0;
 const OR: u8 = 1;
 const AND: u8 = 2;

@@ -16,7 +16,7 @@ use super::types::Type;
 use super::var::Var;
 use crate::source::Span;
 
-/// Why a check fails; the run-time errors of LANGUAGE.md, Meaning, and `smooth_status` of CLI.md.
+/// Why a check fails; the run-time errors of docs/language.md, Meaning, and emitted C's `smooth_status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Status {
     Bounds = 1,

@@ -1,4 +1,4 @@
-//! Core types: every array type carries its sizes, every bounded index its bound.
+//! Core types: every array type carries its sizes, every bounded index its bound (002 Figure 1: `array n`, `fin n`).
 
 use std::rc::Rc;
 
@@ -28,7 +28,7 @@ impl Type {
         Type::Tuple(parts.into())
     }
 
-    /// The type of duals, D(T) of Figure 7's typing rules, except that Index and Bool stay as they are:
+    /// The type of duals, D(T) of 001 Figure 7's typing rules, except that Index and Bool stay as they are:
     /// Double → Double * Double, arrays and tuples pointwise.
     pub fn dual(&self) -> Type {
         self.with_doubles(&Type::tuple(vec![Type::Double, Type::Double]))

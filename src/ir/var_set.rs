@@ -1,8 +1,7 @@
-//! Sets of many variables that share memory with the sets they are made of.
+//! Persistent sets of variables, which share memory.
 //!
-//! In: variables, or two sets. Out: a set; who asks for a union or takes a variable out gets another set, in which whatever did
-//! not change is the same memory. So the sets of a thousand lets, each of which mentions all before it, take little more
-//! room than the lets.
+//! In: variables, or two sets. Out: a set. A union or a removal makes a new set that shares the unchanged parts. So the sets of a
+//! thousand lets, each of which mentions all before it, take little more memory than the lets.
 //!
 //!     {a, b, c} and {b}     →  the first set itself
 //!     {a, b, c} without a   →  {b, c}, which shares all but the path to a

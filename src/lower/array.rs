@@ -27,7 +27,7 @@ impl Lowerer<'_> {
             Term::Index(value) => Ok(View::Scalar(Value::Index(*value))),
             Term::Bool(value) => Ok(View::Scalar(Value::Bool(*value))),
             Term::Prim(prim, args) => Ok(View::Scalar(self.prim_term(*prim, args, expr.span())?)),
-            // what an array is made from gives its room back
+            // frees the room of intermediate arrays
             Term::Let(..)
                 if matches!(expr.ty(), Type::Array(..)) && !expr.has_updates() && !is_view(expr) && self.type_of(expr).is_ok() =>
             {
@@ -60,7 +60,7 @@ impl Lowerer<'_> {
                 let ty = self.type_of(array)?;
                 let size = ty.dims().get(*axis).cloned().ok_or_else(|| mismatch(expr.span()))?;
                 let length = self.size_value(&size, expr.span())?;
-                // an array that is read for its length alone is not made, so nobody else sees that it cannot be
+                // an array of which only the length is used is not built: its negative count has to be found here
                 if *axis == 0 && !exists(array) {
                     self.not_negative(&length, Some(&size));
                 }
@@ -138,7 +138,7 @@ impl Lowerer<'_> {
                 if self.in_arrays(n, i, body, array)? || self.in_components(expr, dest)? {
                     return Ok(());
                 }
-                // threads share the columns of what is more than a sum, but not the rows of a sweep
+                // with threads, columns of a fold that is no plain sum are shared; the rows of a sweep cannot be
                 if let Some(fold) = ColumnFold::find(n, i, body) {
                     return self.sweep(n, i, &count, &fold, array);
                 }
@@ -180,15 +180,15 @@ impl Lowerer<'_> {
         }
     }
 
-    /// As `write`, giving the room of intermediate arrays back at once.
+    /// As `write`; frees the room of intermediate arrays at once.
     pub fn write_alone(&mut self, expr: &Expr, dest: &Dest) -> Result<()> {
         let (block, ()) = self.nested(|this| this.write(expr, dest))?;
         self.place(block);
         Ok(())
     }
 
-    /// As `enter`, for a loop each of whose iterations writes elements of its own and nothing else. Threads do not share what is
-    /// inside of a loop that they share.
+    /// As `enter`, for a loop whose iterations write disjoint elements and nothing else. A loop inside a shared loop is not
+    /// shared again.
     pub fn enter_apart(
         &mut self,
         var: &Var,
@@ -205,7 +205,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Says of the loop just written that each iteration writes elements of its own and nothing else.
+    /// Marks the loop just written as one whose iterations write disjoint elements and nothing else.
     fn set_apart(&mut self) {
         if let Some(Stmt::For { apart, .. }) = self.blocks.last_mut().and_then(|block| block.last_mut()) {
             *apart = true;
@@ -314,7 +314,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// As `bind`, in the destination where what follows gives the variable to it as it is.
+    /// As `bind`; the value is computed in the destination where the body stores the variable there unchanged.
     pub fn bind_in(&mut self, var: &Var, value: &Expr, body: &Expr, dest: &Dest) -> Result<()> {
         match tail_place(body, var, dest) {
             Some(place) if value.ty().has_array() && !is_view(value) => {
@@ -346,7 +346,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Places for a tuple of which one component goes to a destination.
+    /// Destinations for a tuple's components, one of which is given.
     fn places_around(&mut self, tuple: &Expr, k: usize, dest: &Dest) -> Result<Dest> {
         let Type::Tuple(types) = self.type_of(tuple)? else { return Err(mismatch(tuple.span())) };
         let name = if let Term::Fold { acc, .. } = tuple.term() { acc.name().to_string() } else { "t".to_string() };
@@ -357,7 +357,7 @@ impl Lowerer<'_> {
         Ok(Dest::Tuple(places))
     }
 
-    /// A value in places of its own.
+    /// A value in new storage.
     fn stored(&mut self, expr: &Expr, name: &str) -> Result<View> {
         let ty = self.type_of(expr)?;
         let dest = self.fresh_dest(&ty, name, expr.span())?;
@@ -433,7 +433,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether the array is there without anything being made: a variable, a component or an element of one.
+/// Whether the array already exists: a variable, or a component or an element of one.
 fn exists(mut array: &Expr) -> bool {
     while let Term::Proj(inner, _) | Term::Get(inner, _) = array.term() {
         array = inner;
@@ -464,7 +464,7 @@ pub fn is_view(expr: &Expr) -> bool {
     }
 }
 
-/// The part of the destination that the term gives `var` to as it is.
+/// The part of the destination in which the term stores `var` unchanged.
 fn tail_place<'d>(expr: &Expr, var: &Var, dest: &'d Dest) -> Option<&'d Dest> {
     match (expr.term(), dest) {
         (Term::Var(other), _) if other == var => Some(dest),
@@ -474,7 +474,7 @@ fn tail_place<'d>(expr: &Expr, var: &Var, dest: &'d Dest) -> Option<&'d Dest> {
     }
 }
 
-/// The part of the destination that the term gives a component of `var` to as it is.
+/// The part of the destination in which the term stores a component of `var` unchanged.
 fn tail_part<'d>(expr: &Expr, var: &Var, k: usize, dest: &'d Dest) -> Option<&'d Dest> {
     match (expr.term(), dest) {
         (Term::Proj(tuple, at), _) if *at == k && matches!(tuple.term(), Term::Var(other) if other == var) => Some(dest),

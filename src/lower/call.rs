@@ -71,7 +71,7 @@ impl Lowerer<'_> {
             },
         });
         let measures = measures.collect();
-        // dropped again where it turns out that the callee needs none
+        // removed again where the callee turns out to need none
         arguments.push(Argument::Workspace);
         let fallible = callee.is_entry || can_fail(&callee.body);
         self.emit(Stmt::Invoke(Invocation { callee: name.clone(), args: arguments, measures, fallible, span }));

@@ -5,8 +5,8 @@
 //!
 //!     build(n, j. log(fold(m, s, i. max(s, A[i][j]), w[j])))   →   init w[j], step max(s, A[i][j]), finish log(total)
 //!
-//! The accumulator is a scalar or a tuple of them. A fold whose steps have loops of their own is none of these, nor is one that
-//! is not always evaluated, or that reads more along rows than down columns. Few columns of literal number stay as they are.
+//! The accumulator is a scalar or a tuple of scalars. Excluded are folds with loops in their steps, folds that are evaluated
+//! conditionally, and folds that read more along rows than down columns. A small literal number of columns is left alone.
 
 use std::collections::HashSet;
 
@@ -21,11 +21,11 @@ pub struct ColumnFold {
     pub row: Var,
     pub column: Var,
     pub acc: Var,
-    /// What the fold's body names before it needs the accumulator.
+    /// The lets of the fold's body before the accumulator is used.
     pub lets: Vec<(Var, Expr)>,
     pub step: Step,
     pub init: Expr,
-    /// The element, over `total` in the place of the fold.
+    /// The element, with `total` for the fold.
     pub finish: Expr,
     pub total: Var,
 }
@@ -35,17 +35,17 @@ pub struct ColumnFold {
 pub enum Step {
     /// Adds or subtracts a term.
     Sum(Prim, Expr),
-    /// Becomes what a term over the accumulator says.
+    /// Replaces it by a term over the accumulator.
     Next(Expr),
 }
 
-/// A literal number of columns up to this is not worth it.
+/// For a literal number of columns up to this, sweeping costs more than it saves.
 const FEW_COLUMNS: i64 = 4;
 
 impl ColumnFold {
     /// Finds one in the element of `build(n, column. element)`.
     pub fn find(n: &Expr, column: &Var, element: &Expr) -> Option<ColumnFold> {
-        // components are found by themselves
+        // tuples are split into components first
         if element.ty().has_array() || has_few(n) || matches!(element.term(), Term::Tuple(_)) {
             return None;
         }
@@ -113,7 +113,7 @@ impl ColumnFold {
         terms.any(|term| any_free_var(term, &mut |var| vars.contains(var)))
     }
 
-    /// What changes from column to column, the accumulator apart.
+    /// What varies with the column, besides the accumulator.
     pub fn ours(&self) -> Vec<Var> {
         let mut ours = vec![self.column.clone()];
         for (var, value) in &self.lets {
@@ -130,7 +130,7 @@ pub fn has_few(n: &Expr) -> bool {
     matches!(n.term(), Term::Index(n) if *n <= FEW_COLUMNS)
 }
 
-/// A fold down a column, and whether it needs nothing that the element names around it.
+/// A fold down a column, and whether it uses no let of the element around it.
 pub struct Found {
     pub fold: Expr,
     pub alone: bool,
@@ -203,7 +203,7 @@ pub fn has_loop(expr: &Expr) -> bool {
     }
 }
 
-/// Whether more is read along rows by the outer loop's index than by the inner one's.
+/// Whether more accesses have the outer loop's index last (along rows) than the inner one's.
 fn walks_columns(body: &Expr, row: &Var, column: &Var) -> bool {
     let (mut down, mut along) = (0, 0);
     each_get(body, &mut |outer, last| {
@@ -229,7 +229,7 @@ pub fn replace(expr: &Expr, from: &Expr, to: &Expr) -> Expr {
     if expr.is_same(from) { to.clone() } else { map_children(expr, &mut |child| replace(child, from, to)) }
 }
 
-/// An element that is there, a number or a variable.
+/// An element in bounds, a number or a variable.
 pub fn is_plain(expr: &Expr) -> bool {
     match expr.term() {
         Term::Get(array, index) => !has_loop(array) && index.is_atom(),

@@ -30,12 +30,12 @@ pub struct Lowerer<'a> {
     pub sizes: HashMap<Var, Size>,
     /// Index variables known to lie in `0 … size-1`.
     pub bounds: HashMap<Var, Size>,
-    /// What is known where the next statement goes.
+    /// The facts that hold at the current position.
     pub facts: Facts,
     pub blocks: Vec<Block>,
     /// As in [`super::LowerOptions`].
     pub reciprocals: bool,
-    /// Whether run-time checks are left out, but that of a divisor.
+    /// Whether run-time checks are left out, except that of a divisor.
     pub unchecked: bool,
     /// Whether threads share loops.
     pub parallel: bool,
@@ -74,7 +74,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// Runs `f` with a block of its own and gives the block; what becomes known in it is forgotten.
+    /// Runs `f` with a new block and returns the block; facts established inside are dropped.
     pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Block, T)> {
         self.blocks.push(Vec::new());
         let facts = self.facts.clone();
@@ -92,8 +92,7 @@ impl<'a> Lowerer<'a> {
         })
     }
 
-    /// Puts a finished block into the current one: in a scope of its own where its arrays then give their
-    /// room back.
+    /// Appends a finished block to the current one, in a scope of its own where it has workspace rooms to free.
     pub fn place(&mut self, block: Block) {
         if block.iter().any(|stmt| matches!(stmt, Stmt::Room(_))) {
             self.emit(Stmt::Scope(block));
@@ -133,8 +132,8 @@ impl<'a> Lowerer<'a> {
         })
     }
 
-    /// The term's type with sizes over parameters and loop indices; what its type does not know is looked
-    /// for in its parts.
+    /// The term's type with sizes over parameters and loop indices; sizes missing from the type are taken from the term's
+    /// parts.
     pub fn type_of(&self, expr: &Expr) -> Result<Type> {
         let ty = expr.ty().map_sizes(&mut |size| self.canonical(size));
         if !lacks_size(&ty) {
@@ -302,7 +301,7 @@ impl<'a> Lowerer<'a> {
         Ok(())
     }
 
-    /// A view whose scalars are safe to use many times: what is more than a name becomes a constant.
+    /// A view whose scalars may be used several times: compound expressions are bound to constants.
     pub fn settle(&mut self, view: View, name: &str) -> View {
         match view {
             View::Scalar(value) => View::Scalar(match value {
@@ -378,7 +377,7 @@ fn view_type(view: &View, ty: &Type) -> Type {
     }
 }
 
-/// A term that the checker should have refused.
+/// A term that `ir::check` should have refused: an internal error.
 pub fn mismatch(span: Span) -> Diagnostic {
     Diagnostic::error("E0901", span, "internal: a term does not have the shape of its type").help("please report this program")
 }

@@ -15,7 +15,7 @@ use super::context::{Lowerer, Result, mismatch};
 use super::view::{ArrayView, View};
 use crate::loops::program::*;
 
-/// The element of a diagonal matrix where the indices are one.
+/// The diagonal element of a diagonal matrix.
 pub struct Diagonal {
     inner: Var,
     cond: Expr,

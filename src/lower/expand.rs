@@ -17,7 +17,7 @@ use super::columns::{self, ColumnFold, folds};
 use super::context::{Lowerer, Result};
 use super::view::{ArrayView, Dest};
 
-/// A name of an element or an Index, of at most so many nodes, is written out where it is used.
+/// A let of an element or an Index of at most so many nodes is substituted.
 const SHORT: usize = 8;
 
 impl Lowerer<'_> {
@@ -37,7 +37,7 @@ impl Lowerer<'_> {
         if columns::has_few(n) || n.node_count() > SHORT || Size::try_of_expr(n).is_none() || element.ty().has_array() {
             return None;
         }
-        // a condition that is one for all columns is asked once
+        // a condition that is invariant in the column is tested once
         if let Term::If(cond, a, b) = element.term()
             && !mentions(cond, column)
             && self.cannot_fail(cond)
@@ -48,7 +48,7 @@ impl Lowerer<'_> {
         let mut arrays: Vec<(Var, Expr)> = Vec::new();
         let mut rest = element.clone();
         let mut changed = false;
-        // until one sweep is left, or none
+        // until at most one sweep is left
         while let Some(next) = self.after_one(n, column, &rest, &mut arrays)? {
             (rest, changed) = (next, true);
         }
@@ -64,8 +64,8 @@ impl Lowerer<'_> {
         Some(arrays.into_iter().rev().fold(tail, |tail, (var, value)| Expr::let_(var, value, tail)))
     }
 
-    /// The element with its first name, or its first fold, in an array or written out: `Some(None)` where that is not needed,
-    /// `None` where it cannot be.
+    /// The element with its first let or fold expanded to an array, or substituted: `Some(None)` where that is not needed,
+    /// `None` where it is not possible.
     #[allow(clippy::option_option)]
     fn after_one(&mut self, n: &Expr, column: &Var, element: &Expr, arrays: &mut Vec<(Var, Expr)>) -> Option<Option<Expr>> {
         let found = folds(column, element);
@@ -73,7 +73,7 @@ impl Lowerer<'_> {
             let value = built(n, column, value);
             let array = Var::fresh(name.name(), value.ty().clone());
             arrays.push((array.clone(), value));
-            // a loop over rows would compute it where it is read
+            // a loop over rows computes it where it is read
             this.stored.insert(array.clone());
             Expr::get(Expr::var(&array), Expr::var(column))
         };
@@ -87,7 +87,7 @@ impl Lowerer<'_> {
                 };
                 Some(Some(substitute(body, &[(var.clone(), replaced)])))
             }
-            // the components of a tuple are made by themselves
+            // each component of a tuple becomes an array
             Term::Tuple(_) => Some(None),
             _ if found.len() > 1 => {
                 let sum = ColumnFold::find(n, column, element)?;
@@ -121,14 +121,14 @@ fn built(n: &Expr, column: &Var, element: &Expr) -> Expr {
     Expr::build_with(n.clone(), index, element).at(span)
 }
 
-/// The array of which an element is an element.
+/// The array that an element is read from.
 fn whole(column: &Var, element: &Expr, arrays: &[(Var, Expr)]) -> Option<Expr> {
     let Term::Get(array, index) = element.term() else { return None };
     let same = columns::is_var(index, column) && arrays.iter().any(|(var, _)| columns::is_var(array, var));
     same.then(|| array.clone())
 }
 
-/// What lets end in.
+/// The body of a chain of lets.
 fn built_tail(expr: &Expr) -> &Expr {
     match expr.term() {
         Term::Let(_, _, body) => built_tail(body),

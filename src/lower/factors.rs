@@ -1,4 +1,4 @@
-//! Factors of a product that are the same for a whole row of sums: they become one number, computed before the row.
+//! Row-invariant factors of the products in a row of sums: their product is hoisted out of the row.
 //!
 //! In: what a sum down a column adds, and the variables that change from column to column. Out: the term as a product of what
 //! changes with one number that does not; a division for each column is one for the row.
@@ -16,7 +16,7 @@ use super::context::{Lowerer, Result};
 
 /// A product of factors, some of them inverted.
 #[derive(Default)]
-pub struct Product {
+struct Product {
     over: Vec<Expr>,
     under: Vec<Expr>,
     negative: bool,
@@ -24,7 +24,7 @@ pub struct Product {
 
 impl Product {
     /// The factors of a term, in their order.
-    pub fn of(expr: &Expr) -> Product {
+    fn of(expr: &Expr) -> Product {
         let mut product = Product::default();
         product.collect(expr, false);
         product
@@ -73,7 +73,7 @@ impl Product {
 }
 
 impl Lowerer<'_> {
-    /// The term with what its products have in common for the whole row named here; `ours` is what changes from column to
+    /// The term with the row-invariant factors of its products bound before it; `ours` are the variables that vary with the
     /// column.
     pub fn with_common_factors(&mut self, expr: &Expr, ours: &[Var]) -> Result<Expr> {
         let is_product = matches!(expr.term(), Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, _)) && expr.ty() == &Type::Double;
@@ -103,7 +103,7 @@ impl Lowerer<'_> {
         failed.map_or(Ok(expr), Err)
     }
 
-    /// Functions and comparisons of numbers, variables, and elements that are known to be there.
+    /// Functions and comparisons of numbers, variables, and elements in bounds.
     pub fn cannot_fail(&self, expr: &Expr) -> bool {
         match expr.term() {
             Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => true,

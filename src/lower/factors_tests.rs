@@ -1,6 +1,5 @@
 //! What a row of sums has in common: which factors of a product are taken before it, and which stay.
 
-use super::factors::Product;
 use super::{LowerOptions, lower};
 use crate::ir::*;
 use crate::loops;
@@ -14,21 +13,6 @@ fn op(prim: Prim, a: Expr, b: Expr) -> Expr {
 
 fn at(array: &Var, index: &Expr) -> Expr {
     Expr::get(Expr::var(array), index.clone())
-}
-
-#[test]
-fn a_product_is_its_factors() {
-    let [a, b, c] = ["a", "b", "c"].map(|name| Var::fresh(name, Type::Double));
-    let [x, y, z] = [&a, &b, &c].map(Expr::var);
-    // (x * -y) / (z / x)
-    let product = op(Prim::Div, op(Prim::Mul, x.clone(), Expr::prim(Prim::Neg, vec![y.clone()])), op(Prim::Div, z.clone(), x.clone()));
-    let names = |vars: &[Var]| Product::of(&product).mentioning(vars).iter().map(|factor| print::expr(factor)).collect::<Vec<_>>();
-    assert_eq!(names(std::slice::from_ref(&a)).len(), 2);
-    assert_eq!(names(&[b.clone(), c.clone()]).len(), 2);
-    assert_eq!(names(&[a, b, c]).len(), 4);
-    // a sum is one factor
-    let sum = op(Prim::Add, x.clone(), y);
-    assert_eq!(Product::of(&op(Prim::Mul, sum, z)).mentioning(&[]).len(), 0);
 }
 
 /// `f(t, X, y) = build(n, j. sum(m, i. term))`, where the term is of `t`, `X[i][j]` and `y[i]`: the multiplications and divisions of

@@ -24,7 +24,7 @@ use super::view::{ArrayView, Dest, Leaf, Target, View, elem};
 use crate::loops::program::*;
 
 impl Lowerer<'_> {
-    /// A fold into `dest`, or into places of its own.
+    /// A fold into `dest`, or into new storage.
     pub fn fold(&mut self, expr: &Expr, dest: Option<&Dest>, name: &str) -> Result<View> {
         let Term::Fold { n, acc, i, body, init } = expr.term() else { return Err(mismatch(expr.span())) };
         let ty = self.type_of(expr)?;
@@ -92,7 +92,7 @@ impl Lowerer<'_> {
         let mut components = components(ty, &state);
         let tails = tails(body, acc, &components);
         let plan = plan(&components, &tails);
-        // a free buffer for each component that some step makes anew
+        // a spare buffer for each component that some step computes anew
         let fresh: Vec<usize> = match &plan {
             Plan::Uniform(groups) => groups.iter().filter(|(_, free)| *free).filter_map(|(group, _)| group.last().copied()).collect(),
             Plan::ByBranch => (0..components.len()).filter(|k| tails.iter().any(|tail| tail[*k] != Source::Old(*k))).collect(),
@@ -133,8 +133,8 @@ impl Lowerer<'_> {
         self.copy(&done, dest, span)
     }
 
-    /// Writes what the state is before the first step. Where each step replaces an element of its own, and none reads one, only
-    /// the elements before those are written.
+    /// Writes the initial state. Where step i overwrites element i and no step reads one, only the elements that no step
+    /// overwrites are written.
     fn first_state(&mut self, init: &Expr, now: &Dest, (acc, i, body): (&Var, &Var, &Expr), size: Option<&Size>) -> Result<()> {
         let (Term::Tuple(parts), Dest::Tuple(places)) = (init.term(), now) else { return self.write_alone(init, now) };
         for (k, (part, place)) in parts.iter().zip(places).enumerate() {
@@ -143,7 +143,7 @@ impl Lowerer<'_> {
                 && array.length() == size.add(&Size::constant(before))
             {
                 if before > 0 {
-                    // one more than a count may be none
+                    // a count plus one may be an empty range
                     self.count(n, None)?;
                 }
                 for at in 0..before {
@@ -184,7 +184,7 @@ impl Lowerer<'_> {
         Ok(ArrayView { ty: home.ty.clone(), leaves })
     }
 
-    /// Pointers of their own to an array; `arrange` says where they point first.
+    /// Separate pointers to an array; `arrange` sets their first targets.
     fn movable(&mut self, home: &ArrayView, name: &str) -> ArrayView {
         let mut leaves = Vec::new();
         for leaf in &home.leaves {
@@ -197,7 +197,7 @@ impl Lowerer<'_> {
         ArrayView { ty: home.ty.clone(), leaves }
     }
 
-    /// Moves the pointers, before the first step, to where n steps bring them home from.
+    /// Rotates the pointers before the first step so that after n steps the state is in the destination.
     fn arrange(&mut self, components: &[Component], plan: &Plan, count: &Value) {
         let Plan::Uniform(groups) = plan else { return };
         for (group, free) in groups {
@@ -218,7 +218,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Where branches moved pointers as they liked: copies what did not end in its destination.
+    /// Where branches rotate pointers differently: copies each component that did not end in its destination.
     fn bring_home(&mut self, components: &[Component], plan: &Plan, span: Span) -> Result<()> {
         if let Plan::Uniform(_) = plan {
             return Ok(());
@@ -233,7 +233,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// One step: the body's tails write what is new, then scalars and pointers take their new values.
+    /// One step: the tails of the body write new values, then scalars are assigned and pointers rotated.
     pub fn step(&mut self, body: &Expr, acc: &Var, components: &[Component], plan: &Plan) -> Result<()> {
         match body.term() {
             Term::Let(var, value, rest) => {
@@ -266,10 +266,11 @@ impl Lowerer<'_> {
         let parts = parts(body, acc, components);
         let mut scalars: Vec<(Id, Value)> = Vec::new();
         let mut moved: Vec<usize> = Vec::new();
-        // what later components may read where it was
+        // later components may still read the old value
         let mut copies: Vec<(View, Dest, Span)> = Vec::new();
         match parts {
-            // a tuple from elsewhere: all of it is new, but what was changed in place; that is written last, as others may read it
+            // a tuple computed elsewhere: every component is new, except those updated in place; these are written last, as
+            // others may read them
             None if components.iter().any(|component| matches!(component.place, Holder::Array { free: None, .. })) => {
                 let view = self.value(body, "next")?;
                 for (k, component) in components.iter().enumerate() {
@@ -316,11 +317,11 @@ impl Lowerer<'_> {
                                 moved.push(k);
                             }
                         }
-                        // each element of its own place
+                        // each element is computed from itself alone
                         Holder::Array { free: None, now, .. } if matches!(part.term(), Term::Build { .. }) => {
                             self.write_alone(part, &Dest::Array(now.clone()))?;
                         }
-                        // changed in place, as a rule; what an alias kept from that is copied
+                        // usually updated in place; copied where an alias prevented that
                         Holder::Array { free: None, now, .. } if path_of(part, acc).is_none() => {
                             let now = Dest::Array(now.clone());
                             let view = self.value(part, "next")?;
@@ -331,7 +332,7 @@ impl Lowerer<'_> {
                 }
             }
         }
-        // the numbers first: what is written only once is read where it is needed, and these may read what is copied over
+        // scalars first: they may read arrays that the following copies overwrite
         self.assign_all(scalars);
         copies.into_iter().try_for_each(|(view, now, span)| self.copy(&view, &now, span))?;
         if let Plan::ByBranch = plan {
@@ -344,7 +345,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Whether a variable was written where it is wanted.
+    /// Whether a variable was written in its destination.
     fn lies_in(&self, expr: &Expr, place: &ArrayView) -> bool {
         let Term::Var(var) = expr.term() else { return false };
         matches!(self.env.get(var), Some(View::Array(view)) if view.leaves == place.leaves)
@@ -366,7 +367,7 @@ impl Lowerer<'_> {
         places
     }
 
-    /// Assigns all at once: a value that needs an old one that is overwritten before is computed first.
+    /// Parallel assignment: a value that uses an old one overwritten before it is computed first.
     fn assign_all(&mut self, mut scalars: Vec<(Id, Value)>) {
         for k in 1..scalars.len() {
             let clash = scalars[..k].iter().any(|(id, value)| value != &Value::Local(*id) && reads(&scalars[k].1, *id));
@@ -381,7 +382,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The free buffer of the component that the rest of a step gives `var` to as it is.
+/// The spare buffer of the component in which the rest of a step stores `var` unchanged.
 fn next_place<'c>(rest: &Expr, var: &Var, acc: &Var, components: &'c [Component]) -> Option<&'c ArrayView> {
     match rest.term() {
         Term::Let(_, _, rest) | Term::Check { body: rest, .. } => next_place(rest, var, acc, components),

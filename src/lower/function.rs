@@ -1,4 +1,4 @@
-//! One function: parameters in the order of CLI.md, checks at entry, body, measure of the workspace.
+//! One function: parameters in the order of README.md's C interface, checks at entry, body, measure of the workspace.
 //!
 //!     f (v: Vector<n>) (k: Index<n>) : Double   →   f(n; v, k; out; workspace), failing when n < 0, n * 8
 //!     bytes cannot be, k is out of range, or the workspace is too small
@@ -48,7 +48,7 @@ pub fn lower_function(
         lowerer.entry_checks(function, &params, &size_names)?;
     }
     lowerer.unchecked = options.unchecked;
-    // what entry has checked is known from here on
+    // facts established by the checks at entry
     for param in &params {
         if let (Role::Scalar, Some(var)) = (&param.role, scalar_param(function, &lowerer, param.id)) {
             lowerer.note_range(&var, param.id);
@@ -120,7 +120,7 @@ fn declare_sizes(lowerer: &mut Lowerer, function: &Function, params: &mut Vec<Pa
     names
 }
 
-/// What is known of a size after entry.
+/// The facts about a size after the checks at entry.
 fn size_range(function: &Function, var: &Var) -> (i128, i128) {
     let mut range = if function.sizes.contains(var) { (0, i64::MAX as i128) } else { crate::loops::ranges::ANY };
     if is_length(function, var) {
@@ -129,7 +129,7 @@ fn size_range(function: &Function, var: &Var) -> (i128, i128) {
     range
 }
 
-/// The core parameter that a C parameter is, when it is one by itself.
+/// The core parameter that a C parameter stands for, where the two correspond.
 fn scalar_param(function: &Function, lowerer: &Lowerer, id: Id) -> Option<Var> {
     let is_it = |param: &&Var| matches!(lowerer.env.get(param), Some(View::Scalar(Value::Local(other))) if *other == id);
     function.params.iter().find(is_it).cloned()
@@ -197,7 +197,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Rejects what the signature rules out.
+    /// Checks at entry: sizes, lengths and ranges that the signature declares.
     fn entry_checks(&mut self, function: &Function, params: &[Param], sizes: &[(Var, Id)]) -> Result<()> {
         let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
         let either = |a: Option<Value>, b: Value| match a {

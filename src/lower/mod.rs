@@ -1,4 +1,4 @@
-//! Lowering: core program → loop program, in destination-passing style.
+//! Lowering: core program → loop program, in destination-passing style (001 Section 5.3).
 //!
 //! In: a program without `dual`, and the names of its entries. Out: loops, assignments and guards over
 //! scalars and pointers, as they follow from the core; what makes them fast is `loops`. `lower` knows nothing of C's
@@ -43,7 +43,7 @@ use crate::loops::program::LoopProgram;
 /// How to lower.
 #[derive(Clone, Debug, Default)]
 pub struct LowerOptions {
-    /// Divide by way of reciprocals where one serves many quotients, as group `algebra` does.
+    /// Replace several divisions by one reciprocal and multiplications, as group `algebra` does.
     pub reciprocals: bool,
     /// No run-time checks but those at entry.
     pub unchecked: bool,
@@ -78,7 +78,7 @@ pub fn lower(program: &Program, entries: &[Rc<str>], options: &LowerOptions) -> 
             Ok(lowered) => functions.push(lowered),
             Err(mut problem) => {
                 failed.insert(function.name.clone());
-                // a term that the optimiser made has no place of its own
+                // a term that a rule made has no place in the source
                 if problem.span == Span::NONE {
                     problem.span = function.span;
                 }

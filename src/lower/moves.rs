@@ -22,7 +22,7 @@ pub enum Holder {
     Array { home: ArrayView, now: ArrayView, free: Option<ArrayView> },
 }
 
-/// What a step makes of a component.
+/// What a step does to a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// The old value of this component.
@@ -34,11 +34,11 @@ pub enum Source {
 pub enum Plan {
     /// The same way after every step: groups of components; the flag says that a free buffer closes the group.
     Uniform(Vec<(Vec<usize>, bool)>),
-    /// Each branch its own way.
+    /// Differently in different branches.
     ByBranch,
 }
 
-/// The components of an accumulator, over the destination that has its scalars in locals.
+/// The components of an accumulator, in a destination whose scalars are locals.
 pub fn components(ty: &Type, state: &Dest) -> Vec<Component> {
     fn go(ty: &Type, state: &Dest, path: &mut Vec<usize>, out: &mut Vec<Component>) {
         match (ty, state) {
@@ -64,7 +64,7 @@ pub fn components(ty: &Type, state: &Dest) -> Vec<Component> {
     out
 }
 
-/// Where the accumulator is now, as a destination.
+/// The current storage of the accumulator, as a destination.
 pub fn current(ty: &Type, components: &[Component]) -> Dest {
     let places: Vec<Dest> = components
         .iter()
@@ -102,7 +102,7 @@ pub fn source_of(expr: &Expr, acc: &Var, components: &[Component]) -> Source {
     found.map_or(Source::New, Source::Old)
 }
 
-/// The term of each component, or `None` for a tuple that is not taken apart here.
+/// The term of each component, or `None` for a tuple that is computed elsewhere.
 pub fn parts(expr: &Expr, acc: &Var, components: &[Component]) -> Option<Vec<Expr>> {
     fn go(expr: &Expr, acc: &Var, out: &mut Vec<Expr>) -> Option<()> {
         match (expr.term(), expr.ty()) {
@@ -122,7 +122,7 @@ pub fn parts(expr: &Expr, acc: &Var, components: &[Component]) -> Option<Vec<Exp
     (out.len() == components.len()).then_some(out)
 }
 
-/// What each way through the body makes of the components.
+/// What each path through the body does to the components.
 pub fn tails(body: &Expr, acc: &Var, components: &[Component]) -> Vec<Vec<Source>> {
     let is_in_place = |path: &[usize]| body.has_updates() && stays(body, acc, path) || changes_each(body, acc, path);
     let in_place: Vec<bool> = components.iter().map(|component| is_in_place(&component.path)).collect();
@@ -147,7 +147,7 @@ fn tails_of(body: &Expr, acc: &Var, components: &[Component], in_place: &[bool])
 }
 
 /// Whether each step computes each element of a component from that element alone, and the component is not used otherwise:
-/// it can be written where it is.
+/// then it is updated in place.
 fn changes_each(body: &Expr, acc: &Var, path: &[usize]) -> bool {
     let mut tail = body;
     while let Term::Let(_, _, rest) | Term::Check { body: rest, .. } = tail.term() {
@@ -235,7 +235,7 @@ pub fn plan(components: &[Component], tails: &[Vec<Source>]) -> Plan {
     if tails.iter().any(|tail| arrays.iter().any(|k| tail[*k] != first[*k])) {
         return Plan::ByBranch;
     }
-    // who takes over whose buffer: one taker each, the component itself first
+    // which component takes over whose buffer: one for each buffer, the component itself first
     let mut taker: Vec<Option<usize>> = vec![None; components.len()];
     let mut source = first.clone();
     for &k in &arrays {
@@ -258,7 +258,7 @@ pub fn plan(components: &[Component], tails: &[Vec<Source>]) -> Plan {
     let mut seen = vec![false; components.len()];
     for &k in &arrays {
         if source[k] == Source::New {
-            // from the component made anew along those that take over, to the one that nobody takes over
+            // a chain from the newly computed component along the takers to the buffer that nobody takes
             let mut chain = vec![k];
             seen[k] = true;
             let mut last = k;

@@ -1,7 +1,7 @@
 //! Division once a row instead of once an element: a multiplication is far cheaper than a division.
 //!
-//! In: the body of a loop. Out: the same with products by stored reciprocals for quotients by what only an
-//! inner loop's index tells apart; the reciprocals are computed before the outer loop, into the workspace.
+//! In: the body of a loop. Out: the same, where quotients whose divisor depends on an inner loop's index alone are products
+//! with stored reciprocals, which are computed before the outer loop, into the workspace.
 //!
 //!     build(m, i. fold(n, s, j. s + A[i][j] / v[j], 0))   →   for j: inverse[j] = 1.0 / v[j]
 //!                                                             for i: s = 0; for j: s += A[i][j] * inverse[j]
@@ -24,12 +24,12 @@ const FEW: i64 = 4;
 /// A divisor of more nodes than this is not followed through its names.
 const SHORT: usize = 64;
 
-/// What the search knows where it stands.
+/// The context of the search.
 #[derive(Default)]
 struct Search {
     /// What is bound inside the outer loop, its own index first.
     bound: Vec<Var>,
-    /// Inner loops of the same extent in every iteration of the outer one.
+    /// Inner loops whose trip count is invariant in the outer loop.
     loops: Vec<(Var, Expr)>,
     /// Lets whose values are functions of an inner index.
     named: Vec<(Var, Expr)>,

@@ -1,4 +1,4 @@
-//! One loop over the rows of a matrix for all that is computed once a row and summed over them.
+//! Loop fusion over the rows of a matrix: one loop computes the values of a row and sums them.
 //!
 //! In: [`Rows`]. Out: totals at their first values, a loop that computes the elements of a row, adds them to the totals
 //! and the row to the sums down its columns, and what is made of the sums.
@@ -7,8 +7,8 @@
 //!                                   for i: r = dot(A[i], w) - y[i]
 //!                                          for j: out[j] += r * A[i][j]
 //!
-//! So what is computed of a row is not stored, and each row is read from memory once. Not where something can fail: which
-//! failure comes first would change. Not where threads share loops, since they may share the one that stores, and not this one.
+//! The values of a row are not stored, and each row is read from memory once. Not where something can fail, because the order of
+//! failures would change. Not with threads, which share the separate loops and could not share the fused one.
 
 use crate::ir::{Expr, Size, Var};
 
@@ -23,7 +23,7 @@ impl Lowerer<'_> {
     /// Writes lets and what they end in with a loop over rows; says whether it did.
     pub fn in_row_loop(&mut self, expr: &Expr, dest: &Dest) -> Result<bool> {
         let Some(rows) = Rows::find(expr, dest, &self.stored) else { return Ok(false) };
-        // threads share what adds up rows, or what makes them, but not both in one loop
+        // threads share the loop that sums rows or the one that computes them, but no fused one
         if self.parallel && !rows.maps.is_empty() {
             return Ok(false);
         }
@@ -35,7 +35,7 @@ impl Lowerer<'_> {
         Ok(done)
     }
 
-    /// Writes the components of an array by themselves where some are sums down columns; says whether it did.
+    /// Writes the components of an array separately where some are sums down columns; returns whether it did.
     pub fn in_components(&mut self, expr: &Expr, dest: &Dest) -> Result<bool> {
         let parts = parts(expr, dest);
         if parts.len() < 2 {
@@ -44,7 +44,7 @@ impl Lowerer<'_> {
         self.tried(|this| parts.iter().try_for_each(|(part, place)| this.write_alone(part, place)))
     }
 
-    /// Emits what `f` does unless it can fail.
+    /// Keeps the statements that `f` emits unless they can fail.
     fn tried(&mut self, f: impl FnOnce(&mut Self) -> Result<()>) -> Result<bool> {
         let (block, ()) = self.nested(f)?;
         if can_fail(&block) {
@@ -128,7 +128,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// An index of a row is one.
+    /// An index that is known to be a row's.
     fn know_row(&mut self, index: &Var, rows: &Rows) {
         if let Some(size) = Size::try_of_expr(&rows.count).map(|size| self.canonical(&size)) {
             self.bounds.insert(index.clone(), size);

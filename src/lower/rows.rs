@@ -1,4 +1,4 @@
-//! Which arrays need not be stored, because sums over the same rows are all that read them.
+//! Arrays that need not be stored, because only sums over the same rows read them.
 //!
 //! In: lets that end in what is written to a destination. Out: the arrays among them of which every sum reads only the
 //! element of its own row, those sums, and what comes before and after them. `row_loop` runs them in one loop.
@@ -6,8 +6,8 @@
 //!     let r = build(m, i. e) in        →   row i: e
 //!     build(n, j. fold(m, s, i. s + r[i] * A[i][j], 0))   sweep: out[j] += r_i * A[i][j]
 //!
-//! The sums are scalar folds and sums down columns (`sweep`) that are always evaluated. A result that is built row by row
-//! reads elements as well. An array that something else reads, or that a sum reads which needs another sum first, is stored.
+//! The sums are scalar folds and sums down columns (`sweep`) that are always evaluated; a result that is built row by row may
+//! read elements too. An array with another use, or read by a sum that depends on another sum, is stored.
 
 use std::collections::HashSet;
 
@@ -27,13 +27,13 @@ pub struct Rows {
     pub sweeps: Vec<RowSweep>,
     pub maps: Vec<RowMap>,
     pub after: Vec<(Var, Expr)>,
-    /// What is written when the loop is done.
+    /// Written after the loop.
     pub rest: Vec<(Expr, Dest)>,
-    /// What the lets end in.
+    /// The body of the lets.
     pub tail: Expr,
 }
 
-/// What was `array = build(count, index. element)`: `at` is the element of the row at hand.
+/// From `array = build(count, index. element)`: `at` is the current row's element.
 pub struct Element {
     pub array: Var,
     pub at: Var,
@@ -66,7 +66,7 @@ pub struct RowMap {
 }
 
 impl Rows {
-    /// Finds rows in lets of which the first is an array that need not be stored; `stored` are arrays that must be.
+    /// Finds rows in lets whose first one is an array that need not be stored; `stored` are arrays that must be.
     pub fn find(expr: &Expr, dest: &Dest, stored: &HashSet<Var>) -> Option<Rows> {
         let Term::Let(first, value, _) = expr.term() else { return None };
         let count = row_count(value)?.clone();
@@ -93,7 +93,7 @@ impl Rows {
         None
     }
 
-    /// Elements without a loop are computed faster by themselves, in lanes, than row by row; not so where rows are swept.
+    /// Elements without a loop are faster in a vectorised loop of their own than row by row, unless rows are swept anyway.
     fn pays(&self) -> bool {
         let loops = self.elements.iter().all(|row| has_loop(&row.element));
         !self.sweeps.is_empty() || loops && (!self.folds.is_empty() || !self.maps.is_empty())
@@ -107,7 +107,7 @@ struct Finder {
     rows: Rows,
     /// The arrays among its elements.
     arrays: HashSet<Var>,
-    /// What is known after the loop only.
+    /// Variables that are available only after the loop.
     late: HashSet<Var>,
 }
 
@@ -127,7 +127,7 @@ impl Finder {
         let mut finder = Finder { rows, arrays: HashSet::new(), late: HashSet::new() };
         for (var, value) in lets {
             match value.term() {
-                // one that needs a sum is stored
+                // an element that uses a total is stored
                 Term::Build { i, body, .. } if arrays.contains(var) && !finder.is_late(body) => {
                     let element = finder.in_row(body, i)?;
                     let at = Var::fresh(var.name(), Type::Double);
@@ -182,7 +182,7 @@ impl Finder {
         any_free_var(expr, &mut |var| self.late.contains(var))
     }
 
-    /// The term with the elements of the row at hand in the place of accesses by `index`.
+    /// The term with the current row's elements for accesses at `index`.
     fn in_row(&self, expr: &Expr, index: &Var) -> Result<Expr, Refused> {
         let expr = self.replaced(expr, index);
         let refused = self.read(&expr);
@@ -241,7 +241,7 @@ impl Finder {
         }
     }
 
-    /// The sum over the rows in the element of `build(n, column. element)`, which reads rows nowhere else.
+    /// The sum over the rows in the element of `build(n, column. element)`, if rows are read nowhere else in it.
     fn sweep(&self, n: &Expr, column: &Var, element: &Expr) -> Option<ColumnFold> {
         let sum = ColumnFold::find(n, column, element)?;
         let sum = sum.map_rows(&mut |expr, row| self.in_row(expr, row).ok())?;
@@ -252,7 +252,7 @@ impl Finder {
     }
 }
 
-/// The parts of what is written, each with its place: components of tuples, and of arrays of pairs where one is a sum
+/// The parts of the result, each with its destination: components of tuples, and of arrays of pairs where one is a sum
 /// down a column.
 pub fn parts(expr: &Expr, dest: &Dest) -> Vec<(Expr, Dest)> {
     match (expr.term(), dest) {

@@ -17,7 +17,7 @@ use crate::loops::sizes;
 use crate::loops::values::negate;
 use crate::loops::visit::{each_local, is_total};
 
-/// An index is looked up among so many statements before it.
+/// How many preceding statements are searched for a constant of the same value.
 const LAST: usize = 100;
 
 impl Lowerer<'_> {
@@ -133,11 +133,11 @@ impl Lowerer<'_> {
         if let (Prim::Rem, [a, n], [of, by]) = (prim, args, values.as_slice())
             && self.is_once_around(a, n)
         {
-            // once around is where it began: no comparison of a thing with itself
+            // an index modulo its own length: no comparison of a value with itself
             if of == by {
                 return Ok(Value::Index(0));
             }
-            // no division, and a condition that loops can be split at
+            // a conditional subtraction: no division, and a condition at which loops can be split
             let of = self.atomic(of.clone(), "at");
             let is_within = self.prim(Prim::Lt, elem, vec![of.clone(), by.clone()]);
             let around = self.prim(Prim::Sub, elem, vec![of.clone(), by.clone()]);
@@ -146,7 +146,7 @@ impl Lowerer<'_> {
         Ok(self.prim(prim, elem, values))
     }
 
-    /// Whether `a % n` is a or a - n, as where a neighbour on a circle is read.
+    /// Whether `a % n` is a or a - n, as for periodic neighbours.
     fn is_once_around(&self, a: &Expr, n: &Expr) -> bool {
         let (a, n) = (self.facts.size_of(a), self.facts.size_of(n));
         n.as_constant().is_none() && self.facts.nonnegative(&a) && self.facts.less(&a, &n.add(&n))
@@ -201,7 +201,7 @@ impl Lowerer<'_> {
             return Ok(value);
         }
         let count = self.size_value(length, span)?;
-        // said as it is: under a name it would be found to be a comparison of a thing with itself only later
+        // not bound to a name: the comparison of a value with itself would then be found only later
         if value == count {
             self.fail(Value::Bool(true), Status::Bounds);
             return Ok(self.atomic(value, "at"));

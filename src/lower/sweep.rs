@@ -8,8 +8,8 @@
 //!                                                         for i: for j: out[j] += A[i][j]
 //!                                                         for j: out[j] = f(out[j])
 //!
-//! What is the same for a whole row is computed once for it (`factors`), and a row that a condition leaves out is not read.
-//! Each element's fold takes the same steps in the same order.
+//! Row-invariant factors are computed once a row (`factors`), and a row that a condition excludes is not read. Each element's
+//! fold takes the same steps in the same order.
 
 use crate::ir::free::{mentions, occurrences};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
@@ -36,7 +36,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The trip count of the loops of all columns, which is looked at only where there are columns.
+    /// The trip count of the columns' loops, which is evaluated only where there are columns.
     fn count_behind(&mut self, n: &Expr, columns: &Value) -> Result<Value> {
         let (checks, rows) = self.nested(|this| this.count(n, None))?;
         let zero = || Value::Index(0);
@@ -54,13 +54,13 @@ impl Lowerer<'_> {
         Ok(rows)
     }
 
-    /// Places for the accumulators: the destination's, as far as these are of their kinds, and the workspace.
+    /// Storage of the accumulators: the destination where the types agree, otherwise the workspace.
     fn accumulators(&mut self, fold: &ColumnFold, dest: &ArrayView) -> Result<ArrayView> {
         let ty = self.type_of(&Expr::var(&fold.total))?;
         let kinds = leaves(&ty);
         let mut free = dest.leaves.clone();
         let mut taken: Vec<Option<Leaf>> = vec![None; kinds.len()];
-        // the component that is the element stays where it is
+        // the component that is the element is already in place
         let first = match (fold.finish.term(), &ty) {
             (Term::Proj(total, k), Type::Tuple(parts)) if is_var(total, &fold.total) && kinds.len() == parts.len() => *k,
             _ => 0,

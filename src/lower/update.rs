@@ -40,7 +40,7 @@ impl Lowerer<'_> {
         self.change(place, change, update, expr.span())
     }
 
-    /// The memory of an array that the term `user` uses last: it may be written.
+    /// The memory of an array whose last use is `user`: it may be overwritten.
     pub fn reusable(&mut self, array: &Expr, user: &Expr) -> Result<Option<ArrayView>> {
         let is_new = matches!(array.term(), Term::Build { .. } | Term::Array(_) | Term::Call(..) | Term::Fold { .. } | Term::Update(..));
         let is_dead = component(array).is_some() && self.last_uses.is_last(array);
@@ -54,7 +54,7 @@ impl Lowerer<'_> {
         let View::Array(view) = self.value(array, &name)? else { return Err(mismatch(array.span())) };
         let is_free = self.is_free(&view, user);
         if is_new && !is_free {
-            // what was just made is copied: nobody else has it
+            // copied into new storage, which has no alias
             let ty = self.type_of(array)?;
             let dest = self.fresh_dest(&ty, &name, array.span())?;
             self.copy(&View::Array(view), &dest, array.span())?;
@@ -66,7 +66,7 @@ impl Lowerer<'_> {
         Ok(is_free.then_some(view))
     }
 
-    /// Whether this function may write an array's memory, and nothing that is used after `user` lies in it.
+    /// Whether this function owns an array's memory, and nothing live after `user` is in it.
     fn is_free(&self, array: &ArrayView, user: &Expr) -> bool {
         self.is_owned(&View::Array(array.clone()))
             && !self.last_uses.live_after(user).iter().any(|(var, path)| self.shares(var, path, array))
@@ -80,11 +80,11 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Places for the state of a fold: an array that is changed in place, and whose first value is used last here, keeps its own.
+    /// Storage for the state of a fold: an array that is updated in place, and whose initial value dies here, keeps its memory.
     pub fn state_places(&mut self, fold: &Expr, ty: &Type, name: &str) -> Result<Dest> {
         let Term::Fold { acc, body, init, .. } = fold.term() else { return Err(mismatch(fold.span())) };
         let (acc, body) = (acc.clone(), body.clone());
-        // a variable that the state begins with as a whole
+        // the whole initial state is one variable
         let whole = match component(init) {
             Some(_) if self.last_uses.is_last(init) && matches!(ty, Type::Tuple(_)) => Some(self.value(init, name)?),
             Some(_) | None => None,
@@ -132,7 +132,7 @@ impl Lowerer<'_> {
         self.fresh_dest(ty, name, fold.span())
     }
 
-    /// Whether a component of a variable has something in the memory of an array.
+    /// Whether a component of a variable aliases the memory of an array.
     fn shares(&self, var: &Var, path: &[usize], array: &ArrayView) -> bool {
         let mut bases = Vec::new();
         if let Some(view) = self.env.get(var).and_then(|view| path.iter().try_fold(view, part_of)) {
@@ -203,7 +203,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Computes a value in a place of its own first.
+    /// Computes a value into a temporary first.
     fn put_aside(&mut self, change: Change, value: &Expr, dest: &Dest, span: Span) -> Result<()> {
         let (block, ()) = self.nested(|this| {
             let ty = this.type_of(value)?;
@@ -251,7 +251,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Two branches of which one at least changes arrays in place: what both leave in one place is not copied.
+    /// Two branches, at least one of which updates arrays in place: a value that both leave in the same memory is not copied.
     pub fn changed_in_branches(&mut self, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
         let test = self.scalar(cond)?;
         let (mut then, x) = self.branch(cond, true, |this| this.value(a, name))?;
@@ -288,7 +288,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// A component of a value; a value that is no tuple is its own.
+/// A component of a value; a value that is no tuple is its only component.
 pub fn part_of<'v>(view: &'v View, k: &usize) -> Option<&'v View> {
     match view {
         View::Tuple(parts) => parts.get(*k),
@@ -296,7 +296,7 @@ pub fn part_of<'v>(view: &'v View, k: &usize) -> Option<&'v View> {
     }
 }
 
-/// Whether two arrays have all elements in common or none: rows of one block with as many indices taken.
+/// Whether two views are identical or disjoint: rows of one block at the same depth.
 fn is_apart_or_same(a: &ArrayView, b: &ArrayView) -> bool {
     let mut leaves = a.leaves.iter().zip(&b.leaves);
     leaves.all(|(a, b)| a.base == b.base && a.dims == b.dims && a.taken.len() == b.taken.len())

@@ -33,7 +33,7 @@ pub enum View {
     Array(ArrayView),
 }
 
-/// A place of some type, to be written once.
+/// A destination of some type, to be written once.
 #[derive(Clone, Debug)]
 pub enum Dest {
     Scalar(Target),
@@ -41,7 +41,7 @@ pub enum Dest {
     Array(ArrayView),
 }
 
-/// A scalar place.
+/// A scalar destination.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     Local(Id),

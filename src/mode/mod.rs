@@ -1,12 +1,12 @@
-//! How derivatives are computed: forward by columns, or backwards in one sweep.
+//! The mode of each derivative: forward by columns, or reverse.
 //!
-//! In: a program in which a `gradient`, `valueAndGradient`, `vjp` or `jacobian` is one term, `vjp`. Out: the same values, with the
-//! `vjp`s left that `ad` is to compute backwards and the others as columns of `dual`s. Each form is looked at alone, the
-//! innermost first.
+//! In: a program in which a `gradient`, `valueAndGradient`, `vjp` or `jacobian` is one term, `vjp`. Out: the same, where `vjp`s
+//! that are left are for reverse mode, and the others are columns of `dual`s. Each form is decided by itself, the innermost
+//! first.
 //!
 //!     vjp(x = v, w = 1.0). f x   forward: build(length v, i. (dual(x = v, dx = e_i). f x).1)   reverse: as it is
 //!
-//! Nothing here optimises or compares: who chooses is asked for each form.
+//! Nothing here optimises or compares: a callback decides for each form.
 
 mod forward;
 mod rows;

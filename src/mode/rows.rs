@@ -7,7 +7,7 @@
 //!     forward: let columns = build n (fun i -> (dual(x = v, dx = e_i). f x).1) in build m (fun k -> build n (fun i -> columns[i][k]))
 //!     reverse: build m (fun k -> (vjp(x = v, w = e_k). f x).1)
 //!
-//! Lengths are measured on the value of the body, which nobody computes where its type says them.
+//! Lengths are taken from the value of the body, which is dead code where the type gives them.
 
 use crate::ir::Expr;
 use crate::ir::doubles::{each_double, read, tangents, unit};

@@ -19,12 +19,12 @@ use super::sum;
 
 /// The terms of a step, each with its sign, in their order.
 pub struct Added {
-    /// What stands around them, the outermost first.
+    /// The enclosing lets and checks, the outermost first.
     pub around: Vec<Around>,
     pub terms: Vec<(Expr, bool)>,
 }
 
-/// What terms stand behind.
+/// A let or check around the terms.
 pub enum Around {
     Let(Var, Expr),
     Check(Expr, Status),
@@ -90,7 +90,7 @@ impl Added {
         }
     }
 
-    /// A term, without what all its branches add.
+    /// A term, without the part that all its branches add.
     fn push(&mut self, term: &Expr, positive: bool) {
         match term.term() {
             Term::Let(x, value, body) => {
@@ -109,7 +109,7 @@ impl Added {
         }
     }
 
-    /// Whether a variable is in a term, or in what terms need.
+    /// Whether a variable is free in a term, or in a let that terms use.
     pub fn mentions(&self, x: &Var) -> bool {
         self.terms.iter().any(|(term, _)| mentions(term, x))
             || self.around.iter().any(|around| match around {
@@ -123,7 +123,7 @@ impl Added {
         self.around.iter().any(|around| matches!(around, Around::Let(x, _) if mentions(term, x)))
     }
 
-    /// A term behind what stands around.
+    /// A term inside the enclosing lets and checks.
     pub fn behind(&self, body: Expr) -> Expr {
         self.around.iter().rev().fold(body, |body, around| match around {
             Around::Let(x, value) => Expr::let_(x.clone(), value.clone(), body),
@@ -148,7 +148,7 @@ pub fn without_common(expr: &Expr) -> Option<(Vec<(Expr, bool)>, Expr)> {
     (!common.is_empty()).then(|| (common, Expr::if_(c.clone(), total(then), total(otherwise))))
 }
 
-/// The terms of a sum, of which each loop begins at 0, with what it began with as a term.
+/// The terms of a sum; each loop starts at 0, and its former initial value is a term.
 fn from_zero(sum: &Expr) -> Vec<(Expr, bool)> {
     let mut terms = Vec::new();
     sum::terms(sum, true, &mut terms);
@@ -162,7 +162,7 @@ fn from_zero(sum: &Expr) -> Vec<(Expr, bool)> {
     terms.into_iter().flat_map(begin).collect()
 }
 
-/// What equals a variable where a condition holds.
+/// The term that equals a variable where a condition holds.
 fn equalities(cond: &Expr) -> Vec<(Var, Expr)> {
     let Term::Prim(Prim::Eq, args) = cond.term() else { return Vec::new() };
     let [a, b] = args.as_slice() else { return Vec::new() };
@@ -173,7 +173,7 @@ fn equalities(cond: &Expr) -> Vec<(Var, Expr)> {
     named(a, b).into_iter().chain(named(b, a)).collect()
 }
 
-/// Takes out of others what equals a term where the equalities hold, as it is there. A 0 stays.
+/// Subtracts a term from others that equal it under the given equalities. A 0 remains.
 fn take(term: &(Expr, bool), others: &mut Vec<(Expr, bool)>, equal: &[(Var, Expr)]) -> Option<(Expr, bool)> {
     let is_it = |other: &Expr| {
         let there = |(x, value): &(Var, Expr)| mentions(other, x) && same(&substitute(other, &[(x.clone(), value.clone())]), &term.0);
@@ -186,7 +186,7 @@ fn take(term: &(Expr, bool), others: &mut Vec<(Expr, bool)>, equal: &[(Var, Expr
     Some(others.remove(at))
 }
 
-/// A difference, or a product with one, the other way round.
+/// A negated difference, or a product with one.
 fn negated(expr: &Expr) -> Option<Expr> {
     let Term::Prim(prim, args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };
@@ -209,7 +209,7 @@ pub fn total(terms: Vec<(Expr, bool)>) -> Expr {
     }
 }
 
-/// The accumulator and the sum of terms, apart, so that no term's condition takes it along.
+/// The accumulator and the sum of terms, separately, so that the accumulator is not moved into a term's condition.
 pub fn accumulated(acc: &Var, terms: Vec<(Expr, bool)>) -> Option<Expr> {
     let (sum, is_positive) = sum::sum_of(terms)?;
     Some(Expr::prim(if is_positive { Prim::Add } else { Prim::Sub }, vec![Expr::var(acc), sum]))

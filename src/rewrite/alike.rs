@@ -1,6 +1,6 @@
-//! Equality of terms up to the names of what they bind, and a question about types that rules share.
+//! Alpha-equivalence of terms, replacement of equal subterms, and a predicate on types that rules share.
 //!
-//! In: two terms. Out: whether they are one. Literals are compared by their bits: 0.0 is not -0.0.
+//! In: two terms. Out: whether they are equal up to renaming. Literals are compared by their bits: 0.0 is not -0.0.
 //!
 //!     fun i -> v[i]   and   fun j -> v[j]   are alike
 
@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Term, Var};
 
-/// Equality of terms up to the names of what they bind.
+/// Alpha-equivalence.
 pub fn same(a: &Expr, b: &Expr) -> bool {
     a.is_same(b) || a.shape() == b.shape() && a.fingerprint() == b.fingerprint() && same_with(a, b, &mut Vec::new(), &mut None)
 }
 
-/// The variable or literal that, put for `hole`, makes the pattern the same as the term.
+/// The variable or literal that, substituted for `hole`, makes the pattern equal to the term.
 pub fn instance(pattern: &Expr, hole: &Var, term: &Expr) -> Option<Expr> {
     let mut hole = Some(Hole { var: hole, by: None });
     same_with(pattern, term, &mut Vec::new(), &mut hole).then_some(hole?.by).flatten()
@@ -95,14 +95,14 @@ pub fn same_head(a: &Expr, b: &Expr) -> bool {
     heads && a.term().children().len() == b.term().children().len()
 }
 
-/// Puts `by` for every term that is the same as `term`, also where it is reached only sometimes.
+/// Replaces every term equal to `term` by `by`, conditionally evaluated ones too.
 pub fn replace(expr: &Expr, term: &Expr, by: &Expr) -> Expr {
     let mut replacements = Replacements::default();
     replacements.add(term, by);
     replacements.done_in(expr)
 }
 
-/// Terms, and what is put for each, all in one walk.
+/// Several replacements, done in one walk.
 #[derive(Default)]
 pub struct Replacements {
     by_shape: FxHashMap<u64, Vec<(Expr, Expr)>>,
@@ -117,7 +117,7 @@ impl Replacements {
         self.by_shape.entry(term.shape()).or_default().push((term.clone(), by.clone()));
     }
 
-    /// Puts what was added for every term that is the same, the outermost first, also where it is reached only sometimes.
+    /// Replaces every term equal to one that was added, the outermost first, conditionally evaluated ones too.
     pub fn done_in(&self, expr: &Expr) -> Expr {
         if self.least.is_none_or(|least| expr.node_count() < least) {
             return expr.clone();

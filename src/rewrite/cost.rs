@@ -1,14 +1,14 @@
-//! What a term costs to evaluate, as far as rules ask.
+//! Cost estimates of terms, for the conditions of rules.
 //!
-//! In: a term. Out: whether an element of a `build` is as cheap to compute as to read back; how much a term
-//! is worth to compute once instead of often.
+//! In: a term. Out: whether an element of a `build` is as cheap to recompute as to load; whether a term is worth hoisting,
+//! sharing or storing.
 
 use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 /// Whether computing any element (through directly nested builds) costs at most what reading it from
 /// memory does: one read, one operation or one comparison, and neither a function nor a loop. A condition on Index that is the same for
-/// all elements costs nothing: it is known before. What one element alone has costs next to nothing.
+/// all elements costs nothing, as it can be hoisted; work of a single element is negligible.
 pub fn element_is_cheap(build: &Expr) -> bool {
     let (mut levels, mut indices) = (0, Vec::new());
     let mut element = build;
@@ -37,7 +37,7 @@ pub fn element_is_cheap(build: &Expr) -> bool {
     levels > 0 && operations(always).is_some_and(|work| work <= levels)
 }
 
-/// Whether computing one element more than there are costs less than to write and read them all, if they are two or more.
+/// Whether computing one extra element costs less than storing and loading two or more.
 pub fn element_is_short(build: &Expr) -> bool {
     let mut element = build;
     while let Term::Build { body, .. } = element.term() {
@@ -46,8 +46,7 @@ pub fn element_is_short(build: &Expr) -> bool {
     operations(element).is_some_and(|work| work <= 5)
 }
 
-/// Whether elements are cheap and have a part that one element alone has: a sum of them needs no loop for that part, but only where it
-/// sees it.
+/// Whether elements are cheap and have a part that only one of them has: a sum needs no loop for that part once it is inlined.
 pub fn element_is_hot(build: &Expr) -> bool {
     let (mut element, mut indices) = (build, Vec::new());
     while let Term::Build { i, body, .. } = element.term() {
@@ -60,7 +59,7 @@ pub fn element_is_hot(build: &Expr) -> bool {
 /// So many operations are cheap beside what a part of one element saves.
 const HOT_OPERATIONS: u32 = 12;
 
-/// Whether a term has a choice that is made for one of the elements.
+/// Whether a term has a conditional that selects a single element.
 fn has_choice(expr: &Expr, indices: &[&Var]) -> bool {
     let chooses = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, _)) && indices.iter().any(|i| mentions(cond, i));
     matches!(expr.term(), Term::If(cond, ..) if chooses(cond)) || expr.term().children().any(|child| has_choice(child, indices))
@@ -105,7 +104,7 @@ pub fn is_costly(prim: Prim) -> bool {
     matches!(prim, Prim::Div | Prim::Sqrt) || is_function(prim)
 }
 
-/// Whether it takes longer than writing a number and reading it twice: a function of the C library.
+/// Whether it takes longer than a store and two loads: a function of the C library.
 fn is_function(prim: Prim) -> bool {
     match prim {
         Prim::Pow => true,

@@ -1,8 +1,8 @@
-//! The engine that brings a term to normal form: innermost first, without starting again at the root.
+//! The normaliser: innermost first, without restarting at the root.
 //!
 //! In: a term, a set of rules, the [`Facts`] of its place. Out: the term on which no rule of the set fires.
-//! A pass goes over the term once, carrying substitutions along instead of doing them at each `let`; when a
-//! rule fires, only what the rule made is visited again. Passes repeat until one changes nothing, because
+//! A pass traverses the term once, with an environment of pending substitutions in place of one traversal for each `let`; when a
+//! rule fires, only its result is visited again. Passes repeat until one changes nothing, because
 //! occurrence counts are taken at the start of each.
 //!
 //!     let a = (x, 1) in a.0 * a.1   →   x
@@ -18,7 +18,7 @@ use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
 
 use super::derivation::Log;
 use super::facts::Facts;
-use super::rule::{Figure, Head, Rule};
+use super::rule::{Head, Part, Rule};
 use super::rules::lambda::{floated, is_free, strict_operands};
 use super::uses::Uses;
 
@@ -60,7 +60,7 @@ impl Budget {
     pub fn step(&mut self, rule: &Rule, facts: &Facts) -> Result<(), OutOfSteps> {
         self.steps += 1;
         let grown = facts.take_grown();
-        if rule.figure == Figure::Own {
+        if rule.part == Part::User {
             self.grown += grown;
         }
         if self.steps > self.step_limit || self.grown > GROWTH * self.step_limit { Err(OutOfSteps) } else { Ok(()) }
@@ -107,7 +107,7 @@ pub fn innermost(
     Ok(expr)
 }
 
-/// What was substituted since the last node known to be normal: which normal nodes below must be looked at again.
+/// The variables substituted since the last normal node: normal nodes that mention them are visited again.
 #[derive(Clone, Copy)]
 enum Fresh {
     Nothing,
@@ -133,11 +133,11 @@ struct Pass<'a> {
     facts: &'a mut Facts,
     budget: &'a mut Budget,
     log: &'a mut Log,
-    /// Values for variables whose lets are gone, and how often each was used. Binders are unique: one table does.
+    /// The values of variables whose lets were removed, and how often each was used. Binders are unique, so one table is enough.
     table: FxHashMap<Var, (Expr, u32)>,
-    /// What nodes in normal form are marked with.
+    /// The mark of nodes in normal form.
     normal: u32,
-    /// Operands behind lets and checks that leave them together with those of the terms around.
+    /// Operands whose lets and checks float out together with those of the enclosing terms.
     fronted: FxHashMap<usize, Expr>,
     /// How many terms with conditions were left as they are, whatever is known around them now.
     skipped: usize,
@@ -157,7 +157,7 @@ impl<'a> Pass<'a> {
     fn new(rules: &'a mut Candidates, facts: &'a mut Facts, budget: &'a mut Budget, log: &'a mut Log) -> Pass<'a> {
         Pass {
             lets: rules.lets,
-            atoms: rules.rules.iter().any(|rule| rule.figure == Figure::Own),
+            atoms: rules.rules.iter().any(|rule| rule.part == Part::User),
             rules,
             facts,
             budget,
@@ -305,7 +305,7 @@ impl<'a> Pass<'a> {
         let is_strict = strict_operands(expr);
         let is_front =
             |expr: &Expr| matches!(expr.term(), Term::Let(..) | Term::Check { .. }) || self.fronted.contains_key(&expr.address());
-        // what updates an array stays behind the operands that may read it
+        // an update of an array stays after the operands that may read it
         let stays = |at: usize, child: &Expr| child.has_updates() && expr.term().children().take(at).any(|before| !is_free(before));
         expr.term().children().enumerate().any(|(at, child)| is_strict(at) && is_front(child) && !stays(at, child))
     }
@@ -360,7 +360,7 @@ impl<'a> Pass<'a> {
         if value.is_atom() {
             return value.at(expr.span());
         }
-        // it was not looked at here
+        // not visited in this scope
         self.skipped += usize::from(value.has_conditions());
         if !again || is_free(&value) {
             return value;

@@ -1,11 +1,11 @@
-//! What a rule may know of the place it is applied at: the loops, lets and conditions around it.
+//! The context of a term: the loops, lets and conditions around it, and the facts that follow.
 //!
 //! In: the scopes that the engine enters. Out: answers to `0 <= i < n?`, `n > 0?`, `are these sizes equal?`,
 //! `is this condition known?`, `can this fail?`, and the [`Uses`] of let-bound variables.
 //!
 //!     build(n, i. … v[i] …)     i < n is known inside; so is n > 0
 //!
-//! Everything about sizes is asked of `ir::prove`. Limits: an unknown answer is "no".
+//! Questions about sizes go to `ir::prove`. Limits: what is not proved is answered "no".
 
 use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
@@ -24,7 +24,7 @@ use sizes::{Asked, Known, Lesson};
 mod sizes;
 mod total;
 
-/// One thing that holds in the current scope.
+/// A fact of the current scope.
 #[derive(Clone, Debug)]
 enum Fact {
     /// The condition has this value.
@@ -45,7 +45,7 @@ struct Place {
     at: usize,
     /// Inside how many loops it is bound.
     loops: usize,
-    /// Inside how many it would have to be: its value may need fewer.
+    /// The depth to which its value could be hoisted.
     needs: usize,
 }
 
@@ -79,7 +79,7 @@ pub struct Facts {
     refuted: RefCell<FxHashSet<(Asked, u64)>>,
     /// What is known of let-bound variables' occurrences.
     pub uses: Uses,
-    /// The address of the conditional at hand, if all of its branches was gone through with what its condition says.
+    /// The address of the current conditional, if its branches were already simplified under its condition.
     pub decided: Option<usize>,
     /// All functions, for calls.
     pub program: Program,
@@ -197,7 +197,7 @@ impl Facts {
         }
     }
 
-    /// The condition holds (or does not) from here on.
+    /// Assumes that the condition holds (or does not).
     pub fn assume(&mut self, cond: &Expr, value: bool) {
         match (cond.term(), value) {
             (Term::Prim(Prim::Not, args), _) => args.iter().for_each(|arg| self.assume(arg, !value)),
@@ -240,11 +240,11 @@ impl Facts {
     pub fn enter_loop(&mut self, i: &Var, n: &Expr) {
         self.push(Fact::Loop(i.clone()));
         self.learn(Lesson::Loop(i.clone(), n.clone()));
-        // one that says nothing of the count is as undecided as before
+        // a disjunction that does not mention the count stays undecided
         let says = |(cond, _): &(Expr, bool)| any_free_var(n, &mut |var| mentions(cond, var));
         let pending: Vec<(Expr, bool)> =
             self.disjunctions.iter().filter_map(|at| self.facts.get(*at)?.disjunction()).filter(says).collect();
-        // all are asked before anything more is assumed, since what is asked twice in one place is proved once
+        // all are decided before anything more is assumed, so that the prover's cache is used
         let mut undecided = pending;
         while !undecided.is_empty() {
             let (mut rest, mut left, mut seen) = (Vec::new(), Vec::new(), FxHashSet::default());
@@ -263,7 +263,7 @@ impl Facts {
         }
     }
 
-    /// The other side of a disjunction of which one side is known not to hold.
+    /// The other side of a disjunction of which one side is refuted.
     fn what_is_left(&self, cond: &Expr, value: bool) -> Option<Expr> {
         let ((Term::Prim(Prim::Or, args), true) | (Term::Prim(Prim::And, args), false)) = (cond.term(), value) else { return None };
         let [a, b] = args.as_slice() else { return None };
@@ -284,7 +284,7 @@ impl Facts {
         matches!(self.fact(var), Some(Fact::Accumulator(_)))
     }
 
-    /// Whether the term is what a fold around here accumulates, or a component of it.
+    /// Whether the term is the accumulator of an enclosing fold, or a component of it.
     pub fn accumulates(&self, expr: &Expr) -> bool {
         match expr.term() {
             Term::Var(var) => self.is_accumulator(var),
@@ -293,7 +293,7 @@ impl Facts {
         }
     }
 
-    /// How deep a variable is bound, outermost first; `None` for one that is not bound around here.
+    /// The binding depth of a variable, outermost first; `None` for one that is not in scope.
     fn depth(&self, var: &Var) -> Option<usize> {
         self.bound.get(var).map(|place| place.at)
     }
@@ -302,13 +302,12 @@ impl Facts {
         self.facts.get(self.bound.get(var)?.at)
     }
 
-    /// The number of loops around this place.
+    /// The number of enclosing loops.
     pub fn loops(&self) -> usize {
         self.loops.len()
     }
 
-    /// Inside how many of the loops around here the term must stand: those up to the innermost that one of its
-    /// variables is bound in.
+    /// The loop depth that the term needs: that of the innermost enclosing loop in which one of its variables is bound.
     pub fn level(&self, expr: &Expr) -> usize {
         if self.loops.is_empty() {
             return 0;
@@ -318,8 +317,8 @@ impl Facts {
         level
     }
 
-    /// Inside how many of the loops around here the term would have to stand if the names that it mentions were where their
-    /// values can be: what moves a let out of a loop does not change this.
+    /// The loop depth that the term would need if every let that it mentions were hoisted as far as possible: hoisting a let
+    /// does not change this.
     pub fn needs(&self, expr: &Expr) -> usize {
         let mut needs = 0;
         each_free_var(expr, &mut |var| needs = needs.max(self.bound.get(var).map_or(0, |place| place.needs)));
@@ -354,7 +353,7 @@ impl Facts {
         hasher.finish()
     }
 
-    /// Whether the term depends on every loop around here, through the values of lets too.
+    /// Whether the term depends on every enclosing loop, through the values of lets too.
     pub fn needs_all_loops(&self, expr: &Expr) -> bool {
         let (mut loops, mut seen) = (FxHashSet::default(), FxHashSet::default());
         self.loops_of(expr, &mut loops, &mut seen);
@@ -379,7 +378,7 @@ impl Facts {
         }
     }
 
-    /// The variable of the innermost loop around here, when that is a fold.
+    /// The variable of the innermost enclosing loop, if that is a fold.
     pub fn innermost_fold(&self) -> Option<&Var> {
         let at = *self.loops.last()?;
         match (self.facts.get(at.checked_sub(1)?)?, self.facts.get(at)?) {
@@ -388,7 +387,7 @@ impl Facts {
         }
     }
 
-    /// The product of the counts of the innermost `build`s around here, as far as these are literals up to `longest`.
+    /// The product of the counts of the innermost enclosing `build`s that are literals up to `longest`.
     pub fn nest(&self, longest: i64) -> i64 {
         let count = |at: &usize| match (at.checked_sub(1).and_then(|before| self.facts.get(before)), self.facts.get(*at)?) {
             (Some(Fact::Accumulator(_)), _) => None,
@@ -401,12 +400,12 @@ impl Facts {
         self.loops.iter().rev().map_while(count).fold(1, i64::saturating_mul)
     }
 
-    /// A place in the order in which variables are bound; one that is not bound around here comes last.
+    /// A sort key: the binding order; variables that are not in scope come last.
     pub fn order(&self, var: &Var) -> (usize, u32) {
         (self.depth(var).unwrap_or(usize::MAX), var.id())
     }
 
-    /// Whether the first variable is bound further out than the second.
+    /// Whether the first variable is bound outside of the second.
     pub fn is_outside(&self, x: &Var, y: &Var) -> bool {
         (self.depth(x), x.id()) < (self.depth(y), y.id())
     }
@@ -419,7 +418,7 @@ impl Facts {
         }
     }
 
-    /// In the branch of `i = k`: the variable bound further in, and what equals it; for an Index it is the same.
+    /// In the branch of `i = k`: the inner variable and the term that equals it; for an Index equality is identity.
     pub fn equality(&self, cond: &Expr) -> Option<(Var, Expr)> {
         let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
         let [a, b] = args.as_slice() else { return None };

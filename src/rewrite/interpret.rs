@@ -1,4 +1,4 @@
-//! What a strategy does to a term.
+//! Application of a strategy to a term.
 //!
 //! In: a [`Strategy`], a term, the facts of its place. Out: the new term, or `None` where it fails.
 //!
@@ -19,7 +19,7 @@ use super::strategy::{Combinator, Strategy};
 /// `Ok(None)` when the strategy fails.
 type Outcome = Result<Option<Expr>, OutOfSteps>;
 
-/// More strategies tried, or terms gone into, than this are no progress.
+/// A strategy that takes more steps than this is stopped as endless.
 const LOOKS: usize = 20_000_000;
 
 /// Everything that applying a strategy needs.
@@ -62,13 +62,13 @@ impl Interpreter<'_> {
         Ok(Some(after))
     }
 
-    /// Notes that a strategy is tried or a term gone into.
+    /// Counts an application or a descent.
     fn look(&mut self) -> Result<(), OutOfSteps> {
         self.budget.visited += 1;
         if self.budget.visited > LOOKS { Err(OutOfSteps) } else { Ok(()) }
     }
 
-    /// Notes a round of a strategy that goes on until it fails.
+    /// Counts a round of a strategy that repeats until it fails.
     fn again(&mut self) -> Result<(), OutOfSteps> {
         self.budget.steps += 1;
         if self.budget.steps > self.budget.step_limit { Err(OutOfSteps) } else { Ok(()) }

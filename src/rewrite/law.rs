@@ -144,7 +144,7 @@ impl Law {
         all.map(|(.., printed)| printed.clone())
     }
 
-    /// Says of each left side that begins as the term does, and does not match it, where the two first differ.
+    /// For each left side with the term's outermost form that does not match, records where the two first differ.
     pub fn says_what_differs(&self, expr: &Expr, facts: &Facts) {
         for equation in &self.equations {
             let begins_alike = matches!((&equation.left, expr.term()), (Pattern::Prim(wanted, _), Term::Prim(prim, _)) if wanted == prim)
@@ -287,8 +287,8 @@ impl Pattern {
         }
     }
 
-    /// Binds the metavariables of a pattern that [has the shape](Pattern::has_shape_of) of the term; `false` where one
-    /// would stand for two terms.
+    /// Binds the metavariables of a pattern that [has the shape](Pattern::has_shape_of) of the term; `false` where a repeated one
+    /// would have two values.
     fn binds<'a>(&'a self, expr: &Expr, binding: &mut Binding<'a>) -> bool {
         if let Pattern::Meta(name) = self {
             return match binding.iter().find(|(other, _)| other == name) {

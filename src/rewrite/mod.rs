@@ -1,13 +1,13 @@
 //! The optimiser: named rules, and a schedule that says where and in which order they apply.
 //!
-//! In: a core program without `dual`. Out: one that means the same and does less, and on request the
-//! derivation that led there. Nothing here knows of differentiation: that forward mode becomes as cheap as
-//! reverse mode follows from the rules (Figure 8 of the paper; Figure 9 is the schedule `paper`).
+//! In: a core program without `dual`. Out: an equivalent one with less work, and on request its derivation. Nothing here knows
+//! of differentiation: that forward mode often becomes as cheap as reverse mode follows from the rules (001 Figure 8; its
+//! Figure 9 is the schedule `paper`).
 //!
 //!     build(n, i. fold(n, s. j. s + (if j = i then 1 else 0) * b[j], 0))   →   b
 //!
 //! `rule` says what a rule is, `rules/` holds them, `strategy` parses schedules, `interpret` applies them,
-//! `engine` is the fast normaliser, `facts` what is known at a place.
+//! `engine` is the fast normaliser, `facts` the context of a term.
 
 use std::rc::Rc;
 
@@ -80,7 +80,7 @@ pub struct Optimised {
     pub program: Program,
     /// Where the options ask for it.
     pub derivation: Option<Derivation>,
-    /// What a strategy file probably does not mean.
+    /// Warnings about a strategy file.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -198,7 +198,7 @@ fn phases(strategy: &Strategy) -> Vec<(Rc<str>, &Strategy)> {
     }
 }
 
-/// What one phase leaves to the next beside the program.
+/// State that a phase hands to the next beside the program.
 #[derive(Default)]
 struct Memory {
     settled: Settled,

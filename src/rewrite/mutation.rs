@@ -12,7 +12,7 @@ use super::rule::{Apply, Rule};
 /// A rule's name, with the conditions that its law names; none of a law by itself, whose conditions are its own text.
 type AtWork = (&'static str, Option<&'static [&'static str]>);
 
-/// What is left out, and which rule is at work.
+/// The condition that is left out, and the current rule.
 #[derive(Clone, Debug, Default)]
 pub struct Mutation {
     dropped: Option<(String, String)>,
@@ -24,7 +24,7 @@ impl Mutation {
         Mutation { dropped: Some((rule.into(), condition.into())), ..Mutation::default() }
     }
 
-    /// The rule is at work, until [`Mutation::leave`].
+    /// Sets the current rule, until [`Mutation::leave`].
     pub fn enter(&self, rule: &Rule) {
         let named = matches!(rule.apply, Apply::Function(_)).then_some(rule.conditions);
         self.rule.set(Some((rule.name, named)));
@@ -34,7 +34,7 @@ impl Mutation {
         self.rule.set(None);
     }
 
-    /// Whether the rule at work does without the condition.
+    /// Whether the condition is left out for the current rule.
     pub fn drops(&self, condition: &str) -> bool {
         let Some((rule, named)) = self.rule.get() else { return false };
         let is_named = named.is_none_or(|named| named.contains(&condition));

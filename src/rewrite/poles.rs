@@ -8,7 +8,7 @@
 //!     c = 1.0 / z in let z = vectorSum x …     yes where x has n elements
 //!     c = 1.0 / p of a parameter p             no: p = 0 is a pole at every n
 //!
-//! Limits: what the body of a loop over n does is not asked, for it does nothing at n = 0.
+//! Limits: the body of a loop over n is not examined, for it is not evaluated at n = 0.
 
 use rustc_hash::FxHashSet;
 
@@ -17,7 +17,7 @@ use crate::ir::{Expr, Prim, Term, Type, Var};
 
 use super::facts::Facts;
 
-/// What the count of a loop can make infinite.
+/// Which terms a loop's count can make infinite.
 pub struct Poles<'a> {
     facts: &'a Facts,
     /// The variables that the count is computed from.

@@ -1,4 +1,4 @@
-//! Products as lists of factors: what cancels, what is common, and in which order a product is cheapest.
+//! Products as lists of factors: cancellation, common factors, and the order in which a product is cheapest.
 //!
 //! In: a term of `*`, `/` and `-`. Out: a [`Product`], a literal quotient times powers of other terms; and back again,
 //! with the factors that depend on fewer loops first, so that code motion finds them side by side.
@@ -6,8 +6,8 @@
 //!     u / (u * v)            →  v to the power -1         →  1 / v
 //!     x[i] * a / (2 * b)     →  1/2, a, b to -1, x[i]     →  a / (2 * b) * x[i]
 //!
-//! A name bound to a product is opened where one of its factors then cancels and the rest costs nothing to write
-//! again. Limits: real-number laws, so only for rules of group `algebra`.
+//! A let of a product is inlined where one of its factors then cancels and the rest is free to copy. Limits: real-number
+//! laws, so only for rules of group `algebra`.
 
 use crate::ir::{Expr, Prim, Term};
 
@@ -37,7 +37,7 @@ impl Product {
         product
     }
 
-    /// Whether it has too many factors to be looked at.
+    /// Whether it has too many factors to be considered.
     pub fn is_large(&self) -> bool {
         self.factors.len() > FACTORS
     }
@@ -109,7 +109,7 @@ impl Product {
         self.factors.len() == other.factors.len() && self.factors.iter().all(|(factor, power)| other.power(factor) == *power)
     }
 
-    /// Divided by other factors; the literals stay. What is left of a power stands beside what was taken of it, so it is a copy.
+    /// Divided by other factors; the literals stay. The rest of a power is a copy, since both occur side by side.
     pub fn without(&self, others: &[(Expr, i32)]) -> Product {
         let mut rest = self.clone();
         for (factor, power) in others {
@@ -121,12 +121,12 @@ impl Product {
         rest
     }
 
-    /// The same product, to stand beside this one.
+    /// A copy with fresh binders.
     pub fn copied(&self) -> Product {
         Product { factors: self.factors.iter().map(|(factor, power)| (copy(factor), *power)).collect(), ..*self }
     }
 
-    /// Opens names of products where a factor then cancels.
+    /// Inlines lets of products where a factor then cancels.
     fn open(&mut self, facts: &Facts) {
         if self.is_large() {
             return;

@@ -1,11 +1,11 @@
-//! Why rules do not fire: a note for each that almost did.
+//! Why rules do not fire: a record for each rule whose left side matched and whose condition failed.
 //!
-//! In: what a rule says when its left side matches and a condition does not hold, or a cost is too high. Out:
-//! [`Refusal`]s, for `smoothc explain`. Nothing is kept, and no reason made, unless somebody asked.
+//! In: the condition that failed, or the cost that was too high. Out: [`Refusal`]s, for `smoothc explain`. Without `explain`
+//! nothing is recorded and no message is built.
 //!
 //!     check-true did not fire on check 0 <= k && k < n else BOUNDS in …: not provable, of 0 <= k && k < n
 //!
-//! A term that is looked at again is forgotten first, so that what remains is about the terms that remain.
+//! The records of a term are dropped before it is visited again, so that those that are left are about terms of the result.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,17 +25,17 @@ pub struct Refusal {
     pub looked_at: Option<Expr>,
 }
 
-/// Where refusals are noted; nowhere unless asked for.
+/// The list of refusals, if one is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Refusals(Option<RefCell<Vec<Refusal>>>);
 
 impl Refusals {
-    /// A place to note them.
+    /// A list that keeps them.
     pub fn kept() -> Refusals {
         Refusals(Some(RefCell::default()))
     }
 
-    /// Whether somebody asked for them.
+    /// Whether they are kept.
     #[inline]
     pub fn are_kept(&self) -> bool {
         self.0.is_some()
@@ -47,7 +47,7 @@ impl Refusals {
         self.0.as_ref().map_or(0, |noted| noted.borrow().len())
     }
 
-    /// What was noted since `mark` is of this rule and term; nothing when the rule fired after all.
+    /// Attributes the refusals since `mark` to this rule and term; drops them if the rule fired after all.
     pub fn settle(&self, mark: usize, rule: &str, term: &Expr, fired: bool) {
         let Some(noted) = &self.0 else { return };
         let mut noted = noted.borrow_mut();
@@ -60,7 +60,7 @@ impl Refusals {
         }
     }
 
-    /// Forgets what was noted since `mark`: the terms are looked at again.
+    /// Drops the refusals since `mark`: the terms are visited again.
     pub fn forget(&self, mark: usize) {
         if let Some(noted) = &self.0 {
             noted.borrow_mut().truncate(mark);
@@ -74,7 +74,7 @@ impl Refusals {
 }
 
 impl Facts {
-    /// A rule says why it does not fire on a term that its left side matches, and what its condition looked at.
+    /// Records why a rule does not fire on a term that its left side matches, and the term that its condition is about.
     pub fn refuse(&self, reason: impl FnOnce() -> (String, Option<Expr>)) {
         if let Some(noted) = &self.refusals.0 {
             let (why, looked_at) = reason();
@@ -83,7 +83,7 @@ impl Facts {
         }
     }
 
-    /// A side condition that the rule's law names: where it does not hold, the rule says so and gives up.
+    /// A side condition of the rule's law: where it does not hold, that is recorded, and the rule does not apply.
     pub fn require(&self, condition: &str, holds: bool, looked_at: &Expr) -> Option<()> {
         if self.grants(condition, holds) {
             return Some(());

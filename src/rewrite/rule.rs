@@ -1,7 +1,7 @@
-//! What a rule is: a name, the figure it comes from, a printed law, and a function from a term to the term
+//! What a rule is: a name, the paper that prints it, a printed law, and a function from a term to the term
 //! that may replace it.
 //!
-//!     mul-one (8b)    e * 1 = 1 * e  →  e
+//!     mul-one (001 Fig. 8b)    e * 1 = 1 * e  →  e
 //!
 //! Rules are pure. `None` means "does not apply here".
 
@@ -11,26 +11,30 @@ use crate::ir::{Expr, Prim, Term};
 use super::facts::Facts;
 use super::law::Law;
 
-/// The part of the paper's Figure 8 that a rule belongs to.
+/// What a rule is about: the parts are those of Figure 8 of "Efficient and Sound Differentiable Programming", extended by rules
+/// that no paper prints. [`Rule::source`] says which rules are printed where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
-    /// 8a, the λ-calculus rules.
+pub enum Part {
+    /// Lets, calls, code motion and sharing (8a, the λ-calculus rules).
     Lambda,
-    /// 8b, the ring-structure rules.
+    /// Arithmetic (8b, the ring-structure rules).
     Ring,
-    /// 8c, the loop fusion rules.
+    /// Arrays that are built and read (8c, the loop fusion rules).
     Fusion,
-    /// 8d, the conditional rules.
+    /// Conditions (8d).
     Conditional,
-    /// 8e, the tuple normalisation rules.
+    /// Tuples (8e).
     Tuple,
-    /// 8f, the loop normalisation rules.
+    /// Loops (8f, the loop normalisation rules).
     Loop,
-    /// 8g, the loop fission rule.
+    /// Loops over tuples (8g, the loop fission rule).
     Fission,
-    /// None: declared in a strategy file.
-    Own,
+    /// Declared in a strategy file.
+    User,
 }
+
+/// The [source](Rule::source) of a rule that no paper prints.
+pub const OWN: &str = "own";
 
 /// A set of rules that `--disable` can name as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +52,9 @@ pub enum Group {
 /// One rewrite rule.
 pub struct Rule {
     pub name: &'static str,
-    pub figure: Figure,
+    /// The paper and figure that print the rule, as `001 Fig. 8c` (docs/papers.md numbers the papers), or [`OWN`].
+    pub source: &'static str,
+    pub part: Part,
     pub group: Option<Group>,
     /// The law as a person reads it: `left -> right if condition`.
     pub law: &'static str,
@@ -71,7 +77,7 @@ impl Rule {
     pub fn looks_at(&self, expr: &Expr) -> bool {
         self.head.fits(expr)
             && match &self.apply {
-                Apply::Law(law) => self.figure == Figure::Own || law.looks_at(expr),
+                Apply::Law(law) => self.part == Part::User || law.looks_at(expr),
                 Apply::Function(_) => true,
             }
     }
@@ -88,7 +94,7 @@ impl Rule {
         #[cfg(test)]
         facts.mutation.leave();
         if facts.refusals.are_kept() {
-            if let (None, Apply::Law(law), Figure::Own) = (&new, &self.apply, self.figure) {
+            if let (None, Apply::Law(law), Part::User) = (&new, &self.apply, self.part) {
                 law.says_what_differs(expr, facts);
             }
             facts.refusals.settle(mark, self.name, expr, new.is_some());
@@ -234,20 +240,5 @@ impl Group {
     /// The group of `--disable NAME`.
     pub fn named(name: &str) -> Option<Group> {
         Group::ALL.into_iter().find(|group| group.name() == name)
-    }
-}
-
-impl Figure {
-    pub fn label(self) -> &'static str {
-        match self {
-            Figure::Lambda => "8a",
-            Figure::Ring => "8b",
-            Figure::Fusion => "8c",
-            Figure::Conditional => "8d",
-            Figure::Tuple => "8e",
-            Figure::Loop => "8f",
-            Figure::Fission => "8g",
-            Figure::Own => "own",
-        }
     }
 }

@@ -7,8 +7,8 @@
 //!
 //! `rule double : x + x -> 2.0 * x if atomic x` declares a rule of the user's own; further lines of it are indented.
 //! `;` binds tighter than `<+`; a combinator takes the atom after it. `let name (s) = …` is expanded where
-//! it is used, so strategies do not recurse: `repeat` and the traversals do. After Visser's Stratego and
-//! ELEVATE.
+//! it is used, so strategies do not recurse: `repeat` and the traversals do. After 002 Section 5,
+//! Visser's Stratego and ELEVATE.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::Span;
 
 use super::law::Law;
-use super::rule::{Apply, Figure, Head, Rule};
+use super::rule::{Apply, Head, OWN, Part, Rule};
 use super::rules;
 
 /// The schedules that are built in; strategies may use their definitions, those of the last by preference.
@@ -112,7 +112,7 @@ impl Strategy {
     pub fn own_rules(&self) -> Vec<&'static Rule> {
         let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
         self.each_rule(&mut |rule| {
-            if rule.figure == Figure::Own && seen.insert(std::ptr::from_ref(rule)) {
+            if rule.part == Part::User && seen.insert(std::ptr::from_ref(rule)) {
                 found.push(rule);
             }
         });
@@ -280,7 +280,8 @@ fn declared_rule(text: &str, file: u32, at: usize) -> Result<&'static Rule, Diag
     let (name, law): (&'static str, &'static str) = (name.to_string().leak(), law.leak());
     Ok(Box::leak(Box::new(Rule {
         name,
-        figure: Figure::Own,
+        source: OWN,
+        part: Part::User,
         group: None,
         law,
         conditions: &[],

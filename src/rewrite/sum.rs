@@ -1,4 +1,4 @@
-//! Sums as lists of products: like terms, common factors, and what an arithmetic term costs.
+//! Sums as lists of products: like terms, common factors, and the cost of arithmetic terms.
 //!
 //! In: a term of `+`, `-`, `*`, `/`. Out: its [`simplified`] form, where that does less work in the innermost loop that it
 //! stands in.
@@ -6,8 +6,8 @@
 //!     x * y + y * x              →  2 * (x * y)
 //!     a * u / d - b * u / d      →  (a - b) * u / d
 //!
-//! What a fold accumulates stays at the front, and a term that is zero unless a condition holds stays by itself: other
-//! rules look for them there. Limits: real-number laws, so only for rules of group `algebra`.
+//! A fold's accumulator stays first, and a term that is zero unless a condition holds stays separate: other rules match this
+//! form. Limits: real-number laws, so only for rules of group `algebra`.
 
 use crate::ir::{Expr, Prim, Term, Type};
 
@@ -105,10 +105,10 @@ fn rearranged(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     append(&mut whole, sum, !negative);
     let whole = whole?;
-    // most are as they should be
+    // the common case: already ordered
     let is_new = whole.shape() != expr.shape() || !same(&whole, expr);
     let is_less = is_new && work(&whole, facts) < work(expr, facts);
-    facts.grants("that is less work in the innermost loop", is_less).then_some(whole)
+    facts.grants("the innermost loop then does less work", is_less).then_some(whole)
 }
 
 fn append(sum: &mut Option<Expr>, term: Expr, positive: bool) {
@@ -121,7 +121,7 @@ fn append(sum: &mut Option<Expr>, term: Expr, positive: bool) {
     });
 }
 
-/// Like terms collected and common factors taken out; without its sign, and whether it has one.
+/// Like terms collected and common factors taken out; the absolute term, and whether it is negated.
 pub fn collected(products: Vec<Product>, facts: &Facts) -> (Expr, bool) {
     if let [single] = products.as_slice() {
         return single.to_signed(facts);
@@ -168,13 +168,13 @@ pub fn collected(products: Vec<Product>, facts: &Facts) -> (Expr, bool) {
     (whole.unwrap_or_else(|| Expr::double(0.0)), a.1)
 }
 
-/// The common factors times what is left of each product.
+/// The common factors times the sum of the remaining products.
 fn times(common: Vec<(Expr, i32)>, list: &[Product], facts: &Facts) -> (Expr, bool) {
     let mut rest = Vec::new();
     for product in list {
         let product = product.without(&common);
         match product.factors.as_slice() {
-            // a sum that stood as a factor joins the terms around it
+            // a remaining factor that is a sum is merged into the sum around it
             [(factor, 1)] if matches!(factor.term(), Term::Prim(Prim::Add | Prim::Sub, _)) => {
                 let mut inner = Vec::new();
                 terms(factor, true, &mut inner);
@@ -207,7 +207,7 @@ fn times(common: Vec<(Expr, i32)>, list: &[Product], facts: &Facts) -> (Expr, bo
     (whole, negative != other)
 }
 
-/// What all products have, with the smaller of their powers.
+/// The factors that all products have, with the smallest power.
 fn common_factors(list: &[Product]) -> Vec<(Expr, i32)> {
     let Some((first, others)) = list.split_first() else { return Vec::new() };
     let common = first.factors.iter().filter_map(|(factor, power)| {
@@ -254,12 +254,12 @@ fn in_order(mut parts: Vec<(Expr, bool)>, facts: &Facts) -> (Expr, bool) {
     (whole.unwrap_or_else(|| Expr::double(0.0)), negative)
 }
 
-/// What the operations of an arithmetic term cost, from the innermost loop outwards: the first difference decides. A
-/// division counts as three operations. What is no arithmetic is not counted. A name counts where its value can be computed:
-/// were it where the name is bound, writing the value out would seem to be less work until it has a name again.
+/// The cost of an arithmetic term, from the innermost loop outwards; compared lexicographically. A division counts as three
+/// operations, other terms not at all. A let-bound name counts at the depth to which its value can be hoisted: counted at its
+/// binding, inlining it would seem to save work until it is named again.
 pub fn work(expr: &Expr, facts: &Facts) -> Vec<u32> {
     let mut levels = vec![0; facts.loops() + 3];
-    // at last how much there is to read
+    // finally the size of the term
     if let Some((last, levels)) = levels.split_first_mut() {
         add_work(expr, facts, levels);
         *last = leaves(expr);

@@ -1,4 +1,4 @@
-//! How often and where each variable occurs: what `let` rules must know before they move a value.
+//! Occurrence analysis: how often and where each variable occurs, which `let` rules ask before they move a value.
 //!
 //! In: a term. Out: for every variable a [`Use`]: occurrences, whether one is inside a loop (or a `dual`)
 //! that the binder is outside of, and how many only measure or index it.
@@ -25,7 +25,7 @@ pub struct Use {
     pub indexed: u32,
     /// Those of them whose index is a literal.
     pub literal: u32,
-    /// Those of them that no loop runs again.
+    /// Those of them that are not repeated by a loop.
     pub straight: u32,
     /// Those of them that read each element at most once.
     pub fused: u32,
@@ -34,7 +34,7 @@ pub struct Use {
 }
 
 impl Use {
-    /// For a variable that nothing is known of.
+    /// For a variable whose occurrences are unknown.
     pub const MANY: Use = Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, literal: 0, straight: 0, fused: 0, levels: 0 };
 
     /// Only `x[i]` and `length x`.
@@ -56,7 +56,7 @@ impl Uses {
         walk.uses
     }
 
-    /// What is known of a variable; one that the table has not seen may occur anywhere.
+    /// The occurrences of a variable; one that is not in the table may occur anywhere.
     pub fn get(&self, var: &Var) -> Use {
         self.table.get(var).copied().unwrap_or(Use::MANY)
     }
@@ -66,7 +66,7 @@ impl Uses {
         self.table.contains_key(var)
     }
 
-    /// Notes that a term with these free variables was copied: nothing is known of them any more.
+    /// A term with these free variables was copied: their counts are no longer valid.
     pub fn copied(&mut self, expr: &Expr) {
         if let Term::Var(var) = expr.term() {
             self.table.insert(var.clone(), Use::MANY);
@@ -74,7 +74,7 @@ impl Uses {
         expr.term().each_child(&mut |child| self.copied(child));
     }
 
-    /// Notes that a variable was put for another.
+    /// A variable was substituted for another.
     pub fn renamed(&mut self, from: &Var, to: &Var) {
         let (from, to_use) = (self.get(from), self.get(to));
         let merged = Use {

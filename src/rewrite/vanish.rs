@@ -1,7 +1,7 @@
-//! Where a term is 0: at which of a loop's indices it need not be.
+//! Sparsity: at which of a loop's indices a term may be other than 0.
 //!
-//! In: a term of a loop's body, and the loop's index i. Out: the few indices k, not changed by the loop, such that the term is 0
-//! unless i is one of them.
+//! In: a term of a loop's body, and the loop's index i. Out: the few loop-invariant indices k such that the term is 0 unless i
+//! is one of them.
 //!
 //!     (if i = k then a else 0.0) * b[i]                              k
 //!     let t = (if i = k then a else 0.0) in t * x + (if l = i then y else 0.0)    k and l
@@ -20,12 +20,12 @@ use super::facts::Facts;
 use super::rules::ring::is_number;
 use super::rules::solve::solution;
 
-/// So many nodes are looked at.
+/// The analysis visits at most so many nodes.
 const NODES: usize = 10_000;
-/// More indices than this are not few.
+/// At most so many indices.
 const FEW: usize = 9;
 
-/// What is known of a value: where it may be other than 0.
+/// The support of a value: where it may be other than 0.
 #[derive(Clone)]
 enum Places {
     Few(Vec<Expr>),
@@ -38,7 +38,7 @@ pub struct Vanishing<'a> {
     facts: &'a Facts,
     i: &'a Var,
     known: HashMap<Var, Places>,
-    /// What is bound inside the loop.
+    /// The variables bound inside the loop.
     inside: HashSet<Var>,
     nodes: usize,
 }
@@ -48,7 +48,7 @@ impl<'a> Vanishing<'a> {
         Vanishing { facts, i, known: HashMap::new(), inside: HashSet::from([i.clone()]), nodes: NODES }
     }
 
-    /// Takes note of a let around the terms.
+    /// Enters a let around the terms.
     pub fn bind(&mut self, x: &Var, value: &Expr) {
         let places = self.places(value);
         self.inside.insert(x.clone());
@@ -93,7 +93,7 @@ impl<'a> Vanishing<'a> {
                 (Prim::Add | Prim::Sub, [a, b]) => self.few(a).and_then(|few| union(few, self.few(b)?)),
                 _ => None,
             },
-            // as long as the accumulator is 0 it stays 0 where the step is
+            // an accumulator that is 0 stays 0 in every step that adds 0
             Term::Fold { acc, i, body, init, .. } if term.ty() == &Type::Double => self.few(init).and_then(|few| {
                 self.inside.extend([acc.clone(), i.clone()]);
                 self.known.insert(acc.clone(), Places::Few(Vec::new()));

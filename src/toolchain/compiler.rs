@@ -3,7 +3,7 @@
 //!
 //! In: C text and where the result goes. Out: a shared library, an object or a static library there, or a
 //! diagnostic: E0903 when there is no compiler, with how to install one; E0902 when the compiler rejects the
-//! text, which is a bug of smoothc. Flags are those of CLI.md, Emitted C.
+//! text, which is a bug of smoothc. Flags are those of docs/cli.md, How C is compiled.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ impl Arithmetic {
         if strict_fp { Arithmetic::Strict } else { Arithmetic::Fast }
     }
 
-    /// The compiler's flags, of CLI.md, Emitted C.
+    /// The compiler's flags, of docs/cli.md, How C is compiled.
     pub fn flags(self) -> Vec<&'static str> {
         let simd: &[&str] = match self {
             Arithmetic::Fast => &["-DSMOOTH_SIMD"],
@@ -62,7 +62,7 @@ impl From<Arithmetic> for Mode {
 }
 
 impl Mode {
-    /// The compiler's flags, of CLI.md, Emitted C.
+    /// The compiler's flags, of docs/cli.md, How C is compiled.
     pub fn flags(self) -> Vec<&'static str> {
         let flags = self.arithmetic.flags().into_iter().chain(self.parallel.then_some(OPENMP));
         flags.filter(|flag| !self.portable || *flag != NATIVE).collect()

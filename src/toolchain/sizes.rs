@@ -1,7 +1,7 @@
 //! The numbers behind sizes: from `n = 3` to the shape of `Array<Double * Double, 2 * n>`.
 //!
 //! In: types over size names and the numbers that these have in one call. Out: [`Shape`]s. Opaque sizes
-//! (`n / 2`, `max n m`) are evaluated as LANGUAGE.md says: Index arithmetic wraps. A size that depends on
+//! (`n / 2`, `max n m`) are evaluated as docs/language.md says: Index arithmetic wraps. A size that depends on
 //! data has no number.
 
 use super::flat::{Column, Flat, Shape};

@@ -1,4 +1,4 @@
-//! What a status means: the run-time errors of LANGUAGE.md as diagnostics.
+//! What a status means: the run-time errors of docs/language.md as diagnostics.
 //!
 //! In: a `smooth_status` that emitted code returned. Out: the diagnostic of the same code that the
 //! interpreter reports for the same error; only the interpreter knows the place inside the entry.

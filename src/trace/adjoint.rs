@@ -1,4 +1,4 @@
-//! The way back over a trace.
+//! The backward pass over a trace (005 Figure 6).
 //!
 //! In: a record with the point and the cotangent. Out: for each entry that the point reaches and that the result depends on its
 //! adjoint, the last operation first: the sum of what those give back that use it, which all come later; then the point's
@@ -86,7 +86,7 @@ impl Sums {
     }
 }
 
-/// The lines of the way back.
+/// The lines of the backward pass.
 pub fn back(record: &Record, point: &Point, names: &Names) -> Result<Adjoint, Diagnostic> {
     let mut sums = Sums::new(record, point);
     sums.begin(&record.result, &point.cotangent, &|operand| names.term(record, operand));

@@ -16,7 +16,7 @@ use crate::source::Span;
 use crate::syntax::ast::{Expr, ExprKind, UnOp};
 use crate::syntax::parse_expr;
 
-/// How tightly a term holds together, as in LANGUAGE.md, Expressions.
+/// How tightly a term holds together, as in docs/language.md, Expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Sum,

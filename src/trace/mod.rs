@@ -1,7 +1,7 @@
-//! `eval --trace`: a run as a straight line of operations on Doubles, and the way back over that line.
+//! `eval --trace`: a run as a straight line of operations on Doubles, and the backward pass over that line.
 //!
 //! In: the interpreter's [`Record`]. Out: lines of text; with a derivative also those of the adjoints, and their values. This is
-//! reverse mode as Abadi and Plotkin define it ("A Simple Differentiable Programming Language"): evaluate to a trace, which has
+//! reverse mode as Abadi and Plotkin define it (005 Section 3): evaluate to a trace, which has
 //! no branches, then differentiate the trace. It shares nothing with `ad`: [`adjoint`] goes back over what was done, by laws
 //! that [`law`] reads off the primitives' rows, at the numbers that were met.
 //!
@@ -32,7 +32,7 @@ pub struct Trace {
     pub adjoint: Option<Adjoint>,
 }
 
-/// The way back.
+/// The backward pass.
 pub struct Adjoint {
     /// What has an adjoint, from the result on; the point's Doubles at the end, in their order.
     pub lines: Vec<String>,

@@ -1,4 +1,4 @@
-//! The built-in names: constants of Figure 3 and the differentiation API of Figure 6 and LANGUAGE.md.
+//! The built-in names: constants and differentiation forms, of 001 Figures 3 and 6 and beyond (docs/language.md).
 //!
 //! In: a name. Out: what it is, and its type with fresh holes. `build n f` and friends whose result's size
 //! is an argument's value link the two by a size hole per argument.
@@ -234,7 +234,7 @@ pub fn shaped(api: Api, holes: &mut Holes, level: u32) -> Option<(Vec<Ty>, Ty, T
     Some((vec![Ty::fun(vec![point.clone()], value.clone()), point.clone()], point, value))
 }
 
-/// Figure 6's types and those of the plain forms: the function, the point (and the tangent of `jvp`). As a value `jacobian`
+/// 001 Figure 6's types and those of the plain forms: the function, the point (and the tangent of `jvp`). As a value `jacobian`
 /// and `hessian` are for vectors.
 fn form(api: Api, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty) {
     let (n, m, k) = (holes.fresh_size(), holes.fresh_size(), holes.fresh_size());

@@ -1,12 +1,12 @@
 //! The differentiation API, desugared to `build`, projections and `dual`.
 //!
-//! In: a form of Figure 6 or LANGUAGE.md's table, a function and a point. Out: core with `dual` and `vjp`; how a `vjp` is
+//! In: a form of docs/language.md, Derivatives, a function and a point. Out: core with `dual` and `vjp`; how a `vjp` is
 //! computed `mode` chooses. The point is bound anew inside, so everything else is a constant there.
 //!
 //!     jvp f v dv     →   (dual(x = v, dx = dv). f x).1
 //!     gradient f v   →   (vjp(x = v, w = 1.0). f x).1
 //!
-//! The paper's forms keep the value beside the derivative and put the input's index first (Figures 5, 6);
+//! The paper's forms keep the value beside the derivative and put the input's index first (001 Figures 5, 6);
 //! `jacobian` has a row for each Double of the result.
 
 use std::rc::Rc;
@@ -142,7 +142,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// `deriv e x`: D of `fun x -> e` at x (Figure 5).
+    /// `deriv e x`: D of `fun x -> e` at x (001 Figure 5).
     pub(super) fn deriv(&mut self, subject: &'a ast::Expr, point: &'a ast::Name, scope: &Scope<'a>, span: Span) -> Result<Expr> {
         let at = match scope.values.get(&point.text) {
             Some(Bind::Value(value)) => value.clone(),

@@ -7,7 +7,7 @@
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
 //! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `pattern`, `record` with
 //!    `fields`, `slice`, `special`, `canonical`, `shapes`), and turns the differentiation API into `dual` and `vjp` (`derive`).
-//! 4. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
+//! 4. `library` describes the library's functions. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
 //!
 //!     let sq x = x * x   →   sq (x: Double) : Double = x * x
 
@@ -24,6 +24,7 @@ mod fields;
 mod forms;
 mod free;
 mod infer;
+mod library;
 pub mod modules;
 mod operator;
 mod pattern;
@@ -46,6 +47,7 @@ use crate::source::{SourceMap, Span};
 
 pub use derive::{Derive, Kind, Parameters};
 pub use free::{Free, NAME as EXPRESSION, expression};
+pub use library::{Described, library};
 pub use modules::Loader;
 pub use signature::Signature;
 pub use specialise::FixedSize;

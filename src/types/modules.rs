@@ -11,8 +11,8 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{Decl, Module, Name, OpenWhat, TypeDecl};
 
-/// The M-tilde library of Figure 4 and what the paper's programs use beside it.
-const LINALG: &str = include_str!("linalg.smooth");
+/// The M-tilde library of 001 Figure 4 and what the paper's programs use beside it.
+pub const LINALG: &str = include_str!("linalg.smooth");
 /// What a source map calls it.
 pub const LIBRARY: &str = "linalg";
 

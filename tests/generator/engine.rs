@@ -58,7 +58,7 @@ pub enum With {
     /// The interpreter, derivatives computed forward.
     Forward,
     C,
-    /// C whose way back keeps three states of a loop.
+    /// C whose backward pass keeps three states of a loop.
     Checkpoints,
     /// C whose loops three threads share.
     Threads,
@@ -515,7 +515,7 @@ pub(super) fn explained(typed: &Core, case: &Case, found: &[Column]) -> bool {
     of_nothing(typed, case, found) || ill_conditioned(typed, case, found)
 }
 
-/// Whether the difference is a zero tangent that met an infinite slope, of a variable without elements, or on the way back
+/// Whether the difference is a zero tangent that met an infinite slope, of a variable without elements, or in the backward pass
 /// of a derivative: the interpreter sees that nothing reaches the place, `ad` that something may. All the rest agrees to rounding.
 fn of_nothing(typed: &Core, case: &Case, found: &[Column]) -> bool {
     let Ok(expected) = &case.meaning else { return false };

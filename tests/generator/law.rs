@@ -1,4 +1,4 @@
-//! Cheap gradients (RULES.md, second edition): a function beside its value and gradient, and what both cost.
+//! Cheap gradients (docs/language.md): a function beside its value and gradient, and what both cost.
 //!
 //! In: a program after `types` and one of its functions. Out: [`Pair`]s: the function with its value and gradient in all
 //! parameters that are made of Doubles, where a result is no Double that of the sum of its Doubles; and each gradient form of

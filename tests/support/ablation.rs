@@ -2,7 +2,7 @@
 //!
 //! In: an example of [`EXAMPLES`]. Out: for each set of groups that is left out, the cost as a polynomial and what the
 //! interpreter counts. `examples/ablation.rs` adds times and writes `docs/ablation.md`; `tests/docs.rs` holds that page
-//! against the program. After the ablation study of the paper's Figure 12.
+//! against the program. After the ablation studies of 001 Figures 12 and 13.
 
 use smoothc::cli::{args, values};
 use smoothc::driver::{Options, Session};

@@ -1,8 +1,8 @@
-//! Adjoints: what a value's derivative is collected in.
+//! Adjoints: the storage in which derivatives are accumulated.
 //!
 //! Each Double of an active value, with the arrays around it, is a *wire*: an array of Doubles of some rank (a Double alone
-//! has rank 0), whatever tuples are between. What a component or an element of a value is has no wire of its own: it is a
-//! [`Place`] in one. So what is collected is always arrays of Doubles, one contiguous block each.
+//! has rank 0), whatever tuples are between. A component or an element of a value has no wire of its own: it is a
+//! [`Place`] in one. So adjoints are always arrays of Doubles, one contiguous block each.
 //!
 //!     v: Array<Index * (Double * Double), n>   two wires of rank 1; v[i].1.0 is the first one at [i]
 

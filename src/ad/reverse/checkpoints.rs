@@ -1,4 +1,4 @@
-//! Checkpoints: a long loop in parts, so that the way back keeps the states between parts and those of one part.
+//! Checkpoints: a long loop in parts, so that the backward pass keeps the states between parts and those of one part.
 //!
 //! In: a fold of n steps. Out: a fold of K steps, each of which is a fold over one part of the n. Reverse mode keeps the
 //! state before each step of the outer fold, and enters a part, computed again, with its own states: K and ⌈n / K⌉ states in

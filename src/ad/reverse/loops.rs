@@ -1,14 +1,14 @@
-//! Loops and branches turned round.
+//! The backward pass of loops and branches.
 //!
-//! In: a `build`, an `ifold` or an `if` with the cotangents of its value. Out: a loop, or a branch, whose state is what the
-//! wires from outside have collected. Its body is the original's, computed again, followed by the way back.
+//! In: a `build`, an `ifold` or an `if` with the cotangents of its value. Out: a loop, or a branch, whose state is the
+//! adjoints accumulated for values from outside. Its body recomputes the original's, then does the backward pass.
 //!
 //!     build n (fun i -> f x[i]), cotangent w   →   ifold (fun xb i -> accumulate xb i (f' x[i] * w[i])) xb n
 //!     ifold (fun s i -> s * x[i]) z n, cot. w  →   ifold (fun (sb, xb) t -> let i = n - 1 - t in
 //!                                                     (sb * x[i], accumulate xb i (tape[i] * sb))) (w, xb) n
 //!
-//! An `ifold` whose way back reads its state keeps what that needs ([`super::states`]). A fold whose state only adds up keeps
-//! nothing, and its way back may go in any order.
+//! An `ifold` whose backward pass reads its state stores what that needs ([`super::states`]). A fold that only sums stores
+//! nothing, and its backward pass may run in any order.
 
 use super::adjoint::{Adjoint, Wire, paths};
 use super::checkpoints;
@@ -59,7 +59,7 @@ pub struct Branches {
     pub out: Adjoint,
 }
 
-/// The way back through a body: a closed term without its last line, and what it leaves.
+/// The backward pass through a body: a closed term without its last line, and what it leaves.
 struct Turned {
     block: Block,
     frame: Frame,
@@ -257,7 +257,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// One step and its way back: the cotangents of the state before it, and the state after it.
+    /// One step and its backward pass: the cotangents of the state before it, and the state after it.
     fn scope_of_steps(
         &mut self,
         acc: &Var,

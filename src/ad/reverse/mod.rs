@@ -1,17 +1,16 @@
-//! Reverse mode: a `vjp` term becomes code that goes through its body once, and once back.
+//! Reverse mode: a `vjp` term becomes a forward and a backward pass over its body.
 //!
 //! In: a body without derivatives and a cotangent for its value. Out: the value, and the cotangent times the Jacobian. What
-//! forward mode would compute is linear in the tangents; its transpose hands each operation's cotangent to its operands, in
-//! the opposite order (the Knossos notes' `rev$`, Section 4; Radul et al., You Only Linearize Once). [`sweep`] does both for
-//! one scope, [`loops`] turns loops and branches round, [`adjoint`] says where derivatives are collected.
+//! forward mode would compute is linear in the tangents; its transpose propagates cotangents from each operation to its operands, in
+//! reverse order (003 Sections 2.3 and 3, `rev$f` of its Figure 6; Radul et al., You Only Linearize Once). [`sweep`] does both for
+//! one scope, [`loops`] does loops and branches, [`adjoint`] says where adjoints are accumulated.
 //!
 //!     vjp(x = v, w = 1.0). ifold (fun s i -> s + x[i] * x[i]) 0.0 n
 //!     →   ifold (fun xb i -> let xb1 = accumulate xb i (w * v[i]) in accumulate xb1 i (v[i] * w)) (build n (fun i -> 0.0)) n
 //!
-//! What a scope needs of what it computed is computed again when the way back enters it (Schenck et al., AD for an Array
-//! Language with Nested Parallelism): only states of sequential loops are stored, in arrays with an element for each step,
-//! so that every room has a size that is known on entry. Calls are written out first; a body that grows too large so is
-//! refused, and is for forward mode.
+//! A scope's values are recomputed when the backward pass enters it (Schenck et al., AD for an Array Language with Nested
+//! Parallelism): only states of sequential loops are stored, in arrays with an element for each step, so that the size of every
+//! workspace room is known on entry. Calls are inlined first; a body that grows too large is refused, and is for forward mode.
 
 mod adjoint;
 mod checkpoints;
@@ -33,7 +32,7 @@ use crate::source::Span;
 use adjoint::Adjoint;
 use sweep::Sweep;
 
-/// A body of more nodes, calls written out, is not turned round.
+/// A body of more nodes, with calls inlined, is refused.
 const LARGEST: usize = 100_000;
 
 /// The pair of the body's value and the derivative, of the type of the point.
@@ -92,7 +91,7 @@ fn same_shape(cotangent: &Expr, value: &Expr, out: &mut Block, span: Span) {
     }
 }
 
-/// What the point's wires have collected, as a value of its type: an Index or Bool is the point's own.
+/// The adjoints accumulated for the point, as a value of its type: an Index or Bool is the point's own.
 fn collected(sweep: &mut Sweep, ty: &Type, adjoint: &Adjoint, at: &Expr, out: &mut Block) -> Expr {
     match (ty, adjoint) {
         (Type::Tuple(parts), _) => {

@@ -1,9 +1,10 @@
-//! The states of a fold: what the way forward keeps of them, and how the way back has them again.
+//! The states of a fold: what the forward pass stores of them, and how the backward pass gets them back.
 //!
-//! In: a fold, and a step of its way back, which reads the state before the step. Out: the fold with what it keeps behind its
-//! state, and the step with that state. A component that is read has a tape: an array whose element i is the component
-//! before step i. One of which each step changes elements at indices that are known without the state has a log of these
-//! elements alone ([`super::undo`]); it is carried from its last value to its first.
+//! In: a fold, and a step of its backward pass, which reads the state before the step. Out: the fold with tapes and logs as further
+//! components of its state, and the backward step that reads them. A component that is read has a tape: an array whose
+//! element i is the component
+//! before step i. A component that each step updates at indices which do not depend on the state has a log of
+//! the overwritten elements only ([`super::undo`]); the backward pass carries it from its last value to its first.
 //!
 //!     ifold (fun s i -> s * x[i]) z n          →   ifold (fun (s, tape) i -> (s * x[i], update tape i s)) (z, …) n
 //!     ifold (fun s i -> update s i (f s)) z n  →   ifold (fun (s, log) i -> (update s i (f s), update log i s[i])) (z, …) n
@@ -27,7 +28,7 @@ pub struct Kept {
     pub logged: Vec<Logged>,
 }
 
-/// A component with a tape: its states before the steps, or all of them where the way back also takes the one after a step, by
+/// A component with a tape: its states before the steps, or all of them where the backward pass also takes the one after a step, by
 /// this name, and does not compute it again.
 struct Taped {
     leaf: usize,
@@ -46,7 +47,7 @@ pub struct Logged {
 }
 
 impl Kept {
-    /// What a step of the way back needs, which reads the state `acc`.
+    /// What a step of the backward pass needs, which reads the state `acc`.
     pub fn of(steps: &Steps, step: &Expr, acc: &Var) -> Kept {
         let mut leaves = Vec::new();
         each_leaf(acc.ty(), &mut Vec::new(), &mut leaves);
@@ -129,7 +130,7 @@ impl Kept {
         self.state(|leaf| Expr::proj(Expr::var(state), leaf))
     }
 
-    /// The step with the state before it, from what the way forward then keeps; and the components that are carried, with
+    /// The step with the state before it, from what the forward pass then keeps; and the components that are carried, with
     /// their last values.
     pub fn states(&self, steps: &Steps, (acc, i): (&Var, &Var), step: Expr, out: &mut Block) -> (Expr, Vec<(Var, Expr)>) {
         if self.is_nothing() {

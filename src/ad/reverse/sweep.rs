@@ -1,4 +1,4 @@
-//! One scope, there and back: lets, arithmetic, reads and updates.
+//! The forward and the backward pass of one scope: lets, arithmetic, reads and updates.
 //!
 //! In: a term whose free variables may have adjoints. [`Sweep::forward`] binds what it computes in a block and keeps a list
 //! of the operations that are linear in tangents; [`Sweep::backward`] goes through the list from its end and gives each

@@ -1,16 +1,17 @@
-//! What a fold overwrites: kept on the way forward, and put back on the way back, so that states are not kept whole.
+//! Undo logs: the elements that a fold overwrites are saved in the forward pass and restored in the backward pass, so that states
+//! are not stored whole.
 //!
-//! In: the updates that change a component of a fold's state in a step ([`crate::ir::in_place`]). Out: the elements that
-//! they are about to change, a log of the step's own size, and the component with these elements put back.
+//! In: the updates of a component of a fold's state in a step ([`crate::ir::in_place`]). Out: the elements that they are about to
+//! overwrite, as a log of the step, and the component with these elements restored.
 //!
 //!     fun s i -> update s i (f s)   log: s[i]                               back: update s i log
 //!     fun s i -> ifold (fun s j -> update s [i, j] (f s j)) s i
 //!                                   log: build n (fun j -> if j < i then s[i][j] else 0.0)
 //!                                   back: ifold (fun s j -> update s [i, j] log[j]) s i
 //!
-//! All elements of a step's log are what the component has before the step: it does not matter in which order they are
-//! put back, nor whether the step reached the update. A log is rectangular: a loop whose count depends on
-//! loops around it has room for the most iterations that it can have. An index that the state gives is kept beside its element.
+//! All elements of a step's log are those before the step: the order in which they are restored does not matter, nor whether
+//! the step reached the update. A log is rectangular: a loop whose count depends on
+//! loops around it has room for the most iterations that it can have. An index that depends on the state is saved with its element.
 
 use crate::ad::pairs::one_or_tuple;
 use crate::ir::free::mentions;

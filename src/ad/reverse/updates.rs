@@ -1,7 +1,7 @@
-//! Updates turned round.
+//! The backward pass of updates.
 //!
-//! In: an update with the cotangent of the array that it makes. Out: shares for the array before and for the element; and where
-//! a loop behind it went on changing that array in place and has put it back by now, the array before, put back as well.
+//! In: an update with the cotangent of its result. Out: the contributions to the cotangents of the old array and of the element. Where
+//! a later loop updated the array in place and has restored it, this update is undone as well.
 //!
 //!     let b = update a i x, cotangent w   →   x_bar := w[i], a_bar := update w i 0.0
 

@@ -37,8 +37,8 @@ pub const PAGES: &[Page] = &[
     ),
     page(
         "E0013",
-        "an unknown diagnostic code",
-        "Every diagnostic begins with its code: `error[E0101]: …`. `smoothc explain E0101` prints its page.",
+        "nothing of this name to explain",
+        "`smoothc explain` takes the code of a diagnostic (each begins with its own: `error[E0101]: …`), the name of a rule\n(`smoothc explain rules` lists them) or of a function of the library (`smoothc explain library`).",
     ),
     page(
         "E0015",

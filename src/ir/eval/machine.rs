@@ -1,7 +1,7 @@
 //! Running code: strict, left to right, IEEE doubles.
 //!
 //! In: an instance's code and a frame of slots. Out: a value over [`Number`]s, or the first run-time error
-//! with its place. Everything that can go wrong in a well-formed program is one of LANGUAGE.md's errors; a
+//! with its place. Everything that can go wrong in a well-formed program is one of the language's errors; a
 //! value of the wrong kind is reported as a defect, never a panic.
 
 use std::rc::Rc;

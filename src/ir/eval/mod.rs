@@ -69,7 +69,7 @@ pub struct RuntimeError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// One of the run-time errors of LANGUAGE.md, Meaning.
+    /// One of the run-time errors of docs/language.md, Meaning.
     Status(Status),
     /// No such entry, or arguments whose number or types are not the entry's.
     Argument,

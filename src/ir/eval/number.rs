@@ -4,8 +4,8 @@
 //! one; both may be tagged again by enclosing ones. A number without a tag has no tangent for it at all: no
 //! `0 * inf` from what the independent variable does not reach. Tags are nesting depths: because no value
 //! outlives the evaluation of the `dual` whose tag it carries, a depth in use belongs to one evaluation, and
-//! perturbations are never confused. The derivative of every primitive is here, by LANGUAGE.md,
-//! Differentiation (the rules of Figure 7).
+//! perturbations are never confused. The derivative of every primitive is here, by docs/language.md,
+//! Derivatives (001 Figure 7).
 //!
 //! A number may also stand on a tape instead: the [`tape`](super::tape) of a `vjp` that is evaluated by backpropagators, or the
 //! [`record`](super::record) of all operations. Then it has its place there in the place of a tangent.

@@ -1,4 +1,4 @@
-//! The primitives on plain numbers, as C99's libm and LANGUAGE.md have them.
+//! The primitives on plain numbers, as C99's libm and docs/language.md have them.
 //!
 //! In: a primitive and its operands. Out: its value. `min` and `max` give NaN when either operand is one
 //! and the first operand at a tie, `sign` keeps NaN, Index arithmetic wraps. `polygamma k` is the (k+1)-th

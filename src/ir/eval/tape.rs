@@ -1,9 +1,9 @@
-//! Dual numbers with backpropagators: the tape of a `vjp`, and the way back over it.
+//! Dual numbers with backpropagators: the tape of a `vjp`, and the backward pass over it.
 //!
 //! In: operations on numbers of which some stand on the tape of a tag. Out: numbers on that tape; at the end, for each Double
 //! of the point its adjoint. A number's backpropagator is a place on the tape; there are the places of the operands with the
-//! primitive's slope in each, so that the way back takes each step once ("Dual-Numbers Reverse AD", where the tape is the
-//! result of making backpropagators linear). The slopes are numbers of enclosing tags: a tape inside a tape, or inside or
+//! primitive's slope in each, so that the backward pass takes each step once (004 Section 8.3, where the tape is the result of calling each
+//! backpropagator once). The slopes are numbers of enclosing tags: a tape inside a tape, or inside or
 //! around a `dual`, is differentiated like everything else. A number that the point does not reach has no place, and an operand that
 //! `min` or `max` leaves has no part: what nobody takes meets no infinite slope.
 //!
@@ -90,7 +90,7 @@ impl Tape {
         Number::taped(tag, (self.places.len() - 1) as u32, primal)
     }
 
-    /// The way back: the adjoints of the point's Doubles in their order, `None` for those that nothing depends on.
+    /// The backward pass: the adjoints of the point's Doubles in their order, `None` for those that nothing depends on.
     pub fn sweep(&self, tag: u32, result: &V, cotangent: &V, arithmetic: &mut Arithmetic) -> Vec<Option<Number>> {
         let mut adjoints: Vec<Option<Number>> = vec![None; self.places.len()];
         begin(tag, result, cotangent, &mut adjoints, arithmetic);

@@ -1,7 +1,7 @@
-//! A list that scopes share: an inner one has what the outer one has, and more.
+//! A persistent list: an inner scope extends the outer scope's list and shares it.
 //!
-//! In: items, one after the other. Out: the items, the newest first. To copy it takes no time, so that a program of a
-//! thousand scopes one in the other takes linear room.
+//! In: items, one after the other. Out: the items, the newest first. A copy takes constant time, so that a thousand nested scopes
+//! take linear memory.
 
 use std::rc::Rc;
 

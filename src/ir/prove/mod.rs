@@ -1,4 +1,4 @@
-//! The one prover of facts about sizes and indices (RULES.md, Facts).
+//! The one prover of facts about sizes and indices.
 //!
 //! In: what is known at a place — declared sizes, loop ranges, guards, `Index<s>` types — and a question
 //! such as `0 ≤ e < n?`. Out: whether it is proved; `false` means "not known", and the check stays.

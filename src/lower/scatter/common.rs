@@ -1,4 +1,4 @@
-//! What a term that is added in several rows has in common for all of them.
+//! Row-invariant sums of a term that is added to several rows are hoisted out of the loop over the rows.
 //!
 //! In: an addition with rows that are left, as the columns in the derivative of `dot A[k[i]] w`. Out: the sums in its value that do
 //! not ask for those rows, which are added up once before the loop over them, and the addition with names for them.
@@ -10,11 +10,11 @@ use crate::ir::{Expr, Term, Type, Var};
 
 use super::steps::{Addition, Step};
 
-/// The sums by name, and what is left.
+/// The hoisted sums, and the remaining additions.
 pub fn sums(addition: &Addition) -> (Vec<(Var, Expr)>, Addition) {
     let mut rest = addition.clone();
     let mut found = Vec::new();
-    // conditions that depend on the rows may leave some of them without the term
+    // a condition on the row may exclude the term for some rows
     if !addition.rows.is_empty() && addition.conds.is_empty() {
         let rows = addition.rows.iter().map(|row| &row.var);
         let own: Vec<&Var> = rows.chain(addition.lets.iter().map(|(var, _)| var)).collect();

@@ -1,4 +1,4 @@
-//! Loops whose state has several components, taken apart: what depends on the row can then be scattered, and what does not is
+//! Fission of loops with several state components: components that depend on the row can then be scattered, and the others are
 //! computed once for all rows.
 //!
 //!     fold(n, s, j. (s.0 + a(j), if r = k[j] then s.1 + b(j) else s.1), (0.0, 0.0))

@@ -16,7 +16,7 @@ use crate::source::Span;
 use super::components::{component, with_components};
 use super::steps::{Finder, Row, Step, put};
 
-/// So few rows are compared as fast.
+/// For at most so many rows comparisons are as fast as a scatter.
 const FEW: i64 = 4;
 
 /// See the module's head.
@@ -35,11 +35,11 @@ pub struct Sum {
     pub i: Var,
     pub steps: Vec<Step>,
     pub minus: bool,
-    /// Whether something may fail later in a step than it did.
+    /// Whether a failure may move to a later point of a step.
     pub delays: bool,
 }
 
-/// The way to an element: an index of a `build`, a literal one, a component.
+/// The path to an element: an index of a `build`, a literal index, a component.
 #[derive(Clone)]
 pub enum Side {
     Row(Var),
@@ -47,14 +47,14 @@ pub enum Side {
     Part(usize),
 }
 
-/// What is left to do when the sums are done.
+/// What is computed from the finished sums.
 pub enum Shape {
     Nothing,
     Rows(Row, Span, Box<Shape>),
     Items(Vec<Shape>),
     Parts(Vec<Shape>),
     Let(Var, Expr, Box<Shape>),
-    /// The variable that is the sum, and what is made of it.
+    /// The variable that holds the sum, and the term over it.
     Element(Var, Expr),
 }
 
@@ -75,13 +75,13 @@ struct Search<'a> {
     exact: bool,
     path: Vec<Side>,
     rows: Vec<Row>,
-    /// What is named between the rows and the element.
+    /// The lets between the rows and the element.
     lets: Vec<(Var, Expr)>,
     loops: Vec<Vec<Sum>>,
 }
 
 impl Search<'_> {
-    /// What the elements begin with, and what is left to do.
+    /// The initial values of the elements, and what is computed from the sums.
     fn elements(&mut self, expr: &Expr) -> (Expr, Shape) {
         match expr.term() {
             _ if expr.ty() == &Type::Double => self.element(expr),
@@ -150,7 +150,7 @@ impl Search<'_> {
         result
     }
 
-    /// As `elements`; no shapes where nothing is left to do.
+    /// As `elements`; no shapes where the sums are the result.
     fn several(&mut self, items: &[Expr], side: fn(usize) -> Side) -> (Vec<Expr>, Vec<Shape>) {
         let (items, mut shapes): (Vec<Expr>, Vec<Shape>) = items.iter().enumerate().map(|(k, item)| self.along(side(k), item)).unzip();
         if shapes.iter().all(|shape| matches!(shape, Shape::Nothing)) {
@@ -166,7 +166,7 @@ impl Search<'_> {
     fn element(&mut self, expr: &Expr) -> (Expr, Shape) {
         let outside = self.lets.len();
         let Some((sum, init)) = self.sums(expr) else { return (expr.clone(), Shape::Nothing) };
-        // what is named fails where it fails
+        // a let keeps the place where it may fail
         let init = self.lets.split_off(outside).into_iter().rev().fold(init, |init, (x, value)| Expr::let_(x, value, init));
         let mut tail = expr;
         while let Term::Let(_, _, body) = tail.term() {
@@ -180,8 +180,8 @@ impl Search<'_> {
         (init, Shape::Element(total, finish))
     }
 
-    /// The first part of an element that is always evaluated and is a sum of what can be scattered, with what it begins with;
-    /// the lets around it are added to those outside.
+    /// The first always-evaluated part of an element that is a sum with terms that can be scattered, with its initial value; the
+    /// lets around it are added to the outer ones.
     fn sums(&mut self, expr: &Expr) -> Option<(Expr, Expr)> {
         if expr.ty() == &Type::Double
             && let Some(init) = self.scattered(expr)
@@ -207,7 +207,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a sum begins with, where some of its terms can be scattered, which are noted.
+    /// The initial value of a sum, where some of its terms can be scattered; these are recorded.
     fn scattered(&mut self, expr: &Expr) -> Option<Expr> {
         let mut terms = Vec::new();
         if self.exact {
@@ -248,7 +248,7 @@ impl Search<'_> {
         Some(whole.unwrap_or(Expr::double(0.0)))
     }
 
-    /// A fold as a sum, with what it begins with.
+    /// A fold as a sum, with its initial value.
     fn sum(&self, expr: &Expr, minus: bool) -> Option<(Sum, Expr)> {
         let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
         let mut finder = Finder::new(&self.rows, &self.lets, self.facts, self.exact)?;
@@ -263,7 +263,7 @@ impl Search<'_> {
         Some((Sum { path, rows, count: n.clone(), i: i.clone(), steps, minus, delays: finder.delays }, init.clone()))
     }
 
-    /// Puts a sum into the last loop where that has as many terms, and the same rows.
+    /// Joins a sum to the last loop where that has the same trip count and the same rows.
     fn add(&mut self, sum: Sum) {
         let size = Size::try_of_expr(&sum.count);
         if let Some(last) = self.loops.last_mut()

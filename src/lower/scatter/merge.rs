@@ -1,4 +1,4 @@
-//! What the sums of one loop have in common is computed once for all of them.
+//! Common subexpressions of the sums that share a loop.
 //!
 //! In: the body of a loop in which several sums take their steps. Out: the same, where constants that are equal are one, and
 //! arithmetic that stands in several statements is named before the first.
@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 use crate::loops::program::*;
 
-/// So many names are given at most.
+/// At most so many common subexpressions are named.
 const NAMES: usize = 64;
 
-/// Merges what repeats in a loop's body.
+/// Common subexpression elimination in a loop's body.
 pub fn merge(locals: &mut Vec<Local>, body: &mut Block) {
     if !is_plain(locals, body) {
         return;
@@ -33,7 +33,7 @@ pub fn merge(locals: &mut Vec<Local>, body: &mut Block) {
     Constants::merge(locals, body);
 }
 
-/// An element that gets a name, and was read before, gets it there.
+/// An element that is named, and was read before, is named at its first read.
 fn name_sooner(locals: &[Local], body: &mut Block) {
     for at in 0..body.len() {
         let Stmt::Declare { id, init: Some(load @ Value::Load { .. }) } = &body[at] else { continue };
@@ -113,7 +113,7 @@ fn is_steady(locals: &[Local], value: &Value) -> bool {
 /// The constants of a body.
 struct Constants<'a> {
     locals: &'a [Local],
-    /// Which one stands for each that is left out.
+    /// The representative of each constant that is dropped.
     same: HashMap<Id, Id>,
 }
 
@@ -176,7 +176,7 @@ fn collect(locals: &[Local], value: &mut Value, at: usize, found: &mut Vec<(Valu
             None => found.push((value.clone(), at, 1)),
         }
     }
-    // what is evaluated in some cases alone is left there
+    // conditionally evaluated expressions stay where they are
     if !matches!(value, Value::Select(_) | Value::Prim { elem: Elem::Bool, .. }) {
         value.parts_mut().iter_mut().for_each(|part| collect(locals, part, at, found));
     }

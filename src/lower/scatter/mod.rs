@@ -1,4 +1,4 @@
-//! Scatters: sums that pick their terms by an index that data gives are collected term by term.
+//! Scatters: sums whose terms are selected by an index from data are accumulated by one loop over the terms.
 //!
 //! In: a `build` over rows whose elements are sums over i of terms that are added where the row's index is some e(i), as in the
 //! derivative of `c[k[i]]`. Out: the result at its first values, one loop over i that adds to the element of index e(i), if
@@ -8,9 +8,9 @@
 //!       →   for r < n: out[r] = 0.0
 //!           for i < m: at = k[i]; if (0 <= at && at < n) out[at] += g(i)
 //!
-//! Each element's sum adds the same numbers in the order of i; sums beside it and several terms of one i join it where
-//! [`super::LowerOptions`] allows another order. A term for all rows is added to each of them in the same loop. What fails is
-//! what fails in the sums, with the same status; where that would not be sure, and where the rows are few, nothing changes.
+//! Each element's sum adds the same numbers in the order of i. Several sums, and several terms of one i, are fused where
+//! [`super::LowerOptions`] allows another order. A term for all rows is added to each of them in the same loop. Failures keep
+//! their status; where that is not certain, and for few rows, nothing changes.
 
 mod common;
 mod components;
@@ -37,7 +37,7 @@ impl Lowerer<'_> {
         let mut inner_fails = false;
         let (sums, ()) = self.nested(|this| scatter.loops.iter().try_for_each(|sums| this.sums(sums, dest, &mut inner_fails)))?;
         let (finish, ()) = self.nested(|this| this.finish(&scatter.finish, dest))?;
-        // the sums of one row come before the next row
+        // the sums of a row are finished before the next row
         let mut failures = Failures::default();
         [&init, &sums, &finish].into_iter().for_each(|block| failures.add(block));
         let is_in_turn =
@@ -56,7 +56,7 @@ impl Lowerer<'_> {
         positive.reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))
     }
 
-    /// One loop for sums over as many terms, which runs if there are rows.
+    /// One loop for sums with the same trip count; it runs only if there are rows.
     fn sums(&mut self, sums: &[Sum], dest: &Dest, inner_fails: &mut bool) -> Result<()> {
         let Some(first) = sums.first() else { return Ok(()) };
         let runs = self.runs(&first.rows);
@@ -67,7 +67,7 @@ impl Lowerer<'_> {
             self.place(block);
             return Ok(());
         };
-        // what fails, or is read or added up for all rows, may be so only where there are rows
+        // failures, reads and sums over all rows happen only where there are rows
         if can_fail(&block) || self.unchecked || sums.iter().any(|sum| common::is_in(&sum.steps)) {
             fails = false;
             block = self.loop_over(sums, Some(&runs), dest, &mut fails)?;
@@ -80,7 +80,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The loop, where so much is known.
+    /// The loop, under these facts.
     fn loop_over(&mut self, sums: &[Sum], known: Option<&Expr>, dest: &Dest, inner_fails: &mut bool) -> Result<Block> {
         let Some(first) = sums.first() else { return Ok(Vec::new()) };
         let size = Size::try_of_expr(&first.count).map(|size| self.canonical(&size));

@@ -1,13 +1,13 @@
 //! What one iteration of a scatter does: which elements of the result it adds to, and what.
 //!
 //! In: the body of a fold over a Double, inside a `build` over rows. Out: [`Step`]s in which a condition `r = e` on a row's
-//! index is no question but a place.
+//! index has become the index e that is scattered to.
 //!
 //!     let t = k[i] in check 0 <= t && t < n else BOUNDS in if r = t then s + c[r] else s
 //!       →   let t = k[i]; check 0 <= t && t < n else BOUNDS; at r = t: add c[r]
 //!
-//! What does not depend on a row keeps its place. What does, and stands outside of the place that says which row is meant,
-//! moves there, so it must not be able to fail.
+//! Row-invariant parts stay where they are. A part that depends on the row, and stands outside of the condition that selects it,
+//! moves into the condition, so it must not be able to fail.
 
 mod places;
 

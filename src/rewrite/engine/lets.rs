@@ -1,4 +1,4 @@
-//! What the engine does at a `let`: the let rules of Figure 8a with the substitution carried along.
+//! The engine at a `let`: the let rules of 001 Figure 8a, with substitutions kept in an environment.
 //!
 //! In: a `let` whose parts are not yet visited. Out: its normal form. The value comes first, because it
 //! decides what becomes of the `let`; lets and checks in front of it move out, a tuple is taken apart, and what
@@ -13,7 +13,7 @@ use crate::ir::{Expr, Status, Term, Var};
 use crate::rewrite::cost::is_fill;
 use crate::rewrite::rules::lambda::{inlines, is_free, is_handed_on, is_row, may_wait, split_tuple};
 
-/// What stood in front of a let's value.
+/// The lets and checks that float out of a let's value.
 enum Prefix {
     Let(Var, Expr),
     Check(Expr, Status),
@@ -108,7 +108,7 @@ impl Pass<'_> {
         if is_free(value) || !body.has_updates() {
             return true;
         }
-        // only where an array goes by another name: a long value reads many
+        // only where an array has an alias: a long value reads many
         let is_read = |(var, path): &(Var, Vec<usize>)| {
             let read = components_with_arrays(value);
             read.iter().any(|(own, part)| own == var && part.iter().zip(path).all(|(a, b)| a == b))

@@ -1,11 +1,11 @@
-//! Sets of rules as the engine wants them: those that it carries out itself apart, the others by what they may fire on.
+//! Sets of rules for the engine: the `let` rules that it implements itself, and the others indexed by the forms that they match.
 //!
 //! In: the rules of a strategy. Out: for a term, those of its [`Form`] in their order; they are picked out when the first term of a
 //! form is met, and kept from one function and phase to the next.
 //!
 //!     let-inline <+ mul-one <+ add-zero, asked for a + b     →   none: no literal is added
 //!
-//! Limits: a form says nothing below a term's first subterms; what a rule finds there is its own business.
+//! Limits: a form describes a term and its first subterms only.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
 //! Questions about sizes: `0 <= i < n?`, `n > 0?`, `are these equal?`, `is this condition known?`
 //!
-//! In: the lessons that scopes taught (loops, lets of Indexes, conditions). Out: yes or no, by `ir::prove`. What
-//! follows from a lesson is worked out when the first question is asked in its scope, and a question without a proof is
-//! not asked again where nothing more is known of its variables.
+//! In: the assumptions of the enclosing scopes (loops, lets of Indexes, conditions), called lessons. Out: yes or no, by
+//! `ir::prove`. Consequences of a lesson are computed lazily, at the first question in its scope; a question without a proof is
+//! not repeated while no lesson about its variables is added.
 //!
 //!     build(n, i. if i < m then v[i] …)     two lessons: the loop, and i < m
 

@@ -1,10 +1,10 @@
-//! An array whose elements are always asked the same thing holds the answers instead.
+//! Fusion into the producer: where every use of an array's elements is the same operation, the array stores its results.
 //!
 //!     let p = build n (fun i -> f i) in                    let p = build n (fun i -> f i - y[i]) in
 //!     (sum of (p[i] - y[i]) ** 2, … (p[j] - y[j]) * a …)   →   (sum of p[i] ** 2, … p[j] * a …)
 //!
-//! So are residuals made once for a value and its gradient. One operation at a time: the next one shows when this one is
-//! gone. No work is new: some loop runs over the whole array and does the operation for every element in any case.
+//! So residuals are computed once for a value and its gradient. One operation at a time; the next one is found after that. No work
+//! is added: some loop over the whole array performs the operation on every element anyway.
 //! Limits: arrays of Doubles that are let-bound builds.
 
 use rustc_hash::FxHashSet;
@@ -20,7 +20,7 @@ use super::share::{collect_binders, operands_on_spine};
 
 rules! {
     "array-absorb" Lambda Motion @ Let: "let x = build n (fun i -> e) in f (g x[j] j) -> let x = build n (fun i -> g e i) in f x[j] where f has x nowhere else"
-        if ["g needs nothing that f binds", "a loop over all j evaluates g"] => array_absorb;
+        if ["g uses no variable that f binds", "g is evaluated for all j"] => array_absorb;
 }
 
 fn array_absorb(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -37,7 +37,7 @@ fn array_absorb(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if questions.len() < 2 {
         return None;
     }
-    // the law's g, asked of the element that a loop over all of them is at
+    // the law's g, in a loop over all elements
     let everywhere = in_loop(body, x, n);
     let (whole, j) = everywhere.clone().or_else(|| questions.first().cloned())?;
     let at = |index: &Expr| match j.term() {
@@ -47,10 +47,10 @@ fn array_absorb(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if !questions.iter().all(|(other, index)| same(other, &at(index))) {
         return None;
     }
-    if !facts.grants("g needs nothing that f binds", is_closed(&whole, &j, body)) {
+    if !facts.grants("g uses no variable that f binds", is_closed(&whole, &j, body)) {
         return None;
     }
-    facts.require("a loop over all j evaluates g", everywhere.is_some(), value)?;
+    facts.require("g is evaluated for all j", everywhere.is_some(), value)?;
     let absorbed = replace(&at(&Expr::var(i)), &|e| is_element(e, x).then(|| element.clone()));
     let array = Expr::build_with(n.clone(), i.clone(), absorbed);
     let named = Var::fresh(x.name(), array.ty().clone());
@@ -65,7 +65,7 @@ fn is_element(expr: &Expr, x: &Var) -> bool {
     matches!(expr.term(), Term::Get(array, _) if matches!(array.term(), Term::Var(var) if var == x))
 }
 
-/// The index of an operation on one element of x and on nothing else of it.
+/// The index of an operation that uses one element of x, and nothing else of x.
 fn question<'a>(expr: &'a Expr, x: &Var) -> Option<&'a Expr> {
     let Term::Prim(prim, args) = expr.term() else { return None };
     if expr.ty() != &Type::Double || matches!(prim, Prim::ToDouble) {
@@ -97,7 +97,7 @@ fn asked(expr: &Expr, x: &Var, found: &mut Vec<(Expr, Expr)>) -> bool {
     }
 }
 
-/// An operation on an element of x in a loop that runs in any case, as often as x has elements, on one after the other.
+/// An operation on the elements of x in an unconditional loop over all of them.
 fn in_loop(expr: &Expr, x: &Var, n: &Expr) -> Option<(Expr, Expr)> {
     let inner = match expr.term() {
         Term::Build { n: count, i, body } | Term::Fold { n: count, i, body, .. } if same(count, n) => strictly(body, x, i),
@@ -106,7 +106,7 @@ fn in_loop(expr: &Expr, x: &Var, n: &Expr) -> Option<(Expr, Expr)> {
     inner.or_else(|| each_strict(expr, &mut |child| in_loop(child, x, n)))
 }
 
-/// An operation on `x[i]` that is evaluated in any case.
+/// An operation on `x[i]` that is always evaluated.
 fn strictly(expr: &Expr, x: &Var, i: &Var) -> Option<(Expr, Expr)> {
     match question(expr, x) {
         Some(index) if matches!(index.term(), Term::Var(var) if var == i) => Some((expr.clone(), index.clone())),
@@ -126,7 +126,7 @@ fn each_strict<T>(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Option<T>) -> Option<
     found
 }
 
-/// Whether the term can stand outside of the body, but for the index.
+/// Whether the term can be moved out of the body, the index aside.
 fn is_closed(term: &Expr, index: &Expr, body: &Expr) -> bool {
     let mut bound = FxHashSet::default();
     collect_binders(body, &mut bound);

@@ -1,10 +1,10 @@
-//! Figure 8b, group `algebra`: laws of the real numbers that doubles follow only where nothing overflows,
+//! 001 Figure 8b, group `algebra`: laws of the real numbers that doubles follow only where nothing overflows,
 //! underflows, or is infinite. `--strict-fp` switches them off.
 //!
 //!     e * 0  →  0        e - e  →  0        a * x + x * b  →  (a + b) * x        u / (u * v)  →  1 / v
 //!
-//! `cancel` and `factor` ask `sum` for a form that does less work in the innermost loop around; `distribute` undoes a
-//! product where a loop over one of the terms is then no loop.
+//! `cancel` and `factor` ask `sum` for a form with less work in the innermost enclosing loop; `distribute` expands a product
+//! where the loop over one of its terms then becomes a single step.
 
 use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
@@ -19,25 +19,25 @@ use super::ring::{binary, is_number};
 use super::rules;
 
 rules! {
-    "mul-zero" Ring Algebra @ Prim: "e * 0 -> 0; 0 * e -> 0";
-    "sub-self" Ring Algebra @ Prim: "e - e -> 0";
-    "add-neg"  Ring Algebra @ Prim: "e + -e -> 0; -e + e -> 0";
+    "mul-zero" ["001 Fig. 8b"] Ring Algebra @ Prim: "e * 0 -> 0; 0 * e -> 0";
+    "sub-self" ["001 Fig. 8b"] Ring Algebra @ Prim: "e - e -> 0";
+    "add-neg" ["001 Fig. 8b"]  Ring Algebra @ Prim: "e + -e -> 0; -e + e -> 0";
     "zero-div" Ring Algebra @ Prim: "0 / e -> 0 if double e";
     "zero-sub" Ring Algebra @ Prim: "0 - e -> -e";
     "neg-zero" Ring Algebra @ Prim: "-0 -> 0";
     "div-sum"  Ring Algebra @ Product: "(a + b * c) / c -> a / c + b; (a - b * c) / c -> a / c - b; (-(b * c) + a) / c -> -b + a / c" if ["double c"] => div_sum;
-    "cancel"   Ring Algebra @ Product: "(a * b) / (a * c) -> b / c" if ["that is less work in the innermost loop"] => cancel;
-    "factor"   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["that is less work in the innermost loop"] => factor;
-    "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d, and so for (if c then a + b else b) * d where d is an element or a name" if ["c holds in one step of the loop around, or in all or none"] => distribute;
+    "cancel"   Ring Algebra @ Product: "(a * b) / (a * c) -> b / c" if ["the innermost loop then does less work"] => cancel;
+    "factor" ["001 Fig. 8b"]   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["the innermost loop then does less work"] => factor;
+    "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d, and so for (if c then a + b else b) * d where d is an element or a name" if ["c holds in one iteration of the enclosing loop, or is invariant in it"] => distribute;
     "if-collect" Conditional Algebra @ Sum: "(if c then a else b) + d + (if c then e else f) -> (if c then a + e else b + f) + d" => if_collect;
     "if-zero" Conditional Algebra @ If: "if c then a else -0.0 -> if c then a else 0.0; if c then -0.0 else a -> if c then 0.0 else a";
     "if-factor" Conditional Algebra @ If: "if c then a * b else a * d -> a * (if c then b else d)" => if_factor;
 }
 
-/// Of longer sums no terms are collected.
+/// Longer sums are left alone.
 const COLLECTED: usize = 24;
 
-/// A part of a sum that has the divisor as a factor needs no division, and may then meet its opposite.
+/// A term of a sum that has the divisor as a factor needs no division, and may then cancel.
 fn div_sum(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(Prim::Div, args) = expr.term() else { return None };
     let [sum, c] = args.as_slice() else { return None };
@@ -53,7 +53,7 @@ fn div_sum(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::prim(*prim, vec![x, y]))
 }
 
-/// What is multiplied by c, with its sign; `None` where nothing is.
+/// The cofactor of c, with its sign; `None` where c is no factor.
 fn without(product: &Expr, c: &Expr) -> Option<Expr> {
     match (product.term(), product.term().children().collect::<Vec<_>>().as_slice()) {
         (Term::Prim(Prim::Mul, _), [b, last]) if same(last, c) => Some((*b).clone()),
@@ -79,7 +79,7 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let is_conditional = |term: &Expr| matches!(term.term(), Term::If(..)) && is_hot(term);
     let collapses = |term: &Expr| match term.term() {
         Term::If(cond, ..) => {
-            is_hot(term) && facts.grants("c holds in one step of the loop around, or in all or none", decides_steps(cond, i))
+            is_hot(term) && facts.grants("c holds in one iteration of the enclosing loop, or is invariant in it", decides_steps(cond, i))
         }
         _ => false,
     };
@@ -97,7 +97,7 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         if !list.iter().any(|(term, _)| collapses(term)) {
             let (almost, _) = list.iter().find(|(term, _)| is_conditional(term))?;
-            facts.require("c holds in one step of the loop around, or in all or none", false, almost)?;
+            facts.require("c holds in one iteration of the enclosing loop, or is invariant in it", false, almost)?;
         }
         let mut whole: Option<Expr> = None;
         for (term, positive) in list {
@@ -124,7 +124,7 @@ fn distribute(expr: &Expr, facts: &Facts) -> Option<Expr> {
     split(a, b, &|e: Expr| Expr::prim(Prim::Div, vec![e, copy(b)]))
 }
 
-/// Whether a condition holds in one step of the loop over i only, or in all or none.
+/// Whether a condition holds in one iteration of the loop over i only, or is invariant in it.
 pub fn decides_steps(cond: &Expr, i: &Var) -> bool {
     let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == i);
     match cond.term() {
@@ -165,7 +165,7 @@ fn if_collect(expr: &Expr, _: &Facts) -> Option<Expr> {
     Some(if is_positive { sum } else { Expr::prim(Prim::Neg, vec![sum]) })
 }
 
-/// The factors that both branches have are evaluated in any case. What a branch binds the other cannot mention.
+/// Factors common to both branches are evaluated unconditionally. They mention nothing that one branch binds.
 fn if_factor(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(cond, then, otherwise) = expr.term() else { return None };
     if expr.ty() != &Type::Double || is_hot(expr) || then.is_atom() || otherwise.is_atom() {
@@ -206,7 +206,7 @@ fn if_factor(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(whole.to_expr(facts))
 }
 
-/// A branch as the product below its lets.
+/// A branch as a product, below its lets.
 struct Branch {
     lets: Vec<(Var, Expr)>,
     product: Product,

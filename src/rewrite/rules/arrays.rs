@@ -1,4 +1,4 @@
-//! Arrays of tuples become arrays, and what only one element of an array holds gets a name.
+//! Arrays of tuples become tuples of arrays, and the nonzero element of a one-hot array gets a name.
 //!
 //!     let p = build n (fun i -> (a, b)) in … p[k].1 …     →  let q = build n (fun i -> b) in … q[k] …
 //!     let x = build n (fun i -> if i = k then e else 0)   →  let h = e at k in let x = build n (fun i -> if i = k then h else 0)
@@ -6,9 +6,9 @@
 //!     let x = build n (fun i -> let t = e in build m (fun k -> a)) in … x[k][i] …
 //!       →   let t = build n (fun i -> e) in … a at t[i] …
 //!
-//! Nothing is computed twice for it: what two components share must be one of them, or a component must leave the loop
-//! around, where code motion then finds the rest. After the second rule the array is cheaper to compute than to read. The third
-//! makes a Jacobian row by row that derivatives give column by column.
+//! No work is duplicated: what two components share must itself be a component, or a component must be hoisted out of the
+//! enclosing loop, after which code motion finds the rest. After the second rule the array is cheaper to compute than to read.
+//! The third turns a Jacobian that derivatives give column by column into one that is computed row by row.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
@@ -24,11 +24,11 @@ use super::rules;
 
 rules! {
     "array-split" Tuple @ Let: "let p = build n (fun i -> (a, b)) in e -> let q = build n (fun i -> a) in let r = build n (fun i -> b) in e[(q[i], r[i])/p[i]]"
-        if ["n is free to copy", "no work is done twice"] => array_split;
+        if ["copying n costs nothing", "no work is duplicated"] => array_split;
     "build-one-hot" Fusion Fusion @ Let: "let x = build n (fun i -> if i = k then e else 0) in b -> let h = (let i = k in e) in let x = build n (fun i -> if i = k then h else 0) in b"
-        if ["e is not atomic", "i is not in k", "0 <= k && k < n"] => build_one_hot;
+        if ["e is not atomic", "i is not free in k", "0 <= k && k < n"] => build_one_hot;
     "build-fission" Fission Fusion @ Let: "let x = build n (fun i -> let t = e in build m (fun k -> f t)) in b -> let t = build n (fun i -> e) in let x = build n (fun i -> build m (fun k -> f t[i])) in b where e is a number"
-        if ["n is free to copy", "x then fuses", "few names"] => build_fission;
+        if ["copying n costs nothing", "x is then fused away", "few variables are captured"] => build_fission;
 }
 
 fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -56,9 +56,9 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
         lets.push((k, shared));
     }
     if let Some((n, _)) = loops.iter().find(|(n, _)| !is_free(n)) {
-        facts.require("n is free to copy", lets.len() < 2, n)?;
+        facts.require("copying n costs nothing", lets.len() < 2, n)?;
     }
-    facts.require("no work is done twice", lets.len() < 2 || is_worthwhile(element, &lets, facts), value)?;
+    facts.require("no work is duplicated", lets.len() < 2 || is_worthwhile(element, &lets, facts), value)?;
     let lets = lets.into_iter().map(|(k, component)| (arrays[k].clone(), freshen(&array_of(&component, &loops))));
     Some(lets.rev().fold(body, |body, (array, value)| Expr::let_(array, value, body)))
 }
@@ -67,7 +67,7 @@ fn array_of(element: &Expr, loops: &[(&Expr, &Var)]) -> Expr {
     loops.iter().rev().fold(element.clone(), |element, (n, i)| Expr::build_with((*n).clone(), (*i).clone(), element))
 }
 
-/// No more work in sum, or some of the arrays can be made outside of the loop around and others cannot.
+/// No work is added in total, or some of the arrays can be hoisted out of the enclosing loop and others cannot.
 fn is_worthwhile(element: &Expr, components: &[(usize, Expr)], facts: &Facts) -> bool {
     let whole = Work::of(element);
     let (mut loops, mut operations) = (0, 0);
@@ -80,7 +80,7 @@ fn is_worthwhile(element: &Expr, components: &[(usize, Expr)], facts: &Facts) ->
     loops <= whole.loops && operations <= whole.operations || 0 < outer && outer < components.len()
 }
 
-/// Names that the element's lets give to whole components.
+/// The element's lets that are whole components.
 fn component_names(element: &Expr) -> Vec<(Var, usize)> {
     let mut bound = Vec::new();
     let mut body = element;
@@ -193,7 +193,7 @@ fn indices_of<'a>(expr: &'a Expr, x: &Var, depth: usize) -> Option<Vec<&'a Expr>
     (indices.len() == depth && matches!(head.term(), Term::Var(var) if var == x)).then_some(indices)
 }
 
-/// Notes which components of y are used; `false` when it is used whole.
+/// Records which components of y are used; `false` where y is used as a whole.
 fn projections_only(expr: &Expr, y: &Var, used: &mut [bool]) -> bool {
     match expr.term() {
         Term::Var(var) => var != y,
@@ -216,7 +216,7 @@ fn build_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let k = if is_i(a) { b } else { is_i(b).then_some(a)? };
     // what is atomic stays; e is evaluated once as before, but in every case
     let is_work = || facts.grants("e is not atomic", !is_free(hot));
-    if !is_number(cold, 0.0) || !k.is_atom() || !is_work() || !facts.grants("i is not in k", !mentions(k, i)) {
+    if !is_number(cold, 0.0) || !k.is_atom() || !is_work() || !facts.grants("i is not free in k", !mentions(k, i)) {
         return None;
     }
     facts.require("0 <= k && k < n", Size::try_of_expr(n).is_some_and(|n| facts.in_range(k, &n)), k)?;
@@ -227,7 +227,7 @@ fn build_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::let_(h, at_k, Expr::let_(x.clone(), array, body.clone())))
 }
 
-/// More names than this are more memory than a row.
+/// More captured variables than this take more memory than a row.
 const FEW_NAMES: usize = 4;
 
 /// The names of a row, each with the array of its values; those that only names of their own row use stay lets of the elements.
@@ -243,9 +243,9 @@ fn build_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if names.is_empty() || !are_numbers || !matches!(row.term(), Term::Build { .. }) {
         return None;
     }
-    facts.require("n is free to copy", is_free(n), n)?;
+    facts.require("copying n costs nothing", is_free(n), n)?;
     join_steps(&mut names, row);
-    facts.require("few names", names.len() <= FEW_NAMES, value)?;
+    facts.require("few variables are captured", names.len() <= FEW_NAMES, value)?;
     let at_i = |array: &Var| Expr::get(Expr::var(array), Expr::var(i));
     let (mut lets, mut elements) = (Vec::new(), Vec::new());
     for (t, e) in names {
@@ -256,12 +256,12 @@ fn build_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let rows = Expr::build_with(n.clone(), i.clone(), substitute(row, &elements));
     let uses = if facts.uses.knows(x) { facts.uses.get(x) } else { Uses::of(expr).get(x) };
-    facts.require("x then fuses", inlines(&rows, uses, true), value)?;
+    facts.require("x is then fused away", inlines(&rows, uses, true), value)?;
     let rest = Expr::let_(x.clone(), rows, body.clone());
     Some(lets.into_iter().rev().fold(rest, |rest, (t, array)| Expr::let_(t, array, rest)))
 }
 
-/// Makes a name that one other alone uses a let of that one's value.
+/// A name with a single use becomes a let of the value that uses it.
 fn join_steps(names: &mut Vec<(Var, Expr)>, row: &Expr) {
     let mut at = 0;
     while at < names.len() {

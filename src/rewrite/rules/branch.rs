@@ -1,11 +1,11 @@
-//! Sums whose terms differ by a condition: what a branch adds in one step only is added once.
+//! Sums whose terms have conditions: a term that a branch adds in one step only gets a sum of its own.
 //!
 //!     sum over i of (if i = 0 then a else (if i = k then b else 0) + c i)
 //!       →   sum over i of (if i = 0 then a else c i), and sum over i of (if i = k then (if i = 0 then 0 else b) else 0)
 //!
-//! The second is no loop (`sum-one-hot`). So is the gradient of a sum over neighbours with a boundary, or with a kink, as
-//! cheap as that without. A step that adds in its branches, `if i = 0 then s else s + c i`, is such a sum too. Limits: the
-//! terms of branches, one inside the other, behind their lets; a real-number law of group `algebra`.
+//! The second then becomes a single step (`sum-one-hot`). So the gradient of a sum over neighbours with a boundary or a kink costs as
+//! much as one without. A step that adds in its branches, `if i = 0 then s else s + c i`, is such a sum too. Limits: terms of
+//! nested branches, below their lets; a real-number law of group `algebra`.
 
 use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::freshen;
@@ -20,12 +20,12 @@ use super::rules;
 
 rules! {
     "sum-branch" Ring Algebra @ Fold: "ifold (fun s i -> s + (if c then (if i = k then a else 0) + b else d)) z n -> ifold (fun s i -> s + (if c then b else d)) (ifold (fun s i -> s + (if i = k then (if c then a else 0) else 0)) z n) n"
-        if ["s is not in a, b, c, d", "i is not in k", "k total", "c holds in more than one step, or d is not 0"] => sum_branch;
+        if ["s is not free in a, b, c, d", "i is not free in k", "k total", "c holds in more than one step, or d is not 0"] => sum_branch;
     "mul-if" Ring Algebra @ Product: "a * (if i = k then b else 0) -> if i = k then a * b else 0 where the innermost fold runs over i, and a is no loop that could leave it; and so for what is divided by a"
         if ["a total"] => mul_if;
 }
 
-/// The factors of what one step has are computed in that step alone.
+/// The factors of a single step's term are computed in that step only.
 fn mul_if(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(prim @ (Prim::Mul | Prim::Div), args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };
@@ -48,7 +48,7 @@ fn mul_if(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::if_(cond, product, Expr::double(0.0)))
 }
 
-/// What a sum adds in one step only, and what it adds without it.
+/// The term that a sum adds in one step only, and the sum without it.
 struct Taken {
     /// `i = k`, and what is added there: added, or taken away.
     cond: Expr,
@@ -64,7 +64,7 @@ fn sum_branch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let added = Added::of(body, acc)?;
     let (at, taken) = added.terms.iter().enumerate().find_map(|(at, (term, _))| Some((at, of_choice(term, i, facts)?)))?;
-    facts.require("s is not in a, b, c, d", !added.mentions(acc), body)?;
+    facts.require("s is not free in a, b, c, d", !added.mentions(acc), body)?;
     let Taken { cond, once, positive, rest } = taken;
     if added.has_let_in(&cond) {
         return None;
@@ -98,7 +98,7 @@ fn of_choice(term: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
     Some(Taken { cond, once, positive, rest: Expr::if_(c.clone(), a.clone(), rest) })
 }
 
-/// What a branch adds in one step only, itself or in a branch of its own.
+/// The term that a branch adds in one step only, directly or in a nested branch.
 fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
     let mut branch = behind_lets(branch);
     let (at, taken) = branch.terms.iter().enumerate().find_map(|(at, (term, _))| {
@@ -122,7 +122,7 @@ fn of_branch(branch: &Expr, i: &Var, facts: &Facts) -> Option<Taken> {
 
 /// Whether a condition is `i = k`, which holds in one step at most.
 fn one_step(cond: &Expr, i: &Var, facts: &Facts) -> bool {
-    other_side(cond, i).is_some_and(|k| facts.grants("i is not in k", !mentions(k, i)))
+    other_side(cond, i).is_some_and(|k| facts.grants("i is not free in k", !mentions(k, i)))
 }
 
 /// k where a condition is `i = k`, or `k = i`.
@@ -133,7 +133,7 @@ fn other_side<'a>(cond: &'a Expr, i: &Var) -> Option<&'a Expr> {
     if is_i(a) { Some(b) } else { is_i(b).then_some(a) }
 }
 
-/// The terms of a branch, behind the lets that it begins with.
+/// The terms of a branch, below its leading lets.
 fn behind_lets(branch: &Expr) -> Added {
     let (mut around, mut sum) = (Vec::new(), branch);
     while let Term::Let(x, value, body) = sum.term() {

@@ -1,4 +1,4 @@
-//! Updates: an element is read where it was changed, and an array of which each step changes its own element is built.
+//! Updates: reads of updated elements are forwarded, and a fold whose step i updates element i becomes a `build`.
 //!
 //!     (update a i x)[i]                                        →  x
 //!     update [a, b] 0 x                                        →  [x, b]
@@ -9,7 +9,7 @@
 //!     ifold (fun a i -> ifold (fun b j -> accumulate b [i, j] e) a m) z n
 //!       →  build n (fun i -> ifold (fun r j -> accumulate r j e) z[i] m)
 //!
-//! So does the way back through a `build` become a `build` again, in lanes and without an array of zeros. Every update of the
+//! So the backward pass of a `build` becomes a `build` again, which can be vectorised and needs no initialised array. Every update of the
 //! array in the step is at the step's own index, and the array is not read otherwise. Limits: updates on the step's spine, in
 //! its branches and in folds over the same array.
 
@@ -25,10 +25,10 @@ use super::unroll::SEVERAL;
 
 rules! {
     "collect-build" Loop Normalisation @ Fold: "ifold (fun a i -> accumulate a i e) z n -> build n (fun i -> z[i] + e)"
-        if ["a is not in e", "n is the length of z", "no row is copied"] => collect_build;
-    "update-array" Fusion Fusion @ Any: "update [a, b] 0 x -> [x, b]" if ["nothing is computed twice"] => update_array;
+        if ["a is not free in e", "n is the length of z", "no row is copied"] => collect_build;
+    "update-array" Fusion Fusion @ Any: "update [a, b] 0 x -> [x, b]" if ["no work is duplicated"] => update_array;
     "get-update" Fusion Fusion @ Get: "(update a i x)[i] -> x" if ["0 <= i && i < length a"] => get_update;
-    "update-update" Fusion Fusion @ Any: "accumulate (update a i x) i y -> update a i (x + y)" if ["x total, or not lost"] => update_update;
+    "update-update" Fusion Fusion @ Any: "accumulate (update a i x) i y -> update a i (x + y)" if ["x total, or kept"] => update_update;
     "update-same" Fusion Fusion @ Any: "update a i a[i] -> a" if ["0 <= i && i < length a"] => update_same;
 }
 
@@ -47,7 +47,7 @@ fn update_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
         Term::Array(items) => items.clone(),
         _ if element.has_array() => return None,
         _ => {
-            facts.require("nothing is computed twice", is_free(array), array)?;
+            facts.require("no work is duplicated", is_free(array), array)?;
             (0..length).map(|k| Expr::get(array.clone(), Expr::index(k))).collect()
         }
     };
@@ -94,7 +94,7 @@ fn update_update(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let value = match outer {
         Change::Replace => {
-            facts.require("x total, or not lost", facts.is_total(first), first)?;
+            facts.require("x total, or kept", facts.is_total(first), first)?;
             value.clone()
         }
         Change::Add if value.ty() == &Type::Double => Expr::prim(Prim::Add, vec![first.clone(), value.clone()]),
@@ -165,7 +165,7 @@ fn element_of(expr: &Expr, array: &Var, i: &Var, row: &Var, facts: &Facts) -> Op
     match expr.term() {
         Term::Var(var) if var == array => Some(Expr::var(row)),
         Term::Let(var, value, body) => {
-            facts.require("a is not in e", !mentions(value, array), value)?;
+            facts.require("a is not free in e", !mentions(value, array), value)?;
             Some(Expr::let_(var.clone(), value.clone(), element_of(body, array, i, row, facts)?))
         }
         Term::If(cond, a, b) if !mentions(cond, array) => {
@@ -180,7 +180,7 @@ fn element_of(expr: &Expr, array: &Var, i: &Var, row: &Var, facts: &Facts) -> Op
             if !matches!(first.term(), Term::Var(var) if var == i) {
                 return None;
             }
-            facts.require("a is not in e", !mentions(value, array) && rest.iter().all(|index| !mentions(index, array)), value)?;
+            facts.require("a is not free in e", !mentions(value, array) && rest.iter().all(|index| !mentions(index, array)), value)?;
             let before = element_of(before, array, i, row, facts)?;
             match (rest, change) {
                 ([], Change::Replace) => Some(value.clone()),

@@ -1,4 +1,4 @@
-//! Figure 8d: conditions that are known, branches that are equal, operations that move into branches.
+//! 001 Figure 8d: conditions that are known, branches that are equal, operations that move into branches.
 //!
 //!     if true then a else b     →  a
 //!     f (if c then a else b)    →  if c then f a else f b     where f is small or one side then simplifies
@@ -14,19 +14,19 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "if-true"    Conditional @ If: "if true then a else b -> a";
-    "if-false"   Conditional @ If: "if false then a else b -> b";
-    "if-same"    Conditional @ If: "if c then a else a -> a";
+    "if-true" ["001 Fig. 8d"]    Conditional @ If: "if true then a else b -> a";
+    "if-false" ["001 Fig. 8d"]   Conditional @ If: "if false then a else b -> b";
+    "if-same" ["001 Fig. 8d"]    Conditional @ If: "if c then a else a -> a";
     "if-not"     Conditional @ If: "if not c then a else b -> if c then b else a";
     "if-ne"      Conditional @ If: "if a <> b then c else d -> if a = b then d else c";
     "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
     "if-bool"    Conditional @ If: "if c then true else false -> c; if c then false else true -> not c";
-    "if-assume"  Conditional @ Condition: "if c then a else b -> if c then a[c := true] else b[c := false]"
-        if ["what stands for its equal is an Index"] => if_assume;
+    "if-assume" ["001 Fig. 8d"]  Conditional @ Condition: "if c then a else b -> if c then a[c := true] else b[c := false]"
+        if ["what is substituted for its equal is an Index"] => if_assume;
     "if-swap"    Conditional @ If: "if c then (if d then a else b) else b -> if d then (if c then a else b) else b where d is i = k for the i of the innermost fold, or the same in all its steps, as c is not"
         if ["d total"] => if_swap;
-    "if-float"   Conditional @ OverIf: "f (if c then a else b) -> if c then f a else f b"
-        if ["f a or f b is then simpler", "f is small"] => if_float;
+    "if-float" ["001 Fig. 8d"]   Conditional @ OverIf: "f (if c then a else b) -> if c then f a else f b"
+        if ["f a or f b then simplifies", "f is small"] => if_float;
     "if-let"     Conditional Algebra @ Let: "let x = (if c then a else 0) in b -> if c then (let x = a in b) else e where b[0/x, false/c] = e is zero or atomic, and so for a tuple with zeros" => if_let;
     "if-join"    Conditional @ OverIf: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
@@ -37,11 +37,11 @@ rules! {
 
 /// In the branches of `if c`, and where loops, checks and sizes fix it, c itself is known. Only comparisons
 /// of Index and Bool, and the very same condition again.
-/// Where an Index equals another, the one stands for the other.
+/// Where two Indexes are equal, one is substituted for the other.
 fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if let Term::If(c, a, b) = expr.term() {
         if let Some((i, k)) = facts.equality(c) {
-            facts.require("what stands for its equal is an Index", matches!(i.ty(), Type::Index(_)), c)?;
+            facts.require("what is substituted for its equal is an Index", matches!(i.ty(), Type::Index(_)), c)?;
             if mentions(a, &i) {
                 return Some(Expr::if_(c.clone(), substitute(a, &[(i, k)]), b.clone()));
             }
@@ -64,7 +64,7 @@ fn mentions_all(expr: &Expr, term: &Expr) -> bool {
     !any_free_var(term, &mut |var| !mentions(expr, var))
 }
 
-/// What decides a step of a fold comes first: all other steps then do nothing, and the loop is that one step.
+/// A condition that selects a single step of a fold comes first: all other steps then do nothing, and the loop becomes that step.
 fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(c, then, otherwise) = expr.term() else { return None };
     let i = facts.innermost_fold()?;
@@ -75,7 +75,7 @@ fn if_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
         Term::If(d, hot, cold) if goes_out(d) && cold.is_atom() => Some((d.clone(), hot.clone(), cold.clone())),
         _ => None,
     };
-    // what decides a step by doing nothing in it may come second
+    // a condition that excludes a single step may come second
     if decides(c) && !inside(otherwise).is_some_and(|(_, _, idle)| same(&idle, then)) {
         return None;
     }
@@ -95,8 +95,8 @@ fn check_true(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(body.clone())
 }
 
-/// An operation on a condition's value goes into its branches when it is copied for free (a projection, an
-/// element, a length) or when a branch is a literal that then meets it.
+/// An operation on a conditional moves into its branches where copying it is free (a projection, an element, a length) or where
+/// it simplifies with a literal branch.
 fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
     match expr.term() {
         Term::Proj(inner, k) => float(inner, &mut |e| Expr::proj(e, *k)),
@@ -106,7 +106,7 @@ fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
             let [a, b] = args.as_slice() else {
                 let [a] = args.as_slice() else { return None };
                 let floated = float(a, &mut |e| Expr::prim(*prim, vec![e]))?;
-                facts.require("f a or f b is then simpler", *prim == Prim::Neg && zero_branch(a) || literal_branch(a), a)?;
+                facts.require("f a or f b then simplifies", *prim == Prim::Neg && zero_branch(a) || literal_branch(a), a)?;
                 return Some(floated);
             };
             if Size::try_of_expr(expr).is_some() {
@@ -121,8 +121,8 @@ fn if_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
 }
 
-/// What depends on a value that is zero unless c is computed only where c holds, when without it nothing is
-/// left but zero or the accumulator.
+/// A term that depends on a value which is zero unless c is evaluated only where c holds, if otherwise it is zero or the
+/// accumulator.
 fn if_let(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = value.term() else { return None };
@@ -151,7 +151,7 @@ fn zeros(expr: &Expr) -> Vec<bool> {
     }
 }
 
-/// Variables that are zero, and others that are bound inside the term; a condition, and whether it holds.
+/// The variables that are zero, those bound inside the term, and a condition with its value.
 struct Locals<'a> {
     zeros: Vec<Var>,
     others: Vec<Var>,
@@ -160,7 +160,7 @@ struct Locals<'a> {
     known: (&'a Expr, bool),
 }
 
-/// What is left of a term when some variables are zero: zero, or an atom or component from outside.
+/// The value of a term where some variables are zero: zero, or an atom or component from outside.
 fn at_zero(expr: &Expr, local: &mut Locals) -> Option<Expr> {
     if vanishes(expr, local) {
         return Some(Expr::double(0.0));
@@ -239,9 +239,8 @@ fn is_literal(expr: &Expr) -> bool {
     matches!(expr.term(), Term::Double(_) | Term::Index(_) | Term::Bool(_))
 }
 
-/// Whether `prim` meets a literal of the condition that makes it vanish. The other operand is copied: it
-/// must not bind anything, and be small. A sum moves into the branches only for an accumulator: that is how
-/// a loop becomes one that acts in one step.
+/// Whether `prim` simplifies with a literal branch. The other operand is copied: it must be small and bind nothing. A sum moves
+/// into the branches only for an accumulator, which makes a loop one that acts in a single step.
 fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &Facts) -> bool {
     let Term::If(_, a, b) = conditional.term() else { return false };
     let accumulates = || match other.term() {
@@ -256,11 +255,11 @@ fn simplifies(prim: Prim, conditional: &Expr, other: &Expr, left: bool, facts: &
         Prim::Div => is_number(e, 0.0) && left,
         _ => is_literal(e) && is_literal(other),
     };
-    facts.require("f a or f b is then simpler", vanishes(a) || vanishes(b), conditional).is_some()
+    facts.require("f a or f b then simplifies", vanishes(a) || vanishes(b), conditional).is_some()
         && facts.require("f is small", is_small(other), other).is_some()
 }
 
-/// Few enough nodes to be written twice, and no binder or loop among them.
+/// Small enough to be copied, without binders or loops.
 fn is_small(expr: &Expr) -> bool {
     fn go(expr: &Expr, budget: &mut i32) -> bool {
         *budget -= 1;

@@ -1,11 +1,11 @@
-//! An array that sums alone read, each element in its own step, is no array: the sums are one loop that computes the elements
-//! as it goes.
+//! Fusion of an array with the sums that read it: where only sums over its index read an array, one loop computes the elements and
+//! sums them, and nothing is stored.
 //!
 //!     let x = build n (fun i -> exp v[i]) in     →   let s = ifold (fun s i -> let t = exp v[i] in (s.0 + t * t, s.1 + t * w[i])) (0, 0) n in
 //!     [sum of x[i] * x[i], sum of x[i] * w[i]]       [s.0, s.1]
 //!
-//! So are the moments and the normal equations of a Jacobian taken with no memory for it. Several such arrays, also of each
-//! other's elements, go at once, and sums that read the same arrays go with them. Limits: elements and sums are Doubles, elements
+//! So moments and the normal equations of a Jacobian take no memory for it. Several such arrays, also those computed from each
+//! other, are fused at once, with all sums that read them. Limits: elements and sums are Doubles, elements
 //! have no loop of their own; inside a loop no more sums than [`MOST`].
 
 use crate::ir::free::{each_free_var, mentions};
@@ -20,10 +20,10 @@ use super::rules;
 
 rules! {
     "fold-consume" Fission Normalisation @ Let: "let x = build n (fun i -> e) in f (ifold (fun s i -> g s x[i]) y n) (ifold (fun s i -> h s x[i]) z n) -> let s = ifold (fun s i -> let t = e in (g s.0 t, h s.1 t)) (y, z) n in f s.0 s.1 where e has no loop, and inside another loop the sums are few"
-        if ["f has x nowhere else", "f needs both, and binds nothing that they need"] => fold_consume;
+        if ["x is not free in the rest of f", "f uses both, and binds none of their free variables"] => fold_consume;
 }
 
-/// An array that goes.
+/// An array that is fused away.
 struct Producer {
     x: Var,
     i: Var,
@@ -43,7 +43,7 @@ impl Producer {
 
 fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(_, value, _) = expr.term() else { return None };
-    // the first sum or the first array is here, or this is found at a let further in
+    // the first sum or array is here; otherwise the rule applies at an inner let
     let mut first = Vec::new();
     strict_folds(value, facts, &mut Vec::new(), &mut first);
     let (Term::Build { n, .. } | Term::Fold { n, .. }) = first.first().unwrap_or(value).term() else { return None };
@@ -51,13 +51,13 @@ fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if producers.is_empty() {
         return None;
     }
-    // those that something else needs stay, and so do those that what stays is made of
+    // arrays with another use stay, and so do the arrays that they are computed from
     let (rest, folds) = loop {
         let (rest, folds) = sums_without(expr, &producers, n, facts);
         let others = without_folds(&rest, &folds);
         let before = producers.len();
-        producers.retain(|producer| facts.grants("f has x nowhere else", !mentions(&others, &producer.x)));
-        facts.require("f has x nowhere else", !producers.is_empty(), value)?;
+        producers.retain(|producer| facts.grants("x is not free in the rest of f", !mentions(&others, &producer.x)));
+        facts.require("x is not free in the rest of f", !producers.is_empty(), value)?;
         if producers.len() == before {
             break (rest, folds);
         }
@@ -91,11 +91,11 @@ fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if producers.iter().any(|producer| mentions(&together, &producer.x)) {
         return None;
     }
-    facts.require("f needs both, and binds nothing that they need", !binds_what_it_needs(&rest, &together), value)?;
+    facts.require("f uses both, and binds none of their free variables", !binds_what_it_needs(&rest, &together), value)?;
     Some(Expr::let_(both.clone(), together, replace(&rest, &group, &both)))
 }
 
-/// The term with no array that goes: lets in front of a body, of which the first is one.
+/// The term without the fused arrays: lets in front of a body, the first of which is one.
 fn without(expr: &Expr, producers: &[Producer]) -> Expr {
     match expr.term() {
         Term::Let(x, _, body) if producers.iter().any(|producer| producer.x == *x) => without(body, producers),
@@ -123,7 +123,7 @@ fn sums_without(expr: &Expr, producers: &[Producer], n: &Expr, facts: &Facts) ->
     (rest, folds)
 }
 
-/// The first of the arrays with those that the same sums read, and those that they are made of or that are made of them.
+/// The first array with those that the same sums read, and those that they are computed from or that are computed from them.
 fn related(producers: Vec<Producer>, folds: &[Expr]) -> Vec<Producer> {
     let mut is_related: Vec<bool> = (0..producers.len()).map(|k| k == 0).collect();
     loop {
@@ -164,7 +164,7 @@ fn with_elements(expr: &Expr, names: &[(Var, Expr)], at: &Expr) -> Expr {
     map_children(expr, &mut |child| with_elements(child, names, at))
 }
 
-/// Whether a term stands behind a let whose name it mentions.
+/// Whether a term mentions the variable of a let in front of it.
 fn binds_what_it_needs(rest: &Expr, term: &Expr) -> bool {
     matches!(rest.term(), Term::Let(x, _, body) if mentions(term, x) || binds_what_it_needs(body, term))
 }

@@ -1,5 +1,5 @@
-//! Division by multiplication, group `algebra`: a division takes several times as long as a product, so what
-//! is divided by often is inverted once.
+//! Reciprocals, group `algebra`: a division takes several times as long as a product, so a repeated divisor is inverted
+//! once.
 //!
 //!     let r = 1 / z in a / z + b              →  let r = 1 / z in a * r + b
 //!     let z = e in (a / z, b / z, c / z, …)   →  let z = e in let r = 1 / z in (a * r, b * r, c * r, …)
@@ -19,10 +19,10 @@ rules! {
     "div-known" Ring Algebra @ Product: "let r = 1 / z in f (x / z) -> let r = 1 / z in f (x * r)" => div_known;
     "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more"] => reciprocal;
     "reciprocal-loop" Ring Algebra @ Loop: "build n (fun i -> f (x / z)) -> let r = 1 / z in build n (fun i -> f (x * r))"
-        if ["i is not in z", "z total", "n is no small literal", "z is of the loop around, if there is one"] => reciprocal_loop;
+        if ["i is not free in z", "z total", "n is no small literal", "z depends on the enclosing loop, if there is one"] => reciprocal_loop;
 }
 
-/// Divisions by one number that are worth its reciprocal.
+/// From this number of divisions on a reciprocal pays.
 const OFTEN: usize = 4;
 
 fn inverse(z: &Expr) -> Expr {
@@ -40,7 +40,7 @@ fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
-    // the body is only looked at where there may be something to find, or to say
+    // the body is searched only where there is a candidate, or a refusal to record
     let is_rare = facts.uses.knows(x) && (facts.uses.get(x).count as usize) < OFTEN && !facts.refusals.are_kept();
     if is_rare {
         return None;
@@ -67,19 +67,19 @@ fn reciprocal_loop(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut binders: Vec<Var> = expr.term().binders().cloned().collect();
     let z = divisor(body, &mut binders, facts)?;
     facts.require("z total", facts.is_total(&z), &z)?;
-    facts.require("z is of the loop around, if there is one", facts.level(&z) == facts.loops(), &z)?;
+    facts.require("z depends on the enclosing loop, if there is one", facts.level(&z) == facts.loops(), &z)?;
     let r = Var::fresh("r", Type::Double);
     let new = with_body(expr, multiplied(body, &z, &r));
     Some(Expr::let_(r, inverse(&z), new))
 }
 
-/// What a term divides by that it does not bind.
+/// The free divisors of a term.
 fn divisor(expr: &Expr, bound: &mut Vec<Var>, facts: &Facts) -> Option<Expr> {
     if let Some((x, z)) = binary(expr, Prim::Div)
         && expr.ty() == &Type::Double
         && !is_number(x, 1.0)
         && !matches!(z.term(), Term::Double(_))
-        && facts.grants("i is not in z", !bound.iter().any(|var| mentions(z, var)))
+        && facts.grants("i is not free in z", !bound.iter().any(|var| mentions(z, var)))
     {
         return Some(z.clone());
     }

@@ -1,11 +1,11 @@
-//! Sums of which all terms but a few are 0: they need no loop.
+//! Sums of which all but a few terms are 0: no loop is left.
 //!
 //!     sum over i of (let d = (if i = k then a else 0) in v[i] * d - (if i = k then b else 0) * d * d)
 //!       →   at i = k alone: v[k] * a - b * a * a
 //!
 //! `sum-one-hot` is this for one product with a condition in front; here the condition may be anywhere in the term
-//! (`rewrite::vanish` finds it), also in the steps of inner loops, and there may be several. So the gradient of
-//! what is computed of columns, or of a picture by a stencil, costs no more than that of what is computed of numbers.
+//! (`rewrite::vanish` finds it), also in the steps of inner loops, and there may be several. So gradients through column
+//! statistics and stencils have the cost of scalar code.
 //! Limits: a real-number law of group `algebra`; few indices, and a short term for each.
 
 use crate::ir::subst::{freshen, map_children};
@@ -21,7 +21,7 @@ use super::solve::solution;
 
 rules! {
     "sum-few" Ring Algebra @ Fold: "ifold (fun s i -> s + e) z n -> ifold (fun s i -> if i = k then s + e else s) z n where e is 0 unless i = k, and so for several k"
-        if ["s is not in e", "e is short"] => sum_few;
+        if ["s is not free in e", "e is short"] => sum_few;
 }
 
 /// The terms of all steps that stay have at most so many nodes, or twice as many as there were.
@@ -56,7 +56,7 @@ fn sum_few(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if few.is_empty() {
         return None;
     }
-    facts.require("s is not in e", !added.mentions(fold.acc), fold.body)?;
+    facts.require("s is not free in e", !added.mentions(fold.acc), fold.body)?;
     let step = added.behind(accumulated(fold.acc, few)?);
     let steps: Vec<Expr> = ks.iter().map(|k| without_others(&step, fold.i, k)).collect();
     let nodes: usize = steps.iter().map(Expr::node_count).sum();
@@ -92,7 +92,7 @@ fn without_others(step: &Expr, i: &Var, k: &Expr) -> Expr {
     map_children(step, &mut |part| without_others(part, i, k))
 }
 
-/// By how much two indices differ, if that is a number.
+/// The difference of two indices, if it is a literal.
 fn differ(a: &Expr, b: &Expr) -> Option<i64> {
     Size::try_of_expr(a)?.sub(&Size::try_of_expr(b)?).as_constant()
 }

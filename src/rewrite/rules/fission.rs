@@ -1,9 +1,9 @@
-//! Figure 8g: a fold over a tuple whose components do not all depend on one another.
+//! 001 Figure 8g: a fold over a tuple whose components do not all depend on one another.
 //!
 //!     (ifold (fun s i -> (s.0 + v[i], s.1 + w[i])) (0, 0) n).1   →   ifold (fun s i -> s + w[i]) 0 n
 //!
-//! The split and the projection are one step: a component goes only together with the loop that computed
-//! it, or when its loop by itself then becomes simpler, so that no loop is run twice for nothing.
+//! The split and the projection are one step: a component is separated only where it is then dropped, or where its own loop then
+//! simplifies, so that no loop is duplicated without gain.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ use super::rules;
 
 rules! {
     "fold-project" Fission Normalisation @ Proj: "(ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n).1 -> ifold (fun s i -> g s i) z n" => fold_project;
-    "fold-fission" Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, one of them apart"
-        if ["e does not need all, or the one apart is then simpler"] => |expr, facts| fold_fission(expr, facts, "e does not need all, or the one apart is then simpler");
-    "fold-apart" Fission Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n -> (ifold (fun s i -> f s i) y n, ifold (fun s i -> g s i) z n)"
-        if ["the one apart is then simpler"] => fold_apart;
+    "fold-fission" ["001 Fig. 8g"] Fission Normalisation @ Let: "let s = ifold (fun s i -> (f s.0 i, g s.1 i)) z n in e -> the loops that e needs, one of them apart"
+        if ["e does not use all components, or the separated loop then simplifies"] => |expr, facts| fold_fission(expr, facts, "e does not use all components, or the separated loop then simplifies");
+    "fold-apart" ["001 Fig. 8g"] Fission Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n -> (ifold (fun s i -> f s i) y n, ifold (fun s i -> g s i) z n)"
+        if ["the separated loop then simplifies"] => fold_apart;
 }
 
 /// Components of a tuple accumulator, by number.
@@ -55,7 +55,7 @@ fn fold_project(expr: &Expr, _: &Facts) -> Option<Expr> {
     Some(if needed.len() == 1 { smaller } else { Expr::proj(smaller, position) })
 }
 
-/// One component of a tuple-valued term, with only what it needs; `None` where it needs all the others.
+/// One component of a tuple-valued term, with the components that it depends on; `None` where it depends on all.
 pub fn component(expr: &Expr, k: usize) -> Option<Expr> {
     Some(match expr.term() {
         Term::Let(x, a, b) => {
@@ -96,17 +96,17 @@ pub fn component(expr: &Expr, k: usize) -> Option<Expr> {
     })
 }
 
-/// Whether code motion can take the term out of one of the loops around.
+/// Whether the term can be hoisted out of one of the enclosing loops.
 pub fn leaves(expr: &Expr, facts: &Facts) -> bool {
     facts.loops() > 0 && !facts.needs_all_loops(expr) && facts.is_total(expr)
 }
 
-/// Where all components are asked for at once, as elements of an array are.
+/// For uses of all components at once, as in an array literal.
 fn fold_apart(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Fold { acc, width, .. } = fold(expr)?;
     let s = Var::fresh(acc.name(), expr.ty().clone());
     let parts = (0..width).map(|k| Expr::proj(Expr::var(&s), k)).collect();
-    fold_fission(&Expr::let_(s, expr.clone(), Expr::tuple(parts)), facts, "the one apart is then simpler")
+    fold_fission(&Expr::let_(s, expr.clone(), Expr::tuple(parts)), facts, "the separated loop then simplifies")
 }
 
 /// `condition`: what the rule's law calls the reason to take it apart.
@@ -198,7 +198,7 @@ impl Fold<'_> {
     }
 }
 
-/// Adds every k of an occurrence `x.k`; `false` when x also occurs otherwise.
+/// Collects the k of each occurrence `x.k`; `false` where x also occurs otherwise.
 fn projections(expr: &Expr, x: &Var, used: &mut Components) -> bool {
     match expr.term() {
         Term::Var(var) => var != x,
@@ -255,7 +255,7 @@ fn component_tuple(tuple: &Expr, wanted: &Components) -> Expr {
     Expr::bind("t", tuple.clone(), |tuple| Expr::tuple(wanted.iter().map(|j| part(&tuple, *j)).collect()))
 }
 
-/// Without lets that nothing uses any more, from the inside out; of a tuple of which one component is used that one.
+/// Drops dead lets, from the inside out; a tuple of which one component is used becomes that component.
 fn without_dead_lets(expr: &Expr) -> Expr {
     match expr.term() {
         Term::Let(x, a, b) => {
@@ -275,7 +275,7 @@ fn without_dead_lets(expr: &Expr) -> Expr {
     }
 }
 
-/// Whether a loop by itself is one that Figure 8f turns into a single statement.
+/// Whether a loop by itself is one that 001 Figure 8f turns into a single statement.
 fn is_simpler(expr: &Expr) -> bool {
     let Term::Fold { acc, i, body, .. } = expr.term() else { return false };
     let is_acc = |e: &Expr| matches!(e.term(), Term::Var(var) if var == acc);

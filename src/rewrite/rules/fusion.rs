@@ -1,7 +1,7 @@
-//! Figure 8c: an element or the length of an array that was just built, without the array.
+//! 001 Figure 8c: an element or the length of an array that was just built, without the array.
 //!
 //!     (build n f)[i]         →  f i     if 0 <= i < n, else behind that check
-//!     length (build n f)     →  n       if 0 <= n, else behind that check
+//!     length (build n f)     →  n       if 0 <= n, else the check stays
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
@@ -12,12 +12,12 @@ use super::lambda::copy;
 use super::rules;
 
 rules! {
-    "get-build" Fusion Fusion @ Get: "(build n f)[i] -> f i" if ["0 <= i && i < n, else behind that check"] => get_build;
-    "length-build" Fusion Fusion @ Dim: "length (build n f) -> n" if ["0 <= n, else behind that check"] => length_build;
+    "get-build" ["001 Fig. 8c"] Fusion Fusion @ Get: "(build n f)[i] -> f i" if ["0 <= i && i < n, else the check stays"] => get_build;
+    "length-build" ["001 Fig. 8c"] Fusion Fusion @ Dim: "length (build n f) -> n" if ["0 <= n, else the check stays"] => length_build;
     "get-array" Fusion Fusion @ Get: "[e0, e1][1] -> e1" => get_array;
     "get-select" Fusion Fusion @ Get: "[a, b][i] -> if i = 0 then a else b" if ["0 <= i && i < 2"] => get_select;
     "length-array" Fusion Fusion @ Dim: "length [e0, e1] -> 2" => length_array;
-    "length-size" Fusion Fusion @ Dim: "length a -> n where a : Array<T, n>" if ["0 <= n, else behind that check"] => length_size;
+    "length-size" Fusion Fusion @ Dim: "length a -> n where a : Array<T, n>" if ["0 <= n, else the check stays"] => length_size;
     "build-eta" Fusion Fusion @ Build: "build n (fun i -> a[i]) -> a" if ["a total", "n is the length of a"] => build_eta;
 }
 
@@ -26,7 +26,7 @@ fn get_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = array.term() else { return None };
     let size = Size::try_of_expr(n);
     let known =
-        |index: &Expr| facts.grants("0 <= i && i < n, else behind that check", size.as_ref().is_some_and(|n| facts.in_range(index, n)));
+        |index: &Expr| facts.grants("0 <= i && i < n, else the check stays", size.as_ref().is_some_and(|n| facts.in_range(index, n)));
     if index.is_atom() && known(index) {
         return Some(substitute(body, &[(i.clone(), index.clone())]));
     }
@@ -55,7 +55,7 @@ fn length_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         return size.to_expr();
     }
-    if facts.grants("0 <= n, else behind that check", Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n))) {
+    if facts.grants("0 <= n, else the check stays", Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n))) {
         return Some(n.clone());
     }
     Some(behind_check(n.clone()))
@@ -89,7 +89,7 @@ fn length_array(expr: &Expr, _: &Facts) -> Option<Expr> {
     }
 }
 
-/// The array is not needed, so errors of its elements go with it; that it was made says that its count is not negative.
+/// The array is dropped with the errors of its elements; the check of its count stays.
 fn length_size(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Dim(array, axis) = expr.term() else { return None };
     let mut head = array;
@@ -102,10 +102,10 @@ fn length_size(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let n = size.to_expr()?;
-    if facts.grants("0 <= n, else behind that check", facts.non_negative(&size)) {
+    if facts.grants("0 <= n, else the check stays", facts.non_negative(&size)) {
         return Some(n);
     }
-    // what is there already is read for less than a check costs, and the rows of an array without any may have every length
+    // reading an existing array is cheaper than the check, and the rows of an empty array may have any length
     if variable.is_some() || *axis > 0 {
         facts.refuse(|| ("`0 <= n` does not hold".into(), Some(array.clone())));
         return None;
@@ -121,7 +121,7 @@ fn behind_check(n: Expr) -> Expr {
 fn build_eta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = expr.term() else { return None };
     let Term::Get(array, index) = body.term() else { return None };
-    // of an empty build nothing is evaluated: what stands for it must not fail
+    // an empty build evaluates nothing: its replacement must not fail
     if !matches!(index.term(), Term::Var(var) if var == i) || mentions(array, i) || !is_path(array) {
         return None;
     }

@@ -1,10 +1,10 @@
-//! One loop for many sums: loops over the same range that read the same arrays run together, so that what
-//! they read and compute alike is read and computed once.
+//! Loop fusion of sums: loops over the same range that read the same arrays become one, so that shared loads and
+//! subexpressions are done once.
 //!
 //!     [sum of f v[i], sum of g v[i]]   →   let s = (sum of f v[i], sum of g v[i]) in one loop in [s.0, s.1]
 //!
-//! The opposite of `fold-fission`, for the end of a schedule. Loops inside another loop are left alone, since which
-//! way they walk through memory is `lower`'s to choose, unless they share what takes longer than reading:
+//! The opposite of `fold-fission`, for the end of a schedule. Loops inside another loop are left alone, because `lower` chooses
+//! their order of access, unless they share work that costs more than loads:
 //!
 //!     build(n, i. [sum of exp(x[i] - x[j]), sum of x[j] * exp(x[i] - x[j])])   →   one loop over j, with one exp
 
@@ -19,10 +19,10 @@ use super::rules;
 
 rules! {
     "fold-merge" Fission Normalisation @ Any: "f (ifold g y n) (ifold h z n) -> let s = ifold (fun s i -> (g s.0 i, h s.1 i)) (y, z) n in f s.0 s.1"
-        if ["f needs both, and binds nothing that they need", "they read one array", "they share a quotient, a root, a function or a long sum of i, or are in no loop"] => fold_merge;
+        if ["f uses both, and binds none of their free variables", "they read one array", "they share a quotient, a root, a function or a long sum of i, or are in no loop"] => fold_merge;
 }
 
-/// So many sums are one loop inside another at most: each takes a register of its own.
+/// At most so many sums are fused inside another loop: each takes a register.
 pub const MOST: usize = 12;
 
 /// A sum of so many operations takes longer than reading.
@@ -38,7 +38,7 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let mut folds = Vec::new();
     if let Term::Let(_, value, _) = expr.term() {
-        // the first of them is here, or this is found at a let further in
+        // the first of them is here; otherwise the rule applies at an inner let
         strict_folds(value, facts, &mut Vec::new(), &mut folds);
         if folds.is_empty() {
             return None;
@@ -79,7 +79,7 @@ pub fn as_one_loop(n: &Expr, i: &Var, sums: &[Expr], form: impl Fn(&Expr) -> Exp
     Some((Var::fresh("s", together.ty().clone()), together))
 }
 
-/// A fold and what others may have in common with it.
+/// A fold and the work that others may share with it.
 struct Sum<'a> {
     fold: &'a Expr,
     count: &'a Expr,
@@ -96,7 +96,7 @@ impl Sum<'_> {
     }
 }
 
-/// The sum with those that have something in common with it or with each other.
+/// The sum with those that share work with it or with each other.
 fn group(first: &Sum, others: &[Sum], inner: bool, facts: &Facts) -> Option<Vec<Expr>> {
     let mut group = vec![first];
     for sum in others.iter().filter(|sum| same(first.count, sum.count)) {
@@ -117,7 +117,8 @@ fn group(first: &Sum, others: &[Sum], inner: bool, facts: &Facts) -> Option<Vec<
 pub fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
     match expr.term() {
         Term::Fold { .. } => {
-            let is_free = || facts.grants("f needs both, and binds nothing that they need", !bound.iter().any(|var| mentions(expr, var)));
+            let is_free =
+                || facts.grants("f uses both, and binds none of their free variables", !bound.iter().any(|var| mentions(expr, var)));
             if expr.ty() == &Type::Double && is_free() {
                 found.push(expr.clone());
             }
@@ -197,7 +198,7 @@ fn is_long_sum(expr: &Expr) -> bool {
     }
 }
 
-/// A term with the factors of each product in one order: to compare, not to keep.
+/// A term with the factors of each product in canonical order, for comparison only.
 fn sorted(expr: &Expr) -> Expr {
     let new = map_children(expr, &mut |child| sorted(child));
     match new.term() {

@@ -1,4 +1,4 @@
-//! Figure 8a: lets and calls.
+//! 001 Figure 8a: lets and calls.
 //!
 //!     let x = y in x + x                    →  y + y
 //!     let x = (let y = a in b) in c         →  let y = a in let x = b in c
@@ -21,18 +21,18 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "let-inline" Lambda @ Let: "let x = a in b -> b[a/x]"
+    "let-inline" ["001 Fig. 8a"] Lambda @ Let: "let x = a in b -> b[a/x]"
         if ["a is atomic, or used once and not repeated, or a build that fuses, or a row of a variable"] => let_inline;
-    "let-dead" Lambda @ Let: "let x = a in b -> b" if ["x is not in b"] => let_dead;
-    "let-flatten" Lambda @ Let: "let x = (let y = a in b) in c -> let y = a in let x = b in c" => let_flatten;
+    "let-dead" ["001 Fig. 8a"] Lambda @ Let: "let x = a in b -> b" if ["x is not free in b"] => let_dead;
+    "let-flatten" ["001 Fig. 8a"] Lambda @ Let: "let x = (let y = a in b) in c -> let y = a in let x = b in c" => let_flatten;
     "let-split" Lambda @ Let: "let x = (a, b) in c -> let y = a in let z = b in c[(y, z)/x]" => let_split;
-    "let-float" Lambda @ Any: "f (let x = a in b) -> let x = a in f b" if ["f is strict there"] => let_float;
-    "let-merge" Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
-    "let-swap" Lambda @ Let: "let x = a in let y = b in c -> let y = b in let x = a in c" if ["x is not in b"] => let_swap;
-    "beta" Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f, its caller and the program are small enough"] => beta;
+    "let-float" ["001 Fig. 8a"] Lambda @ Any: "f (let x = a in b) -> let x = a in f b" if ["f is strict there"] => let_float;
+    "let-merge" ["001 Fig. 8a"] Lambda @ Let: "let x = a in let y = a in b -> let x = a in let y = x in b" => let_merge;
+    "let-swap" ["001 Fig. 8a"] Lambda @ Let: "let x = a in let y = b in c -> let y = b in let x = a in c" if ["x is not free in b"] => let_swap;
+    "beta" ["001 Fig. 8a"] Lambda @ Call: "f a b -> let x = a in let y = b in e where f x y = e" if ["f, its caller and the program are small enough"] => beta;
 }
 
-/// A function of at most this many nodes replaces every call of it: what it is called with simplifies that much.
+/// A function of at most this many nodes is always inlined: its arguments simplify that much.
 const SMALL_NODES: usize = 60;
 
 /// A larger one that is called more than once stays a call when its copies together have more nodes than this.
@@ -45,7 +45,7 @@ const CALLER_NODES: usize = 20_000;
 /// the one before, every body would hold all before it.
 const PROGRAM_NODES: usize = 50_000;
 
-/// Free to write twice: atoms, components of variables, tuples of such.
+/// Free to copy: atoms, components of variables, tuples of such.
 pub fn is_free(expr: &Expr) -> bool {
     match expr.term() {
         Term::Tuple(parts) => parts.iter().all(is_free),
@@ -54,7 +54,7 @@ pub fn is_free(expr: &Expr) -> bool {
     }
 }
 
-/// Whether `let x = value in …` becomes a substitution, for what is known of x's occurrences.
+/// Whether `let x = value in …` is inlined, by the occurrences of x.
 pub fn inlines(value: &Expr, uses: Use, fuse: bool) -> bool {
     if is_free(value) {
         return true;
@@ -69,8 +69,8 @@ pub fn inlines(value: &Expr, uses: Use, fuse: bool) -> bool {
     fuse && uses.count > 0 && fuses(value, uses)
 }
 
-/// Whether a value may be computed later, at its place in the body: not where it reads an array that the body hands on before,
-/// which an update could then not change in place.
+/// Whether a value may be computed later, at its use in the body: not where it reads an array that the body uses as a whole
+/// before, because that use would no longer be the last and an update could not be done in place.
 pub fn may_wait(value: &Expr, body: &Expr) -> bool {
     if is_free(value) || !body.has_updates() {
         return true;
@@ -80,7 +80,7 @@ pub fn may_wait(value: &Expr, body: &Expr) -> bool {
     may
 }
 
-/// Whether a variable stands somewhere as a whole array, and not only to be read or measured.
+/// Whether a variable is used as a whole array, not only indexed or measured.
 pub fn is_handed_on(expr: &Expr, var: &Var) -> bool {
     if !mentions(expr, var) {
         return false;
@@ -136,7 +136,7 @@ fn fuses(value: &Expr, uses: Use) -> bool {
     match value.term() {
         Term::Build { n, .. } => {
             let copies_length = uses.count == 1 || is_small_size(n);
-            // next to a loop over many one element more is nothing
+            // one extra element is negligible beside a loop over many
             let is_one_more = uses.indexed == 2 && uses.straight == 1 && !matches!(n.term(), Term::Index(_)) && element_is_short(value);
             let is_few = uses.indexed <= 1 || is_one_more;
             let is_few = is_few || uses.indexed <= 4 && element_is_hot(value);
@@ -183,7 +183,7 @@ fn let_inline(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn let_dead(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, _, body) = expr.term() else { return None };
-    facts.grants("x is not in b", Uses::of(expr).get(x).count == 0).then(|| body.clone())
+    facts.grants("x is not free in b", Uses::of(expr).get(x).count == 0).then(|| body.clone())
 }
 
 fn let_flatten(expr: &Expr, _: &Facts) -> Option<Expr> {
@@ -218,7 +218,7 @@ fn let_split(expr: &Expr, _: &Facts) -> Option<Expr> {
     Some(lets.into_iter().rev().fold(body, |body, (var, part)| Expr::let_(var, part, body)))
 }
 
-/// What stood in front of a strict operand.
+/// The lets and checks in front of a strict operand.
 enum Prefix {
     Let(Var, Expr),
     Check(Expr, Status),
@@ -236,7 +236,7 @@ fn let_float(expr: &Expr, facts: &Facts) -> Option<Expr> {
     (!prefixes.is_empty()).then(|| behind(prefixes, inner))
 }
 
-/// The term behind all that stands in front of its operands and of theirs: what the rule comes to, in one walk.
+/// The term with all lets and checks floated out of its operands, recursively: the fixed point of the rule, in one walk.
 pub fn floated(expr: &Expr) -> Expr {
     let mut prefixes = Vec::new();
     let inner = bare(expr, &mut prefixes);
@@ -322,11 +322,11 @@ fn let_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     (x != *y && x.ty() == y.ty()).then(|| substitute(body, &[(y.clone(), Expr::var(&x))]))
 }
 
-/// In no schedule: two lets that it can exchange would be exchanged for ever. For compound strategies.
+/// In no schedule, because it would not terminate. For compound strategies.
 fn let_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, a, body) = expr.term() else { return None };
     let Term::Let(y, b, c) = body.term() else { return None };
-    facts.require("x is not in b", !mentions(b, x), b)?;
+    facts.require("x is not free in b", !mentions(b, x), b)?;
     Some(Expr::let_(y.clone(), b.clone(), Expr::let_(x.clone(), a.clone(), c.clone())))
 }
 
@@ -336,7 +336,7 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let function = facts.program.functions.get(name)?;
     let nodes = function.body.node_count();
     let copies = if facts.calls(name) < 2 { 0 } else { nodes * facts.calls(name) };
-    // most of the work of a derivative is for zeros, as long as it is not known which
+    // most of the work of a derivative is on zeros until their places are known
     let most = if args.iter().any(|arg| is_one_hot(arg, facts)) { CALLER_NODES } else { COPIED_NODES };
     let is_copied = copies > most || facts.nodes + facts.program.node_count() > PROGRAM_NODES;
     let is_large = nodes > SMALL_NODES && is_copied || facts.nodes + nodes > CALLER_NODES;
@@ -361,7 +361,7 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(lets.into_iter().rev().fold(body, |body, (var, arg)| Expr::let_(var, arg, body)))
 }
 
-/// Whether an array is zero but where an index, or several, are those of loops around, as those along which derivatives are taken.
+/// Whether an array is zero except at indices of enclosing loops, as one-hot tangents are.
 fn is_one_hot(array: &Expr, facts: &Facts) -> bool {
     match array.term() {
         Term::Var(var) => facts.value(var).is_some_and(|value| matches!(value.term(), Term::Build { .. }) && is_one_hot(value, facts)),

@@ -1,11 +1,11 @@
-//! What the last step that meets a condition leaves behind: the step is found first, and its value computed once.
+//! Folds that keep the value of the last step that meets a condition: the step is found first, and its value computed once.
 //!
 //!     ifold (fun s i -> (max s.0 v[i], if s.0 >= v[i] then s.1 else e)) (y, z) n
 //!       →   let t = ifold (fun s i -> (max s.0 v[i], if s.0 >= v[i] then s.1 else i)) (y, -1) n in
 //!           (t.0, if t.1 < 0 then z else e at t.1)
 //!
-//! So is the derivative of a maximum made: e is a one-hot tangent that depends on the loop around, and the rest does not,
-//! so that code motion takes the search out of that loop. Only then is the rule worth its index.
+//! The derivative of a maximum has this form: e is a one-hot tangent that depends on the enclosing loop, and the search does not,
+//! so that it can be hoisted out of that loop. Only then does the rule pay.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
@@ -17,7 +17,7 @@ use super::rules;
 
 rules! {
     "fold-last" Loop Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, if c s.0 i then s.1 else e i)) (y, z) n -> let t = ifold (fun s i -> (f s.0 i, if c s.0 i then s.1 else i)) (y, -1) n in (t.0, if t.1 < 0 then z else e t.1)"
-        if ["e depends on the loop around, and f and c do not", "nothing else asks for s.1"] => fold_last;
+        if ["e depends on the enclosing loop, and f and c are invariant in it", "nothing else reads s.1"] => fold_last;
 }
 
 fn fold_last(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -50,7 +50,7 @@ fn fold_last(expr: &Expr, facts: &Facts) -> Option<Expr> {
             .chain([cond])
             .chain(lets.iter().map(|(_, value)| *value));
         let asked = others.into_iter().any(|e| projections_of(e, acc).is_none_or(|used| used.contains(&j)));
-        let is_lone = facts.grants("nothing else asks for s.1", !asked && !mentions(&chosen, acc));
+        let is_lone = facts.grants("nothing else reads s.1", !asked && !mentions(&chosen, acc));
         if !is_lone || !matches!(chosen.ty(), Type::Double) {
             return None;
         }
@@ -70,7 +70,11 @@ fn fold_last(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let step = lets.iter().rev().fold(Expr::tuple(parts), |step, (x, value)| Expr::let_((*x).clone(), (*value).clone(), step));
         let search = freshen(&Expr::fold_with(n.clone(), state, i.clone(), project(&step, acc, &read), init));
         // without the loop around nothing is gained
-        facts.require("e depends on the loop around, and f and c do not", !leaves(expr, facts) && leaves(&search, facts), expr)?;
+        facts.require(
+            "e depends on the enclosing loop, and f and c are invariant in it",
+            !leaves(expr, facts) && leaves(&search, facts),
+            expr,
+        )?;
         let t = Var::fresh("last", search.ty().clone());
         let at = Expr::proj(Expr::var(&t), j);
         let none = Expr::prim(Prim::Lt, vec![at.clone(), Expr::index(0)]);

@@ -1,14 +1,14 @@
-//! Sums by loops: what does not change from step to step is added up without a loop, or multiplied afterwards.
+//! Linearity of sums: loop-invariant terms are summed in closed form, loop-invariant factors are multiplied afterwards.
 //!
 //!     ifold (fun s i -> s + c * v[i]) 0 n      →  c * ifold (fun s i -> s + v[i]) 0 n
 //!     ifold (fun s i -> s + (c - v[i])) 0 n    →  double n * c - ifold (fun s i -> s + v[i]) 0 n
 //!
-//! A sum is taken apart where at most one of the loops that remain depends on the loop around: the others leave it.
-//! A factor that n = 0 makes infinite is kept from meeting the zero of an empty sum:
+//! A sum is split where at most one of the resulting loops depends on the enclosing loop: the others are hoisted.
+//! A factor that is infinite for n = 0 is guarded against the zero of an empty sum:
 //!
 //!     ifold (fun s i -> s + v[i] / double n) 0 n  →  (if 0 < n then 1 / double n else 0) * ifold (fun s i -> s + v[i]) 0 n
 //!
-//! Limits: real-number laws of group `algebra`: a factor that is infinite at every n meets that zero.
+//! Limits: real-number laws of group `algebra`: a factor that is infinite for every n is not guarded.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::freshen;
@@ -26,9 +26,9 @@ use super::rules;
 
 rules! {
     "sum-linear" Ring Algebra @ Fold: "ifold (fun s i -> s + (c * a + d)) z n -> z + (c * ifold (fun s i -> s + a) 0 n + double n * d)"
-        if ["n is free to copy", "s is not in a", "s and i are not in c, d", "c and d total", "at most one loop stays inside the loop around", "c and d have no pole at n = 0, or 0 < n, else behind that test", "0 <= n, else behind that check"] => sum_linear;
+        if ["copying n costs nothing", "s is not free in a", "s and i are not free in c, d", "c and d total", "at most one loop stays inside the enclosing loop", "c and d have no pole at n = 0, or 0 < n, else guarded by that test", "0 <= n, else the check stays"] => sum_linear;
     "sum-swap" Ring Algebra @ Fold: "sum over i of c i * (sum over j of a i j * b j) -> sum over j of b j * (sum over i of c i * a i j)"
-        if ["the counts are the same in every step", "the counts are not negative", "b depends on the loop around, and c and a can leave it", "b total and without a pole at n = 0, or 0 < n"] => sum_swap;
+        if ["the counts are loop-invariant", "the counts are not negative", "b depends on the enclosing loop, and c and a can be hoisted out of it", "b total and without a pole at n = 0, or 0 < n"] => sum_swap;
 }
 
 /// Sums with more terms than this are left alone.
@@ -41,7 +41,7 @@ fn sum_linear(expr: &Expr, facts: &Facts) -> Option<Expr> {
     taken_out(expr, facts, false).or_else(|| if facts.loops() > 0 { taken_out(expr, facts, true) } else { None })
 }
 
-/// `multiply`: as a sum of products, where then no loop stays inside the loop around.
+/// `multiply`: as a sum of products, where then no loop is left inside the enclosing loop.
 fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
     let mut lets = Vec::new();
@@ -56,7 +56,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     list.remove(at);
     let changes = |e: &Expr| {
         let is_fixed = !mentions(e, i) && !mentions(e, acc) && !lets.iter().any(|(x, _)| mentions(e, x));
-        !facts.grants("s and i are not in c, d", is_fixed)
+        !facts.grants("s and i are not free in c, d", is_fixed)
     };
     if multiply {
         list = multiplied_out(&list, &changes, facts)?;
@@ -65,7 +65,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
         return None;
     }
     let recurs = list.iter().any(|(term, _)| mentions(term, acc)) || lets.iter().any(|(_, value)| mentions(value, acc));
-    facts.require("s is not in a", !recurs, body)?;
+    facts.require("s is not free in a", !recurs, body)?;
     let mut groups: Vec<Group> = Vec::new();
     for (term, positive) in &list {
         let mut product = Product::of(term, facts);
@@ -86,7 +86,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
         if let Some((factor, _)) = fixed.factors.iter().find(|(factor, _)| !facts.is_total(factor)) {
             facts.require("c and d total", false, factor)?;
         }
-        // constants stay each by itself: `collected` adds them up
+        // constants stay separate: `collected` adds them up
         match groups.iter_mut().find(|group| group.is_loop() && !steps.factors.is_empty() && group.is_alike(&fixed)) {
             Some(group) => {
                 steps.numerator *= group.sign(&fixed);
@@ -99,8 +99,8 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     if groups.iter().all(|group| group.is_loop() && group.is_plain()) {
         return None;
     }
-    facts.require("n is free to copy", is_free(n) || Size::try_of_expr(n).is_some_and(|n| n.is_of_names()), n)?;
-    // each loop by itself, but for those that stay inside the loop around
+    facts.require("copying n costs nothing", is_free(n) || Size::try_of_expr(n).is_some_and(|n| n.is_of_names()), n)?;
+    // one loop for each term, except for those that stay inside the enclosing loop
     let step = |group: &Group| {
         let (sum, negative) = collected(group.steps.clone(), facts);
         let acc_now = Expr::var(acc);
@@ -111,12 +111,12 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     };
     let loops: Vec<Option<Expr>> = groups.iter().map(|group| group.is_loop().then(|| step(group))).collect();
     let staying = loops.iter().flatten().filter(|e| !leaves(e, facts)).count();
-    facts.require("at most one loop stays inside the loop around", staying < if multiply { 1 } else { 2 }, expr)?;
+    facts.require("at most one loop stays inside the enclosing loop", staying < if multiply { 1 } else { 2 }, expr)?;
     let times = Expr::prim(Prim::ToDouble, vec![n.clone()]);
     let poles = Poles::of(n, facts);
     let mut named: Vec<(Var, Expr)> = Vec::new();
     let mut products = Vec::new();
-    // a loop that remains says by itself that its count is negative
+    // a remaining loop checks its own count
     let mut is_count = Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
     for (group, sum) in groups.into_iter().zip(loops) {
         let mut product = group.fixed;
@@ -129,7 +129,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
             }
         }
         let is_harmless = runs(n, facts) || !product.factors.iter().any(|factor| poles.has(factor));
-        if !facts.grants("c and d have no pole at n = 0, or 0 < n, else behind that test", is_harmless) {
+        if !facts.grants("c and d have no pole at n = 0, or 0 < n, else guarded by that test", is_harmless) {
             product = guarded(product, sum, n, &poles, facts);
         } else if let Some(sum) = sum {
             product.raise(&sum, 1);
@@ -144,7 +144,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
         (false, _) => Expr::prim(if negative { Prim::Sub } else { Prim::Add }, vec![init.clone(), whole]),
     };
     let whole = named.into_iter().fold(whole, |whole, (x, value)| Expr::let_(x, value, whole));
-    if facts.grants("0 <= n, else behind that check", is_count) {
+    if facts.grants("0 <= n, else the check stays", is_count) {
         return Some(whole);
     }
     Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, whole))
@@ -197,7 +197,7 @@ impl Group {
         self.steps.iter().any(|step| step.factors.iter().any(|(factor, _)| has_loop(factor)))
     }
 
-    /// Nothing to take out but a sign.
+    /// Nothing can be factored out but a sign.
     fn is_plain(&self) -> bool {
         self.fixed.factors.is_empty() && self.fixed.numerator.abs() == 1.0 && self.fixed.denominator.abs() == 1.0
     }
@@ -213,8 +213,8 @@ impl Group {
     }
 }
 
-/// Next to a loop in each step an addition is nothing: a constant stays with it, so that a sum which is needed elsewhere
-/// too is not taken apart in one place.
+/// An addition is negligible beside a loop in the step: a constant stays with it, so that a sum that is used elsewhere too is not
+/// split in one of its uses.
 fn keep_constants(groups: &mut Vec<Group>) {
     let Some(at) = groups.iter().position(Group::has_loop_inside) else { return };
     let mut together = groups.remove(at);
@@ -248,7 +248,7 @@ fn guarded(product: Product, sum: Option<Expr>, n: &Expr, poles: &Poles, facts: 
     outside
 }
 
-/// What a name stands for.
+/// The value of a let-bound variable.
 fn opened<'a>(expr: &'a Expr, facts: &'a Facts) -> &'a Expr {
     match expr.term() {
         Term::Var(x) => facts.value(x).unwrap_or(expr),
@@ -274,7 +274,7 @@ fn needed_lets<'a>(lets: &[(&'a Var, &'a Expr)], body: &Expr) -> Vec<(&'a Var, &
     needed
 }
 
-/// The inner sum of a product with a sum, where it then leaves the loop around.
+/// The inner sum of a product with a sum, where it can then be hoisted out of the enclosing loop.
 fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let outer = Sum::of(expr, facts)?;
     let (at, inner) = outer.product.factors.iter().enumerate().find_map(|(at, (factor, power))| match Sum::of(factor, facts) {
@@ -288,7 +288,7 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if here == 0 {
         return None;
     }
-    if !facts.grants("the counts are the same in every step", is_fixed(outer.n) && is_fixed(inner.n)) {
+    if !facts.grants("the counts are loop-invariant", is_fixed(outer.n) && is_fixed(inner.n)) {
         return None;
     }
     facts.require("the counts are not negative", is_count(outer.n) && is_count(inner.n), inner.n)?;
@@ -307,8 +307,8 @@ fn sum_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let parts = steps.factors.iter().map(|(factor, _)| factor).chain(outer.lets.iter().map(|(_, value)| *value));
     let leaves = parts.into_iter().all(|part| facts.level(part) < here && facts.is_total(part));
     let stays = around.factors.iter().any(|(factor, _)| facts.level(factor) == here);
-    facts.require("b depends on the loop around, and c and a can leave it", leaves && stays, expr)?;
-    // of an outer sum without terms no inner one is evaluated
+    facts.require("b depends on the enclosing loop, and c and a can be hoisted out of it", leaves && stays, expr)?;
+    // an empty outer sum evaluates no inner one
     let poles = Poles::of(outer.n, facts);
     let is_safe = around.factors.iter().all(|(factor, _)| facts.is_total(factor)) && !around.factors.iter().any(|factor| poles.has(factor));
     facts.require("b total and without a pole at n = 0, or 0 < n", is_safe || runs(outer.n, facts), expr)?;

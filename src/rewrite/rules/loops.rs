@@ -1,9 +1,9 @@
-//! Figure 8f: loops that run a known number of times, do nothing, or act in one step only.
+//! 001 Figure 8f: loops that run a known number of times, do nothing, or act in one step only.
 //!
 //!     ifold (fun a i -> if i = k then a + v[i] else a) z n   →   let a = z in let i = k in a + v[i]
 //!
-//! What a loop would have refused (a negative count) is refused still; what it would not have evaluated
-//! (k, when n = 0) is evaluated only where that cannot fail.
+//! The check of a negative count stays; a term that the loop would not have evaluated (k, for n = 0) is evaluated only where it
+//! cannot fail.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
@@ -15,23 +15,23 @@ use super::ring::is_number;
 use super::rules;
 
 rules! {
-    "fold-zero"    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
-    "fold-unroll"  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1" if ["few steps and a small f"] => fold_unroll;
-    "fold-id"      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else behind that check"] => fold_id;
+    "fold-zero" ["001 Fig. 8f"]    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
+    "fold-unroll" ["001 Fig. 8f"]  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1" if ["few steps and a small f"] => fold_unroll;
+    "fold-id" ["001 Fig. 8f"]      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else the check stays"] => fold_id;
     "fold-final"   Loop Normalisation @ Fold: "ifold (fun a i -> e) z n -> if 0 < n then (let i = n - 1 in e) else z"
-        if ["a is not in e", "0 <= n, else behind that check"] => fold_final;
-    "fold-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e"
-        if ["a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => fold_one_hot;
-    "sum-one-hot" Loop Normalisation @ Fold: "ifold (fun a i -> a + (if i = k then e else 0)) z n -> let a = z in let i = k in a + e"
-        if ["loose e", "a and i are not in k", "k total, or 0 < n", "0 <= k && k < n, else behind that test", "0 <= n, else behind that check"] => sum_one_hot;
+        if ["a is not free in e", "0 <= n, else the check stays"] => fold_final;
+    "fold-one-hot" ["001 Fig. 8f"] Loop Normalisation @ Fold: "ifold (fun a i -> if i = k then e else a) z n -> let a = z in let i = k in e"
+        if ["a and i are not free in k", "k total, or 0 < n", "0 <= k && k < n, else guarded by that test", "0 <= n, else the check stays"] => fold_one_hot;
+    "sum-one-hot" ["003 Sec. 4"] Loop Normalisation @ Fold: "ifold (fun a i -> a + (if i = k then e else 0)) z n -> let a = z in let i = k in a + e"
+        if ["loose e", "a and i are not free in k", "k total, or 0 < n", "0 <= k && k < n, else guarded by that test", "0 <= n, else the check stays"] => sum_one_hot;
     "fold-unswitch" Loop Normalisation @ Fold: "ifold (fun a i -> if c then e else a) z n -> if c then ifold (fun a i -> e) z n else z"
-        if ["a and i are not in c", "c total, or 0 < n", "0 <= n, else behind that check"] => fold_unswitch;
+        if ["a and i are not free in c", "c total, or 0 < n", "0 <= n, else the check stays"] => fold_unswitch;
     "sum-split"    Ring Algebra @ Fold: "ifold (fun s i -> s + (a + (if c then b else 0))) z n -> ifold (fun s i -> s + (if c then b else 0)) (ifold (fun s i -> s + a) z n) n"
-        if ["s is not in a", "c holds for one i, or for all or none"] => sum_split;
-    "let-sink"     Loop Normalisation @ Let: "let x = a in if c then b else d -> if c then (let x = a in b) else d" if ["x is not in c"] => let_sink;
+        if ["s is not free in a", "c holds for one i, or is invariant in i"] => sum_split;
+    "let-sink"     Loop Normalisation @ Let: "let x = a in if c then b else d -> if c then (let x = a in b) else d" if ["x is not free in c"] => let_sink;
 }
 
-/// A loop of at most this many steps is written out,
+/// A loop of at most this many steps is unrolled,
 const UNROLLED_STEPS: i64 = 4;
 /// unless its body has more nodes than this.
 const UNROLLED_NODES: usize = 80;
@@ -64,7 +64,7 @@ impl Fold<'_> {
 
     /// `result` without the loop: behind the loop's own check of its count.
     fn without_loop(&self, facts: &Facts, result: Expr) -> Expr {
-        if facts.grants("0 <= n, else behind that check", self.runs(facts, false)) {
+        if facts.grants("0 <= n, else the check stays", self.runs(facts, false)) {
             return result;
         }
         Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), self.n.clone()]), Status::Negative, result)
@@ -96,10 +96,10 @@ fn fold_id(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
-    if !facts.grants("a is not in e", !mentions(fold.body, fold.acc)) || fold.body.ty() != expr.ty() || fold.init.ty() != expr.ty() {
+    if !facts.grants("a is not free in e", !mentions(fold.body, fold.acc)) || fold.body.ty() != expr.ty() || fold.init.ty() != expr.ty() {
         return None;
     }
-    let is_there = facts.grants("0 <= n, else behind that check", fold.runs(facts, false));
+    let is_there = facts.grants("0 <= n, else the check stays", fold.runs(facts, false));
     let always = fold.runs(facts, true);
     Some(Expr::bind("n", fold.n.clone(), |n| {
         let last = Expr::prim(Prim::Sub, vec![n.clone(), Expr::index(1)]);
@@ -113,8 +113,8 @@ fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }))
 }
 
-/// A step for one index. Its names for Indexes are in range by their types where there is a step; where there may be none, only
-/// their values tell.
+/// The step for one index. Its let-bound Indexes are in the range of their types where the step exists; where it may not, only
+/// their values count.
 pub fn at_index(i: &Var, index: Expr, step: &Expr) -> Expr {
     fn bind(name: &Var, value: Expr, body: &Expr) -> Expr {
         if !matches!(name.ty(), Type::Index(Some(_))) {
@@ -142,13 +142,13 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let [a, b] = args.as_slice() else { return None };
     let is_i = |e: &Expr| matches!(e.term(), Term::Var(var) if var == fold.i);
     let k = if is_i(a) { b } else { is_i(b).then_some(a)? };
-    if !facts.grants("a and i are not in k", fold.invariant(k)) || !matches!(k.ty(), Type::Index(_)) {
+    if !facts.grants("a and i are not free in k", fold.invariant(k)) || !matches!(k.ty(), Type::Index(_)) {
         return None;
     }
     facts.require("k total, or 0 < n", facts.is_total(k) || fold.runs(facts, true), k)?;
     let in_range = Size::try_of_expr(fold.n).is_some_and(|n| facts.in_range(k, &n));
     let at_k = |k: Expr| at_index(fold.i, k, hot);
-    if facts.grants("0 <= k && k < n, else behind that test", in_range) {
+    if facts.grants("0 <= k && k < n, else guarded by that test", in_range) {
         return Some(Expr::let_(fold.acc.clone(), fold.init.clone(), at_k(k.clone())));
     }
     // the initial value is shared by both branches
@@ -187,7 +187,7 @@ fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
         (true, false) => (kept, false),
         (true, true) | (false, false) => return None,
     };
-    if !facts.grants("a and i are not in c", fold.invariant(cond)) {
+    if !facts.grants("a and i are not free in c", fold.invariant(cond)) {
         return None;
     }
     facts.require("c total, or 0 < n", facts.is_total(cond) || fold.runs(facts, true), cond)?;
@@ -204,8 +204,8 @@ fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(fold.without_loop(facts, Expr::let_(shared, fold.init.clone(), chosen)))
 }
 
-/// A sum with a term that is zero but in one step, or unless a condition holds that no step changes: apart,
-/// its loop is no loop.
+/// A sum with a term that is zero except in one step, or unless a loop-invariant condition holds: separated, its loop becomes a
+/// single step or a conditional.
 fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
     if expr.ty() != &Type::Double {
@@ -217,14 +217,14 @@ fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if added.terms.len() < 2 {
         return None;
     }
-    facts.require("s is not in a", !added.mentions(fold.acc), fold.body)?;
+    facts.require("s is not free in a", !added.mentions(fold.acc), fold.body)?;
     let at = added.terms.iter().position(|(term, _)| {
         let Term::If(cond, _, b) = term.term() else { return false };
         let one = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == fold.i)));
         let collapses = !added.has_let_in(cond) && (one(cond) && is_number(b, 0.0) || fold.invariant(cond));
-        is_hot(term) && facts.grants("c holds for one i, or for all or none", collapses)
+        is_hot(term) && facts.grants("c holds for one i, or is invariant in i", collapses)
     });
-    facts.require("c holds for one i, or for all or none", at.is_some(), &almost)?;
+    facts.require("c holds for one i, or is invariant in i", at.is_some(), &almost)?;
     let hot = added.terms.remove(at?);
     let step = |init: Expr, terms: Vec<(Expr, bool)>| {
         let body = added.behind(accumulated(fold.acc, terms)?);
@@ -234,11 +234,11 @@ fn sum_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
     step(rest, vec![hot])
 }
 
-/// A value that only one branch needs is computed there.
+/// A value that only one branch uses is computed there.
 fn let_sink(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::If(c, a, b) = body.term() else { return None };
-    if !facts.grants("x is not in c", !mentions(c, x)) {
+    if !facts.grants("x is not free in c", !mentions(c, x)) {
         return None;
     }
     let inside = |branch: &Expr| Expr::let_(x.clone(), value.clone(), branch.clone());

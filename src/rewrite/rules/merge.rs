@@ -1,11 +1,10 @@
-//! One condition for many values: where straight-line code asks the same thing again and again, it is asked
-//! once, and the branches share what they have in common.
+//! Conditionals on one condition in straight-line code become one conditional with a tuple, whose branches can share
+//! subexpressions.
 //!
 //!     let x = (if c then a else b) in            let t = if c then (a, d) else (b, e) in
 //!     let y = (if c then d else e) in f     →    f[t.0/x, t.1/y]
 //!
-//! Unrolled loops are full of such code. The components of the tuple that come are flat, each once, and only
-//! those that are used.
+//! Unrolled loops have much such code. The resulting tuple is flat, without duplicate or unused components.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{map_children, substitute};
@@ -16,7 +15,7 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "if-merge" Conditional @ Let: "let x = (if c then a else b) in let y = (if c then d else e) in f -> let (x, y) = if c then (a, d) else (b, e) in f" if ["d and e need no name between"] => if_merge;
+    "if-merge" Conditional @ Let: "let x = (if c then a else b) in let y = (if c then d else e) in f -> let (x, y) = if c then (a, d) else (b, e) in f" if ["d and e use no variable bound in between"] => if_merge;
     "if-components" Conditional @ Let: "let x = (if c then ((a, b), b) else ((d, e), e)) in f -> let (y, z) = (if c then (a, b) else (d, e)) in f[y/x.0.0, z/x.0.1, z/x.1]" => if_components;
 }
 
@@ -29,7 +28,7 @@ fn if_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if value.ty().has_array() || holds_index(value.ty()) {
         return None;
     }
-    // the lets between, which the second condition's branches must not need
+    // the lets in between, which the second conditional must not use
     let mut between: Vec<(Var, Expr)> = Vec::new();
     let mut rest = body;
     while let Term::Let(y, other, body) = rest.term() {
@@ -37,7 +36,8 @@ fn if_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
             && same(c, again)
             && !other.ty().has_array()
             && !holds_index(other.ty())
-            && facts.grants("d and e need no name between", !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var)))
+            && facts
+                .grants("d and e use no variable bound in between", !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var)))
         {
             let second = Var::fresh(x.name(), x.ty().clone());
             let then = Expr::let_(x.clone(), a.clone(), Expr::tuple(vec![Expr::var(x), d.clone()]));
@@ -146,7 +146,7 @@ fn path_from(expr: &Expr, x: &Var) -> Option<Vec<usize>> {
     }
 }
 
-/// Notes which components of x are used; whether x is used in no other way.
+/// Records which components of x are used; returns whether x is used in no other way.
 fn used_paths(expr: &Expr, x: &Var, used: &mut Vec<Vec<usize>>) -> bool {
     if let Some(path) = path_from(expr, x) {
         if matches!(expr.ty(), Type::Tuple(_)) {
@@ -169,7 +169,7 @@ fn with_paths(expr: &Expr, x: &Var, read: &dyn Fn(&[usize]) -> Option<Expr>) -> 
     }
 }
 
-/// What a conditional ends in, branch by branch.
+/// The results of a conditional, branch by branch.
 fn each_tail(expr: &Expr, f: &mut dyn FnMut(&Expr)) {
     match expr.term() {
         Term::Let(_, _, body) | Term::Check { body, .. } => each_tail(body, f),

@@ -1,12 +1,14 @@
-//! All rules, a file for each part of Figure 8 and for each thing that goes beyond it.
+//! All rules, a file for each part of 001 Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
-//! `loops` (f), `fission` (g). What is computed once: `motion` (out of loops; `window` from behind conditions), `absorb` (with an
-//! array), `reuse` (of its elements), `share` (common parts), `merge` (one condition), `gather` (one loop), `consume` (a loop for its
-//! array too). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (with conditions), `few` (of terms that are not
-//! 0), `last` (the last step that counts), `range` (the steps that do something). Updates: `collect` (each step its own element). Quotients: `divide`.
+//! `loops` (f), `fission` (g). Code motion: `motion`, `window` (of conditional terms), `absorb` (into an array's elements).
+//! Sharing: `share`
+//! (common subexpressions), `reuse` (of array elements), `merge` (conditionals). Fusion: `gather` (sums), `consume` (an array with its
+//! sums). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (conditional terms), `few` (sparse terms),
+//! `last` (the last
+//! step that meets a condition), `range` (index set splitting). Updates: `collect`, `shift`. Quotients: `divide`.
 //!
-//! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, figure, group,
+//! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, source, part, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
 
 use std::sync::LazyLock;
@@ -85,15 +87,16 @@ pub fn named(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
-/// The table: name, figure, group, the head that is looked at, the law; and the side conditions and the function, where
-/// the law alone is not enough.
+/// The table: name, the paper and figure that print the rule in brackets (none for a rule of smoothc's own), part, group, the
+/// head that is looked at, the law; and the side conditions and the function, where the law alone is not enough.
 macro_rules! rules {
-    ($( $name:literal $figure:ident $($group:ident)? @ $head:ident : $law:literal
+    ($( $name:literal $([$source:literal])? $part:ident $($group:ident)? @ $head:ident : $law:literal
         $(if [$condition:literal $(, $more:literal)*])? $(=> $apply:expr)?; )*) => {
         pub static RULES: std::sync::LazyLock<Vec<$crate::rewrite::rule::Rule>> = std::sync::LazyLock::new(|| vec![$(
             $crate::rewrite::rule::Rule {
                 name: $name,
-                figure: $crate::rewrite::rule::Figure::$figure,
+                source: rules!(@source $($source)?),
+                part: $crate::rewrite::rule::Part::$part,
                 group: rules!(@group $($group)?),
                 law: concat!($law $(, " if ", $condition $(, "; ", $more)*)?),
                 conditions: &[$($condition $(, $more)*)?],
@@ -102,6 +105,8 @@ macro_rules! rules {
             },
         )*]);
     };
+    (@source) => { $crate::rewrite::rule::OWN };
+    (@source $source:literal) => { $source };
     (@group) => { None };
     (@group $group:ident) => { Some($crate::rewrite::rule::Group::$group) };
     (@apply $law:literal) => {

@@ -1,11 +1,11 @@
-//! Figure 8a, code motion: what a loop computes again and again is computed once before it.
+//! Loop-invariant code motion. `hoist` is the last rule of 001 Figure 8a with a
+//! loop as its f; the others are smoothc's own.
 //!
 //!     build n (fun i -> exp c * v[i])                →  let t = exp c in build n (fun i -> t * v[i])
 //!     build n (fun k -> ifold (fun s i -> … f i …))  →  let t = build m (fun i -> f i) in … t[i] …
 //!
-//! Only from places that every step of the loop reaches, and only what cannot fail, or of a loop that is
-//! known to run: nothing new is evaluated that may raise an error. An array is worth making where the work
-//! that it saves is more than writing and reading it, with the loop run twice.
+//! Only from places that every iteration reaches, and only terms that cannot fail, or out of a loop that is known to run: no new
+//! error is possible. An array pays where it saves more than storing and loading it, assuming two iterations.
 
 use rustc_hash::FxHashSet;
 
@@ -20,12 +20,12 @@ use super::lambda::{is_small_size, strict_operands};
 use super::rules;
 
 rules! {
-    "hoist"       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
-        if ["i is not in e", "e is work", "n is not 0 or 1", "e total, or 0 < n, or behind that test"] => hoist;
+    "hoist" ["001 Fig. 8a"]       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
+        if ["i is not free in e", "e is worth hoisting", "n is not 0 or 1", "e total, or 0 < n, or guarded by that test"] => hoist;
     "hoist-array" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
-        if ["i and s are not in e", "e is worth an array", "k is not 0 or 1", "e total, else behind the test that 0 < k", "0 <= n, else max 0 n elements"] => hoist_array;
+        if ["i and s are not free in e", "e is worth an array", "k is not 0 or 1", "e total, else guarded by 0 < k", "0 <= n, else max 0 n elements"] => hoist_array;
     "hoist-check" Lambda Motion @ Loop: "build n (fun i -> let x = a in check c else s in e) -> check n <= 0 || c else s in build n (fun i -> let x = a in e)"
-        if ["i and x are not in c", "n is free to copy", "0 < n, else behind that test"] => hoist_check;
+        if ["i and x are not free in c", "copying n costs nothing", "0 < n, else guarded by that test"] => hoist_check;
 }
 
 /// The count, the binders and the body of a loop.
@@ -45,7 +45,7 @@ pub(super) fn with_body(expr: &Expr, new: Expr) -> Expr {
     }
 }
 
-/// Whether nothing is saved: the loop is known to run at most once.
+/// Whether hoisting gains nothing: the loop is known to run at most once.
 pub(super) fn is_short(n: &Expr) -> bool {
     matches!(n.term(), Term::Index(n) if *n < 2)
 }
@@ -59,18 +59,18 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     facts.require("n is not 0 or 1", !is_short(n), n)?;
     let runs = runs(n, facts);
-    let mut search = Search::out_of(&binders, facts, facts.grants("i is not in e", false));
+    let mut search = Search::out_of(&binders, facts, facts.grants("i is not free in e", false));
     search.may_fail = runs;
     search.all = true;
-    // a loop of its own is worth a test of whether the outer one runs
+    // a term with a loop is worth the test that the outer loop runs
     let guarded = |term: &Expr| is_worth_a_test(n, term, facts);
     search.strict(body, &mut |term, place| {
         if body.has_updates() && is_fill(term) {
             return false;
         }
         let is_safe = |term: &Expr| runs || !place.fails && facts.is_total(term) || guarded(term);
-        facts.grants("e is work", is_worth_moving(term, place.named))
-            && facts.require("e total, or 0 < n, or behind that test", is_safe(term), term).is_some()
+        facts.grants("e is worth hoisting", is_worth_moving(term, place.named))
+            && facts.require("e total, or 0 < n, or guarded by that test", is_safe(term), term).is_some()
     });
     if search.found.is_empty() {
         return None;
@@ -119,21 +119,20 @@ pub(super) fn zero(ty: &Type) -> Option<Expr> {
 fn hoist_array(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, binders, body) = parts(expr)?;
     facts.require("k is not 0 or 1", !is_short(n), n)?;
-    let mut search = Search::out_of(&binders, facts, facts.grants("i and s are not in e", false));
+    let mut search = Search::out_of(&binders, facts, facts.grants("i and s are not free in e", false));
     let array = |value: Expr, loops: &Loops| {
-        let is_safe = facts.grants("e total, else behind the test that 0 < k", facts.is_total(&value));
+        let is_safe = facts.grants("e total, else guarded by 0 < k", facts.is_total(&value));
         let value = if is_safe { value } else { behind(n, &value, facts)? };
         Some(elements(loops, value, facts))
     };
     search.array = Some(&array);
-    // many at once: the loop without each is as long to go through as with it
+    // several at once, since each change requires a traversal of the whole loop
     search.all = true;
     search.inner_loops(body, &mut |term, place| {
         !term.ty().has_array()
             && !matches!(term.ty(), Type::Bool)
             && is_worth_an_array(term, facts)
-            && (facts.grants("e total, else behind the test that 0 < k", !place.fails && facts.is_total(term))
-                || is_worth_a_test(n, term, facts))
+            && (facts.grants("e total, else guarded by 0 < k", !place.fails && facts.is_total(term)) || is_worth_a_test(n, term, facts))
     });
     if search.found.is_empty() {
         return None;
@@ -165,7 +164,7 @@ fn has_cheap_elements(term: &Expr) -> bool {
     !element.is_same(term) && !element.ty().has_array() && !Work::of(element).is_worth_an_array()
 }
 
-/// What is only read is not mentioned.
+/// A plain read is not refused with a message.
 pub(super) fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
     if !is_worth_a_name(term) {
         return facts.grants("e is worth an array", false);
@@ -181,7 +180,7 @@ fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     loop {
         match body.term() {
             Term::Check { cond, status, body: inner } => {
-                if !facts.grants("i and x are not in c", !binders.iter().any(|var| mentions(cond, var))) {
+                if !facts.grants("i and x are not free in c", !binders.iter().any(|var| mentions(cond, var))) {
                     break;
                 }
                 checks.push((cond, *status));
@@ -198,8 +197,8 @@ fn hoist_check(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if checks.is_empty() {
         return None;
     }
-    facts.require("n is free to copy", is_free_to_copy(n), n)?;
-    let runs = facts.grants("0 < n, else behind that test", runs(n, facts));
+    facts.require("copying n costs nothing", is_free_to_copy(n), n)?;
+    let runs = facts.grants("0 < n, else guarded by that test", runs(n, facts));
     let outside = |cond: &Expr| {
         if runs {
             return cond.clone();
@@ -233,14 +232,14 @@ pub(super) fn name_for(term: &Expr) -> &'static str {
 /// Loops around a term, with their counts.
 type Loops = Vec<(Var, Expr)>;
 
-/// Looks for largest terms that may leave the loop.
+/// Search for maximal terms that can be hoisted out of the loop.
 struct Search<'a> {
     facts: &'a Facts,
-    /// What may not occur in it.
+    /// The variables that must not occur in it.
     bound: FxHashSet<Var>,
     /// Loops between the outer one and this place; the term may depend on their variables when an array is made.
     loops: Loops,
-    /// Lets around this place whose values may leave the loop too: the term takes them along.
+    /// Enclosing lets whose values can be hoisted too, together with the term.
     lets: Vec<(Var, Expr)>,
     /// Those of them that may fail outside,
     failing: FxHashSet<Var>,
@@ -248,7 +247,7 @@ struct Search<'a> {
     may_fail: bool,
     /// Whether the term may have them all the same.
     any: bool,
-    /// Whether all are wanted, not the first alone.
+    /// Whether all are collected, or only the first.
     all: bool,
     found: Vec<Found>,
     /// Their names, or how an array of that name is read: what is found later has those of what was found before it.
@@ -269,7 +268,7 @@ struct Found {
 struct Place {
     /// It is the value of a let.
     named: bool,
-    /// It is known that outside it may fail, also for what it takes along.
+    /// It may fail outside of the loop, or a let that is hoisted with it may.
     fails: bool,
 }
 
@@ -371,7 +370,7 @@ impl<'a> Search<'a> {
 
     /// The bodies of loops that every step runs.
     fn inner_loops(&mut self, expr: &Expr, wanted: Wanted) {
-        // what leaves as a whole has no loops left
+        // a term that is hoisted whole leaves no loops
         if self.is_done() || expr.is_atom() || self.names.has(expr) {
             return;
         }
@@ -397,7 +396,7 @@ impl<'a> Search<'a> {
         if !self.is_free(n) {
             return;
         }
-        // the count too takes along what it needs
+        // the lets that the count uses are hoisted too
         let n = self.expand(n);
         if self.loops.iter().any(|(i, _)| mentions(&n, i)) || !self.facts.is_total(&n) {
             return;

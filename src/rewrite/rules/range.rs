@@ -1,10 +1,10 @@
-//! Folds whose steps do something in a range of Indexes only: they run over that range.
+//! Index set splitting: folds that act only in a range of their steps run over that range.
 //!
 //!     ifold (fun s i -> if 0 < i then s + v[i - 1] else s) z n
 //!       →   ifold (fun s j -> let i = j + 1 in s + v[i - 1]) z (max 0 (n - 1))
 //!
-//! So does the gradient of a convolution visit the window of an element, and a sum over a triangle no half for nothing. The
-//! steps that are left out hand the accumulator on, each component of it; the others are as they were, in their order. Limits:
+//! So the gradient of a convolution visits only the window of an element, and a sum over a triangle only the triangle. The omitted
+//! steps return the accumulator unchanged; the others keep their order. Limits:
 //! comparisons with a variable of the loop that has no factor, outermost in the step or in its components.
 
 use crate::ir::free::mentions;
@@ -17,7 +17,7 @@ use super::rules;
 
 rules! {
     "fold-range" Loop Normalisation @ Fold: "ifold (fun s i -> if a <= i && i < b then e else s) z n -> ifold (fun s j -> let i = j + a in e) z (b - a)"
-        if ["a and b are the same in every step", "a, b and b - a do not wrap", "0 <= n, else behind that check"] => fold_range;
+        if ["a and b are loop-invariant", "a, b and b - a do not wrap", "0 <= n, else the check stays"] => fold_range;
 }
 
 /// The steps from `low` up to `high`.
@@ -54,7 +54,7 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let comparison = Comparison { less: written_out(&less, &lets), more: written_out(&more, &lets), gap };
         let Some(bound) = Bound::of(&comparison, i) else { break };
         let is_fixed = names.iter().chain([i, acc]).all(|name| !bound.size().mentions(name));
-        if !facts.grants("a and b are the same in every step", is_fixed) {
+        if !facts.grants("a and b are loop-invariant", is_fixed) {
             break;
         }
         let wraps = [&comparison.less, &comparison.more, bound.size()].iter().any(|size| !facts.never_wraps(size));
@@ -77,13 +77,13 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let step =
         if low.is_of_names() { worked_out(&substitute(&step, &[(i.clone(), shifted)]), &j) } else { Expr::let_(i.clone(), shifted, step) };
     let narrower = Expr::fold_with(steps, acc.clone(), j, step, init.clone());
-    if facts.grants("0 <= n, else behind that check", facts.non_negative(&count)) {
+    if facts.grants("0 <= n, else the check stays", facts.non_negative(&count)) {
         return Some(narrower);
     }
     Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, narrower))
 }
 
-/// The condition that a step asks first, outermost, for itself or for a component; and the names that the step has by then.
+/// The outermost condition of a step or of a component, and the lets in front of it.
 fn first_condition(step: &Expr) -> Option<(Expr, Vec<Var>)> {
     let asked = |expr: &Expr| match expr.term() {
         Term::If(cond, ..) => Some(cond.clone()),
@@ -161,7 +161,7 @@ fn written_out(size: &Size, lets: &[(&Var, &Expr, Size)]) -> Size {
 }
 
 impl Comparison {
-    /// What holds where a condition is true, or false.
+    /// The range implied by a condition being true, or false.
     pub(super) fn of(cond: &Expr, truth: bool) -> Option<Comparison> {
         let Term::Prim(prim, args) = cond.term() else { return None };
         let [a, b] = args.as_slice() else { return None };
@@ -177,14 +177,14 @@ impl Comparison {
     }
 }
 
-/// Where a range begins, or ends.
+/// A bound of a range.
 pub(super) enum Bound {
     Low(Size),
     High(Size),
 }
 
 impl Bound {
-    /// What a comparison says of a variable.
+    /// The bound that a comparison gives for a variable.
     pub(super) fn of(Comparison { less, more, gap }: &Comparison, i: &Var) -> Option<Bound> {
         let (distance, index) = (more.sub(less).sub(&Size::constant(*gap)), Size::var(i));
         let (_, factor) = distance.terms().find(|(monomial, _)| monomial.as_ref() == [Atom::Var(i.clone())])?;

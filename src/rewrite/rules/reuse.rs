@@ -1,10 +1,10 @@
-//! An element that an array holds already is read, not computed again.
+//! A value that is already an element of an array is loaded, not recomputed.
 //!
 //!     let r = build m (fun i -> sum of X[i][j] * w[j] - y[i]) in
 //!     (sum over k of (sum of X[k][j] * w[j] - y[k]) ** 2, …)      →   let r = … in (sum over k of r[k] ** 2, …)
 //!
-//! So is what a value and its derivative have in common computed once. The array is there in any case: nothing is new but
-//! the reads. Limits: elements with a loop, at the variable of a loop that runs over the array's length.
+//! So a value and its derivative share work. The array exists anyway; only loads are added. Limits: elements with a loop, at
+//! the variable of a loop that runs over the array's length.
 
 use crate::ir::free::mentions;
 use crate::ir::subst::map_children;

@@ -1,4 +1,4 @@
-//! Figure 8b: arithmetic that holds for every double, and folding of constants.
+//! 001 Figure 8b: arithmetic that holds for every double, and folding of constants.
 //!
 //!     e * 1  →  e        -(-e)  →  e        2 * 3  →  6
 //!
@@ -10,13 +10,13 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "mul-one"     Ring @ Prim: "e * 1 -> e; 1 * e -> e";
+    "mul-one" ["001 Fig. 8b"]     Ring @ Prim: "e * 1 -> e; 1 * e -> e";
     "mul-minus"   Ring @ Prim: "e * -1.0 -> -e; -1.0 * e -> -e";
     "div-one"     Ring @ Prim: "e / 1 -> e";
     "pow-one"     Ring @ Prim: "e ** 1 -> e";
     "pow-zero"    Ring @ Prim: "e ** 0 -> 1";
     "pow-two"     Ring @ Power: "e ** 2 -> let x = e in x * x" => pow_two;
-    "add-zero"    Ring @ Prim: "e + 0 -> e if loose e; 0 + e -> e if loose e; e + -0.0 -> e; -0.0 + e -> e; e - 0 -> e";
+    "add-zero" ["001 Fig. 8b"]    Ring @ Prim: "e + 0 -> e if loose e; 0 + e -> e if loose e; e + -0.0 -> e; -0.0 + e -> e; e - 0 -> e";
     "neg-neg"     Ring @ Prim: "-(-e) -> e";
     "add-neg-sub" Ring @ Prim: "a + -b -> a - b; a - -b -> a + b";
     "mul-neg"     Ring @ Prim: "-a * -b -> a * b; a * -b -> -(a * b) if compound b; -a * b -> -(a * b) if compound a";
@@ -64,7 +64,7 @@ fn pow_two(expr: &Expr, _: &Facts) -> Option<Expr> {
     Some(Expr::bind("base", a.clone(), |a| Expr::prim(Prim::Mul, vec![a.clone(), a])))
 }
 
-/// One order for the operands of a product or a sum that are read as they stand, so that equal ones look it.
+/// A canonical order of the simple operands of a product or a sum, so that equal terms are syntactically equal.
 fn order(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(prim @ (Prim::Mul | Prim::Add), args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };

@@ -1,8 +1,9 @@
-//! Figure 8a, common subexpressions: what is computed twice gets a name, also across branches and loops.
+//! Common subexpression elimination, also across branches and loops. The phase is 001 Figure 9's, the rule
+//! is smoothc's own.
 //!
 //!     sin x * (if c then sin x else y)   →   let t = sin x in t * (if c then t else y)
 //!
-//! One of the occurrences must be evaluated in any case: then no work and no error is new. The rule looks at a
+//! One of the occurrences must be always evaluated: then no work and no error is added. The rule looks at a
 //! whole body at once, then at the bodies of loops and branches inside; the name is bound as far out as the
 //! term's variables are. Lengths and Index arithmetic are left to the target.
 
@@ -23,7 +24,7 @@ mod repeats;
 mod survey;
 
 rules! {
-    "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is work or an element", "one of them is always evaluated"] => common;
+    "common" Lambda @ Any: "f e e -> let t = e in f t t" if ["e is worth sharing", "one of them is always evaluated"] => common;
 }
 
 /// A body is looked at no more often than this.
@@ -45,14 +46,14 @@ fn common(expr: &Expr, facts: &Facts) -> Option<Expr> {
     (!body.is_same(expr)).then_some(body)
 }
 
-/// What repeats in a body and may be named, wherever it stands.
+/// The repeated terms of a body that may be named.
 fn repeats(body: &Expr, facts: &Facts) -> Repeats {
     Repeats::of(body, &|term, is_work| {
         let is_value = matches!(term.ty(), Type::Double | Type::Array(..) | Type::Tuple(_)) || is_read(term);
         is_value
             && !matches!(term.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. })
             && !(body.has_updates() && is_fill(term))
-            && facts.grants("e is work or an element", is_work || is_read(term))
+            && facts.grants("e is worth sharing", is_work || is_read(term))
     })
 }
 
@@ -63,7 +64,7 @@ pub fn operands_on_spine(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
     move |at| all || strict(at)
 }
 
-/// Gives names to what a survey found.
+/// Names the terms that a survey found.
 struct Naming<'a> {
     survey: &'a Survey<'a>,
     repeated: &'a Repeats,
@@ -93,7 +94,7 @@ impl Naming<'_> {
                 Term::Let(x, value, body) => {
                     let value_now = self.replaced(value, Some(region));
                     let is_old = value_now.is_same(value) && inner.is_same(body);
-                    // what was named is not named again: then what is computed of either name is the same
+                    // a term that has a name gets no second one: terms over either name would no longer be equal
                     let is_named = !value_now.is_same(value) && matches!(value_now.term(), Term::Var(_));
                     match (is_old, is_named) {
                         (true, _) => node.clone(),

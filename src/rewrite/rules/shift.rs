@@ -1,4 +1,5 @@
-//! Sums collected at an index that is shifted are a `build`, each element of which gathers its own: the way back of a stencil.
+//! Scatter to gather: accumulation at shifted indices becomes a `build` whose elements gather their terms, as in the backward pass of a
+//! stencil.
 //!
 //!     ifold (fun a i -> accumulate a (i + c) e) z n
 //!       →  build (length z) (fun j -> if c <= j && j - c < n then (let i = j - c in z[j] + e) else z[j])
@@ -6,8 +7,8 @@
 //!     ifold (fun a i -> accumulate (accumulate a i x[i]) (i + 1) (r * x[i])) z n
 //!       →  build (length z) (fun j -> z[j] + (r * x[j - 1] unless j = 0) + (x[j] unless j = n))
 //!
-//! No two iterations of the `build` write one element, so it runs in lanes and over threads, and needs no array of zeros.
-//! An element gathers what comes from the larger shifts first: those are the earlier iterations, so that sums keep their order.
+//! The iterations of the `build` are independent, so it can be vectorised and run in parallel, and needs no initialised array.
+//! An element gathers the larger shifts first: these are the earlier iterations, so that sums keep their order.
 //! Limits: arrays of Doubles; shifts that are literals, `SEVERAL` of them at most.
 
 use std::collections::BTreeSet;
@@ -25,7 +26,7 @@ use super::unroll::SEVERAL;
 
 rules! {
     "collect-shifted" Loop Normalisation @ Fold: "ifold (fun a i -> accumulate a (i + c) e) z n -> build (length z) (fun j -> if c <= j && j - c < n then z[j] + e else z[j])"
-        if ["a is not in e", "e total", "0 <= i + c && i + c < length z", "0 <= n", "several shifts share no loop, quotient, root or function"] => collect_shifted;
+        if ["a is not free in e", "e total", "0 <= i + c && i + c < length z", "0 <= n", "several shifts share no loop, quotient, root or function"] => collect_shifted;
 }
 
 fn collect_shifted(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -109,7 +110,7 @@ fn each_shift(expr: &Expr, array: &Var, i: &Var, shifts: &mut BTreeSet<i64>) -> 
 /// Whether what a step adds needs nothing of the array, cannot fail, and goes to elements that are there.
 fn is_collected(expr: &Expr, array: &Var, inside: &mut Facts, facts: &Facts) -> Option<()> {
     let stands_alone = |part: &Expr, inside: &Facts| {
-        facts.require("a is not in e", !mentions(part, array), part)?;
+        facts.require("a is not free in e", !mentions(part, array), part)?;
         facts.require("e total", inside.is_total(part), part)
     };
     match expr.term() {

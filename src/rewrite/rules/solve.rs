@@ -1,4 +1,4 @@
-//! Equations of Indexes: what decides a step of a fold is made to say so of the fold's own variable.
+//! Equations of Indexes are solved for the variable of the fold, so that a condition selects a single step syntactically.
 //!
 //!     j = i + 1                       →  j - 1 = i
 //!     if j = 2 * i then a else 0      →  if j % 2 = 0 then (if j / 2 = i then a else 0) else 0
@@ -14,21 +14,21 @@ use super::lambda::copy;
 use super::rules;
 
 rules! {
-    "eq-order"   Conditional @ Equation: "j = i -> i = j" if ["i is bound further out"] => eq_order;
+    "eq-order"   Conditional @ Equation: "j = i -> i = j" if ["i is bound in an outer scope"] => eq_order;
     "eq-solve"   Conditional @ Equation: "j = i + k -> j - k = i where the innermost fold runs over i" => eq_solve;
     "if-divide"  Conditional @ If: "if j = 2 * i then a else b -> if j % 2 = 0 then (if j / 2 = i then a else b) else b where the innermost fold runs over i"
-        if ["b is atomic", "j does not change from step to step", "2 * i and j do not wrap"] => if_divide;
+        if ["b is atomic", "j is loop-invariant", "2 * i and j do not wrap"] => if_divide;
 }
 
-/// One form for the equality of two variables.
+/// A canonical form for the equality of two variables.
 fn eq_order(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };
     let (Term::Var(x), Term::Var(y)) = (a.term(), b.term()) else { return None };
-    facts.grants("i is bound further out", facts.is_outside(y, x)).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
+    facts.grants("i is bound in an outer scope", facts.is_outside(y, x)).then(|| Expr::prim(Prim::Eq, vec![b.clone(), a.clone()]))
 }
 
-/// What decides a step of a fold says so of its variable: also `x[i + 1]` is then read in one step only.
+/// An equation that selects a step is solved for the fold's variable: `x[i + 1]` too is then read in one step only.
 fn eq_solve(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(Prim::Eq, args) = expr.term() else { return None };
     let i = facts.innermost_fold()?;
@@ -54,7 +54,7 @@ pub fn solution(cond: &Expr, i: &Var) -> Option<Expr> {
     if k.mentions(i) { None } else { k.to_expr() }
 }
 
-/// What decides a step of a fold by a multiple of its variable: `x[2 * i]` too is read in one step only, or in none.
+/// An equation with a multiple of the fold's variable: `x[2 * i]` too is read in at most one step.
 fn if_divide(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::If(cond, hot, cold) = expr.term() else { return None };
     let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
@@ -75,7 +75,7 @@ fn if_divide(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let at = j.to_expr()?;
     facts.require("b is atomic", cold.is_atom(), cold)?;
-    facts.require("j does not change from step to step", facts.level(&at) < facts.loops(), &at)?;
+    facts.require("j is loop-invariant", facts.level(&at) < facts.loops(), &at)?;
     facts.require("2 * i and j do not wrap", facts.never_wraps(&multiple) && facts.never_wraps(&j), cond)?;
     let by = |prim| Expr::prim(prim, vec![copy(&at), Expr::index(factor)]);
     let is_it = Expr::prim(Prim::Eq, vec![by(Prim::Div), Expr::var(i)]);

@@ -1,4 +1,4 @@
-//! Figure 8e: projections of tuples, also where a let, a check or an `if` stands between.
+//! 001 Figure 8e: projections of tuples, also where a let, a check or an `if` stands between.
 //!
 //!     (a, b).0                       →  a
 //!     (let x = a in (b, c)).1        →  let x = a in c     by let-float, then project
@@ -10,7 +10,7 @@ use crate::rewrite::facts::Facts;
 use super::rules;
 
 rules! {
-    "project" Tuple @ Proj: "(e0, e1).k -> ek" => project;
+    "project" ["001 Fig. 8e"] Tuple @ Proj: "(e0, e1).k -> ek" => project;
     "tuple-eta" Tuple @ Tuple: "(e.0, e.1) -> e" => tuple_eta;
 }
 

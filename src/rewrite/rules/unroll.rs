@@ -4,9 +4,8 @@
 //!     build 3 (fun i -> v[i] * s)                →  [v[0] * s, v[1] * s, v[2] * s]
 //!     let p = [a, b, c] in p[0] * p[2] + p[0]    →  let p = (a, b, c) in p.0 * p.2 + p.0
 //!
-//! What is known of each index then simplifies its element: one-hot tangents of a camera's eleven parameters
-//! become the few that are not zero. An array that a loop walks over stays one. A loop whose accumulator has a few elements
-//! keeps each in a variable of its own:
+//! Literal indices then simplify the elements: one-hot tangents of a camera's eleven parameters become the few that are not
+//! zero. An array that a loop indexes stays an array. An accumulator of a few elements becomes scalars:
 //!
 //!     ifold (fun s i -> [s[0] * c, s[1] + v[i]]) [x, y] n   →   let s = ifold (fun s i -> (s.0 * c, s.1 + v[i])) (x, y) n in [s.0, s.1]
 

@@ -1,13 +1,13 @@
-//! What steps of a loop read through a window is computed once: a term behind a condition that a step of the outer loop
-//! meets for each step of the inner one.
+//! Hoisting of conditional terms into an array: a term under a condition is computed once for each inner step, if for each inner
+//! step some iteration of the outer loop satisfies the condition.
 //!
 //!     build n (fun i -> ifold (fun s j -> if 0 <= i - j then if i - j < p then s + k[i - j] * e j else s else s) 0.0 m)
 //!       →   let t = build m (fun j -> if 0 < p then e j else 0.0) in build n (fun i -> … s + k[i - j] * t[j] …)
 //!
-//! `hoist-array` takes only what every step evaluates, so that nothing new may fail and nothing is computed that was not. Here
-//! a witness says as much: at i = j the condition is 0 < p, and that step computes e j itself. Wherever the condition
-//! holds the witness's does too, so that the array has what is read. So the gradient of a convolution computes each
-//! residual once. The inner loops may be several, or within the condition, as in the derivative of a product with a triangle:
+//! `hoist-array` takes only terms that every step evaluates, so that no failure and no work is added. Here a witness shows the
+//! same: at i = j the condition is 0 < p, and that iteration computes e j itself. Wherever the condition holds the witness's
+//! does too, so that every element that is read is valid. So the gradient of a convolution computes each residual once. There
+//! may be several inner loops, or loops inside the condition, as in the derivative of a product with a triangle:
 //!
 //!     build p (fun c -> if c < r + 1 then ifold (fun s i -> s + e i * x[i][c]) 0.0 n else 0.0)
 //!       →   let t = build n (fun i -> e i) in build p (fun c -> if c < r + 1 then ifold (fun s i -> s + t[i] * x[i][c]) 0.0 n else 0.0)
@@ -31,7 +31,7 @@ use super::rules;
 
 rules! {
     "hoist-window" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> if c i j then f e else s) z n) -> let t = build n (fun j -> if c w j then e else 0.0) in build k (fun i -> ifold (fun s j -> if c i j then f t[j] else s) z n); build k (fun i -> if c i then ifold (fun s j -> f e) z n else a) -> let t = build n (fun j -> if c w then e else 0.0) in build k (fun i -> if c i then ifold (fun s j -> f t[j]) z n else a)"
-        if ["i and s are not in e", "e is worth an array", "wherever c i j holds, 0 <= w < k and c w j do", "0 <= n, else max 0 n elements"] => hoist_window;
+        if ["i and s are not free in e", "e is worth an array", "wherever c i j holds, 0 <= w < k and c w j do", "0 <= n, else max 0 n elements"] => hoist_window;
 }
 
 fn hoist_window(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -47,7 +47,7 @@ fn hoist_window(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(Expr::let_(t, array, with_body(expr, body)))
 }
 
-/// Looks for the first term that an array may have.
+/// Search for the first term that can be hoisted into an array.
 struct Search<'a> {
     facts: &'a Facts,
     /// The variable of the outer loop and its count,
@@ -120,7 +120,7 @@ impl Search<'_> {
         None
     }
 
-    /// What is evaluated where all conditions hold.
+    /// The terms evaluated where all conditions hold.
     fn arm(&mut self, arm: &Expr) -> Option<Expr> {
         if let Some(written) = self.worth_an_array(arm)
             && let Some(guards) = self.guards(&written)
@@ -138,7 +138,7 @@ impl Search<'_> {
         self.within(arm)
     }
 
-    /// The largest term there that is the same in every step of the outer loop.
+    /// The largest such term that is invariant in the outer loop.
     fn worth_an_array(&mut self, expr: &Expr) -> Option<Expr> {
         if expr.is_atom() || matches!(expr.term(), Term::If(..)) {
             return None;
@@ -234,7 +234,7 @@ impl Search<'_> {
     }
 
     fn is_bound(&self, expr: &Expr) -> bool {
-        !self.facts.grants("i and s are not in e", !any_free_var(expr, &mut |var| self.bound.contains(var)))
+        !self.facts.grants("i and s are not free in e", !any_free_var(expr, &mut |var| self.bound.contains(var)))
     }
 
     /// The term with the Indexes on the way written out.

@@ -1,4 +1,4 @@
-//! The programs of the paper's Figures 4 and 14, and of Example 1, as printed, with their lines laid out.
+//! The programs of 001 Figures 4 and 14, and of Example 1, as printed, with their lines laid out.
 
 use super::sexp;
 

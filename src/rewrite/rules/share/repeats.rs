@@ -1,11 +1,11 @@
-//! Which terms of a body stand in it more than once: only these, and what stands around them, need a closer look.
+//! Candidates for common subexpressions: which terms of a body occur more than once.
 //!
-//! In: a body, and which terms may be named. Out: for each node of it, whether its like stands elsewhere, whether it may
-//! then be named, and whether some term inside may.
+//! In: a body, and which terms may be named. Out: for each node, whether an equal one occurs elsewhere, whether it may be named,
+//! and whether some subterm may.
 //!
 //!     sin x * (if c then sin x else y)     sin x repeats; the whole has repeats, c has none
 //!
-//! Terms are told apart by their fingerprints. Limits: two different terms may seem to repeat; who names compares them.
+//! Terms are compared by their fingerprints. Limits: two different terms may seem equal; callers compare the terms.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,4 +1,4 @@
-//! Where the terms that repeat in a body stand, and which of them get a name next.
+//! Selection of common subexpressions: where repeated terms occur, and which are named next.
 //!
 //! In: a body and its [`Repeats`]. Out: its regions, the body itself and the bodies of loops and branches inside, each with the terms
 //! that are named in it: the largest that occur twice in it, once in any case, as far as naming one leaves the next as it is.
@@ -207,7 +207,7 @@ impl Survey<'_> {
         }
     }
 
-    /// What stands twice in a region and once in any case, the largest first, and of the same size what is met first.
+    /// Terms that occur twice in a region and are evaluated at least once, the largest first, then in order of occurrence.
     fn wanted(&self, region: &Region) -> Vec<usize> {
         let mut wanted: Vec<usize> = region.always.iter().copied().filter(|class| self.classes[*class].within(region).len() > 1).collect();
         wanted.sort_unstable();
