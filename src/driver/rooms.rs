@@ -112,15 +112,15 @@ pub fn schedule(wanted: &super::Schedule, sources: &mut SourceMap) -> Result<opt
 pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let entries: Vec<_> =
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
-    let reciprocals = allows_algebra(session)?;
     let options = &session.options;
+    let reciprocals = allows_algebra(options);
     let options = lowering::LowerOptions { reciprocals, unchecked: options.unchecked, parallel: options.parallel, real: options.real };
     session.loops = lowering::lower(&session.program, &entries, &options)?;
     Ok(())
 }
 
 pub fn loops(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    let algebra = allows_algebra(session)?;
+    let algebra = allows_algebra(&session.options);
     let Options { parallel, strict_fp, real, ref disabled, .. } = session.options;
     let options = loop_passes::Options { algebra, parallel, strict_fp, real, disabled: disabled.clone(), eager: false };
     let mut record = loop_passes::Record::default();
@@ -131,11 +131,9 @@ pub fn loops(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Whether lowering and the passes over loops may do to quotients and sums what the default schedule may.
-fn allows_algebra(session: &Session) -> Result<bool, Diagnostics> {
-    let options = &session.options;
-    let is_default = built_in_schedule(session)?.as_deref() == Some("default");
-    Ok(is_default && !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra"))
+/// Whether lowering and the passes over loops may use real-number laws, which change rounding; whatever the schedule is.
+fn allows_algebra(options: &Options) -> bool {
+    !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra")
 }
 
 pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {

@@ -1,14 +1,17 @@
-//! Copies coalesced: a loop changes a local in the place of a copy that goes back to it after the loop.
+//! Copies coalesced: a loop changes a local in the place of a copy that goes back to it after the loop, and no local is declared
+//! for a value that the next statement gives to another, or before it has a value.
 //!
 //! In: a function's statements. Out: sums over several indices are one local through all of their loops.
 //!
 //!     for i < m: t = s; for j < n: t += a[i][j]; s = t   →   for i < m: for j < n: s += a[i][j]
+//!     const t = s - w; s = t                             →   s = s - w
+//!     double s; …; s = 1.0                               →   …; double s = 1.0
 //!
 //! Not where the loop has the original too, or the copy is read later.
 
-use super::join_branches::{assigns, is_plain, reads_in, rename};
+use super::join_branches::{is_plain, rename};
 use super::program::*;
-use super::visit::reads;
+use super::visit::{mentions, reads};
 use super::{Context, Result};
 
 /// Coalesces the copies of a function.
@@ -21,18 +24,49 @@ fn within(locals: &[Local], block: &mut Block) {
     for stmt in block.iter_mut() {
         stmt.blocks_mut().for_each(|inner| within(locals, inner));
     }
+    declare_later(block);
+    let mut at = 0;
+    while at + 2 <= block.len() {
+        if let [Stmt::Declare { id, init: Some(init) }, Stmt::Assign { place: Place::Local(to), value: Value::Local(copy) }, rest @ ..] =
+            &block[at..]
+            && id == copy
+            && !rest.iter().any(|stmt| mentions(stmt, *copy))
+        {
+            let place = Place::Local(*to);
+            block[at] = Stmt::Assign { place, value: init.clone() };
+            block.remove(at + 1);
+        }
+        at += 1;
+    }
     let mut at = 0;
     while at + 3 <= block.len() {
         let (three, rest) = block[at..].split_at(3);
         if let Some((copy, original)) = copied(locals, three)
-            && !reads_in(rest, copy)
-            && !assigns(rest, copy)
+            && !rest.iter().any(|stmt| mentions(stmt, copy))
         {
             rename(&mut block[at + 1..at + 2], copy, original);
             block.remove(at + 2);
             block.remove(at);
         }
         at += 1;
+    }
+}
+
+/// Declares locals where they are first assigned, if nothing has them before.
+fn declare_later(block: &mut Block) {
+    let mut at = 0;
+    while at < block.len() {
+        if let Stmt::Declare { id, init: None } = block[at]
+            && let Some(first) = block[at + 1..].iter().position(|stmt| mentions(stmt, id)).map(|first| at + 1 + first)
+            && let Stmt::Assign { place: Place::Local(to), value } = &block[first]
+            && *to == id
+            && !reads(value, id)
+        {
+            block[first] = Stmt::Declare { id, init: Some(value.clone()) };
+            block.remove(at);
+        } else {
+            at += 1;
+        }
     }
 }
 
@@ -45,7 +79,7 @@ fn copied(locals: &[Local], three: &[Stmt]) -> Option<(Id, Id)> {
     };
     let is_mutable = |id: Id| locals[id].form == (Form::Scalar { mutable: true });
     let goes_back = *place == Place::Local(*original) && *value == Value::Local(*copy);
-    let is_alone = !reads(count, *original) && !reads(count, *copy) && !reads_in(body, *original) && !assigns(body, *original);
+    let is_alone = !reads(count, *copy) && !mentions(&three[1], *original);
     let fits = is_mutable(*copy) && is_mutable(*original) && locals[*copy].elem == locals[*original].elem;
     (goes_back && is_alone && fits && body.iter().all(is_plain)).then_some((*copy, *original))
 }

@@ -173,7 +173,7 @@ fn in_place(locals: &[Local], block: &[Stmt], at: usize) -> Option<(usize, Id, I
 }
 
 /// Whether statements read a local, as far as they are plain; others may.
-pub(super) fn reads_in(block: &[Stmt], id: Id) -> bool {
+fn reads_in(block: &[Stmt], id: Id) -> bool {
     block.iter().any(|stmt| {
         let here = match stmt {
             Stmt::Declare { init, .. } => init.as_ref().is_some_and(|init| reads(init, id)),
@@ -188,7 +188,7 @@ pub(super) fn reads_in(block: &[Stmt], id: Id) -> bool {
     })
 }
 
-pub(super) fn assigns(block: &[Stmt], id: Id) -> bool {
+fn assigns(block: &[Stmt], id: Id) -> bool {
     block.iter().any(|stmt| {
         matches!(stmt, Stmt::Assign { place: Place::Local(other), .. } if *other == id) || stmt.blocks().any(|block| assigns(block, id))
     })

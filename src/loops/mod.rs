@@ -6,6 +6,7 @@
 //!
 //!     for i < n: if (k >= n) return BOUNDS; out[i] = v[k]   →   if (n > 0 && k >= n) return BOUNDS; for i < n: out[i] = v[k]
 
+mod absorb_zeros;
 mod affine;
 mod bounds;
 mod builder;
@@ -110,6 +111,7 @@ macro_rules! pass {
 pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("simplify", Need::Optional, "drops what has no effect", simplify::run),
     pass!("coalesce", Need::Optional, "changes locals in the place of copies", coalesce::run),
+    pass!("absorb_zeros", Need::Optional, "stores what would be added to zeros", absorb_zeros::run),
     pass!("hoist_checks", Need::Optional, "makes the checks of a loop before it", hoist_checks::run),
     pass!("unswitch", Need::Optional, "turns a loop over one branch inside out", unswitch::run),
     pass!("peel", Need::Optional, "takes off the ends of loops that ask where they are", peel::run),

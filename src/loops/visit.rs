@@ -125,6 +125,71 @@ pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
     }
 }
 
+/// Whether a statement has a local anywhere: reads it, declares it, or changes it or what it points to.
+pub fn mentions(stmt: &Stmt, id: Id) -> bool {
+    let mut found = false;
+    let mut each = |other: Id| found |= other == id;
+    match stmt {
+        Stmt::Declare { id, init } => {
+            each(*id);
+            init.iter().for_each(|init| each_local(init, &mut each));
+        }
+        Stmt::Point { id, to } => {
+            each(*id);
+            match to {
+                PointerValue::To(pointer) => each_in_pointer(pointer, &mut each),
+                PointerValue::Select(cond, a, b) => {
+                    each_local(cond, &mut each);
+                    each_in_pointer(a, &mut each);
+                    each_in_pointer(b, &mut each);
+                }
+            }
+        }
+        Stmt::Assign { place, value } => {
+            match place {
+                Place::Local(id) => each(*id),
+                Place::Element { base, offset } => {
+                    each(*base);
+                    offset.iter().for_each(|offset| each_local(offset, &mut each));
+                }
+            }
+            each_local(value, &mut each);
+        }
+        Stmt::Update { base, offset, value } => {
+            each(*base);
+            each_local(offset, &mut each);
+            each_local(value, &mut each);
+        }
+        Stmt::For { i, count, lanes, .. } => {
+            each(*i);
+            each_local(count, &mut each);
+            match lanes {
+                Lanes::One | Lanes::Any => {}
+                Lanes::Sum(ids) => ids.iter().for_each(|id| each(*id)),
+                Lanes::Tile(_) => return true,
+            }
+        }
+        Stmt::Share(_) => return true,
+        Stmt::If { cond, .. } | Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => each_local(cond, &mut each),
+        Stmt::Room(room) => {
+            each(room.id);
+            room.counts.iter().for_each(|count| each_local(count, &mut each));
+        }
+        Stmt::Invoke(call) => {
+            call.args.iter().for_each(|arg| each_in_argument(arg, &mut each));
+            for measure in &call.measures {
+                match measure {
+                    Measure::Bool(value) => each_local(value, &mut each),
+                    Measure::Size(_) | Measure::Data => {}
+                }
+            }
+        }
+        Stmt::Rotate(ids) => ids.iter().for_each(|id| each(*id)),
+        Stmt::Scope(_) => {}
+    }
+    found || stmt.blocks().flatten().any(|stmt| mentions(stmt, id))
+}
+
 /// Every function that a body calls.
 pub fn each_invocation(block: &[Stmt], f: &mut dyn FnMut(&Rc<str>)) {
     for stmt in block {

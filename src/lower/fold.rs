@@ -29,11 +29,17 @@ impl Lowerer<'_> {
         let Term::Fold { n, acc, i, body, init } = expr.term() else { return Err(mismatch(expr.span())) };
         let ty = self.type_of(expr)?;
         if ty.has_array() {
-            let dest = match dest {
-                Some(dest) => dest.clone(),
-                None => self.state_places(expr, &ty, name)?,
+            let (dest, is_new) = match dest {
+                Some(dest) => (dest.clone(), false),
+                None => (self.state_places(expr, &ty, name)?, true),
             };
-            let (block, ()) = self.nested(|this| this.array_fold(n, acc, i, body, init, &ty, &dest, expr.span()))?;
+            let (block, ()) = self.nested(|this| {
+                // the scalars of new places may be the state's: nothing else has them
+                let state = if is_new { dest.clone() } else { this.local_scalars(&ty, acc.name(), &dest) };
+                this.array_fold(n, acc, i, body, init, &ty, &state, expr.span())?;
+                let done = this.view_of(&state);
+                if is_new { Ok(()) } else { this.copy(&done, &dest, expr.span()) }
+            })?;
             self.place(block);
             return Ok(self.view_of(&dest));
         }
@@ -84,12 +90,11 @@ impl Lowerer<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn array_fold(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr, ty: &Type, dest: &Dest, span: Span) -> Result<()> {
+    fn array_fold(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr, ty: &Type, state: &Dest, span: Span) -> Result<()> {
         let count = self.count(n, None)?;
         let count = self.atomic(count, "count");
         let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
-        let state = self.local_scalars(ty, acc.name(), dest);
-        let mut components = components(ty, &state);
+        let mut components = components(ty, state);
         let tails = tails(body, acc, &components);
         let plan = plan(&components, &tails);
         // a spare buffer for each component that some step computes anew
@@ -128,9 +133,7 @@ impl Lowerer<'_> {
             }
             Ok(())
         })?;
-        self.bring_home(&components, &plan, span)?;
-        let done = self.view_of(&state);
-        self.copy(&done, dest, span)
+        self.bring_home(&components, &plan, span)
     }
 
     /// Writes the initial state. Where step i overwrites element i and no step reads one, only the elements that no step

@@ -203,7 +203,7 @@ fn has(value: &Value, part: &Value) -> bool {
 fn is_cheap(value: &Value) -> bool {
     fn operations(value: &Value) -> Option<usize> {
         match value {
-            Value::Prim { prim: Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg, elem: Elem::Double, args, .. } => {
+            Value::Prim { prim: Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Neg, elem: Elem::Double, args, .. } => {
                 args.iter().try_fold(1, |sum, arg| Some(sum + operations(arg)?))
             }
             Value::Local(_) | Value::Load { .. } | Value::Double(_) => Some(0),
