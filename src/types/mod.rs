@@ -23,6 +23,7 @@ mod expression;
 mod fields;
 mod forms;
 mod free;
+mod habits;
 mod infer;
 pub mod modules;
 mod operator;
@@ -147,6 +148,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let follows = |diagnostic: &&Diagnostic| unparsed && diagnostic.code == "E0202" && is_written(&texts, &diagnostic.message);
     diagnostics.extend(infer.diagnostics.iter().filter(|diagnostic| !follows(diagnostic)).cloned());
     diagnostics.extend(std::mem::take(&mut elaborator.diagnostics));
+    explain_phrases(&modules, &texts, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(diagnostics);
@@ -169,6 +171,29 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         }
     }
     Ok(Elaborated { program, warnings: diagnostics, signatures })
+}
+
+/// Where a declaration has errors of names and types and a phrase of another language, the phrase is what is wrong.
+fn explain_phrases(modules: &modules::Modules, texts: &[&str], diagnostics: &mut Diagnostics) {
+    let place = |span: Span| (span.file, span.start);
+    let is_meant = |error: &Diagnostic| error.code.starts_with("E02") || error.code.starts_with("E03");
+    let mut errors: Vec<Span> = diagnostics.iter().filter(|error| is_meant(error)).map(|error| error.span).collect();
+    errors.sort_by_key(|span| place(*span));
+    let mut explained = Vec::new();
+    for span in modules.globals.iter().filter(|global| global.file != 0).map(|global| global.decl.span) {
+        let [first, end] = [span.start, span.end].map(|at| errors.partition_point(|error| place(*error) < (span.file, at)));
+        let text = texts.get(span.file as usize).and_then(|text| text.get(span.start as usize..span.end as usize));
+        let inside = errors.get(first..end).filter(|inside| !inside.is_empty()).zip(text);
+        explained.extend(inside.and_then(|(errors, text)| crate::syntax::explain_phrase(text, span, errors)).map(|said| (span, said)));
+    }
+    explained.sort_by_key(|(span, _)| place(*span));
+    diagnostics.retain(|error| {
+        let before = explained.partition_point(|(span, _)| place(*span) <= place(error.span)).checked_sub(1);
+        let around =
+            before.and_then(|at| explained.get(at)).is_some_and(|(span, _)| span.file == error.span.file && error.span.start < span.end);
+        !(is_meant(error) && around)
+    });
+    diagnostics.extend(explained.into_iter().map(|(_, said)| said));
 }
 
 /// Whether some file has a `let` of the name that the message quotes.
