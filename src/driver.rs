@@ -33,7 +33,7 @@ use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Module;
 use crate::toolchain::futhark;
 use crate::toolchain::shim::Interface;
-use crate::types::{Derive, FixedSize};
+use crate::types::{Derive, FixedSize, Signature};
 
 /// What a compilation may be told.
 #[derive(Clone, Debug, Default)]
@@ -155,8 +155,8 @@ pub struct Session {
     pub main: u32,
     pub module: Option<Module>,
     pub program: Program,
-    /// One line for each declaration, as `check` prints it.
-    pub signatures: Vec<String>,
+    /// One for each declaration of the main file, and for each derived entry.
+    pub signatures: Vec<Signature>,
     pub warnings: Diagnostics,
     /// How each derivative is computed, where there was a choice.
     pub choices: Vec<Candidates>,

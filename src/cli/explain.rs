@@ -74,10 +74,7 @@ fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, di
     });
     if let Some(saved) = &saved {
         let page = html::html(&explanation).map_err(|problem| vec![problem])?;
-        output::write(&[(saved, page.as_bytes())], &reads)?;
-        if !command.all {
-            return Ok(());
-        }
+        return output::write(&[(saved, page.as_bytes())], &reads);
     }
     output::text(&text::text(&explanation, command.all))
 }

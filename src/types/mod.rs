@@ -121,7 +121,9 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         match closed(&infer, index) {
             Some(instance) if !infer.schemes[index].broken => {
                 if let Ok(name) = elaborator.derived_entry(index, &instance, derive) {
-                    signatures.extend(elaborator.program.functions.get(&name).map(|function| signature::of_function(&infer, function)));
+                    signatures.extend(
+                        elaborator.program.functions.get(&name).map(|function| signature::of_derived(&infer, &modules, index, function)),
+                    );
                     if is_chosen(&name) {
                         entries.push((index, name));
                     }
@@ -167,7 +169,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let (program, changed) = specialise::specialise(program, &options.sizes)?;
     for signature in &mut signatures {
         if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
-            *signature = signature::of_function(&infer, function);
+            signature.text = signature::text(&infer, function);
         }
     }
     Ok(Elaborated { program, warnings: diagnostics, signatures })
