@@ -28,7 +28,7 @@ pub fn run(command: &ExplainCommand, sources: &mut SourceMap, display: &Display)
 fn page(subject: &str) -> Result<(), Diagnostics> {
     let code = subject.to_ascii_uppercase();
     if let Some(page) = pages::find(&code) {
-        return output::text(&format!("{}: {}\n\n{}\n", page.code, page.title, page.text.trim()));
+        return output::text(&page.print());
     }
     if subject == "rules" {
         let width = rules::all().map(|rule| rule.name.len()).max().unwrap_or_default();
