@@ -238,3 +238,31 @@ fn a_number_from_numbers_has_a_function_of_its_value() {
     let done = Command::new("sh").arg("-c").arg(command).current_dir(folder.path()).output().expect("a shell");
     assert!(errors(&done).contains("-Wunused-result"), "{}", errors(&done));
 }
+
+#[test]
+fn a_pattern_parameter_is_called_by_its_own_names() {
+    let text = "type C = { focal: Double; depth: Double }\n\
+                let h ((low, high): Double * Double) (x: Double) = clamp x low high\n\
+                let g (((a, _), v): (Double * Double) * Vector<n>) = a * v[0]\n\
+                let r ({ focal = f }: C) (_: Double) = f * f\n\
+                let clash ((n, x): Index * Double) (v: Vector<m>) ((x', out): Double * Double) = x * v[n] + x' + out\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("f.smooth");
+    std::fs::write(&path, text).expect("writes");
+    let path = path.to_str().expect("text");
+    let emitted = |more: &[&str]| String::from_utf8(smoothc(folder.path(), &[&["emit", path], more].concat()).stdout).expect("text");
+    let c = emitted(&["--derive", "jvp:h:arg1", "--derive", "gradient:h"]);
+    for prototype in [
+        "h(double low, double high, double x, double *",
+        "g(int64_t n, double a, double arg1_0_1, const double *SMOOTH_RESTRICT v, double *",
+        "r(double f, double arg1_depth, double arg2, double *",
+        "clash(int64_t m, int64_t n, double x, const double *SMOOTH_RESTRICT v, double x_prime, double out, double *SMOOTH_RESTRICT out_,",
+        "h_jvp_arg1(double low, double high, double x, double d_low, double d_high, double *",
+        "h_gradient(double low, double high, double x, double *SMOOTH_RESTRICT out_0, double *SMOOTH_RESTRICT out_1,",
+    ] {
+        assert!(c.contains(&format!("smooth_status {prototype}")), "{prototype}\n{c}");
+    }
+    let futhark = emitted(&["--target", "futhark"]);
+    assert!(futhark.contains("entry h (low: f64) (high: f64) (x: f64) : f64 ="), "{futhark}");
+    assert!(futhark.contains("entry r (f: f64) (arg1_depth: f64) (arg2: f64) : f64 ="), "{futhark}");
+}

@@ -95,7 +95,11 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         let function = instance.as_ref().and_then(|instance| elaborator.entry(index, instance).ok());
         if let Some(function) = function.as_ref().and_then(|name| elaborator.program.functions.get_mut(name)) {
             let scheme = &infer.schemes[index];
-            function.labels = scheme.params.iter().chain([&scheme.result]).map(|ty| record::labels(&infer.holes.resolve(ty))).collect();
+            let decl = &modules.globals[index].decl;
+            let patterns = infer::parameters(&decl.params, &decl.body).0.iter().map(Some).chain(std::iter::repeat(None));
+            let params = scheme.params.iter().zip(patterns).map(|(ty, pattern)| (record::labels(&infer.holes.resolve(ty)), pattern));
+            function.labels = params.map(|(labels, pattern)| pattern::labels(pattern, labels)).collect();
+            function.labels.push(record::labels(&infer.holes.resolve(&scheme.result)));
         }
         let name = modules.globals[index].decl.name.text.clone();
         let wanted = if options.entries.is_empty() { !name.starts_with('_') } else { options.entries.iter().any(|entry| **entry == *name) };
