@@ -22,7 +22,7 @@ use crate::ad;
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::emit::futhark::FutharkFile;
-use crate::emit::{CFiles, ParameterKind};
+use crate::emit::{CFiles, ParameterKind, Provenance};
 use crate::explain::Candidates;
 use crate::ir::{Function, Program};
 use crate::loops::{self, program::LoopProgram};
@@ -259,6 +259,11 @@ impl Session {
     /// The emitted C, once that stage has run.
     pub fn emitted(&self) -> Result<&CFiles, Diagnostics> {
         self.files.as_ref().ok_or_else(|| vec![internal("nothing was emitted".into())])
+    }
+
+    /// What emitted text says of where it comes from.
+    pub fn provenance(&self) -> Result<Provenance, Diagnostics> {
+        provenance::of(self)
     }
 
     /// The emitted Futhark, once that stage has run.

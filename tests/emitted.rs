@@ -158,11 +158,45 @@ fn a_manifest_describes_the_entries() {
         });
         assert_eq!(manifest, wanted);
     }
-    for words in [&["--manifest", "p.txt"][..], &["--manifest", "p.json", "--target", "futhark"], &["--manifest", "more.smooth"]] {
+    for words in [&["--manifest", "p.txt"][..], &["--manifest", "more.smooth"]] {
         assert_eq!(smoothc(folder.path(), &[&["emit", "p.smooth"], words].concat()).status.code(), Some(2), "{words:?}");
     }
     std::fs::rename(folder.path().join("p.smooth"), folder.path().join("own.json")).expect("renames");
     assert_eq!(smoothc(folder.path(), &["emit", "own.json", "-o", "p.c", "--manifest", "own.json"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_manifest_of_futhark_describes_its_entries() {
+    let folder = folder();
+    let text = "/// Doc.\nlet f (p: Array<Double * Index, n>) (m: Index) ((low, high): Double * Double) : (Vector<m> * Bool) = \
+                (build m (fun i -> fst p[0] + low), high > 0.0)\nlet c = [1.0, 2.0]\nlet g (v: Vector<n>) = f [(v[0], 1)] 2 (1.0, 2.0)\n";
+    write(folder.path(), "q.smooth", text);
+    let words = ["emit", "--target", "futhark", "--real", "f32", "-q", "q.smooth", "-o", "q.fut", "--manifest", "q.json"];
+    let output = smoothc(folder.path(), &words);
+    assert!(output.status.success(), "{}", errors(&output));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("is there");
+    let manifest: serde_json::Value = serde_json::from_str(&read("q.json")).expect("JSON");
+    let value = |name: &str, ty: &str, shape: &[&str]| serde_json::json!({"name": name, "type": ty, "shape": shape});
+    let wanted = serde_json::json!({
+        "name": "f", "doc": "Doc.", "sizes": ["n"],
+        "parameters": [
+            value("p_0", "f32", &["n"]), value("p_1", "i64", &["n"]), value("m", "i64", &[]), value("low", "f32", &[]), value("high", "f32", &[])
+        ],
+        "results": [value("out_0", "f32", &["m"]), value("out_1", "bool", &[])],
+        "workspace": null
+    });
+    assert_eq!(manifest["entries"][0], wanted);
+    assert_eq!(manifest["entries"][1]["results"], serde_json::json!([value("out", "f32", &["2"])]));
+    assert_eq!((&manifest["source"], &manifest["options"][1]), (&"q.smooth".into(), &"--real f32".into()));
+    for entry in manifest["entries"].as_array().expect("entries") {
+        let parameters = entry["parameters"].as_array().expect("parameters").iter();
+        let names: Vec<&str> = parameters.map(|parameter| parameter["name"].as_str().expect("a name")).collect();
+        let line = format!("entry {}", entry["name"].as_str().expect("a name"));
+        let futhark = read("q.fut");
+        let (_, head) = futhark.split_once(&line).expect("its entry");
+        let head = head.split('=').next().unwrap_or_default();
+        assert!(names.iter().all(|name| head.contains(&format!("({name}: "))), "{head}: {names:?}");
+    }
 }
 
 #[test]

@@ -149,3 +149,12 @@ fn signatures_are_objects_where_messages_are() {
     assert_eq!(g["name"], "g");
     assert_eq!(smoothc(&["check", &path]).stdout.iter().filter(|byte| **byte == b'\n').count(), 2);
 }
+
+#[test]
+fn a_slice_that_ends_too_early_is_called_a_slice() {
+    let (_folder, path) = program("let f (v: Vector<n>) (a: Index) (b: Index) = v[a..b]\nlet g (n: Index) = build n (fun i -> i)\n");
+    let said = errors(&smoothc(&["eval", &path, "f", "[1, 2, 3]", "2", "0"]));
+    assert!(said.contains("error[E0703]: a slice with the negative count -1\n") && said.contains(":1:46\n"), "{said}");
+    let said = errors(&smoothc(&["eval", &path, "g", "-1"]));
+    assert!(said.contains("error[E0703]: `build` with the negative count -1\n"), "{said}");
+}
