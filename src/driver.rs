@@ -22,7 +22,7 @@ use crate::ad;
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::emit::futhark::FutharkFile;
-use crate::emit::{CFiles, ParameterKind};
+use crate::emit::{CFiles, ParameterKind, Provenance};
 use crate::explain::Candidates;
 use crate::ir::{Function, Program};
 use crate::loops::{self, program::LoopProgram};
@@ -33,7 +33,7 @@ use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Module;
 use crate::toolchain::futhark;
 use crate::toolchain::shim::Interface;
-use crate::types::{Derive, FixedSize};
+use crate::types::{Derive, FixedSize, Signature};
 
 /// What a compilation may be told.
 #[derive(Clone, Debug, Default)]
@@ -155,8 +155,8 @@ pub struct Session {
     pub main: u32,
     pub module: Option<Module>,
     pub program: Program,
-    /// One line for each declaration, as `check` prints it.
-    pub signatures: Vec<String>,
+    /// One for each declaration of the main file, and for each derived entry.
+    pub signatures: Vec<Signature>,
     pub warnings: Diagnostics,
     /// How each derivative is computed, where there was a choice.
     pub choices: Vec<Candidates>,
@@ -259,6 +259,11 @@ impl Session {
     /// The emitted C, once that stage has run.
     pub fn emitted(&self) -> Result<&CFiles, Diagnostics> {
         self.files.as_ref().ok_or_else(|| vec![internal("nothing was emitted".into())])
+    }
+
+    /// What emitted text says of where it comes from.
+    pub fn provenance(&self) -> Result<Provenance, Diagnostics> {
+        provenance::of(self)
     }
 
     /// The emitted Futhark, once that stage has run.

@@ -33,6 +33,7 @@
 //! | `source` | files and places in them |
 //! | `real` | `f64` or `f32`, as emitted code spells it |
 //! | `diagnostic` | what a user is told: code, place, message, help |
+//! | `elsewhere` | what other languages write, and what to write here |
 //! | `budget` | how large things may get |
 //! | `stack` | a thread with room for recursion |
 //!
@@ -54,6 +55,7 @@ pub mod budget;
 pub mod cli;
 pub mod diagnostic;
 pub mod driver;
+pub mod elsewhere;
 pub mod emit;
 pub mod explain;
 pub mod ir;

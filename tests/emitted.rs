@@ -158,11 +158,45 @@ fn a_manifest_describes_the_entries() {
         });
         assert_eq!(manifest, wanted);
     }
-    for words in [&["--manifest", "p.txt"][..], &["--manifest", "p.json", "--target", "futhark"], &["--manifest", "more.smooth"]] {
+    for words in [&["--manifest", "p.txt"][..], &["--manifest", "more.smooth"]] {
         assert_eq!(smoothc(folder.path(), &[&["emit", "p.smooth"], words].concat()).status.code(), Some(2), "{words:?}");
     }
     std::fs::rename(folder.path().join("p.smooth"), folder.path().join("own.json")).expect("renames");
     assert_eq!(smoothc(folder.path(), &["emit", "own.json", "-o", "p.c", "--manifest", "own.json"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_manifest_of_futhark_describes_its_entries() {
+    let folder = folder();
+    let text = "/// Doc.\nlet f (p: Array<Double * Index, n>) (m: Index) ((low, high): Double * Double) : (Vector<m> * Bool) = \
+                (build m (fun i -> fst p[0] + low), high > 0.0)\nlet c = [1.0, 2.0]\nlet g (v: Vector<n>) = f [(v[0], 1)] 2 (1.0, 2.0)\n";
+    write(folder.path(), "q.smooth", text);
+    let words = ["emit", "--target", "futhark", "--real", "f32", "-q", "q.smooth", "-o", "q.fut", "--manifest", "q.json"];
+    let output = smoothc(folder.path(), &words);
+    assert!(output.status.success(), "{}", errors(&output));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("is there");
+    let manifest: serde_json::Value = serde_json::from_str(&read("q.json")).expect("JSON");
+    let value = |name: &str, ty: &str, shape: &[&str]| serde_json::json!({"name": name, "type": ty, "shape": shape});
+    let wanted = serde_json::json!({
+        "name": "f", "doc": "Doc.", "sizes": ["n"],
+        "parameters": [
+            value("p_0", "f32", &["n"]), value("p_1", "i64", &["n"]), value("m", "i64", &[]), value("low", "f32", &[]), value("high", "f32", &[])
+        ],
+        "results": [value("out_0", "f32", &["m"]), value("out_1", "bool", &[])],
+        "workspace": null
+    });
+    assert_eq!(manifest["entries"][0], wanted);
+    assert_eq!(manifest["entries"][1]["results"], serde_json::json!([value("out", "f32", &["2"])]));
+    assert_eq!((&manifest["source"], &manifest["options"][1]), (&"q.smooth".into(), &"--real f32".into()));
+    for entry in manifest["entries"].as_array().expect("entries") {
+        let parameters = entry["parameters"].as_array().expect("parameters").iter();
+        let names: Vec<&str> = parameters.map(|parameter| parameter["name"].as_str().expect("a name")).collect();
+        let line = format!("entry {}", entry["name"].as_str().expect("a name"));
+        let futhark = read("q.fut");
+        let (_, head) = futhark.split_once(&line).expect("its entry");
+        let head = head.split('=').next().unwrap_or_default();
+        assert!(names.iter().all(|name| head.contains(&format!("({name}: "))), "{head}: {names:?}");
+    }
 }
 
 #[test]
@@ -237,4 +271,32 @@ fn a_number_from_numbers_has_a_function_of_its_value() {
     let command = "g++ -std=c++17 -Wall -fsyntax-only drops.cpp";
     let done = Command::new("sh").arg("-c").arg(command).current_dir(folder.path()).output().expect("a shell");
     assert!(errors(&done).contains("-Wunused-result"), "{}", errors(&done));
+}
+
+#[test]
+fn a_pattern_parameter_is_called_by_its_own_names() {
+    let text = "type C = { focal: Double; depth: Double }\n\
+                let h ((low, high): Double * Double) (x: Double) = clamp x low high\n\
+                let g (((a, _), v): (Double * Double) * Vector<n>) = a * v[0]\n\
+                let r ({ focal = f }: C) (_: Double) = f * f\n\
+                let clash ((n, x): Index * Double) (v: Vector<m>) ((x', out): Double * Double) = x * v[n] + x' + out\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("f.smooth");
+    std::fs::write(&path, text).expect("writes");
+    let path = path.to_str().expect("text");
+    let emitted = |more: &[&str]| String::from_utf8(smoothc(folder.path(), &[&["emit", path], more].concat()).stdout).expect("text");
+    let c = emitted(&["--derive", "jvp:h:arg1", "--derive", "gradient:h"]);
+    for prototype in [
+        "h(double low, double high, double x, double *",
+        "g(int64_t n, double a, double arg1_0_1, const double *SMOOTH_RESTRICT v, double *",
+        "r(double f, double arg1_depth, double arg2, double *",
+        "clash(int64_t m, int64_t n, double x, const double *SMOOTH_RESTRICT v, double x_prime, double out, double *SMOOTH_RESTRICT out_,",
+        "h_jvp_arg1(double low, double high, double x, double d_low, double d_high, double *",
+        "h_gradient(double low, double high, double x, double *SMOOTH_RESTRICT out_0, double *SMOOTH_RESTRICT out_1,",
+    ] {
+        assert!(c.contains(&format!("smooth_status {prototype}")), "{prototype}\n{c}");
+    }
+    let futhark = emitted(&["--target", "futhark"]);
+    assert!(futhark.contains("entry h (low: f64) (high: f64) (x: f64) : f64 ="), "{futhark}");
+    assert!(futhark.contains("entry r (f: f64) (arg1_depth: f64) (arg2: f64) : f64 ="), "{futhark}");
 }

@@ -115,3 +115,46 @@ fn denied_warnings_are_an_error() {
     let (_folder, path) = program("let f (x: Double) (_y: Double) = x\n");
     assert_eq!(smoothc(&["check", &path, "--deny-warnings"]).status.code(), Some(0));
 }
+
+#[test]
+fn an_argument_that_does_not_fit_underlines_its_parameter() {
+    let (_folder, path) = program("let f (x: Double) (v: Vector<n>) (k: Index<n>) =\n  x + v[k]\nlet g = fun (x: Double) y -> x + y\n");
+    for (words, code, columns) in [
+        (&["f", "true", "[1]", "0"][..], "E0805", (7, 18)),
+        (&["f", "1", "[true]", "0"], "E0805", (19, 33)),
+        (&["f", "1", "[1", "0"], "E0802", (19, 33)),
+        (&["f", "1", "[1]", "1"], "E0807", (34, 47)),
+        (&["f", "1", "@none.npy", "0"], "E0804", (19, 33)),
+        (&["f", "1"], "E0801", (7, 47)),
+        (&["g", "1", "[2]"], "E0805", (25, 26)),
+        (&["f_gradient", "--derive", "gradient:f", "1", "2", "0"], "E0805", (19, 33)),
+        (&["f_jvp", "--derive", "jvp:f", "1", "[2]", "0", "[1]"], "E0805", (5, 6)),
+    ] {
+        let said = errors(&smoothc(&[&["eval", &path], words, &["--message-format", "json"]].concat()));
+        let object: serde_json::Value = serde_json::from_str(said.lines().next().expect("a line")).expect("JSON");
+        assert_eq!(object["code"], code, "{words:?}: {said}");
+        let found = (object["column"].as_u64(), object["end_column"].as_u64());
+        assert_eq!(found, (Some(columns.0), Some(columns.1)), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn signatures_are_objects_where_messages_are() {
+    let (_folder, path) = program("/// Doc.\nlet f (v: Vector<n>) = vectorSum v\nlet g a = a[0]\n");
+    let output = smoothc(&["check", &path, "--message-format", "json"]);
+    let objects: Vec<serde_json::Value> =
+        String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let [f, g] = objects.as_slice() else { panic!("two declarations: {objects:?}") };
+    assert_eq!((&f["name"], &f["signature"]), (&"f".into(), &"let f (v: Vector<n>) : Double".into()));
+    assert_eq!(g["name"], "g");
+    assert_eq!(smoothc(&["check", &path]).stdout.iter().filter(|byte| **byte == b'\n').count(), 2);
+}
+
+#[test]
+fn a_slice_that_ends_too_early_is_called_a_slice() {
+    let (_folder, path) = program("let f (v: Vector<n>) (a: Index) (b: Index) = v[a..b]\nlet g (n: Index) = build n (fun i -> i)\n");
+    let said = errors(&smoothc(&["eval", &path, "f", "[1, 2, 3]", "2", "0"]));
+    assert!(said.contains("error[E0703]: a slice with the negative count -1\n") && said.contains(":1:46\n"), "{said}");
+    let said = errors(&smoothc(&["eval", &path, "g", "-1"]));
+    assert!(said.contains("error[E0703]: `build` with the negative count -1\n"), "{said}");
+}

@@ -126,7 +126,7 @@ fn every_entry_with_the_size_is_specialised_and_no_other() {
         "let first (v: Vector<3>) (k: Index<3>) : Vector<k>",
         "let square (x: Double) : Double",
     ];
-    assert_eq!(session.signatures, wanted);
+    assert_eq!(session.signatures.iter().map(|signature| &*signature.text).collect::<Vec<_>>(), wanted);
     // `other` has four elements, whatever the entries that it calls are fixed to
     let words = ["[1, 2, 3, 4]".to_string()];
     for stage in ["types", "rewrite"] {

@@ -216,7 +216,7 @@ fn each_error_has_its_code_and_place() {
         ("let f x = g x", ("E0202", "1:11")),
         ("let f (v: Vector) = v_n", ("E0202", "1:21")),
         ("let f (v: Vector<n>) = let g (w: Vector<m>) = w[0] in g v + double m", ("E0202", "1:68")),
-        ("let f (v: Vector<n>) = n + 1.5", ("E0301", "1:28")),
+        ("let f (v: Vector<n>) = n + 1.5", ("E0301", "1:24")),
         ("let f (v: Vector<n>) = n 1", ("E0305", "1:24")),
         ("let f (v: Vector<n>) = deriv (double n) n", ("E0503", "1:41")),
         ("let f (x: Double) = f x", ("E0204", "1:21")),

@@ -24,18 +24,25 @@ pub struct Arguments {
     pub values: Vec<Flat>,
 }
 
-/// Reads and converts all arguments; every argument that is wrong gets its diagnostic.
+/// Reads and converts all arguments of an entry whose text is not at hand.
 pub fn read(entry: &Function, words: &[String]) -> Result<Arguments, Vec<Diagnostic>> {
+    read_at(entry, &[], words)
+}
+
+/// Reads and converts all arguments; every argument that is wrong gets its diagnostic, at the place where its parameter is written.
+pub fn read_at(entry: &Function, places: &[Span], words: &[String]) -> Result<Arguments, Vec<Diagnostic>> {
     if words.len() != entry.params.len() {
         let signature: Vec<String> = entry.params.iter().map(|param| format!("`{}`", param.name())).collect();
         let wanted = if signature.is_empty() { "none".to_string() } else { signature.join(", ") };
+        let whole = places.first().zip(places.last()).map_or(entry.span, |(first, last)| first.to(*last));
         let message = format!("`{}` takes {}, found {}", entry.name, counted(entry.params.len()), words.len());
-        return Err(vec![Diagnostic::error("E0801", entry.span, message).help(format!("its parameters: {wanted}"))]);
+        return Err(vec![Diagnostic::error("E0801", whole, message).help(format!("its parameters: {wanted}"))]);
     }
     let mut problems = Vec::new();
     let mut inputs = Vec::new();
     for (at, (word, param)) in words.iter().zip(&entry.params).enumerate() {
-        let place = Place { number: at + 1, param, labels: entry.parameter_labels(at), span: entry.span };
+        let span = places.get(at).copied().unwrap_or(entry.span);
+        let place = Place { number: at + 1, param, labels: entry.parameter_labels(at), span };
         match input(word, &place) {
             Ok(input) => inputs.push((place, input)),
             Err(problem) => problems.push(problem),

@@ -50,7 +50,11 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
     let built = made(&path)?;
     let mut outputs = vec![(&output, built.as_slice())];
     outputs.extend(beside.as_ref().map(|beside| (beside, header.as_slice())));
-    let text = session.files.as_ref().map(manifest::manifest).transpose().map_err(one)?.unwrap_or_default();
+    let text = match command.emission.target {
+        Target::C => manifest::manifest(session.emitted()?),
+        Target::Futhark => manifest::of_futhark(session.emitted_futhark()?, &session.provenance()?),
+    };
+    let text = text.map_err(one)?;
     outputs.extend(described.as_ref().map(|described| (described, text.as_bytes())));
     output::write(&outputs, &reads)
 }

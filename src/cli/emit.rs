@@ -1,5 +1,5 @@
 //! `smoothc emit FILE`: C or Futhark on standard output, or in a file; `-o x.c` has the header `x.h` beside it, `--header-only`
-//! is one header with all in it. `--manifest` says in JSON what the C offers, and `--check` only compares.
+//! is one header with all in it. `--manifest` says in JSON what the text offers, and `--check` only compares.
 
 use std::path::Path;
 
@@ -38,16 +38,19 @@ pub fn run(command: &EmitCommand, sources: &mut SourceMap, display: &Display) ->
         return Ok(());
     };
     let mut outputs: Vec<(&Output, &[u8])> = Vec::new();
-    let text;
-    match target {
+    let text = match target {
         Target::C => {
             let files = session.emitted()?;
             outputs.push((&output, files.source.as_bytes()));
             outputs.extend(beside.as_ref().map(|header| (header, files.header.as_bytes())));
-            text = manifest::manifest(files).map_err(one)?;
-            outputs.extend(described.as_ref().map(|path| (path, text.as_bytes())));
+            manifest::manifest(files).map_err(one)?
         }
-        Target::Futhark => outputs.push((&output, session.emitted_futhark()?.source.as_bytes())),
-    }
+        Target::Futhark => {
+            let file = session.emitted_futhark()?;
+            outputs.push((&output, file.source.as_bytes()));
+            manifest::of_futhark(file, &session.provenance()?).map_err(one)?
+        }
+    };
+    outputs.extend(described.as_ref().map(|path| (path, text.as_bytes())));
     stale::write_or_check(&outputs, command.check, &reads)
 }

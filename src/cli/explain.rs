@@ -33,7 +33,7 @@ pub fn run(command: &ExplainCommand, sources: &mut SourceMap, display: &Display)
 fn page(subject: &str) -> Result<(), Diagnostics> {
     let code = subject.to_ascii_uppercase();
     if let Some(page) = pages::find(&code) {
-        return output::text(&format!("{}: {}\n\n{}\n", page.code, page.title, page.text.trim()));
+        return output::text(&page.print());
     }
     if subject == "rules" {
         let width = rules::all().map(|rule| rule.name.len()).max().unwrap_or_default();
@@ -97,10 +97,7 @@ fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, di
     });
     if let Some(saved) = &saved {
         let page = html::html(&explanation).map_err(|problem| vec![problem])?;
-        output::write(&[(saved, page.as_bytes())], &reads)?;
-        if !command.all {
-            return Ok(());
-        }
+        return output::write(&[(saved, page.as_bytes())], &reads);
     }
     output::text(&text::text(&explanation, command.all))
 }

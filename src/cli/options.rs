@@ -180,7 +180,7 @@ pub struct EmitCommand {
 /// What describes emitted C.
 #[derive(Args)]
 pub struct ManifestWord {
-    /// Describe the entries of emitted C in a JSON file: names, types, shapes, workspace
+    /// Describe the entries of what is emitted in a JSON file: names, types, shapes, workspace
     #[arg(long, value_name = "PATH")]
     pub manifest: Option<PathBuf>,
 }

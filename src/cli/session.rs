@@ -140,7 +140,8 @@ impl compiler::Mode {
 /// The arguments of a call.
 pub fn arguments(session: &Session, entry: &str, words: &[String], reads: &mut Reads) -> Result<Arguments, Diagnostics> {
     args::paths(words).for_each(|path| reads.note(path));
-    args::read(session.entry(entry)?, words)
+    let places = session.signatures.iter().find(|signature| signature.name == entry).map_or(&[][..], |signature| &signature.places);
+    args::read_at(session.entry(entry)?, places, words)
 }
 
 /// The same program once more with other options, after a stage; its warnings are known.

@@ -29,7 +29,7 @@ pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
     let elaborated = typing::elaborate(&mut session.sources, session.main, load, &options)?;
     session.program = elaborated.program;
     session.warnings = elaborated.warnings;
-    session.signatures = elaborated.signatures.into_iter().map(|signature| signature.text).collect();
+    session.signatures = elaborated.signatures;
     Ok(())
 }
 

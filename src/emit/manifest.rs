@@ -1,14 +1,17 @@
-//! `--manifest`: what an emitted C file offers, as JSON, for tools that make bindings.
+//! `--manifest`: what an emitted file offers, as JSON, for tools that make bindings.
 //!
-//! In: what emission gave. Out: the JSON object that `--manifest` writes. Names and types are C's; sizes and parameters stand in the order
-//! of the C signature, a shape is its lengths over the sizes and Index parameters, row by row, empty for a number.
+//! In: what emission gave. Out: the JSON object that `--manifest` writes. Names and types are C's or Futhark's; sizes and parameters stand in
+//! the order of the signature, a shape is its lengths over the sizes and Index parameters, row by row, empty for a number. In Futhark
+//! sizes are implicit, and there is no workspace: null.
 //!
 //!     {"version": "0.1.0", "source": "dot.smooth", …, "entries": [{"name": "dot", "sizes": ["n"],
 //!      "parameters": [{"name": "a", "type": "double", "shape": ["n"]}, …], "results": […], "workspace": "dot_workspace"}]}
 
 use serde::Serialize;
 
-use super::{CFiles, EntrySignature, Parameter, ParameterKind};
+use super::futhark::FutharkFile;
+use super::futhark::interface::{Component, EntryInterface};
+use super::{CFiles, EntrySignature, Parameter, ParameterKind, Provenance};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Size;
 use crate::source::Span;
@@ -30,7 +33,7 @@ struct Entry<'a> {
     parameters: Vec<Value<'a>>,
     results: Vec<Value<'a>>,
     /// The function that says how many bytes of workspace a call needs.
-    workspace: &'a str,
+    workspace: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -43,12 +46,21 @@ struct Value<'a> {
 
 /// The manifest of emitted C.
 pub fn manifest(files: &CFiles) -> Result<String, Diagnostic> {
+    print(&files.provenance, files.entries.iter().map(entry).collect())
+}
+
+/// The manifest of emitted Futhark.
+pub fn of_futhark(file: &FutharkFile, provenance: &Provenance) -> Result<String, Diagnostic> {
+    print(provenance, file.interfaces.iter().map(futhark_entry).collect())
+}
+
+fn print(provenance: &Provenance, entries: Vec<Entry>) -> Result<String, Diagnostic> {
     let manifest = Manifest {
         version: env!("CARGO_PKG_VERSION"),
-        source: &files.provenance.source,
-        source_hash: &files.provenance.hash,
-        options: &files.provenance.options,
-        entries: files.entries.iter().map(entry).collect(),
+        source: &provenance.source,
+        source_hash: &provenance.hash,
+        options: &provenance.options,
+        entries,
     };
     let text = serde_json::to_string_pretty(&manifest);
     text.map(|text| text + "\n").map_err(|error| Diagnostic::error("E0901", Span::NONE, format!("internal error: no manifest: {error}")))
@@ -61,7 +73,7 @@ fn entry(entry: &EntrySignature) -> Entry<'_> {
         sizes: Vec::new(),
         parameters: Vec::new(),
         results: Vec::new(),
-        workspace: &entry.workspace,
+        workspace: Some(&entry.workspace),
     };
     for parameter in &entry.parameters {
         match &parameter.kind {
@@ -73,6 +85,20 @@ fn entry(entry: &EntrySignature) -> Entry<'_> {
         }
     }
     found
+}
+
+fn futhark_entry(entry: &EntryInterface) -> Entry<'_> {
+    fn values(components: &[Component]) -> Vec<Value<'_>> {
+        components.iter().map(|component| Value { name: &component.name, ty: component.ty, shape: component.shape.clone() }).collect()
+    }
+    Entry {
+        name: &entry.name,
+        doc: &entry.doc,
+        sizes: entry.sizes.iter().map(String::as_str).collect(),
+        parameters: values(&entry.parameters),
+        results: values(&entry.results),
+        workspace: None,
+    }
 }
 
 fn value<'a>(parameter: &'a Parameter, dims: &[Size]) -> Value<'a> {

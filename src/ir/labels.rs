@@ -1,9 +1,10 @@
-//! The names of the components of an entry's parameters and result, where they are records.
+//! The names of the components of an entry's parameters and result, where they are records or a pattern names them.
 //!
 //! In: what `types` knows of a value. Out: for each component the name or the number that C, Futhark and JSON call it by. Nothing
 //! else of a record is left behind `types`: a value is a tuple.
 //!
-//!     c: Camera   →   c_focal, c_centre      {"focal": 1.0, "centre": [0.0, 0.0]}
+//!     c: Camera       →   c_focal, c_centre      {"focal": 1.0, "centre": [0.0, 0.0]}
+//!     (low, high)     →   low, high              [0.0, 1.0]
 
 use std::rc::Rc;
 
@@ -20,13 +21,15 @@ pub enum Labels {
     Tuple(Vec<Labels>),
     /// The record's name, its fields.
     Record(Rc<str>, Vec<(Rc<str>, Labels)>),
+    /// Those of a component of a tuple or record that a pattern gives a name of its own, as C and Futhark call it.
+    Named(Rc<str>, Rc<Labels>),
 }
 
 impl Labels {
     pub fn element(&self) -> &Labels {
         match self {
             Labels::Array(element) => element,
-            Labels::None | Labels::Tuple(_) | Labels::Record(..) => &Labels::None,
+            Labels::None | Labels::Tuple(_) | Labels::Record(..) | Labels::Named(..) => &Labels::None,
         }
     }
 
@@ -34,36 +37,78 @@ impl Labels {
     pub fn field(&self, at: usize) -> Option<&Rc<str>> {
         match self {
             Labels::Record(_, fields) => fields.get(at).map(|field| &field.0),
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) => None,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => None,
         }
     }
 
+    /// What is inside a component.
     pub fn part(&self, at: usize) -> &Labels {
+        self.component(at).inside()
+    }
+
+    fn component(&self, at: usize) -> &Labels {
         let part = match self {
             Labels::Record(_, fields) => fields.get(at).map(|field| &field.1),
             Labels::Tuple(parts) => parts.get(at),
-            Labels::None | Labels::Array(_) => None,
+            Labels::None | Labels::Array(_) | Labels::Named(..) => None,
         };
         part.unwrap_or(&Labels::None)
     }
 
-    /// The name of a component of what is called `name`: `c_focal`, or `c_0` where it has none.
+    /// Behind a name that a pattern gives.
+    fn inside(&self) -> &Labels {
+        match self {
+            Labels::Named(_, inside) => inside,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) => self,
+        }
+    }
+
+    /// The name that a pattern gives.
+    fn own(&self) -> Option<&Rc<str>> {
+        match self {
+            Labels::Named(name, _) => Some(name),
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) => None,
+        }
+    }
+
+    /// The name of a component of what is called `name`: its own in a pattern, `c_focal` in a record, `c_0` elsewhere.
     pub fn name(&self, name: &str, at: usize) -> String {
-        self.field(at).map_or_else(|| format!("{name}_{at}"), |field| format!("{name}_{field}"))
+        match (self.component(at).own(), self.field(at)) {
+            (Some(own), _) => own.to_string(),
+            (None, Some(field)) => format!("{name}_{field}"),
+            (None, None) => format!("{name}_{at}"),
+        }
+    }
+
+    /// The same with other names in the place of those that patterns give; `None` takes a name away.
+    pub fn renamed(&self, rename: &impl Fn(&str) -> Option<String>) -> Labels {
+        match self {
+            Labels::None => Labels::None,
+            Labels::Array(element) => Labels::Array(element.renamed(rename).into()),
+            Labels::Tuple(parts) => Labels::tuple(parts.iter().map(|part| part.renamed(rename)).collect()),
+            Labels::Record(record, fields) => {
+                let renamed = fields.iter().map(|(name, inside)| (name.clone(), inside.renamed(rename)));
+                Labels::Record(record.clone(), renamed.collect())
+            }
+            Labels::Named(name, inside) => match rename(name) {
+                Some(other) => Labels::Named(other.into(), inside.renamed(rename).into()),
+                None => inside.renamed(rename),
+            },
+        }
     }
 
     /// A record of one field, which is that field: its name and what is inside.
     pub fn sole(&self) -> Option<(&Rc<str>, &Labels)> {
         match self {
-            Labels::Record(_, fields) if fields.len() == 1 => fields.first().map(|(name, inside)| (name, inside)),
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) => None,
+            Labels::Record(_, fields) if fields.len() == 1 => fields.first().map(|(name, inside)| (name, inside.inside())),
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Named(..) => None,
         }
     }
 
     /// What a value called `name` is called behind records of one field.
     pub fn within(&self, name: &str) -> (String, &Labels) {
         match self.sole() {
-            Some((field, inside)) => inside.within(&format!("{name}_{field}")),
+            Some((_, inside)) => inside.within(&self.name(name, 0)),
             None => (name.to_string(), self),
         }
     }
@@ -86,7 +131,7 @@ impl Labels {
                     Labels::Record(name, fields) => {
                         Labels::Record(name.clone(), fields.iter().map(|field| field.0.clone()).zip(parts).collect())
                     }
-                    Labels::None | Labels::Array(_) | Labels::Tuple(_) => Labels::tuple(parts.collect()),
+                    Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => Labels::tuple(parts.collect()),
                 }
             }
         }

@@ -117,7 +117,7 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
 
 /// A warning for a phase that fails on every function.
 fn fails(phase: &str, schedule: &str) -> Diagnostic {
-    let message = format!("the strategy `{phase}` of `{schedule}` fails on every function, and leaves the program as it is");
+    let message = format!("the strategy `{phase}` of `{schedule}` applies to no function, and changes nothing");
     Diagnostic::warning("W0605", Span::NONE, message)
         .help("a rule by itself is tried at the whole body only: `topdown s` looks for a place inside, `innermost s` for all of them")
 }

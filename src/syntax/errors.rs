@@ -44,14 +44,25 @@ pub(super) fn from_pest(error: &Error<Rule>, text: &str, layout: &Layout, goal: 
             .help("a line in its block's column continues nothing: indent it further, or begin it with an operator");
     }
     if has(Rule::in_body) {
-        return Diagnostic::error("E0103", span, format!("expected the body of this `let`, found {shown}"))
-            .help("write the body on a later line in the column of its `let`, or after `in`");
+        let help = "write the body on a later line in the column of its `let`, or after `in`";
+        let diagnostic = Diagnostic::error("E0103", span, format!("expected the body of this `let`, found {shown}")).help(help);
+        return match deeper_line(text, layout, at) {
+            Some((binding, line)) => {
+                Diagnostic { span: line, message: "expected the body of a `let`, found a line of its value".into(), ..diagnostic }
+                    .label(binding, "the `let` that has no body")
+            }
+            None => diagnostic,
+        };
     }
     let operand = expected.iter().any(|rule| starts_expression(*rule)) && !expected.iter().any(|rule| continues(*rule));
     let named = has(Rule::name) || has(Rule::parameter) || has(Rule::pattern);
     if is_odd_word(found) || RESERVED.contains(&found) && named && !operand && !has(Rule::equals) && !has(Rule::arrow) {
         return Diagnostic::error("E0107", span, format!("`{found}` is a reserved word"))
             .help(format!("choose another name, such as `{found}'` or `{found}_`"));
+    }
+    if found == "let" && !operand && before(text, span) == Some(' ') && column(text, span.start).1 {
+        return Diagnostic::error("E0103", span, "expected a line of the block, found a `let` that stands deeper")
+            .help("the lines of a block stand in one column: put it in that of the `let` above");
     }
     if has(Rule::EOI) && (span.start == 0 || before(text, span) == Some('\n')) && goal == Rule::declaration {
         return outside(span, &shown);
@@ -60,13 +71,53 @@ pub(super) fn from_pest(error: &Error<Rule>, text: &str, layout: &Layout, goal: 
     Diagnostic::error("E0101", span, message).help(help(found, operand, expected, virtual_mark))
 }
 
+/// The `let` whose value ends before `at`, and the last line of that value where it stands right of the `let`.
+fn deeper_line(text: &str, layout: &Layout, at: usize) -> Option<(Span, Span)> {
+    let before = layout.text.get(..at)?;
+    let mut depth = 0usize;
+    let begin = before.char_indices().rev().find_map(|(at, c)| {
+        depth = match c {
+            mark::END => depth + 1,
+            mark::BEGIN => depth.saturating_sub(1),
+            _ => depth,
+        };
+        (c == mark::BEGIN && depth == 0).then_some(at)
+    })?;
+    let binding = layout.token_at(before.get(..begin)?.rfind("let ")?)?;
+    let (first, last) = (layout.token_at(begin)?, layout.end());
+    let line = text.get(..last.start as usize)?.rfind('\n')? + 1;
+    let indent = text.get(line..)?.chars().take_while(|c| *c == ' ').count();
+    let start = line + indent;
+    let is_later = start > first.start as usize && indent > column(text, binding.start).0;
+    is_later.then(|| (binding, Span::new(last.file, start, last.end as usize)))
+}
+
+/// The column of an offset, and whether only blanks stand before it on its line.
+fn column(text: &str, at: u32) -> (usize, bool) {
+    let line = text.get(..at as usize).and_then(|before| before.rsplit('\n').next()).unwrap_or("");
+    (line.chars().count(), line.chars().all(|c| c == ' '))
+}
+
+/// A body in column 0, where the next declaration is expected: in the same piece or, a `let`, in the ones after.
+pub(super) fn body_at_margin(name: &str, first: &Token, file: u32) -> Diagnostic {
+    Diagnostic::error(
+        "E0103",
+        Span::new(file, first.start, first.end()),
+        format!("expected the body of `{}`, found a line in column 0", shortened(name)),
+    )
+    .help("indent the body: what begins in column 0 is the next declaration")
+}
+
 /// A file that begins with something else than a declaration.
-pub(super) fn no_declaration(token: &Token, file: u32) -> Diagnostic {
+pub(super) fn no_declaration(token: &Token, line: &[Token], file: u32) -> Diagnostic {
     let span = Span::new(file, token.start, token.end());
     if matches!(token.text, "let" | "open" | "type") {
         return Diagnostic::error("E0114", span, format!("expected `{}` in column 0", token.text)).help("remove the blanks before it");
     }
-    outside(span, &format!("`{}`", shortened(token.text)))
+    let diagnostic = outside(span, &format!("`{}`", shortened(token.text)));
+    // Haskell's `f x = x * x`
+    let is_equation = line.iter().skip(1).take_while(|token| !token.first).any(|token| token.text == "=");
+    if is_equation { diagnostic.help("a declaration begins with `let`: `let f x = …`") } else { diagnostic }
 }
 
 fn outside(span: Span, shown: &str) -> Diagnostic {

@@ -211,7 +211,7 @@ impl<'t> Pass<'t> {
                 self.emit(argument.then_some(mark::NEGATIVE), token);
                 Ok(())
             }
-            (TokenKind::Mark | TokenKind::Keyword | TokenKind::Name | TokenKind::Number | TokenKind::Text, _) => {
+            (TokenKind::Mark | TokenKind::Keyword | TokenKind::Name | TokenKind::Number | TokenKind::Text | TokenKind::Stray, _) => {
                 self.emit(None, token);
                 Ok(())
             }

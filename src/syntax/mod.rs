@@ -23,6 +23,7 @@
 //! | E0112 | `deriv` with something other than an expression and a name |
 //! | E0113 | an unknown type, or a type with the wrong arguments |
 //! | E0114 | a line in column 0 that is no declaration |
+//! | E0115 | a phrase of another language |
 
 pub mod ast;
 mod context;
@@ -34,6 +35,7 @@ mod layout;
 mod offside;
 mod operators;
 mod parse;
+mod phrase;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -41,8 +43,9 @@ mod types;
 
 pub use format::format;
 pub use parse::{parse, parse_expr, parse_recovering};
+pub use phrase::explain as explain_phrase;
 pub use tokens::RESERVED;
-pub use types::{TYPES, is_built_in as is_built_in_type};
+pub use types::{BUILT_IN as BUILT_IN_TYPES, TYPES, is_built_in as is_built_in_type};
 
 /// Errors beyond this number are not looked for; the command line prints the first hundred and counts the rest.
 pub const MAX_ERRORS: usize = 10_000;

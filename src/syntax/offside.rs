@@ -102,7 +102,7 @@ pub(super) fn ends_operand(token: &Token) -> bool {
         TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
         TokenKind::Keyword => matches!(token.text, "true" | "false"),
         TokenKind::Mark => matches!(token.text, ")" | "]" | "|]" | "}"),
-        TokenKind::Operator => false,
+        TokenKind::Operator | TokenKind::Stray => false,
     }
 }
 
@@ -111,6 +111,6 @@ pub(super) fn starts_operand(token: &Token) -> bool {
         TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
         TokenKind::Keyword => matches!(token.text, "true" | "false" | "deriv" | "not" | "fun" | "if" | "let"),
         TokenKind::Mark => matches!(token.text, "(" | "[" | "[|" | ".[" | "{"),
-        TokenKind::Operator => false,
+        TokenKind::Operator | TokenKind::Stray => false,
     }
 }

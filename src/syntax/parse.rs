@@ -15,7 +15,9 @@ use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind,
 use super::errors;
 use super::laid_out::Layout;
 use super::layout::Goal;
-use super::tokens::{Token, Tokens, tokenize};
+use super::offside::starts_operand;
+use super::phrase::{self, PHRASE};
+use super::tokens::{Token, TokenKind, Tokens, tokenize};
 use crate::budget;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -39,10 +41,16 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
     }
     let Tokens { tokens, docs, errors: mut found } = tokenize(text, file);
     let mut module = Module::default();
-    let words: Vec<usize> = found.iter().map(|error| error.span.start as usize).collect();
+    let mut words: Vec<usize> = found.iter().map(|error| error.span.start as usize).collect();
+    words.sort_unstable();
     let mut docs = docs.into_iter().peekable();
-    let mut pieces = pieces(&tokens).peekable();
-    while let Some(piece) = pieces.next() {
+    let pieces: Vec<&[Token]> = pieces(&tokens).collect();
+    // Where a phrase says what is wrong from there to the end of its piece.
+    let mut said: Vec<(u32, usize)> = Vec::new();
+    let mut at = 0;
+    while let Some(piece) = pieces.get(at) {
+        at += 1;
+        let after = pieces.get(at..).unwrap_or_default();
         let Some(first) = piece.first() else { continue };
         // Comment lines inside the declaration before are nobody's documentation.
         let mut doc: Vec<&str> = Vec::new();
@@ -53,25 +61,40 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
             }
         }
         // Where a word is wrong, what the grammar says would only repeat it.
-        let end = pieces.peek().and_then(|next| next.first()).map_or(text.len(), |next| next.start);
-        if words.iter().any(|start| (first.start..end).contains(start)) {
+        let end = after.first().and_then(|next| next.first()).map_or(text.len(), |next| next.start);
+        if words.get(words.partition_point(|start| *start < first.start)).is_some_and(|start| *start < end) {
             module.broken.extend(declared_name(piece, file));
+            if let Some(problem) = phrase::first(piece, file) {
+                said.push((problem.span.start, end));
+                found.push(problem);
+            }
             continue;
         }
         if found.len() >= MAX_ERRORS {
             break;
         }
+        if let Some((name, body, further)) = body_at_margin(piece, after) {
+            module.broken.extend(declared_name(piece, file));
+            found.push(errors::body_at_margin(name, &body, file));
+            at += further;
+            continue;
+        }
         let built = match first.text {
             "let" if is_start(first) => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
             "type" if is_start(first) => type_declaration(text, piece, file).map(|decl| module.types.push(decl)),
             "open" if is_start(first) => open(text, piece, file).map(|open| module.opens.push(open)),
-            _ => Err(errors::no_declaration(first, file)),
+            _ => Err(errors::no_declaration(first, piece, file)),
         };
         if let Err(problem) = built {
             module.broken.extend(declared_name(piece, file));
-            found.push(problem);
+            found.push(phrase::first(piece, file).filter(|_| problem.code != "E0109").unwrap_or(problem));
         }
     }
+    let is_said = |error: &Diagnostic| {
+        let before = said.partition_point(|(start, _)| *start <= error.span.start).checked_sub(1);
+        before.and_then(|at| said.get(at)).is_some_and(|(_, end)| (error.span.start as usize) < *end)
+    };
+    found.retain(|error| error.code == PHRASE || !is_said(error));
     found.sort_by_key(|error| error.span.start);
     (module, found)
 }
@@ -81,7 +104,7 @@ pub fn parse_expr(text: &str, file: u32) -> Result<Expr, Vec<Diagnostic>> {
     check_size(text, file)?;
     let Tokens { tokens, errors, .. } = tokenize(text, file);
     if !errors.is_empty() {
-        return Err(errors);
+        return Err(phrase::first(&tokens, file).map_or(errors, |problem| vec![problem]));
     }
     let built = || {
         let layout = lay_out(&tokens, file, Goal::Expression)?;
@@ -90,7 +113,7 @@ pub fn parse_expr(text: &str, file: u32) -> Result<Expr, Vec<Diagnostic>> {
         let block = builder.next(&mut parts)?;
         builder.block(block)
     };
-    built().map_err(|error| vec![error])
+    built().map_err(|error| vec![phrase::first(&tokens, file).unwrap_or(error)])
 }
 
 fn check_size(text: &str, file: u32) -> Result<(), Vec<Diagnostic>> {
@@ -98,6 +121,27 @@ fn check_size(text: &str, file: u32) -> Result<(), Vec<Diagnostic>> {
         return Ok(());
     }
     Err(vec![Diagnostic::error("E0109", Span::new(file, 0, 0), budget::file_too_large()).help("split the file")])
+}
+
+/// Where the body of a declaration stands in column 0: the declaration's name, the body's first token, and how many of the following
+/// pieces belong to that body, whose `let`s are taken for declarations.
+fn body_at_margin<'t>(piece: &[Token<'t>], after: &[&[Token<'t>]]) -> Option<(&'t str, Token<'t>, usize)> {
+    let [start, name, ..] = piece else { return None };
+    if start.text != "let" || name.kind != TokenKind::Name {
+        return None;
+    }
+    let margin = |token: &&Token| token.first && token.column == 0;
+    if let Some(at) = piece.iter().skip(1).position(|token| margin(&token)) {
+        let body = piece.get(at + 1).filter(|body| starts_operand(body))?;
+        return piece.get(at).filter(|before| before.text == "=").map(|_| (name.text, *body, 0));
+    }
+    if piece.last().is_none_or(|last| last.text != "=") {
+        return None;
+    }
+    let first = *after.first()?.first()?;
+    let is_value = |piece: &&&[Token]| piece.get(2).is_some_and(|token| matches!(token.text, "=" | ":"));
+    let last = after.iter().take(20).take_while(is_value).position(|piece| piece.iter().skip(1).any(|token| margin(&token)))?;
+    Some((name.text, first, last + 1))
 }
 
 /// The name after the `let` of a piece.

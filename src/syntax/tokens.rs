@@ -20,6 +20,8 @@ pub enum TokenKind {
     Operator,
     /// Brackets, separators, arrows.
     Mark,
+    /// Characters that start no token: there is an error for them.
+    Stray,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -150,6 +152,10 @@ impl<'a> Scanner<'a> {
             self.number();
         } else if c == '"' {
             self.string();
+        } else if rest.starts_with("<- ") && self.text.get(..self.at).is_some_and(|before| before.ends_with(' ')) {
+            let start = self.at;
+            self.push(TokenKind::Stray, 2);
+            self.error("E0105", start, "expected an operator, found `<-`", "less than minus b is `a < -b`");
         } else if rest.starts_with(">=>") {
             // `Vector<n>=> T`: no operator is written so.
             self.push(TokenKind::Operator, 1);
@@ -254,7 +260,11 @@ impl<'a> Scanner<'a> {
                 "E0106",
                 start,
                 format!("expected a number, found `{}`", shortened(text)),
-                "numbers are written `2`, `1.5`, `1.` or `1.5e-3`; a name starts with a letter",
+                if text.get(end..).is_some_and(|tail| ["f", "F", "L", "l", "u", "U", "d", "m"].contains(&tail)) {
+                    "numbers carry no letter for their type: `2.0` is a Double, `2` what its use needs"
+                } else {
+                    "numbers are written `2`, `1.5`, `1.` or `1.5e-3`; a name starts with a letter"
+                },
             );
         }
     }
@@ -272,19 +282,15 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// One report for a run of characters that start no token.
+    /// One report for a run of characters that start no token. `phrase` says more of those that other languages have.
     fn stray(&mut self, c: char) {
         let start = self.at;
         let help = match c {
-            '^' => "`**` is the power operator",
-            '!' => "write `not` for negation, `<>` for inequality",
-            '&' => "write `&&` for and",
-            '|' => "write `||` for or",
-            '\\' => "a function is written `fun x -> …`",
             '.' => "index with `a[i]`; a field of a record is `c.focal`, without blanks",
             _ if c.is_ascii() => "remove it; operators are + - * / % ** = <> < <= > >= && ||",
             _ => "names and operators are ASCII; comments may hold anything",
         };
+        let (column, first) = (self.at - self.line, self.first);
         while let Some(c) = self.rest().chars().next() {
             let known = c.is_whitespace() && c.is_ascii()
                 || is_name_part(c) && c != '\''
@@ -297,6 +303,7 @@ impl<'a> Scanner<'a> {
         }
         let text = self.text.get(start..self.at).unwrap_or("");
         let shown = shortened(text).escape_debug().to_string();
+        self.found.tokens.push(Token { kind: TokenKind::Stray, text, start, column, first });
         self.first = false;
         self.error("E0105", start, format!("expected a name, a number or an operator, found `{shown}`"), help);
     }

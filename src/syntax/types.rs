@@ -165,9 +165,12 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// The names of types that are always there.
+pub const BUILT_IN: [&str; 9] = ["Double", "Bool", "DoubleD", "Index", "Vector", "VectorD", "Matrix", "MatrixD", "Array"];
+
 /// Whether a name is a type without being declared.
 pub fn is_built_in(name: &str) -> bool {
-    ["Double", "Bool", "DoubleD", "Index", "Vector", "VectorD", "Matrix", "MatrixD", "Array", "_"].contains(&name)
+    name == "_" || BUILT_IN.contains(&name)
 }
 
 fn combine(kind: fn(Box<SizeExpr>, Box<SizeExpr>) -> SizeExprKind, left: SizeExpr, right: SizeExpr) -> SizeExpr {

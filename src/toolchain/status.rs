@@ -25,7 +25,7 @@ pub fn error(status: Status) -> (&'static str, &'static str) {
     match status {
         Status::Bounds => ("E0701", "an array was read out of bounds"),
         Status::Shape => ("E0702", "lengths contradict each other"),
-        Status::Negative => ("E0703", "a build, a fold or a size has a negative count"),
+        Status::Negative => ("E0703", "a build, a fold, a slice or a size has a negative count"),
         Status::DivZero => ("E0704", "an Index was divided by zero"),
         Status::Range => ("E0705", "a number does not fit in an Index or its range"),
     }
@@ -36,7 +36,7 @@ pub fn help(status: Status) -> &'static str {
     match status {
         Status::Bounds => "an index is at least 0 and less than the length",
         Status::Shape => "arrays that meet here must have one length: check the arguments, or declare one size for both",
-        Status::Negative => "a count is 0 or more",
+        Status::Negative => "a count is 0 or more; a slice `v[a..b]` has b - a + 1 elements",
         Status::DivZero => "test the divisor first: only the branch of an `if` that is taken is computed",
         Status::Range => "an Index<n> is at least 0 and less than n; `index x` takes what fits in 64 bits",
     }

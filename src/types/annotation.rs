@@ -10,11 +10,12 @@ use std::rc::Rc;
 
 use super::infer::{Infer, pattern_name};
 use super::ty::Ty;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::elsewhere;
 use crate::ir::{Size, Type, Var};
 use crate::source::Span;
-use crate::syntax::TYPES;
 use crate::syntax::ast::{Name, Pattern, PatternKind, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
+use crate::syntax::{BUILT_IN_TYPES, TYPES};
 
 impl Infer<'_> {
     /// Puts the size names that parameters declare into scope; gives the atom of each parameter's value.
@@ -115,7 +116,14 @@ impl Infer<'_> {
 
     fn written_record(&mut self, name: &Name, sizes: &[SizeExpr], span: Span) -> Ty {
         let Some(record) = self.record_in(&name.text, name.span, self.file) else {
-            self.report(Diagnostic::error("E0113", span, format!("unknown type `{}`", name.text)).help(TYPES));
+            let known: Vec<Rc<str>> = self.visible_records(span, self.file).map(|record| record.name.text.clone()).collect();
+            let near = nearest(&name.text, BUILT_IN_TYPES.iter().copied().chain(known.iter().map(|name| &**name)));
+            let help = match (elsewhere::type_name(&name.text), near) {
+                (Some(sentence), _) => sentence.to_string(),
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => TYPES.to_string(),
+            };
+            self.report(Diagnostic::error("E0113", name.span, format!("unknown type `{}`", name.text)).help(help));
             return self.fresh_type();
         };
         if !sizes.is_empty() && sizes.len() != record.named {

@@ -385,15 +385,16 @@ impl<'a> Elaborator<'a> {
 
 /// The names inside the parameters and the result of a derived entry.
 fn derived_labels(function: &crate::ir::Function, chosen: &[usize], kind: Kind) -> Vec<Labels> {
-    let of = |at: &usize| function.parameter_labels(*at).clone();
-    let mut labels: Vec<Labels> = (0..function.params.len()).map(|at| of(&at)).collect();
+    let mut labels: Vec<Labels> = (0..function.params.len()).map(|at| function.parameter_labels(at).clone()).collect();
+    // the names of a pattern are those of the parameter alone
+    let of = |at: &usize| function.parameter_labels(*at).renamed(&|_| None);
     let point: Vec<Labels> = chosen.iter().map(of).collect();
     let together = |mut parts: Vec<Labels>| if parts.len() == 1 { parts.swap_remove(0) } else { Labels::tuple(parts) };
     let result = function.result_labels();
     let rows = |by: &Labels| result.with_doubles(&function.result, by);
     let derivative = match kind {
         Kind::Jvp => {
-            labels.extend(point);
+            labels.extend(chosen.iter().map(|at| function.parameter_labels(*at).renamed(&|name| Some(format!("d_{name}")))));
             result.clone()
         }
         Kind::Vjp => {

@@ -177,7 +177,7 @@ impl Infer<'_> {
     }
 
     /// Whether anything has this name.
-    fn is_known(&self, name: &Rc<str>, scope: &Scope) -> bool {
+    pub(super) fn is_known(&self, name: &Rc<str>, scope: &Scope) -> bool {
         let is_size = self.sizes.get(name).is_some() && !self.unwritten.contains(name);
         let is_global = scope.get(name).is_some() || self.modules.lookup(name, self.at).is_some();
         is_global || is_size || builtin::lookup(name).is_some() || builtin::constant(name).is_some()
@@ -212,7 +212,7 @@ impl Infer<'_> {
         if builtin::constant(name).is_some() {
             return (Typed { ty: Ty::Double, value: None }, Vec::new());
         }
-        self.unknown_name(name, span, None);
+        self.unknown_name(name, span, scope, None);
         (Typed { ty: self.holes.fresh(Class::Any, self.level), value: None }, Vec::new())
     }
 
@@ -232,7 +232,7 @@ impl Infer<'_> {
         candidates
     }
 
-    fn unknown_name(&mut self, name: &str, span: Span, arguments: Option<&[Ty]>) {
+    fn unknown_name(&mut self, name: &str, span: Span, scope: &Scope, arguments: Option<&[Ty]>) {
         let diagnostic = match self.modules.declared_later(name, self.at) {
             Some(index) if index == self.at => Diagnostic::error("E0204", span, format!("`{name}` uses itself"))
                 .help("recursion is not supported; use `ifold` to repeat a step"),
@@ -240,7 +240,11 @@ impl Infer<'_> {
                 .label(self.modules.globals[index].decl.name.span, "declared here")
                 .help("move the declaration up"),
             None => {
-                let help = suggest::help(name, self.candidates(), arguments, &self.holes);
+                let stem = name.trim_end_matches('\'');
+                let help = match stem != name && self.is_known(&stem.into(), scope) {
+                    true => format!("the transpose is `matrixTranspose {stem}`; a quote is a part of a name"),
+                    false => suggest::help(name, self.candidates(), arguments, &self.holes),
+                };
                 Diagnostic::error("E0202", span, format!("unknown name `{name}`")).help(help)
             }
         };
@@ -249,9 +253,17 @@ impl Infer<'_> {
 
     pub(super) fn primitive(&mut self, called: Builtin, args: &[&ast::Expr], scope: &Scope) -> Typed {
         let (params, result, _) = builtin::signature(called, &mut self.holes, self.level);
+        let typed: Vec<Typed> = args.iter().map(|arg| self.expr(arg, scope)).collect();
+        // `%` is for Indexes, `**` for Doubles
+        let is_open = params.first().is_some_and(|param| matches!(self.holes.head(param), Ty::Hole(_)));
+        if let ([left, right], [a, b], true) = (&typed[..], args, is_open)
+            && self.mixes_numbers(&(a.span, left.ty.clone()), &(b.span, right.ty.clone()))
+        {
+            let result = if self.holes.unify(&params[0], &Ty::Double).is_ok() { result } else { self.fresh_type() };
+            return Typed { ty: result, value: None };
+        }
         let mut values = Vec::new();
-        for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
-            let typed = self.expr(arg, scope);
+        for (at, ((arg, typed), param)) in args.iter().zip(typed).zip(&params).enumerate() {
             let note = if at == 0 {
                 "`+`, `-`, `*` and `/` are for numbers and arrays of Doubles; for others there is `vectorMap`"
             } else if matches!(called, Builtin::Operator(ast::BinOp::Add | ast::BinOp::Sub)) {
@@ -276,7 +288,7 @@ impl Infer<'_> {
             ExprKind::Var(name) if !self.is_known(name, scope) => {
                 // what it is applied to says what may be meant
                 let arguments: Vec<Ty> = args.iter().map(|arg| self.expr(arg, scope).ty).collect();
-                self.unknown_name(name, head.span, Some(&arguments));
+                self.unknown_name(name, head.span, scope, Some(&arguments));
                 return Typed { ty: self.holes.fresh(Class::Any, self.level), value: None };
             }
             ExprKind::Var(name) => {
@@ -309,7 +321,10 @@ impl Infer<'_> {
         if params.len() != args.len() {
             let what = name.as_ref().map_or("this function".to_string(), |name| format!("`{name}`"));
             let plural = |n: usize| if n == 1 { "1 argument".to_string() } else { format!("{n} arguments") };
-            let help = if args.len() < params.len() {
+            let is_tuple = |arg: &ast::Expr| matches!(&arg.kind, ExprKind::Tuple(parts) if parts.len() == params.len());
+            let help = if matches!(args, [only] if is_tuple(only)) {
+                "arguments stand side by side, without a comma: `f a b`"
+            } else if args.len() < params.len() {
                 "functions take all their arguments at once; write `fun x -> …` for the rest"
             } else {
                 "put an argument that is an application in parentheses"
@@ -333,9 +348,15 @@ impl Infer<'_> {
             let rows = if api == builtin::Api::Hessian { &point } else { &value };
             return Typed { ty: rows.with_doubles(&point), value: None };
         }
+        if self.swaps_arguments(name.as_deref(), args, &params, scope) {
+            return Typed { ty: result, value: None };
+        }
         let (mut value, mut read) = (None, None);
         for (at, (arg, param)) in args.iter().zip(&params).enumerate() {
             let typed = self.expr(arg, scope);
+            if self.converts_count(arg, param, &typed.ty) {
+                continue;
+            }
             self.expect(arg.span, param, &typed.ty, "pass what the function's parameter wants; `smoothc check` prints its type");
             if let (Some(hole), Some(known)) = (holes_of_values.get(at), &typed.value) {
                 // a value that is wanted elsewhere as another size is the elaborator's to check
@@ -362,9 +383,10 @@ impl Infer<'_> {
 
     pub(super) fn not_a_function(&mut self, span: Span, ty: &Ty) {
         let found = self.text(ty);
-        self.diagnostics.push(
-            Diagnostic::error("E0305", span, format!("expected a function, found {found}"))
-                .help("only functions take arguments; is an operator missing?"),
-        );
+        let help = match self.holes.head(ty) {
+            Ty::Array(..) => "an element of an array is `v[i]`, without a blank before the bracket",
+            _ => "only functions take arguments; is an operator missing?",
+        };
+        self.diagnostics.push(Diagnostic::error("E0305", span, format!("expected a function, found {found}")).help(help));
     }
 }

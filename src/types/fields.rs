@@ -12,6 +12,7 @@ use super::infer::{Infer, Scope, Typed};
 use super::record::Record;
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
+use crate::elsewhere;
 use crate::source::Span;
 use crate::syntax::ast::{self, Name, Pattern};
 
@@ -35,8 +36,14 @@ pub(super) struct Fields {
 
 impl Infer<'_> {
     pub(super) fn field(&mut self, base: &ast::Expr, name: &Name, span: Span, scope: &Scope) -> Typed {
-        let base = self.expr(base, scope);
         let result = self.fresh_type();
+        if let ast::ExprKind::Var(module) = &base.kind
+            && !self.is_known(module, scope)
+        {
+            self.no_module(module, base.span, name, scope);
+            return Typed { ty: result, value: None };
+        }
+        let base = self.expr(base, scope);
         self.use_fields(Fields { span, what: Use::Read(base.ty), fields: vec![(name.clone(), name.span, result.clone())] });
         Typed { ty: result, value: None }
     }
@@ -98,9 +105,9 @@ impl Infer<'_> {
             _ if !makes => {
                 let found = self.text(known);
                 let message = format!("expected a record, found {found}");
-                self.report(
-                    Diagnostic::error("E0309", uses.span, message).help("only records have fields; `fst` and patterns take tuples apart"),
-                );
+                let elsewhere = names.first().and_then(|name| elsewhere::field(&name.text));
+                let help = elsewhere.unwrap_or("only records have fields; `fst` and patterns take tuples apart");
+                self.report(Diagnostic::error("E0309", uses.span, message).help(help));
                 return true;
             }
             // the result says what is wrong
@@ -140,10 +147,27 @@ impl Infer<'_> {
         match near {
             Some(record) => drop(self.wrong_fields(uses, &record)),
             None => {
+                let within = self.modules.globals.get(self.at).map(|global| global.decl.span);
+                let is_inside =
+                    |span: Span| within.is_some_and(|within| within.file == span.file && (within.start..within.end).contains(&span.start));
+                // of an unknown type nothing is known
+                if self.diagnostics.iter().any(|known| known.code == "E0113" && is_inside(known.span)) {
+                    return;
+                }
                 let (span, name) = names.first().map_or((uses.span, ""), |name| (name.span, &name.text));
-                let help = "declare a record above: `type Camera = { focal: Double; centre: Vector<2> }`";
+                let fields = uses.fields.iter().map(|(name, _, ty)| format!("{}: {}", name.text, self.type_of_field(ty)));
+                let fields: Vec<String> = fields.take(8).collect();
+                let help = format!("declare its type above, in column 0: `type Name = {{ {} }}`", fields.join("; "));
                 self.report(Diagnostic::error("E0309", span, format!("no record has a field `{name}`")).help(help));
             }
+        }
+    }
+
+    /// How a declaration would write the type of a field; a number that nothing decides is a Double.
+    fn type_of_field(&self, ty: &Ty) -> String {
+        match self.holes.head(ty) {
+            Ty::Hole(_) => "Double".to_string(),
+            known => self.text(&known),
         }
     }
 

@@ -23,6 +23,7 @@ mod expression;
 mod fields;
 mod forms;
 mod free;
+mod habits;
 mod infer;
 mod library;
 pub mod modules;
@@ -96,7 +97,11 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         let function = instance.as_ref().and_then(|instance| elaborator.entry(index, instance).ok());
         if let Some(function) = function.as_ref().and_then(|name| elaborator.program.functions.get_mut(name)) {
             let scheme = &infer.schemes[index];
-            function.labels = scheme.params.iter().chain([&scheme.result]).map(|ty| record::labels(&infer.holes.resolve(ty))).collect();
+            let decl = &modules.globals[index].decl;
+            let patterns = infer::parameters(&decl.params, &decl.body).0.iter().map(Some).chain(std::iter::repeat(None));
+            let params = scheme.params.iter().zip(patterns).map(|(ty, pattern)| (record::labels(&infer.holes.resolve(ty)), pattern));
+            function.labels = params.map(|(labels, pattern)| pattern::labels(pattern, labels)).collect();
+            function.labels.push(record::labels(&infer.holes.resolve(&scheme.result)));
         }
         let name = modules.globals[index].decl.name.text.clone();
         let wanted = if options.entries.is_empty() { !name.starts_with('_') } else { options.entries.iter().any(|entry| **entry == *name) };
@@ -122,7 +127,9 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         match closed(&infer, index) {
             Some(instance) if !infer.schemes[index].broken => {
                 if let Ok(name) = elaborator.derived_entry(index, &instance, derive) {
-                    signatures.extend(elaborator.program.functions.get(&name).map(|function| signature::of_function(&infer, function)));
+                    signatures.extend(
+                        elaborator.program.functions.get(&name).map(|function| signature::of_derived(&infer, &modules, index, function)),
+                    );
                     if is_chosen(&name) {
                         entries.push((index, name));
                     }
@@ -149,6 +156,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let follows = |diagnostic: &&Diagnostic| unparsed && diagnostic.code == "E0202" && is_written(&texts, &diagnostic.message);
     diagnostics.extend(infer.diagnostics.iter().filter(|diagnostic| !follows(diagnostic)).cloned());
     diagnostics.extend(std::mem::take(&mut elaborator.diagnostics));
+    explain_phrases(&modules, &texts, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(diagnostics);
@@ -167,10 +175,33 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let (program, changed) = specialise::specialise(program, &options.sizes)?;
     for signature in &mut signatures {
         if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
-            *signature = signature::of_function(&infer, function);
+            signature.text = signature::text(&infer, function);
         }
     }
     Ok(Elaborated { program, warnings: diagnostics, signatures })
+}
+
+/// Where a declaration has errors of names and types and a phrase of another language, the phrase is what is wrong.
+fn explain_phrases(modules: &modules::Modules, texts: &[&str], diagnostics: &mut Diagnostics) {
+    let place = |span: Span| (span.file, span.start);
+    let is_meant = |error: &Diagnostic| error.code.starts_with("E02") || error.code.starts_with("E03");
+    let mut errors: Vec<Span> = diagnostics.iter().filter(|error| is_meant(error)).map(|error| error.span).collect();
+    errors.sort_by_key(|span| place(*span));
+    let mut explained = Vec::new();
+    for span in modules.globals.iter().filter(|global| global.file != 0).map(|global| global.decl.span) {
+        let [first, end] = [span.start, span.end].map(|at| errors.partition_point(|error| place(*error) < (span.file, at)));
+        let text = texts.get(span.file as usize).and_then(|text| text.get(span.start as usize..span.end as usize));
+        let inside = errors.get(first..end).filter(|inside| !inside.is_empty()).zip(text);
+        explained.extend(inside.and_then(|(errors, text)| crate::syntax::explain_phrase(text, span, errors)).map(|said| (span, said)));
+    }
+    explained.sort_by_key(|(span, _)| place(*span));
+    diagnostics.retain(|error| {
+        let before = explained.partition_point(|(span, _)| place(*span) <= place(error.span)).checked_sub(1);
+        let around =
+            before.and_then(|at| explained.get(at)).is_some_and(|(span, _)| span.file == error.span.file && error.span.start < span.end);
+        !(is_meant(error) && around)
+    });
+    diagnostics.extend(explained.into_iter().map(|(_, said)| said));
 }
 
 /// Whether some file has a `let` of the name that the message quotes.

@@ -24,7 +24,7 @@ pub(super) struct Product {
 }
 
 /// Where an operand stands, and its type.
-type Operand = (Span, Ty);
+pub(super) type Operand = (Span, Ty);
 
 /// One that waits, and the type of what it gives.
 pub(super) struct Waiting {
@@ -171,6 +171,9 @@ impl Infer<'_> {
 
     /// Both operands are numbers of one type.
     fn numbers(&mut self, product: &Product) -> Ty {
+        if self.mixes_numbers(&product.left, &product.right) {
+            return Ty::Double;
+        }
         let number = self.holes.fresh(Class::Number, self.level);
         self.expect(product.left.0, &number, &product.left.1, "arithmetic is for numbers and arrays of Doubles");
         self.expect(product.right.0, &number, &product.right.1, "both operands must have one type");

@@ -5,7 +5,7 @@
 //!     let (a, b) = p   →   a is p.0, b is p.1
 
 use super::elaborate::{Bind, Elaborator, Result, Scope};
-use crate::ir::{Expr, Size, Term};
+use crate::ir::{Expr, Labels, Size, Term};
 use crate::syntax::ast::{Pattern, PatternKind, TypeExprKind};
 
 impl<'a> Elaborator<'a> {
@@ -45,5 +45,36 @@ impl<'a> Elaborator<'a> {
                 self.bind(inner, value, &scope)
             }
         }
+    }
+}
+
+/// The names inside a parameter with those that its pattern gives: C calls `(low, high)` so, and not `arg1_0`, `arg1_1`.
+pub fn labels(pattern: Option<&Pattern>, known: Labels) -> Labels {
+    let Some(pattern) = pattern else { return known };
+    match &pattern.kind {
+        PatternKind::Var(_) | PatternKind::Wildcard => known,
+        PatternKind::Typed(inner, _) => labels(Some(inner), known),
+        PatternKind::Tuple(parts) => {
+            Labels::tuple(parts.iter().enumerate().map(|(at, part)| component(part, known.part(at).clone())).collect())
+        }
+        PatternKind::Record(named) => match known {
+            Labels::Record(record, fields) => {
+                let pattern = |field: &str| named.iter().find(|(name, _)| *name.text == *field).map(|(_, pattern)| pattern);
+                let fields = fields.into_iter().map(|(name, inside)| match pattern(&name) {
+                    Some(pattern) => (name, component(pattern, inside)),
+                    None => (name, inside),
+                });
+                Labels::Record(record, fields.collect())
+            }
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => known,
+        },
+    }
+}
+
+fn component(pattern: &Pattern, known: Labels) -> Labels {
+    match &pattern.kind {
+        PatternKind::Var(name) => Labels::Named(name.clone(), known.into()),
+        PatternKind::Typed(inner, _) => component(inner, known),
+        PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => labels(Some(pattern), known),
     }
 }

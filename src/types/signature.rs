@@ -8,12 +8,15 @@ use super::modules::Modules;
 use super::record::relabelled;
 use super::ty::{Ty, show};
 use crate::ir::Function;
+use crate::source::Span;
 
 /// A declaration's type.
 #[derive(Clone, Debug)]
 pub struct Signature {
     pub name: String,
     pub text: String,
+    /// Where the parameters are written; a derived entry has more of them.
+    pub places: Vec<Span>,
 }
 
 /// The signature of a declaration; from its core function where there is one, which knows the sizes best.
@@ -48,11 +51,21 @@ pub fn of(infer: &Infer, modules: &Modules, index: usize, function: Option<&Func
     if function.is_none() {
         text += if higher_order { "    // no entry: it takes a function" } else { "    // no entry: its type is open" };
     }
-    Signature { name, text }
+    Signature { name, text, places: places(modules, index) }
 }
 
-/// The signature of a derived entry.
-pub fn of_function(infer: &Infer, function: &Function) -> Signature {
+fn places(modules: &Modules, index: usize) -> Vec<Span> {
+    let decl = &modules.globals[index].decl;
+    super::infer::parameters(&decl.params, &decl.body).0.iter().map(|pattern| pattern.span).collect()
+}
+
+/// The signature of an entry that is derived from the declaration of this number.
+pub fn of_derived(infer: &Infer, modules: &Modules, index: usize, function: &Function) -> Signature {
+    Signature { name: function.name.to_string(), text: text(infer, function), places: places(modules, index) }
+}
+
+/// What is printed of a core function.
+pub fn text(infer: &Infer, function: &Function) -> String {
     let holes = super::ty::Holes::default();
     let of = |ty, labels| infer.with_labels(ty, labels);
     let mut text = format!("let {}", function.name);
@@ -61,5 +74,5 @@ pub fn of_function(infer: &Infer, function: &Function) -> Signature {
         text += &format!(" ({}: {})", param.name(), show(&holes, &ty, &mut Vec::new()));
     }
     text += &format!(" : {}", show(&holes, &of(&function.result, function.result_labels()), &mut Vec::new()));
-    Signature { name: function.name.to_string(), text }
+    text
 }

@@ -5,6 +5,7 @@
 //! 07 run time, 08 arguments, 09 tools and internal errors; W is a warning. A test walks the sources: no code
 //! is without its page.
 
+pub mod example;
 mod meaning;
 mod syntax;
 mod using;
@@ -19,6 +20,14 @@ pub struct Page {
 
 const fn page(code: &'static str, title: &'static str, text: &'static str) -> Page {
     Page { code, title, text }
+}
+
+impl Page {
+    /// What `smoothc explain CODE` prints: title, meaning, a wrong and a right program where there are such.
+    pub fn print(&self) -> String {
+        let examples: String = example::of(self.code).map(|example| example.print()).collect();
+        format!("{}: {}\n\n{}\n{examples}", self.code, self.title, self.text.trim())
+    }
 }
 
 /// All pages: files, syntax, names; types, sizes, differentiation; running and using.

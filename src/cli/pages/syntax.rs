@@ -113,6 +113,11 @@ pub const PAGES: &[Page] = &[
         "A line in column 0 begins a declaration, `let` or `open`. Indent what belongs to the declaration above.",
     ),
     page(
+        "E0115",
+        "a phrase of another language",
+        "F#, Python, MATLAB, C and Haskell say it so, and F-smooth otherwise: values are named once by `let`, arrays are made by\n`build` and `vectorMap`, states are handed on by `ifold`. The help says what to write in the place of the phrase:\n\n    let total (v: Vector<n>) = ifold (fun s i -> s + v[i]) 0.0 n",
+    ),
+    page(
         "E0118",
         "a law that is not written `left -> right if condition`",
         "A rule of one's own names two terms with metavariables, and a condition that the rewriter knows.",

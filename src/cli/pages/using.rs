@@ -29,7 +29,7 @@ pub const PAGES: &[Page] = &[
         "lengths contradict each other",
         "Arrays that must have one length, by a declared size or a library function, have different ones; or the accumulator\nof an `ifold` or the elements of an array change shape.",
     ),
-    page("E0703", "a negative count", "`build n` and `ifold f z n` want n of 0 or more."),
+    page("E0703", "a negative count", "`build n` and `ifold f z n` want n of 0 or more. A slice `v[a..b]` has b - a + 1 elements: one that ends right before it\nbegins is empty, and an earlier end is an error."),
     page(
         "E0704",
         "an Index divided by zero",

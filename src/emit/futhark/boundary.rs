@@ -80,7 +80,7 @@ fn components(
 }
 
 /// The names of the leaves of records, as in C.
-fn leaf_names(shape: &Shape, name: &str, labels: &Labels, names: &mut Vec<String>) {
+pub(super) fn leaf_names(shape: &Shape, name: &str, labels: &Labels, names: &mut Vec<String>) {
     let (name, labels) = labels.within(name);
     let name = name.as_str();
     match shape {

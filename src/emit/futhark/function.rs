@@ -50,6 +50,10 @@ pub struct Definition {
     pub name: String,
     pub doc: Vec<String>,
     pub lines: Vec<String>,
+    /// The names of an entry's implicit sizes, and of its parameters.
+    pub sizes: Vec<String>,
+    pub params: Vec<String>,
+    pub result: Shape,
 }
 
 /// Emits one function under a name; also what its callers must know.
@@ -147,9 +151,11 @@ pub fn define(
     names.close();
     let doc: Vec<String> = function.doc.iter().flat_map(|doc| doc.lines()).map(|line| line.trim().to_string()).collect();
     let can_fail = hoist::can_fail(&function.body, Facts::for_function(function), signatures);
+    let implicit = sizes.iter().filter(|(_, param)| param.is_none()).map(|(size, _)| size.clone()).collect();
+    let named = params.iter().map(|(pattern, _)| layout::pattern(pattern)).collect();
     let params = params_of(function, &params, keyword);
     let signature = Signature { name: name.to_string(), sizes, params, result: wanted, can_fail };
-    Ok((Definition { name: name.to_string(), doc, lines }, signature))
+    Ok((Definition { name: name.to_string(), doc, lines, sizes: implicit, params: named, result }, signature))
 }
 
 /// Literals inside a result are of the type that the definition declares.

@@ -79,6 +79,8 @@ pub struct Build {
     pub element: ShapeCode,
     /// Whether an element that is an array is copied from one that exists.
     pub copies: bool,
+    /// What the program calls it: "`build`", or a slice.
+    pub what: &'static str,
     pub span: Span,
 }
 
@@ -268,8 +270,11 @@ impl<'p> Compiler<'p> {
                 let element = self.shape(scope, expr.ty().element().unwrap_or(&Type::Double))?;
                 let i = scope.bind(i, Activity::NONE);
                 let copies = tail_is_named(body);
+                // the element of a slice stands where the slice does
+                let is_slice = matches!(body.term(), Term::Get(..)) && body.span() == expr.span() && expr.span() != Span::NONE;
+                let what = if is_slice { "a slice" } else { "`build`" };
                 let (body, activity) = self.expr(scope, body)?;
-                (Code::Build(Box::new(Build { n, i, body, element, copies, span: expr.span() })), activity)
+                (Code::Build(Box::new(Build { n, i, body, element, copies, what, span: expr.span() })), activity)
             }
             Term::Fold { n, acc, i, body, init } => self.fold(scope, expr, (n, acc, i), body, init)?,
             Term::Get(array, index) => {

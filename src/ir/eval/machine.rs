@@ -268,13 +268,13 @@ impl<'c> Machine<'c> {
     fn count(&mut self, n: &Code, what: &str, span: Span) -> Run<i64> {
         let n = self.index(n)?;
         if n < 0 {
-            return fail(Status::Negative, span, format!("`{what}` with the negative count {n}"));
+            return fail(Status::Negative, span, format!("{what} with the negative count {n}"));
         }
         Ok(n)
     }
 
     fn build(&mut self, build: &Build) -> Run<V> {
-        let n = self.count(&build.n, "build", build.span)?;
+        let n = self.count(&build.n, build.what, build.span)?;
         if n == 0 {
             return Ok(Value::empty(self.shape(&build.element)?));
         }
@@ -322,7 +322,7 @@ impl<'c> Machine<'c> {
 
     fn fold(&mut self, fold: &Fold) -> Run<V> {
         let mut acc = self.run(&fold.init)?;
-        let n = self.count(&fold.n, "ifold", fold.span)?;
+        let n = self.count(&fold.n, "`ifold`", fold.span)?;
         let shape = if fold.shaped { acc.shape() } else { Shape::Unknown };
         for i in 0..n {
             self.set(fold.acc, acc);
