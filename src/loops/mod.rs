@@ -12,6 +12,7 @@ mod distribute;
 mod effects;
 mod factor_polynomials;
 pub mod failures;
+pub mod helpers;
 mod hoist_checks;
 mod homes;
 mod if_convert;
@@ -22,6 +23,7 @@ mod peel;
 pub mod print;
 pub mod program;
 pub mod ranges;
+mod rename;
 mod simplify;
 pub mod sizes;
 mod tile;
@@ -30,6 +32,7 @@ mod unswitch;
 pub mod values;
 mod vectorise;
 mod vectorise_outer;
+pub mod verify;
 pub mod visit;
 
 use std::collections::BTreeSet;
@@ -187,18 +190,31 @@ pub fn optimise_recorded(
 
 fn run_passes(function: &mut LoopFunction, context: &Context, wanted: &str, record: &mut Record) -> Result<()> {
     link(&mut function.body, context.done);
+    check(function, context, "lower")?;
     for (pass, (_, time)) in LOOP_PASSES.iter().zip(&mut record.times) {
         let is_left_out = pass.need == Need::Optional && context.options.disabled.iter().any(|name| name == pass.name);
         if !is_left_out {
             let start = Instant::now();
             (pass.run)(function, context)?;
             *time += start.elapsed();
+            check(function, context, pass.stage)?;
         }
         if pass.stage == wanted {
             record.snapshot.functions.push(function.clone());
         }
     }
     Ok(())
+}
+
+/// In debug builds, whether the stage gave a well-formed function.
+fn check(function: &LoopFunction, context: &Context, stage: &str) -> Result<()> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    verify::function(function, context.done).map_err(|problem| {
+        Diagnostic::error("E0901", function.span, format!("internal error: `{stage}` gave a wrong loop program: {problem}"))
+            .help("this is a bug in smoothc: please report it with the program")
+    })
 }
 
 /// Says at each call what the callee turned out to need: whether it fails, and whether it takes workspace.

@@ -21,6 +21,7 @@ use crate::ir::{Prim, Size};
 use crate::real::Real;
 
 use super::program::*;
+use super::values::may_wrap;
 
 /// All functions, each with what measures its workspace where it needs some.
 pub fn program(program: &LoopProgram) -> String {
@@ -43,6 +44,22 @@ pub fn function(function: &LoopFunction, real: Real) -> String {
         text += &measure(&format!("slice {}.{number}", function.name), &slice.measure, real);
     }
     text
+}
+
+/// The first line of a statement, for messages.
+pub fn first_line(stmt: &Stmt, locals: &[Local]) -> String {
+    let mut printer = Printer::new(locals, Real::F64);
+    match stmt {
+        // what is inside takes long to print
+        Stmt::For { i, count, .. } => format!("for {} < {}", printer.name(*i), printer.value(count, CLOSED)),
+        Stmt::If { cond, .. } => format!("if {}", printer.value(cond, OPEN)),
+        Stmt::Scope(_) => "scope".to_string(),
+        Stmt::Share(share) => format!("share {} < {}", printer.list(&share.loops), printer.value(&share.count, CLOSED)),
+        other => {
+            printer.stmt(other);
+            printer.text.lines().next().unwrap_or_default().to_string()
+        }
+    }
 }
 
 /// What gives a number of bytes.
@@ -89,6 +106,10 @@ impl<'a> Printer<'a> {
         });
         taken.insert(name.clone());
         name.clone()
+    }
+
+    fn list(&self, ids: &[Id]) -> String {
+        ids.iter().map(|id| self.name(*id)).collect::<Vec<_>>().join(", ")
     }
 
     fn elem(&self, id: Id) -> &'static str {
@@ -185,8 +206,8 @@ impl<'a> Printer<'a> {
                 self.line(&format!("call {}({}){fails}", call.callee, self.arguments(&call.args)));
             }
             Stmt::Rotate(ids) => {
-                let names: Vec<String> = ids.iter().map(|id| self.name(*id)).collect();
-                self.line(&format!("rotate {}", names.join(", ")));
+                let names = self.list(ids);
+                self.line(&format!("rotate {names}"));
             }
             Stmt::Scope(body) => self.nested("scope", body),
             Stmt::Return(value) => self.line(&format!("return {}", self.value(value, OPEN))),
@@ -197,10 +218,7 @@ impl<'a> Printer<'a> {
         match lanes {
             Lanes::One => String::new(),
             Lanes::Any => " lanes".to_string(),
-            Lanes::Sum(ids) => {
-                let names: Vec<String> = ids.iter().map(|id| self.name(*id)).collect();
-                format!(" lanes sum({})", names.join(", "))
-            }
+            Lanes::Sum(ids) => format!(" lanes sum({})", self.list(ids)),
             Lanes::Tile(tiles) => {
                 let panels = tiles.panels.iter().map(|panel| {
                     let by = match panel.layout {
@@ -220,11 +238,11 @@ impl<'a> Printer<'a> {
     }
 
     fn share(&mut self, share: &Share) {
-        let names: Vec<String> = share.loops.iter().map(|id| self.name(*id)).collect();
+        let names = self.list(&share.loops);
         let slice = share.slice.as_ref().map_or(String::new(), |slice| format!(" slice {}", slice.number));
         let vectors = if share.in_lanes { " by vectors" } else { "" };
         let (count, work) = (self.value(&share.count, CLOSED), self.value(&share.work, CLOSED));
-        let head = format!("share {} < {count} work {work}{vectors}{slice}", names.join(", "));
+        let head = format!("share {names} < {count} work {work}{vectors}{slice}");
         self.open(&head);
         for total in &share.totals {
             let length = total.length.as_ref().map_or(String::new(), |length| format!("[{}]", self.value(length, OPEN)));
@@ -303,11 +321,6 @@ impl<'a> Printer<'a> {
         };
         if holds.is_some_and(|holds| holds < around) { format!("({text})") } else { text }
     }
-}
-
-/// Whether Index arithmetic of this kind can leave the range of 64 bits, or divide by zero.
-fn may_wrap(prim: Prim) -> bool {
-    matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Div | Prim::Rem)
 }
 
 /// How tight an operator holds its operands; `None` for a function.

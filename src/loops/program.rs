@@ -60,7 +60,7 @@ pub enum Value {
     Double(f64),
     Index(i64),
     Bool(bool),
-    /// A primitive on operands of one kind. `plain`: Index arithmetic that cannot overflow.
+    /// A primitive on operands of one kind. `plain`: not Index arithmetic that can overflow, or divide by zero.
     Prim {
         prim: Prim,
         elem: Elem,

@@ -138,7 +138,7 @@ fn with_head(head: Head, args: Vec<Value>) -> Value {
 }
 
 fn arithmetic(prim: Prim, args: Vec<Value>) -> Value {
-    Value::Prim { prim, elem: Elem::Double, plain: false, args }
+    Value::Prim { prim, elem: Elem::Double, plain: true, args }
 }
 
 /// Whether a primitive's value is a Bool.

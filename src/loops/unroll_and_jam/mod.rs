@@ -17,6 +17,8 @@ use crate::ir::Prim;
 use crate::real::Real;
 
 use crate::loops::program::*;
+use crate::loops::ranges::Ranges;
+use crate::loops::rename::rename;
 use crate::loops::visit::each_local;
 use crate::loops::visit::each_value;
 use crate::loops::{Context, Result};
@@ -38,21 +40,21 @@ const FEW_STATEMENTS: usize = 5;
 /// Unrolls and jams the loops of a function.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     let options = context.options;
-    find(&mut function.locals, options.real, &mut function.body, options.parallel);
+    find(&mut function.locals, &mut function.ranges, options.real, &mut function.body, options.parallel);
     Ok(())
 }
 
 /// Takes several iterations at a time in the loops of a block. Where threads share loops, at most four in the outermost, and of
 /// many, so that enough are left to share.
-fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block, parallel: bool) {
+fn find(locals: &mut Vec<Local>, ranges: &mut Ranges, real: Real, block: &mut Block, parallel: bool) {
     let mut out = Vec::new();
     for mut stmt in std::mem::take(block) {
         let shared = parallel && !matches!(stmt, Stmt::For { .. });
-        stmt.blocks_mut().for_each(|block| find(locals, real, block, shared));
+        stmt.blocks_mut().for_each(|block| find(locals, ranges, real, block, shared));
         let by_offsets = window::without_names(locals, &stmt);
         let windows = by_offsets.as_ref().and_then(|stmt| Rows::of(locals, real, stmt, parallel)).filter(|rows| rows.lanes);
         match windows.or_else(|| Rows::of(locals, real, &stmt, parallel)) {
-            Some(rows) => rows.grouped(locals, &mut out),
+            Some(rows) => rows.grouped(locals, ranges, &mut out),
             None => out.push(stmt),
         }
     }
@@ -104,13 +106,13 @@ impl Rows<'_> {
         shares(sums, *j, &is_own).then_some(rows)
     }
 
-    fn grouped(&self, locals: &mut Vec<Local>, out: &mut Block) {
+    fn grouped(&self, locals: &mut Vec<Local>, ranges: &mut Ranges, out: &mut Block) {
         let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
         if let Value::Index(count) = *self.count
             && count <= self.group
         {
             let rows = (0..count).map(Value::Index).collect();
-            return out.extend(self.side_by_side(rows, locals));
+            return out.extend(self.side_by_side(rows, locals, ranges));
         }
         let repeat = |i, count, body, apart| Stmt::For { i, var: None, count, size: None, body, lanes: Lanes::One, apart };
         let group = Value::Index(self.group);
@@ -133,7 +135,7 @@ impl Rows<'_> {
         let group_body = if self.lanes {
             self.in_lanes(&first, locals)
         } else {
-            self.side_by_side((0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect(), locals)
+            self.side_by_side((0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect(), locals, ranges)
         };
         out.push(repeat(self.i, groups.clone(), group_body, true));
         if rest == Value::Index(0) {
@@ -147,11 +149,11 @@ impl Rows<'_> {
         };
         let row = plus(done, Value::Local(left));
         // a few iterations are nothing to share among threads
-        out.push(repeat(left, rest, self.side_by_side(vec![row], locals), false));
+        out.push(repeat(left, rest, self.side_by_side(vec![row], locals, ranges), false));
     }
 
     /// The iterations of some rows with one inner loop.
-    fn side_by_side(&self, rows: Vec<Value>, locals: &mut Vec<Local>) -> Block {
+    fn side_by_side(&self, rows: Vec<Value>, locals: &mut Vec<Local>, ranges: &mut Ranges) -> Block {
         let mut copies: Vec<Copy> = rows.into_iter().map(|row| Copy { of: HashMap::from([(self.i, row)]) }).collect();
         let mut copied = |block: &[Stmt], locals: &mut Vec<Local>| -> Block {
             let mut out = Vec::new();
@@ -162,9 +164,13 @@ impl Rows<'_> {
         };
         let mut body = copied(self.before, locals);
         if let Stmt::For { i, var, count, size, body: sums, lanes: Lanes::Sum(ids), apart } = self.inner {
-            let sums = copied(sums, locals);
+            locals.push(locals[*i].clone());
+            let own = locals.len() - 1;
+            let mut sums = copied(sums, locals);
+            rename(&mut sums, *i, own);
+            ranges.insert(own, ranges.of(&Value::Local(*i)));
             body.push(Stmt::For {
-                i: *i,
+                i: own,
                 var: var.clone(),
                 count: count.clone(),
                 size: size.clone(),
