@@ -19,6 +19,7 @@ mod if_convert;
 mod join_branches;
 pub mod measure;
 mod parallelise;
+pub mod parse;
 mod peel;
 pub mod print;
 pub mod program;

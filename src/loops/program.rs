@@ -50,7 +50,7 @@ pub struct Local {
     pub elem: Elem,
     pub form: Form,
     /// What a reader of the declaration is told; mostly nothing.
-    pub note: &'static str,
+    pub note: Option<Rc<str>>,
 }
 
 /// A pure expression.

@@ -160,7 +160,7 @@ impl Lowerer<'_> {
         };
         let fours = self.atomic(fours, "fours");
         if let Value::Local(id) = fours {
-            self.locals[id].note = "four rows at a time: each total is read and written once for all four";
+            self.locals[id].note = Some("four rows at a time: each total is read and written once for all four".into());
         }
         let i = self.counter(name, &fours);
         let (body, ()) = self.nested(|this| {

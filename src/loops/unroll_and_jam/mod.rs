@@ -125,7 +125,7 @@ impl Rows<'_> {
                     ROWS => ("fours", "four rows at a time: what they share is read once"),
                     _ => ("eights", "eight rows at a time: what they share is read once"),
                 };
-                locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note });
+                locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: Some(note.into()) });
                 let groups = locals.len() - 1;
                 out.push(Stmt::Declare { id: groups, init: Some(index(Prim::Div, count.clone(), group.clone())) });
                 (Value::Local(groups), index(Prim::Rem, count.clone(), group.clone()))

@@ -125,7 +125,7 @@ impl Rows<'_> {
             body.push(Stmt::Room(Room { id: total, elem: locals[total].elem, dims, counts, span: Span::NONE }));
         }
         let in_each = |block: &[Stmt], locals: &mut Vec<Local>| {
-            locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: "" });
+            locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: None });
             let lane = locals.len() - 1;
             let place = |id: &Id| totals.get(id).map(|total| Place::Element { base: *total, offset: Some(Value::Local(lane)) });
             let read = |total: &Id| Value::Load { base: *total, offset: Some(Box::new(Value::Local(lane))) };

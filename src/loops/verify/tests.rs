@@ -57,7 +57,7 @@ fn with(body: Block) -> LoopFunction {
         name: "f".into(),
         doc: None,
         is_entry: true,
-        locals: forms.into_iter().map(|(name, elem, form)| Local { name: name.into(), elem, form, note: "" }).collect(),
+        locals: forms.into_iter().map(|(name, elem, form)| Local { name: name.into(), elem, form, note: None }).collect(),
         params: roles.into_iter().enumerate().map(|(id, role)| Param { id, role }).collect(),
         body,
         workspace: Workspace::default(),
