@@ -105,6 +105,20 @@ macro_rules! pass {
     };
 }
 
+impl LoopPass {
+    /// Runs this pass alone on all functions of a program, whose calls say already what their callees need.
+    pub fn run_alone(&self, program: LoopProgram, options: &Options) -> Result<LoopProgram> {
+        let mut done: Vec<LoopFunction> = Vec::new();
+        for mut function in program.functions {
+            let context = Context { options, done: &done };
+            (self.run)(&mut function, &context)?;
+            check(&function, &context, self.stage)?;
+            done.push(function);
+        }
+        Ok(LoopProgram { real: program.real, functions: done })
+    }
+}
+
 /// All passes, in order.
 pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("simplify", Need::Optional, "drops what has no effect", simplify::run),
