@@ -115,8 +115,8 @@ impl Printer<'_> {
             Stmt::Declare { id, init } => {
                 let locals = self.locals;
                 let local = &locals[*id];
-                if !local.note.is_empty() {
-                    self.line(format!("/* {} */", local.note));
+                if let Some(note) = &local.note {
+                    self.line(format!("/* {note} */"));
                 }
                 let constant = if local.form == (Form::Scalar { mutable: false }) { "const " } else { "" };
                 let ty = c_type(local.elem, self.real);

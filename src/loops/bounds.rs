@@ -112,7 +112,7 @@ mod tests {
     /// Locals n, i, t, j in `for i < n: for t < i: const j = i - 1 - t`.
     fn around() -> (Around, Ranges, [Value; 4]) {
         let mut around = Around::default();
-        let scalar = |mutable| Local { name: "x".into(), elem: Elem::Index, form: Form::Scalar { mutable }, note: "" };
+        let scalar = |mutable| Local { name: "x".into(), elem: Elem::Index, form: Form::Scalar { mutable }, note: None };
         let locals = [scalar(false), scalar(true), scalar(true), scalar(false)];
         let [n, i, t, j] = [0, 1, 2, 3].map(Value::Local);
         let mut ranges = Ranges::default();

@@ -57,7 +57,7 @@ impl Builder {
     }
 
     pub fn local(&mut self, name: &str, elem: Elem, form: Form) -> Id {
-        self.locals.push(Local { name: name.into(), elem, form, note: "" });
+        self.locals.push(Local { name: name.into(), elem, form, note: None });
         self.locals.len() - 1
     }
 

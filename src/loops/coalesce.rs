@@ -9,8 +9,9 @@
 //!
 //! Not where the loop has the original too, or the copy is read later.
 
-use super::join_branches::{is_plain, rename};
+use super::join_branches::is_plain;
 use super::program::*;
+use super::rename::rename;
 use super::visit::{mentions, reads};
 use super::{Context, Result};
 

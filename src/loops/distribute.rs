@@ -120,14 +120,14 @@ mod tests {
     use super::*;
 
     fn index(name: &str) -> Local {
-        Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: true }, note: "" }
+        Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: true }, note: None }
     }
 
     #[test]
     fn a_function_of_a_sum_has_a_loop_of_its_own() {
         let mut locals = vec![index("i"), index("j")];
-        let sum = Local { name: "s".into(), elem: Elem::Double, form: Form::Scalar { mutable: true }, note: "" };
-        let array = Local { name: "y".into(), elem: Elem::Double, form: Form::Target { mutable: false }, note: "" };
+        let sum = Local { name: "s".into(), elem: Elem::Double, form: Form::Scalar { mutable: true }, note: None };
+        let array = Local { name: "y".into(), elem: Elem::Double, form: Form::Target { mutable: false }, note: None };
         locals.extend([sum, array]);
         let (i, j, s, y) = (0, 1, 2, 3);
         let inner = |body| Stmt::For { i: j, var: None, count: Value::Index(9), size: None, body, lanes: Lanes::One, apart: false };

@@ -138,7 +138,7 @@ impl Straight<'_> {
         if matches!(cond, Value::Local(_) | Value::Bool(_)) {
             return cond;
         }
-        self.locals.push(Local { name: "chosen".into(), elem: Elem::Bool, form: Form::Scalar { mutable: false }, note: "" });
+        self.locals.push(Local { name: "chosen".into(), elem: Elem::Bool, form: Form::Scalar { mutable: false }, note: None });
         let id = self.locals.len() - 1;
         out.push(Stmt::Declare { id, init: Some(cond) });
         Value::Local(id)

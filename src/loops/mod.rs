@@ -17,17 +17,20 @@ mod effects;
 mod factor_polynomials;
 pub mod failures;
 mod guard_sums;
+pub mod helpers;
 mod hoist_checks;
 mod homes;
 mod if_convert;
 mod join_branches;
 pub mod measure;
 mod parallelise;
+pub mod parse;
 mod peel;
 pub mod print;
 pub mod program;
 mod promote;
 pub mod ranges;
+mod rename;
 mod simplify;
 pub mod sizes;
 mod tile;
@@ -36,6 +39,7 @@ mod unswitch;
 pub mod values;
 mod vectorise;
 mod vectorise_outer;
+pub mod verify;
 pub mod visit;
 
 use std::collections::BTreeSet;
@@ -105,6 +109,20 @@ macro_rules! pass {
     ($name:literal, $need:expr, $what:literal, $run:expr) => {
         LoopPass { name: $name, stage: concat!("loops.", $name), need: $need, what: $what, run: $run }
     };
+}
+
+impl LoopPass {
+    /// Runs this pass alone on all functions of a program, whose calls say already what their callees need.
+    pub fn run_alone(&self, program: LoopProgram, options: &Options) -> Result<LoopProgram> {
+        let mut done: Vec<LoopFunction> = Vec::new();
+        for mut function in program.functions {
+            let context = Context { options, done: &done };
+            (self.run)(&mut function, &context)?;
+            check(&function, &context, self.stage)?;
+            done.push(function);
+        }
+        Ok(LoopProgram { real: program.real, functions: done })
+    }
 }
 
 /// All passes, in order.
@@ -197,18 +215,31 @@ pub fn optimise_recorded(
 
 fn run_passes(function: &mut LoopFunction, context: &Context, wanted: &str, record: &mut Record) -> Result<()> {
     link(&mut function.body, context.done);
+    check(function, context, "lower")?;
     for (pass, (_, time)) in LOOP_PASSES.iter().zip(&mut record.times) {
         let is_left_out = pass.need == Need::Optional && context.options.disabled.iter().any(|name| name == pass.name);
         if !is_left_out {
             let start = Instant::now();
             (pass.run)(function, context)?;
             *time += start.elapsed();
+            check(function, context, pass.stage)?;
         }
         if pass.stage == wanted {
             record.snapshot.functions.push(function.clone());
         }
     }
     Ok(())
+}
+
+/// In debug builds, whether the stage gave a well-formed function.
+fn check(function: &LoopFunction, context: &Context, stage: &str) -> Result<()> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    verify::function(function, context.done).map_err(|problem| {
+        Diagnostic::error("E0901", function.span, format!("internal error: `{stage}` gave a wrong loop program: {problem}"))
+            .help("this is a bug in smoothc: please report it with the program")
+    })
 }
 
 /// Says at each call what the callee turned out to need: whether it fails, and whether it takes workspace.

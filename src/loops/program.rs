@@ -50,7 +50,7 @@ pub struct Local {
     pub elem: Elem,
     pub form: Form,
     /// What a reader of the declaration is told; mostly nothing.
-    pub note: &'static str,
+    pub note: Option<Rc<str>>,
 }
 
 /// A pure expression.
@@ -60,7 +60,7 @@ pub enum Value {
     Double(f64),
     Index(i64),
     Bool(bool),
-    /// A primitive on operands of one kind. `plain`: Index arithmetic that cannot overflow.
+    /// A primitive on operands of one kind. `plain`: not Index arithmetic that can overflow, or divide by zero.
     Prim {
         prim: Prim,
         elem: Elem,

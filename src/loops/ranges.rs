@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use crate::ir::Prim;
 
 use super::program::*;
+use super::values::may_wrap;
 
 /// The least and the greatest value of an Index.
 pub type Range = (i128, i128);
@@ -77,7 +78,7 @@ impl Ranges {
         }
         let ranges: Vec<_> = args.iter().map(|arg| self.of(arg)).collect();
         let exact = exact_range(prim, &ranges);
-        let plain = exact.0 >= ANY.0 && exact.1 <= ANY.1 && exact != ANY;
+        let plain = !may_wrap(prim) || exact.0 >= ANY.0 && exact.1 <= ANY.1 && exact != ANY;
         if let (true, [Value::Index(_), Value::Index(_)], Prim::Add | Prim::Sub | Prim::Mul) = (plain, args.as_slice(), prim) {
             return Value::Index(exact.0 as i64);
         }

@@ -9,42 +9,50 @@
 use std::collections::HashSet;
 
 use super::program::*;
+use super::ranges::Ranges;
+use super::rename::rename;
 use super::visit::each_local;
 use super::{Context, Result};
 
 /// Turns the loops of a function inside out.
 pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
-    find(&function.locals, &mut function.body);
+    find(&mut function.locals, &mut function.ranges, &mut function.body);
     Ok(())
 }
 
 /// Turns the loops of a block inside out.
-fn find(locals: &[Local], block: &mut Block) {
+fn find(locals: &mut Vec<Local>, ranges: &mut Ranges, block: &mut Block) {
     for stmt in block {
-        stmt.blocks_mut().for_each(|inner| find(locals, inner));
-        if let Some(turned) = turned(locals, stmt) {
+        stmt.blocks_mut().for_each(|inner| find(locals, ranges, inner));
+        if let Some(turned) = turned(locals, ranges, stmt) {
             *stmt = turned;
         }
     }
 }
 
-fn turned(locals: &[Local], stmt: &Stmt) -> Option<Stmt> {
+fn turned(locals: &mut Vec<Local>, ranges: &mut Ranges, stmt: &Stmt) -> Option<Stmt> {
     let Stmt::For { i, var, count, size, body, lanes: Lanes::One, apart } = stmt else { return None };
     let [Stmt::If { cond, then, otherwise }] = body.as_slice() else { return None };
     let has_loop = |block: &Block| block.iter().any(|stmt| matches!(stmt, Stmt::For { .. }));
     if otherwise.is_empty() || !(has_loop(then) || has_loop(otherwise)) || !is_fixed(locals, *i, cond, body) {
         return None;
     }
-    let repeat = |i: Id, body: &Block| Stmt::For {
+    let repeat = |i: Id, body: Block| Stmt::For {
         i,
         var: var.clone(),
         count: count.clone(),
         size: size.clone(),
-        body: body.clone(),
+        body,
         lanes: Lanes::One,
         apart: *apart,
     };
-    Some(Stmt::If { cond: cond.clone(), then: vec![repeat(*i, then)], otherwise: vec![repeat(*i, otherwise)] })
+    // each loop has an index of its own
+    locals.push(locals[*i].clone());
+    let other = locals.len() - 1;
+    ranges.insert(other, ranges.of(&Value::Local(*i)));
+    let mut otherwise = otherwise.clone();
+    rename(&mut otherwise, *i, other);
+    Some(Stmt::If { cond: cond.clone(), then: vec![repeat(*i, then.clone())], otherwise: vec![repeat(other, otherwise)] })
 }
 
 /// Whether a condition is the same in all iterations: it compares what none changes, and reads no memory.

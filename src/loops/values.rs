@@ -18,6 +18,11 @@ pub fn result_elem(prim: Prim, elem: Elem) -> Elem {
     }
 }
 
+/// Whether Index arithmetic of this kind can leave the range of 64 bits, or divide by zero.
+pub fn may_wrap(prim: Prim) -> bool {
+    matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Div | Prim::Rem)
+}
+
 /// The negation, pushed inwards where that is exact.
 pub fn negate(value: Value) -> Value {
     let not = |value| Value::Prim { prim: Prim::Not, elem: Elem::Bool, plain: true, args: vec![value] };

@@ -102,7 +102,7 @@ impl<'a> Lowerer<'a> {
     }
 
     pub fn local(&mut self, name: &str, elem: Elem, form: Form) -> Id {
-        self.locals.push(Local { name: Rc::from(name), elem, form, note: "" });
+        self.locals.push(Local { name: Rc::from(name), elem, form, note: None });
         self.locals.len() - 1
     }
 

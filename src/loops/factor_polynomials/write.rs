@@ -62,7 +62,7 @@ impl<'a> Writer<'a> {
         let id = self.graph.locals.get(&node).copied().filter(|local| self.taken.insert(*local)).unwrap_or_else(|| {
             let is_bool = matches!(value, Value::Prim { prim, .. } if gives_bool(prim));
             let elem = if is_bool { Elem::Bool } else { Elem::Double };
-            self.locals.push(Local { name: "t".into(), elem, form: Form::Scalar { mutable: false }, note: "" });
+            self.locals.push(Local { name: "t".into(), elem, form: Form::Scalar { mutable: false }, note: None });
             self.locals.len() - 1
         });
         let block = if self.graph.is_invariant(node) { &mut self.before } else { &mut self.inside };
@@ -138,7 +138,7 @@ fn with_head(head: Head, args: Vec<Value>) -> Value {
 }
 
 fn arithmetic(prim: Prim, args: Vec<Value>) -> Value {
-    Value::Prim { prim, elem: Elem::Double, plain: false, args }
+    Value::Prim { prim, elem: Elem::Double, plain: true, args }
 }
 
 /// Whether a primitive's value is a Bool.

@@ -28,6 +28,7 @@ use crate::loops::failures::can_fail;
 use crate::loops::homes::Homes;
 use crate::loops::measure::{Part, measure_part};
 use crate::loops::program::*;
+use crate::loops::values::may_wrap;
 use crate::loops::{Context, FEW_TO_SHARE, Result};
 use crate::source::Span;
 
@@ -266,7 +267,8 @@ impl Sharer<'_> {
             (Prim::Max, _) => Value::Index(i64::MIN),
             (_, _) => Value::Index(0),
         };
-        let joined = Value::Prim { prim: op, elem, plain: elem == Elem::Double, args: vec![Value::Local(id), Value::Local(part)] };
+        let joined =
+            Value::Prim { prim: op, elem, plain: elem != Elem::Index || !may_wrap(op), args: vec![Value::Local(id), Value::Local(part)] };
         let start = Stmt::Declare { id: part, init: Some(neutral) };
         Total { id, part, length: None, start, join: Stmt::Assign { place: Place::Local(id), value: joined } }
     }

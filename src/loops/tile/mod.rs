@@ -48,7 +48,7 @@ fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block) {
             let tiles = tiles(locals, *i, from_first.as_ref().unwrap_or(body));
             if !tiles.is_empty() {
                 *body = from_first.unwrap_or_else(|| std::mem::take(body));
-                locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: "" });
+                locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: None });
                 let lane = locals.len() - 1;
                 let panels = panel::find(locals, *i, lane, real, body);
                 *lanes = Lanes::Tile(Box::new(Tiles { lane, panels, tiles }));

@@ -61,7 +61,7 @@ fn of_index(locals: &mut Vec<Local>, i: Id, layout: Layout, lane: Id, real: Real
             Layout::Rows => format!("{name}_rows"),
             Layout::Columns => format!("{name}_columns"),
         };
-        locals.push(Local { name: name.into(), elem: *elem, form: Form::Source { mutable: false }, note: "" });
+        locals.push(Local { name: name.into(), elem: *elem, form: Form::Source { mutable: false }, note: None });
         let row = index(Prim::Mul, element.row.clone(), element.stride);
         let from = Pointer { base: *base, offset: Some(index(Prim::Add, row, element.column)) };
         panels.push(Panel { id: locals.len() - 1, from, stride: element.stride, width: *width, layout });

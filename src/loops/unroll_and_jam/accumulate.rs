@@ -36,7 +36,7 @@ pub(super) struct Site<'a> {
 
 /// A loop that adds something of a row to the elements of arrays.
 pub(super) struct Adds<'a> {
-    stmt: &'a Stmt,
+    pub stmt: &'a Stmt,
     pub body: &'a [Stmt],
     /// Which statements of the body add to the same element in each row.
     shared: Vec<bool>,
@@ -175,8 +175,8 @@ impl Row<'_> {
 }
 
 impl Adds<'_> {
-    /// The loop over the statements of several rows, which `copied` gives of one.
-    pub(super) fn together(&self, copied: &mut dyn FnMut(&Stmt) -> Block) -> Stmt {
+    /// The statements of several rows, which `copied` gives of one.
+    pub(super) fn together(&self, copied: &mut dyn FnMut(&Stmt) -> Block) -> Block {
         let mut together = Vec::new();
         for (stmt, is_shared) in self.body.iter().zip(&self.shared) {
             let mut all = copied(stmt).into_iter();
@@ -187,11 +187,7 @@ impl Adds<'_> {
                 together.extend(all);
             }
         }
-        let mut stmt = self.stmt.clone();
-        if let Stmt::For { body, .. } = &mut stmt {
-            *body = together;
-        }
-        stmt
+        together
     }
 }
 

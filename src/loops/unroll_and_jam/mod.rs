@@ -20,6 +20,7 @@ use crate::loops::bounds::Around;
 use crate::loops::homes::Homes;
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
+use crate::loops::rename::rename;
 use crate::loops::visit::{each_local, each_value, reads};
 use crate::loops::{Context, Result};
 use accumulate::{Adds, Site};
@@ -45,7 +46,7 @@ const MANY_LOOPS: usize = 3;
 /// Unrolls and jams the loops of a function.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     let homes = Homes::of_block(&function.body);
-    let (locals, ranges) = (&mut function.locals, &function.ranges);
+    let (locals, ranges) = (&mut function.locals, &mut function.ranges);
     let mut jammer = Jammer { locals, ranges, homes: &homes, around: Around::default(), real: context.options.real };
     jammer.block(&mut function.body, context.options.parallel);
     Ok(())
@@ -53,7 +54,7 @@ pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
 
 struct Jammer<'j> {
     locals: &'j mut Vec<Local>,
-    ranges: &'j Ranges,
+    ranges: &'j mut Ranges,
     homes: &'j Homes,
     around: Around,
     real: Real,
@@ -80,7 +81,7 @@ impl Jammer<'_> {
             let rows =
                 windows.or_else(|| Rows::of(self.locals, self.real, &stmt, parallel)).or_else(|| Rows::added(&site, &stmt, parallel));
             match rows {
-                Some(rows) => rows.grouped(self.locals, &mut out),
+                Some(rows) => rows.grouped(self.locals, self.ranges, &mut out),
                 None => out.push(stmt),
             }
         }
@@ -152,13 +153,13 @@ impl Rows<'_> {
         shares.then_some(rows)
     }
 
-    fn grouped(&self, locals: &mut Vec<Local>, out: &mut Block) {
+    fn grouped(&self, locals: &mut Vec<Local>, ranges: &mut Ranges, out: &mut Block) {
         let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
         if let Value::Index(count) = *self.count
             && count <= self.group
         {
             let rows = (0..count).map(Value::Index).collect();
-            return out.extend(self.side_by_side(rows, locals));
+            return out.extend(self.side_by_side(rows, locals, ranges));
         }
         let repeat = |i, count, body, apart| Stmt::For { i, var: None, count, size: None, body, lanes: Lanes::One, apart };
         let group = Value::Index(self.group);
@@ -171,7 +172,7 @@ impl Rows<'_> {
                     ROWS => ("fours", "four rows at a time: what they share is read once"),
                     _ => ("eights", "eight rows at a time: what they share is read once"),
                 };
-                locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note });
+                locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: Some(note.into()) });
                 let groups = locals.len() - 1;
                 out.push(Stmt::Declare { id: groups, init: Some(index(Prim::Div, count.clone(), group.clone())) });
                 (Value::Local(groups), index(Prim::Rem, count.clone(), group.clone()))
@@ -179,25 +180,25 @@ impl Rows<'_> {
         };
         let first = index(Prim::Mul, Value::Local(self.i), group.clone());
         let group_body = if self.lanes {
-            self.in_lanes(&first, locals)
+            self.in_lanes(&first, locals, ranges)
         } else {
-            self.side_by_side((0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect(), locals)
+            self.side_by_side((0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect(), locals, ranges)
         };
         let apart = !self.parts.iter().any(|part| matches!(part, Part::Adds(_)));
         out.push(repeat(self.i, groups.clone(), group_body, apart));
         if let (Value::Index(rest), Value::Index(groups)) = (&rest, &groups) {
             let rows = (0..*rest).map(|k| Value::Index(groups * self.group + k)).collect();
-            return out.extend(self.side_by_side(rows, locals));
+            return out.extend(self.side_by_side(rows, locals, ranges));
         }
         locals.push(locals[self.i].clone());
         let left = locals.len() - 1;
         let row = plus(index(Prim::Mul, groups, group), Value::Local(left));
         // a few iterations are nothing to share among threads
-        out.push(repeat(left, rest, self.side_by_side(vec![row], locals), false));
+        out.push(repeat(left, rest, self.side_by_side(vec![row], locals, ranges), false));
     }
 
     /// The iterations of some rows with one inner loop.
-    fn side_by_side(&self, rows: Vec<Value>, locals: &mut Vec<Local>) -> Block {
+    fn side_by_side(&self, rows: Vec<Value>, locals: &mut Vec<Local>, ranges: &mut Ranges) -> Block {
         let mut copies: Vec<Copy> = rows.into_iter().map(|row| Copy { of: HashMap::from([(self.i, row)]) }).collect();
         let mut copied = |block: &[Stmt], locals: &mut Vec<Local>| -> Block {
             let mut out = Vec::new();
@@ -212,9 +213,13 @@ impl Rows<'_> {
                 Part::Plain(statements) => body.extend(copied(statements, locals)),
                 Part::Sums(nest) => {
                     loops.push(body.len());
-                    body.extend(nest.around(copied(nest.sums, locals), Lanes::clone));
+                    let sums = copied(nest.sums, locals);
+                    body.extend(nest.around(sums, Lanes::clone, locals, ranges));
                 }
-                Part::Adds(adds) => body.push(adds.together(&mut |stmt| copied(std::slice::from_ref(stmt), locals))),
+                Part::Adds(adds) => {
+                    let own = adds.together(&mut |stmt| copied(std::slice::from_ref(stmt), locals));
+                    body.extend(with_own_index(&adds.stmt, own, None, locals, ranges));
+                }
             }
         }
         let all = |ids: &mut Vec<Id>| *ids = ids.iter().flat_map(|id| copies.iter().map(|copy| copy.id(*id))).collect();
@@ -268,16 +273,26 @@ impl Nest<'_> {
         is_shared && is_own
     }
 
-    /// The loops around another body; `lanes` says how each then runs.
-    fn around(&self, body: Block, lanes: impl Fn(&Lanes) -> Lanes) -> Option<Stmt> {
+    /// The loops around another body, with indices of their own; `lanes` says how each then runs.
+    fn around(&self, body: Block, lanes: impl Fn(&Lanes) -> Lanes, locals: &mut Vec<Local>, ranges: &mut Ranges) -> Option<Stmt> {
         let mut body = body;
         for stmt in self.loops.iter().rev() {
-            let Stmt::For { i, var, count, size, lanes: own, apart, .. } = stmt else { return None };
-            let (i, var, count, size, lanes, apart) = (*i, var.clone(), count.clone(), size.clone(), lanes(own), *apart);
-            body = vec![Stmt::For { i, var, count, size, body, lanes, apart }];
+            let Stmt::For { lanes: own, .. } = stmt else { return None };
+            body = vec![with_own_index(stmt, body, Some(lanes(own)), locals, ranges)?];
         }
         body.pop()
     }
+}
+
+/// A loop like another over another body, with an index of its own.
+fn with_own_index(stmt: &Stmt, mut body: Block, lanes: Option<Lanes>, locals: &mut Vec<Local>, ranges: &mut Ranges) -> Option<Stmt> {
+    let Stmt::For { i, var, count, size, lanes: own, apart, .. } = stmt else { return None };
+    locals.push(locals[*i].clone());
+    let index = locals.len() - 1;
+    rename(&mut body, *i, index);
+    ranges.insert(index, ranges.of(&Value::Local(*i)));
+    let lanes = lanes.unwrap_or_else(|| own.clone());
+    Some(Stmt::For { i: index, var: var.clone(), count: count.clone(), size: size.clone(), body, lanes, apart: *apart })
 }
 
 /// The loops of sums of a body, those that add rows, as `adds` says, and what is between them; `None` where there are other loops.

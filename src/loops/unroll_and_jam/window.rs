@@ -18,6 +18,7 @@ use crate::source::Span;
 use super::{Copy, Part, Rows, is_any, plus};
 use crate::loops::affine::Affine;
 use crate::loops::program::*;
+use crate::loops::ranges::Ranges;
 use crate::loops::visit::each_value;
 use crate::loops::visit::{each_local, reads};
 
@@ -115,7 +116,7 @@ impl Rows<'_> {
     }
 
     /// The iterations from `first` on, one in each lane.
-    pub(super) fn in_lanes(&self, first: &Value, locals: &mut Vec<Local>) -> Block {
+    pub(super) fn in_lanes(&self, first: &Value, locals: &mut Vec<Local>, ranges: &mut Ranges) -> Block {
         let width = Value::Index(self.group);
         let mut body = Vec::new();
         let mut totals = HashMap::new();
@@ -133,7 +134,7 @@ impl Rows<'_> {
             body.push(Stmt::Room(Room { id: total, elem: locals[total].elem, dims, counts, span: Span::NONE }));
         }
         let in_each = |block: &[Stmt], locals: &mut Vec<Local>| {
-            locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: "" });
+            locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: None });
             let lane = locals.len() - 1;
             let place = |id: &Id| totals.get(id).map(|total| Place::Element { base: *total, offset: Some(Value::Local(lane)) });
             let read = |total: &Id| Value::Load { base: *total, offset: Some(Box::new(Value::Local(lane))) };
@@ -156,7 +157,7 @@ impl Rows<'_> {
             let lanes = in_each(part.statements(), locals);
             match part {
                 Part::Plain(_) | Part::Adds(_) => body.push(lanes),
-                Part::Sums(nest) => body.extend(nest.around(vec![lanes], |_| Lanes::One)),
+                Part::Sums(nest) => body.extend(nest.around(vec![lanes], |_| Lanes::One, locals, ranges)),
             }
         }
         body

@@ -290,7 +290,7 @@ impl<'a> Writer<'a> {
     /// An array with an element of a scalar for each lane.
     fn spread_out(&mut self, id: Id) -> Stmt {
         let Local { name, elem, .. } = self.locals[id].clone();
-        self.locals.push(Local { name, elem, form: Form::Target { mutable: false }, note: "" });
+        self.locals.push(Local { name, elem, form: Form::Target { mutable: false }, note: None });
         let array = self.locals.len() - 1;
         self.spread.insert(id, array);
         Stmt::Room(Room { id: array, elem, dims: vec![Size::constant(WIDTH)], counts: vec![Value::Index(WIDTH)], span: Span::NONE })
@@ -303,7 +303,7 @@ impl<'a> Writer<'a> {
     }
 
     fn scalar(&mut self, name: &str, elem: Elem, mutable: bool) -> Id {
-        self.locals.push(Local { name: name.into(), elem, form: Form::Scalar { mutable }, note: "" });
+        self.locals.push(Local { name: name.into(), elem, form: Form::Scalar { mutable }, note: None });
         self.locals.len() - 1
     }
 

@@ -25,7 +25,7 @@ pub fn merge(locals: &mut Vec<Local>, body: &mut Block) {
     name_sooner(locals, body);
     for _ in 0..NAMES {
         let Some((at, value)) = repeated(locals, body) else { break };
-        locals.push(Local { name: "t".into(), elem: Elem::Double, form: Form::Scalar { mutable: false }, note: "" });
+        locals.push(Local { name: "t".into(), elem: Elem::Double, form: Form::Scalar { mutable: false }, note: None });
         let id = locals.len() - 1;
         body[at..].iter_mut().for_each(|stmt| each_value_mut(stmt, &mut |other| replace(other, &value, id)));
         body.insert(at, Stmt::Declare { id, init: Some(value) });

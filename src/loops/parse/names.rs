@@ -1,0 +1,130 @@
+//! What names mean: locals, and variables of sizes.
+//!
+//! In: names in the order of the text. Out: the number of a local, which is new where it is declared; a variable of sizes, which
+//! bears the name of its parameter or loop index; a size that data decides, for `?0`.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Parsed;
+use crate::ir::{Atom, Size, Type, Var};
+use crate::loops::print;
+use crate::loops::program::*;
+use crate::loops::ranges::Ranges;
+
+#[derive(Default)]
+pub struct Names {
+    pub locals: Vec<Local>,
+    ids: HashMap<String, Id>,
+    /// The names of locals, by number.
+    texts: Vec<String>,
+    /// Named before they are declared.
+    pending: HashSet<Id>,
+    pub ranges: Ranges,
+    /// Whether ranges are kept: not in measures.
+    pub with_ranges: bool,
+    /// What the function's workspace is measured by.
+    pub measured: Vec<Id>,
+    vars: HashMap<String, Var>,
+    /// Sizes that data decides, as the variables that stand for them while a size is read.
+    unknowns: HashMap<Var, Size>,
+    /// Whether names are those of variables of sizes.
+    pub in_size: bool,
+    size_vars: Vec<Var>,
+}
+
+/// The name of a local without its number.
+fn own(text: &str) -> &str {
+    text.split_once('.').map_or(text, |(own, _)| own)
+}
+
+impl Names {
+    /// A local with this name.
+    pub fn declare(&mut self, text: &str, elem: Elem, form: Form) -> Parsed<Id> {
+        let local = Local { name: own(text).into(), elem, form, note: None };
+        match self.ids.get(text) {
+            Some(id) if self.pending.remove(id) => {
+                self.locals[*id] = local;
+                Ok(*id)
+            }
+            Some(_) => Err(format!("`{text}` is declared twice")),
+            None => Ok(self.add(text, local)),
+        }
+    }
+
+    fn add(&mut self, text: &str, local: Local) -> Id {
+        let id = self.locals.len();
+        self.locals.push(local);
+        self.texts.push(text.to_string());
+        self.ids.insert(text.to_string(), id);
+        id
+    }
+
+    /// A local that may be declared later.
+    pub fn later(&mut self, text: &str) -> Id {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        let local = Local { name: own(text).into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: None };
+        let id = self.add(text, local);
+        self.pending.insert(id);
+        id
+    }
+
+    /// The name of a local in the text.
+    pub fn text(&self, id: Id) -> &str {
+        &self.texts[id]
+    }
+
+    pub fn id(&self, text: &str) -> Parsed<Id> {
+        match self.ids.get(text) {
+            Some(id) if !self.pending.contains(id) => Ok(*id),
+            Some(_) | None => Err(format!("there is no `{text}`")),
+        }
+    }
+
+    pub fn all_declared(&self) -> Parsed<()> {
+        match self.pending.iter().min() {
+            Some(id) => Err(format!("`{}` is not declared", self.texts[*id])),
+            None => Ok(()),
+        }
+    }
+
+    /// The variable of sizes of this name, which is new.
+    pub fn variable(&mut self, text: &str, ty: Type) -> Var {
+        let name = own(text.strip_prefix('?').unwrap_or(text));
+        self.vars.entry(text.to_string()).or_insert_with(|| Var::fresh(name, ty)).clone()
+    }
+
+    /// The variable that a local is in sizes.
+    pub fn var_of(&self, id: Id) -> Option<Var> {
+        self.vars.get(self.texts.get(id)?).cloned()
+    }
+
+    /// A name in a size, as an expression over the variables met so far.
+    pub fn size_value(&mut self, text: &str) -> Parsed<(Value, Elem)> {
+        let var = match text.strip_prefix('?') {
+            Some(rest) => {
+                let var = self.variable(text, Type::INDEX);
+                if rest.chars().all(|c| c.is_ascii_digit()) {
+                    self.unknowns.entry(var.clone()).or_insert_with(Size::unknown);
+                }
+                var
+            }
+            None => self.vars.get(text).cloned().ok_or_else(|| format!("`{text}` is no variable of sizes"))?,
+        };
+        let elem = if *var.ty() == Type::Bool { Elem::Bool } else { Elem::Index };
+        self.size_vars.push(var);
+        Ok((Value::Local(self.size_vars.len() - 1), elem))
+    }
+
+    /// The size that an expression over variables of sizes is.
+    pub fn size_of(&mut self, value: &Value) -> Parsed<Size> {
+        let vars = std::mem::take(&mut self.size_vars);
+        let size = print::size_of(value, &|at| vars.get(at).cloned()).ok_or("it is no size")?;
+        let unknown = |atom: &Atom| match atom {
+            Atom::Var(var) => self.unknowns.get(var).cloned(),
+            Atom::Term(_) | Atom::Unknown(_) => None,
+        };
+        Ok(if self.unknowns.is_empty() { size } else { size.substitute(&mut |atom| unknown(atom)) })
+    }
+}
