@@ -17,7 +17,7 @@ mod support {
 
 use std::path::Path;
 
-use smoothc::driver::Session;
+use smoothc::driver::{Options, Schedule, Session};
 
 use support::agree::{self, Run};
 use support::native::Call;
@@ -133,7 +133,9 @@ fn agree_by(run: Run, text: &str, entries: &[String], sizes: &[(usize, usize)], 
     let known = engine::compile("rows.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
     // where infinities meet, rewritten sums may differ
     for (schedule, huge) in [("none", true), ("default", false)] {
-        let session = engine::compile("rows.smooth", text, schedule, "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let disabled = if huge { vec!["algebra".to_string()] } else { Vec::new() };
+        let options = Options { schedule: Schedule::Named(schedule.into()), header: "program.h".into(), disabled, ..Options::default() };
+        let session = engine::compile_with("rows.smooth", text, options, "emit").unwrap_or_else(|problem| panic!("{problem}"));
         let mut calls = Vec::new();
         for entry in entries {
             for (rows, columns) in sizes {
