@@ -218,7 +218,7 @@ impl Rows<'_> {
                 }
                 Part::Adds(adds) => {
                     let own = adds.together(&mut |stmt| copied(std::slice::from_ref(stmt), locals));
-                    body.extend(with_own_index(&adds.stmt, own, None, locals, ranges));
+                    body.extend(with_own_index(adds.stmt, own, None, locals, ranges));
                 }
             }
         }
