@@ -635,6 +635,8 @@ fn options_without_effect_are_refused() {
         &["check", "--mode", "reverse", path],
         &["eval", "--parallel", path, "f", "1"],
         &["explain", "--unchecked", path, "f"],
+        &["explain", "E0101", "--all"],
+        &["explain", "rules", "--html", "/nowhere/rules.html"],
         // before the program is read
         &["check", "--parallel", "/nowhere.smooth"],
     ] {

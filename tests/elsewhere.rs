@@ -207,3 +207,17 @@ fn words_of_other_languages_are_names_where_the_program_is_right() {
         }
     });
 }
+
+#[test]
+fn other_errors_of_the_declaration_are_said_too() {
+    smoothc::stack::with_large_stack(|| {
+        for (text, codes) in [
+            ("let f (i: Index) = i mod 2 + zz\nlet g (x: Double) = y\n", &["E0115", "E0202", "E0202"][..]),
+            ("let f (x: Double) = x\nlet f (i: Index) = i mod 2\n", &["E0201"]),
+            ("let f (x: Double) = y where y = x\nlet g (x: Double) = x ^ 2 ^ 3\n", &["E0115", "E0115"]),
+        ] {
+            let (problems, _) = said(text);
+            assert_eq!(problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), codes, "{text}: {problems:?}");
+        }
+    });
+}

@@ -118,7 +118,9 @@ fn gradients_of_examples_are_cheap() {
     found.check(&BEYOND.iter().map(|(name, why)| (name.to_string(), *why)).collect());
 }
 
-/// Generated programs whose gradients cost more, by seed.
+/// Generated programs whose gradients cost more, by seed. A seed grows the same program however it is spelled, by library functions or by
+/// operators, slices and records (`tests/generator/spelling.rs`); constructs that are drawn anew make other programs of all seeds, and
+/// this list is then that of other programs.
 const BEYOND_GENERATED: [(u64, &str); 17] = [
     (17, POINT),
     (39, POINT),

@@ -146,3 +146,13 @@ fn check(with: With, count: usize, first: usize) {
     assert!(text.is_empty(), "\n{count} programs from SMOOTHC_SEED={first}\n{text}");
     assert!(total.unsupported * 50 <= count.max(50), "too many programs are refused: {total:?}");
 }
+
+/// What the library's functions do is written by operators, slices and records too.
+#[test]
+fn programs_are_written_in_several_ways() {
+    let texts: Vec<String> = (0..300).map(|seed| grow::program(seed, "f", false).text()).collect();
+    for words in [" .* ", "[1..", "type Pair_f = ", "vectorEMul ", "vectorSlice "] {
+        let count = texts.iter().filter(|text| text.contains(words)).count();
+        assert!(count >= 3, "{count} of 300 programs have `{words}`");
+    }
+}

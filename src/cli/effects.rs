@@ -65,6 +65,7 @@ pub fn check(source: &Source, wanted: &Wanted) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn problem(option: &str, why: &str, help: &str) -> Diagnostic {
+/// What is said of an option, with the reason and the way out.
+pub fn problem(option: &str, why: &str, help: &str) -> Diagnostic {
     Diagnostic::error("E0017", Span::NONE, format!("`{option}` has no effect {why}")).help(help)
 }

@@ -8,7 +8,7 @@ use super::files::Reads;
 use super::options::{Display, ExplainCommand};
 use super::output::{self, Output};
 use super::session::Wanted;
-use super::{pages, session};
+use super::{effects, pages, session};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::explain::{self, Source, html, text};
 use crate::rewrite::rule::Rule;
@@ -25,7 +25,14 @@ const SOURCE: usize = 11;
 pub fn run(command: &ExplainCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     match &command.entry_name {
         Some(entry) => derivation(command, entry, sources, display),
-        None => page(&command.source.file.to_string_lossy()),
+        None => {
+            for (option, given) in [("--all", command.all), ("--html", command.html.is_some())] {
+                if given {
+                    return Err(vec![effects::problem(option, "without an entry", "name one: `smoothc explain FILE ENTRY`")]);
+                }
+            }
+            page(&command.source.file.to_string_lossy())
+        }
     }
 }
 

@@ -34,8 +34,9 @@ pub(super) fn first(tokens: &[Token], file: u32) -> Option<Diagnostic> {
     all(tokens).next().map(|(phrase, start, end)| diagnostic(phrase, Span::new(file, start, end)))
 }
 
-/// For a declaration that parses and has these errors of names and types: what is said of a phrase that one of them is about.
-pub fn explain(declaration: &str, span: Span, errors: &[Span]) -> Option<Diagnostic> {
+/// For a declaration that parses and has these errors of names and types: what is said of a phrase that one of them is about, and
+/// whether other unknown names follow from it.
+pub fn explain(declaration: &str, span: Span, errors: &[Span]) -> Option<(Diagnostic, bool)> {
     let found = tokenize(declaration, span.file);
     let start = span.start as usize;
     let found = all(&found.tokens).find_map(|(phrase, first, last)| {
@@ -44,7 +45,7 @@ pub fn explain(declaration: &str, span: Span, errors: &[Span]) -> Option<Diagnos
         // a `let` that is read as one of a function breaks what comes after it
         (about || phrase.words.starts_with("let ")).then_some((phrase, place))
     });
-    found.map(|(phrase, place)| diagnostic(phrase, place))
+    found.map(|(phrase, place)| (diagnostic(phrase, place), phrase.words.starts_with("let ") || phrase.words == "where"))
 }
 
 fn diagnostic(phrase: &Phrase, span: Span) -> Diagnostic {

@@ -184,7 +184,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
 /// Where a declaration has errors of names and types and a phrase of another language, the phrase is what is wrong.
 fn explain_phrases(modules: &modules::Modules, texts: &[&str], diagnostics: &mut Diagnostics) {
     let place = |span: Span| (span.file, span.start);
-    let is_meant = |error: &Diagnostic| error.code.starts_with("E02") || error.code.starts_with("E03");
+    let is_meant = |error: &Diagnostic| error.code == "E0202" || error.code.starts_with("E03");
     let mut errors: Vec<Span> = diagnostics.iter().filter(|error| is_meant(error)).map(|error| error.span).collect();
     errors.sort_by_key(|span| place(*span));
     let mut explained = Vec::new();
@@ -198,10 +198,15 @@ fn explain_phrases(modules: &modules::Modules, texts: &[&str], diagnostics: &mut
     diagnostics.retain(|error| {
         let before = explained.partition_point(|(span, _)| place(*span) <= place(error.span)).checked_sub(1);
         let around =
-            before.and_then(|at| explained.get(at)).is_some_and(|(span, _)| span.file == error.span.file && error.span.start < span.end);
-        !(is_meant(error) && around)
+            before.and_then(|at| explained.get(at)).filter(|(span, _)| span.file == error.span.file && error.span.start < span.end);
+        // another unknown name is an error of its own
+        let follows = |(said, binds): &(Diagnostic, bool)| {
+            let overlaps = error.span.start < said.span.end && said.span.start < error.span.end;
+            is_meant(error) && (*binds || overlaps || error.code != "E0202")
+        };
+        !around.is_some_and(|(_, said)| follows(said))
     });
-    diagnostics.extend(explained.into_iter().map(|(_, said)| said));
+    diagnostics.extend(explained.into_iter().map(|(_, (said, _))| said));
 }
 
 /// Whether some file has a `let` of the name that the message quotes.

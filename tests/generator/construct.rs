@@ -6,6 +6,7 @@
 
 use super::grow::{Grower, build, tuple};
 use super::program::{Binding, Child, Expr, Kind, Len, Ty};
+use super::spelling;
 
 impl Grower {
     pub fn construct(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
@@ -30,6 +31,7 @@ impl Grower {
 
     fn many(&mut self, ty: &Ty, template: &str, arguments: &[&Ty], depth: usize) -> Option<Expr> {
         let template = self.one_of(template);
+        let template = spelling::template(template, &mut self.spelling);
         let children = arguments.iter().map(|ty| self.expr(ty, depth)).collect();
         Some(Expr::of(ty.clone(), template, children))
     }

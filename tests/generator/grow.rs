@@ -7,11 +7,15 @@
 
 use super::program::{Binding, Child, Expr, Function, Kind, Len, Program, Ty};
 use super::random::Random;
+use super::spelling;
 
 const POOL: &[&str] = &["x", "y", "z", "a", "b", "i", "j", "s", "t", "x'", "double_", "if_", "pow", "main", "int", "y0"];
 
 pub struct Grower {
     pub random: Random,
+    /// How what grows is written.
+    pub spelling: Random,
+    prefix: String,
     pub wild: bool,
     pub env: Vec<Binding>,
     pub fuel: i64,
@@ -35,6 +39,8 @@ pub fn program(seed: u64, prefix: &str, wild: bool) -> Program {
 /// The program of a source of choices.
 pub fn program_of(random: Random, prefix: &str, wild: bool) -> Program {
     let mut grower = Grower {
+        spelling: random.apart(),
+        prefix: prefix.to_string(),
         random,
         wild,
         env: Vec::new(),
@@ -264,10 +270,19 @@ impl Grower {
         }
         for _ in 0..6 {
             if let Some(expr) = self.construct(ty, depth - 1) {
-                return expr;
+                return self.through_record(expr);
             }
         }
         self.leaf(ty)
+    }
+
+    /// A pair of Doubles, as a record in between now and then.
+    fn through_record(&mut self, expr: Expr) -> Expr {
+        let is_pair = matches!(&expr.ty, Ty::Tuple(parts) if parts.as_slice() == [Ty::Double, Ty::Double]);
+        match spelling::pair(&self.prefix, &mut self.spelling).filter(|_| is_pair) {
+            Some(template) => Expr::of(expr.ty.clone(), &template, vec![expr]),
+            None => expr,
+        }
     }
 
     /// The smallest expression of this type.

@@ -15,5 +15,6 @@ pub mod native;
 pub mod program;
 pub mod random;
 pub mod shrink;
+pub mod spelling;
 pub mod witnesses;
 pub mod words;

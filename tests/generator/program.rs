@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use super::spelling;
+
 /// A length, or an unknown one that only the value's own name can tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Len {
@@ -265,6 +267,7 @@ impl Program {
             function.body.lines(&mut text);
             text.push('\n');
         }
-        text
+        // a program that shrinks keeps the name of its entry
+        spelling::declarations(&self.entry().name, &text) + &text
     }
 }

@@ -19,6 +19,11 @@ impl Random {
         Random { chosen: bytes.iter().rev().copied().collect(), ..Random::new(0) }
     }
 
+    /// Other choices of the same seed, which change none of these.
+    pub fn apart(&self) -> Random {
+        Random { state: self.state.rotate_left(32), chosen: Vec::new() }
+    }
+
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
