@@ -10,6 +10,7 @@ mod affine;
 mod builder;
 mod distribute;
 mod effects;
+pub mod eval;
 mod factor_polynomials;
 pub mod failures;
 pub mod helpers;
