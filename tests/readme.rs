@@ -1,7 +1,7 @@
 //! What the documents say is true: README.md, `docs/`, ARCHITECTURE.md and the heads of the source files.
 //!
 //! A fenced block of README.md or of a page in `docs/` with a file name after its language is that file, and in a folder with these
-//! files and `examples/` every command of a `console` block runs, with `smoothc` (or `cargo run --release --`)
+//! files and `examples/` (a block of a file in `src/` or `tests/` is a part of it) every command of a `console` block runs, with `smoothc` (or `cargo run --release --`)
 //! as the command under test; what it prints is what the README shows after it. A block `c ENTRY of FILE` is the
 //! C of one entry, `futhark ENTRY of FILE` its Futhark. Blocks in `sh` are not run. `UPDATE_README=1 cargo test --test readme`
 //! writes what is true into the pages.
@@ -64,6 +64,8 @@ fn folder(parts: &[Part]) -> tempfile::TempDir {
         }
         if name.starts_with("examples/") {
             assert!(read(name).ends_with(body.as_str()), "{name} and the README differ");
+        } else if name.starts_with("src/") || name.starts_with("tests/") {
+            assert!(read(name).contains(body.as_str()), "{name} does not have what is quoted of it");
         } else {
             std::fs::write(folder.path().join(name), body).expect("writes");
         }

@@ -14,6 +14,7 @@ mod coalesce;
 mod dependence;
 mod distribute;
 mod effects;
+pub mod eval;
 mod factor_polynomials;
 pub mod failures;
 mod guard_sums;

@@ -220,7 +220,7 @@ pub fn check_all(programs: &[Program], with: With, counts: &mut Counts) -> Vec<(
     failures
 }
 
-pub(super) fn differentiable(program: &Program) -> Option<(usize, String)> {
+pub fn differentiable(program: &Program) -> Option<(usize, String)> {
     let entry = program.entry();
     let at = entry.params.iter().position(|(_, ty)| ty.is_of_doubles())?;
     entry.body.ty.is_of_doubles().then(|| (at, format!("jvp:{}:{}", entry.name, entry.params[at].0)))
@@ -341,7 +341,7 @@ fn warnings(said: &str, schedule: &str, entries: &[String], failures: &mut Vec<(
 }
 
 /// The name of the entry that `--derive` added.
-pub(super) fn derived_name(program: &Core, entry: &str, kind: &str) -> String {
+pub fn derived_name(program: &Core, entry: &str, kind: &str) -> String {
     let start = format!("{entry}_{kind}");
     program
         .functions
@@ -577,7 +577,7 @@ fn each_double(value: &mut Flat, change: &mut dyn FnMut(&mut f64)) {
 }
 
 /// A tangent of the shape of this JSON value: every number in it replaced.
-pub(super) fn direction(word: &str) -> String {
+pub fn direction(word: &str) -> String {
     let mut count = 0;
     let mut text = String::new();
     let mut in_number = false;
