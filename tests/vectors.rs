@@ -77,6 +77,17 @@ const LOOPS: &[(&str, bool, &str)] = &[
     ("doubled", false, "ifold (fun s i -> s + s * v[i]) 1.0 (length v)"),
     ("sumAndLast", false, "ifold (fun (s, t) i -> (s + v[i], s - t)) (0.0, 0.0) (length v)"),
     ("positive", false, "ifold (fun s i -> if v[i] > 0.0 then s + v[i] else s * 0.5) 0.0 (length v)"),
+    // places at a distance that differs from one iteration to another: two iterations may have the same
+    (
+        "uneven",
+        false,
+        "ifold (fun a i -> let l = 3 * i % 4 in accumulate a (i + l) (v[i] * double l)) (vectorZeros (length v + 4)) (length v)",
+    ),
+    (
+        "halves",
+        false,
+        "ifold (fun a i -> let l = min i (length v - 1 - i) in update a (i + l) (a[i + l] * 0.5 + v[l])) (vectorZeros (2 * length v)) (length v)",
+    ),
     ("shifted", false, "ifold (fun s k -> build (length v) (fun i -> if i = 0 then v[k] else s[i - 1] + v[i])) v (length v)"),
 ];
 

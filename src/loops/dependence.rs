@@ -6,6 +6,9 @@
 //!     for j < n: out[j * 3], out[j * 3 + 1]       apart: less than a step of j
 //!     for k < j: a[i * n + k], a[j * n + k]       apart: columns of rows, where j <= n
 //!     for k < n: a[k], a[k + 1]                   not
+//!     for k < n: l = k / 2: a[k - l], a[k - l]    not seen: l differs from one iteration to another
+
+use std::collections::HashSet;
 
 use crate::ir::Prim;
 
@@ -13,13 +16,15 @@ use super::affine::Affine;
 use super::bounds::{Around, summands};
 use super::program::*;
 use super::ranges::Ranges;
-use super::visit::reads;
+use super::visit::{each_local, reads};
 
 /// A loop whose iterations are compared.
 pub struct Iterations<'a> {
     /// The index, or one that is it and something that never changes.
     pub i: Id,
     pub count: &'a Value,
+    /// What an iteration declares, which differs from one to another.
+    pub own: &'a HashSet<Id>,
     pub around: &'a Around,
     pub ranges: &'a Ranges,
 }
@@ -46,6 +51,7 @@ impl Iterations<'_> {
     fn offset<'v>(&self, value: &'v Value) -> Option<Offset<'v>> {
         let mut offset = Offset { step: 0, rows: Vec::new(), rest: Vec::new() };
         let mut is_seen = true;
+        each_local(value, &mut |id| is_seen &= !self.own.contains(&id));
         summands(value, &mut |part| match part {
             Value::Local(id) if *id == self.i => offset.step += 1,
             Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args } => match args.as_slice() {
@@ -105,7 +111,8 @@ mod tests {
         let mut around = Around::default();
         around.enter(1, &n);
         around.enter(2, &i);
-        let iterations = |count| Iterations { i: 3, count, around: &around, ranges: &ranges };
+        let own = HashSet::from([4]);
+        let iterations = |count| Iterations { i: 3, count, own: &own, around: &around, ranges: &ranges };
         let by = |step, more| index(Prim::Add, index(Prim::Mul, k.clone(), Value::Index(step)), Value::Index(more));
         let in_row = |row: &Value, more: i64| {
             let start = index(Prim::Add, index(Prim::Mul, row.clone(), n.clone()), k.clone());
@@ -116,6 +123,9 @@ mod tests {
         assert!(inner.are_apart(&in_row(&i, 0), &in_row(&j, 0)) && inner.are_apart(&in_row(&i, 1), &in_row(&i, 1)));
         assert!(!inner.are_apart(&by(3, 0), &by(3, 3)) && !inner.are_apart(&by(2, 0), &by(3, 0)) && !inner.are_apart(&i, &i));
         assert!(!inner.are_apart(&in_row(&i, 0), &in_row(&j, 1)) && !inner.are_apart(&in_row(&i, 0), &in_row(&i, 1)));
+        // what the iteration declares
+        let further = index(Prim::Add, k.clone(), Value::Local(4));
+        assert!(!inner.are_apart(&further, &further));
         // a loop over more than a row
         let longer = index(Prim::Add, n.clone(), Value::Index(1));
         assert!(!iterations(&longer).are_apart(&in_row(&i, 0), &in_row(&j, 0)));

@@ -72,7 +72,8 @@ impl Marker<'_> {
         let few = matches!(count, Value::Index(count) if *count <= FEW);
         let adds = || body.stores.iter().any(|store| body.loads.contains(store));
         let plain = block.len() == 1 && !body.calls && !(few && adds());
-        match body.lanes(&Iterations { i, count, around: &self.around, ranges: self.ranges }, self.homes) {
+        let iterations = Iterations { i, count, own: &body.declared, around: &self.around, ranges: self.ranges };
+        match body.lanes(&iterations, self.homes) {
             Lanes::Any if plain => Lanes::One,
             lanes => lanes,
         }
@@ -83,8 +84,11 @@ impl Marker<'_> {
 pub fn may_run_in_lanes(i: Id, count: &Value, block: &[Stmt], ranges: &Ranges, homes: &Homes) -> bool {
     let (i, block) = from_later(i, block).unwrap_or((i, block));
     let mut body = Body::default();
-    let iterations = Iterations { i, count, around: &Around::default(), ranges };
-    body.block(block).is_some() && body.lanes(&iterations, homes) != Lanes::One
+    if body.block(block).is_none() {
+        return false;
+    }
+    let iterations = Iterations { i, count, own: &body.declared, around: &Around::default(), ranges };
+    body.lanes(&iterations, homes) != Lanes::One
 }
 
 /// The index and the rest of a loop that begins at a later one: its body first adds that to the loop's variable.
@@ -125,7 +129,12 @@ impl Body {
         let i = iterations.i;
         let sums_alone = self.sums.iter().all(|sum| self.reads.get(sum) == Some(&1));
         // an iteration reads what it wrote itself, at a place that no other has
-        let grow = self.stores.iter().all(|(_, offset)| offset.as_ref().is_some_and(|offset| grows_with(offset, i)));
+        let is_fixed = |offset: &Value| {
+            let mut is_fixed = true;
+            each_local(offset, &mut |id| is_fixed &= !self.declared.contains(&id));
+            is_fixed
+        };
+        let grow = self.stores.iter().all(|(_, offset)| offset.as_ref().is_some_and(|offset| grows_with(offset, i) && is_fixed(offset)));
         let apart = grow && self.are_apart(iterations, homes);
         match (self.sums.is_empty(), self.stores.is_empty()) {
             (true, false) if apart => Lanes::Any,

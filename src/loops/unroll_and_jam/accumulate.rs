@@ -116,7 +116,8 @@ impl Row<'_> {
     fn adds<'a>(&self, stmt: &'a Stmt) -> Option<Adds<'a>> {
         let Stmt::For { i: j, count, body, lanes: Lanes::Any | Lanes::One, .. } = stmt else { return None };
         (!self.varies(count)).then_some(())?;
-        let iterations = Iterations { i: *j, count, around: self.site.around, ranges: self.site.ranges };
+        let own = inside(body);
+        let iterations = Iterations { i: *j, count, own: &own, around: self.site.around, ranges: self.site.ranges };
         let mut shared = Vec::new();
         for stmt in body {
             let (base, offset, value) = match stmt {
