@@ -21,6 +21,7 @@ mod signature;
 mod stmt;
 mod tile;
 mod value;
+mod wrap;
 
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;

@@ -19,6 +19,7 @@ use super::expr::c_type;
 use super::names::Names;
 use super::range::Range;
 use super::share::{Ground, Part};
+use super::wrap::wrap;
 use super::{FileNames, FunctionView};
 
 /// Prints one function's body.
@@ -81,7 +82,7 @@ impl Printer<'_> {
     }
 
     pub fn line(&mut self, text: impl AsRef<str>) {
-        self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
+        self.lines.extend(wrap(text.as_ref(), self.depth));
     }
 
     /// The statements of a block, between braces that the caller prints.
