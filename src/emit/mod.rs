@@ -159,6 +159,10 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
         }
         functions.extend(value);
     }
+    // prototypes stay lines of their own, for those who search a header
+    for function in &mut functions {
+        function.signature = function.signature.lines().flat_map(|line| wrap::wrap(line, 0)).collect::<Vec<_>>().join("\n");
+    }
     let text: String =
         functions.iter().flat_map(|function| function.lines.iter().chain([&function.signature])).cloned().collect::<Vec<_>>().join("\n");
     let title = title(&options.provenance);

@@ -10,7 +10,6 @@ use crate::loops::program::*;
 use super::FileNames;
 use super::expr::c_type;
 use super::names::Names;
-use super::wrap::wrap;
 
 /// How to call an entry: arguments in this order, then the workspace and its length.
 #[derive(Clone, Debug)]
@@ -132,9 +131,8 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     let fallible = function.is_entry || can_fail(&function.body);
     let result = if fallible { "smooth_status" } else { "void" };
     let linkage = if function.is_entry { file.linkage } else { "static " };
-    let declared = |text: String| wrap(&text, 0).join("\n");
-    let body = declared(format!("{linkage}{result} {name}({})", list(&texts)));
-    let public_measure = declared(format!("{linkage}size_t {workspace_name}({})", list(&measure_texts)));
+    let body = format!("{linkage}{result} {name}({})", list(&texts));
+    let public_measure = format!("{linkage}size_t {workspace_name}({})", list(&measure_texts));
     let prototypes = vec![public_measure.clone(), body.clone()];
     let measure = match file.measures.get(&function.name) {
         Some(name) if function.workspace.threads.is_some() => {
