@@ -7,6 +7,7 @@
 use std::alloc::Layout;
 use std::ffi::c_void;
 use std::os::raw::c_int;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use libloading::Library;
@@ -21,6 +22,9 @@ use crate::workloads::{self, Workload};
 
 type Call = unsafe extern "C" fn(*const i64, *const f64, *const *mut c_void, *mut c_void, usize) -> c_int;
 type Measure = unsafe extern "C" fn(*const i64) -> usize;
+
+/// The largest |a - b| / max(1, |a|, |b|) over the elements of the two results.
+pub const TOLERANCE: f64 = 1e-9;
 
 /// What smoothc makes of a workload.
 pub struct Program {
@@ -76,14 +80,19 @@ impl Compiled {
         let path = folder.path().join(format!("program{}", std::env::consts::DLL_SUFFIX));
         let text = format!("{source}{}", interface.shim("bench_call", "bench_workspace"));
         compiler::compile(&text, Artifact::SharedLibrary, mode, &path).map_err(|problem| problem.message)?;
+        Ok(Compiled { object_bytes, time, ..Compiled::open(&path, folder)? })
+    }
+
+    /// A library in a folder, which is kept for as long as the library is there.
+    pub fn open(path: &Path, folder: tempfile::TempDir) -> Result<Compiled, String> {
         // SAFETY: the library was just made from C without initialisers, and the two functions have these types (`shim`).
         let (library, call, measure) = unsafe {
-            let library = Library::new(&path).map_err(|problem| problem.to_string())?;
+            let library = Library::new(path).map_err(|problem| problem.to_string())?;
             let call = *library.get::<Call>(b"bench_call").map_err(|problem| problem.to_string())?;
             let measure = *library.get::<Measure>(b"bench_workspace").map_err(|problem| problem.to_string())?;
             (library, call, measure)
         };
-        Ok(Compiled { call, measure, object_bytes, time, _library: library, _folder: folder })
+        Ok(Compiled { call, measure, object_bytes: 0, time: Duration::ZERO, _library: library, _folder: folder })
     }
 }
 
@@ -198,4 +207,14 @@ impl Drop for Block {
         // SAFETY: allocated with this layout.
         unsafe { std::alloc::dealloc(self.start, self.layout) };
     }
+}
+
+/// The measure that [`TOLERANCE`] bounds; infinite where one of the two is NaN.
+pub fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    let mut largest = if a.len() == b.len() { 0.0 } else { f64::INFINITY };
+    for (a, b) in a.iter().zip(b) {
+        let difference = (a - b).abs() / a.abs().max(b.abs()).max(1.0);
+        largest = f64::max(largest, if difference.is_nan() { f64::INFINITY } else { difference });
+    }
+    largest
 }

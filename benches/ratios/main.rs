@@ -20,14 +20,11 @@ mod workloads;
 use std::path::Path;
 use std::process::ExitCode;
 
-use compiled::{Case, Compiled, Program};
+use compiled::{Case, Compiled, Program, TOLERANCE, largest_difference};
 use report::{Row, Sizes};
 use smoothc::real::Real;
 use smoothc::toolchain::compiler::Arithmetic;
 use workloads::{WORKLOADS, Workload};
-
-/// The largest |a - b| / max(1, |a|, |b|) over the elements of the two results.
-const TOLERANCE: f64 = 1e-9;
 
 fn main() -> ExitCode {
     let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
@@ -124,14 +121,4 @@ fn measure(workload: &Workload, rows: &mut Vec<Row>, sizes: &mut Vec<Sizes>) -> 
         rows.push(row);
     }
     Ok(())
-}
-
-/// The measure that [`TOLERANCE`] bounds; infinite where one of the two is NaN.
-pub fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
-    let mut largest = if a.len() == b.len() { 0.0 } else { f64::INFINITY };
-    for (a, b) in a.iter().zip(b) {
-        let difference = (a - b).abs() / a.abs().max(b.abs()).max(1.0);
-        largest = f64::max(largest, if difference.is_nan() { f64::INFINITY } else { difference });
-    }
-    largest
 }

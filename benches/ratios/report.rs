@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::TOLERANCE;
+use crate::compiled::TOLERANCE;
 use crate::timing::{PAIRS, Times, median};
 
 /// The goal for every ratio.

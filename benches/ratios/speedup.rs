@@ -12,7 +12,7 @@ use std::time::Instant;
 use smoothc::real::Real;
 use smoothc::toolchain::compiler::{Arithmetic, Mode};
 
-use crate::compiled::{Case, Compiled, Program};
+use crate::compiled::{Case, Compiled, Program, TOLERANCE, largest_difference};
 use crate::report::seconds;
 use crate::timing::{PAIRS, median};
 use crate::workloads::Workload;
@@ -64,8 +64,8 @@ pub fn measure(workload: &Workload, threads: usize) -> Result<Vec<Speedup>, Stri
     let mut rows = Vec::new();
     for &size in workload.sizes {
         let mut case = Case::new((workload.inputs)(size), [&alone, &shared]);
-        let difference = crate::largest_difference(&case.result(&alone)?, &case.result(&shared)?);
-        if difference > crate::TOLERANCE {
+        let difference = largest_difference(&case.result(&alone)?, &case.result(&shared)?);
+        if difference > TOLERANCE {
             return Err(format!("the results differ by {difference:.1e} at {size:?}"));
         }
         let count = calls(&mut case, &alone);

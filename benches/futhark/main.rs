@@ -1,13 +1,30 @@
-//! The experiment of "Using Rewrite Strategies for Efficient Functional AD" (2023): the gradient of a vector's sum through
-//! `futhark c`, as emitted without optimisation, as emitted with it, and as written by hand with dual numbers.
+//! What smoothc is worth beside Futhark, in two parts.
 //!
-//!     FUTHARK=… cargo bench --bench futhark
+//!     FUTHARK=… cargo bench --bench futhark [-- sum | vjp]
 //!
-//! Out: `docs/futhark-vector-sum.md` with a table and the three programs, and `docs/futhark-vector-sum.svg`. Each time is
-//! the median of calls from outside, in one thread, copying the vector in and the gradient out included.
+//! `sum` is the experiment of "Using Rewrite Strategies for Efficient Functional AD" (2023): the gradient of a vector's sum
+//! through `futhark c`, as emitted without optimisation, as emitted with it, and as written by hand with dual numbers. Out:
+//! `docs/futhark-vector-sum.md` with a table and the three programs, and `docs/futhark-vector-sum.svg`. Each time is the median
+//! of calls from outside, in one thread, copying the vector in and the gradient out included. `vjp` is in `vjp.rs`.
+
+// shared with the other benchmark, which uses more of them
+#[allow(dead_code)]
+#[path = "../ratios/compiled.rs"]
+mod compiled;
+#[allow(dead_code)]
+#[path = "../ratios/inputs.rs"]
+mod inputs;
+#[allow(dead_code)]
+#[path = "../ratios/timing.rs"]
+mod timing;
+mod vjp;
+#[allow(dead_code)]
+#[path = "../ratios/workloads.rs"]
+mod workloads;
 
 use std::fmt::Write;
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use smoothc::driver::{Options, Schedule, Session, Target};
@@ -22,16 +39,28 @@ const SIZES: [usize; 7] = [2_500, 5_000, 10_000, 20_000, 30_000, 40_000, 50_000]
 const NAMES: [&str; 3] = ["emitted, `--schedule none`", "dual numbers by hand", "emitted, optimised"];
 const COLOURS: [&str; 3] = ["#b2182b", "#8c6d31", "#2166ac"];
 
-fn main() {
+fn main() -> ExitCode {
     // `cargo test --benches` only asks whether this runs
-    if !std::env::args().any(|word| word == "--bench") {
-        return;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if !words.iter().any(|word| word == "--bench") {
+        return ExitCode::SUCCESS;
     }
     if !compiler::is_there() {
         println!("skipped: there is no Futhark compiler (FUTHARK, or `futhark` on the path)");
-        return;
+        return ExitCode::SUCCESS;
     }
-    smoothc::stack::with_large_stack(measure);
+    let wanted = |part: &str| words.iter().all(|word| word.starts_with('-') || word == part);
+    if wanted("sum") {
+        smoothc::stack::with_large_stack(measure);
+    }
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    match if wanted("vjp") { smoothc::stack::with_large_stack(|| vjp::measure(&docs)) } else { Ok(()) } {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn measure() {
@@ -90,6 +119,7 @@ fn median(loaded: &Loaded, size: usize, bindings: &Bindings) -> f64 {
 
 fn duration(seconds: f64) -> String {
     match seconds {
+        s if s < 1e-5 => format!("{:.2} µs", s * 1e6),
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),
         s => format!("{s:.2} s"),
