@@ -1,7 +1,8 @@
-//! The pages in `docs/` that follow from the program: the list of rules, the library, and the tables of the ablation study.
+//! The pages in `docs/` that follow from the program: the list of rules, the library, the tables of the ablation study, and those of
+//! what each rule, phase and pass is worth.
 //!
 //! `UPDATE_DOCS=1 cargo test --test docs` writes the rules and the library; `cargo run --release --example ablation` writes the
-//! tables, whose times nobody checks. What the pages say in blocks is run by `tests/readme.rs`.
+//! tables of that study, whose times nobody checks, and `cargo bench --bench passes` the last. What the pages say in blocks is run by `tests/readme.rs`.
 
 use smoothc::ir::Prim;
 use smoothc::ir::prim::{Derivative, Kind, ROWS, Row};
@@ -14,8 +15,15 @@ use smoothc::types::library;
 #[allow(dead_code)]
 mod support {
     pub mod ablation;
+    pub mod counting;
+    pub mod sources;
+    pub mod worth;
+    pub mod worth_loops;
+    pub mod worth_page;
 }
-use support::ablation;
+use support::worth::{LeftOut, MODES, Typed};
+use support::worth_page::{self, Change};
+use support::{ablation, worth, worth_loops};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -180,5 +188,97 @@ fn the_ablation_study_counts_what_the_program_does() {
                 );
             }
         }
+    });
+}
+
+const MAKE_PASSES: &str = "cargo bench --bench passes writes docs/passes.md";
+
+/// The rows of a section of docs/passes.md.
+fn worth_rows(title: &str) -> Vec<(String, Vec<String>)> {
+    let page = page("passes.md");
+    let (_, rest) = page.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
+    worth_page::rows(rest.split_once("\n## ").map_or(rest, |(section, _)| section))
+}
+
+fn worth_names(title: &str) -> Vec<String> {
+    worth_rows(title).into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn every_rule_phase_and_pass_has_a_row_that_says_its_worth() {
+    let rules: Vec<&str> = worth::default_rules().iter().map(|rule| rule.name).collect();
+    let passes: Vec<&str> = worth_loops::optional_passes().map(|pass| pass.name).collect();
+    assert_eq!(worth_names("Rules"), rules, "{MAKE_PASSES}");
+    assert_eq!(worth_names("Phases"), worth::phases(), "{MAKE_PASSES}");
+    assert_eq!(worth_names("Passes over loops"), passes, "{MAKE_PASSES}");
+    let files = worth::files();
+    let mut named = 0;
+    for (row, cells) in ["Rules", "Phases", "Passes over loops"].into_iter().flat_map(worth_rows) {
+        for cell in cells {
+            let Some(change) = worth_page::worst(&cell) else {
+                assert!(!cell.contains('('), "`{row}`: the cell `{cell}` cannot be read");
+                continue;
+            };
+            named += 1;
+            let path = worth_page::path_of(&change.label);
+            assert!(files.contains(&path), "`{row}` names {path}, which is not there; {MAKE_PASSES}");
+            assert!(change.without.is_none_or(|without| without > change.with), "`{row}`: {cell}");
+        }
+    }
+    assert!(named > 200, "only {named} programs are named");
+}
+
+/// The program of a change, and the mode after its name; forward where it has no choice.
+fn program_and_mode(label: &str) -> (Typed, usize) {
+    let mode = MODES.iter().position(|(name, _)| label.ends_with(&format!("({name})"))).unwrap_or(0);
+    (Typed::read(&worth_page::path_of(label)), mode)
+}
+
+/// Measures the cells of a row of rules or phases again: forward, reverse, the cheaper, nodes.
+fn rule_or_phase_is_worth(left_out: &LeftOut, cells: &[String]) -> usize {
+    const CHEAPER: usize = 2;
+    let mut measured = 0;
+    for (column, cell) in cells.iter().enumerate() {
+        let Some(change) = worth_page::worst(cell) else { continue };
+        let (typed, mode) = program_and_mode(&change.label);
+        let operations =
+            |left_out: &LeftOut, mode: usize| typed.measured(left_out, MODES[mode].1).ok()?.entries.get(&change.label).copied();
+        let count = |left_out: &LeftOut| match column {
+            0 | 1 => operations(left_out, column),
+            CHEAPER => [0, 1].into_iter().filter_map(|mode| operations(left_out, mode)).min(),
+            _ => Some(typed.measured(left_out, MODES[mode].1).ok()?.nodes),
+        };
+        let found = Change { label: change.label.clone(), with: count(&LeftOut::Nothing).expect("a count"), without: count(left_out) };
+        assert_eq!(found, change, "{left_out:?}, column {column}: {MAKE_PASSES}");
+        measured += 1;
+    }
+    measured
+}
+
+/// Every so many rows are measured again.
+const SAMPLE: usize = 12;
+
+#[test]
+fn a_sample_of_what_rules_phases_and_passes_are_worth_is_true() {
+    with_large_stack(|| {
+        let mut measured = 0;
+        for (name, cells) in worth_rows("Rules").into_iter().step_by(SAMPLE) {
+            measured += rule_or_phase_is_worth(&LeftOut::Rule(name), &cells);
+        }
+        for (number, (_, cells)) in worth_rows("Phases").into_iter().enumerate().skip(2).step_by(SAMPLE) {
+            measured += rule_or_phase_is_worth(&LeftOut::Phase(number), &cells);
+        }
+        for (name, cells) in worth_rows("Passes over loops").into_iter().step_by(SAMPLE / 2) {
+            for (column, cell) in cells.iter().enumerate() {
+                let Some(change) = worth_page::worst(cell) else { continue };
+                let (typed, mode) = program_and_mode(&change.label);
+                let session = typed.compiled(worth::options(&LeftOut::Nothing, MODES[mode].1), "rewrite").expect("a program");
+                let count = |left_out| worth_loops::work(&session, left_out).columns()[column];
+                let found = Change { label: change.label.clone(), with: count(None), without: Some(count(Some(name.as_str()))) };
+                assert_eq!(found, change, "{name}: {MAKE_PASSES}");
+                measured += 1;
+            }
+        }
+        assert!(measured >= 12, "only {measured} cells were measured");
     });
 }

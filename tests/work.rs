@@ -13,23 +13,22 @@
 //!     UPDATE_DOCS=1 cargo test --test work
 
 mod support {
+    pub mod counting;
     #[allow(dead_code, reason = "only compiling and comparing is used here")]
     pub mod engine;
     pub mod sources;
 }
 
-use std::path::Path;
 use std::rc::Rc;
 
 use smoothc::cli::values;
 use smoothc::driver::{Options, Schedule, Session};
-use smoothc::ir::eval::{Array, Counts, Outcome, Shape, Value, eval};
-use smoothc::ir::{Function, Program, Type};
+use smoothc::ir::Program;
+use smoothc::ir::eval::{Array, Outcome, Shape, Value, eval};
 use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
-use support::engine;
-
-type Sizes = Vec<(String, u64)>;
+use support::counting::{Sizes, arguments, example_arguments, names, root, size, total};
+use support::{counting, engine};
 
 struct Case {
     name: String,
@@ -55,18 +54,6 @@ struct Measured {
     by_hand: Vec<u64>,
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn names(folder: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(root().join(folder)).expect("the folder is there");
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.expect("readable").file_name().into_string().ok()).collect();
-    names.retain(|name| name.ends_with(".smooth"));
-    names.sort();
-    names
-}
-
 fn cases() -> Vec<Case> {
     names("tests/derivatives").iter().map(|name| case(name)).collect()
 }
@@ -77,11 +64,7 @@ fn case(file: &str) -> Case {
         let found = text.lines().find_map(|line| line.strip_prefix(start));
         found.unwrap_or_else(|| panic!("{file}: no line `{start}…`")).trim().to_string()
     };
-    let size = |part: &str| {
-        let (name, value) = part.split_once('=').expect("`name = size`");
-        (name.trim().to_string(), value.trim().parse().expect("a number"))
-    };
-    let sizes: Vec<Sizes> = line("// sizes:").split(';').map(|at| at.split(',').map(size).collect()).collect();
+    let sizes = counting::sizes_of(&text);
     assert!(sizes.len() > 1, "{file}: two sizes or more");
     let bound = line("// bound:");
     let bound = match bound.strip_suffix(" by hand") {
@@ -97,51 +80,9 @@ fn case(file: &str) -> Case {
     Case { name: file.replace(".smooth", ""), what: doc.expect("documentation").to_string(), text, sizes, bound }
 }
 
-/// A value of the type with these sizes; numbers between 0.2 and 1.2, in no order.
-fn value(ty: &Type, sizes: &Sizes, next: &mut f64) -> Value {
-    match ty {
-        Type::Array(element, length) => {
-            let length = match length.as_constant() {
-                Some(length) => length as u64,
-                None => size(&length.to_string(), sizes),
-            };
-            let items: Vec<Value> = (0..length).map(|_| value(element, sizes, next)).collect();
-            Value::Array(Rc::new(Array { element: items.first().map_or(Shape::Double, Value::shape), items }))
-        }
-        Type::Double => {
-            *next += 1.7;
-            Value::Double(0.7 + next.sin() / 2.0)
-        }
-        Type::Index(Some(bound)) => {
-            *next += 1.7;
-            Value::Index(*next as i64 % size(&bound.to_string(), sizes) as i64)
-        }
-        Type::Bool | Type::Index(None) | Type::Tuple(_) => panic!("no value of this type"),
-    }
-}
-
-/// The value of a size, which may be a product such as `3 * n`.
-fn size(text: &str, sizes: &Sizes) -> u64 {
-    let named = |name: &str| sizes.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("no size for `{name}`")).1;
-    text.split(" * ").map(|factor| factor.parse().unwrap_or_else(|_| named(factor))).product()
-}
-
-fn arguments(function: &Function, sizes: &Sizes) -> Vec<Value> {
-    let mut next = 0.3;
-    let argument = |param: &smoothc::ir::Var| match param.ty() {
-        Type::Index(_) => Value::Index(size(param.name(), sizes) as i64),
-        ty => value(ty, sizes, &mut next),
-    };
-    function.params.iter().map(argument).collect()
-}
-
 fn run(program: &Program, entry: &str, sizes: &Sizes) -> Outcome {
     let function = program.functions.get(entry).unwrap_or_else(|| panic!("no `{entry}`"));
     eval(program, entry, arguments(function, sizes)).unwrap_or_else(|error| panic!("`{entry}`: {}", error.message))
-}
-
-fn total(counts: Counts) -> u64 {
-    counts.arithmetic + counts.comparisons + counts.reads + counts.writes
 }
 
 fn compiled(path: &str, text: &str, schedule: &str, mode: Mode) -> Session {
@@ -278,23 +219,6 @@ fn the_table_of_costs_is_true() {
         let written = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(written == found, "docs/cost.md is not what `UPDATE_DOCS=1 cargo test --test work` writes");
     });
-}
-
-/// Sizes at which examples are compared: those named in parameters, and Index parameters.
-fn example_arguments(function: &Function, length: u64) -> Option<Vec<Value>> {
-    let mut sizes: Sizes = function.sizes.iter().map(|var| (var.name().to_string(), length)).collect();
-    sizes.extend(
-        function.params.iter().filter(|param| matches!(param.ty(), Type::Index(_))).map(|param| (param.name().to_string(), length)),
-    );
-    let plain = |ty: &Type| {
-        let mut ty = ty;
-        while let Type::Array(element, _) = ty {
-            ty = element;
-        }
-        matches!(ty, Type::Double)
-    };
-    let fits = function.params.iter().all(|param| matches!(param.ty(), Type::Index(_)) || plain(param.ty()));
-    fits.then(|| arguments(function, &sizes))
 }
 
 #[test]
