@@ -21,6 +21,7 @@ mod homes;
 mod if_convert;
 mod join_branches;
 pub mod measure;
+pub mod overwrites;
 mod parallelise;
 mod peel;
 pub mod print;
