@@ -88,6 +88,12 @@ const LOOPS: &[(&str, bool, &str)] = &[
         false,
         "ifold (fun a i -> let l = min i (length v - 1 - i) in update a (i + l) (a[i + l] * 0.5 + v[l])) (vectorZeros (2 * length v)) (length v)",
     ),
+    // gcc 12.2 would exchange the loops
+    (
+        "overwritten",
+        false,
+        "ifold (fun a i -> ifold (fun b j -> update b (j + j + i) (v[j] * double j)) a (length v)) (vectorZeros (3 * length v)) (length v)",
+    ),
     ("shifted", false, "ifold (fun s k -> build (length v) (fun i -> if i = 0 then v[k] else s[i - 1] + v[i])) v (length v)"),
 ];
 

@@ -22,6 +22,8 @@ const VECTOR_MATH: &str = include_str!("../../runtime/vector_math.h");
 const VECTOR_MATH_F32: &str = include_str!("../../runtime/vector_math_f32.h");
 /// The macro before functions whose loops write rows of a few columns, for the C file.
 const NARROW: &str = include_str!("../../runtime/narrow.h");
+/// The barrier in loops whose order a compiler must not change, for the C file.
+const ORDER: &str = include_str!("../../runtime/order.h");
 /// The macros before loops that threads share, for the C file.
 const PARALLEL: &str = include_str!("../../runtime/parallel.h");
 
@@ -39,6 +41,9 @@ pub fn loop_parts(text: &str) -> Vec<String> {
     }
     if text.contains("SMOOTH_NARROW") {
         parts.push(NARROW.to_string());
+    }
+    if text.contains("SMOOTH_IN_ORDER") {
+        parts.push(ORDER.to_string());
     }
     if text.contains("smooth_threads") || text.contains("SMOOTH_PARALLEL") {
         parts.push(PARALLEL.to_string());

@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use crate::ir::{Prim, Status};
 use crate::loops::measure::room_bytes;
+use crate::loops::overwrites::overwrites;
 use crate::loops::program::*;
 use crate::real::Real;
 
@@ -208,7 +209,12 @@ impl Printer<'_> {
         let outer = std::mem::replace(&mut self.in_lanes, *lanes != Lanes::One);
         self.names.open();
         let name = self.declare(i);
-        self.inner(format!("for (int64_t {name} = {from}; {name} < {end}; ++{name}) "), body, "}");
+        self.line(format!("for (int64_t {name} = {from}; {name} < {end}; ++{name}) {{"));
+        if overwrites(i, body) {
+            self.line("    SMOOTH_IN_ORDER;");
+        }
+        self.block(body);
+        self.line("}");
         self.names.close();
         self.in_lanes = outer;
     }

@@ -56,6 +56,12 @@ impl Affine {
         Affine { constant: 0, terms: vec![(Value::Bool(false), 1)] }
     }
 
+    /// By how much this grows with an index that is a term, or a term's factor beside a number.
+    pub fn step(&self, id: Id) -> i64 {
+        let step = |(term, factor): &(Value, i64)| steps(term, id).unwrap_or(0).saturating_mul(*factor);
+        self.terms.iter().map(step).fold(0, i64::saturating_add)
+    }
+
     /// The difference; on overflow, an opaque term.
     pub fn minus(&self, other: &Affine) -> Affine {
         self.combined(other, -1).unwrap_or_else(Affine::unknown)
@@ -180,4 +186,15 @@ pub fn is_the_moving(value: &Value, i: Id, named: &HashMap<Id, Value>) -> Option
     };
     let args = if *prim == Prim::Max { vec![fixed.clone(), moving.clone()] } else { vec![moving.clone(), fixed.clone()] };
     Some(Value::Prim { prim: Prim::Le, elem: Elem::Index, plain: true, args })
+}
+/// By how much a term grows with an index: one where it is the index, a number that it is beside in a product.
+pub fn steps(term: &Value, id: Id) -> Option<i64> {
+    match term {
+        Value::Local(own) => (*own == id).then_some(1),
+        Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args } => match args.as_slice() {
+            [Value::Local(own), Value::Index(times)] | [Value::Index(times), Value::Local(own)] => (*own == id).then_some(*times),
+            _ => None,
+        },
+        _ => None,
+    }
 }

@@ -24,6 +24,7 @@ mod homes;
 mod if_convert;
 mod join_branches;
 pub mod measure;
+pub mod overwrites;
 mod parallelise;
 pub mod parse;
 mod peel;

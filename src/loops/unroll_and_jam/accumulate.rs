@@ -103,10 +103,17 @@ impl Row<'_> {
         found
     }
 
-    /// A declaration of a scalar, or an assignment to one: one from outside is changed.
+    /// A declaration of a scalar, or an assignment to one: one from outside is changed. A branch is plain where it assigns the
+    /// row's own.
     fn is_plain(&self, stmt: &Stmt) -> bool {
+        let is_own = |stmt: &Stmt| match stmt {
+            Stmt::Declare { .. } => true,
+            Stmt::Assign { place: Place::Local(id), .. } => self.own.contains(id),
+            _ => false,
+        };
         match stmt {
-            Stmt::Declare { init: Some(_), .. } => true,
+            Stmt::Declare { .. } => true,
+            Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).all(is_own),
             Stmt::Assign { place: Place::Local(id), value } => self.own.contains(id) || has(value, &Value::Local(*id)),
             _ => false,
         }

@@ -369,6 +369,11 @@ impl Copy {
                 };
                 Stmt::Assign { place, value: self.value(value) }
             }
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.value(cond);
+                let mut branch = |block: &[Stmt]| block.iter().map(|stmt| self.stmt(stmt, locals)).collect::<Option<Block>>();
+                Stmt::If { cond, then: branch(then)?, otherwise: branch(otherwise)? }
+            }
             _ => return None,
         })
     }
