@@ -27,7 +27,7 @@ pub fn measure(docs: &Path) -> Result<(), String> {
     timing::stay_on_one_core();
     let mut page = String::from(
         "# Reverse mode beside Futhark's\n\n\
-         The gradient of the same function by smoothc's C, and by `vjp` of a Futhark program (`benches/futhark/*.fut`) through\n\
+         The gradient of the same function by smoothc's C, and by `vjp` of a Futhark program (in `benches/futhark/`) through\n\
          `futhark c`: in one thread, on the same inputs, with the same C compiler, by turns. A time is the median of 31 samples of processor time.\n\
          Futhark's arrays are made before, and its result is not copied out of them. Made by `cargo bench --bench futhark`.\n\n\
          In the log determinant, a step of the Futhark program maps over all rows, since its arrays keep their shapes in a loop;\n\

@@ -42,7 +42,7 @@ pub fn loop_parts(text: &str) -> Vec<String> {
     if text.contains("SMOOTH_NARROW") {
         parts.push(NARROW.to_string());
     }
-    if text.contains("SMOOTH_IN_ORDER") {
+    if text.contains("SMOOTH_KEEP_ORDER") {
         parts.push(ORDER.to_string());
     }
     if text.contains("smooth_threads") || text.contains("SMOOTH_PARALLEL") {

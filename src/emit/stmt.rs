@@ -211,7 +211,7 @@ impl Printer<'_> {
         let name = self.declare(i);
         self.line(format!("for (int64_t {name} = {from}; {name} < {end}; ++{name}) {{"));
         if overwrites(i, body) {
-            self.line("    SMOOTH_IN_ORDER;");
+            self.line("    SMOOTH_KEEP_ORDER;");
         }
         self.block(body);
         self.line("}");
