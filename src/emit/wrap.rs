@@ -80,8 +80,8 @@ mod tests {
     fn short_lines_and_lines_without_a_place_stay() {
         assert_eq!(wrap("x = y;", 1), ["    x = y;"]);
         let name = "a".repeat(200);
-        assert_eq!(wrap(&name, 0), [name.clone()]);
+        assert_eq!(wrap(&name, 0), std::slice::from_ref(&name));
         let comment = format!("/* {} */", "word, ".repeat(40));
-        assert_eq!(wrap(&comment, 0), [comment.clone()]);
+        assert_eq!(wrap(&comment, 0), std::slice::from_ref(&comment));
     }
 }
