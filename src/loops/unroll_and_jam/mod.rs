@@ -186,6 +186,9 @@ impl Rows<'_> {
         };
         let apart = !self.parts.iter().any(|part| matches!(part, Part::Adds(_)));
         out.push(repeat(self.i, groups.clone(), group_body, apart));
+        if rest == Value::Index(0) {
+            return;
+        }
         if let (Value::Index(rest), Value::Index(groups)) = (&rest, &groups) {
             let rows = (0..*rest).map(|k| Value::Index(groups * self.group + k)).collect();
             return out.extend(self.side_by_side(rows, locals, ranges));
