@@ -7,7 +7,8 @@
 //!                                                     out[i] += s
 //!
 //! Whether the elements differ does not matter, since sums may be added in any order; so not under `--strict-fp`. Where the
-//! element cannot be proved to be inside of its array, it is touched only if the loop runs.
+//! element cannot be proved to be inside of its array, it is touched only if the loop runs. Not in short loops, nor for many sums,
+//! which compilers do better with as they are.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,6 +41,12 @@ pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// Loops of at most so many iterations are written out by compilers, which then keep elements in registers themselves.
+const FEW: i64 = 16;
+
+/// More sums than this have no registers.
+const MANY_SUMS: usize = 8;
+
 struct Promoter<'p> {
     homes: &'p Homes,
     builder: &'p mut Builder,
@@ -61,7 +68,8 @@ impl Promoter<'_> {
                     self.around.enter(*i, count);
                     self.block(body);
                     self.around.leave();
-                    let sums = self.sums(*i, body);
+                    let few = matches!(count, Value::Index(count) if *count <= FEW);
+                    let sums = if few { Vec::new() } else { self.sums(*i, body) };
                     let touched = self.touched(count, &sums);
                     out.extend(sums.iter().map(|sum| Stmt::Declare { id: sum.local, init: Some(Value::Double(0.0)) }));
                     out.push(stmt);
@@ -86,14 +94,19 @@ impl Promoter<'_> {
         own.insert(i);
         let mut uses = Uses { homes: self.homes, otherwise: HashSet::new(), changed: own };
         uses.block(body);
-        let mut sums = Vec::new();
-        for stmt in body {
-            let Some(Addition { base, offset, .. }) = Addition::of(stmt) else { continue };
+        let is_sum = |locals: &[Local], stmt: &Stmt| {
+            let Some(Addition { base, offset, .. }) = Addition::of(stmt) else { return false };
             let mut is_fixed = offset.as_ref().is_none_or(is_total) && !uses.changed.contains(&base);
             offset.iter().for_each(|offset| each_local(offset, &mut |id| is_fixed &= !uses.changed.contains(&id)));
-            if !is_fixed || uses.otherwise.contains(&self.homes.of(base)) || self.builder.locals[base].elem != Elem::Double {
-                continue;
-            }
+            is_fixed && !uses.otherwise.contains(&self.homes.of(base)) && locals[base].elem == Elem::Double
+        };
+        let found: Vec<&mut Stmt> = body.iter_mut().filter(|stmt| is_sum(&self.builder.locals, stmt)).collect();
+        if found.len() > MANY_SUMS {
+            return Vec::new();
+        }
+        let mut sums = Vec::new();
+        for stmt in found {
+            let Some(Addition { base, offset, .. }) = Addition::of(stmt) else { continue };
             let local = self.builder.local("sum", Elem::Double, Form::Scalar { mutable: true });
             let after = stmt.clone();
             let (Stmt::Assign { value, .. } | Stmt::Update { value, .. }) = stmt else { continue };
