@@ -16,7 +16,7 @@ use super::{Context, Result};
 
 /// Absorbs the zeros of a function.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
-    if context.options.algebra && !context.options.strict_fp {
+    if context.options.algebra {
         let homes = Homes::of_block(&function.body);
         let arrays = (0..function.locals.len()).filter(|id| !matches!(function.locals[*id].form, Form::Scalar { .. })).collect();
         Absorber { homes, arrays }.block(&mut function.body);

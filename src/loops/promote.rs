@@ -16,15 +16,14 @@ use crate::ir::{Prim, Size};
 
 use super::bounds::Around;
 use super::builder::Builder;
-use super::effects::inside;
 use super::homes::Homes;
 use super::program::*;
-use super::visit::{each_in_argument, each_in_pointer, each_local, is_total};
+use super::visit::{each_change, each_local, each_mention, is_total};
 use super::{Context, Result};
 
 /// Promotes the sums of a function's loops.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
-    if !context.options.algebra || context.options.strict_fp {
+    if !context.options.algebra {
         return Ok(());
     }
     let homes = Homes::of_block(&function.body);
@@ -90,15 +89,17 @@ impl Promoter<'_> {
         if candidates.is_empty() {
             return Vec::new();
         }
-        let mut own = inside(body);
-        own.insert(i);
-        let mut uses = Uses { homes: self.homes, otherwise: HashSet::new(), changed: own };
-        uses.block(body);
+        let mut changed = HashSet::from([i]);
+        each_change(body, &mut |id| {
+            changed.insert(id);
+        });
+        let mut otherwise = HashSet::new();
+        otherwise_used(self.homes, body, &mut otherwise);
         let is_sum = |locals: &[Local], stmt: &Stmt| {
             let Some(Addition { base, offset, .. }) = Addition::of(stmt) else { return false };
-            let mut is_fixed = offset.as_ref().is_none_or(is_total) && !uses.changed.contains(&base);
-            offset.iter().for_each(|offset| each_local(offset, &mut |id| is_fixed &= !uses.changed.contains(&id)));
-            is_fixed && !uses.otherwise.contains(&self.homes.of(base)) && locals[base].elem == Elem::Double
+            let mut is_fixed = offset.as_ref().is_none_or(is_total) && !changed.contains(&base);
+            offset.iter().for_each(|offset| each_local(offset, &mut |id| is_fixed &= !changed.contains(&id)));
+            is_fixed && !otherwise.contains(&self.homes.of(base)) && locals[base].elem == Elem::Double
         };
         let found: Vec<&mut Stmt> = body.iter_mut().filter(|stmt| is_sum(&self.builder.locals, stmt)).collect();
         if found.len() > MANY_SUMS {
@@ -120,6 +121,7 @@ impl Promoter<'_> {
 
     /// Adds sums to their elements, which are there if the loop runs.
     fn touched(&self, count: &Value, sums: &[Sum]) -> Block {
+        let runs = matches!(count, Value::Index(count) if *count > 0);
         let mut after = Vec::new();
         for sum in sums {
             let own = Value::Load { base: sum.base, offset: sum.offset.clone().map(Box::new) };
@@ -134,7 +136,7 @@ impl Promoter<'_> {
                 .and_then(|dims| dims.iter().map(|dim| self.builder.size_value(dim)).collect::<Option<Vec<_>>>());
             let is_inside = |offset| lengths.is_some_and(|lengths| self.around.is_inside(offset, &lengths, &self.builder.ranges));
             match &sum.offset {
-                Some(offset) if !is_inside(offset) => {
+                Some(offset) if !runs && !is_inside(offset) => {
                     let cond = Value::Prim { prim: Prim::Gt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] };
                     match after.last_mut() {
                         Some(Stmt::If { cond: known, then, .. }) if *known == cond => then.push(stmt),
@@ -194,80 +196,16 @@ fn start_from(sum: &mut Value, local: Id) {
     }
 }
 
-/// What a loop's body does to arrays.
-struct Uses<'u> {
-    homes: &'u Homes,
-    /// The homes of arrays that are used otherwise than by adding to an element.
-    otherwise: HashSet<Id>,
-    /// The locals that change from one iteration to another.
-    changed: HashSet<Id>,
-}
-
-impl Uses<'_> {
-    fn block(&mut self, block: &[Stmt]) {
-        for stmt in block {
-            match (stmt, Addition::of(stmt)) {
-                (_, Some(addition)) => {
-                    addition.offset.iter().for_each(|offset| self.value(offset));
-                    addition.added.iter().for_each(|added| self.value(added));
-                }
-                (Stmt::Declare { init, .. }, _) => init.iter().for_each(|init| self.value(init)),
-                (Stmt::Assign { place, value }, _) => {
-                    match place {
-                        Place::Local(id) => {
-                            self.changed.insert(*id);
-                        }
-                        Place::Element { base, offset } => {
-                            self.array(*base);
-                            offset.iter().for_each(|offset| self.value(offset));
-                        }
-                    }
-                    self.value(value);
-                }
-                (Stmt::Update { base, offset, value }, _) => {
-                    self.array(*base);
-                    self.value(offset);
-                    self.value(value);
-                }
-                (Stmt::Point { to, .. }, _) => {
-                    let mut each = |id| self.array(id);
-                    match to {
-                        PointerValue::To(pointer) => each_in_pointer(pointer, &mut each),
-                        PointerValue::Select(cond, a, b) => {
-                            each_local(cond, &mut each);
-                            each_in_pointer(a, &mut each);
-                            each_in_pointer(b, &mut each);
-                        }
-                    }
-                }
-                (Stmt::For { count, .. }, _) => self.value(count),
-                (Stmt::If { cond, .. } | Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond), _) => self.value(cond),
-                (Stmt::Room(room), _) => room.counts.iter().for_each(|count| self.value(count)),
-                (Stmt::Invoke(call), _) => {
-                    for arg in &call.args {
-                        each_in_argument(arg, &mut |id| self.array(id));
-                        if let Argument::Address(id) = arg {
-                            self.changed.insert(*id);
-                        }
-                    }
-                }
-                (Stmt::Rotate(ids), _) => {
-                    ids.iter().for_each(|id| self.array(*id));
-                    self.changed.extend(ids);
-                }
-                (Stmt::Share(share), _) => self.value(&share.count),
-                (Stmt::Scope(_), _) => {}
-            }
-            stmt.blocks().for_each(|inner| self.block(inner));
+/// The homes of arrays that a block uses otherwise than by adding to an element.
+fn otherwise_used(homes: &Homes, block: &[Stmt], used: &mut HashSet<Id>) {
+    for stmt in block {
+        let mut note = |id: Id| {
+            used.insert(homes.of(id));
+        };
+        match Addition::of(stmt) {
+            Some(addition) => addition.offset.iter().chain(addition.added).for_each(|value| each_local(value, &mut note)),
+            None => each_mention(stmt, &mut note),
         }
-    }
-
-    fn value(&mut self, value: &Value) {
-        each_local(value, &mut |id| self.array(id));
-    }
-
-    /// Scalars have homes of their own, that no array shares.
-    fn array(&mut self, id: Id) {
-        self.otherwise.insert(self.homes.of(id));
+        stmt.blocks().for_each(|inner| otherwise_used(homes, inner, used));
     }
 }

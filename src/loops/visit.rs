@@ -127,67 +127,69 @@ pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
 
 /// Whether a statement has a local anywhere: reads it, declares it, or changes it or what it points to.
 pub fn mentions(stmt: &Stmt, id: Id) -> bool {
-    let mut found = false;
-    let mut each = |other: Id| found |= other == id;
+    let mut found = matches!(stmt, Stmt::Share(_) | Stmt::For { lanes: Lanes::Tile(_), .. });
+    each_mention(stmt, &mut |other| found |= other == id);
+    found || stmt.blocks().flatten().any(|stmt| mentions(stmt, id))
+}
+
+/// Calls `f` on every local that a statement has outside of its blocks; not on those of tiles and shared parts.
+pub fn each_mention(stmt: &Stmt, f: &mut dyn FnMut(Id)) {
     match stmt {
         Stmt::Declare { id, init } => {
-            each(*id);
-            init.iter().for_each(|init| each_local(init, &mut each));
+            f(*id);
+            init.iter().for_each(|init| each_local(init, f));
         }
         Stmt::Point { id, to } => {
-            each(*id);
+            f(*id);
             match to {
-                PointerValue::To(pointer) => each_in_pointer(pointer, &mut each),
+                PointerValue::To(pointer) => each_in_pointer(pointer, f),
                 PointerValue::Select(cond, a, b) => {
-                    each_local(cond, &mut each);
-                    each_in_pointer(a, &mut each);
-                    each_in_pointer(b, &mut each);
+                    each_local(cond, f);
+                    each_in_pointer(a, f);
+                    each_in_pointer(b, f);
                 }
             }
         }
         Stmt::Assign { place, value } => {
             match place {
-                Place::Local(id) => each(*id),
+                Place::Local(id) => f(*id),
                 Place::Element { base, offset } => {
-                    each(*base);
-                    offset.iter().for_each(|offset| each_local(offset, &mut each));
+                    f(*base);
+                    offset.iter().for_each(|offset| each_local(offset, f));
                 }
             }
-            each_local(value, &mut each);
+            each_local(value, f);
         }
         Stmt::Update { base, offset, value } => {
-            each(*base);
-            each_local(offset, &mut each);
-            each_local(value, &mut each);
+            f(*base);
+            each_local(offset, f);
+            each_local(value, f);
         }
         Stmt::For { i, count, lanes, .. } => {
-            each(*i);
-            each_local(count, &mut each);
+            f(*i);
+            each_local(count, f);
             match lanes {
-                Lanes::One | Lanes::Any => {}
-                Lanes::Sum(ids) => ids.iter().for_each(|id| each(*id)),
-                Lanes::Tile(_) => return true,
+                Lanes::One | Lanes::Any | Lanes::Tile(_) => {}
+                Lanes::Sum(ids) => ids.iter().for_each(|id| f(*id)),
             }
         }
-        Stmt::Share(_) => return true,
-        Stmt::If { cond, .. } | Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => each_local(cond, &mut each),
+        Stmt::If { cond, .. } | Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => each_local(cond, f),
         Stmt::Room(room) => {
-            each(room.id);
-            room.counts.iter().for_each(|count| each_local(count, &mut each));
+            f(room.id);
+            room.counts.iter().for_each(|count| each_local(count, f));
         }
         Stmt::Invoke(call) => {
-            call.args.iter().for_each(|arg| each_in_argument(arg, &mut each));
+            call.args.iter().for_each(|arg| each_in_argument(arg, f));
             for measure in &call.measures {
                 match measure {
-                    Measure::Bool(value) => each_local(value, &mut each),
+                    Measure::Bool(value) => each_local(value, f),
                     Measure::Size(_) | Measure::Data => {}
                 }
             }
         }
-        Stmt::Rotate(ids) => ids.iter().for_each(|id| each(*id)),
-        Stmt::Scope(_) => {}
+        Stmt::Rotate(ids) => ids.iter().for_each(|id| f(*id)),
+        Stmt::Share(_) | Stmt::Scope(_) => {}
     }
-    found || stmt.blocks().flatten().any(|stmt| mentions(stmt, id))
 }
 
 /// Every function that a body calls.

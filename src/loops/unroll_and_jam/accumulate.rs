@@ -141,7 +141,11 @@ impl Row<'_> {
             (has(value, &own) && is_cheap(value)).then_some(())?;
             let mut in_row = offset.clone();
             self.named.iter().rev().for_each(|(id, init)| replace_local(&mut in_row, *id, init));
-            let is_same = self.own.iter().all(|id| id == j || !reads(&in_row, *id));
+            // a local of the row's that is no constant has another value in each row
+            let mut is_known = true;
+            each_local(&in_row, &mut |id| is_known &= id == self.i || id == *j || !self.own.contains(&id));
+            is_known.then_some(())?;
+            let is_same = !reads(&in_row, self.i);
             let at = |k: i64| {
                 let mut offset = in_row.clone();
                 replace_local(&mut offset, self.i, &plus(Value::Local(self.i), Value::Index(k)));
