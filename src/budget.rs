@@ -27,6 +27,9 @@ pub const DUAL_COMPONENTS: usize = 1 << 10;
 /// Bytes of one source or strategy file.
 pub const SOURCE_BYTES: usize = 1 << 24;
 
+/// Rows of `match`es in one declaration; one of several patterns counts for each of them, with all that is inside.
+pub const ROWS: usize = 10_000;
+
 /// Words and signs of one declaration.
 pub const TOKENS: usize = 1_000_000;
 

@@ -10,6 +10,7 @@
 
 mod choice;
 mod expression;
+mod halves;
 mod provenance;
 mod rooms;
 
@@ -22,7 +23,7 @@ use crate::ad;
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::emit::futhark::FutharkFile;
-use crate::emit::{CFiles, ParameterKind, Provenance};
+use crate::emit::{CFiles, ParameterKind, Provenance, manifest};
 use crate::explain::Candidates;
 use crate::ir::{Function, Program};
 use crate::loops::{self, program::LoopProgram};
@@ -76,7 +77,7 @@ pub struct Options {
 
 impl Options {
     pub fn differentiation(&self) -> ad::Options {
-        ad::Options { checkpoint: self.checkpoint }
+        ad::Options { checkpoint: self.checkpoint, keeps_all: false }
     }
 }
 
@@ -127,9 +128,24 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "emit", what: "prints C, or Futhark from the core", run: rooms::emit },
 ];
 
+/// What `--dump` shows beside the stages: the program after `types` in another form, of which nothing is compiled.
+#[derive(Debug)]
+pub struct View {
+    pub name: &'static str,
+    pub what: &'static str,
+    print: fn(&Program) -> Result<String, Diagnostic>,
+}
+
+/// All views.
+pub const VIEWS: &[View] = &[
+    View { name: "linear", what: "the derivatives of functions as linear maps", print: crate::linear::print },
+    View { name: "cl", what: "functions as arrows without variables", print: crate::cl::print },
+];
+
 /// The names that `--dump` takes.
 pub fn stage_names() -> Vec<&'static str> {
-    PASSES.iter().map(|pass| pass.name).chain(loops::LOOP_PASSES.iter().map(|pass| pass.stage)).collect()
+    let views = VIEWS.iter().map(|view| view.name);
+    PASSES.iter().map(|pass| pass.name).chain(views).chain(loops::LOOP_PASSES.iter().map(|pass| pass.stage)).collect()
 }
 
 /// An error for a name of `--disable` that is neither a rule, nor a group of rules, nor a pass over loops that may be left out.
@@ -158,6 +174,8 @@ pub struct Session {
     /// One for each declaration of the main file, and for each derived entry.
     pub signatures: Vec<Signature>,
     pub warnings: Diagnostics,
+    /// Choices between values of sum types whose lengths only data decides.
+    of_data: Vec<Span>,
     /// How each derivative is computed, where there was a choice.
     pub choices: Vec<Candidates>,
     /// The program before `rewrite` and what was done to it, when the options ask for it.
@@ -165,6 +183,8 @@ pub struct Session {
     pub loops: LoopProgram,
     /// The pass of `loops` that the program is wanted after, and that program.
     pub wanted_loops: (String, LoopProgram),
+    /// The program as a view that was asked for shows it.
+    pub view: String,
     pub files: Option<CFiles>,
     pub futhark: Option<FutharkFile>,
     /// How long each stage took, and each pass over loops after its stage.
@@ -184,10 +204,12 @@ impl Session {
             program: Program::default(),
             signatures: Vec::new(),
             warnings: Vec::new(),
+            of_data: Vec::new(),
             choices: Vec::new(),
             derivation: None,
             loops: LoopProgram::default(),
             wanted_loops: (String::new(), LoopProgram::default()),
+            view: String::new(),
             files: None,
             futhark: None,
             times: Vec::new(),
@@ -197,6 +219,11 @@ impl Session {
 
     /// Runs the stages up to the one of this name.
     pub fn run_to(&mut self, stage: &str, load: &mut Loader) -> Result<(), Diagnostics> {
+        if let Some(view) = VIEWS.iter().find(|view| view.name == stage) {
+            self.run_to("types", load)?;
+            self.view = (view.print)(&self.program).map_err(|problem| vec![problem])?;
+            return Ok(());
+        }
         // `types` parses the main file too, and goes on after its errors to report those of the rest
         self.run_passes(PASSES.iter().filter(|pass| pass.name != "syntax" || stage == "syntax"), stage, load)
     }
@@ -261,6 +288,16 @@ impl Session {
         self.files.as_ref().ok_or_else(|| vec![internal("nothing was emitted".into())])
     }
 
+    /// The manifest of what was emitted.
+    pub fn manifest(&self) -> Result<String, Diagnostics> {
+        let signatures: Vec<(&str, &str)> = self.signatures.iter().map(|known| (known.name.as_str(), known.text.as_str())).collect();
+        let text = match self.options.target {
+            Target::C => manifest::manifest(self.emitted()?, &self.program, &signatures),
+            Target::Futhark => manifest::of_futhark(self.emitted_futhark()?, &self.provenance()?),
+        };
+        text.map_err(|problem| vec![problem])
+    }
+
     /// What emitted text says of where it comes from.
     pub fn provenance(&self) -> Result<Provenance, Diagnostics> {
         provenance::of(self)
@@ -317,22 +354,8 @@ impl Session {
             return Ok(());
         };
         self.entry(&only)?;
-        let mut needed = vec![only.as_str()];
-        let mut seen = 0;
-        while let Some(name) = needed.get(seen).copied() {
-            seen += 1;
-            if let Some(function) = self.program.functions.get(name) {
-                each_call(&function.body, &mut |callee| {
-                    if let Some((callee, _)) = self.program.functions.get_key_value(callee)
-                        && !needed.contains(&&**callee)
-                    {
-                        needed.push(callee);
-                    }
-                });
-            }
-        }
-        let needed: Vec<String> = needed.into_iter().map(str::to_string).collect();
-        self.program.functions.retain(|name, _| needed.iter().any(|needed| **needed == **name));
+        let needed = self.program.reachable([only.as_str().into()]);
+        self.program.functions.retain(|name, _| needed.contains(name));
         for (name, function) in &mut self.program.functions {
             function.is_entry = **name == *only;
         }
@@ -346,13 +369,6 @@ impl Session {
         }
         rooms::check(&self.program, pass).map_err(|problem| vec![internal(format!("`{pass}` gave a wrong program: {problem}"))])
     }
-}
-
-fn each_call(expr: &crate::ir::Expr, f: &mut dyn FnMut(&str)) {
-    if let crate::ir::Term::Call(name, _) = expr.term() {
-        f(name);
-    }
-    expr.term().each_child(&mut |child| each_call(child, f));
 }
 
 /// An error of the compiler itself.

@@ -40,8 +40,8 @@ const LOOP: &str = "an array is made by `build n (fun i -> …)` or `vectorMap v
 const DECLARATION: &str = "a declaration is `let f (x: Double) (v: Vector<n>) = …`";
 const OPEN: &str = "the library is always there; `open \"geometry.smooth\"` brings another file's declarations";
 const COMMENT: &str = "a comment begins with `//`, or stands between `(*` and `*)`";
-const CASES: &str = "write `if n = 0 then … elif n = 1 then … else …`; tuples are taken apart by `let (a, b) = …`";
-const TEXT: &str = "values are numbers, truth values, arrays, tuples and records; text stands in comments";
+const CASES: &str = "write `match e with | Circle r -> … | _ -> …`";
+const TEXT: &str = "values are numbers, truth values, arrays, tuples, records and cases; text stands in comments";
 const OUTPUT: &str = "results are what entries give: `smoothc eval FILE ENTRY` prints them, with `--trace` each step too";
 const ARRAY: &str = "a vector of Doubles is `Vector<n>`, a matrix `Matrix<n, m>`, other arrays are `Array<T, n>`";
 const IF: &str = "write `if condition then a else b`";
@@ -62,17 +62,11 @@ pub const PHRASES: &[Phrase] = &[
         "`update a i x` is the array a with x as element i; a state is handed on by `ifold (fun state i -> …) start n`; less than \
          minus b is `a < -b`",
     ),
-    row(Place::Anywhere, "match NAME with", "there is no `match`", CASES),
+    row(Place::Operand, "when", "rows have no conditions", "write `| Some x -> if x > 0.0 then … else …`"),
     row(Place::Anywhere, "printfn TEXT", "there is no output", OUTPUT),
     row(Place::Anywhere, "printf TEXT", "there is no output", OUTPUT),
     row(Place::Line, "print (", "there is no output", OUTPUT),
     row(Place::Line, "print TEXT", "there is no output", OUTPUT),
-    row(
-        Place::Anywhere,
-        "()",
-        "there is no `()`",
-        "a function takes values, `f x`; what takes none is a constant, `let c = 1.0`, and is used as `c`",
-    ),
     row(Place::Anywhere, ">> NAME", "functions are not composed", "write `fun x -> g (f x)`, or `x |> f |> g`"),
     row(Place::Anywhere, "<|", "there is no `<|`", "write `f (g x)`, or `g x |> f`"),
     row(Place::Operand, "::", "arrays are not made by `::`", "an array is `[a, b, c]`, or `build n (fun i -> …)`"),
@@ -154,9 +148,9 @@ pub const PHRASES: &[Phrase] = &[
     row(Place::Margin, "--", "`--` begins no comment", COMMENT),
     row(Place::Anywhere, "$", "there is no `$`", "write `f (g x)`, or `g x |> f`"),
     row(Place::Anywhere, "/=", "`/=` is written `<>`", "inequality is `a <> b`"),
+    row(Place::Array, "|", "arrays are not made so", "an array is made by `build n (fun i -> …)` or `vectorMap v (fun x -> …)`"),
     row(Place::Anywhere, "case NAME of", "there is no `case`", CASES),
     row(Place::Operand, "where", "there is no `where`", "names are bound before they are used: `let y = …` on a line above"),
-    row(Place::Anywhere, "|", "there is no `|`", "`a || b` is or; alternatives are `if a then x elif b then y else z`"),
     row(Place::Anywhere, "'", "there are no texts", TEXT),
     row(Place::Anywhere, "TEXT", "there are no texts", TEXT),
 ];
@@ -189,8 +183,8 @@ const TYPES: &[(&str, &str)] = &[
     ("String", TEXT),
     ("str", TEXT),
     ("char", TEXT),
-    ("unit", "every function has a value; a tuple of several is `A * B`"),
-    ("void", "every function has a value; a tuple of several is `A * B`"),
+    ("unit", "the type of `()` is `Unit`"),
+    ("void", "every function has a value; that of nothing, `()`, has the type `Unit`"),
     ("Tuple", "a tuple's type is `A * B`"),
     ("Fin", "an index below n is `Index<n>`"),
 ];
@@ -274,8 +268,11 @@ const NAMES: &[(&str, &str)] = &[
     ("coth", "write `1.0 / tanh x`"),
     ("exp10", "write `10.0 ** x`"),
     ("M_PI", "the constant is `pi`"),
-    ("None", "every expression has a value; there is no empty one"),
-    ("null", "every expression has a value; there is no empty one"),
+    ("None", "declare `type Option = | None | Some of Double`"),
+    ("Some", "declare `type Option = | None | Some of Double`"),
+    ("Just", "declare `type Option = | None | Some of Double`"),
+    ("Nothing", "declare `type Option = | None | Some of Double`"),
+    ("null", "what may be missing is a case: `type Option = | None | Some of Double`"),
     ("print", "there is no output: a program's results are what its entries give"),
     ("printf", "there is no output: a program's results are what its entries give"),
     ("printfn", "there is no output: a program's results are what its entries give; `smoothc eval --trace` shows what is computed"),

@@ -22,6 +22,8 @@
 //! | `trace` | the interpreter's record of a run → lines of text, and the backward pass over them |
 //! | `mode` | core → core: each derivative forward by columns, or backwards |
 //! | `ad` | core → core without `dual` and `vjp` |
+//! | `linear` | core functions → their derivatives as linear maps, for `--dump linear` |
+//! | `cl` | core functions → arrows without variables and back, and their derivatives, for `--dump cl` |
 //! | `rewrite` | core → core by named rules and a schedule |
 //! | `lower` | core → loop program in destination-passing style |
 //! | `loops` | loop program → loop program: passes over loops, and how much workspace they need |
@@ -29,6 +31,8 @@
 //! | `toolchain` | runs the C and Futhark compilers and calls what they made |
 //! | `explain` | a recorded derivation → text, or a page of HTML |
 //! | `driver` | the list of passes; sees all rooms |
+//! | `compiler` | smoothc for other programs of Rust: `Compiler`, and `build` for build scripts |
+//! | `lsp` | messages of an editor → what it shows of a program: the language server |
 //! | `cli` | one file a subcommand; the only place that reads files, prints and exits |
 //! | `source` | files and places in them |
 //! | `real` | `f64` or `f32`, as emitted code spells it |
@@ -52,15 +56,19 @@
 
 pub mod ad;
 pub mod budget;
+pub mod cl;
 pub mod cli;
+pub mod compiler;
 pub mod diagnostic;
 pub mod driver;
 pub mod elsewhere;
 pub mod emit;
 pub mod explain;
 pub mod ir;
+pub mod linear;
 pub mod loops;
 pub mod lower;
+pub mod lsp;
 pub mod mode;
 pub mod real;
 pub mod rewrite;
@@ -70,3 +78,5 @@ pub mod syntax;
 pub mod toolchain;
 pub mod trace;
 pub mod types;
+
+pub use compiler::{Compiler, build};

@@ -3,6 +3,7 @@
 //! In: the text of each file a compilation reads. Out: [`Span`]s, byte ranges that every stage carries
 //! along, and the line a diagnostic underlines.
 
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 /// A byte range in one file of a [`SourceMap`]; `Span::NONE` for terms that the compiler made.
@@ -11,13 +12,20 @@ pub struct Span {
     pub file: u32,
     pub start: u32,
     pub end: u32,
+    /// Of a term: it is a whole derivative form, or what differentiation made of one.
+    pub is_derivative: bool,
 }
 
 impl Span {
-    pub const NONE: Span = Span { file: u32::MAX, start: 0, end: 0 };
+    pub const NONE: Span = Span { file: u32::MAX, start: 0, end: 0, is_derivative: false };
 
     pub fn new(file: u32, start: usize, end: usize) -> Span {
-        Span { file, start: start as u32, end: end as u32 }
+        Span { file, start: start as u32, end: end as u32, is_derivative: false }
+    }
+
+    /// The place of a derivative form.
+    pub fn of_derivative(self) -> Span {
+        Span { is_derivative: true, ..self }
     }
 
     pub fn is_none(self) -> bool {
@@ -29,7 +37,7 @@ impl Span {
         if self.is_none() || self.file != other.file {
             return if self.is_none() { other } else { self };
         }
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span { start: self.start.min(other.start), end: self.end.max(other.end), ..self }
     }
 }
 
@@ -62,5 +70,33 @@ impl SourceMap {
         let before = self.file(span)?.text.get(..span.start as usize)?;
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
+    }
+}
+
+/// One spelling for each path, without looking at the disk: `a/./b/../c` is `a/c`.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(normal.components().next_back(), Some(Component::Normal(_))) => {
+                normal.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::ParentDir | Component::Normal(_) => normal.push(part),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_one_name() {
+        for (path, name) in [("./a.smooth", "a.smooth"), ("a/../b", "b"), ("../a", "../a"), ("a/./b/../../c", "c"), ("/a/../../b", "/../b")]
+        {
+            assert_eq!(normal(Path::new(path)), Path::new(name), "{path}");
+        }
     }
 }

@@ -30,7 +30,7 @@ fn numbers(text: &str) -> Vec<f64> {
 }
 
 fn rows() -> Vec<Row> {
-    let page = include_str!("../docs/conventions.md");
+    let page = include_str!("../docs/conventions.md").split("\n## ").next().unwrap_or_default();
     let lines = page.lines().filter(|line| line.starts_with("| `"));
     let rows = lines.map(|line| {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(|cell| cell.trim()).collect();

@@ -16,7 +16,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use smoothc::driver::{Options, Schedule, Session};
+use smoothc::ir::eval::{Value, eval};
 use smoothc::ir::print;
+use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 use support::{snapshot, sources};
 
@@ -144,4 +146,94 @@ fn bound_names_do_not_matter_and_free_ones_do() {
     assert_ne!(words("fun i j -> v[i]"), words("fun i j -> v[j]"));
     assert_eq!(words("let p = a in p.1"), words("let q = a in q.1"));
     assert_ne!(words("let p = a in p.1"), words("let q = a in q.0"));
+}
+
+/// The optimised core of the entry `f` in forward mode.
+fn forward(text: &str, schedule: &str) -> String {
+    let options = Options { schedule: Schedule::Named(schedule.into()), mode: Mode::Forward, ..Options::default() };
+    let mut session = Session::new("f.smooth", text, options);
+    if let Err(problems) = session.run_to("rewrite", &mut sources::open) {
+        panic!("{}", sources::drawn(&problems, &session));
+    }
+    print::expr(&session.entry("f").expect("an entry").body)
+}
+
+#[test]
+fn nested_accumulators_lose_the_loop_over_the_direction() {
+    let text = "let loss (A: Matrix<n, m>) (u: Vector<n>) (v: Vector<m>) : Double =
+  ifold (fun s i -> ifold (fun t j -> let d = A[i][j] - u[i] * v[j] in t + d * d) s m) 0.0 n
+
+let f (A: Matrix<n, m>) (u: Vector<n>) (v: Vector<m>) : Vector<n> = gradient (fun u -> loss A u v) u
+";
+    with_large_stack(|| {
+        for schedule in SCHEDULES {
+            let core = forward(text, schedule);
+            let deepest = core.split("build n").nth(1).map_or(0, |body| body.matches("ifold").count());
+            assert!(deepest <= 1 && !core.contains("if "), "{schedule}: {core}");
+        }
+    });
+}
+
+#[test]
+fn a_rotation_has_one_cosine_in_its_residuals_and_one_in_their_jacobian() {
+    with_large_stack(|| {
+        let path = "examples/bundle_adjustment.smooth";
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("readable");
+        for schedule in SCHEDULES {
+            let core = optimised(path, &text, schedule).print("rewrite");
+            assert_eq!(core.matches("cos ").count(), 2, "{schedule}: {core}");
+        }
+    });
+}
+
+#[test]
+fn paper_has_the_rules_of_figure_8_and_those_it_calls_needed() {
+    let text = include_str!("../src/rewrite/schedules/paper.strategy");
+    let word = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
+    let list = |name: &str| -> Vec<&str> {
+        let (_, rest) = text.split_once(&format!("let {name} =")).expect("the list");
+        let end = rest.find("\nlet").into_iter().chain(rest.find("\n\n")).min().expect("its end");
+        rest[..end].split(word).filter(|name| !name.is_empty()).collect()
+    };
+    let lists = ["identities", "of-tuples", "of-loops"];
+    let parts = |name| if lists.contains(&name) { list(name) } else { vec![name] };
+    let needed: Vec<&str> = list("needed").into_iter().flat_map(parts).collect();
+    for name in text.lines().filter(|line| !line.starts_with("//")).flat_map(|line| line.split(word)) {
+        let Some(rule) = smoothc::rewrite::rules::named(name) else { continue };
+        assert!(rule.source.starts_with("001 Fig. 8") || needed.contains(&name), "{name} is of {}", rule.source);
+    }
+    for name in needed {
+        let rule = smoothc::rewrite::rules::named(name).unwrap_or_else(|| panic!("{name} is no rule"));
+        assert!(!rule.source.starts_with("001 Fig. 8"), "{name} is printed there");
+    }
+}
+
+/// Rules that bind variables, recursion and `differentiated`, as a schedule for a program.
+const MINE: &str = "
+rule my-get-build : (build n f)[i] -> f i
+rule my-let-subst : let x = a in f x -> f a if count x <= 1 in f
+let rec everywhere (s) = try (some (everywhere s)) ; try (s ; everywhere s)
+let main = try (differentiated (innermost (beta <+ project <+ length-size))) ; everywhere (my-get-build <+ my-let-subst) ; everywhere length-size
+";
+
+#[test]
+fn a_file_with_rules_of_its_own_is_a_schedule() {
+    let text = "let plain (v: Vector<n>) : Vector<n> = vectorMap v (fun x -> x * 1.0)
+
+let slope (v: Vector<n>) : Vector<n> = gradient (fun v -> ifold (fun s i -> let x = v[i] in s + (build (i + 1) (fun j -> x * 1.0))[i]) 0.0 n) v
+";
+    with_large_stack(|| {
+        let schedule = Schedule::Text { name: "mine.strategy".into(), text: MINE.into() };
+        let options = Options { schedule, mode: Mode::Reverse, ..Options::default() };
+        let mut session = Session::new("f.smooth", text, options);
+        if let Err(problems) = session.run_to("rewrite", &mut sources::open) {
+            panic!("{}", sources::drawn(&problems, &session));
+        }
+        let core = |name: &str| print::expr(&session.entry(name).expect("an entry").body);
+        assert!(!core("plain").contains("let "), "{}", core("plain"));
+        assert!(!core("slope").contains("let "), "{}", core("slope"));
+        let two = || Value::vector(&[3.0, 4.0]);
+        let found = eval(&session.program, "slope", vec![two()]).expect("a value").value;
+        assert_eq!(format!("{found:?}"), format!("{:?}", Value::vector(&[1.0, 1.0])));
+    });
 }

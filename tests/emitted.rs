@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use serde_json::{Value, json};
+
 const PROGRAM: &str = "open \"more.smooth\"\n/// Scaled.\nlet f (m: Matrix<r, 2>) (a: Double) (k: Index) (b: Bool) : Array<Double * Index, r> = \
                        build (length m) (fun i -> (twice (m[i][0] * a), if b then k else i))\nlet c = [1.0, 2.0]\n";
 
@@ -28,6 +30,11 @@ fn folder() -> tempfile::TempDir {
 
 fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).expect("writes");
+}
+
+/// An array in a manifest's description of a call.
+fn array(length: impl Into<Value>, element: Value) -> Value {
+    json!({"kind": "array", "length": length.into(), "element": element})
 }
 
 fn first_line(folder: &Path, words: &[&str]) -> String {
@@ -141,7 +148,8 @@ fn a_manifest_describes_the_entries() {
         let hash = manifest["source_hash"].take();
         assert_eq!(hash.as_str().map(str::len), Some(16));
         let value = |name: &str, ty: &str, shape: &[&str]| serde_json::json!({"name": name, "type": ty, "shape": shape});
-        let wanted = serde_json::json!({
+        let leaf = |kind: &str, name: &str| json!({"kind": kind, "parameter": name});
+        let wanted = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "source": "p.smooth",
             "source_hash": null,
@@ -154,6 +162,25 @@ fn a_manifest_describes_the_entries() {
                     "workspace": "my_f_workspace"
                 },
                 {"name": "my_c", "doc": "", "sizes": [], "parameters": [], "results": [value("out", "double", &["2"])], "workspace": "my_c_workspace"}
+            ],
+            "opened": ["more.smooth"],
+            "calls": [
+                {
+                    "entry": "my_f", "source_name": "f",
+                    "signature": "let f (m: Matrix<r, 2>) (a: Double) (k: Index) (b: Bool) : Array<Double * Index, r>",
+                    "parameters": [
+                        {"name": "m", "value": array("r", array(2, leaf("double", "m")))},
+                        {"name": "a", "value": leaf("double", "a")},
+                        {"name": "k", "value": leaf("index", "k")},
+                        {"name": "b", "value": leaf("bool", "b")}
+                    ],
+                    "result": array("r", json!({"kind": "tuple", "parts": [leaf("double", "out_0"), leaf("index", "out_1")]})),
+                    "needs_workspace": false
+                },
+                {
+                    "entry": "my_c", "source_name": "c", "signature": "let c : Vector<2>", "parameters": [],
+                    "result": array(2, leaf("double", "out")), "needs_workspace": false
+                }
             ]
         });
         assert_eq!(manifest, wanted);
@@ -163,6 +190,59 @@ fn a_manifest_describes_the_entries() {
     }
     std::fs::rename(folder.path().join("p.smooth"), folder.path().join("own.json")).expect("renames");
     assert_eq!(smoothc(folder.path(), &["emit", "own.json", "-o", "p.c", "--manifest", "own.json"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_manifest_names_opened_files_from_the_programs_folder() {
+    let folder = folder();
+    std::fs::create_dir_all(folder.path().join("a/b")).expect("folders");
+    write(folder.path(), "a/b/near.smooth", "open \"../../more.smooth\"\nlet four (x: Double) = twice (twice x)\n");
+    write(folder.path(), "a/m.smooth", "open \"b/near.smooth\"\nlet g (x: Double) = four x\n");
+    let whole = folder.path().join("a/m.smooth");
+    for path in ["a/m.smooth", "./a/b/../m.smooth", whole.to_str().expect("text")] {
+        let output = smoothc(folder.path(), &["emit", path, "-o", "m.c", "--manifest", "m.json"]);
+        assert!(output.status.success(), "{}", errors(&output));
+        let read = std::fs::read_to_string(folder.path().join("m.json")).expect("is there");
+        let manifest: Value = serde_json::from_str(&read).expect("JSON");
+        assert_eq!(manifest["opened"], json!(["b/near.smooth", "../more.smooth"]), "{path}");
+    }
+}
+
+/// Records, sizes that are parameters, and lengths that are computed.
+#[test]
+fn a_manifest_says_how_values_become_parameters() {
+    let folder = folder();
+    let text = "type Box<n> = { sides: Vector<n>; scale: Double }\ntype One = { only: Vector<2> }\n\
+                let f' (b: Box<n>) (k: Index) (w: Vector<k>) (at: Index<n>) (one: One) ((low, high): Double * Double) : (Box<n> * Vector<2 * n + k>) = \
+                (b, build (2 * n + k) (fun i -> low + high + one.only[0] + w[0] + b.sides[at] * double i))\n\
+                let halves (v: Vector<n>) (k: Index) = build (max (n / 2) (k - 1)) (fun i -> double i)\n";
+    write(folder.path(), "q.smooth", text);
+    let output = smoothc(folder.path(), &["emit", "-q", "q.smooth", "-o", "q.c", "--manifest", "q.json"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    let read = std::fs::read_to_string(folder.path().join("q.json")).expect("is there");
+    let manifest: Value = serde_json::from_str(&read).expect("JSON");
+    let leaf = |name: &str| json!({"kind": "double", "parameter": name});
+    let record = |record: &str, fields: Value| json!({"kind": "record", "record": record, "fields": fields});
+    let boxed = |start: &str| {
+        let sides = json!({"name": "sides", "value": array("n", leaf(&format!("{start}_sides")))});
+        record("Box", json!([sides, {"name": "scale", "value": leaf(&format!("{start}_scale"))}]))
+    };
+    let call = &manifest["calls"][0];
+    assert_eq!((&call["entry"], &call["source_name"]), (&json!("f_prime"), &json!("f'")));
+    let parameters = json!([
+        {"name": "b", "value": boxed("b")},
+        {"name": "k", "value": {"kind": "index", "parameter": "k"}},
+        {"name": "w", "value": array("k", leaf("w"))},
+        {"name": "at", "value": {"kind": "index", "parameter": "at", "below": "n"}},
+        {"name": "one", "value": record("One", json!([{"name": "only", "value": array(2, leaf("one_only"))}]))},
+        {"name": "arg6", "value": {"kind": "tuple", "parts": [leaf("low"), leaf("high")]}}
+    ]);
+    assert_eq!(call["parameters"], parameters);
+    let length = json!(["+", "k", ["*", 2, "n"]]);
+    assert_eq!(call["result"], json!({"kind": "tuple", "parts": [boxed("out_0"), array(length, leaf("out_1"))]}));
+    assert_eq!(manifest["entries"][0]["sizes"], json!(["n", "k"]));
+    let length = json!(["max", ["/", "n", 2], ["-", "k", 1]]);
+    assert_eq!(manifest["calls"][1]["result"], array(length, leaf("out")));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn interpreted(session: &Session, case: &Case) -> Result<(), String> {
         (_, Err(found)) => Err(format!("{}: fails with {found}", case.line)),
         (Wanted::Value(None), Ok(_)) => Ok(()),
         (Wanted::Value(Some(wanted)), Ok((known, _))) => {
-            if engine::is_json(&known, wanted) {
+            if engine::is_json(&known, &engine::plain(session, &case.entry, wanted)) {
                 Ok(())
             } else {
                 Err(format!("{}: found {:?}", case.line, known.value.columns))
@@ -140,7 +140,7 @@ fn run_calls_an_entry_of_every_example() {
         let found = loaded.call(&arguments.values, &arguments.bindings).map_err(|problem| problem.message)?;
         let known = engine::Known { value: found, largest: 1e3 };
         match &case.wanted {
-            Wanted::Value(Some(wanted)) if !engine::is_json(&known, wanted) => {
+            Wanted::Value(Some(wanted)) if !engine::is_json(&known, &engine::plain(&session, &case.entry, wanted)) => {
                 Err(format!("{}: found {:?}", case.line, known.value.columns))
             }
             Wanted::Value(_) | Wanted::Failure(_) | Wanted::Differences { .. } => Ok(()),

@@ -369,3 +369,23 @@ fn every_command_takes_a_strategy_file() {
     printed(&["build", &file, "-o", &object]);
     assert!(std::path::Path::new(&object).exists());
 }
+
+#[test]
+fn a_law_that_binds_variables_says_what_held_it_back() {
+    let text = "let f (v: Vector<n>) (x: Double) =\n  let y = sin x\n  ifold (fun s i -> s + v[i] * y) 0.0 n + y\n";
+    let rules = "rule factor : ifold (fun s i -> s + c * f i) 0.0 n -> c * ifold (fun s i -> s + f i) 0.0 n
+rule subst : let x = a in f x -> f a if count x <= 1 in f
+let main = try (innermost (factor <+ subst))
+";
+    with_large_stack(|| {
+        let options =
+            Options { schedule: Schedule::Text { name: "own.strategy".into(), text: rules.into() }, record: true, ..Options::default() };
+        let mut session = Session::new("f.smooth", text, options);
+        session.run_to("rewrite", &mut sources::open).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let (_, derivation) = session.derivation.as_ref().expect("recorded");
+        let said: Vec<String> =
+            derivation.phases.iter().flat_map(|phase| &phase.refusals).map(|(_, refusal)| refusal.why.clone()).collect();
+        assert!(said.iter().any(|why| why.starts_with("`c` of the law stands for no term")), "{said:?}");
+        assert!(said.contains(&"`count x <= 1 in f` does not hold".to_string()), "{said:?}");
+    });
+}

@@ -145,7 +145,9 @@ const BEYOND_GENERATED: [(u64, &str); 17] = [
 fn gradients_of_generated_programs_are_cheap() {
     let setting = |name, default| asked::number(name).unwrap_or(default);
     let (count, first) = (setting("SMOOTHC_CASES", 300), setting("SMOOTHC_SEED", 0));
-    let seeds: Vec<u64> = (first..first + count).collect();
+    // a loop that data ends keeps a fixed number of states, and is no subject of the law
+    let has_recursion = |seed: u64| grow::program(seed, "f", false).text().contains("let rec");
+    let seeds: Vec<u64> = (first..first + count).filter(|seed| !has_recursion(*seed)).collect();
     let found = Mutex::new(Found::default());
     tools::each(&seeds, |seed| {
         let text = grow::program(*seed, "f", false).text();

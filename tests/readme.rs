@@ -55,7 +55,9 @@ fn folder(parts: &[Part]) -> tempfile::TempDir {
         std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
         std::fs::copy(&path, to).expect("copies");
     }
-    std::fs::copy(Path::new(ROOT).join("src/rewrite/schedules/default.strategy"), folder.path().join("default.strategy")).expect("copies");
+    for name in ["default.strategy", "paper.strategy"] {
+        std::fs::copy(Path::new(ROOT).join("src/rewrite/schedules").join(name), folder.path().join(name)).expect("copies");
+    }
     for part in parts {
         let Part::Block { info, body } = part else { continue };
         let Some((_, name)) = info.split_once(' ') else { continue };
@@ -203,7 +205,7 @@ fn paths_in_the_documents_exist() {
     let pages = pages.iter().filter_map(|path| path.strip_prefix(ROOT).ok()?.to_str());
     for document in ["README.md", "ARCHITECTURE.md"].into_iter().chain(pages) {
         for path in quoted(&read(document)) {
-            let roots = "src/ examples/ tests/ runtime/ templates/ snapshots/ scripts/ docs/ benches/ .ci/";
+            let roots = "src/ examples/ tests/ runtime/ templates/ snapshots/ scripts/ docs/ benches/ .ci/ python/";
             let is_path = roots.split(' ').any(|root| path.starts_with(root));
             assert!(!is_path || Path::new(ROOT).join(&path).exists(), "{document} names {path}");
         }

@@ -230,6 +230,20 @@ const RULES: &[(&str, &str, &str)] = &[
     ("fold-zero", "ifold (fun s i -> s + v[i]) z 0", "z"),
     ("fold-unroll", "ifold (fun s i -> s * x) z 2", "let s_1 = ifold (fun s i -> s * x) z 1 in s_1 * x"),
     ("fold-unroll", "ifold (fun s i -> s * x) z 200", ""),
+    (
+        "fold-unroll",
+        "ifold (fun s i -> s * v[i]) z (length v + 1)",
+        "let s_1 = ifold (fun s i -> s * v[i]) z (length v) in s_1 * v[length v]",
+    ),
+    ("fold-unroll", "ifold (fun s i -> s * x) z (length v + 2)", "let s_1 = ifold (fun s i -> s * x) z (length v + 1) in s_1 * x"),
+    ("fold-unroll", "ifold (fun s i -> s * x) z (k + 1)", ""),
+    ("anf", "sin x * (y + z)", "let t = sin x in let t_1 = y + z in t * t_1"),
+    ("anf", "x * y", ""),
+    (
+        "bottomup (try anf) ; innermost (let-flatten <+ let-float <+ let-merge)",
+        "sin (x + y) * (x + y)",
+        "let t = x + y in let t_1 = sin t in t_1 * t",
+    ),
     ("fold-id", "ifold (fun s i -> s) z 5", "z"),
     ("fold-id", "ifold (fun s i -> s) z n", "check 0 <= n else NEGATIVE in z"),
     ("fold-one-hot", "ifold (fun s i -> if i = 2 then s + v[i] else s) z 5", "let s = z in let i = 2 in s + v[i]"),
@@ -480,6 +494,45 @@ const COMBINATORS: &[(&str, &str, &str)] = &[
     ("let twice (s) = s ; s\nlet main = twice mul-one", "x * 1.0 * 1.0", "x"),
     ("let a = mul-one\nlet b = topdown a", "sin (x * 1.0)", "sin x"),
     ("let main = mul-one\nlet other = add-zero", "x * 1.0", "x"),
+    // definitions that use themselves
+    ("let rec down (s) = s <+ one (down s)\nlet main = down mul-one", "sin (x * 1.0) + y * 1.0", "sin x + y * 1.0"),
+    ("let rec down (s) = s <+ one (down s)\nlet main = down mul-one", "x", ""),
+    ("let rec again (s) = try (s ; again s)\nlet main = again mul-one", "x * 1.0 * 1.0 * 1.0", "x"),
+    ("let rec up (s) = all (up s) ; try s\nlet main = up (mul-one <+ add-zero)", "sin (x * 1.0 + 0.0) * 1.0", "sin x"),
+    ("let rec leaves = one leaves <+ fail\nlet main = try leaves", "x + y", "x + y"),
+    ("let rec either (a) (b) = a <+ one (either b a)\nlet main = either mul-one add-zero", "sin (x + 0.0)", "sin x"),
+    ("let rec either (a) (b) = a <+ one (either b a)\nlet main = either add-zero mul-one", "sin (x + 0.0)", ""),
+    ("let rec inner (s) = innermost s\nlet main = inner (mul-one <+ add-zero)", "sin (x * 1.0 + 0.0) * 1.0", "sin x"),
+    ("let both (a) (b) = a ; b\nlet rec f (s) = both s (try (f s))\nlet main = f mul-one", "x * 1.0 * 1.0", "x"),
+    // one subterm of one form
+    ("build.body mul-one", "build n (fun i -> x * 1.0)", "build n (fun i -> x)"),
+    ("build.body mul-one", "x * 1.0", ""),
+    ("build.count mul-one", "build (k * 1) (fun i -> x * 1.0)", "build k (fun i -> x * 1.0)"),
+    ("ifold.step add-zero", "ifold (fun s i -> s + 0.0) (z + 0.0) 5", "ifold (fun s i -> s) (z + 0.0) 5"),
+    ("ifold.init add-zero", "ifold (fun s i -> s + 0.0) (z + 0.0) 5", "ifold (fun s i -> s + 0.0) z 5"),
+    ("ifold.count mul-one", "ifold (fun s i -> s + 1.0) z (k * 1)", "ifold (fun s i -> s + 1.0) z k"),
+    ("let.value mul-one", "let y = sin x * 1.0 in y * 1.0", "let y = sin x in y * 1.0"),
+    ("let.body mul-one", "let y = sin x * 1.0 in y * 1.0", "let y = sin x * 1.0 in y"),
+    ("if.condition mul-one", "if x < y then x * 1.0 else y", ""),
+    ("if.condition (one mul-one)", "if x < y * 1.0 then x else y", "if x < y then x else y"),
+    ("if.then mul-one", "if x < y then x * 1.0 else y * 1.0", "if x < y then x else y * 1.0"),
+    ("if.else mul-one", "if x < y then x * 1.0 else y * 1.0", "if x < y then x * 1.0 else y"),
+    ("get.array build-eta", "(build (length v) (fun i -> v[i]))[k * 1]", "v[k * 1]"),
+    ("get.index mul-one", "v[k * 1]", "v[k]"),
+    ("call.argument mul-one", "f (x * 1.0)", "f x"),
+    ("call.argument mul-one", "max x (y * 1.0)", "max x y"),
+    ("call.argument mul-one", "x + y * 1.0", ""),
+    (
+        "build.body (ifold.step (try add-zero))",
+        "build n (fun i -> ifold (fun s j -> s + 0.0) 1.0 9)",
+        "build n (fun i -> ifold (fun s j -> s) 1.0 9)",
+    ),
+    // what is known in the subterm is known to the rules there
+    ("if.then if-true", "if x < y then (if true then a else b) else c", "if x < y then a else c"),
+    // the parts that came from derivative forms
+    ("differentiated (innermost (simplify <+ signs))", "derivative (fun x -> x * x) y * 1.0 + z * 1.0", "2.0 * y * 1.0 + z * 1.0"),
+    ("differentiated id", "x * 1.0", ""),
+    ("try (differentiated fail)", "derivative (fun x -> x) y", "snd (let y_1 = y in (y_1, 1.0))"),
     // functions that were made for their arguments are written out
     ("id", "vectorMap v f", "build (length v) (fun i -> f v[i])"),
     (
@@ -514,6 +567,70 @@ const OWN_RULES: &[(&str, &str, &str)] = &[
     ("rule eq : a = a -> 2 > 1 if exact a\ntopdown eq", "length x = length x && x[0] > 1.0", "2.0 > 1.0 && x[0] > 1.0"),
 ];
 
+/// Rules that bind variables.
+const BINDING_RULES: &[(&str, &str, &str)] = &[
+    ("rule my-get-build : (build n f)[i] -> f i\nmy-get-build", "(build 5 (fun i -> v[i] * double i))[k]", "v[k] * double k"),
+    ("rule my-get-build : (build n (fun j -> f j))[i] -> f i\nmy-get-build", "(build 5 (fun i -> v[i] * double i))[k]", "v[k] * double k"),
+    ("rule my-let-subst : let x = a in f x -> f a if count x <= 1 in f\nmy-let-subst", "let x = sin y in x * 2.0", "sin y * 2.0"),
+    ("rule my-let-subst : let x = a in f x -> f a if count x <= 1 in f\nmy-let-subst", "let x = sin y in x * x", ""),
+    ("rule my-let-subst : let x = a in f x -> f a if count x = 2 in f\nmy-let-subst", "let x = sin y in x * x", "sin y * sin y"),
+    ("rule my-let-dead : let x = a in e -> e\nmy-let-dead", "let x = sin y in y * 2.0", "y * 2.0"),
+    ("rule my-let-dead : let x = a in e -> e\nmy-let-dead", "let x = sin y in y * x", ""),
+    ("rule my-let-dead : let x = a in e -> e if x is not free in e\nmy-let-dead", "let x = sin y in y * 2.0", "y * 2.0"),
+    ("rule my-let-dead : let x = a in f x -> f a if x is not free in f\nmy-let-dead", "let x = sin y in y * x", ""),
+    ("rule my-let-dead : let x = a in f x -> f a if x is not free in f and total a\nmy-let-dead", "let x = v[9] in y", ""),
+    (
+        "rule my-flatten : let x = (let y = a in f y) in g x -> let y = a in let x = f y in g x\nmy-flatten",
+        "let x = (let y = a * b in y + y) in x * x",
+        "let y = a * b in let x = y + y in x * x",
+    ),
+    // nothing is captured: the outer i stays itself in the loop over another i
+    (
+        "rule my-get-build : (build n f)[i] -> f i\ntopdown my-get-build",
+        "build 4 (fun i -> (build 5 (fun j -> build 6 (fun i -> v[i] + w[j])))[i])",
+        "build 4 (fun i -> build 6 (fun i_1 -> v[i_1] + w[i]))",
+    ),
+    (
+        "rule my-swap : build n (fun i -> build m (fun j -> f i j)) -> build m (fun j -> build n (fun i -> f j i))\nmy-swap",
+        "build 4 (fun a -> build 5 (fun b -> double a - double b))",
+        "build 5 (fun j -> build 4 (fun i -> double j - double i))",
+    ),
+    ("rule my-eta : build (length a) (fun i -> a[i]) -> a\nmy-eta", "build (length v) (fun i -> v[i])", "v"),
+    ("rule my-eta : build (length a) (fun i -> a[i]) -> a\nmy-eta", "build (length v) (fun i -> w[i])", ""),
+    ("rule my-fold-id : ifold (fun s i -> s) z n -> z\nmy-fold-id", "ifold (fun a k -> a) (x + y) 9", "x + y"),
+    ("rule my-fold-id : ifold (fun s i -> s) z n -> z\nmy-fold-id", "ifold (fun a k -> x) (x + y) 9", ""),
+    (
+        "rule my-hoist : ifold (fun s i -> s + c * f i) 0.0 n -> c * ifold (fun s i -> s + f i) 0.0 n\nmy-hoist",
+        "ifold (fun t k -> t + sin x * v[k]) 0.0 9",
+        "sin x * ifold (fun s i -> s + v[i]) 0.0 9",
+    ),
+    (
+        "rule my-hoist : ifold (fun s i -> s + c * f i) 0.0 n -> c * ifold (fun s i -> s + f i) 0.0 n\nmy-hoist",
+        "ifold (fun t k -> t + v[k] * v[k]) 0.0 9",
+        "",
+    ),
+    ("rule my-unroll : ifold f z 2 -> f (f z 0) 1\nmy-unroll", "ifold (fun s i -> s * v[i]) z 2", "z * v[0] * v[1]"),
+    (
+        "rule my-map : build n (fun i -> f i * c) -> let t = c in build n (fun i -> f i * t)\nmy-map",
+        "build n (fun i -> v[i] * exp x)",
+        "let t = exp x in build n (fun i -> v[i] * t)",
+    ),
+    ("rule my-keep : build n f -> build n f\nmy-keep", "build 4 (fun row -> double row)", "build 4 (fun row -> double row)"),
+    ("rule my-keep : ifold f z n -> ifold f z n\nmy-keep", "ifold (fun t k -> t + v[k]) x 4", "ifold (fun t k -> t + v[k]) x 4"),
+    // the same function twice, its variable called otherwise
+    (
+        "rule my-pair : (build n f, build n f) -> let t = build n f in (t, t)\nmy-pair",
+        "(build 3 (fun i -> v[i]), build 3 (fun j -> v[j]))",
+        "let t = build 3 (fun i -> v[i]) in (t, t)",
+    ),
+    // in the engine, on a let and under one
+    (
+        "rule my-let-subst : let x = a in f x -> f a if count x <= 1 in f\ninnermost my-let-subst",
+        "sin (let x = cos y in let z = x + 1.0 in z * 2.0)",
+        "sin ((cos y + 1.0) * 2.0)",
+    ),
+];
+
 const ERRORS: &[(&str, &str, &str, &str)] = &[
     ("topdown mul-on", "x", "E0127", "did you mean `mul-one`?"),
     ("topdwn mul-one", "x", "E0127", "did you mean `topdown`?"),
@@ -529,13 +646,27 @@ const ERRORS: &[(&str, &str, &str, &str)] = &[
     ("rule r : a + a -> a if atomc a\nr", "x", "E0118", "did you mean `atomic`?"),
     ("rule r : a + a\nr", "x", "E0118", "write `left -> right if condition`"),
     ("rule r : a + -> a\nr", "x", "E0101", ""),
-    ("rule r : build n f -> 1\nr", "x", "E0119", "laws are made of operators"),
-    ("rule r : build n (fun i -> a) -> a\nr", "x", "E0119", "laws are made of operators"),
-    ("rule r : let x = a in b -> b\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : build n f -> 1\nr", "x", "E0119", "give both sides one type"),
+    ("rule r : build n (fun i -> a) -> a\nr", "x", "E0119", "give both sides one type"),
+    ("rule r : build n (fun i -> f (i + 1)) -> build n f\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : build n (fun i -> f i i) -> build n f\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : build n f -> build n (fun i -> f i i)\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : build n (fun i j -> a) -> build n (fun i -> a)\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : build n (fun i -> g a) -> build n g\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : let x = a in f x -> g a\nr", "x", "E0119", "laws are made of operators"),
+    ("rule r : let x = a in f x -> x\nr", "x", "E0118", ""),
+    ("rule r : let x = a in f x -> f a if count y <= 1 in f\nr", "x", "E0118", "bind variables"),
+    ("rule r : let x = a in f x -> f a if count x in f\nr", "x", "E0118", ""),
+    ("rule r : let x = a in f x -> f a if count x <= many in f\nr", "x", "E0118", ""),
+    ("rule r : let x = a in f x -> f a if x is not free in g\nr", "x", "E0118", ""),
+    ("rule r : let x = a in f x -> f a if x is free in f\nr", "x", "E0118", "x is not free in e"),
+    ("rule r : ifold f z n -> build n f\nr", "x", "E0119", ""),
+    ("rule r : (build n f)[i] -> f n + true\nr", "x", "E0130", "never fire"),
+    ("rule r : (build n f)[true] -> f n\nr", "x", "E0130", "never fire"),
     ("rule r : [a, b][0] -> a\nr", "x", "E0119", "laws are made of operators"),
     ("rule r : sin a b -> a\nr", "x", "E0119", "laws are made of operators"),
     ("rule r : a + true -> a\nr", "x", "E0130", "never fire"),
-    ("rule r : a < b -> a - b\nr", "x", "E0130", "give both sides one type"),
+    ("rule r : a < b -> a - b\nr", "x", "E0119", "give both sides one type"),
     ("rule r : a + b -> if a then b else a\nr", "x", "E0130", "never fire"),
     ("rule r : a[i] + a -> a\nr", "x", "E0130", "never fire"),
     ("rule r : (a, b) -> a + b + (a, b)\nr", "x", "E0130", "never fire"),
@@ -546,6 +677,16 @@ const ERRORS: &[(&str, &str, &str, &str)] = &[
     ("id", "(x", "E0102", ""),
     ("id", "double x + i[0] + (if i then 1 else 2)", "E0301", ""),
     ("id", "derivative (fun x -> f x) y", "E0506", "write the function itself"),
+    ("let rec f = f", "x", "E0602", "let rec"),
+    ("let rec f (s) = s ; f s\nlet main = f id", "x", "E0602", "let rec"),
+    ("let rec f (s) = f (try s)\nlet main = f id", "x", "E0602", "let rec"),
+    ("let rec f (s) = all (f s) ; f s\nlet main = f id", "x + y", "E0602", "let rec"),
+    ("let rec f (s) = s\nlet main = f", "x", "E0125", "takes the one word"),
+    ("let f (s = id", "x", "E0123", ""),
+    ("let = id", "x", "E0123", ""),
+    ("let main id", "x", "E0123", "let name = s"),
+    ("build.bdy id", "x", "E0127", "did you mean `build.body`?"),
+    ("build. id", "x", "E0122", ""),
     ("repeat id", "x", "E0602", ""),
     ("normalize id", "x", "E0602", ""),
     ("innermost id", "x", "E0602", ""),
@@ -603,9 +744,39 @@ fn every_combinator_on_an_expression() {
     holds(COMBINATORS);
 }
 
+/// The traversals of 002 Section 5, written in a file.
+const TEXTBOOK: &str = "let rec topDown (s) = s <+ one (topDown s)
+let rec bottomUp (s) = all (bottomUp s) ; s
+let rec again (s) = try (s ; again s)
+let normal (s) = again (topDown s)
+let attempt (s) = s <+ id
+";
+
+#[test]
+fn traversals_written_in_a_file_give_what_the_built_in_ones_give() {
+    let mine =
+        [("topdown ", "topDown "), ("bottomup ", "bottomUp "), ("repeat ", "again "), ("normalize ", "normal "), ("try ", "attempt ")];
+    let uses_one = |strategy: &str| mine.iter().any(|(name, _)| strategy.contains(name));
+    let rows: Vec<(String, &str, &str)> = RULES
+        .iter()
+        .chain(COMBINATORS)
+        .filter(|(strategy, ..)| uses_one(strategy) && !strategy.contains("let "))
+        .map(|(strategy, expression, wanted)| {
+            let own = mine.iter().fold(strategy.to_string(), |text, (name, own)| text.replace(name, own));
+            (format!("{TEXTBOOK}let main = {own}"), *expression, *wanted)
+        })
+        .collect();
+    assert!(rows.len() > 30, "{} rows", rows.len());
+    for (strategy, expression, wanted) in rows {
+        let found = rewritten(&strategy, expression).expect(&strategy).unwrap_or_default();
+        assert_eq!(found, wanted, "{strategy}\n{expression}");
+    }
+}
+
 #[test]
 fn rules_of_the_users_own() {
     holds(OWN_RULES);
+    holds(BINDING_RULES);
 }
 
 #[test]
@@ -622,7 +793,8 @@ fn what_is_wrong_is_said_with_its_place() {
     };
     assert_eq!(place("rule r : a + a -> a if atomc a\nr"), "atomc a");
     assert_eq!(place("rule r : a + build 2 f -> a\nr"), "build 2 f");
-    assert_eq!(place("rule r : build n (fun i -> a) -> a\nr"), "fun");
+    assert_eq!(place("rule r : build n (fun i -> a) -> a + 1\nr"), "a + 1");
+    assert_eq!(place("rule r : let x = a in f x -> f a if x is free in f\nr"), "x is free in f");
     assert_eq!(place("rule r : a + a -> 2 * (a + b) - c\nr"), "b");
     assert_eq!(place("rule r : a + true -> a\nr"), "true");
     assert_eq!(place("// first\nrule r : a + a -> 2 * a;\n  a < b -> a - b\nr"), "a - b");

@@ -159,6 +159,7 @@ const SAMPLE: &str = "let f (x: Double) (y: Double) = sin (x * y) + 2.0
 let g (x: Double) (y: Double) = gradient (fun (a, b) -> f a b) (x, y)
 let h (x: Double) (y: Double) = valueAndGradient (fun a -> f a y) x
 let w (x: Double) (y: Double) = vjp (fun a -> f a y) x y
+let r (x: Double) (y: Double) = rd (fun a -> f a y) x y
 ";
 
 /// README.md's sample. The sum is the nearest double, which the page gives to a digit less.
@@ -182,6 +183,7 @@ x' = t1' * y = 0.03536860083385145
     assert_eq!(trace_of(SAMPLE, "h", &["3", "0.5"]), format!("{forward}{back}"));
     let w = trace_of(SAMPLE, "w", &["3", "0.5"]);
     assert!(w.starts_with(forward) && w.contains("\nt3' = y = 0.5\nt2' = t3' = 0.5\n"), "{w}");
+    assert_eq!(trace_of(SAMPLE, "r", &["3", "0.5"]), w);
 }
 
 fn is_trace(source: &str, entry: &str, words: &[&str], wanted: &str) {
@@ -371,7 +373,7 @@ fn the_command_prints_the_result_then_the_trace() {
     // after a schedule no form is left
     let (status, text, _) = smoothc(&["eval", "--trace", "--schedule", "default", "-", "g", "3", "0.5"], SAMPLE);
     assert!(status == 0 && text.contains("\nresult (") && !text.contains("adjoint"), "{text}");
-    for entry in ["f", "g", "h", "w"] {
+    for entry in ["f", "g", "h", "w", "r"] {
         let words = ["-", entry, "3", "0.5"];
         let plain = smoothc(&[&["eval"][..], &words].concat(), SAMPLE);
         assert_eq!(plain, smoothc(&[&["eval", "--reverse", "dual-numbers"][..], &words].concat(), SAMPLE), "{entry}");

@@ -159,6 +159,12 @@ impl Pass<'_> {
                 let step = self.visit(body)?;
                 self.reach(acc, step)
             }
+            Term::While { state, init, body } => {
+                let init = self.visit(init)?;
+                self.reach(state, init);
+                let step = self.visit(body)?.part(1);
+                self.reach(state, step)
+            }
             Term::Get(array, index) => {
                 let array = self.visit(array)?;
                 self.visit(index)?;

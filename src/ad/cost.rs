@@ -16,7 +16,13 @@ const SMALL: usize = 12;
 /// Whether a term is free of loops, calls and functions that take long: as well computed twice.
 pub fn is_cheap(expr: &Expr) -> bool {
     let mut cheap = match expr.term() {
-        Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } | Term::Update(..) => false,
+        Term::Build { .. }
+        | Term::Fold { .. }
+        | Term::While { .. }
+        | Term::Call(..)
+        | Term::Dual { .. }
+        | Term::Vjp { .. }
+        | Term::Update(..) => false,
         Term::Prim(prim, _) => !prim.row().name.starts_with(|c: char| c.is_ascii_alphabetic()) && *prim != Prim::Pow || is_quick(*prim),
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Let(..) | Term::If(..) | Term::Get(..) => true,
         Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Check { .. } => true,

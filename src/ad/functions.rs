@@ -135,7 +135,7 @@ impl Functions {
         let name = self.name(function, pattern);
         let spares = self.spares.clone();
         let body = Rules::new(self, activities, values).leaves(&function.body, result, &mut out)?;
-        let body = prune(&out.close(body), &spares);
+        let body = prune(&out.close(body), &spares).at(function.span.of_derivative());
         let mut types = (Vec::new(), Vec::new());
         leaf_types(&function.result, result, &mut types.0, &mut types.1);
         let result = Type::tuple([types.0, types.1].concat());

@@ -80,6 +80,7 @@ fn term(expr: &ast::Expr, given: &[(&str, Expr)], index: bool) -> Option<Expr> {
         | ExprKind::Array(_)
         | ExprKind::Field(..)
         | ExprKind::Record(..)
+        | ExprKind::Match(..)
         | ExprKind::Deriv(..) => None,
     }
 }
@@ -105,6 +106,7 @@ fn each_name(expr: &ast::Expr, f: &mut dyn FnMut(&str)) {
         | ExprKind::Array(_)
         | ExprKind::Field(..)
         | ExprKind::Record(..)
+        | ExprKind::Match(..)
         | ExprKind::Deriv(..) => {}
     }
 }

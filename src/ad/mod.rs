@@ -6,7 +6,7 @@
 //!     dual(x = 2.0, dx = 1.0). x * sin x
 //!     →   let x = 2.0 in let u = sin x in (x * u, 1.0 * u + x * (cos x * 1.0))
 //!
-//! `activity` finds what the independent variable reaches, `rules` has a rule for each form of term
+//! `split` cuts a reverse derivative in two functions. `activity` finds what the independent variable reaches, `rules` has a rule for each form of term
 //! (001 Figure 7), `law` runs the primitives' derivatives, `functions` derives a function once for each activity
 //! pattern, `value`, `pairs` and `block` hold primals, tangents and the names they share, `cost` says what may be
 //! computed twice. Nothing is optimised here.
@@ -15,10 +15,11 @@ mod activity;
 mod block;
 mod cost;
 mod functions;
-mod law;
+pub mod law;
 mod pairs;
 mod reverse;
 mod rules;
+mod split;
 mod value;
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ use crate::ir::term::Vjp;
 use crate::ir::{Expr, Function, Program, Term};
 use crate::source::Span;
 use functions::Functions;
+pub use split::{Halves, split};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -44,6 +46,8 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 pub struct Options {
     /// `--checkpoint`: reverse mode keeps so many states of a loop whose states it needs, and those of one part in between.
     pub checkpoint: Option<NonZeroU32>,
+    /// Reverse mode keeps all states of a loop that data ends, for which no room can be had: to see what it costs.
+    pub keeps_all: bool,
 }
 
 /// The program without `dual` terms: its entries and what they reach, functions after those they call.
@@ -79,11 +83,11 @@ fn without_duals(expr: &Expr, functions: &mut Functions) -> Result<Expr> {
         let both = reverse::vjp(functions, &Vjp { x, at, cotangent, body }, &spares);
         functions.options = options;
         let both = both?;
-        return Ok(block::prune(&both, &spares).at(expr.span()));
+        return Ok(block::prune(&both, &spares).at(expr.span().of_derivative()));
     }
     let Term::Dual { x, at, tangent, body } = inner.term() else { return Ok(inner) };
     let pairs = rules::dual(functions, x, at.clone(), tangent.clone(), body, &spares)?;
-    let pairs = block::prune(&pairs, &spares).at(expr.span());
+    let pairs = block::prune(&pairs, &spares).at(expr.span().of_derivative());
     functions.within_budget(pairs.node_count(), expr.span())?;
     Ok(pairs)
 }

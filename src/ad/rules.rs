@@ -76,6 +76,7 @@ impl<'a> Rules<'a> {
             | Term::Bool(_)
             | Term::Prim(..)
             | Term::Fold { .. }
+            | Term::While { .. }
             | Term::Get(..)
             | Term::Dim(..)
             | Term::Proj(..)
@@ -131,6 +132,25 @@ impl<'a> Rules<'a> {
                 })?;
                 let fold = Expr::fold_with(self.constant(n), state, i.clone(), body, init).at(expr.span());
                 take_apart(acc.name(), fold, expr, &active, out)
+            }
+            Term::While { state, init, body } => {
+                let active = self.activities.of_var(state);
+                let init = self.leaves(init, &active, out)?;
+                let mut types = (Vec::new(), Vec::new());
+                leaf_types(state.ty(), &active, &mut types.0, &mut types.1);
+                types.0.append(&mut types.1);
+                let renewed = state.renewed(Type::tuple(types.0));
+                let body = self.scope(out, |this, out| {
+                    let value = parts_of(&Expr::var(&renewed), state.ty(), &active, expr)?.bind(state, out);
+                    out.may_drop(state);
+                    this.values.insert(state.clone(), value);
+                    // whether it goes on, then the state's leaves
+                    this.leaves(body, &Activity::Tuple([Activity::None, active.clone()].into()), out)
+                })?;
+                let Type::Tuple(leaves) = renewed.ty() else { return Err(internal(expr.span(), "a state without leaves")) };
+                let body = behind_first(&body, leaves.len());
+                let steps = Expr::while_(renewed, init, body).at(expr.span());
+                take_apart(state.name(), steps, expr, &active, out)
             }
             Term::Get(array, index) => self.get(expr, array, index, out),
             Term::Tuple(parts) => Ok(Value::Tuple(parts.iter().map(|part| self.value(part, out)).collect::<Result<_>>()?)),
@@ -415,5 +435,36 @@ fn without_constants(tangent: &Expr, ty: &Type) -> Expr {
             one_or_tuple(parts.map(|(k, part)| without_constants(&Expr::proj(tangent.clone(), k), part)).collect())
         }
         Type::Double | Type::Bool | Type::Index(_) => tangent.clone(),
+    }
+}
+
+/// A term of 1 + n components as one of two: the first, and a tuple of the others.
+fn behind_first(step: &Expr, n: usize) -> Expr {
+    let new = match step.term() {
+        // a name of the whole, taken apart
+        Term::Let(all, value, body) if is_each_part_of(body, all) => return behind_first(value, n),
+        Term::Let(x, value, body) => Expr::let_(x.clone(), value.clone(), behind_first(body, n)),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, behind_first(body, n)),
+        Term::If(cond, a, b) => Expr::if_(cond.clone(), behind_first(a, n), behind_first(b, n)),
+        Term::Tuple(parts) if parts.len() == n + 1 => Expr::tuple(vec![parts[0].clone(), Expr::tuple(parts[1..].to_vec())]),
+        _ => {
+            let all = Var::fresh("step", step.ty().clone());
+            let part = |k: usize| Expr::proj(Expr::var(&all), k);
+            let next = Expr::tuple((1..=n).map(part).collect());
+            Expr::let_(all.clone(), step.clone(), Expr::tuple(vec![part(0), next]))
+        }
+    };
+    new.at(step.span())
+}
+
+/// Whether a term is the tuple of a variable's components, each once and in order.
+fn is_each_part_of(expr: &Expr, var: &Var) -> bool {
+    let is_part = |(k, part): (usize, &Expr)| match part.term() {
+        Term::Proj(whole, at) => *at == k && matches!(whole.term(), Term::Var(other) if other == var),
+        _ => false,
+    };
+    match (expr.term(), var.ty()) {
+        (Term::Tuple(parts), Type::Tuple(types)) => parts.len() == types.len() && parts.iter().enumerate().all(is_part),
+        _ => false,
     }
 }

@@ -9,6 +9,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use super::cases;
 use super::json::{self, Json};
 use super::npy::{self, Npy};
 use crate::diagnostic::Diagnostic;
@@ -43,7 +44,7 @@ pub fn read_at(entry: &Function, places: &[Span], words: &[String]) -> Result<Ar
     for (at, (word, param)) in words.iter().zip(&entry.params).enumerate() {
         let span = places.get(at).copied().unwrap_or(entry.span);
         let place = Place { number: at + 1, param, labels: entry.parameter_labels(at), span };
-        match input(word, &place) {
+        match input(word, &place).and_then(|input| plain(input, &place)) {
             Ok(input) => inputs.push((place, input)),
             Err(problem) => problems.push(problem),
         }
@@ -119,6 +120,18 @@ fn input(word: &str, place: &Place) -> Result<Input, Diagnostic> {
     }
 }
 
+/// The argument with tuples in the place of cases and of `()`.
+fn plain(input: Input, place: &Place) -> Result<Input, Diagnostic> {
+    let ty = place.param.ty();
+    match input {
+        Input::Json(json) if cases::are_in(ty, place.labels) => cases::plain(&json, ty, place.labels).map(Input::Json).map_err(|problem| {
+            let at = if problem.path.is_empty() { String::new() } else { format!(" at {}", problem.path) };
+            place.error("E0805", format_args!("{}{at}", problem.message)).help(problem.help)
+        }),
+        Input::Json(_) | Input::Npy(_) => Ok(input),
+    }
+}
+
 /// "expected a digit at column 3", with the line where there are several.
 fn located(text: &str, problem: &json::Problem) -> String {
     let before = &text.as_bytes()[..problem.offset.min(text.len())];
@@ -162,7 +175,7 @@ impl<'a> Node<'a> {
     fn length(self) -> Option<usize> {
         match self {
             Node::Json(Json::Array(items)) => Some(items.len()),
-            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Object(_)) => None,
+            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Text(_) | Json::Null | Json::Object(_)) => None,
             Node::Npy { array, axis, .. } => array.dims.get(axis).copied(),
         }
     }
@@ -170,7 +183,7 @@ impl<'a> Node<'a> {
     fn element(self, index: usize) -> Option<Node<'a>> {
         match self {
             Node::Json(Json::Array(items)) => items.get(index).map(Node::Json),
-            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Object(_)) => None,
+            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Text(_) | Json::Null | Json::Object(_)) => None,
             Node::Npy { array, axis, at } => {
                 let length = *array.dims.get(axis)?;
                 (index < length).then_some(Node::Npy { array, axis: axis + 1, at: at * length + index })
@@ -196,7 +209,7 @@ impl<'a> Node<'a> {
         match self {
             Node::Json(Json::Number(value, exact)) => Some(Scalar::Number(*value, *exact)),
             Node::Json(Json::Bool(value)) => Some(Scalar::Bool(*value)),
-            Node::Json(Json::Array(_) | Json::Object(_)) => None,
+            Node::Json(Json::Array(_) | Json::Text(_) | Json::Null | Json::Object(_)) => None,
             Node::Npy { array, axis, at } if axis == array.dims.len() => match &array.column {
                 Column::Double(items) => items.get(at).map(|value| Scalar::Number(*value, None)),
                 Column::Index(items) => items.get(at).map(|value| Scalar::Number(*value as f64, Some(*value))),
@@ -210,6 +223,11 @@ impl<'a> Node<'a> {
         if let Node::Json(Json::Object(fields)) = self {
             let names: Vec<String> = fields.iter().map(|field| format!("`{}`", field.0)).collect();
             return format!("an object of {}", if names.is_empty() { "nothing".to_string() } else { names.join(", ") });
+        }
+        match self {
+            Node::Json(Json::Text(text)) => return format!("\"{}\"", text.chars().take(20).collect::<String>()),
+            Node::Json(Json::Null) => return "null".into(),
+            Node::Json(_) | Node::Npy { .. } => {}
         }
         match (self.length(), self.scalar()) {
             (Some(length), _) => format!("an array of {length}"),

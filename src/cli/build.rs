@@ -1,29 +1,45 @@
 //! `smoothc build FILE -o PATH`: a shared library, a static library or an object, by PATH's ending, with the header
-//! beside it: that of the emitted C, or of Futhark's interface. On a device it is a shared library alone.
+//! beside it: that of the emitted C, with `--cpp` a C++ one too, or of Futhark's interface. On a device it is a shared library alone.
+//! `--python` makes a package instead.
 
 use std::path::Path;
 
+use super::effects;
 use super::files::{self, Reads};
 use super::options::{BuildCommand, Display, Target};
 use super::output::{self, Output};
+use super::package;
 use super::session::{self, Wanted};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::emit::manifest;
+use crate::emit::cpp;
 use crate::source::SourceMap;
 use crate::toolchain::compiler::{self, Artifact, Mode};
 use crate::toolchain::futhark;
 
 pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
+    match (&command.python, &command.output) {
+        (Some(folder), _) => package::run(command, folder, sources, display),
+        (None, path) => library(command, path.as_deref().unwrap_or(Path::new("-")), sources, display),
+    }
+}
+
+/// A library or object at a path.
+fn library(command: &BuildCommand, path: &Path, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     let one = |problem| vec![problem];
-    let output = Output::new(&command.output, Artifact::ENDINGS).map_err(one)?;
+    let output = Output::new(path, Artifact::ENDINGS).map_err(one)?;
     let artifact = output.ending().and_then(Artifact::of_ending).unwrap_or(Artifact::SharedLibrary);
     let beside = output.beside("h");
     let header = beside.as_ref().and_then(Output::name);
     let described = command.manifest.output()?;
+    let over = if command.cpp { output.beside("hpp") } else { None };
+    if command.cpp && command.emission.target == Target::C && over.is_none() {
+        return Err(one(effects::problem("--cpp", "without a file", "name the library: `-o x.so` writes x.h and x.hpp too")));
+    }
     let wanted = Wanted {
         stage: "emit",
         emission: Some(&command.emission),
         header: header.as_deref(),
+        cpp: command.cpp,
         manifest: described.is_some(),
         ..Wanted::default()
     };
@@ -50,17 +66,18 @@ pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -
     let built = made(&path)?;
     let mut outputs = vec![(&output, built.as_slice())];
     outputs.extend(beside.as_ref().map(|beside| (beside, header.as_slice())));
-    let text = match command.emission.target {
-        Target::C => manifest::manifest(session.emitted()?),
-        Target::Futhark => manifest::of_futhark(session.emitted_futhark()?, &session.provenance()?),
+    let text_over = match (over.as_ref().and_then(Output::name), beside.as_ref().and_then(Output::name), command.emission.target) {
+        (Some(own), Some(c_header), Target::C) => cpp::header(session.emitted()?, &own, &c_header).map_err(one)?,
+        _ => String::new(),
     };
-    let text = text.map_err(one)?;
+    outputs.extend(over.as_ref().map(|over| (over, text_over.as_bytes())));
+    let text = session.manifest()?;
     outputs.extend(described.as_ref().map(|described| (described, text.as_bytes())));
     output::write(&outputs, &reads)
 }
 
 /// What a compiler has made.
-fn made(path: &Path) -> Result<Vec<u8>, Diagnostics> {
+pub fn made(path: &Path) -> Result<Vec<u8>, Diagnostics> {
     std::fs::read(path).map_err(|error| {
         let message = format!("cannot read `{}`: {}", path.display(), files::reason(&error));
         vec![Diagnostic::error("E0902", crate::source::Span::NONE, message).help("check what CC is and does")]

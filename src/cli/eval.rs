@@ -1,5 +1,6 @@
 //! `smoothc eval FILE ENTRY [ARG…]`: the reference interpreter, on the program as written or after
-//! `--schedule`, or an expression after `-e`; `--count` prints a second line with what was done, `--trace` the operations and the adjoints of a derivative.
+//! `--schedule`, or an expression after `-e`; `--count` prints a second line with what was done, `--trace` the operations and the adjoints of a derivative,
+//! `--partial` refuses points where the program is not smooth.
 
 use super::files::Reads;
 use super::options::{Display, EvalCommand, ReverseName};
@@ -32,7 +33,8 @@ pub fn run(command: &EvalCommand, sources: &mut SourceMap, display: &Display) ->
     let arguments = session::arguments(&session, entry, &call.args, &mut reads)?;
     let inputs: Vec<Value> = arguments.values.iter().map(values::from_flat).collect();
     let reverse = command.reverse.map_or(Reverse::Columns, Reverse::from);
-    let outcome = eval::eval_by(&session.program, entry, inputs.clone(), reverse).map_err(problem)?;
+    let evaluate = if command.partial { eval::eval_partial } else { eval::eval_by };
+    let outcome = evaluate(&session.program, entry, inputs.clone(), reverse).map_err(problem)?;
     let trace = match command.trace {
         true => {
             let record = eval::record(&session.program, entry, inputs).map_err(problem)?;
@@ -82,6 +84,8 @@ impl From<ReverseName> for Reverse {
 pub fn problem(error: RuntimeError) -> Diagnostics {
     vec![match error.kind {
         ErrorKind::Status(kind) => Diagnostic::error(status::error(kind).0, error.span, error.message).help(status::help(kind)),
+        ErrorKind::Undefined => Diagnostic::error("E0707", error.span, error.message)
+            .help("leave out --partial for the value and the derivative by convention: docs/conventions.md"),
         ErrorKind::Argument => Diagnostic::error("E0805", error.span, error.message),
         ErrorKind::TooLarge => Diagnostic::error("E0706", error.span, error.message).help("call it with smaller sizes"),
         ErrorKind::Internal => Diagnostic::error("E0901", error.span, format!("internal error: {}", error.message))

@@ -8,7 +8,7 @@ use super::files::Reads;
 use super::options::{Display, ExplainCommand};
 use super::output::{self, Output};
 use super::session::Wanted;
-use super::{effects, pages, session};
+use super::{dual_numbers, effects, pages, session};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::explain::{self, Source, html, text};
 use crate::rewrite::rule::Rule;
@@ -24,9 +24,10 @@ const SOURCE: usize = 11;
 
 pub fn run(command: &ExplainCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     match &command.entry_name {
+        Some(entry) if command.dual_numbers => dual_numbers::run(command, entry, sources, display),
         Some(entry) => derivation(command, entry, sources, display),
         None => {
-            for (option, given) in [("--all", command.all), ("--html", command.html.is_some())] {
+            for (option, given) in [("--all", command.all), ("--html", command.html.is_some()), ("--dual-numbers", command.dual_numbers)] {
                 if given {
                     return Err(vec![effects::problem(option, "without an entry", "name one: `smoothc explain FILE ENTRY`")]);
                 }

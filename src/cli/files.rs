@@ -4,7 +4,7 @@
 //! known by more than its path: another spelling and a link, also a hard one, are the same file.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::budget;
 use crate::diagnostic::Diagnostic;
@@ -51,6 +51,7 @@ fn read_source(path: &Path) -> Result<String, Diagnostic> {
 #[derive(Debug, Default)]
 pub struct Reads {
     files: Vec<Identity>,
+    paths: Vec<PathBuf>,
 }
 
 impl Reads {
@@ -69,7 +70,15 @@ impl Reads {
     /// Keeps in mind that this file is read; a device is none.
     pub fn note(&mut self, path: &Path) {
         let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
-        self.files.extend(Identity::of(path));
+        if let Some(file) = Identity::of(path) {
+            self.files.push(file);
+            self.paths.push(path.to_path_buf());
+        }
+    }
+
+    /// The files, in the order in which they were read.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
     }
 
     /// Whether this is one of the files.

@@ -1,12 +1,13 @@
 //! JSON as the command line speaks it: numbers, booleans and arrays, with `NaN`, `Infinity` and `-Infinity`.
 //!
 //! Reading accepts what Python's json module reads and a value can need: `[[1, 2.5], [NaN, -Infinity]]`;
-//! an object holds the fields of a record; strings and null are errors that say so. Writing prints a Double as the shortest text that reads
+//! an object holds the fields of a record or a case and its data, a string is a case without data, null is `()`. Writing prints a Double as the shortest text that reads
 //! back as the same Double, with `.0` or an exponent so that it stays one: `1.0`, `1e-7`, `NaN`.
 //! Nesting is limited to 512 levels.
 
 use std::io::{self, Write};
 
+use super::cases;
 use crate::ir::Labels;
 use crate::real::Real;
 use crate::toolchain::flat::{Flat, Step};
@@ -20,6 +21,8 @@ pub enum Json {
     /// A number as a Double, and exactly where it is an integer literal of 64 bits.
     Number(f64, Option<i64>),
     Bool(bool),
+    Text(String),
+    Null,
     Array(Vec<Json>),
     /// Names and values, in the order of the text.
     Object(Vec<(String, Json)>),
@@ -46,6 +49,18 @@ pub fn parse(text: &str) -> Result<Json, Problem> {
 /// Writes a value on one line, with the line's end.
 /// A record is an object of its fields.
 pub fn write(value: &Flat, labels: &Labels, real: Real, out: &mut impl Write) -> io::Result<()> {
+    if cases::is_needed(value, labels) {
+        let mut problem = Ok(());
+        let text = cases::text(value, labels, &mut |step, out| {
+            let mut bytes = Vec::new();
+            match write_scalar(step, real, &mut bytes) {
+                Ok(()) => out.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(error) => problem = Err(error),
+            }
+        });
+        problem?;
+        return writeln!(out, "{text}");
+    }
     let mut first = true;
     // what is open, and how many of its parts are written
     let mut open: Vec<(&Labels, usize, usize)> = Vec::new();
@@ -79,13 +94,20 @@ pub fn write(value: &Flat, labels: &Labels, real: Real, out: &mut impl Write) ->
                 records = closed.map_or(0, |(_, _, records)| records);
                 out.write_all(if matches!(closed, Some((Labels::Record(..), ..))) { b"}" } else { b"]" })
             }
-            Step::Double(value) => write_double(value, real, out),
-            Step::Index(value) => write!(out, "{value}"),
-            Step::Bool(value) => write!(out, "{value}"),
+            Step::Double(_) | Step::Index(_) | Step::Bool(_) => write_scalar(step, real, out),
         }?;
         (0..records).try_for_each(|_| out.write_all(b"}"))
     })?;
     out.write_all(b"\n")
+}
+
+fn write_scalar(step: Step, real: Real, out: &mut impl Write) -> io::Result<()> {
+    match step {
+        Step::Open | Step::Close => Ok(()),
+        Step::Double(value) => write_double(value, real, out),
+        Step::Index(value) => write!(out, "{value}"),
+        Step::Bool(value) => write!(out, "{value}"),
+    }
 }
 
 fn write_double(value: f64, real: Real, out: &mut impl Write) -> io::Result<()> {
@@ -125,7 +147,7 @@ impl Reader<'_> {
             None => Err(self.problem("expected a value, found the end")),
             Some(b'[') => self.array(depth),
             Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number(),
-            Some(b'"') => Err(self.problem("expected a number, a boolean, an array or an object, found a string")),
+            Some(b'"') => self.name("expected a string without escapes, on one line").map(Json::Text),
             Some(b'{') => self.object(depth),
             Some(_) => self.word(),
         }
@@ -170,7 +192,7 @@ impl Reader<'_> {
         }
         loop {
             self.skip_space();
-            let name = self.name()?;
+            let name = self.name("expected the name of a field in quotes")?;
             self.skip_space();
             if self.peek() != Some(b':') {
                 return Err(self.problem("expected `:`"));
@@ -190,10 +212,10 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of a field, in quotes; no name of the language has an escape.
-    fn name(&mut self) -> Result<String, Problem> {
+    /// A name in quotes; no name of the language has an escape.
+    fn name(&mut self, wanted: &str) -> Result<String, Problem> {
         if self.peek() != Some(b'"') {
-            return Err(self.problem("expected the name of a field in quotes"));
+            return Err(self.problem(wanted));
         }
         let rest = self.text.get(self.at + 1..).unwrap_or_default();
         match rest.find(['"', '\\', '\n']) {
@@ -201,7 +223,7 @@ impl Reader<'_> {
                 self.at += end + 2;
                 Ok(rest.get(..end).unwrap_or_default().to_string())
             }
-            Some(_) | None => Err(self.problem("expected the name of a field in quotes")),
+            Some(_) | None => Err(self.problem(wanted)),
         }
     }
 
@@ -262,7 +284,7 @@ impl Reader<'_> {
             "false" => Json::Bool(false),
             "NaN" => Json::Number(f64::NAN, None),
             "Infinity" => Json::Number(f64::INFINITY, None),
-            "null" => return Err(self.problem("expected a number, a boolean or an array, found null")),
+            "null" => Json::Null,
             "" => return Err(self.problem("expected a number, a boolean or an array")),
             word => return Err(self.problem(format!("expected a number, a boolean or an array, found `{}`", shortened(word)))),
         };
@@ -325,14 +347,15 @@ mod tests {
             ("+-1", 1),
             ("+Infinity", 1),
             ("nan", 0),
-            ("[1, \"a\"]", 4),
+            ("[1, \"a\\n\"]", 4),
+            ("\"a", 0),
             ("{", 1),
             ("{\"a\": 1", 7),
             ("{a: 1}", 1),
             ("{\"a\" 1}", 5),
             ("{\"a\": 1,}", 8),
             ("{\"\\n\": 1}", 1),
-            ("null", 0),
+            ("nul", 0),
             ("é", 0),
             ("-é", 1),
             ("]", 0),

@@ -11,8 +11,11 @@
 pub mod args;
 mod bench;
 mod build;
+pub mod cases;
 mod check;
 mod choices;
+mod depfile;
+mod dual_numbers;
 mod effects;
 mod emit;
 mod eval;
@@ -21,9 +24,11 @@ pub mod files;
 mod fmt;
 mod gradcheck;
 pub mod json;
+mod lsp;
 pub mod npy;
 mod options;
 mod output;
+mod package;
 pub mod pages;
 pub mod render;
 mod rewrite;
@@ -116,6 +121,7 @@ fn dispatch(command: Command, display: &Display) -> u8 {
         Command::Man(command) => shell::man(&command),
         Command::Fmt(command) => fmt::run(&command, &mut sources),
         Command::Rewrite(command) => rewrite::run(&command, &mut sources, display),
+        Command::Lsp(_) => return lsp::run(),
     };
     match done {
         Ok(()) => 0,

@@ -46,6 +46,8 @@ pub enum Command {
     Fmt(FmtCommand),
     /// Apply a strategy to one expression and print the result on one line; exit 1 when it does not apply
     Rewrite(RewriteCommand),
+    /// Speak the language server protocol with an editor, on standard input and output
+    Lsp(LspCommand),
     /// Print a script that completes smoothc's words in a shell
     Completions(CompletionsCommand),
     /// Print the manual page of smoothc or of one command, in roff
@@ -80,8 +82,8 @@ pub struct Source {
     /// Make only this declaration an entry (repeatable)
     #[arg(long, value_name = "NAME")]
     pub entry: Vec<String>,
-    /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, valueAndGradient, jacobian or hessian; `*` is
-    /// for all parameters that are made of Doubles (repeatable)
+    /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, valueAndGradient, jacobian, hessian, or revf
+    /// and revr, the two halves of a vjp; `*` is for all parameters that are made of Doubles (repeatable)
     #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER,…]", value_parser = Derive::parse)]
     pub derive: Vec<Derive>,
     /// How derivatives are computed: forward by columns, backwards in one sweep, or whichever costs less
@@ -172,6 +174,12 @@ pub struct EmitCommand {
     /// Emit one header with all functions in it, `static inline`; `-o x.h`
     #[arg(long)]
     pub header_only: bool,
+    /// Write a C++17 header too, beside the C: `-o x.c` also writes x.hpp, with views, exceptions and a kept workspace
+    #[arg(long)]
+    pub cpp: bool,
+    /// Write a rule for make, ninja and CMake that names the files that were read: `x.c x.h: model.smooth base.smooth`
+    #[arg(long, value_name = "PATH", requires = "output", conflicts_with = "dump")]
+    pub depfile: Option<PathBuf>,
     /// Write nothing; exit 1 and print a diff where the files on disk are not what would be written
     #[arg(long, requires = "output", conflicts_with = "dump")]
     pub check: bool,
@@ -226,13 +234,17 @@ pub struct EvalCommand {
     /// Print a second line with the numbers of operations, comparisons, reads and writes
     #[arg(long)]
     pub count: bool,
-    /// Print the operations on Doubles after the result, one a line; of a gradient, vjp or valueAndGradient those of the
+    /// Print the operations on Doubles after the result, one a line; of a gradient, vjp, rd or valueAndGradient those of the
     /// function, then the adjoints in the backward pass
     #[arg(long, conflicts_with = "count")]
     pub trace: bool,
     /// Evaluate gradient, vjp and valueAndGradient in this way: dual-numbers is one pass forward with a tape and one back
     #[arg(long, value_enum, value_name = "WAY", conflicts_with = "schedule")]
     pub reverse: Option<ReverseName>,
+    /// Refuse points where the program is not smooth, as paper 005 does: comparisons, min and max of equal Doubles, abs and sqrt
+    /// at 0 are undefined there
+    #[arg(long, conflicts_with = "schedule")]
+    pub partial: bool,
 }
 
 #[derive(Args)]
@@ -274,6 +286,13 @@ pub struct BenchCommand {
 }
 
 #[derive(Args)]
+pub struct LspCommand {
+    /// What the server does anyway; some editors ask for it
+    #[arg(long)]
+    pub stdio: bool,
+}
+
+#[derive(Args)]
 pub struct CompletionsCommand {
     /// The shell
     pub shell: clap_complete::Shell,
@@ -296,13 +315,21 @@ pub struct BuildCommand {
     pub compilation: Compilation,
     #[command(flatten)]
     pub manifest: ManifestWord,
+    /// Write a C++17 header too, beside the C one: `-o x.so` also writes x.hpp
+    #[arg(long)]
+    pub cpp: bool,
     /// Where the library or object goes; its ending says what it is
-    #[arg(short, long, value_name = "PATH")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "PATH", required_unless_present = "python", conflicts_with = "python")]
+    pub output: Option<PathBuf>,
+    /// Make a Python package in this folder, whose name is the package's: it needs NumPy, and no compiler
+    #[arg(long, value_name = "DIR", value_parser = package)]
+    pub python: Option<PathBuf>,
 }
 
 #[derive(Args)]
-#[command(override_usage = "smoothc explain [OPTIONS] FILE ENTRY\n       smoothc explain CODE|RULE|rules|FUNCTION|library")]
+#[command(
+    override_usage = "smoothc explain [OPTIONS] FILE ENTRY\n       smoothc explain --dual-numbers [OPTIONS] FILE ENTRY [ARG]...\n       smoothc explain CODE|RULE|rules|FUNCTION|library"
+)]
 pub struct ExplainCommand {
     #[command(flatten)]
     pub source: Source,
@@ -315,6 +342,16 @@ pub struct ExplainCommand {
     /// Write one self-contained page instead
     #[arg(long, value_name = "PATH")]
     pub html: Option<PathBuf>,
+    /// Show instead how dual numbers with backpropagators become a tape, stage by stage (paper 004), on the function that the entry
+    /// is or differentiates
+    #[arg(long, conflicts_with_all = ["all", "html", "schedule"])]
+    pub dual_numbers: bool,
+    /// Count what each stage takes to go back, at these arguments
+    #[arg(long, requires = "dual_numbers")]
+    pub count: bool,
+    /// The arguments to count at: JSON, or `@path` of a .json or .npy file
+    #[arg(value_name = "ARG", requires = "dual_numbers")]
+    pub args: Vec<String>,
 }
 
 #[derive(Args)]
@@ -327,6 +364,16 @@ pub struct RewriteCommand {
     /// Leave out a rule or a group of rules (repeatable)
     #[arg(long, value_name = "RULE")]
     pub disable: Vec<String>,
+}
+
+/// The folder of a Python package, which is imported by the folder's name.
+fn package(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match name.is_empty() || identifier(name).is_err() {
+        true => Err("a package has letters, digits and `_` in its name, and begins with no digit".into()),
+        false => Ok(path),
+    }
 }
 
 /// The start of a C name.

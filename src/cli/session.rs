@@ -4,7 +4,7 @@
 //! printed once it is there. `--dump STAGE` prints the program after that stage and ends the command.
 
 use std::io::Write;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use super::args::{self, Arguments};
 use super::files::Reads;
@@ -12,7 +12,7 @@ use super::options::{Compilation, Display, Emission, Source};
 use super::{effects, options, output, warn};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{Options, Schedule, Session};
-use crate::source::{SourceMap, Span};
+use crate::source::{SourceMap, Span, normal};
 use crate::syntax::ast::OpenWhat;
 use crate::toolchain::compiler;
 
@@ -32,8 +32,12 @@ pub struct Wanted<'a> {
     pub header: Option<&'a str>,
     /// All C goes into the header.
     pub header_only: bool,
+    /// A C++ header is wanted too.
+    pub cpp: bool,
     /// What the C offers is wanted too.
     pub manifest: bool,
+    /// A Python package is made of the C.
+    pub python: bool,
     /// Keep the derivation.
     pub record: bool,
     /// Gradients in a Double are reverse derivatives too.
@@ -173,32 +177,4 @@ fn open(path: &str, from: &str, reads: &mut Reads) -> Result<(String, String), S
     let path = normal(&folder.join(path));
     let text = reads.opened(&path).map_err(|problem: Diagnostic| problem.message)?;
     Ok((path.display().to_string(), text))
-}
-
-/// One spelling for each path, without looking at the disk: `a/./b/../c` is `a/c`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(normal.components().next_back(), Some(Component::Normal(_))) => {
-                normal.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::ParentDir | Component::Normal(_) => normal.push(part),
-        }
-    }
-    normal
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_has_one_name() {
-        for (path, name) in [("./a.smooth", "a.smooth"), ("a/../b", "b"), ("../a", "../a"), ("a/./b/../../c", "c"), ("/a/../../b", "/../b")]
-        {
-            assert_eq!(normal(Path::new(path)), Path::new(name), "{path}");
-        }
-    }
 }

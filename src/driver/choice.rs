@@ -11,7 +11,7 @@
 //! that cannot be made is not considered.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -80,23 +80,16 @@ fn candidate_cost(
     way: Way,
 ) -> Option<Cost> {
     const NAME: &str = "(candidate)";
-    let mut functions: IndexMap<Rc<str>, Function> = IndexMap::new();
-    let mut needed = HashSet::new();
-    super::each_call(form, &mut |name| {
-        needed.insert(name.to_string());
-    });
-    for (name, function) in before.functions.iter().rev() {
-        if !needed.contains(&**name) {
-            continue;
-        }
-        super::each_call(&function.body, &mut |callee| {
-            needed.insert(callee.to_string());
-        });
-        functions.shift_insert(0, name.clone(), Function { is_entry: false, ..function.clone() });
-    }
+    let mut called = Vec::new();
+    form.each_call(&mut |name| called.push(name.clone()));
+    let needed = before.reachable(called);
+    let of_form = before.functions.iter().filter(|(name, _)| needed.contains(*name));
+    let mut functions: IndexMap<Rc<str>, Function> =
+        of_form.map(|(name, function)| (name.clone(), Function { is_entry: false, ..function.clone() })).collect();
     functions.insert(NAME.into(), closed(form, NAME));
     let program = mode::decide(&Program { functions }, &mut |_, _, _| way);
-    let program = ad::differentiate(&program, differentiation).ok()?;
+    // states that are computed again cost a factor, whatever the program
+    let program = ad::differentiate(&program, ad::Options { keeps_all: true, ..differentiation }).ok()?;
     if program.node_count() > LARGEST {
         return Some(Cost { is_bound: true, ..of_entry(&program, NAME) });
     }

@@ -6,6 +6,8 @@
 //!
 //!     --real f32 --schedule my.strategy, dot.smooth   →   ["--schedule my.strategy", "--real f32"], "8c1f0d…"
 
+use std::path::{Component, Path, PathBuf};
+
 use sha2::{Digest, Sha256};
 
 use super::{Schedule, Session, rooms};
@@ -13,6 +15,7 @@ use crate::diagnostic::Diagnostics;
 use crate::emit::Provenance;
 use crate::mode::Mode;
 use crate::real::Real;
+use crate::source::SourceFile;
 
 /// What made the text that a session emits.
 pub fn of(session: &Session) -> Result<Provenance, Diagnostics> {
@@ -22,7 +25,7 @@ pub fn of(session: &Session) -> Result<Provenance, Diagnostics> {
         (None, Schedule::Text { name, text }) => (base_name(name), Some(text.as_str())),
     };
     let main = session.sources.files.get(session.main as usize).map(|file| base_name(&file.name)).unwrap_or_default();
-    Ok(Provenance { source: main, hash: hash(session, strategy), options: options(session, &schedule) })
+    Ok(Provenance { source: main, hash: hash(session, strategy), options: options(session, &schedule), opened: opened(session) })
 }
 
 /// A file's name alone: the folder is this machine's business, and no name breaks a line.
@@ -31,14 +34,34 @@ fn base_name(path: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }
 
-/// Each text after its length, so that no two lists of files are one.
-fn hash(session: &Session, strategy: Option<&str>) -> String {
-    let mut hasher = Sha256::new();
-    let given = match &session.options.schedule {
+/// The files that the program opens, from its own folder.
+fn opened(session: &Session) -> Vec<String> {
+    let main = session.sources.files.get(session.main as usize).map(|file| file.name.to_string()).unwrap_or_default();
+    let folder = Path::new(&main).parent().unwrap_or(Path::new(""));
+    let files = session.sources.files.iter().enumerate().filter(|(at, file)| *at != session.main as usize && is_program(session, file));
+    files.map(|(_, file)| from_folder(folder, Path::new(&*file.name))).collect()
+}
+
+/// The path of a file from a folder, both from one place.
+fn from_folder(folder: &Path, file: &Path) -> String {
+    let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(file.components().skip(shared)).collect::<PathBuf>().display().to_string()
+}
+
+/// Whether a file is neither the library nor a schedule.
+fn is_program(session: &Session, file: &SourceFile) -> bool {
+    let schedule = match &session.options.schedule {
         Schedule::Text { name, .. } => name.as_str(),
         Schedule::Named(_) => "",
     };
-    let program = session.sources.files.iter().filter(|file| *file.name != *given && &*file.name != crate::types::modules::LIBRARY);
+    *file.name != *schedule && &*file.name != crate::types::modules::LIBRARY
+}
+
+/// Each text after its length, so that no two lists of files are one.
+fn hash(session: &Session, strategy: Option<&str>) -> String {
+    let mut hasher = Sha256::new();
+    let program = session.sources.files.iter().filter(|file| is_program(session, file));
     for text in program.map(|file| &*file.text).chain(strategy) {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());

@@ -30,10 +30,17 @@ pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
     session.program = elaborated.program;
     session.warnings = elaborated.warnings;
     session.signatures = elaborated.signatures;
-    Ok(())
+    session.of_data = elaborated.of_data;
+    super::halves::split(session)
 }
 
 pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    no_recursion(session)?;
+    let functions = &session.program.functions;
+    session.of_data.retain(|place| {
+        let covers = |span: Span| span.file == place.file && (span.start..span.end).contains(&place.start);
+        functions.values().any(|function| covers(function.span))
+    });
     let way = match session.options.mode {
         // the schedules of the papers are for forward mode
         Mode::Auto if matches!(built_in_schedule(session)?.as_deref(), Some("none" | "paper")) => Way::Forward,
@@ -45,19 +52,55 @@ pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     Ok(())
 }
 
+/// Refuses recursion that is no loop.
+fn no_recursion(session: &Session) -> Result<(), Diagnostics> {
+    let recursive = session.program.recursive();
+    let problems = session.program.functions.values().filter(|function| recursive.contains(&function.name)).map(|function| {
+        let message = format!("unsupported: the recursion of `{}` is no loop", function.name);
+        Diagnostic::error("E0606", function.span, message)
+            .help("make each call the last that a function does, and of the function itself, or use `smoothc eval` without `--schedule`")
+    });
+    let problems: Diagnostics = problems.collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
 /// Each derivative in the way that costs less.
 fn chosen(session: &mut Session) -> Result<(), Diagnostics> {
-    let schedule = schedule(&session.options.schedule, &mut session.sources)?;
-    let given = &session.options;
-    let options = optimiser::Options { strict_fp: given.strict_fp, disabled: disabled_rules(given), ..optimiser::Options::default() };
     let mut choices = Vec::new();
-    session.program = choice::decide(&session.program, &mut |form, name, before| {
-        let (way, candidates) = super::choice::choose(form, name, before, &schedule, &options, given.differentiation());
-        choices.push(candidates);
-        way
-    });
+    let schedule = schedule(&session.options.schedule, &mut session.sources)?;
+    session.program = cheapest(&session.program, &session.options, &schedule, &mut |candidates| choices.push(candidates));
     session.choices = choices;
     Ok(())
+}
+
+fn cheapest(
+    program: &Program,
+    given: &Options,
+    schedule: &optimiser::Schedule,
+    note: &mut dyn FnMut(crate::explain::Candidates),
+) -> Program {
+    let options = optimiser::Options { strict_fp: given.strict_fp, disabled: disabled_rules(given), ..optimiser::Options::default() };
+    choice::decide(program, &mut |form, name, before| {
+        let (way, candidates) = super::choice::choose(form, name, before, schedule, &options, given.differentiation());
+        note(candidates);
+        way
+    })
+}
+
+/// A program whose last function has one derivative of its own, for reverse mode, and whose others are as `mode` decides.
+pub fn decided(session: &Session, program: &Program, last: &str) -> Result<Program, Diagnostics> {
+    let mut others = program.clone();
+    let own = others.functions.shift_remove(last);
+    let mut program = match session.options.mode {
+        Mode::Auto => {
+            let schedule = schedule(&super::Schedule::default(), &mut session.sources.clone())?;
+            cheapest(&others, &session.options, &schedule, &mut |_| {})
+        }
+        Mode::Forward => choice::decide(&others, &mut |_, _, _| Way::Forward),
+        Mode::Reverse => choice::decide(&others, &mut |_, _, _| Way::Reverse),
+    };
+    program.functions.extend(own.map(|function| (function.name.clone(), function)));
+    Ok(program)
 }
 
 pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -110,6 +153,7 @@ pub fn schedule(wanted: &super::Schedule, sources: &mut SourceMap) -> Result<opt
 }
 
 pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    no_lengths_of_data(session)?;
     let entries: Vec<_> =
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     let options = &session.options;
@@ -131,6 +175,12 @@ pub fn loops(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     Ok(())
 }
 
+/// A choice between values of sum types is of no length that is known before.
+fn no_lengths_of_data(session: &Session) -> Result<(), Diagnostics> {
+    let problems: Diagnostics = session.of_data.iter().map(|place| loop_passes::sizes::depends_on_data(*place)).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
 /// Whether lowering and the passes over loops may use real-number laws, which change rounding; whatever the schedule is.
 fn allows_algebra(options: &Options) -> bool {
     !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra")
@@ -147,6 +197,7 @@ pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
             session.files = Some(emission::c(&session.loops, &options).map_err(one)?);
         }
         Target::Futhark => {
+            no_lengths_of_data(session)?;
             let (real, strict_fp) = (session.options.real, session.options.strict_fp);
             let options = emission::futhark::FutharkOptions { prefix, source_name: provenance.source, real, strict_fp };
             session.futhark = Some(emission::futhark::futhark(&session.program, &options).map_err(one)?);
@@ -160,6 +211,7 @@ pub fn print(session: &Session, stage: &str) -> String {
     match stage {
         "syntax" => format!("{:#?}\n", session.module),
         "lower" | "loops" => crate::loops::print::program(&session.loops),
+        _ if super::VIEWS.iter().any(|view| view.name == stage) => session.view.clone(),
         _ if stage.starts_with("loops.") => crate::loops::print::program(&session.wanted_loops.1),
         "emit" => match (&session.files, &session.futhark) {
             (Some(files), _) => files.source.clone(),

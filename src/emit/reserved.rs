@@ -23,6 +23,7 @@ const MATH: &str = "
 const SUFFIXES: [&str; 9] = ["f", "l", "f16", "f32", "f64", "f128", "f32x", "f64x", "bf16"];
 
 const OTHER: &str = "
+    smoothc
     alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand bitor bool break case catch char
     char8_t char16_t char32_t class compl concept const consteval constexpr constinit const_cast continue co_await co_return
     co_yield decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if

@@ -23,6 +23,8 @@ pub struct EntrySignature {
     /// The name of the function that gives the bytes of workspace; it takes the sizes, then the Index and Bool
     /// scalars, in the order of `parameters`.
     pub workspace: String,
+    /// Whether a call ever needs workspace.
+    pub needs_workspace: bool,
     pub parameters: Vec<Parameter>,
 }
 
@@ -148,6 +150,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
         doc: function.doc.as_deref().unwrap_or_default().to_string(),
         name,
         workspace: workspace_name,
+        needs_workspace: function.workspace.needed,
         parameters,
     };
     Described {

@@ -150,6 +150,10 @@ impl Printer<'_> {
                 (_, Some(range)) => self.repeat(range.i, &self.expr(range.low), &self.bound(range.high), range.body, lanes),
                 (_, None) => self.repeat(*i, "0", &self.bound(count.iterations()), body, lanes),
             },
+            Stmt::While { cond, body } => {
+                let head = format!("while ({}) ", self.expr(cond));
+                self.inner(head, body, "}");
+            }
             Stmt::Share(share) => self.share(share),
             Stmt::If { cond, then, otherwise } => {
                 let head = format!("if ({}) ", self.expr(cond));

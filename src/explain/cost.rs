@@ -159,6 +159,11 @@ impl Model<'_> {
                 let step = self.expr(body);
                 self.all([init, n]).add(&step.times(&count, i))
             }
+            // data says how many steps there are
+            Term::While { state, init, body } => {
+                let step = self.expr(body);
+                self.expr(init).add(&Cost { is_bound: true, ..step.times(&Size::unknown(), state) })
+            }
             Term::Get(array, index) => {
                 let read = if matches!(expr.ty(), Type::Array(..)) { 0 } else { 1 };
                 self.all([array, index]).add(&Cost { reads: Size::constant(read), ..Cost::default() })
@@ -267,6 +272,6 @@ fn tail_is_named(expr: &Expr) -> bool {
         Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
         Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
-        Term::Update(..) | Term::Vjp { .. } => false,
+        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } => false,
     }
 }

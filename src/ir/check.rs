@@ -187,6 +187,12 @@ impl Checker<'_> {
                 self.under(&[acc, i], body)?;
                 self.agree(body, "the accumulator", body.ty(), acc.ty())?;
             }
+            Term::While { state, init, body } => {
+                self.expr(init)?;
+                self.agree(init, "the state", init.ty(), state.ty())?;
+                self.under(&[state], body)?;
+                self.agree(body, "a step", body.ty(), &Type::tuple(vec![Type::Bool, state.ty().clone()]))?;
+            }
             Term::Get(array, index) => {
                 self.expr(array)?;
                 self.expr(index)?;
@@ -203,8 +209,8 @@ impl Checker<'_> {
             }
             Term::Tuple(parts) => {
                 self.all(parts)?;
-                if parts.len() < 2 {
-                    return wrong(expr, "a tuple has two parts or more");
+                if parts.len() == 1 {
+                    return wrong(expr, "a tuple has two parts or more, or none");
                 }
             }
             Term::Proj(tuple, index) => {
@@ -268,7 +274,11 @@ impl Checker<'_> {
         let Some((position, _, callee)) = self.program.functions.get_full(name) else {
             return wrong(expr, format!("`{name}` is not in the program"));
         };
-        if position >= self.position {
+        let is_in_recursion = || {
+            let caller = self.program.functions.get_index(self.position).map(|(caller, _)| caller);
+            caller.is_some_and(|caller| self.program.reachable([name.into()]).contains(caller))
+        };
+        if position >= self.position && !is_in_recursion() {
             return wrong(expr, format!("`{name}` is not before its caller"));
         }
         if callee.params.len() != args.len() {
@@ -289,7 +299,7 @@ impl Checker<'_> {
             Term::Let(var, value, body) => Expr::let_(var.clone(), value.clone(), body.clone()).ty().clone(),
             Term::If(cond, a, b) => Expr::if_(cond.clone(), a.clone(), b.clone()).ty().clone(),
             Term::Build { n, i, body } => Expr::build_with(n.clone(), i.clone(), body.clone()).ty().clone(),
-            Term::Fold { acc, .. } => acc.ty().clone(),
+            Term::Fold { acc: state, .. } | Term::While { state, .. } => state.ty().clone(),
             Term::Get(array, index) => Expr::get(array.clone(), index.clone()).ty().clone(),
             Term::Tuple(parts) => Type::tuple(parts.iter().map(|part| part.ty().clone()).collect()),
             Term::Proj(tuple, index) => Expr::proj(tuple.clone(), *index).ty().clone(),

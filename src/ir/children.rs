@@ -5,6 +5,8 @@
 //!
 //!     ifold f z n   →   z, n, the body of f
 
+use std::rc::Rc;
+
 use super::term::{Expr, Term};
 
 /// The subterms that are left.
@@ -29,9 +31,10 @@ impl Term {
                 Children::Listed(items.iter())
             }
             Term::Dim(a, _) | Term::Proj(a, _) => single([a, a, a], 1),
-            Term::Let(_, a, b) | Term::Get(a, b) | Term::Build { n: a, body: b, .. } | Term::Check { cond: a, body: b, .. } => {
+            Term::Let(_, a, b) | Term::Get(a, b) | Term::Build { n: a, body: b, .. } | Term::While { init: a, body: b, .. } => {
                 single([a, b, b], 2)
             }
+            Term::Check { cond: a, body: b, .. } => single([a, b, b], 2),
             Term::If(a, b, c)
             | Term::Fold { init: a, n: b, body: c, .. }
             | Term::Dual { at: a, tangent: b, body: c, .. }
@@ -41,6 +44,29 @@ impl Term {
 
     pub fn each_child(&self, f: &mut dyn FnMut(&Expr)) {
         self.children().for_each(f);
+    }
+}
+
+impl Expr {
+    /// Every function that the term calls, once for each call.
+    pub fn each_call(&self, f: &mut dyn FnMut(&Rc<str>)) {
+        if let Term::Call(name, _) = self.term() {
+            f(name);
+        }
+        self.term().each_child(&mut |child| child.each_call(f));
+    }
+}
+
+impl Expr {
+    /// The term with another in the place of each of its tails: what a binding, a check or a branch ends in.
+    pub fn map_tails(&self, tail: &dyn Fn(&Expr) -> Expr) -> Expr {
+        let new = match self.term() {
+            Term::Let(x, value, body) => Expr::let_(x.clone(), value.clone(), body.map_tails(tail)),
+            Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, body.map_tails(tail)),
+            Term::If(cond, a, b) => Expr::if_(cond.clone(), a.map_tails(tail), b.map_tails(tail)),
+            _ => return tail(self),
+        };
+        new.at(self.span())
     }
 }
 

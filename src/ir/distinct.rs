@@ -30,6 +30,12 @@ pub fn distinct(expr: &Expr) -> Expr {
             let whole = Expr::with_type(fold, expr.ty().clone(), expr.span());
             return named.into_iter().rev().fold(whole, |whole, (var, value)| Expr::let_(var, copy(&value), whole));
         }
+        Term::While { state, init, body } => {
+            let (named, init) = first_states(init, state);
+            let steps = Term::While { state: state.clone(), init: copy(&init), body: copy(body) };
+            let whole = Expr::with_type(steps, expr.ty().clone(), expr.span());
+            return named.into_iter().rev().fold(whole, |whole, (var, value)| Expr::let_(var, copy(&value), whole));
+        }
         Term::Get(array, index) => Term::Get(copy(array), copy(index)),
         Term::Dim(array, axis) => Term::Dim(copy(array), *axis),
         Term::Tuple(parts) => {

@@ -43,6 +43,7 @@ pub fn head(term: &Term) -> u64 {
         Term::Dual { .. } => (17, 0),
         Term::Update(change, _) => (18, *change as u64),
         Term::Vjp { .. } => (19, 0),
+        Term::While { .. } => (20, 0),
     };
     mix(kind, detail)
 }

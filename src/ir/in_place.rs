@@ -197,6 +197,7 @@ impl Walk {
                 kept
             }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => Origin::Elsewhere,
+            Term::While { .. } => Origin::Elsewhere,
             Term::Get(..) | Term::Dim(..) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => Origin::Elsewhere,
         }
     }

@@ -21,6 +21,9 @@ pub enum Labels {
     Tuple(Vec<Labels>),
     /// The record's name, its fields.
     Record(Rc<str>, Vec<(Rc<str>, Labels)>),
+    /// The name of a sum type, its cases, each with the component that its data are, and the fields that it is a record of: the tag, then
+    /// the data of each case.
+    Sum(Rc<str>, Vec<(Rc<str>, Option<usize>)>, Vec<(Rc<str>, Labels)>),
     /// Those of a component of a tuple or record that a pattern gives a name of its own, as C and Futhark call it.
     Named(Rc<str>, Rc<Labels>),
 }
@@ -29,14 +32,14 @@ impl Labels {
     pub fn element(&self) -> &Labels {
         match self {
             Labels::Array(element) => element,
-            Labels::None | Labels::Tuple(_) | Labels::Record(..) | Labels::Named(..) => &Labels::None,
+            Labels::None | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) | Labels::Named(..) => &Labels::None,
         }
     }
 
     /// The field that a component is.
     pub fn field(&self, at: usize) -> Option<&Rc<str>> {
         match self {
-            Labels::Record(_, fields) => fields.get(at).map(|field| &field.0),
+            Labels::Record(_, fields) | Labels::Sum(_, _, fields) => fields.get(at).map(|field| &field.0),
             Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => None,
         }
     }
@@ -48,7 +51,7 @@ impl Labels {
 
     fn component(&self, at: usize) -> &Labels {
         let part = match self {
-            Labels::Record(_, fields) => fields.get(at).map(|field| &field.1),
+            Labels::Record(_, fields) | Labels::Sum(_, _, fields) => fields.get(at).map(|field| &field.1),
             Labels::Tuple(parts) => parts.get(at),
             Labels::None | Labels::Array(_) | Labels::Named(..) => None,
         };
@@ -59,7 +62,7 @@ impl Labels {
     fn inside(&self) -> &Labels {
         match self {
             Labels::Named(_, inside) => inside,
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) => self,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) => self,
         }
     }
 
@@ -67,7 +70,7 @@ impl Labels {
     fn own(&self) -> Option<&Rc<str>> {
         match self {
             Labels::Named(name, _) => Some(name),
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) => None,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) => None,
         }
     }
 
@@ -90,6 +93,10 @@ impl Labels {
                 let renamed = fields.iter().map(|(name, inside)| (name.clone(), inside.renamed(rename)));
                 Labels::Record(record.clone(), renamed.collect())
             }
+            Labels::Sum(sum, cases, fields) => {
+                let renamed = fields.iter().map(|(name, inside)| (name.clone(), inside.renamed(rename)));
+                Labels::Sum(sum.clone(), cases.clone(), renamed.collect())
+            }
             Labels::Named(name, inside) => match rename(name) {
                 Some(other) => Labels::Named(other.into(), inside.renamed(rename).into()),
                 None => inside.renamed(rename),
@@ -100,8 +107,10 @@ impl Labels {
     /// A record of one field, which is that field: its name and what is inside.
     pub fn sole(&self) -> Option<(&Rc<str>, &Labels)> {
         match self {
-            Labels::Record(_, fields) if fields.len() == 1 => fields.first().map(|(name, inside)| (name, inside.inside())),
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Named(..) => None,
+            Labels::Record(_, fields) | Labels::Sum(_, _, fields) if fields.len() == 1 => {
+                fields.first().map(|(name, inside)| (name, inside.inside()))
+            }
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) | Labels::Named(..) => None,
         }
     }
 
@@ -115,6 +124,10 @@ impl Labels {
 
     /// Those of a derivative: at each Double of a value of type `ty` there is a value with the labels `by`.
     pub fn with_doubles(&self, ty: &Type, by: &Labels) -> Labels {
+        // a tag alone has no Doubles
+        if let (Labels::Sum(..), Some(_)) = (self, self.sole()) {
+            return self.clone();
+        }
         if let (Labels::Record(name, _), Some((field, inside))) = (self, self.sole()) {
             return Labels::Record(name.clone(), vec![(field.clone(), inside.with_doubles(ty, by))]);
         }
@@ -130,6 +143,9 @@ impl Labels {
                 match self {
                     Labels::Record(name, fields) => {
                         Labels::Record(name.clone(), fields.iter().map(|field| field.0.clone()).zip(parts).collect())
+                    }
+                    Labels::Sum(name, cases, fields) => {
+                        Labels::Sum(name.clone(), cases.clone(), fields.iter().map(|field| field.0.clone()).zip(parts).collect())
                     }
                     Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => Labels::tuple(parts.collect()),
                 }

@@ -104,6 +104,14 @@ impl LastUses {
                 }
                 self.visit(init, live);
             }
+            Term::While { body, init, .. } => {
+                self.visit_loop(expr, body, live);
+                self.live.insert(expr.address(), live.arrays());
+                if body.has_updates() {
+                    self.take(init, live);
+                }
+                self.visit(init, live);
+            }
             Term::Dual { at, tangent, body, .. } | Term::Vjp { at, cotangent: tangent, body, .. } => {
                 self.visit_loop(expr, body, live);
                 self.visit_in_turn(&[at, tangent], live);
@@ -237,7 +245,7 @@ pub(super) fn held(expr: &Expr) -> Vec<(Var, Vec<usize>)> {
         Term::Tuple(parts) => parts.iter().flat_map(held).collect(),
         Term::Check { body, .. } => held(body),
         Term::Update(_, parts) => parts.first().map(held).unwrap_or_default(),
-        Term::Fold { acc, body, init, .. } => {
+        Term::Fold { acc, body, init, .. } | Term::While { state: acc, body, init } => {
             let mut found = held(body);
             found.retain(|(var, _)| var != acc);
             found.extend(held(init));

@@ -244,6 +244,11 @@ impl Printer<'_> {
                 let init = self.flat(init, ATOM);
                 parens(format!("ifold (fun {acc} {i} -> {body}) {init} {}", self.flat(n, ATOM)), level > APPLY)
             }
+            Term::While { state, init, body } => {
+                let state = (self.name)(state);
+                let body = self.flat(body, OPEN);
+                parens(format!("while (fun {state} -> {body}) {}", self.flat(init, ATOM)), level > APPLY)
+            }
             Term::Get(array, index) => {
                 let array = self.flat(array, ATOM);
                 format!("{array}[{}]", self.flat(index, OPEN))
@@ -374,6 +379,11 @@ impl Printer<'_> {
                 text.push_str(&format!("ifold (fun {} {} ->", (self.name)(acc), (self.name)(i)));
                 self.next_line(body, indent + 2, text);
                 text.push_str(&format!(") {} {}", self.flat(init, ATOM), self.flat(n, ATOM)));
+            }
+            Term::While { state, init, body } => {
+                text.push_str(&format!("while (fun {} ->", (self.name)(state)));
+                self.next_line(body, indent + 2, text);
+                text.push_str(&format!(") {}", self.flat(init, ATOM)));
             }
             Term::Dual { x, at, tangent, body } => {
                 text.push_str(&self.dual_head(x, at, tangent));

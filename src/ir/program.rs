@@ -5,6 +5,7 @@
 //!
 //!     f (A: Matrix<n, m>) : Vector<m>   for an argument of type Matrix<3, k>   →   n = 3, m = k: Vector<k>
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::labels::Labels;
@@ -40,6 +41,36 @@ pub struct Program {
 }
 
 impl Program {
+    /// The named functions and those that they call, directly or not.
+    pub fn reachable(&self, from: impl IntoIterator<Item = Rc<str>>) -> HashSet<Rc<str>> {
+        let mut found = HashSet::new();
+        let mut next: Vec<Rc<str>> = from.into_iter().collect();
+        while let Some(name) = next.pop() {
+            if let (Some(function), true) = (self.functions.get(&name), found.insert(name)) {
+                function.body.each_call(&mut |callee| next.push(callee.clone()));
+            }
+        }
+        found
+    }
+
+    /// The entries and the functions that they call, directly or not.
+    pub fn without_unreachable(mut self) -> Program {
+        let entries = self.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone());
+        let needed = self.reachable(entries);
+        self.functions.retain(|name, _| needed.contains(name));
+        self
+    }
+
+    /// The functions that call themselves, directly or not: recursion that is no loop.
+    pub fn recursive(&self) -> HashSet<Rc<str>> {
+        let calls_itself = |function: &&Function| {
+            let mut callees = Vec::new();
+            function.body.each_call(&mut |callee| callees.push(callee.clone()));
+            self.reachable(callees).contains(&function.name)
+        };
+        self.functions.values().filter(calls_itself).map(|function| function.name.clone()).collect()
+    }
+
     /// The nodes of all bodies, each as often as it is written.
     pub fn node_count(&self) -> usize {
         self.functions.values().fold(0, |nodes, function| nodes.saturating_add(function.body.node_count()))

@@ -141,6 +141,10 @@ pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
             let n = go(n);
             Expr::fold_with(n, acc.clone(), i.clone(), go(body), init)
         }
+        Term::While { state, init, body } => {
+            let init = go(init);
+            Expr::while_(state.clone(), init, go(body))
+        }
         Term::Get(array, index) => {
             let array = go(array);
             Expr::get(array, go(index))
@@ -261,6 +265,12 @@ impl Renaming {
                 let body = self.expr(body);
                 let new = || Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
                 expr.rebuilt(&[&acc, &i], &[&init, &n, &body], new)
+            }
+            Term::While { state, init, body } => {
+                let init = self.expr(init);
+                let state = self.binder(state);
+                let body = self.expr(body);
+                expr.rebuilt(&[&state], &[&init, &body], || Expr::while_(state.clone(), init.clone(), body.clone()))
             }
             Term::Dual { x, at, tangent, body } => {
                 let (at, tangent) = (self.expr(at), self.expr(tangent));

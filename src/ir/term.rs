@@ -45,7 +45,7 @@ impl Change {
     }
 }
 
-/// One node's form. Scopes: `let`, `build`, `fold`, `dual` and `vjp` bind their variables in `body` only.
+/// One node's form. Scopes: `let`, `build`, `fold`, `while`, `dual` and `vjp` bind their variables in `body` only.
 #[derive(Clone, Debug)]
 pub enum Term {
     Var(Var),
@@ -69,6 +69,13 @@ pub enum Term {
         i: Var,
         body: Expr,
         init: Expr,
+    },
+    /// `while(state = init. body)`: the body is a pair, whether it goes on and the next state; the state where it does not go on is
+    /// the value. What a tail call is: data says how many steps there are.
+    While {
+        state: Var,
+        init: Expr,
+        body: Expr,
     },
     /// `array[index]`, an error out of bounds.
     Get(Expr, Expr),
@@ -308,6 +315,12 @@ impl Expr {
         Expr::new(Term::Fold { n, acc, i, body, init }, ty)
     }
 
+    /// The loop has the state's type.
+    pub fn while_(state: Var, init: Expr, body: Expr) -> Expr {
+        let ty = state.ty().clone();
+        Expr::new(Term::While { state, init, body }, ty)
+    }
+
     /// `ifold(n, acc. i. body(acc, i), init)`.
     pub fn fold(n: Expr, acc: &str, i: &str, init: Expr, body: impl FnOnce(Expr, Expr) -> Expr) -> Expr {
         let acc = Var::fresh(acc, init.ty().clone());
@@ -424,7 +437,8 @@ impl Term {
     /// The variables that the term itself binds.
     pub fn binders(&self) -> impl Iterator<Item = &Var> + use<'_> {
         let (first, second) = match self {
-            Term::Let(x, ..) | Term::Build { i: x, .. } | Term::Dual { x, .. } | Term::Vjp { x, .. } => (Some(x), None),
+            Term::Let(x, ..) | Term::Build { i: x, .. } | Term::While { state: x, .. } => (Some(x), None),
+            Term::Dual { x, .. } | Term::Vjp { x, .. } => (Some(x), None),
             Term::Fold { acc, i, .. } => (Some(acc), Some(i)),
             Term::Var(_)
             | Term::Double(_)

@@ -13,7 +13,7 @@ pub enum Type {
     Index(Option<Size>),
     /// A regular array: element type and length.
     Array(Rc<Type>, Size),
-    /// Two or more components.
+    /// Two or more components, or none: the type of `()`.
     Tuple(Rc<[Type]>),
 }
 

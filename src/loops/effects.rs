@@ -113,6 +113,10 @@ impl<'a> Effects<'a> {
                 self.reads(count);
                 self.block(body)?;
             }
+            Stmt::While { cond, body } => {
+                self.reads(cond);
+                self.block(body)?;
+            }
             Stmt::If { cond, then, otherwise } => {
                 self.reads(cond);
                 self.block(then)?;

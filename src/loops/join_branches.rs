@@ -67,7 +67,7 @@ pub(super) fn is_plain(stmt: &Stmt) -> bool {
         Stmt::Declare { .. } | Stmt::Assign { .. } | Stmt::If { .. } | Stmt::Fail { .. } | Stmt::Scope(_) => true,
         Stmt::For { lanes, .. } => !matches!(lanes, Lanes::Tile(_)),
         Stmt::Point { .. } | Stmt::Share(_) | Stmt::NoRoom { .. } | Stmt::Room(_) | Stmt::Invoke(_) | Stmt::Rotate(_) => false,
-        Stmt::Return(_) | Stmt::Update { .. } => false,
+        Stmt::Return(_) | Stmt::Update { .. } | Stmt::While { .. } => false,
     };
     here && stmt.blocks().flatten().all(is_plain)
 }

@@ -180,7 +180,7 @@ fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Demand> {
                     out.push(Demand::Call(Callee::Workspace(call.callee.clone()), call.measures.clone(), params, call.span));
                 }
             }
-            Stmt::Scope(body) => push_inner(&mut out, needs(done, body)),
+            Stmt::Scope(body) | Stmt::While { body, .. } => push_inner(&mut out, needs(done, body)),
             Stmt::If { then, otherwise, .. } => {
                 push_inner(&mut out, needs(done, then));
                 push_inner(&mut out, needs(done, otherwise));

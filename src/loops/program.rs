@@ -217,6 +217,11 @@ pub enum Stmt {
         /// Each iteration writes elements of its own and nothing else, as those of a `build` do.
         apart: bool,
     },
+    /// Data says how many iterations there are: the body changes what the condition reads.
+    While {
+        cond: Value,
+        body: Block,
+    },
     /// A loop that threads share: only where that is asked for.
     Share(Share),
     If {
@@ -245,7 +250,7 @@ impl Stmt {
     /// The blocks directly inside, in the order in which they stand.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let blocks = match self {
-            Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => [Some(body), None],
+            Stmt::For { body, .. } | Stmt::While { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => [Some(body), None],
             Stmt::If { then, otherwise, .. } => [Some(then), Some(otherwise)],
             Stmt::Declare { .. }
             | Stmt::Point { .. }
@@ -264,7 +269,7 @@ impl Stmt {
     /// As [`Stmt::blocks`], to change them.
     pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
         let blocks = match self {
-            Stmt::For { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => [Some(body), None],
+            Stmt::For { body, .. } | Stmt::While { body, .. } | Stmt::Share(Share { body, .. }) | Stmt::Scope(body) => [Some(body), None],
             Stmt::If { then, otherwise, .. } => [Some(then), Some(otherwise)],
             Stmt::Declare { .. }
             | Stmt::Point { .. }

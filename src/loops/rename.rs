@@ -66,7 +66,8 @@ fn in_stmt(stmt: &mut Stmt, f: &mut dyn FnMut(&mut Id)) {
             }
         }
         Stmt::Share(share) => in_share(share, f),
-        Stmt::If { cond, .. } | Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => in_value(cond, f),
+        Stmt::If { cond, .. } | Stmt::While { cond, .. } => in_value(cond, f),
+        Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => in_value(cond, f),
         Stmt::Room(room) => {
             f(&mut room.id);
             room.counts.iter_mut().for_each(|count| in_value(count, f));

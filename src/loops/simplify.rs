@@ -94,6 +94,12 @@ fn mark(block: &[Stmt], live: &mut HashSet<Id>) {
                     mark_value(count, live);
                 }
             }
+            Stmt::While { cond, body } => {
+                mark(body, live);
+                if body.iter().any(|stmt| stays(stmt, live)) {
+                    mark_value(cond, live);
+                }
+            }
             Stmt::Share(share) => {
                 mark(&share.body, live);
                 mark_value(&share.count, live);
@@ -144,7 +150,9 @@ fn stays(stmt: &Stmt, live: &HashSet<Id>) -> bool {
         Stmt::Declare { id, .. } | Stmt::Point { id, .. } => live.contains(id),
         Stmt::Assign { place: Place::Local(id) | Place::Element { base: id, .. }, .. } => live.contains(id),
         Stmt::Update { base, .. } => live.contains(base),
-        Stmt::For { .. } | Stmt::Share(_) | Stmt::Scope(_) | Stmt::If { .. } => stmt.blocks().flatten().any(|stmt| stays(stmt, live)),
+        Stmt::For { .. } | Stmt::While { .. } | Stmt::Share(_) | Stmt::Scope(_) | Stmt::If { .. } => {
+            stmt.blocks().flatten().any(|stmt| stays(stmt, live))
+        }
         Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Return(_) | Stmt::Invoke(_) => true,
         Stmt::Room(room) => live.contains(&room.id),
         Stmt::Rotate(ids) => ids.iter().any(|id| live.contains(id)),
@@ -165,6 +173,7 @@ fn sweep(block: Block, live: &HashSet<Id>) -> Block {
             Stmt::For { i, var, count, size, body, lanes, apart } => {
                 out.push(Stmt::For { i, var, count, size, body: sweep(body, live), lanes, apart });
             }
+            Stmt::While { cond, body } => out.push(Stmt::While { cond, body: sweep(body, live) }),
             Stmt::If { cond, then, otherwise } => {
                 let (then, otherwise) = (sweep(then, live), sweep(otherwise, live));
                 if then.is_empty() {

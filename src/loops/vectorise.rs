@@ -207,6 +207,7 @@ impl Body {
                 }
                 Stmt::Point { .. }
                 | Stmt::For { .. }
+                | Stmt::While { .. }
                 | Stmt::Share(_)
                 | Stmt::Fail { .. }
                 | Stmt::NoRoom { .. }

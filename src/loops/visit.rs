@@ -114,6 +114,7 @@ pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
             }),
             Stmt::Assign { place: Place::Element { .. }, .. }
             | Stmt::Update { .. }
+            | Stmt::While { .. }
             | Stmt::If { .. }
             | Stmt::Fail { .. }
             | Stmt::NoRoom { .. }
@@ -173,7 +174,8 @@ pub fn each_mention(stmt: &Stmt, f: &mut dyn FnMut(Id)) {
                 Lanes::Sum(ids) => ids.iter().for_each(|id| f(*id)),
             }
         }
-        Stmt::If { cond, .. } | Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => each_local(cond, f),
+        Stmt::If { cond, .. } | Stmt::While { cond, .. } => each_local(cond, f),
+        Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => each_local(cond, f),
         Stmt::Room(room) => {
             f(room.id);
             room.counts.iter().for_each(|count| each_local(count, f));

@@ -45,6 +45,10 @@ impl Lowerer<'_> {
                 let name = if name == "t" { acc.name().to_string() } else { name.to_string() };
                 self.fold(expr, None, &name)
             }
+            Term::While { state, .. } => {
+                let name = if name == "t" { state.name().to_string() } else { name.to_string() };
+                self.steps(expr, None, &name)
+            }
             Term::Build { .. } | Term::Array(_) | Term::Call(..) => self.stored(expr, name),
             Term::Get(source, index) => {
                 let array = match self.value(source, name)? {
@@ -164,6 +168,10 @@ impl Lowerer<'_> {
             (Term::Fold { acc, .. }, _) => {
                 let name = acc.name().to_string();
                 self.fold(expr, Some(dest), &name).map(|_| ())
+            }
+            (Term::While { state, .. }, _) => {
+                let name = state.name().to_string();
+                self.steps(expr, Some(dest), &name).map(|_| ())
             }
             (Term::Call(callee, args), _) => self.call(callee, args, dest, expr.span()),
             (Term::Proj(tuple, k), _) if matches!(tuple.term(), Term::Fold { .. }) => {
@@ -454,6 +462,7 @@ pub fn is_view(expr: &Expr) -> bool {
         | Term::If(..)
         | Term::Build { .. }
         | Term::Fold { .. }
+        | Term::While { .. }
         | Term::Dim(..)
         | Term::Tuple(_)
         | Term::Array(_)

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use crate::ir::program::match_sizes;
-use crate::ir::{Atom, Expr, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Size, Type, Var};
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, depends_on_data, mismatch};
@@ -119,12 +119,4 @@ impl Lowerer<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// Every function that a term calls.
-pub fn each_callee(expr: &Expr, f: &mut dyn FnMut(&Rc<str>)) {
-    if let Term::Call(name, _) = expr.term() {
-        f(name);
-    }
-    expr.term().each_child(&mut |child| each_callee(child, f));
 }

@@ -145,8 +145,12 @@ impl<'a> Lowerer<'a> {
                 None => None,
             },
             Term::Let(_, _, body) | Term::Check { body, .. } => Some(body),
-            Term::If(_, a, b) => Some(if self.type_of(a).is_ok() { a } else { b }),
-            Term::Fold { init, .. } => Some(init),
+            Term::If(cond, a, b) => match (self.type_of(a), self.type_of(b)) {
+                (Ok(x), Ok(y)) => return Ok(chosen(cond, &x, &y).map_sizes(&mut |size| self.canonical(size))),
+                (Ok(_), Err(_)) => Some(a),
+                (Err(_), _) => Some(b),
+            },
+            Term::Fold { init, .. } | Term::While { init, .. } => Some(init),
             Term::Update(_, parts) => parts.first(),
             Term::Proj(tuple, k) => match self.type_of(tuple)? {
                 Type::Tuple(parts) if *k < parts.len() => return Ok(parts[*k].clone()),
@@ -357,6 +361,20 @@ fn names_first(mut cond: Value) -> Value {
         cond.parts_mut().iter_mut().for_each(|part| *part = names_first(std::mem::replace(part, Value::Bool(true))));
     }
     cond
+}
+
+/// The first of two types, with the lengths that differ as the condition chooses them where it is one of sizes; elsewhere checks have
+/// made them equal.
+fn chosen(cond: &Expr, a: &Type, b: &Type) -> Type {
+    match (a, b) {
+        (Type::Array(x, n), Type::Array(y, m)) => {
+            let of_both = || Size::try_of_expr(&Expr::if_(cond.clone(), n.to_expr()?, m.to_expr()?));
+            let size = if n == m { None } else { of_both() };
+            Type::array(chosen(cond, x, y), size.unwrap_or_else(|| n.clone()))
+        }
+        (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| chosen(cond, x, y)).collect()),
+        _ => a.clone(),
+    }
 }
 
 fn lacks_size(ty: &Type) -> bool {

@@ -23,6 +23,15 @@ use super::update::part_of;
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem};
 use crate::loops::program::*;
 
+/// How often a loop runs.
+#[derive(Clone, Copy)]
+enum Trip<'e> {
+    /// i counts to before n.
+    Counted { n: &'e Expr, i: &'e Var },
+    /// As long as the state's first component says so.
+    Open,
+}
+
 impl Lowerer<'_> {
     /// A fold into `dest`, or into new storage.
     pub fn fold(&mut self, expr: &Expr, dest: Option<&Dest>, name: &str) -> Result<View> {
@@ -31,12 +40,12 @@ impl Lowerer<'_> {
         if ty.has_array() {
             let (dest, is_new) = match dest {
                 Some(dest) => (dest.clone(), false),
-                None => (self.state_places(expr, &ty, name)?, true),
+                None => (self.state_places(expr, (acc, body), init, &[], &ty, name)?, true),
             };
             let (block, ()) = self.nested(|this| {
                 // the scalars of new places may be the state's: nothing else has them
                 let state = if is_new { dest.clone() } else { this.local_scalars(&ty, acc.name(), &dest) };
-                this.array_fold(n, acc, i, body, init, &ty, &state, expr.span())?;
+                this.array_fold(Trip::Counted { n, i }, acc, body, Some(init), &ty, &state, expr.span())?;
                 let done = this.view_of(&state);
                 if is_new { Ok(()) } else { this.copy(&done, &dest, expr.span()) }
             })?;
@@ -89,14 +98,51 @@ impl Lowerer<'_> {
         }
     }
 
+    /// A `while`: a fold whose state has in front whether it goes on. Its arrays have two buffers each, since nobody knows where the
+    /// last step will leave them.
+    ///
+    ///     while(s = x. (c s, f s))   →   go = true; s = x; while (go) { go = c s; s = f s }
+    pub fn steps(&mut self, expr: &Expr, dest: Option<&Dest>, name: &str) -> Result<View> {
+        let Term::While { state, init, body } = expr.term() else { return Err(mismatch(expr.span())) };
+        let ty = self.type_of(expr)?;
+        let all = Type::tuple(vec![Type::Bool, ty.clone()]);
+        let acc = state.renewed(Type::tuple(vec![Type::Bool, state.ty().clone()]));
+        let body = goes_on(&substitute(body, &[(state.clone(), Expr::proj(Expr::var(&acc), 1))]), &acc);
+        if !ty.has_array() {
+            let places = self.scalar_state(&ty, name, init)?;
+            let go = self.declare(&Type::Bool, "go", &View::Scalar(Value::Bool(true)));
+            let done = self.view_of(&places);
+            self.array_fold(Trip::Open, &acc, &body, None, &all, &Dest::Tuple(vec![go, places]), expr.span())?;
+            dest.map_or(Ok(()), |dest| self.copy(&done, dest, expr.span()))?;
+            return Ok(done);
+        }
+        let (dest, is_new) = match dest {
+            Some(dest) => (dest.clone(), false),
+            None => (self.state_places(expr, (&acc, &body), init, &[1], &ty, name)?, true),
+        };
+        let (block, ()) = self.nested(|this| {
+            let places = if is_new { dest.clone() } else { this.local_scalars(&ty, name, &dest) };
+            let done = this.view_of(&places);
+            let go = this.declare(&Type::Bool, "go", &View::Scalar(Value::Bool(true)));
+            this.array_fold(Trip::Open, &acc, &body, Some(init), &all, &Dest::Tuple(vec![go, places]), expr.span())?;
+            if is_new { Ok(()) } else { this.copy(&done, &dest, expr.span()) }
+        })?;
+        self.place(block);
+        Ok(self.view_of(&dest))
+    }
+
     #[allow(clippy::too_many_arguments)]
-    fn array_fold(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr, ty: &Type, state: &Dest, span: Span) -> Result<()> {
-        let count = self.count(n, None)?;
-        let count = self.atomic(count, "count");
-        let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
+    fn array_fold(&mut self, trip: Trip, acc: &Var, body: &Expr, init: Option<&Expr>, ty: &Type, state: &Dest, span: Span) -> Result<()> {
+        let counted = match trip {
+            Trip::Counted { n, i } => {
+                let count = self.count(n, None)?;
+                Some((n, i, self.atomic(count, "count"), Size::try_of_expr(n).map(|size| self.canonical(&size))))
+            }
+            Trip::Open => None,
+        };
         let mut components = components(ty, state);
         let tails = tails(body, acc, &components);
-        let plan = plan(&components, &tails);
+        let plan = if counted.is_some() { plan(&components, &tails) } else { Plan::ByBranch };
         // a spare buffer for each component that some step computes anew
         let fresh: Vec<usize> = match &plan {
             Plan::Uniform(groups) => groups.iter().filter(|(_, free)| *free).filter_map(|(group, _)| group.last().copied()).collect(),
@@ -119,9 +165,19 @@ impl Lowerer<'_> {
                 }
             }
         }
-        self.arrange(&components, &plan, &count);
         let now = current(ty, &components);
-        self.first_state(init, &now, (acc, i, body), size.as_ref())?;
+        let Some((n, i, count, size)) = counted else {
+            let Dest::Tuple(places) = &now else { return Err(mismatch(span)) };
+            let [go, state] = places.as_slice() else { return Err(mismatch(span)) };
+            init.map_or(Ok(()), |init| self.write_alone(init, state))?;
+            self.env.insert(acc.clone(), self.view_of(&now));
+            let View::Scalar(cond) = self.view_of(go) else { return Err(mismatch(span)) };
+            let (body, ()) = self.nested(|this| this.step(body, acc, &components, &plan))?;
+            self.emit(Stmt::While { cond, body });
+            return self.bring_home(&components, &plan, span);
+        };
+        self.arrange(&components, &plan, &count);
+        init.map_or(Ok(()), |init| self.first_state(init, &now, (acc, i, body), size.as_ref()))?;
         let view = self.view_of(&now);
         self.env.insert(acc.clone(), view);
         self.enter(i, n, &count, size, |this, _| {
@@ -383,6 +439,17 @@ impl Lowerer<'_> {
         }
         scalars.into_iter().for_each(|(id, value)| self.assign(Place::Local(id), value));
     }
+}
+
+/// The step of a `while` whose tails leave the first component as it is where they say that it goes on: it is true already.
+fn goes_on(step: &Expr, acc: &Var) -> Expr {
+    step.map_tails(&|tail| match tail.term() {
+        Term::Tuple(parts) => match parts.as_slice() {
+            [go, next] if matches!(go.term(), Term::Bool(true)) => Expr::tuple(vec![Expr::proj(Expr::var(acc), 0), next.clone()]),
+            _ => tail.clone(),
+        },
+        _ => tail.clone(),
+    })
 }
 
 /// The spare buffer of the component in which the rest of a step stores `var` unchanged.

@@ -55,20 +55,13 @@ pub struct LowerOptions {
 
 /// Lowers the entries and what they call.
 pub fn lower(program: &Program, entries: &[Rc<str>], options: &LowerOptions) -> Result<LoopProgram, Vec<Diagnostic>> {
-    let mut wanted: BTreeSet<Rc<str>> = entries.iter().cloned().collect();
-    for function in program.functions.values().rev() {
-        if wanted.contains(&function.name) {
-            call::each_callee(&function.body, &mut |name| {
-                wanted.insert(name.clone());
-            });
-        }
-    }
+    let wanted = program.reachable(entries.iter().cloned());
     let mut functions = Vec::new();
     let mut problems = Vec::new();
     let mut failed: BTreeSet<Rc<str>> = BTreeSet::new();
     for function in program.functions.values().filter(|function| wanted.contains(&function.name)) {
         let mut blocked = false;
-        call::each_callee(&function.body, &mut |name| blocked |= failed.contains(name));
+        function.body.each_call(&mut |name| blocked |= failed.contains(name));
         if blocked {
             failed.insert(function.name.clone());
             continue;

@@ -80,16 +80,15 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Storage for the state of a fold: an array that is updated in place, and whose initial value dies here, keeps its memory.
-    pub fn state_places(&mut self, fold: &Expr, ty: &Type, name: &str) -> Result<Dest> {
-        let Term::Fold { acc, body, init, .. } = fold.term() else { return Err(mismatch(fold.span())) };
-        let (acc, body) = (acc.clone(), body.clone());
+    /// Storage for the state of a loop, which is this component of what a step takes: an array that is updated in place, and whose
+    /// initial value dies here, keeps its memory.
+    pub fn state_places(&mut self, fold: &Expr, step: (&Var, &Expr), init: &Expr, path: &[usize], ty: &Type, name: &str) -> Result<Dest> {
         // the whole initial state is one variable
         let whole = match component(init) {
             Some(_) if self.last_uses.is_last(init) && matches!(ty, Type::Tuple(_)) => Some(self.value(init, name)?),
             Some(_) | None => None,
         };
-        self.places_of(fold, (&acc, &body), (Some(init), whole.as_ref()), ty, &mut Vec::new(), name)
+        self.places_of(fold, step, (Some(init), whole.as_ref()), ty, &mut path.to_vec(), name)
     }
 
     fn places_of(

@@ -146,7 +146,7 @@ impl Work {
 
     fn add_head(&mut self, expr: &Expr) {
         match expr.term() {
-            Term::Build { .. } | Term::Fold { .. } | Term::Call(..) => self.loops += 1,
+            Term::Build { .. } | Term::Fold { .. } | Term::While { .. } | Term::Call(..) => self.loops += 1,
             Term::Prim(prim, _) if expr.ty() == &Type::Double => {
                 self.operations += 1;
                 self.functions += u32::from(is_function(*prim));
@@ -184,7 +184,7 @@ const FUNCTION: u32 = 4;
 /// Operations and reads of a term without loops, calls and new arrays; `None` for others.
 fn operations(expr: &Expr) -> Option<u32> {
     let own = match expr.term() {
-        Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Array(_) | Term::Let(..) => return None,
+        Term::Build { .. } | Term::Fold { .. } | Term::While { .. } | Term::Call(..) | Term::Array(_) | Term::Let(..) => return None,
         Term::Dual { .. } | Term::Vjp { .. } | Term::Update(..) => return None,
         // a row is no read
         Term::Get(..) if matches!(expr.ty(), Type::Array(..)) => 0,

@@ -37,6 +37,8 @@ pub struct Budget {
     pub visited: usize,
     /// Nodes that rules of the user's own made.
     pub grown: usize,
+    /// Strategies that are carried out now, one inside the other.
+    pub depth: usize,
 }
 
 /// Rewrites that any program may take before its schedule is called endless,
@@ -49,7 +51,7 @@ const GROWTH: usize = 8;
 
 impl Budget {
     pub fn for_nodes(nodes: usize) -> Budget {
-        Budget { steps: 0, step_limit: STEPS + STEPS_FOR_A_NODE * nodes, visited: 0, grown: 0 }
+        Budget { steps: 0, step_limit: STEPS + STEPS_FOR_A_NODE * nodes, visited: 0, grown: 0, depth: 0 }
     }
 
     pub fn for_program(program: &Program) -> Budget {
@@ -234,6 +236,15 @@ impl<'a> Pass<'a> {
                 self.facts.back_to(mark);
                 let new = || Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
                 expr.rebuilt(&[&acc, &i], &[&init, &n, &body], new)
+            }
+            Term::While { state, init, body } => {
+                let init = self.visit(init, fresh);
+                let (state, fresh) = self.bound(state, init.ty(), fresh);
+                let mark = self.facts.mark();
+                self.facts.enter_accumulator(&state);
+                let body = self.visit(body, fresh);
+                self.facts.back_to(mark);
+                expr.rebuilt(&[&state], &[&init, &body], || Expr::while_(state.clone(), init.clone(), body.clone()))
             }
             Term::Dual { x, at, tangent, body } => {
                 let (at, tangent) = (self.visit(at, fresh), self.visit(tangent, fresh));

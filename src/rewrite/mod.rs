@@ -12,7 +12,7 @@
 use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::ir::{Expr, Function, Program, Term};
+use crate::ir::{Expr, Function, Program};
 use crate::source::Span;
 
 pub mod added;
@@ -194,7 +194,11 @@ fn phases(strategy: &Strategy) -> Vec<(Rc<str>, &Strategy)> {
         Strategy::Id => Vec::new(),
         Strategy::Named(name, inner) if strategy::BUILTIN.iter().any(|(known, _)| *known == &**name) => phases(inner),
         Strategy::Named(name, _) => vec![(name.clone(), strategy)],
-        Strategy::Fail | Strategy::Rule(_) | Strategy::Choice(..) | Strategy::With(..) => vec![("main".into(), strategy)],
+        Strategy::Call(recursive, _) => vec![(recursive.name.clone(), strategy)],
+        Strategy::Again(_) | Strategy::Parameter(_) => vec![("main".into(), strategy)],
+        Strategy::Fail | Strategy::Rule(_) | Strategy::Choice(..) | Strategy::With(..) | Strategy::In(..) => {
+            vec![("main".into(), strategy)]
+        }
     }
 }
 
@@ -250,29 +254,10 @@ fn run(
 
 fn endless(place: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0602", span, format!("the schedule does not come to an end in {place}"))
-        .help("two of its rules may undo each other, or one makes the term larger each time; `--schedule default` ends")
+        .help("two of its rules may undo each other, one may make the term larger each time, or a `let rec` may never fail; `--schedule default` ends")
 }
 
 /// The program without functions that no entry calls; all of it when it has no entry.
 fn reachable(program: Program) -> Program {
-    if !program.functions.values().any(|function| function.is_entry) {
-        return program;
-    }
-    let mut needed: std::collections::HashSet<Rc<str>> = std::collections::HashSet::new();
-    for (name, function) in program.functions.iter().rev() {
-        if function.is_entry || needed.contains(name) {
-            each_call(&function.body, &mut |callee| {
-                needed.insert(callee.clone());
-            });
-        }
-    }
-    let functions = program.functions.into_iter().filter(|(name, function)| function.is_entry || needed.contains(name)).collect();
-    Program { functions }
-}
-
-fn each_call(expr: &Expr, f: &mut dyn FnMut(&Rc<str>)) {
-    if let Term::Call(name, _) = expr.term() {
-        f(name);
-    }
-    expr.term().each_child(&mut |child| each_call(child, f));
+    if program.functions.values().any(|function| function.is_entry) { program.without_unreachable() } else { program }
 }

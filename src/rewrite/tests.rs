@@ -1,7 +1,7 @@
 //! The engine and the rules on small terms made by hand.
 
 use super::*;
-use crate::ir::{Prim, Size, Type, Var};
+use crate::ir::{Prim, Size, Term, Type, Var};
 use crate::stack::with_large_stack;
 
 /// A number for each primitive, so that terms print in a line.
@@ -26,6 +26,7 @@ fn show(expr: &Expr) -> String {
         Term::Check { cond, status, body } => format!("check {} else {status:?} in {}", show(cond), show(body)),
         Term::Update(change, parts) => format!("{}({})", change.name(), all(parts)),
         Term::Vjp { x, at, cotangent, body } => format!("vjp({} = {}, {}). {}", x.name(), show(at), show(cotangent), show(body)),
+        Term::While { state, init, body } => format!("while({} = {}. {})", state.name(), show(init), show(body)),
         Term::Dual { x, at, tangent, body } => format!("dual({} = {}, {}). {}", x.name(), show(at), show(tangent), show(body)),
     }
 }

@@ -149,6 +149,12 @@ impl Walk {
                 self.bound_in_loop(&[acc, i]);
                 self.within(Some(i), body);
             }
+            Term::While { state, init, body } => {
+                self.expr(init);
+                self.bind(state);
+                self.bound_in_loop(&[state]);
+                self.within(None, body);
+            }
             Term::Dual { x, at, tangent, body } => {
                 self.expr(at);
                 self.expr(tangent);

@@ -34,7 +34,7 @@ pub struct Name {
     pub span: Span,
 }
 
-/// A top-level `let name params : result = body`.
+/// A top-level `let name params : result = body`, or `let rec` with `decreases n` before the `=`.
 #[derive(Clone, Debug)]
 pub struct Decl {
     pub name: Name,
@@ -44,14 +44,42 @@ pub struct Decl {
     pub result: Option<TypeExpr>,
     pub body: Expr,
     pub span: Span,
+    pub recursion: Option<Recursion>,
 }
 
-/// `type Data<n> = { x: Vector<n>; y: Double }`.
+/// What makes a declaration recursive: `let rec`, or `and` after one.
+#[derive(Clone, Debug)]
+pub struct Recursion {
+    /// It is the `and` of the declarations before.
+    pub continues: bool,
+    /// `decreases n`: the parameter that is smaller in each call inside, and not negative.
+    pub decreases: Option<Name>,
+}
+
+/// A record or a sum type.
 #[derive(Clone, Debug)]
 pub struct TypeDecl {
     pub name: Name,
     pub sizes: Vec<Name>,
-    pub fields: Vec<(Name, TypeExpr)>,
+    pub body: TypeBody,
+}
+
+#[derive(Clone, Debug)]
+pub enum TypeBody {
+    /// `type Data<n> = { x: Vector<n>; y: Double }`.
+    Record(Vec<(Name, TypeExpr)>),
+    /// `type Shape = | Circle of Double | Empty`: the cases, each with the type of its data.
+    Sum(Vec<(Name, Option<TypeExpr>)>),
+}
+
+impl TypeBody {
+    /// The fields of a record with their types; the cases of a sum with those of their data.
+    pub fn members(&self) -> Vec<(&Name, Option<&TypeExpr>)> {
+        match self {
+            TypeBody::Record(fields) => fields.iter().map(|(name, ty)| (name, Some(ty))).collect(),
+            TypeBody::Sum(cases) => cases.iter().map(|(name, data)| (name, data.as_ref())).collect(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -68,6 +96,11 @@ pub enum PatternKind {
     /// `{ focal = f }`: some fields of a record.
     Record(Vec<(Name, Pattern)>),
     Typed(Box<Pattern>, TypeExpr),
+    /// `Circle r`, `Empty`: a case of a sum type and what its data are. In a `let` or a parameter a name alone is a variable.
+    Case(Name, Option<Box<Pattern>>),
+    /// `0`, `-1`.
+    Int(i64),
+    Bool(bool),
 }
 
 #[derive(Clone, Debug)]
@@ -98,14 +131,24 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// `v[a..b]`, both ends included; `None` is the first or the last element.
     Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    /// None or two and more; `()` is the tuple of none.
     Tuple(Vec<Expr>),
     Array(Vec<Expr>),
     /// `c.focal`.
     Field(Box<Expr>, Name),
     /// `{ focal = 1.0; centre = c }`, or `{ c with focal = 1.0 }`.
     Record(Option<Box<Expr>>, Vec<(Name, Expr)>),
+    /// `match e with | p -> e | …`; a row of several patterns is several rows.
+    Match(Box<Expr>, Vec<Row>),
     /// `deriv e x`.
     Deriv(Box<Expr>, Name),
+}
+
+/// A row of a `match`.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub pattern: Pattern,
+    pub body: Expr,
 }
 
 #[derive(Clone, Debug)]
@@ -114,6 +157,8 @@ pub struct LocalFun {
     pub params: Vec<Pattern>,
     pub result: Option<TypeExpr>,
     pub value: Expr,
+    /// `let rec`.
+    pub is_recursive: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -44,6 +44,14 @@ pub enum Kind {
     Condition,
     /// From `then` to `else` or `elif`.
     Branch,
+    /// From `match` to `with`.
+    Scrutinee,
+    /// From `with` on; the column of the first `|`, or of the first pattern where no `|` is before it.
+    Rows {
+        bar: usize,
+    },
+    /// The pattern of a row, up to its `->`.
+    RowHead,
     Round,
     Square,
     SquareBar,
@@ -57,7 +65,7 @@ pub enum Kind {
 
 impl Kind {
     pub fn is_head(self) -> bool {
-        matches!(self, Kind::LetHead { .. } | Kind::FunHead | Kind::Pattern | Kind::FieldPattern)
+        matches!(self, Kind::LetHead { .. } | Kind::FunHead | Kind::RowHead | Kind::Pattern | Kind::FieldPattern)
     }
 
     pub fn is_bracket(self) -> bool {
@@ -234,6 +242,12 @@ impl Stack {
         self.excess.map_or(Ok(()), |span| Err(self.too_deep(span)))
     }
 
+    /// The constructs that are open inside the nearest bracket, the innermost first.
+    pub fn inside(&self) -> impl Iterator<Item = Kind> {
+        let from = self.brackets.last().map_or(0, |at| at + 1);
+        self.contexts.get(from..).unwrap_or_default().iter().rev().map(|context| context.kind)
+    }
+
     /// Whether a closing bracket answers the nearest open one.
     pub fn check_closing(&self, token: &Token) -> Result<(), Diagnostic> {
         let place = Span::new(self.file, token.start, token.end());
@@ -270,6 +284,8 @@ impl Stack {
         let (partner, help) = match token.text {
             "in" => ("let", "`in` follows the value of a local `let`; a declaration has none"),
             "then" => ("if", "write `if condition then a else b`"),
+            "|" => ("match … with", "`a || b` is or; cases stand in `match e with | A x -> … | B -> …`"),
+            "with" => ("match", "`with` follows what is matched, `match e with`, or the record that is copied, `{ c with x = 1.0 }`"),
             _ => ("if … then", "write `if condition then a else b`; the branches stand right of the `if`'s column"),
         };
         Err(Diagnostic::error("E0101", place, format!("expected `{partner}` before `{}`", token.text)).help(help))
@@ -307,6 +323,9 @@ fn brackets(kind: Kind) -> (&'static str, &'static str) {
         | Kind::LetValue { .. }
         | Kind::FunHead
         | Kind::Condition
-        | Kind::Branch => ("(", ")"),
+        | Kind::Branch
+        | Kind::Scrutinee
+        | Kind::Rows { .. }
+        | Kind::RowHead => ("(", ")"),
     }
 }

@@ -7,6 +7,7 @@
 
 use pest::error::{Error, ErrorVariant, InputLocation};
 
+use super::ast::{Name, Pattern, PatternKind, TypeExpr, TypeExprKind};
 use super::laid_out::{Layout, mark};
 use super::parse::Rule;
 use super::tokens::{RESERVED, Token, shortened};
@@ -120,6 +121,53 @@ pub(super) fn no_declaration(token: &Token, line: &[Token], file: u32) -> Diagno
     if is_equation { diagnostic.help("a declaration begins with `let`: `let f x = …`") } else { diagnostic }
 }
 
+/// `decreases n` names a parameter that is an Index.
+pub(super) fn measure(name: &Name, params: &[Pattern]) -> Result<(), Diagnostic> {
+    let is_measure = |param: &Pattern| match &param.kind {
+        PatternKind::Typed(inner, ty) => {
+            matches!(&inner.kind, PatternKind::Var(param) if *param == name.text) && matches!(ty.kind, TypeExprKind::Index(_))
+        }
+        PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => false,
+        PatternKind::Case(..) | PatternKind::Int(_) | PatternKind::Bool(_) => false,
+    };
+    if params.iter().any(is_measure) {
+        return Ok(());
+    }
+    let message = format!("`{}` is no parameter of type Index", name.text);
+    Err(Diagnostic::error("E0108", name.span, message)
+        .help("what decreases is an Index that each call inside makes smaller: `let rec f (n: Index) … decreases n = …`"))
+}
+
+/// An `and` in column 0 without a `let rec` before it.
+pub(super) fn and_alone(token: &Token, file: u32) -> Diagnostic {
+    Diagnostic::error("E0108", Span::new(file, token.start, token.end()), "no `let rec` stands before this `and`")
+        .help("functions that call each other: `let rec f … = …`, then `and g … = …`; other declarations begin with `let`")
+}
+
+/// A recursive function is used before its body is known: it says its types.
+pub(super) fn written_types(params: &[Pattern], result: Option<&TypeExpr>, place: Span) -> Result<(), Diagnostic> {
+    fn is_written(pattern: &Pattern) -> bool {
+        match &pattern.kind {
+            PatternKind::Typed(..) => true,
+            PatternKind::Var(_) | PatternKind::Wildcard => false,
+            PatternKind::Case(..) | PatternKind::Int(_) | PatternKind::Bool(_) => false,
+            PatternKind::Tuple(parts) => parts.iter().all(is_written),
+            PatternKind::Record(fields) => fields.iter().all(|(_, part)| is_written(part)),
+        }
+    }
+    const HELP: &str = "write the types of all parameters and of the result: `let rec f (x: Double) (n: Index) : Double = …`";
+    if params.is_empty() {
+        return Err(Diagnostic::error("E0108", place, "only functions are recursive").help(HELP));
+    }
+    if let Some(param) = params.iter().find(|param| !is_written(param)) {
+        return Err(Diagnostic::error("E0108", param.span, "a parameter of a recursive function has no type").help(HELP));
+    }
+    match result {
+        Some(_) => Ok(()),
+        None => Err(Diagnostic::error("E0108", place, "the result of a recursive function has no type").help(HELP)),
+    }
+}
+
 fn outside(span: Span, shown: &str) -> Diagnostic {
     Diagnostic::error("E0114", span, format!("expected a declaration, found {shown}"))
         .help("a declaration starts in column 0 with `let`; indent the line to continue the one above")
@@ -131,21 +179,29 @@ fn before(text: &str, span: Span) -> Option<char> {
 
 /// Reserved words that no construct uses.
 fn is_odd_word(word: &str) -> bool {
-    matches!(word, "rec" | "type" | "match" | "of" | "and" | "module" | "val")
+    matches!(word, "rec" | "type" | "and" | "module" | "val")
 }
 
 fn help(found: &str, operand: bool, expected: &[Rule], virtual_mark: Option<char>) -> &'static str {
     let has = |rule: Rule| expected.contains(&rule);
     match found {
-        "fun" | "if" | "let" | "deriv" if !operand => "as an argument it needs parentheses around it",
+        "fun" | "if" | "let" | "deriv" | "match" if !operand => "as an argument it needs parentheses around it",
         "open" => "`open` lines stand in column 0",
         ".." => {
             "`..` stands between the ends of a part of an array, `v[a..b]`, `v[a..]` or `v[..b]`; the indices 0 … n - 1 are `vectorRange n`"
         }
+        _ if has(Rule::kw_with) => "cases are told apart by `match e with | Circle r -> … | Empty -> …`",
         "->" if !has(Rule::arrow) => "a function is written `fun x -> …`",
         "=" if operand => "equality is written `a = b`",
         ":" => "a type stands behind a parameter in parentheses, `(x: T)`, or before the `=` of a `let`",
         "" if operand => "the expression is not complete",
+        _ if has(Rule::bar) && has(Rule::arrow) => {
+            "a row is written `| Circle r -> …`; several data stand in parentheses, `| Box (a, b) -> …`"
+        }
+        _ if has(Rule::bar) && !has(Rule::EOI) => "rows are written `| Circle r -> …`",
+        _ if has(Rule::bar) || has(Rule::case_type) => {
+            "a sum type is written `type Shape = | Circle of Double | Box of Double * Double | Empty`"
+        }
         "," if has(Rule::equals) => "a tuple pattern needs parentheses: `let (a, b) = …`",
         _ if operand && virtual_mark == Some(mark::END) => "the expression must stand right of what it belongs to",
         _ if has(Rule::equals) => "a declaration is written `let name (x: T) : R = …`",
@@ -198,6 +254,8 @@ fn starts_expression(rule: Rule) -> bool {
             | Rule::block
             | Rule::function
             | Rule::condition
+            | Rule::matching
+            | Rule::kw_match
             | Rule::deriv
             | Rule::application
             | Rule::postfix
@@ -241,7 +299,11 @@ fn continues(rule: Rule) -> bool {
 fn describe(rule: Rule) -> Option<&'static str> {
     Some(match rule {
         Rule::name => "a name",
-        Rule::wildcard | Rule::parameter | Rule::pattern | Rule::open_pattern => "a parameter",
+        Rule::wildcard | Rule::parameter | Rule::pattern | Rule::open_pattern | Rule::literal => "a parameter",
+        Rule::row | Rule::row_pattern => "a pattern",
+        Rule::case_type => "a case",
+        Rule::bar => "`|`",
+        Rule::kw_of => "`of`",
         Rule::annotation | Rule::colon => "`:`",
         Rule::file_name => "a library or file name",
         Rule::type_expr | Rule::type_term | Rule::type_atom => "a type",
@@ -257,6 +319,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::open_curly | Rule::fields => "`{`",
         Rule::field_type | Rule::field_value | Rule::field_pattern => "a field",
         Rule::kw_with => "`with`",
+        Rule::kw_match | Rule::matching => return None,
         Rule::close_angle => "`>`",
         Rule::kw_then => "`then`",
         Rule::kw_else => "`else`",
@@ -275,6 +338,9 @@ fn describe(rule: Rule) -> Option<&'static str> {
             return None;
         }
         Rule::record | Rule::field | Rule::sizes | Rule::kw_type => return None,
+        Rule::recursive_head | Rule::recursive | Rule::continued | Rule::decreases | Rule::kw_rec | Rule::kw_and | Rule::kw_decreases => {
+            return None;
+        }
         Rule::plus | Rule::pipe | Rule::kw_fun | Rule::kw_if | Rule::kw_not | Rule::kw_deriv => return None,
     })
 }

@@ -6,10 +6,12 @@
 
 use pest::iterators::Pair;
 
-use super::ast::{Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, UnOp};
+use super::ast::{Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, Row as MatchRow, UnOp};
+use super::errors;
 use super::operators::{self, Row};
 use super::parse::{Builder, Built, Rule};
 use super::tokens::shortened;
+use crate::budget;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -57,9 +59,12 @@ impl<'a> Builder<'a> {
     }
 
     fn binding(self, pair: Pair<'a, Rule>) -> Built<Binding> {
-        let (mut patterns, mut annotation, mut value) = (Vec::new(), None, None);
+        let whole = self.span(&pair);
+        let (mut patterns, mut annotation, mut value, mut is_recursive) = (Vec::new(), None, None, false);
         for part in pair.into_inner() {
-            if part.as_rule() == Rule::parameter {
+            if part.as_rule() == Rule::recursive {
+                is_recursive = true;
+            } else if part.as_rule() == Rule::parameter {
                 patterns.push(self.parameter(part)?);
             } else if part.as_rule() == Rule::annotation {
                 annotation = Some(self.annotation(part)?);
@@ -75,6 +80,9 @@ impl<'a> Builder<'a> {
             return Err(self.internal(value.span));
         };
         let params: Vec<Pattern> = patterns.collect();
+        if is_recursive {
+            errors::written_types(&params, annotation.as_ref(), whole)?;
+        }
         if params.is_empty() {
             let span = annotation.as_ref().map_or(first.span, |annotation| first.span.to(annotation.span));
             let pattern = match annotation {
@@ -85,12 +93,18 @@ impl<'a> Builder<'a> {
         }
         let name = match first.kind {
             PatternKind::Var(text) => Name { text, span: first.span },
-            PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) | PatternKind::Typed(..) => {
+            PatternKind::Wildcard
+            | PatternKind::Tuple(_)
+            | PatternKind::Record(_)
+            | PatternKind::Typed(..)
+            | PatternKind::Case(..)
+            | PatternKind::Int(_)
+            | PatternKind::Bool(_) => {
                 return Err(Diagnostic::error("E0101", first.span, "expected the name of a function, found a pattern")
                     .help("write `let f x y = …`, or `let (a, b) = …` for a tuple"));
             }
         };
-        Ok(Binding::Function(LocalFun { name, params, result: annotation, value }))
+        Ok(Binding::Function(LocalFun { name, params, result: annotation, value, is_recursive }))
     }
 
     /// Operands and operators in a row.
@@ -123,6 +137,8 @@ impl<'a> Builder<'a> {
             self.function(pair)
         } else if rule == Rule::condition {
             self.condition(pair)
+        } else if rule == Rule::matching {
+            self.matching(pair)
         } else if rule == Rule::block {
             self.block(pair)
         } else if rule == Rule::deriv {
@@ -167,6 +183,49 @@ impl<'a> Builder<'a> {
             result = Expr { kind: ExprKind::If(Box::new(test), Box::new(branch), Box::new(result)), span };
         }
         Ok(result)
+    }
+
+    /// `match e with | p -> a | q -> b`.
+    fn matching(self, pair: Pair<'a, Rule>) -> Built<Expr> {
+        let span = self.span(&pair);
+        let (mut scrutinee, mut rows) = (Vec::new(), Vec::new());
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::expr {
+                scrutinee.push(self.expr(part)?);
+            } else if part.as_rule() == Rule::row {
+                let (mut patterns, mut body) = (Vec::new(), None);
+                let before = self.layout.rows.get();
+                for part in part.into_inner() {
+                    if part.as_rule() == Rule::row_pattern {
+                        patterns.push(self.row_pattern(part)?);
+                    } else if part.as_rule() == Rule::block {
+                        body = Some(self.block(part)?);
+                    }
+                }
+                let body = body.ok_or_else(|| self.internal(span))?;
+                let inside = self.layout.rows.get() - before + 1;
+                self.layout.rows.set(before.saturating_add(inside.saturating_mul(patterns.len())));
+                if self.layout.rows.get() > budget::ROWS {
+                    let message = format!("more than {} rows, each counted for each of its patterns", budget::ROWS);
+                    return Err(Diagnostic::error("E0109", span, message).help("give what several patterns share a declaration of its own"));
+                }
+                rows.extend(patterns.into_iter().map(|pattern| MatchRow { pattern, body: body.clone() }));
+            }
+        }
+        Ok(Expr { kind: ExprKind::Match(Box::new(self.one_or_tuple(scrutinee)?), rows), span })
+    }
+
+    fn row_pattern(self, pair: Pair<'a, Rule>) -> Built<Pattern> {
+        let span = self.span(&pair);
+        let parts = pair.into_inner().filter(|part| part.as_rule() == Rule::pattern);
+        let mut elements = parts.map(|part| Ok(with_cases(self.pattern(part)?))).collect::<Built<Vec<Pattern>>>()?;
+        match (elements.pop(), elements.is_empty()) {
+            (Some(only), true) => Ok(only),
+            (last, _) => {
+                elements.extend(last);
+                Ok(Pattern { kind: PatternKind::Tuple(elements), span })
+            }
+        }
     }
 
     fn deriv(self, pair: Pair<'a, Rule>) -> Built<Expr> {
@@ -324,7 +383,7 @@ impl<'a> Builder<'a> {
 
     /// `(e)`, `(a, b)`, `(+)`. The span keeps the parentheses, so that what is built around it covers them.
     fn round(self, pair: Pair<'a, Rule>, span: Span) -> Built<ExprKind> {
-        let mut elements = Vec::new();
+        let mut elements: Vec<Expr> = Vec::new();
         for part in pair.into_inner() {
             if part.as_rule() == Rule::section {
                 return match operators::infix(part.as_str().trim()) {
@@ -335,8 +394,25 @@ impl<'a> Builder<'a> {
                 elements.push(self.expr(part)?);
             }
         }
+        if elements.is_empty() {
+            return Ok(ExprKind::Tuple(elements));
+        }
         Ok(self.one_or_tuple(elements)?.kind)
     }
+}
+
+/// In the rows of a `match` a name with a capital is a case.
+fn with_cases(pattern: Pattern) -> Pattern {
+    let span = pattern.span;
+    let kind = match pattern.kind {
+        PatternKind::Var(text) if text.starts_with(|c: char| c.is_ascii_uppercase()) => PatternKind::Case(Name { text, span }, None),
+        PatternKind::Case(name, data) => PatternKind::Case(name, data.map(|data| Box::new(with_cases(*data)))),
+        PatternKind::Tuple(parts) => PatternKind::Tuple(parts.into_iter().map(with_cases).collect()),
+        PatternKind::Record(fields) => PatternKind::Record(fields.into_iter().map(|(name, part)| (name, with_cases(part))).collect()),
+        PatternKind::Typed(inner, annotation) => PatternKind::Typed(Box::new(with_cases(*inner)), annotation),
+        kind @ (PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Int(_) | PatternKind::Bool(_)) => kind,
+    };
+    Pattern { kind, span }
 }
 
 /// `not` as a function: `fun x -> not x`.

@@ -36,7 +36,7 @@ pub fn format(text: &str, file: u32) -> Result<String, Vec<Diagnostic>> {
 fn meaning(text: &str) -> Option<(Vec<String>, Vec<String>)> {
     let Tokens { tokens, docs, errors } = tokenize(text, 0);
     let layouts = pieces(&tokens).map(|piece| {
-        let goal = if piece.first().is_some_and(|token| token.text == "let") { Goal::Declaration } else { Goal::Words };
+        let goal = if piece.first().is_some_and(|token| matches!(token.text, "let" | "and")) { Goal::Declaration } else { Goal::Words };
         Layout::new(piece, 0, goal).map(|layout| layout.text)
     });
     let layouts = layouts.collect::<Result<_, _>>().ok()?;
@@ -122,7 +122,7 @@ impl<'t> Line<'t> {
     }
 
     fn starts_declaration(&self) -> bool {
-        matches!(self.items.first(), Some((0, Item::Token(token))) if matches!(token.text, "let" | "open" | "type"))
+        matches!(self.items.first(), Some((0, Item::Token(token))) if matches!(token.text, "let" | "and" | "open" | "type"))
     }
 
     /// The line without its indentation, and for each item its column before and now.
@@ -273,6 +273,7 @@ fn gap(a: &Token, prefix: bool, b: &Token, sign: bool, blanks: usize) -> usize {
         ("{" | "[|", _) | (_, "|]") | (_, "}") | ("," | ";", _) => 1,
         (".." | ".", _) | (_, ".." | ".") => kept,
         ("<" | ">", _) | (_, "<" | ">") => kept,
+        ("|", _) | (_, "|") => 1,
         (":", _) => 1,
         (_, ":") => kept,
         ("->" | "=>", _) | (_, "->" | "=>") => 1,

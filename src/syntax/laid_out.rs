@@ -27,6 +27,8 @@ pub mod mark {
 pub struct Layout {
     pub text: String,
     pub file: u32,
+    /// The rows of `match`es that trees were built of, each as often as it has patterns.
+    pub rows: std::cell::Cell<usize>,
     /// Offset in `text`, source start, source end of each token.
     pub(super) places: Vec<(usize, usize, usize)>,
 }

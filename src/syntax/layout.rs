@@ -20,7 +20,6 @@ use super::laid_out::{Layout, mark};
 use super::offside::{ends_operand, starts_operand};
 use super::tokens::{Token, TokenKind};
 use crate::diagnostic::Diagnostic;
-use crate::source::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
@@ -59,7 +58,7 @@ pub(super) struct Pass<'t> {
 impl<'t> Pass<'t> {
     fn token(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
         let head = self.stack.top().is_some_and(|top| top.kind.is_head());
-        let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";" | ".." | "}" | "with");
+        let closes = matches!(token.text, ")" | "]" | "|]" | "then" | "else" | "elif" | "in" | "," | ";" | ".." | "}" | "with" | "|");
         let field = self.starts_field(index, token);
         if field {
             self.unwind_to_bracket();
@@ -81,7 +80,7 @@ impl<'t> Pass<'t> {
         }
         let fresh = self.stack.top_mut().is_some_and(|top| std::mem::take(&mut top.fresh));
         match (token.kind, token.text) {
-            (TokenKind::Keyword, "let") => {
+            (TokenKind::Keyword, "let" | "and") if token.text == "let" || self.goal == Goal::Declaration && index == 0 => {
                 let declaration = self.goal == Goal::Declaration && index == 0;
                 if !fresh && !declaration {
                     let limit = token.column;
@@ -89,11 +88,6 @@ impl<'t> Pass<'t> {
                     self.virtual_mark(mark::BEGIN);
                 }
                 self.stack.weigh(1)?;
-                if let Some(rec) = self.tokens.get(index + 1).filter(|next| next.text == "rec") {
-                    let span = Span::new(self.out.file, rec.start, rec.end());
-                    return Err(Diagnostic::error("E0108", span, "recursion is not supported")
-                        .help("use `ifold` for loops: `ifold (fun state i -> …) start n`"));
-                }
                 self.emit(None, token);
                 self.push(Context::new(Kind::LetHead { declaration }, token).within(token.column + 1).outside(usize::MAX))
             }
@@ -105,6 +99,12 @@ impl<'t> Pass<'t> {
                 self.emit(None, token);
                 self.push_inside(Kind::Condition, token)
             }
+            (TokenKind::Keyword, "match") => {
+                self.emit(None, token);
+                self.push_inside(Kind::Scrutinee, token)
+            }
+            (TokenKind::Keyword, "with") if self.stack.inside().any(|kind| kind == Kind::Scrutinee) => self.rows(index, token),
+            (TokenKind::Mark, "|") if self.goal != Goal::Words => self.row(token),
             (TokenKind::Keyword, "then") => {
                 self.unwind(token, |kind| kind == Kind::Condition)?;
                 self.stack.become_kind(Kind::Branch);
@@ -250,7 +250,7 @@ impl<'t> Pass<'t> {
                 self.pending = Some(Block::Value);
                 return Ok(());
             }
-            (Kind::FunHead, "->") => {
+            (Kind::FunHead | Kind::RowHead, "->") => {
                 self.emit(None, token);
                 self.pop();
                 self.pending = Some(Block::Function);
@@ -262,6 +262,34 @@ impl<'t> Pass<'t> {
         }
         self.emit(None, token);
         Ok(())
+    }
+
+    /// The `with` of a `match`; the first row may do without its `|`.
+    fn rows(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
+        self.unwind(token, |kind| kind == Kind::Scrutinee)?;
+        self.stack.separate();
+        self.emit(None, token);
+        let first = self.tokens.get(index + 1);
+        let bar = first.map_or(usize::MAX, |first| first.column);
+        self.stack.become_kind(Kind::Rows { bar });
+        match first {
+            Some(first) if first.text != "|" => self.push_inside(Kind::RowHead, first),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// A `|` begins the next row of the innermost `match`; on a line of its own, of the innermost whose first `|` is not further right.
+    fn row(&mut self, token: &Token<'t>) -> Result<(), Diagnostic> {
+        let fits = |kind: Kind| matches!(kind, Kind::Rows { bar } if !token.first || bar <= token.column);
+        let any = |kind: Kind| matches!(kind, Kind::Rows { .. });
+        if self.stack.inside().any(fits) {
+            self.unwind(token, fits)?
+        } else {
+            self.unwind(token, any)?
+        }
+        self.stack.separate();
+        self.emit(None, token);
+        self.push_inside(Kind::RowHead, token)
     }
 
     /// A field on a line of its own, in the column of the first one.

@@ -16,7 +16,7 @@
 //! | E0105 | a character that starts no token; a tab |
 //! | E0106 | a number that is malformed or too large |
 //! | E0107 | a reserved word used as a name |
-//! | E0108 | `let rec` |
+//! | E0108 | a recursive function whose types are not written |
 //! | E0109 | nesting beyond the limits, a file or declaration that is too large |
 //! | E0110 | `if` without `else` |
 //! | E0111 | a chain of comparisons |

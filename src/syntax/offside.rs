@@ -74,7 +74,14 @@ impl<'t> Pass<'t> {
                 {
                     self.pop();
                 }
-                Kind::LetValue { .. } | Kind::FunHead | Kind::Condition | Kind::Branch | Kind::Block(_) => {
+                Kind::LetValue { .. }
+                | Kind::FunHead
+                | Kind::Condition
+                | Kind::Branch
+                | Kind::Scrutinee
+                | Kind::Rows { .. }
+                | Kind::RowHead
+                | Kind::Block(_) => {
                     if column >= top.limit {
                         break;
                     }
@@ -109,7 +116,7 @@ pub(super) fn ends_operand(token: &Token) -> bool {
 pub(super) fn starts_operand(token: &Token) -> bool {
     match token.kind {
         TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
-        TokenKind::Keyword => matches!(token.text, "true" | "false" | "deriv" | "not" | "fun" | "if" | "let"),
+        TokenKind::Keyword => matches!(token.text, "true" | "false" | "deriv" | "not" | "fun" | "if" | "let" | "match"),
         TokenKind::Mark => matches!(token.text, "(" | "[" | "[|" | ".[" | "{"),
         TokenKind::Operator | TokenKind::Stray => false,
     }

@@ -159,6 +159,7 @@ fn piped(argument: Expr, function: Expr) -> Built<Expr> {
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
         | ExprKind::Record(..)
+        | ExprKind::Match(..)
         | ExprKind::Deriv(..) => {
             return Err(Diagnostic::error("E0101", function.span, "expected a function after `|>`")
                 .help("`x |> f a b` is `f x a b`; put `(…)` around `x |> f` to go on with an operator"));

@@ -11,7 +11,7 @@ use pest::Parser as _;
 use pest::iterators::{Pair, Pairs};
 
 use super::MAX_ERRORS;
-use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind, TypeDecl, TypeExpr};
+use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind, Recursion, TypeBody, TypeDecl, TypeExpr};
 use super::errors;
 use super::laid_out::Layout;
 use super::layout::Goal;
@@ -47,11 +47,13 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
     let pieces: Vec<&[Token]> = pieces(&tokens).collect();
     // Where a phrase says what is wrong from there to the end of its piece.
     let mut said: Vec<(u32, usize)> = Vec::new();
+    let mut may_go_on = false;
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
         at += 1;
         let after = pieces.get(at..).unwrap_or_default();
         let Some(first) = piece.first() else { continue };
+        let is_in_recursion = std::mem::replace(&mut may_go_on, starts_recursion(piece));
         // Comment lines inside the declaration before are nobody's documentation.
         let mut doc: Vec<&str> = Vec::new();
         let before = piece_start(&tokens, first);
@@ -80,7 +82,8 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
             continue;
         }
         let built = match first.text {
-            "let" if is_start(first) => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
+            "and" if is_start(first) && !is_in_recursion => Err(errors::and_alone(first, file)),
+            "let" | "and" if is_start(first) => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
             "type" if is_start(first) => type_declaration(text, piece, file).map(|decl| module.types.push(decl)),
             "open" if is_start(first) => open(text, piece, file).map(|open| module.opens.push(open)),
             _ => Err(errors::no_declaration(first, piece, file)),
@@ -153,10 +156,18 @@ fn declared_name(piece: &[Token], file: u32) -> Option<Name> {
 }
 
 fn is_start(token: &Token) -> bool {
-    token.first && token.column == 0 && matches!(token.text, "let" | "open" | "type")
+    token.first && token.column == 0 && matches!(token.text, "let" | "and" | "open" | "type")
 }
 
-/// The pieces that begin with a `let`, `type` or `open` in column 0, and what may stand before them.
+/// Whether a piece is a declaration that an `and` may go on.
+fn starts_recursion(piece: &[Token]) -> bool {
+    match piece {
+        [first, second, ..] => first.text == "and" || first.text == "let" && second.text == "rec",
+        [_] | [] => false,
+    }
+}
+
+/// The pieces that begin with a `let`, `and`, `type` or `open` in column 0, and what may stand before them.
 pub(super) fn pieces<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'a [Token<'t>]> {
     tokens.chunk_by(|_, next| !is_start(next))
 }
@@ -180,13 +191,17 @@ fn declaration(text: &str, tokens: &[Token], file: u32, doc: &[&str]) -> Built<D
     let layout = lay_out(tokens, file, Goal::Declaration)?;
     let builder = Builder { text, layout: &layout };
     let mut parts = builder.read(Rule::declaration)?;
-    builder.next(&mut parts)?;
-    let name = builder.next(&mut parts)?;
-    let name = builder.name(&name);
-    let (mut params, mut result) = (Vec::new(), None);
+    let (mut name, mut params, mut result, mut recursion) = (None, Vec::new(), None, None);
     let body = loop {
         let part = builder.next(&mut parts)?;
-        if part.as_rule() == Rule::parameter {
+        if part.as_rule() == Rule::name {
+            name = Some(builder.name(&part));
+        } else if matches!(part.as_rule(), Rule::recursive | Rule::continued) {
+            recursion = Some(Recursion { continues: part.as_rule() == Rule::continued, decreases: None });
+        } else if part.as_rule() == Rule::decreases {
+            let measure = part.into_inner().find(|part| part.as_rule() == Rule::name).map(|part| builder.name(&part));
+            recursion = recursion.map(|recursion| Recursion { decreases: measure, ..recursion });
+        } else if part.as_rule() == Rule::parameter {
             params.push(builder.parameter(part)?);
         } else if part.as_rule() == Rule::annotation {
             result = Some(builder.annotation(part)?);
@@ -196,7 +211,12 @@ fn declaration(text: &str, tokens: &[Token], file: u32, doc: &[&str]) -> Built<D
     };
     let doc = (!doc.is_empty()).then(|| doc.join("\n"));
     let span = layout.span(0, layout.text.len());
-    Ok(Decl { name, doc, params, result, body, span })
+    let name = name.ok_or_else(|| builder.internal(span))?;
+    if let Some(recursion) = &recursion {
+        errors::written_types(&params, result.as_ref(), name.span)?;
+        recursion.decreases.iter().try_for_each(|measure| errors::measure(measure, &params))?;
+    }
+    Ok(Decl { name, doc, params, result, body, span, recursion })
 }
 
 fn type_declaration(text: &str, tokens: &[Token], file: u32) -> Built<TypeDecl> {
@@ -205,7 +225,7 @@ fn type_declaration(text: &str, tokens: &[Token], file: u32) -> Built<TypeDecl> 
     let mut parts = builder.read(Rule::type_decl)?;
     builder.next(&mut parts)?;
     let name = builder.next(&mut parts)?;
-    let (name, mut sizes, mut fields) = (builder.name(&name), Vec::new(), Vec::new());
+    let (name, mut sizes, mut fields, mut cases) = (builder.name(&name), Vec::new(), Vec::new(), Vec::new());
     for part in parts {
         if part.as_rule() == Rule::sizes {
             sizes = part.into_inner().filter(|part| part.as_rule() == Rule::name).map(|part| builder.name(&part)).collect();
@@ -214,9 +234,15 @@ fn type_declaration(text: &str, tokens: &[Token], file: u32) -> Built<TypeDecl> 
             let field = builder.next(&mut parts)?;
             let ty = builder.next(&mut parts)?;
             fields.push((builder.name(&field), builder.annotation(ty)?));
+        } else if part.as_rule() == Rule::case_type {
+            let mut parts = part.into_inner();
+            let case = builder.next(&mut parts)?;
+            let data = parts.find(|part| part.as_rule() == Rule::type_expr).map(|data| builder.type_expr(data)).transpose()?;
+            cases.push((builder.name(&case), data));
         }
     }
-    Ok(TypeDecl { name, sizes, fields })
+    let body = if cases.is_empty() { TypeBody::Record(fields) } else { TypeBody::Sum(cases) };
+    Ok(TypeDecl { name, sizes, body })
 }
 
 fn open(text: &str, tokens: &[Token], file: u32) -> Built<Open> {
@@ -286,23 +312,19 @@ impl<'a> Builder<'a> {
                 let name = self.next(&mut parts)?;
                 self.next(&mut parts)?;
                 let pattern = self.next(&mut parts)?;
-                fields.push((self.name(&name), self.parameter(pattern)?));
+                fields.push((self.name(&name), self.pattern(pattern)?));
             }
             return Ok(Pattern { kind: PatternKind::Record(fields), span });
         }
         if first.as_rule() == Rule::name {
             return Ok(Pattern { kind: PatternKind::Var(first.as_str().into()), span });
         }
+        if first.as_rule() == Rule::literal {
+            return Ok(Pattern { kind: literal(first.as_str(), span)?, span });
+        }
         let mut elements = Vec::new();
         for part in parts.filter(|part| part.as_rule() == Rule::pattern) {
-            let span = self.span(&part);
-            let mut parts = part.into_inner();
-            let bare = self.next(&mut parts)?;
-            let bare = self.parameter(bare)?;
-            elements.push(match parts.next() {
-                Some(annotation) => Pattern { kind: PatternKind::Typed(Box::new(bare), self.annotation(annotation)?), span },
-                None => bare,
-            });
+            elements.push(self.pattern(part)?);
         }
         let kind = match (elements.pop(), elements.is_empty()) {
             (Some(only), true) => only.kind,
@@ -313,4 +335,46 @@ impl<'a> Builder<'a> {
         };
         Ok(Pattern { kind, span })
     }
+
+    /// What stands in parentheses or after `|`: `x: T`, `Circle r`.
+    pub fn pattern(self, pair: Pair<'a, Rule>) -> Built<Pattern> {
+        let span = self.span(&pair);
+        let mut parts = pair.into_inner();
+        let bare = self.next(&mut parts)?;
+        let mut pattern = self.parameter(bare)?;
+        for part in parts {
+            pattern = if part.as_rule() == Rule::annotation {
+                Pattern { kind: PatternKind::Typed(Box::new(pattern), self.annotation(part)?), span }
+            } else {
+                let place = self.span(&part);
+                let text = match &pattern.kind {
+                    PatternKind::Var(text) if text.starts_with(|c: char| c.is_ascii_uppercase()) => text,
+                    _ => {
+                        let message = "expected the end of the pattern, found another one behind it";
+                        let help = "a case and its data are `Circle r` or `Box (a, b)`, cases begin with a capital; a tuple is `(a, b)`";
+                        return Err(Diagnostic::error("E0101", place, message).help(help));
+                    }
+                };
+                let name = Name { text: text.clone(), span: pattern.span };
+                let data = self.parameter(part)?;
+                let span = name.span.to(data.span);
+                Pattern { kind: PatternKind::Case(name, Some(Box::new(data))), span }
+            };
+        }
+        Ok(pattern)
+    }
+}
+
+/// `0`, `- 1` and `true` as patterns.
+fn literal(text: &str, span: Span) -> Built<PatternKind> {
+    let digits = text.replace(' ', "");
+    match digits.as_str() {
+        "true" => return Ok(PatternKind::Bool(true)),
+        "false" => return Ok(PatternKind::Bool(false)),
+        _ => {}
+    }
+    digits.parse().map(PatternKind::Int).map_err(|_| {
+        let message = format!("`{}` is no pattern", super::tokens::shortened(&digits));
+        Diagnostic::error("E0106", span, message).help("literals in patterns are Indexes and Bools: compare Doubles with `if`")
+    })
 }

@@ -180,6 +180,9 @@ impl<'a> Scanner<'a> {
             self.push(TokenKind::Mark, mark.len());
         } else if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
             self.push(TokenKind::Operator, operator.len());
+        } else if c == '|' {
+            // after `||`, `|>` and `|]`
+            self.push(TokenKind::Mark, 1);
         } else {
             self.stray(c);
         }
@@ -294,7 +297,7 @@ impl<'a> Scanner<'a> {
         while let Some(c) = self.rest().chars().next() {
             let known = c.is_whitespace() && c.is_ascii()
                 || is_name_part(c) && c != '\''
-                || matches!(c, '"' | '×' | '.')
+                || matches!(c, '"' | '×' | '.' | '|')
                 || OPERATORS.iter().chain(&MARKS).any(|known| self.rest().starts_with(*known));
             if known && self.at > start {
                 break;

@@ -11,8 +11,8 @@ use super::parse::{Builder, Built, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-pub const TYPES: &str = "types are Double, Index, Index<s>, Bool, Array<T>, Array<T, s>, Vector<s>, Matrix<s, t>, DoubleD, \
-                     VectorD, MatrixD, `A * B`, `A => B` and the records declared above";
+pub const TYPES: &str = "types are Double, Index, Index<s>, Bool, Unit, Array<T>, Array<T, s>, Vector<s>, Matrix<s, t>, DoubleD, \
+                     VectorD, MatrixD, `A * B`, `A => B` and the types declared above";
 
 impl<'a> Builder<'a> {
     /// `A => B => R`.
@@ -74,6 +74,7 @@ impl<'a> Builder<'a> {
         let kind = match (first.as_str(), count) {
             ("Double", 0) => TypeExprKind::Double,
             ("Bool", 0) => TypeExprKind::Bool,
+            ("Unit", 0) => TypeExprKind::Tuple(Vec::new()),
             ("_", 0) => TypeExprKind::Any,
             ("Index", 0 | 1) => TypeExprKind::Index(next_size()?),
             ("DoubleD", 0) => dual(),
@@ -101,7 +102,7 @@ impl<'a> Builder<'a> {
 
     fn wrong_count(self, name: &str, pair: &Pair<Rule>, count: usize) -> Diagnostic {
         let form = match name {
-            "Double" | "Bool" | "DoubleD" => "no arguments",
+            "Double" | "Bool" | "Unit" | "DoubleD" => "no arguments",
             "Index" | "Vector" | "VectorD" => "at most one size",
             "Matrix" | "MatrixD" => "two sizes or none",
             _ => "an element type and at most one size",
@@ -166,7 +167,7 @@ impl<'a> Builder<'a> {
 }
 
 /// The names of types that are always there.
-pub const BUILT_IN: [&str; 9] = ["Double", "Bool", "DoubleD", "Index", "Vector", "VectorD", "Matrix", "MatrixD", "Array"];
+pub const BUILT_IN: [&str; 10] = ["Double", "Bool", "Unit", "DoubleD", "Index", "Vector", "VectorD", "Matrix", "MatrixD", "Array"];
 
 /// Whether a name is a type without being declared.
 pub fn is_built_in(name: &str) -> bool {

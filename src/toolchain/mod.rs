@@ -9,6 +9,7 @@ pub mod compiler;
 pub mod flat;
 pub mod futhark;
 pub mod memory;
+pub mod processor;
 pub mod shim;
 pub mod sizes;
 pub mod status;

@@ -16,6 +16,7 @@
 
 mod adjoint;
 mod law;
+pub mod stages;
 #[cfg(test)]
 mod tests;
 

@@ -116,6 +116,10 @@ impl Infer<'_> {
 
     fn written_record(&mut self, name: &Name, sizes: &[SizeExpr], span: Span) -> Ty {
         let Some(record) = self.record_in(&name.text, name.span, self.file) else {
+            if let Some(problem) = self.not_declared_yet(name) {
+                self.report(problem);
+                return self.fresh_type();
+            }
             let known: Vec<Rc<str>> = self.visible_records(span, self.file).map(|record| record.name.text.clone()).collect();
             let near = nearest(&name.text, BUILT_IN_TYPES.iter().copied().chain(known.iter().map(|name| &**name)));
             let help = match (elsewhere::type_name(&name.text), near) {
@@ -140,6 +144,24 @@ impl Infer<'_> {
         let mut written: Vec<Size> = sizes.iter().map(|size| self.size(size)).collect();
         written.extend((written.len()..record.sizes.len()).map(|_| self.holes.fresh_size()).collect::<Vec<_>>());
         Ty::Record(record.clone(), record.instance(&written).into())
+    }
+
+    /// What is said of a type that is declared here or further down.
+    fn not_declared_yet(&self, name: &Name) -> Option<Diagnostic> {
+        let mut types = self.modules.types.iter().map(|global| &global.decl);
+        let decl = types.find(|decl| decl.name.text == name.text && decl.name.span.file == name.span.file)?;
+        Some(if self.records.iter().any(|record| record.name.span == decl.name.span) || !self.is_declaring(&decl.name) {
+            let diagnostic = Diagnostic::error("E0113", name.span, format!("the type `{}` is used before it is declared", name.text));
+            diagnostic.label(decl.name.span, "declared here").help("move the declaration up")
+        } else {
+            Diagnostic::error("E0113", name.span, format!("unsupported: the type `{}` contains itself", name.text))
+                .help("recursive types are not there yet: keep the parts in an array, and the indices of each part's own parts beside it")
+        })
+    }
+
+    /// Whether this is the type whose declaration is read.
+    fn is_declaring(&self, name: &Name) -> bool {
+        self.modules.types.get(self.records.len()).is_some_and(|global| global.decl.name.span == name.span)
     }
 
     fn size(&mut self, size: &SizeExpr) -> Size {
@@ -176,7 +198,8 @@ impl Infer<'_> {
 /// The outermost annotations of a pattern.
 fn annotations(pattern: &Pattern) -> Vec<&TypeExpr> {
     match &pattern.kind {
-        PatternKind::Var(_) | PatternKind::Wildcard => Vec::new(),
+        PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Int(_) | PatternKind::Bool(_) => Vec::new(),
+        PatternKind::Case(_, data) => data.iter().flat_map(|data| annotations(data)).collect(),
         PatternKind::Tuple(parts) => parts.iter().flat_map(annotations).collect(),
         PatternKind::Record(fields) => fields.iter().flat_map(|(_, part)| annotations(part)).collect(),
         PatternKind::Typed(inner, annotation) => annotations(inner).into_iter().chain([annotation]).collect(),

@@ -24,6 +24,9 @@ impl<'a> Elaborator<'a> {
                 Some(Bind::Value(_)) => None,
                 Some(Bind::Function(Callable::Closure(closure))) => Some(Callable::Closure(self.at_use(closure, expr.span, scope))),
                 Some(Bind::Function(function)) => Some(function.clone()),
+                None if let Some((sum, case)) = self.case_at(expr.span) => {
+                    (!self.is_plain_case(expr.span)).then_some(Callable::Case { sum, case })
+                }
                 None => match self.modules.lookup(name, scope.at) {
                     Some(index) => Some(Callable::Global { index, instance: self.instance(expr.span, scope) }),
                     None => builtin::lookup(name).map(Callable::Builtin),
@@ -38,6 +41,7 @@ impl<'a> Elaborator<'a> {
                 body,
                 scope: scope.clone(),
                 instance: Instance::default(),
+                is_recursive: false,
             }))),
             _ => None,
         }
@@ -46,7 +50,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn is_constant(&self, callable: &Callable) -> bool {
         match callable {
             Callable::Global { index, .. } => self.infer.schemes[*index].params.is_empty(),
-            Callable::Builtin(_) | Callable::Closure(_) | Callable::Free { .. } => false,
+            Callable::Builtin(_) | Callable::Closure(_) | Callable::Case { .. } | Callable::Free { .. } => false,
         }
     }
 
@@ -65,6 +69,7 @@ impl<'a> Elaborator<'a> {
                 body: closure.body,
                 scope: closure.scope.clone(),
                 instance: closure.instance.clone(),
+                is_recursive: false,
             }))),
             Some(callable) => Ok(callable),
             None => self.function_as_value(span),
@@ -86,6 +91,7 @@ impl<'a> Elaborator<'a> {
             body: closure.body,
             scope: Scope { types, ..closure.scope.clone() },
             instance,
+            is_recursive: closure.is_recursive,
         })
     }
 
@@ -119,6 +125,10 @@ impl<'a> Elaborator<'a> {
                 result
             }
             Callable::Closure(closure) => self.apply_closure(closure, args, span),
+            Callable::Case { sum, case } => match args.into_iter().next() {
+                Some(Arg::Value(data)) => self.case_value(sum, *case, Some(data), span),
+                Some(Arg::Function(_)) | None => self.function_as_value(span),
+            },
             Callable::Free { name, result } => self.apply_free(name, result, args, span),
         }
     }
@@ -240,7 +250,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn parameter_name(&self, callable: &Callable<'a>, at: usize, otherwise: &str) -> Rc<str> {
         let pattern = match callable {
             Callable::Closure(closure) => closure.params.get(at),
-            Callable::Builtin(_) | Callable::Global { .. } | Callable::Free { .. } => None,
+            Callable::Builtin(_) | Callable::Global { .. } | Callable::Case { .. } | Callable::Free { .. } => None,
         };
         match pattern.map(|pattern| pattern_name(pattern, at)) {
             Some(name) if !name.starts_with("arg") => name,

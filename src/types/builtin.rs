@@ -42,6 +42,8 @@ pub enum Api {
     Hessian,
     Jvp,
     Vjp,
+    /// 005's name for `vjp`.
+    Rd,
     ValueAndGradient,
 }
 
@@ -59,6 +61,7 @@ pub const APIS: &[(&str, Api, &str)] = &[
     ("hessian", Api::Hessian, "a function to Double"),
     ("jvp", Api::Jvp, "a function of Doubles, in tuples and arrays or alone"),
     ("vjp", Api::Vjp, "a function of Doubles, in tuples and arrays or alone"),
+    ("rd", Api::Rd, "a function of Doubles, in tuples and arrays or alone"),
     ("valueAndGradient", Api::ValueAndGradient, "a function to Double"),
 ];
 
@@ -259,7 +262,7 @@ fn form(api: Api, holes: &mut Holes, level: u32) -> (Vec<Ty>, Ty) {
             let point = holes.fresh(Class::Any, level);
             (takes(point.clone(), Ty::Double), Ty::tuple(vec![Ty::Double, point]))
         }
-        Api::Vjp => {
+        Api::Vjp | Api::Rd => {
             let (point, value) = (holes.fresh(Class::Any, level), holes.fresh(Class::Any, level));
             let mut params = takes(point.clone(), value.clone());
             params.push(value);

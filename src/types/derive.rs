@@ -45,6 +45,10 @@ pub enum Kind {
     ValueAndGradient,
     Jacobian,
     Hessian,
+    /// The way forward of a reverse derivative: the value and what is kept.
+    Revf,
+    /// The way back: from what is kept and a cotangent.
+    Revr,
 }
 
 impl Derive {
@@ -53,7 +57,7 @@ impl Derive {
         let parts: Vec<&str> = text.split(':').collect();
         let [name, function, parameters @ ..] = parts.as_slice() else { return Err("KIND:FUNCTION is missing its `:`".into()) };
         let kind = Kind::ALL.iter().find(|row| row.0 == *name).map(|row| row.1);
-        let kind = kind.ok_or("the kinds are jvp, vjp, gradient, valueAndGradient, jacobian and hessian")?;
+        let kind = kind.ok_or("the kinds are jvp, vjp, gradient, valueAndGradient, jacobian, hessian, revf and revr")?;
         let parameters = match parameters {
             [] => Parameters::First,
             ["*"] => Parameters::All,
@@ -92,13 +96,15 @@ impl std::fmt::Display for Derive {
 }
 
 impl Kind {
-    pub const ALL: [(&'static str, Kind); 6] = [
+    pub const ALL: [(&'static str, Kind); 8] = [
         ("jvp", Kind::Jvp),
         ("vjp", Kind::Vjp),
         ("gradient", Kind::Gradient),
         ("valueAndGradient", Kind::ValueAndGradient),
         ("jacobian", Kind::Jacobian),
         ("hessian", Kind::Hessian),
+        ("revf", Kind::Revf),
+        ("revr", Kind::Revr),
     ];
 
     pub fn name(self) -> &'static str {
@@ -116,7 +122,7 @@ impl<'a> Elaborator<'a> {
         match (args.next(), args.next(), args.next()) {
             (Some(Arg::Function(f)), Some(Arg::Value(point)), tangent) => {
                 let fits = match api {
-                    Api::Gradient | Api::ValueAndGradient | Api::Vjp | Api::Jvp => Type::has_double,
+                    Api::Gradient | Api::ValueAndGradient | Api::Vjp | Api::Rd | Api::Jvp => Type::has_double,
                     Api::Jacobian | Api::Hessian => Type::is_made_of_doubles,
                     Api::Derivative | Api::Diff | Api::Vdiff | Api::Mdiff | Api::Grad | Api::Mgrad | Api::Jacob => is_differentiable,
                 };
@@ -132,10 +138,13 @@ impl<'a> Elaborator<'a> {
                     (Api::Derivative, _) => self.derivative(point, &mut body, span),
                     (Api::Gradient, _) => self.gradient(point, &mut body, span),
                     (Api::ValueAndGradient, _) => self.vjp(point, Some(Expr::double(1.0)), &mut body, span),
-                    (Api::Vjp, Some(Arg::Value(cotangent))) => Ok(Expr::proj(self.vjp(point, Some(cotangent), &mut body, span)?, 1)),
+                    (Api::Vjp | Api::Rd, Some(Arg::Value(cotangent))) => {
+                        let both = self.vjp(point, Some(cotangent), &mut body, span)?;
+                        Ok(Expr::proj(both, 1).at(span.of_derivative()))
+                    }
                     (Api::Jacobian, _) => self.jacobian(point, &mut body, span),
                     (Api::Hessian, _) => self.hessian(point, &mut body, span),
-                    (Api::Jvp | Api::Vjp, _) => self.function_as_value(span),
+                    (Api::Jvp | Api::Vjp | Api::Rd, _) => self.function_as_value(span),
                 }
             }
             _ => self.function_as_value(span),
@@ -176,8 +185,7 @@ impl<'a> Elaborator<'a> {
             return Ok(self.name("x", point));
         }
         let message = format!("`{form}` cannot differentiate with respect to this: it is not made of Doubles");
-        let help =
-            "the independent variable is a Double, an array or a tuple of such; `gradient`, `vjp` and `jvp` let an Index or Bool in it be";
+        let help = "the independent variable is a Double, an array or a tuple of such; `gradient`, `vjp` and `jvp` let an Index, a Bool or the tag of a sum type in it be";
         self.fail(Diagnostic::error("E0503", span, message).help(help))
     }
 
@@ -197,13 +205,13 @@ impl<'a> Elaborator<'a> {
 
     fn paired(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
         let at = point.clone();
-        Ok(self.each_unit(&point, &mut |this, unit| this.dual(&at, unit, body))?.at(span))
+        Ok(self.each_unit(&point, &mut |this, unit| this.dual(&at, unit, body))?.at(span.of_derivative()))
     }
 
     /// One directional derivative: of a Double, or along each Double of an array.
     fn derivative(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
         let at = point.clone();
-        Ok(self.each_unit(&point, &mut |this, unit| Ok(Expr::proj(this.dual(&at, unit, body)?, 1)))?.at(span))
+        Ok(self.each_unit(&point, &mut |this, unit| Ok(Expr::proj(this.dual(&at, unit, body)?, 1)))?.at(span.of_derivative()))
     }
 
     /// One sweep for all Doubles of the point, whatever their number; a Double alone is a direction.
@@ -211,7 +219,7 @@ impl<'a> Elaborator<'a> {
         if point.ty() == &Type::Double && !self.keep_gradients {
             return self.derivative(point, body, span);
         }
-        Ok(Expr::proj(self.vjp(point, Some(Expr::double(1.0)), body, span)?, 1).at(span))
+        Ok(Expr::proj(self.vjp(point, Some(Expr::double(1.0)), body, span)?, 1).at(span.of_derivative()))
     }
 
     /// The value at a point and the cotangent times the Jacobian; without one, the whole Jacobian.
@@ -229,12 +237,12 @@ impl<'a> Elaborator<'a> {
             Some(cotangent) => self.coerce(cotangent, &body.ty().clone(), span, "the cotangent has the shape of the function's result")?,
             None => Expr::tuple(Vec::new()),
         };
-        Ok(Expr::vjp(x, point, cotangent, body).at(span))
+        Ok(Expr::vjp(x, point, cotangent, body).at(span.of_derivative()))
     }
 
     /// A row for each Double of the result.
     fn jacobian(&mut self, point: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
-        Ok(Expr::proj(self.vjp(point, None, body, span)?, 1).at(span))
+        Ok(Expr::proj(self.vjp(point, None, body, span)?, 1).at(span.of_derivative()))
     }
 
     /// The derivative of each component of the gradient; symmetric where the function is smooth.
@@ -244,7 +252,7 @@ impl<'a> Elaborator<'a> {
             let mut gradient = |this: &mut Self, x: Expr| this.gradient(x, body, span);
             Ok(doubles::tangents(this.dual(&at, unit, &mut gradient)?, at.ty()))
         })?;
-        Ok(rows.at(span))
+        Ok(rows.at(span.of_derivative()))
     }
 
     fn jvp(&mut self, point: Expr, tangent: Expr, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
@@ -255,7 +263,7 @@ impl<'a> Elaborator<'a> {
             Ok(value)
         };
         let dual = self.dual(&point, tangent, &mut noted)?;
-        Ok(doubles::tangents(dual, &primal).at(span))
+        Ok(doubles::tangents(dual, &primal).at(span.of_derivative()))
     }
 
     /// The entry that `--derive` asks for: the function's parameters (for `jvp` also `d_<parameter>`), the
@@ -272,7 +280,7 @@ impl<'a> Elaborator<'a> {
         let scalar = function.result == Type::Double;
         let fits = match derive.kind {
             Kind::Jvp => true,
-            Kind::Vjp => function.result.is_made_of_doubles(),
+            Kind::Vjp | Kind::Revf | Kind::Revr => takes_part(&function.result, function.result_labels()),
             Kind::Gradient | Kind::ValueAndGradient => scalar,
             Kind::Jacobian => function.result.is_made_of_doubles() && point_type.is_made_of_doubles(),
             Kind::Hessian => scalar && point_type.is_made_of_doubles(),
@@ -280,8 +288,8 @@ impl<'a> Elaborator<'a> {
         let names = chosen.iter().map(|at| format!("`{}`", function.params[*at].name())).collect::<Vec<_>>().join(", ");
         if !fits {
             let message = format!("`{}` has no {} with respect to {names}", derive.function, derive.kind.name());
-            let help = "gradient, valueAndGradient, hessian: Double result; jacobian, vjp: a result made of Doubles; jacobian, hessian: parameters \
-                        made of Doubles; jvp: anything differentiable";
+            let help = "gradient, valueAndGradient, hessian: Double result; jacobian, vjp, revf, revr: a result made of Doubles; jacobian, hessian: parameters \
+                        made of Doubles; jvp: anything differentiable; a value of a sum type has gradient, vjp and jvp";
             return self.fail(Diagnostic::error("E0501", span, message).help(help));
         }
         let mut params = function.params.clone();
@@ -294,7 +302,7 @@ impl<'a> Elaborator<'a> {
         };
         match derive.kind {
             Kind::Jvp => chosen.iter().for_each(|at| add(format!("d_{}", function.params[*at].name()), function.params[*at].ty())),
-            Kind::Vjp => add("d_out".into(), &function.result),
+            Kind::Vjp | Kind::Revf | Kind::Revr => add("d_out".into(), &function.result),
             Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::Hessian => {}
         }
         let name = derive.entry();
@@ -305,7 +313,7 @@ impl<'a> Elaborator<'a> {
         }
         let doc = format!("The {} of `{}` with respect to {names}.", describe(derive.kind), derive.function);
         let callee = function.clone();
-        let special = self.make((&name, true), params, Some(doc), span, |this, params| {
+        let special = self.make((&name, true), params, None, (Some(doc), span), &mut |this, params| {
             let together = |values: Vec<Expr>| if values.len() == 1 { values.into_iter().next() } else { Some(Expr::tuple(values)) };
             let point = together(chosen.iter().map(|at| Expr::var(&params[*at])).collect()).unwrap_or(Expr::double(0.0));
             let point = this.name("x", point);
@@ -320,7 +328,10 @@ impl<'a> Elaborator<'a> {
             };
             match derive.kind {
                 Kind::Jvp => this.jvp(point, extra, &mut body, span),
-                Kind::Vjp => Ok(Expr::proj(this.vjp(point, Some(extra), &mut body, span)?, 1)),
+                Kind::Vjp | Kind::Revf | Kind::Revr => {
+                    let both = this.vjp(point, Some(extra), &mut body, span)?;
+                    Ok(Expr::proj(both, 1).at(span.of_derivative()))
+                }
                 Kind::ValueAndGradient => this.vjp(point, Some(Expr::double(1.0)), &mut body, span),
                 Kind::Gradient => this.gradient(point, &mut body, span),
                 Kind::Jacobian => {
@@ -357,7 +368,7 @@ impl<'a> Elaborator<'a> {
     /// The places of the parameters that a derivative is taken in.
     fn chosen(&mut self, function: &crate::ir::Function, derive: &Derive, span: Span) -> Result<Vec<usize>> {
         let params = &function.params;
-        let all = (0..params.len()).filter(|at| params[*at].ty().is_made_of_doubles());
+        let all = (0..params.len()).filter(|at| takes_part(params[*at].ty(), function.parameter_labels(*at)));
         let chosen: Vec<Option<usize>> = match &derive.parameters {
             Parameters::First => vec![all.clone().next()],
             Parameters::All => all.map(Some).collect(),
@@ -383,6 +394,11 @@ impl<'a> Elaborator<'a> {
     }
 }
 
+/// Whether a derivative is taken in values of this type without being asked for: of Doubles, or of a sum type with some.
+fn takes_part(ty: &Type, labels: &Labels) -> bool {
+    ty.is_made_of_doubles() || matches!(labels, Labels::Sum(..)) && ty.has_double()
+}
+
 /// The names inside the parameters and the result of a derived entry.
 fn derived_labels(function: &crate::ir::Function, chosen: &[usize], kind: Kind) -> Vec<Labels> {
     let mut labels: Vec<Labels> = (0..function.params.len()).map(|at| function.parameter_labels(at).clone()).collect();
@@ -397,7 +413,7 @@ fn derived_labels(function: &crate::ir::Function, chosen: &[usize], kind: Kind) 
             labels.extend(chosen.iter().map(|at| function.parameter_labels(*at).renamed(&|name| Some(format!("d_{name}")))));
             result.clone()
         }
-        Kind::Vjp => {
+        Kind::Vjp | Kind::Revf | Kind::Revr => {
             labels.push(result.clone());
             together(point)
         }
@@ -421,6 +437,8 @@ fn describe(kind: Kind) -> &'static str {
         Kind::ValueAndGradient => "value and gradient",
         Kind::Jacobian => "Jacobian (row = output)",
         Kind::Hessian => "Hessian",
+        Kind::Revf => "way forward, with what the way back reads, for the derivative",
+        Kind::Revr => "way back for the derivative",
     }
 }
 

@@ -57,6 +57,11 @@ pub enum Callable<'a> {
         instance: Instance,
     },
     Closure(Rc<Closure<'a>>),
+    /// A case of a sum type, which takes its data.
+    Case {
+        sum: Rc<super::record::Record>,
+        case: usize,
+    },
     /// A free function of an expression: nothing is known of it but its type.
     Free {
         name: Rc<str>,
@@ -75,6 +80,8 @@ pub struct Closure<'a> {
     pub scope: Scope<'a>,
     /// What its own holes are at this use.
     pub instance: Instance,
+    /// Its body has its name.
+    pub is_recursive: bool,
 }
 
 /// An argument of an application.
@@ -107,8 +114,12 @@ pub struct Elaborator<'a> {
     pub(super) verbatim: Option<usize>,
     /// For each unknown size, the first term that read it: in what a function captures too.
     lengths: HashMap<u32, Expr>,
+    /// The choices between values of sum types whose lengths only data decides.
+    pub(super) of_data: Vec<Span>,
     /// Functions that are called as they are declared: no argument is a function.
     pub(super) plain: HashSet<Rc<str>>,
+    /// The local functions whose bodies are being made, and the keys of their functions.
+    pub(super) making: Vec<(u32, String)>,
 }
 
 /// What belongs to the core function that is being made.
@@ -143,7 +154,9 @@ impl<'a> Elaborator<'a> {
             inlining: 0,
             verbatim: None,
             lengths: HashMap::new(),
+            of_data: Vec::new(),
             plain: HashSet::new(),
+            making: Vec::new(),
         }
     }
 
@@ -154,6 +167,7 @@ impl<'a> Elaborator<'a> {
             ExprKind::Var(name) => match scope.values.get(name) {
                 Some(Bind::Value(value)) => value.clone().at(span),
                 Some(Bind::Function(_)) => return self.function_as_value(span),
+                None if let Some((sum, case)) = self.case_at(span) => self.case_value(&sum, case, None, span)?,
                 None => match self.callable(expr, scope) {
                     Some(Callable::Global { index, instance }) if self.infer.schemes[index].params.is_empty() => {
                         self.apply_global(index, &instance, Vec::new(), span)?
@@ -196,6 +210,7 @@ impl<'a> Elaborator<'a> {
                     body: &fun.value,
                     scope: scope.clone(),
                     instance: Instance::default(),
+                    is_recursive: fun.is_recursive,
                 };
                 let function = Bind::Function(Callable::Closure(Rc::new(closure)));
                 let scope = Scope { values: scope.values.with(&fun.name.text, function), ..scope.clone() };
@@ -208,11 +223,9 @@ impl<'a> Elaborator<'a> {
                 let place = otherwise.span;
                 let otherwise = self.in_branch(|this| {
                     let value = this.expr(otherwise, scope)?;
-                    this.coerce(value, &ty, place, "both branches of an `if` have one shape")
+                    this.branch(value, &ty, (span, place), scope, "both branches of an `if` have one shape")
                 })?;
-                let joined = Expr::if_(condition, then.clone(), otherwise.clone());
-                let exact = if then.ty() == otherwise.ty() { then.ty().clone() } else { ty };
-                Expr::with_type(joined.term().clone(), exact, span)
+                self.choose(condition, then, otherwise, span, scope)
             }
             ExprKind::Binary(op, a, b) => {
                 let a = self.expr(a, scope)?;
@@ -264,6 +277,7 @@ impl<'a> Elaborator<'a> {
                 self.field(base, name, span)?
             }
             ExprKind::Record(base, fields) => self.record_value(base.as_deref(), fields, scope, span)?,
+            ExprKind::Match(value, rows) => self.matching(value, rows, span, scope)?,
             ExprKind::Deriv(subject, point) => self.deriv(subject, point, scope, span)?,
         })
     }
@@ -311,7 +325,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// As [`Elaborator::scoped`], for a term that is not evaluated in every case.
-    fn in_branch(&mut self, f: impl FnOnce(&mut Self) -> Result<Expr>) -> Result<Expr> {
+    pub(super) fn in_branch(&mut self, f: impl FnOnce(&mut Self) -> Result<Expr>) -> Result<Expr> {
         self.local.branches += 1;
         let result = self.scoped(f);
         self.local.branches -= 1;

@@ -100,6 +100,9 @@ impl Infer<'_> {
                         "no Index is larger than 9223372036854775807: the literal can only be a Double".to_string()
                     }
                     (Ty::Index(_), Ty::Double) => "convert a Double with `index`, or write the literal without a point".to_string(),
+                    (Ty::Hole(id), Ty::Record(sum, _)) if sum.is_sum() && self.holes.class(id) == Class::Scalar => {
+                        "cases are told apart by `match e with | … -> … | … -> …`".to_string()
+                    }
                     (Ty::Fun(..), _) => "a function is wanted here".to_string(),
                     (_, Ty::Fun(..)) => "apply the function to all its arguments".to_string(),
                     _ => note.to_string(),
@@ -136,6 +139,8 @@ impl Infer<'_> {
                 PatternKind::Tuple(parts) => parts.iter().for_each(|part| names(part, found)),
                 PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| names(part, found)),
                 PatternKind::Typed(inner, _) => names(inner, found),
+                PatternKind::Case(_, data) => data.iter().for_each(|data| names(data, found)),
+                PatternKind::Int(_) | PatternKind::Bool(_) => {}
             }
         }
         let mut found = Vec::new();
@@ -154,11 +159,16 @@ impl Infer<'_> {
     /// Binds the names of a pattern.
     pub(super) fn bind(&mut self, pattern: &Pattern, ty: &Ty, value: Option<Size>, scope: &Scope) -> Scope {
         match &pattern.kind {
-            PatternKind::Var(name) => scope.with(name, Bound::Mono(ty.clone(), value)),
+            PatternKind::Var(name) => {
+                self.notes.names.insert(pattern.span, ty.clone());
+                scope.with(name, Bound::Mono(ty.clone(), value))
+            }
             PatternKind::Wildcard => scope.clone(),
             PatternKind::Tuple(parts) => {
                 let types: Vec<Ty> = parts.iter().map(|_| self.holes.fresh(Class::Any, self.level)).collect();
-                if self.holes.unify(&Ty::tuple(types.clone()), ty).is_err() {
+                if parts.is_empty() {
+                    self.expect(pattern.span, &Ty::unit(), ty, "`()` is the only value of type Unit");
+                } else if self.holes.unify(&Ty::tuple(types.clone()), ty).is_err() {
                     let found = self.text(ty);
                     self.diagnostics.push(
                         Diagnostic::error("E0306", pattern.span, format!("expected a tuple of {} components, found {found}", parts.len()))
@@ -176,6 +186,17 @@ impl Infer<'_> {
                 self.expect(pattern.span, &declared, ty, "the value has the type of its annotation");
                 self.bind(inner, &declared, value, scope)
             }
+            PatternKind::Case(name, data) => self.case_pattern(name, data.as_deref(), pattern.span, ty, scope),
+            PatternKind::Int(_) | PatternKind::Bool(_) => {
+                let literal = if matches!(pattern.kind, PatternKind::Int(_)) { Ty::INDEX } else { Ty::Bool };
+                if self.holes.unify(ty, &literal).is_err() {
+                    let message = format!("expected a pattern of type {}, found one of type {}", self.text(ty), self.text(&literal));
+                    let help = "literals in patterns are Indexes and Bools: compare Doubles with `if`";
+                    self.report(Diagnostic::error("E0301", pattern.span, message).help(help));
+                }
+                self.matches_all(false, pattern.span);
+                scope.clone()
+            }
         }
     }
 
@@ -183,7 +204,13 @@ impl Infer<'_> {
     pub(super) fn annotation(&mut self, pattern: &Pattern) -> Option<Ty> {
         match &pattern.kind {
             PatternKind::Typed(_, annotation) => Some(self.convert(annotation)),
-            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => None,
+            PatternKind::Var(_)
+            | PatternKind::Wildcard
+            | PatternKind::Tuple(_)
+            | PatternKind::Record(_)
+            | PatternKind::Case(..)
+            | PatternKind::Int(_)
+            | PatternKind::Bool(_) => None,
         }
     }
 }

@@ -19,7 +19,13 @@ impl Infer<'_> {
     pub(super) fn expr(&mut self, expr: &ast::Expr, scope: &Scope) -> Typed {
         let plain = |ty: Ty| Typed { ty, value: None };
         match &expr.kind {
-            ExprKind::Var(name) => self.name(name, expr.span, scope).0,
+            ExprKind::Var(name) => match self.case_of(expr, scope) {
+                Some((sum, case)) => {
+                    self.notes.cases.insert(expr.span, (sum.clone(), case));
+                    plain(self.constructor(&sum, case, None, expr.span, scope))
+                }
+                None => self.name(name, expr.span, scope).0,
+            },
             ExprKind::Int(value, _) => {
                 let ty = match value {
                     Some(_) => self.holes.fresh(Class::Number, self.level),
@@ -63,6 +69,7 @@ impl Infer<'_> {
                 let scope = match (&pattern.kind, &value.kind) {
                     (PatternKind::Var(name), ExprKind::Fun(..)) => {
                         let scheme = self.function(&[], None, value, scope, false);
+                        self.notes.names.insert(pattern.span, Ty::fun(scheme.params.clone(), scheme.result.clone()));
                         scope.with(name, Bound::Poly(Rc::new(scheme)))
                     }
                     _ => {
@@ -77,7 +84,14 @@ impl Infer<'_> {
                 self.expr(body, &scope)
             }
             ExprKind::LetFun(fun, body) => {
-                let scheme = self.function(&fun.params, fun.result.as_ref(), &fun.value, scope, false);
+                let inner = if fun.is_recursive {
+                    let announced = self.announced(&fun.params, fun.result.as_ref(), false);
+                    scope.with(&fun.name.text, Bound::Poly(Rc::new(announced)))
+                } else {
+                    scope.clone()
+                };
+                let scheme = self.function(&fun.params, fun.result.as_ref(), &fun.value, &inner, false);
+                self.notes.names.insert(fun.name.span, Ty::fun(scheme.params.clone(), scheme.result.clone()));
                 let scope = scope.with(&fun.name.text, Bound::Poly(Rc::new(scheme)));
                 self.expr(body, &scope)
             }
@@ -87,6 +101,7 @@ impl Infer<'_> {
                 let then_ty = self.expr(then, scope);
                 let else_ty = self.expr(otherwise, scope);
                 self.no_function(then.span, &then_ty.ty, "chosen by an `if`");
+                self.chooses(expr.span, &then_ty.ty);
                 match self.holes.unify(&then_ty.ty, &else_ty.ty) {
                     Ok(()) => {}
                     Err(mismatch) => {
@@ -107,6 +122,10 @@ impl Infer<'_> {
                 Typed { ty, value: Some(Size::constant(i64::MIN)) }
             }
             ExprKind::Unary(op, a) => self.primitive(Builtin::Prim(builtin::unary(*op)), &[a], scope),
+            ExprKind::App(head, args) if let Some((sum, case)) = self.case_of(head, scope) => {
+                self.notes.cases.insert(head.span, (sum.clone(), case));
+                plain(self.constructor(&sum, case, Some(args), expr.span, scope))
+            }
             ExprKind::App(head, args) => {
                 let typed = self.application(expr, head, args, scope);
                 Typed { ty: self.bounded(typed.ty, expr.span), value: typed.value }
@@ -147,6 +166,7 @@ impl Infer<'_> {
             }
             ExprKind::Field(base, name) => self.field(base, name, expr.span, scope),
             ExprKind::Record(base, fields) => self.record_value(base.as_deref(), fields, expr.span, scope),
+            ExprKind::Match(value, rows) => plain(self.matching(value, rows, expr.span, scope)),
             ExprKind::Deriv(subject, point) => {
                 let (at, _) = self.name(&point.text, point.span, scope);
                 let inside = scope.with(&point.text, Bound::Mono(at.ty.clone(), None));
@@ -235,7 +255,7 @@ impl Infer<'_> {
     fn unknown_name(&mut self, name: &str, span: Span, scope: &Scope, arguments: Option<&[Ty]>) {
         let diagnostic = match self.modules.declared_later(name, self.at) {
             Some(index) if index == self.at => Diagnostic::error("E0204", span, format!("`{name}` uses itself"))
-                .help("recursion is not supported; use `ifold` to repeat a step"),
+                .help(format!("a recursive function is declared by `let rec {name} …`; `ifold` repeats a step")),
             Some(index) => Diagnostic::error("E0203", span, format!("`{name}` is used before it is declared"))
                 .label(self.modules.globals[index].decl.name.span, "declared here")
                 .help("move the declaration up"),

@@ -100,13 +100,17 @@ impl Infer<'_> {
                 self.apply_record(uses, &record);
                 return true;
             }
-            Ty::Record(record, _) => return self.wrong_fields(uses, &record),
+            Ty::Record(record, _) if !record.is_sum() => return self.wrong_fields(uses, &record),
             Ty::Hole(_) => {}
             _ if !makes => {
                 let found = self.text(known);
                 let message = format!("expected a record, found {found}");
                 let elsewhere = names.first().and_then(|name| elsewhere::field(&name.text));
-                let help = elsewhere.unwrap_or("only records have fields; `fst` and patterns take tuples apart");
+                let otherwise = match self.holes.head(known) {
+                    Ty::Record(..) => "the data of a case are taken out by `match e with | Circle r -> …`",
+                    _ => "only records have fields; `fst` and patterns take tuples apart",
+                };
+                let help = elsewhere.unwrap_or(otherwise);
                 self.report(Diagnostic::error("E0309", uses.span, message).help(help));
                 return true;
             }

@@ -39,7 +39,7 @@ pub fn expression(sources: &mut SourceMap, tree: ast::Expr) -> std::result::Resu
     let found = names.found;
     let params = found.iter().map(|free| Pattern { kind: PatternKind::Var(free.name.clone()), span: free.span }).collect();
     let span = tree.span;
-    let decl = Decl { name: Name { text: NAME.into(), span }, doc: None, params, result: None, body: tree, span };
+    let decl = Decl { name: Name { text: NAME.into(), span }, doc: None, params, result: None, body: tree, span, recursion: None };
     let (modules, mut diagnostics) = modules::with_library(sources, decl);
     let infer = infer(&modules);
     let mut elaborator = Elaborator::new(&infer, &modules);
@@ -121,6 +121,8 @@ impl Names<'_> {
             PatternKind::Tuple(parts) => parts.iter().for_each(|part| self.pattern(part)),
             PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| self.pattern(part)),
             PatternKind::Typed(inner, _) => self.pattern(inner),
+            PatternKind::Case(_, data) => data.iter().for_each(|data| self.pattern(data)),
+            PatternKind::Int(_) | PatternKind::Bool(_) => {}
         }
     }
 
@@ -134,8 +136,13 @@ impl Names<'_> {
                 self.within(std::slice::from_ref(pattern), body);
             }
             ExprKind::LetFun(fun, body) => {
-                self.within(&fun.params, &fun.value);
+                if !fun.is_recursive {
+                    self.within(&fun.params, &fun.value);
+                }
                 self.bound.push(fun.name.text.clone());
+                if fun.is_recursive {
+                    self.within(&fun.params, &fun.value);
+                }
                 self.expr(body);
                 self.bound.pop();
             }
@@ -161,6 +168,10 @@ impl Names<'_> {
             ExprKind::Record(base, fields) => {
                 base.iter().for_each(|base| self.expr(base));
                 fields.iter().for_each(|(_, value)| self.expr(value));
+            }
+            ExprKind::Match(value, rows) => {
+                self.expr(value);
+                rows.iter().for_each(|row| self.within(std::slice::from_ref(&row.pattern), &row.body));
             }
             ExprKind::Deriv(subject, point) => {
                 self.expr(subject);
@@ -201,7 +212,7 @@ impl<'a> Elaborator<'a> {
             };
             scope.values = scope.values.with(&name, bind);
         }
-        let special = self.make((NAME, true), params, None, body.span, |this, _| this.expr(body, &scope))?;
+        let special = self.make((NAME, true), params, None, (None, body.span), &mut |this, _| this.expr(body, &scope))?;
         Ok(special.name.clone())
     }
 
@@ -238,7 +249,13 @@ impl<'a> Elaborator<'a> {
                 let (value, scope) = self.annotate(value, annotation, scope, pattern.span)?;
                 (value, &**inner, scope)
             }
-            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => (value, pattern, scope.clone()),
+            PatternKind::Var(_)
+            | PatternKind::Wildcard
+            | PatternKind::Tuple(_)
+            | PatternKind::Record(_)
+            | PatternKind::Case(..)
+            | PatternKind::Int(_)
+            | PatternKind::Bool(_) => (value, pattern, scope.clone()),
         };
         if let Some(at) = component(pattern, body) {
             return Ok(Expr::proj(value, at).at(span));
@@ -246,7 +263,12 @@ impl<'a> Elaborator<'a> {
         let name: &str = match &pattern.kind {
             PatternKind::Var(name) => name,
             PatternKind::Wildcard => "_",
-            PatternKind::Tuple(_) | PatternKind::Record(_) | PatternKind::Typed(..) => "t",
+            PatternKind::Tuple(_)
+            | PatternKind::Record(_)
+            | PatternKind::Typed(..)
+            | PatternKind::Case(..)
+            | PatternKind::Int(_)
+            | PatternKind::Bool(_) => "t",
         };
         let var = Var::fresh(name, value.ty().map_sizes(&mut |size| self.normal(size)));
         self.knows(&var, &value);
@@ -269,7 +291,9 @@ impl<'a> Elaborator<'a> {
                 }
                 Ok(scope)
             }
-            PatternKind::Record(_) | PatternKind::Typed(..) => self.bind(pattern, value, scope),
+            PatternKind::Record(_) | PatternKind::Typed(..) | PatternKind::Case(..) | PatternKind::Int(_) | PatternKind::Bool(_) => {
+                self.bind(pattern, value, scope)
+            }
         }
     }
 }

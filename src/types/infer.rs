@@ -55,6 +55,14 @@ pub struct Notes {
     pub uses: HashMap<Span, Rc<Vec<(u32, Ty)>>>,
     /// The record of each literal, field, copy and pattern.
     pub records: HashMap<Span, Rc<Record>>,
+    /// The type of each local name, by the place of its pattern or, of a function, its name.
+    pub names: HashMap<Span, Ty>,
+    /// The sum type and the number of the case, of each pattern and each use as a value.
+    pub cases: HashMap<Span, (Rc<Record>, usize)>,
+    /// The patterns of rows that no value comes to.
+    pub unreachable: HashSet<Span>,
+    /// The type of each `if` and `match`, where sum types with arrays are about: their lengths are the value's own.
+    pub choices: HashMap<Span, Ty>,
 }
 
 #[derive(Clone)]
@@ -89,6 +97,10 @@ pub struct Infer<'a> {
     /// Fields of records that are not known yet.
     pub(super) fields: Vec<super::fields::Fields>,
     pub(super) records: Vec<Rc<Record>>,
+    /// Matches whose rows are still to be looked at.
+    pub(super) rows: Vec<super::matching::Rows>,
+    /// Whether a pattern may leave values to other rows.
+    pub(super) in_row: bool,
     /// The file of the declaration.
     pub(super) file: usize,
     pub(super) first_order: Vec<(Span, Ty, &'static str)>,
@@ -118,6 +130,8 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         products: Vec::new(),
         fields: Vec::new(),
         records: Vec::new(),
+        rows: Vec::new(),
+        in_row: false,
         file: 0,
         first_order: Vec::new(),
         reads: Vec::new(),
@@ -128,10 +142,16 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
     };
     infer.declare_records();
     for index in 0..modules.globals.len() {
+        if infer.schemes.len() == index {
+            infer.announce(index);
+        }
         infer.at = index;
         infer.file = modules.globals[index].file;
-        let scheme = infer.declaration(&modules.globals[index].decl);
-        infer.schemes.push(Rc::new(scheme));
+        let scheme = Rc::new(infer.declaration(&modules.globals[index].decl));
+        match infer.schemes.get_mut(index) {
+            Some(announced) => *announced = scheme,
+            None => infer.schemes.push(scheme),
+        }
     }
     infer
 }
@@ -145,6 +165,14 @@ pub fn parameters<'a>(params: &'a [Pattern], body: &'a ast::Expr) -> (&'a [Patte
 }
 
 impl Infer<'_> {
+    /// The types of the local names of a file, as text.
+    pub fn local_names(&self, file: u32) -> Vec<(Span, String)> {
+        let of_file = self.notes.names.iter().filter(|(span, _)| span.file == file);
+        let mut names: Vec<(Span, String)> = of_file.map(|(span, ty)| (*span, super::ty::show(&self.holes, ty, &mut Vec::new()))).collect();
+        names.sort_by_key(|(span, _)| *span);
+        names
+    }
+
     fn declaration(&mut self, decl: &ast::Decl) -> Scheme {
         let errors = self.diagnostics.len();
         self.sizes = Env::default();
@@ -161,6 +189,7 @@ impl Infer<'_> {
             }
         }
         self.check_reads();
+        self.check_rows();
         scheme.broken = self.diagnostics[errors..].iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         if let (true, Ty::Fun(params, result)) = (scheme.params.is_empty(), self.holes.head(&scheme.result)) {
             // another name for a function
@@ -180,6 +209,42 @@ impl Infer<'_> {
             }
         }
         scheme
+    }
+
+    /// The schemes of recursive functions, as their annotations have them, for their bodies.
+    fn announce(&mut self, first: usize) {
+        let modules = self.modules;
+        let members = modules.globals.iter().enumerate().skip(first).take_while(|(_, global)| global.group == Some(first));
+        for (at, global) in members {
+            (self.at, self.file) = (at, global.file);
+            (self.sizes, self.unwritten) = (Env::default(), HashSet::new());
+            let scheme = self.announced(&global.decl.params, global.decl.result.as_ref(), true);
+            self.schemes.push(Rc::new(scheme));
+        }
+    }
+
+    /// A function's scheme as its annotations have it.
+    pub(super) fn announced(&mut self, params: &[Pattern], result: Option<&ast::TypeExpr>, top: bool) -> Scheme {
+        // the body has sizes of its own
+        let (annotations, sizes, errors) = (self.annotations.clone(), self.sizes.clone(), self.diagnostics.len());
+        let watermark = crate::ir::var::fresh_id();
+        self.level += 1;
+        let values = self.declare_sizes(params, top);
+        let mut types = Vec::new();
+        for (pattern, value) in params.iter().zip(&values) {
+            let ty = self.holes.fresh(Class::Any, self.level);
+            self.bind(pattern, &ty, Some(Size::var(value)), &Env::default());
+            types.push(self.annotation(pattern).unwrap_or(ty));
+        }
+        let result = match result {
+            Some(result) => self.convert(result),
+            None => self.holes.fresh(Class::Any, self.level),
+        };
+        self.level -= 1;
+        (self.annotations, self.sizes) = (annotations, sizes);
+        // the declaration itself says them
+        self.diagnostics.truncate(errors);
+        self.generalise(types, result, values, self.waiting.len(), watermark)
     }
 
     /// Reads of a literal index beyond a literal length.
@@ -390,7 +455,12 @@ pub fn pattern_name(pattern: &Pattern, at: usize) -> Rc<str> {
     match &pattern.kind {
         PatternKind::Var(name) => name.clone(),
         PatternKind::Typed(inner, _) => pattern_name(inner, at),
-        PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => format!("arg{}", at + 1).into(),
+        PatternKind::Wildcard
+        | PatternKind::Tuple(_)
+        | PatternKind::Record(_)
+        | PatternKind::Case(..)
+        | PatternKind::Int(_)
+        | PatternKind::Bool(_) => format!("arg{}", at + 1).into(),
     }
 }
 

@@ -6,9 +6,12 @@
 //!     /// The inner product.
 //!     let vectorDot (v: Vector<n>) (w: Vector<n>) = …   →   vectorDot, "(v: Vector<n>) (w: Vector<n>) : Double", "The inner product."
 
+use super::builtin::{self, Builtin};
 use super::modules::{LIBRARY, LINALG};
+use super::ty::{Holes, Ty, show};
 use super::{Options, elaborate};
 use crate::diagnostic::Diagnostics;
+use crate::ir::prim::Derivative;
 use crate::source::SourceMap;
 
 /// One function of the library.
@@ -38,6 +41,50 @@ pub fn library() -> Result<Vec<Described>, Diagnostics> {
         })
     });
     Ok(described.collect())
+}
+
+/// Every name that is always in scope: its type as that of a function, and the law of its derivative where it has one.
+pub fn built_in() -> Vec<Described> {
+    let constants = builtin::CONSTANTS.iter().map(|(name, value)| Described {
+        name: (*name).to_string(),
+        signature: "Double".to_string(),
+        doc: format!("{value:?}."),
+    });
+    let functions = builtin::names().into_iter().filter_map(|name| {
+        let found = builtin::lookup(name)?;
+        let mut holes = Holes::default();
+        let (params, result, _) = builtin::signature(found, &mut holes, 0);
+        Some(Described { name: name.to_string(), signature: show(&holes, &Ty::fun(params, result), &mut Vec::new()), doc: law(found) })
+    });
+    constants.chain(functions).collect()
+}
+
+/// One sentence on a built-in name.
+fn law(found: Builtin) -> String {
+    let said = match found {
+        Builtin::Prim(prim) => {
+            return match prim.row().derivative {
+                Derivative::Zero => "It has no derivative.".to_string(),
+                Derivative::Unary(law) => format!("Its derivative, for the operand x with the tangent dx and the result r: `{law}`."),
+                Derivative::Binary { both, .. } => {
+                    format!("Its derivative, for the operands x and y with the tangents dx and dy and the result r: `{both}`.")
+                }
+            };
+        }
+        Builtin::Api(api) => return format!("A derivative of {}.", api.takes()),
+        Builtin::Operator(_) => "An operator as a function.",
+        Builtin::Build => "The array of f 0, …, f (n-1).",
+        Builtin::Ifold => "A loop: the state z after the steps f z 0, f … 1, …, f … (n-1).",
+        Builtin::Get => "One element; also written `a[i]`.",
+        Builtin::Update => "The array with element i replaced by x.",
+        Builtin::Accumulate => "The array with x added to element i.",
+        Builtin::Length => "The number of elements.",
+        Builtin::MatrixCols => "The number of columns.",
+        Builtin::Pair => "The two values as a pair; also written `(a, b)`.",
+        Builtin::Fst => "The first component of a pair.",
+        Builtin::Snd => "The second component of a pair.",
+    };
+    said.to_string()
 }
 
 #[cfg(test)]

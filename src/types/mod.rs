@@ -18,6 +18,7 @@ mod canonical;
 mod derive;
 mod elaborate;
 mod env;
+mod exhaustive;
 mod expectation;
 mod expression;
 mod fields;
@@ -26,6 +27,7 @@ mod free;
 mod habits;
 mod infer;
 mod library;
+mod matching;
 pub mod modules;
 mod operator;
 mod pattern;
@@ -37,9 +39,12 @@ mod slopes;
 mod special;
 mod specialise;
 mod suggest;
+mod sum;
+mod tail;
 mod ty;
 mod unused;
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -48,13 +53,23 @@ use crate::source::{SourceMap, Span};
 
 pub use derive::{Derive, Kind, Parameters};
 pub use free::{Free, NAME as EXPRESSION, expression};
-pub use library::{Described, library};
+pub use library::{Described, built_in, library};
 pub use modules::Loader;
 pub use signature::Signature;
 pub use specialise::FixedSize;
 
 use elaborate::{Elaborator, Instance};
 use ty::{Class, Ty};
+
+/// Whether a name is a built-in function or differentiation form, where no declaration has it.
+pub fn is_built_in_function(name: &str) -> bool {
+    builtin::lookup(name).is_some()
+}
+
+/// Whether a name is a built-in Double, where nothing else has it.
+pub fn is_built_in_constant(name: &str) -> bool {
+    builtin::constant(name).is_some()
+}
 
 /// What the command line asks of this stage.
 #[derive(Clone, Debug, Default)]
@@ -76,15 +91,57 @@ pub struct Elaborated {
     pub warnings: Diagnostics,
     /// One for each declaration of the main file, then one for each derived entry.
     pub signatures: Vec<Signature>,
+    /// The choices between values of sum types whose lengths only data decides: no target has them.
+    pub of_data: Vec<Span>,
+}
+
+/// What is known of a program that may have errors: for who shows it while it is written.
+#[derive(Debug)]
+pub struct Surveyed {
+    /// The entries and what they use, where there is no error.
+    pub program: Option<Program>,
+    /// Errors and warnings, by place.
+    pub diagnostics: Diagnostics,
+    /// Those of the declarations without errors.
+    pub signatures: Vec<Signature>,
+    /// The types of the local names of the main file, by the place of the pattern.
+    pub names: Vec<(Span, String)>,
+    /// For each literal, field, copy and pattern of a record, by its place, where the name of the record's type is declared.
+    pub records: HashMap<Span, Span>,
+    /// As in [`Elaborated`].
+    pub of_data: Vec<Span>,
 }
 
 /// Types a program. `main` is the number of the main file in `sources`; `load` reads the files it opens.
 pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options: &Options) -> Result<Elaborated, Diagnostics> {
-    let (modules, mut diagnostics) = modules::load(sources, main, load);
-    let infer = infer::infer(&modules);
+    let (modules, diagnostics) = modules::load(sources, main, load);
+    let surveyed = typed(sources, &modules, diagnostics, options, None);
+    match surveyed.program {
+        Some(program) => {
+            Ok(Elaborated { program, warnings: surveyed.diagnostics, signatures: surveyed.signatures, of_data: surveyed.of_data })
+        }
+        None => Err(surveyed.diagnostics),
+    }
+}
+
+/// Types a program as [`elaborate`] does, and says what it knows in spite of errors; with the declarations of all files.
+pub fn survey(sources: &mut SourceMap, main: u32, load: &mut Loader, options: &Options) -> (Surveyed, modules::Modules) {
+    let (modules, diagnostics) = modules::load(sources, main, load);
+    (typed(sources, &modules, diagnostics, options, Some(main)), modules)
+}
+
+/// Types the declarations of all files; `names_of` is the file whose local names are wanted with their types.
+fn typed(
+    sources: &SourceMap,
+    modules: &modules::Modules,
+    mut diagnostics: Diagnostics,
+    options: &Options,
+    names_of: Option<u32>,
+) -> Surveyed {
+    let infer = infer::infer(modules);
     let sound = modules.globals.iter().zip(&infer.schemes).filter(|(_, scheme)| !scheme.broken);
     diagnostics.extend(sound.filter(|(global, _)| global.file != 0).flat_map(|(global, _)| unused::unused(&global.decl)));
-    let mut elaborator = Elaborator::new(&infer, &modules);
+    let mut elaborator = Elaborator::new(&infer, modules);
     elaborator.keep_gradients = options.keep_gradients;
     elaborator.promised = options.derives.iter().map(Derive::entry).collect();
     let mut entries: Vec<(usize, Rc<str>)> = Vec::new();
@@ -105,7 +162,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
         }
         let name = modules.globals[index].decl.name.text.clone();
         let wanted = if options.entries.is_empty() { !name.starts_with('_') } else { options.entries.iter().any(|entry| **entry == *name) };
-        signatures.push(signature::of(&infer, &modules, index, function.as_ref().and_then(|name| elaborator.program.functions.get(name))));
+        signatures.push(signature::of(&infer, modules, index, function.as_ref().and_then(|name| elaborator.program.functions.get(name))));
         if let Some(function) = function.filter(|_| wanted) {
             entries.push((index, function));
         }
@@ -121,14 +178,14 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
             continue;
         }
         let Some(index) = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == *derive.function) else {
-            diagnostics.push(unknown_entry(&modules, &derive.function, "--derive"));
+            diagnostics.push(unknown_entry(modules, &derive.function, "--derive"));
             continue;
         };
         match closed(&infer, index) {
             Some(instance) if !infer.schemes[index].broken => {
                 if let Ok(name) = elaborator.derived_entry(index, &instance, derive) {
                     signatures.extend(
-                        elaborator.program.functions.get(&name).map(|function| signature::of_derived(&infer, &modules, index, function)),
+                        elaborator.program.functions.get(&name).map(|function| signature::of_derived(&infer, modules, index, function)),
                     );
                     if is_chosen(&name) {
                         entries.push((index, name));
@@ -136,16 +193,16 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
                 }
             }
             _ if infer.schemes[index].broken => {}
-            _ => diagnostics.push(not_closed(&infer, &modules, index, "derived")),
+            _ => diagnostics.push(not_closed(&infer, modules, index, "derived")),
         }
     }
     for entry in &options.entries {
         let known = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == **entry);
         match known {
             None if derived.contains(entry) => {}
-            None => diagnostics.push(unknown_entry(&modules, entry, "--entry")),
+            None => diagnostics.push(unknown_entry(modules, entry, "--entry")),
             Some(index) if !infer.schemes[index].broken && closed(&infer, index).is_none() => {
-                diagnostics.push(not_closed(&infer, &modules, index, "an entry"));
+                diagnostics.push(not_closed(&infer, modules, index, "an entry"));
             }
             Some(_) => {}
         }
@@ -156,10 +213,15 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let follows = |diagnostic: &&Diagnostic| unparsed && diagnostic.code == "E0202" && is_written(&texts, &diagnostic.message);
     diagnostics.extend(infer.diagnostics.iter().filter(|diagnostic| !follows(diagnostic)).cloned());
     diagnostics.extend(std::mem::take(&mut elaborator.diagnostics));
-    explain_phrases(&modules, &texts, &mut diagnostics);
+    explain_phrases(modules, &texts, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
+    let names = names_of.map(|file| infer.local_names(file)).unwrap_or_default();
+    let records = match names_of {
+        Some(_) => infer.notes.records.iter().map(|(span, record)| (*span, record.name.span)).collect(),
+        None => HashMap::new(),
+    };
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        return Err(diagnostics);
+        return Surveyed { program: None, diagnostics, signatures, names, records, of_data: Vec::new() };
     }
     let mut program = elaborator.program;
     for (_, name) in &entries {
@@ -167,18 +229,24 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
             function.is_entry = true;
         }
     }
-    let program = reachable(program);
+    let of_data = elaborator.of_data;
+    let mut program = program.without_unreachable();
+    tail::make_loops(&mut program);
+    let program = program.without_unreachable();
     if let Some(library) = modules.globals.first().map(|global| global.decl.span.file) {
         diagnostics.extend(slopes::infinite(&program, library));
         diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
     }
-    let (program, changed) = specialise::specialise(program, &options.sizes)?;
+    let (program, changed) = match specialise::specialise(program, &options.sizes) {
+        Ok(specialised) => specialised,
+        Err(diagnostics) => return Surveyed { program: None, diagnostics, signatures, names, records, of_data: Vec::new() },
+    };
     for signature in &mut signatures {
         if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
-            signature.text = signature::text(&infer, function);
+            signature.renew(&infer, function);
         }
     }
-    Ok(Elaborated { program, warnings: diagnostics, signatures })
+    Surveyed { program: Some(program), diagnostics, signatures, names, records, of_data }
 }
 
 /// Where a declaration has errors of names and types and a phrase of another language, the phrase is what is wrong.
@@ -212,7 +280,12 @@ fn explain_phrases(modules: &modules::Modules, texts: &[&str], diagnostics: &mut
 /// Whether some file has a `let` of the name that the message quotes.
 fn is_written(texts: &[&str], message: &str) -> bool {
     let name = message.split('`').nth(1).unwrap_or_default();
-    texts.iter().any(|text| text.lines().any(|line| line.strip_prefix("let ").is_some_and(|rest| rest.trim_start().starts_with(name))))
+    texts.iter().any(|text| {
+        text.lines().any(|line| {
+            let declared = line.strip_prefix("let rec ").or(line.strip_prefix("let ")).or(line.strip_prefix("and "));
+            declared.is_some_and(|rest| rest.trim_start().starts_with(name))
+        })
+    })
 }
 
 /// What a declaration's holes are when it is an entry: open numbers are Doubles. `None` when it has a function
@@ -257,25 +330,4 @@ fn unknown_entry(modules: &modules::Modules, name: &str, option: &str) -> Diagno
     let known: Vec<String> = modules.main_globals().map(|index| format!("`{}`", modules.globals[index].decl.name.text)).collect();
     let help = if known.is_empty() { "the file declares nothing".to_string() } else { format!("the file declares {}", known.join(", ")) };
     Diagnostic::error("E0205", Span::NONE, format!("`{option} {name}` names no declaration of the file")).help(help)
-}
-
-/// The entries and the functions that they call, directly or not.
-fn reachable(program: Program) -> Program {
-    let mut needed: std::collections::HashSet<Rc<str>> = std::collections::HashSet::new();
-    for function in program.functions.values().rev() {
-        if function.is_entry || needed.contains(&function.name) {
-            needed.insert(function.name.clone());
-            each_call(&function.body, &mut |name| {
-                needed.insert(name.clone());
-            });
-        }
-    }
-    Program { functions: program.functions.into_iter().filter(|(name, _)| needed.contains(name)).collect() }
-}
-
-fn each_call(expr: &crate::ir::Expr, f: &mut dyn FnMut(&Rc<str>)) {
-    if let crate::ir::Term::Call(name, _) = expr.term() {
-        f(name);
-    }
-    expr.term().each_child(&mut |child| each_call(child, f));
 }

@@ -4,6 +4,7 @@
 //! opened files and the main file, each after those it may use, with the names that are visible to it.
 //! Reports cycles, repeated declarations and hidden library names.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -23,6 +24,8 @@ pub type Loader<'a> = dyn FnMut(&str, &str) -> Result<(String, String), String> 
 pub struct Global {
     pub decl: Decl,
     pub file: usize,
+    /// The number of the first declaration of its `let rec … and …`.
+    pub group: Option<usize>,
 }
 
 /// A type declaration and where it stands.
@@ -45,11 +48,12 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// What a name means in the declaration number `at`: one before it in its file, or one of an opened file.
+    /// What a name means in the declaration number `at`: one before it in its file, itself or one beside it where they are
+    /// recursive, or one of an opened file.
     pub fn lookup(&self, name: &str, at: usize) -> Option<usize> {
-        let file = self.globals.get(at)?.file;
+        let Global { file, group, .. } = *self.globals.get(at)?;
         if let Some(index) = self.names[file].get(name)
-            && *index < at
+            && (*index < at || group.is_some() && self.globals[*index].group == group)
         {
             return Some(*index);
         }
@@ -91,7 +95,7 @@ pub fn with_library(sources: &mut SourceMap, decl: Decl) -> (Modules, Diagnostic
     let main = loading.modules.names.len();
     loading.modules.opens.push(vec![0]);
     loading.modules.names.push(HashMap::from([(decl.name.text.clone(), loading.modules.globals.len())]));
-    loading.modules.globals.push(Global { decl, file: main });
+    loading.modules.globals.push(Global { decl, file: main, group: None });
     loading.modules.main = main;
     (loading.modules, loading.diagnostics)
 }
@@ -100,6 +104,23 @@ pub fn with_library(sources: &mut SourceMap, decl: Decl) -> (Modules, Diagnostic
 pub fn library_names() -> Vec<Rc<str>> {
     let (module, _) = crate::syntax::parse_recovering(LINALG, Span::NONE.file);
     module.decls.into_iter().map(|decl| decl.name.text).collect()
+}
+
+thread_local! {
+    /// The library's tree, with the number of its file: a process that types more than one program parses it once.
+    static PARSED: RefCell<Option<(u32, Module)>> = const { RefCell::new(None) };
+}
+
+/// The tree of the library as the file of a number; a test holds that it has no errors.
+fn parsed_library(number: u32) -> Module {
+    PARSED.with_borrow_mut(|parsed| match parsed {
+        Some((known, module)) if *known == number => module.clone(),
+        _ => {
+            let (module, _) = crate::syntax::parse_recovering(LINALG, number);
+            *parsed = Some((number, module.clone()));
+            module
+        }
+    })
 }
 
 struct Loading<'a, 'l> {
@@ -126,9 +147,15 @@ pub fn load(sources: &mut SourceMap, main: u32, load: &mut Loader) -> (Modules, 
 impl Loading<'_, '_> {
     /// Adds a file and what it opens; `name` is `None` for the library.
     fn file(&mut self, number: u32, name: Option<&str>) -> usize {
-        let text = self.sources.files[number as usize].text.clone();
-        let (module, errors) = crate::syntax::parse_recovering(&text, number);
-        self.diagnostics.extend(errors);
+        let module = match name {
+            None => parsed_library(number),
+            Some(_) => {
+                let text = self.sources.files[number as usize].text.clone();
+                let (module, errors) = crate::syntax::parse_recovering(&text, number);
+                self.diagnostics.extend(errors);
+                module
+            }
+        };
         let mut opens = Vec::new();
         for open in &module.opens {
             match &open.what {
@@ -218,7 +245,9 @@ impl Loading<'_, '_> {
             });
         }
         let index = self.modules.globals.len();
+        let before = self.modules.globals.last().filter(|before| before.file == file).and_then(|before| before.group);
+        let group = decl.recursion.as_ref().map(|recursion| if recursion.continues { before.unwrap_or(index) } else { index });
         self.modules.names[file].insert(name, index);
-        self.modules.globals.push(Global { decl, file });
+        self.modules.globals.push(Global { decl, file, group });
     }
 }

@@ -44,6 +44,14 @@ impl<'a> Elaborator<'a> {
                 }
                 self.bind(inner, value, &scope)
             }
+            PatternKind::Case(_, data) => {
+                let data = data.as_deref().map(|data| self.case_data(pattern.span, &value).map(|value| (data, value)));
+                match data.transpose()? {
+                    Some((data, value)) => self.bind(data, value, scope),
+                    None => Ok(scope.clone()),
+                }
+            }
+            PatternKind::Int(_) | PatternKind::Bool(_) => Ok(scope.clone()),
         }
     }
 }
@@ -52,7 +60,7 @@ impl<'a> Elaborator<'a> {
 pub fn labels(pattern: Option<&Pattern>, known: Labels) -> Labels {
     let Some(pattern) = pattern else { return known };
     match &pattern.kind {
-        PatternKind::Var(_) | PatternKind::Wildcard => known,
+        PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Case(..) | PatternKind::Int(_) | PatternKind::Bool(_) => known,
         PatternKind::Typed(inner, _) => labels(Some(inner), known),
         PatternKind::Tuple(parts) => {
             Labels::tuple(parts.iter().enumerate().map(|(at, part)| component(part, known.part(at).clone())).collect())
@@ -66,7 +74,7 @@ pub fn labels(pattern: Option<&Pattern>, known: Labels) -> Labels {
                 });
                 Labels::Record(record, fields.collect())
             }
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => known,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Sum(..) | Labels::Named(..) => known,
         },
     }
 }
@@ -75,6 +83,11 @@ fn component(pattern: &Pattern, known: Labels) -> Labels {
     match &pattern.kind {
         PatternKind::Var(name) => Labels::Named(name.clone(), known.into()),
         PatternKind::Typed(inner, _) => component(inner, known),
-        PatternKind::Wildcard | PatternKind::Tuple(_) | PatternKind::Record(_) => labels(Some(pattern), known),
+        PatternKind::Wildcard
+        | PatternKind::Tuple(_)
+        | PatternKind::Record(_)
+        | PatternKind::Case(..)
+        | PatternKind::Int(_)
+        | PatternKind::Bool(_) => labels(Some(pattern), known),
     }
 }

@@ -11,17 +11,18 @@ use std::rc::Rc;
 use super::canonical::Actual;
 use super::elaborate::{Elaborator, Result, Scope as Names};
 use super::infer::Infer;
+use super::sum::Case;
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Atom, Expr, Labels, Size, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::{self, Name, Pattern, TypeDecl};
+use crate::syntax::ast::{self, Name, Pattern, TypeBody, TypeDecl, TypeExpr};
 
 /// A declared record.
 #[derive(Debug)]
 pub struct Record {
     pub name: Name,
-    file: usize,
+    pub(super) file: usize,
     /// The sizes of its own: those it names, then those of lengths that its fields leave out.
     pub sizes: Vec<Var>,
     /// How many of them are named.
@@ -29,6 +30,8 @@ pub struct Record {
     pub fields: Vec<Rc<str>>,
     /// The types of the fields, over `sizes`.
     pub parts: Vec<Ty>,
+    /// Of a sum type, whose fields are its tag and the data of its cases.
+    pub cases: Vec<Case>,
 }
 
 impl Record {
@@ -38,7 +41,16 @@ impl Record {
     }
 
     pub(super) fn place(&self, field: &str) -> Option<usize> {
-        self.fields.iter().position(|own| **own == *field)
+        self.fields.iter().position(|own| **own == *field).filter(|_| !self.is_sum())
+    }
+
+    pub fn is_sum(&self) -> bool {
+        !self.cases.is_empty()
+    }
+
+    /// The number of the case of this name.
+    pub fn case(&self, name: &str) -> Option<usize> {
+        self.cases.iter().position(|case| *case.name.text == *name)
     }
 
     /// The types of the fields with other sizes.
@@ -76,23 +88,30 @@ impl Infer<'_> {
     pub(super) fn declare_records(&mut self) {
         for global in &self.modules.types {
             self.file = global.file;
-            let record = self.record(&global.decl, global.file);
+            self.no_built_in(&global.decl.name);
+            let record = match &global.decl.body {
+                TypeBody::Record(fields) => self.record(&global.decl, fields, global.file),
+                TypeBody::Sum(cases) => self.sum(&global.decl, cases, global.file),
+            };
             self.records.push(Rc::new(record));
         }
     }
 
-    fn record(&mut self, decl: &TypeDecl, file: usize) -> Record {
-        if crate::syntax::is_built_in_type(&decl.name.text) {
-            let diagnostic = Diagnostic::error("E0201", decl.name.span, format!("`{}` is a type of the language", decl.name.text));
+    fn no_built_in(&mut self, name: &Name) {
+        if crate::syntax::is_built_in_type(&name.text) {
+            let diagnostic = Diagnostic::error("E0201", name.span, format!("`{}` is a type of the language", name.text));
             self.report(diagnostic.help("choose another name"));
         }
+    }
+
+    fn record(&mut self, decl: &TypeDecl, declared: &[(Name, TypeExpr)], file: usize) -> Record {
         self.sizes = super::env::Env::default();
         let mut sizes: Vec<Var> = decl.sizes.iter().map(|size| Var::fresh(&size.text, Type::INDEX)).collect();
         for size in &sizes {
             self.sizes = self.sizes.with(size.name(), Size::var(size));
         }
         let mut parts = Vec::new();
-        for (at, (field, ty)) in decl.fields.iter().enumerate() {
+        for (at, (field, ty)) in declared.iter().enumerate() {
             let part = self.convert(ty);
             self.name_sizes(&field.text, &part, &[]);
             let part = self.holes.resolve(&part);
@@ -107,14 +126,14 @@ impl Infer<'_> {
                 let message = format!("the field `{}` is a function", field.text);
                 self.report(Diagnostic::error("E0310", ty.span, message).help("functions are passed to functions, or bound with `let`"));
             }
-            if let Some((first, _)) = decl.fields[..at].iter().find(|(other, _)| other.text == field.text) {
+            if let Some((first, _)) = declared[..at].iter().find(|(other, _)| other.text == field.text) {
                 let diagnostic = Diagnostic::error("E0207", field.span, format!("`{}` is bound twice", field.text));
                 self.report(diagnostic.label(first.span, "first bound here").help("fields of a record have different names"));
             }
             parts.push(part);
         }
-        let fields = decl.fields.iter().map(|(field, _)| field.text.clone()).collect();
-        Record { name: decl.name.clone(), file, sizes, named: decl.sizes.len(), fields, parts }
+        let fields = declared.iter().map(|(field, _)| field.text.clone()).collect();
+        Record { name: decl.name.clone(), file, sizes, named: decl.sizes.len(), fields, parts, cases: Vec::new() }
     }
 
     /// The records that a place sees, the last declared first.
@@ -135,7 +154,7 @@ impl Infer<'_> {
     pub fn with_labels(&self, ty: &Type, labels: &Labels) -> Ty {
         match (ty, labels) {
             (Type::Array(element, size), Labels::Array(inner)) => Ty::array(self.with_labels(element, inner), size.clone()),
-            (_, Labels::Tuple(_) | Labels::Record(..)) => {
+            (_, Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..)) => {
                 let types: &[Type] = match (ty, labels.sole()) {
                     (Type::Tuple(types), None) => types,
                     _ => std::slice::from_ref(ty),
@@ -143,7 +162,7 @@ impl Infer<'_> {
                 let parts: Vec<Ty> = types.iter().enumerate().map(|(at, ty)| self.with_labels(ty, labels.part(at))).collect();
                 let named = |record: &&Rc<Record>| {
                     let fields = record.fields.iter().enumerate();
-                    matches!(labels, Labels::Record(name, _) if *name == record.name.text)
+                    matches!(labels, Labels::Record(name, _) | Labels::Sum(name, ..) if *name == record.name.text)
                         && fields.into_iter().all(|(at, field)| labels.field(at) == Some(field))
                 };
                 match self.records.iter().find(named) {
@@ -163,13 +182,18 @@ impl Infer<'_> {
 }
 
 /// A component of a record; one of a single field is that field.
-fn component(record: &Record, value: Expr, at: usize) -> Expr {
+pub(super) fn component(record: &Record, value: Expr, at: usize) -> Expr {
     if record.fields.len() == 1 { value } else { Expr::proj(value, at) }
 }
 
 /// The names inside a value of this type.
 pub fn labels(ty: &Ty) -> Labels {
     match ty {
+        Ty::Record(sum, parts) if sum.is_sum() => {
+            let cases = sum.cases.iter().map(|case| (case.name.text.clone(), case.data.as_ref().map(|data| data.part)));
+            let fields = sum.fields.iter().cloned().zip(parts.iter().map(labels)).collect();
+            Labels::Sum(sum.name.text.clone(), cases.collect(), fields)
+        }
         Ty::Record(record, parts) => {
             Labels::Record(record.name.text.clone(), record.fields.iter().cloned().zip(parts.iter().map(labels)).collect())
         }

@@ -131,7 +131,8 @@ impl<'a> Elaborator<'a> {
         Ok((value, scope))
     }
 
-    fn wanted(&self, have: &Type, written: &TypeExpr, scope: &mut Scope<'a>) -> Type {
+    /// The type that is written, where one of this form is had; a length that is not written is that of the latter.
+    pub(super) fn wanted(&self, have: &Type, written: &TypeExpr, scope: &mut Scope<'a>) -> Type {
         match (&written.kind, have) {
             (TypeExprKind::Index(Some(bound)), _) => Type::Index(Some(written_size(bound, scope))),
             (TypeExprKind::Index(None), _) => Type::INDEX,

@@ -7,7 +7,7 @@ use super::infer::{Infer, pattern_name};
 use super::modules::Modules;
 use super::record::relabelled;
 use super::ty::{Ty, show};
-use crate::ir::Function;
+use crate::ir::{Function, Type};
 use crate::source::Span;
 
 /// A declaration's type.
@@ -15,6 +15,9 @@ use crate::source::Span;
 pub struct Signature {
     pub name: String,
     pub text: String,
+    /// The types in it.
+    params: Vec<(String, String)>,
+    result: String,
     /// Where the parameters are written; a derived entry has more of them.
     pub places: Vec<Span>,
 }
@@ -41,17 +44,15 @@ pub fn of(infer: &Infer, modules: &Modules, index: usize, function: Option<&Func
             .collect(),
     };
     let result = function.map_or(scheme.result.clone(), |function| relabelled(&function.result, &infer.holes.resolve(&scheme.result)));
-    let mut text = format!("let {name}");
-    let mut higher_order = false;
-    for (param, ty) in &params {
-        higher_order |= matches!(infer.holes.head(ty), Ty::Fun(..));
-        text += &format!(" ({param}: {})", show(&infer.holes, ty, &mut holes));
-    }
-    text += &format!(" : {}", show(&infer.holes, &result, &mut holes));
+    let higher_order = params.iter().any(|(_, ty)| matches!(infer.holes.head(ty), Ty::Fun(..)));
+    let params = params.into_iter().map(|(param, ty)| (param, show(&infer.holes, &ty, &mut holes))).collect();
+    let result = show(&infer.holes, &result, &mut holes);
+    let mut signature = Signature { name, text: String::new(), params, result, places: places(modules, index) };
+    signature.write();
     if function.is_none() {
-        text += if higher_order { "    // no entry: it takes a function" } else { "    // no entry: its type is open" };
+        signature.text += if higher_order { "    // no entry: it takes a function" } else { "    // no entry: its type is open" };
     }
-    Signature { name, text, places: places(modules, index) }
+    signature
 }
 
 fn places(modules: &Modules, index: usize) -> Vec<Span> {
@@ -61,18 +62,48 @@ fn places(modules: &Modules, index: usize) -> Vec<Span> {
 
 /// The signature of an entry that is derived from the declaration of this number.
 pub fn of_derived(infer: &Infer, modules: &Modules, index: usize, function: &Function) -> Signature {
-    Signature { name: function.name.to_string(), text: text(infer, function), places: places(modules, index) }
+    let (name, text) = (function.name.to_string(), String::new());
+    let mut signature = Signature { name, text, params: Vec::new(), result: String::new(), places: places(modules, index) };
+    signature.renew(infer, function);
+    signature
 }
 
-/// What is printed of a core function.
-pub fn text(infer: &Infer, function: &Function) -> String {
-    let holes = super::ty::Holes::default();
-    let of = |ty, labels| infer.with_labels(ty, labels);
-    let mut text = format!("let {}", function.name);
-    for (at, param) in function.params.iter().enumerate() {
-        let ty = of(param.ty(), function.parameter_labels(at));
-        text += &format!(" ({}: {})", param.name(), show(&holes, &ty, &mut Vec::new()));
+impl Signature {
+    /// What is printed of a core function.
+    pub fn renew(&mut self, infer: &Infer, function: &Function) {
+        let holes = super::ty::Holes::default();
+        let of = |ty, labels| show(&holes, &infer.with_labels(ty, labels), &mut Vec::new());
+        let params = function.params.iter().enumerate();
+        self.params = params.map(|(at, param)| (param.name().to_string(), of(param.ty(), function.parameter_labels(at)))).collect();
+        self.result = of(&function.result, function.result_labels());
+        self.write();
     }
-    text += &format!(" : {}", show(&holes, &of(&function.result, function.result_labels()), &mut Vec::new()));
-    text
+
+    fn write(&mut self) {
+        let params: String = self.params.iter().map(|(param, ty)| format!(" ({param}: {ty})")).collect();
+        self.text = format!("let {}{params} : {}", self.name, self.result);
+    }
+
+    /// Of the derivative that the way forward is made of: its value, and what is kept.
+    pub fn make_forward(&mut self, kept: &Type) {
+        let value = self.params.pop().map(|(_, ty)| ty).unwrap_or_default();
+        // a tuple has a `*` outside brackets
+        let is_tuple = |ty: &str| {
+            let mut depth = 0;
+            ty.chars().any(|c| {
+                depth += i32::from(matches!(c, '<' | '(')) - i32::from(matches!(c, '>' | ')'));
+                c == '*' && depth == 0
+            })
+        };
+        let part = |ty: &str| if is_tuple(ty) { format!("({ty})") } else { ty.to_string() };
+        self.result = format!("{} * {}", part(&value), part(&kept.to_string()));
+        self.write();
+    }
+
+    /// Of the derivative that the way back is made of: what is kept takes the place of the function's parameters.
+    pub fn make_backward(&mut self, name: &str, kept: &Type) {
+        self.params.splice(..self.params.len().saturating_sub(1), [(name.to_string(), kept.to_string())]);
+        self.places.clear();
+        self.write();
+    }
 }

@@ -8,6 +8,7 @@
 //!     gradient (fun v -> sqrt (vectorDot v v)) v   →   at v = 0 the gradient is not a number
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Expr, Prim, Program, Term, Var};
@@ -18,8 +19,16 @@ const TERMS: usize = 100_000;
 
 /// The warnings of a program; `library` is the number of the library's file.
 pub fn infinite(program: &Program, library: u32) -> Diagnostics {
-    let mut search =
-        Search { program, library, known: HashMap::new(), active: HashSet::new(), left: TERMS, divided: false, found: Vec::new() };
+    let mut search = Search {
+        program,
+        library,
+        known: HashMap::new(),
+        active: HashSet::new(),
+        left: TERMS,
+        within: Vec::new(),
+        divided: false,
+        found: Vec::new(),
+    };
     program.functions.values().for_each(|function| search.forms(&function.body));
     search.found
 }
@@ -32,6 +41,8 @@ struct Search<'a> {
     /// What depends on the point.
     active: HashSet<Var>,
     left: usize,
+    /// The calls around this place.
+    within: Vec<Rc<str>>,
     /// Where the root is 0 the program has no value either: it is divided by.
     divided: bool,
     found: Diagnostics,
@@ -109,17 +120,28 @@ impl Search<'_> {
             Term::Prim(Prim::Div, args) => {
                 return args.iter().enumerate().for_each(|(at, arg)| self.look_divided(arg, place, at == 1));
             }
-            Term::Fold { acc, body, init, .. } if self.depends(init) || self.depends(body) => {
-                self.active.insert(acc.clone());
+            Term::Fold { acc: state, body, init, .. } | Term::While { state, body, init } if self.depends(init) || self.depends(body) => {
+                self.active.insert(state.clone());
+            }
+            // what only decides has no slope
+            Term::If(cond, a, b) => {
+                let active = std::mem::take(&mut self.active);
+                self.look(cond, place);
+                self.active = active;
+                self.look(a, place);
+                return self.look(b, place);
             }
             Term::Call(name, args) => {
                 let program = self.program;
                 if let Some(function) = program.functions.get(name)
+                    && !self.within.contains(name)
                     && args.iter().any(|arg| self.depends(arg))
                 {
                     function.params.iter().zip(args).for_each(|(param, arg)| self.bind(param, arg));
                     let in_library = function.span.file == self.library;
+                    self.within.push(name.clone());
                     self.look(&function.body, if in_library { place.or(Some(expr.span())) } else { None });
+                    self.within.pop();
                 }
             }
             _ => {

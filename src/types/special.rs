@@ -8,12 +8,13 @@
 use std::rc::Rc;
 
 use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions};
-use super::elaborate::{Arg, Callable, Closure, Elaborator, Instance, Result};
+use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Result, Scope};
 use super::infer::pattern_name;
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Atom, Expr, Function, Size, Term, Type, Var};
 use crate::source::Span;
+use crate::syntax::ast::TypeExpr;
 
 /// A core function that was made, as its callers see it.
 pub struct Special {
@@ -24,6 +25,19 @@ pub struct Special {
     result: Type,
     /// The value, where it is a size that the shapes and Index arguments tell: `matrixRows m` is one.
     value: Option<Size>,
+}
+
+/// What is known of a recursive function while its body is made.
+pub(super) struct Ahead {
+    /// Under which its callers find it.
+    key: String,
+    result: Type,
+}
+
+/// What a body needs beside the parameters: further values, and sizes that shapes tell.
+struct Beside {
+    extra: Vec<Var>,
+    sizes: Vec<Var>,
 }
 
 /// One parameter of a function to be made: its name, the argument, and the type inside.
@@ -168,17 +182,13 @@ impl<'a> Elaborator<'a> {
                     }
                 }
                 let written: Vec<Rc<str>> = patterns.iter().flat_map(super::annotation::written_sizes).collect();
-                let declared = written.iter().filter_map(|size| scope.sizes.get(size)?.as_var().cloned()).collect();
-                let special = self.make((&base, of_main), vars, decl.doc.clone(), decl.span, |this, vars| {
-                    this.local.declared = declared;
-                    let mut args: Vec<Option<Arg<'a>>> = (0..patterns.len()).map(|_| None).collect();
-                    for (var, at) in vars.iter().zip(&used) {
-                        args[*at] = Some(Arg::Value(Expr::var(var)));
-                    }
-                    for (at, function) in functions {
-                        args[at] = Some(Arg::Function(function));
-                    }
-                    let scope = this.bind_arguments(patterns, args.into_iter().flatten().collect(), scope)?;
+                let declared: Vec<Var> = written.iter().filter_map(|size| scope.sizes.get(size)?.as_var().cloned()).collect();
+                let ahead = decl.recursion.as_ref().and_then(|_| self.ahead(&key, &scheme.result, decl.result.as_ref()?, &scope));
+                let special = self.make((&base, of_main), vars, ahead, (decl.doc.clone(), decl.span), &mut |this, vars| {
+                    this.local.declared.clone_from(&declared);
+                    let values = vars.iter().zip(&used).map(|(var, at)| this.guarded_parameter(Expr::var(var), &params[*at])).collect();
+                    let args = arguments(patterns.len(), values, &used, &functions);
+                    let scope = this.bind_arguments(patterns, args, scope.clone())?;
                     let value = this.expr(body, &scope)?;
                     this.declared_result(value, decl.result.as_ref(), &scope, body.span)
                 })?;
@@ -208,22 +218,41 @@ impl<'a> Elaborator<'a> {
             }
         }
         let types: Vec<&Type> = slots.iter().map(|slot| &slot.ty).collect();
-        let key = format!("c{} {:?} {types:?} {}", closure.id, closure.instance, function_key(&functions));
+        let mut key = format!("c{} {:?} {types:?} {}", closure.id, closure.instance, function_key(&functions));
+        if closure.is_recursive {
+            // inside, it has the sizes that it is called with from outside
+            let around = self.making.iter().rev().find(|(id, _)| *id == closure.id).map(|(_, key)| key.clone());
+            if let Some(special) = around.as_ref().and_then(|key| self.memo.get(key)).cloned() {
+                for (slot, param) in slots.iter_mut().zip(&special.params) {
+                    let place = if slot.arg.span().is_none() { span } else { slot.arg.span() };
+                    let value = std::mem::replace(&mut slot.arg, Expr::index(0));
+                    slot.arg = self.coerce(value, param.ty(), place, "a local recursive function keeps the sizes of its parameters")?;
+                    slot.ty = param.ty().clone();
+                }
+            }
+            key = around.unwrap_or(key);
+        }
         let special = match self.memo.get(&key) {
             Some(special) => special.clone(),
             None => {
                 let vars = slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect();
                 let base = closure.name.clone().unwrap_or_else(|| "fun".into());
-                let special = self.make((&base, false), vars, None, closure.body.span, |this, vars| {
-                    let mut args: Vec<Option<Arg<'a>>> = (0..closure.params.len()).map(|_| None).collect();
-                    for (var, at) in vars.iter().zip(&used) {
-                        args[*at] = Some(Arg::Value(Expr::var(var)));
+                let mut scope = closure.scope.clone();
+                let ahead = match (&closure.name, closure.result) {
+                    (Some(name), Some(result)) if closure.is_recursive => {
+                        scope.values = scope.values.with(name, Bind::Function(Callable::Closure(closure.clone())));
+                        let ty = self.infer.annotations.get(&result.span).cloned();
+                        ty.and_then(|ty| self.ahead(&key, &ty, result, &closure.scope))
                     }
-                    for (at, function) in functions {
-                        args[at] = Some(Arg::Function(function));
-                    }
-                    this.expand(closure, args.into_iter().flatten().collect(), closure.scope.clone())
-                })?;
+                    _ => None,
+                };
+                self.making.push((closure.id, key.clone()));
+                let special = self.make((&base, false), vars, ahead, (None, closure.body.span), &mut |this, vars| {
+                    let values = vars.iter().map(Expr::var).collect();
+                    this.expand(closure, arguments(closure.params.len(), values, &used, &functions), scope.clone())
+                });
+                self.making.pop();
+                let special = special?;
                 self.memo.insert(key, special.clone());
                 special
             }
@@ -265,7 +294,7 @@ impl<'a> Elaborator<'a> {
             .filter_map(|(at, param)| Some(Var::fresh(&format!("arg{}", at + 1), self.concrete(param, &scope).to_core()?)))
             .collect();
         let decl = &self.modules.globals[index].decl;
-        let special = self.make((&decl.name.text, true), vars, decl.doc.clone(), decl.span, |this, vars| {
+        let special = self.make((&decl.name.text, true), vars, None, (decl.doc.clone(), decl.span), &mut |this, vars| {
             let args = vars.iter().map(|var| Arg::Value(Expr::var(var))).collect();
             match this.callable(&decl.body, &scope) {
                 Some(callable) => this.apply(&callable, args, decl.body.span),
@@ -275,18 +304,56 @@ impl<'a> Elaborator<'a> {
         Ok(special.name.clone())
     }
 
-    /// Makes a core function: its body, then what the body needs beside the parameters.
+    /// What a recursive function's callers need to know before its body is there.
+    fn ahead(&self, key: &str, result: &Ty, written: &TypeExpr, scope: &Scope<'a>) -> Option<Ahead> {
+        let open = self.concrete(result, scope).to_core()?.map_sizes(&mut |_| Size::unknown());
+        Some(Ahead { key: key.to_string(), result: self.wanted(&open, written, &mut scope.clone()) })
+    }
+
+    /// Makes a core function: its body, then what the body needs beside the parameters. The body of a recursive one is made until
+    /// its calls of itself pass all that it needs: twice at most.
     pub(super) fn make(
         &mut self,
         (base, of_main): (&str, bool),
         params: Vec<Var>,
-        doc: Option<String>,
-        span: Span,
-        body: impl FnOnce(&mut Self, &[Var]) -> Result<Expr>,
+        ahead: Option<Ahead>,
+        (doc, span): (Option<String>, Span),
+        body: &mut dyn FnMut(&mut Self, &[Var]) -> Result<Expr>,
     ) -> Result<Rc<Special>> {
+        let Some(Ahead { key, result }) = ahead else {
+            let (body, Beside { extra, sizes }) = self.made(&params, body)?;
+            let name = self.unique(base, of_main);
+            let result = body.ty().clone();
+            let value = matches!(result, Type::Index(_)).then(|| Size::try_of_expr(&body)).flatten().filter(|size| !size.has_unknown());
+            let special = Special { name, params, extra, result, value };
+            return Ok(self.add(special, sizes, body, doc, span));
+        };
+        let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
+        let mut extra = Vec::new();
+        loop {
+            let name = self.unique(base, of_main);
+            let special = Special { name, params: params.clone(), extra: extra.clone(), result: result.clone(), value: None };
+            self.memo.insert(key.clone(), Rc::new(special));
+            let made = self.made(&params, body);
+            if let (Ok((body, beside)), Some(special)) = (&made, self.memo.get(&key).cloned())
+                && beside.extra == extra
+            {
+                let body = Expr::with_type(body.term().clone(), result, body.span());
+                let Special { name, params, extra, result, value } = &*special;
+                let (name, params, extra, result, value) = (name.clone(), params.clone(), extra.clone(), result.clone(), value.clone());
+                return Ok(self.add(Special { name, params, extra, result, value }, beside.sizes.clone(), body, doc, span));
+            }
+            (self.memo, self.taken) = (before.0.clone(), before.1.clone());
+            self.program.functions.truncate(before.2);
+            extra = made?.1.extra;
+        }
+    }
+
+    /// A function's body, and what it needs beside the parameters.
+    fn made(&mut self, params: &[Var], body: &mut dyn FnMut(&mut Self, &[Var]) -> Result<Expr>) -> Result<(Expr, Beside)> {
         let outer = std::mem::take(&mut self.local);
         params.iter().for_each(|param| self.note(param));
-        let body = self.scoped(|this| body(this, &params));
+        let body = self.scoped(|this| body(this, params));
         self.local = outer;
         let body = body?;
         let mut needed = Needed::default();
@@ -314,22 +381,23 @@ impl<'a> Elaborator<'a> {
             });
         }
         extra.retain(|var| !sizes.contains(var));
-        let name = self.unique(base, of_main);
-        let result = body.ty().clone();
-        let value = matches!(result, Type::Index(_)).then(|| Size::try_of_expr(&body)).flatten().filter(|size| !size.has_unknown());
+        Ok((body, Beside { extra, sizes }))
+    }
+
+    fn add(&mut self, special: Special, sizes: Vec<Var>, body: Expr, doc: Option<String>, span: Span) -> Rc<Special> {
         let function = Function {
-            name: name.clone(),
+            name: special.name.clone(),
             doc,
             sizes,
-            params: params.iter().chain(&extra).cloned().collect(),
-            result: result.clone(),
+            params: special.params.iter().chain(&special.extra).cloned().collect(),
+            result: special.result.clone(),
             body,
             is_entry: false,
             span,
             labels: Vec::new(),
         };
-        self.program.functions.insert(name.clone(), crate::ir::subst::freshen_function(&function));
-        Ok(Rc::new(Special { name, params, extra, result, value }))
+        self.program.functions.insert(special.name.clone(), crate::ir::subst::freshen_function(&function));
+        Rc::new(special)
     }
 
     fn call(&mut self, special: &Special, slots: Vec<Slot>, canonical: &[(Size, Var)], span: Span) -> Expr {
@@ -396,6 +464,18 @@ impl<'a> Elaborator<'a> {
     }
 }
 
+/// The arguments that a function's body is made for: values of its variables, and functions.
+fn arguments<'a>(count: usize, values: Vec<Expr>, used: &[usize], functions: &[(usize, Callable<'a>)]) -> Vec<Arg<'a>> {
+    let mut args: Vec<Option<Arg<'a>>> = (0..count).map(|_| None).collect();
+    for (value, at) in values.into_iter().zip(used) {
+        args[*at] = Some(Arg::Value(value));
+    }
+    for (at, function) in functions {
+        args[*at] = Some(Arg::Function(function.clone()));
+    }
+    args.into_iter().flatten().collect()
+}
+
 /// A text that is equal for equal function arguments.
 fn function_key(functions: &[(usize, Callable)]) -> String {
     let mut key = String::new();
@@ -404,6 +484,7 @@ fn function_key(functions: &[(usize, Callable)]) -> String {
             Callable::Builtin(builtin) => format!("{at}:{builtin:?};"),
             Callable::Global { index, instance } => format!("{at}:g{index}{instance:?};"),
             Callable::Closure(closure) => format!("{at}:c{}{:?};", closure.id, closure.instance),
+            Callable::Case { sum, case } => format!("{at}:s{}.{case};", sum.name.text),
             Callable::Free { name, .. } => format!("{at}:f{name};"),
         };
     }

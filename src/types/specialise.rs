@@ -60,7 +60,7 @@ pub fn specialise(program: Program, fixed: &[FixedSize]) -> Result<(Program, BTr
     let changed: BTreeSet<Rc<str>> = program.functions.values().filter(changed).map(|function| function.name.clone()).collect();
     let mut called = BTreeSet::new();
     for function in program.functions.values() {
-        super::each_call(&function.body, &mut |name| {
+        function.body.each_call(&mut |name| {
             called.insert(name.clone());
         });
     }

@@ -94,6 +94,11 @@ impl Ty {
 
     pub const INDEX: Ty = Ty::Index(None);
 
+    /// The type of `()`: the tuple of nothing.
+    pub fn unit() -> Ty {
+        Ty::tuple(Vec::new())
+    }
+
     /// What a record of one field is: that field.
     pub fn sole(&self) -> Option<&Ty> {
         match self {
@@ -308,6 +313,8 @@ impl Holes {
                 self.unify_size(n, m)
             }
             (Ty::Tuple(xs), Ty::Tuple(ys)) if xs.len() == ys.len() => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
+            // the lengths inside a sum are those of the value at hand
+            (Ty::Record(a, _), Ty::Record(b, _)) if Rc::ptr_eq(a, b) && a.is_sum() => Ok(()),
             (Ty::Record(a, xs), Ty::Record(b, ys)) if Rc::ptr_eq(a, b) => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
             (Ty::Fun(xs, x), Ty::Fun(ys, y)) if xs.len() == ys.len() => {
                 xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y))?;
@@ -332,11 +339,26 @@ impl Holes {
         Ok(())
     }
 
+    /// The type with lengths of their own in its sums: what a hole stands for may be a value of another case.
+    pub(super) fn with_free_sums(&mut self, ty: &Ty) -> Ty {
+        match ty {
+            Ty::Record(sum, _) if sum.is_sum() => {
+                let sizes: Vec<Size> = sum.sizes.iter().map(|_| self.fresh_size()).collect();
+                Ty::Record(sum.clone(), sum.instance(&sizes).into())
+            }
+            Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| self.with_free_sums(part)).collect()),
+            Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| self.with_free_sums(part)).collect()),
+            Ty::Array(element, size) => Ty::array(self.with_free_sums(element), size.clone()),
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => ty.clone(),
+        }
+    }
+
     fn bind(&mut self, id: u32, ty: &Ty) -> Result<(), Mismatch> {
         if self.has_more_components(ty, budget::COMPONENTS) {
             return Err(Mismatch::TooLarge);
         }
         let ty = self.resolve(ty).without_bounds();
+        let ty = self.with_free_sums(&ty);
         let fits = match (self.class(id), &ty) {
             (Class::Any, _) => true,
             (Class::Number, Ty::Double | Ty::Index(_)) => true,
@@ -435,6 +457,7 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
                 record.arguments(&parts).iter().map(|size| size.as_ref().map_or("_".into(), |size| show_size(holes, size))).collect();
             if sizes.is_empty() { record.name.text.to_string() } else { format!("{}<{}>", record.name.text, sizes.join(", ")) }
         }
+        Ty::Tuple(parts) if parts.is_empty() => "Unit".into(),
         Ty::Tuple(parts) => {
             let parts: Vec<String> = parts
                 .iter()

@@ -105,13 +105,16 @@ impl Names {
             PatternKind::Tuple(parts) => parts.iter().for_each(|part| self.pattern(part, kind)),
             PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| self.pattern(part, kind)),
             PatternKind::Typed(inner, _) => self.pattern(inner, kind),
+            PatternKind::Case(_, data) => data.iter().for_each(|data| self.pattern(data, kind)),
+            PatternKind::Int(_) | PatternKind::Bool(_) => {}
         }
     }
 
     /// The sizes that a pattern's annotations mention, but those that they declare.
     fn annotations(&mut self, pattern: &Pattern) {
         match &pattern.kind {
-            PatternKind::Var(_) | PatternKind::Wildcard => {}
+            PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Int(_) | PatternKind::Bool(_) => {}
+            PatternKind::Case(_, data) => data.iter().for_each(|data| self.annotations(data)),
             PatternKind::Tuple(parts) => parts.iter().for_each(|part| self.annotations(part)),
             PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| self.annotations(part)),
             PatternKind::Typed(inner, annotation) => {
@@ -194,6 +197,11 @@ impl Names {
             ExprKind::Record(base, fields) => {
                 base.iter().for_each(|base| self.expr(base));
                 fields.iter().for_each(|(_, value)| self.expr(value));
+            }
+            ExprKind::Match(value, rows) => {
+                self.expr(value);
+                // a pattern names what it does not need, too
+                rows.iter().for_each(|row| self.within(std::slice::from_ref(&row.pattern), Kind::Free, &row.body));
             }
             ExprKind::Deriv(subject, point) => {
                 self.uses(&point.text);

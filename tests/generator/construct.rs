@@ -223,11 +223,7 @@ impl Grower {
         binds.push(index);
         let step = self.looped(binds, ty, depth);
         let start = self.plain(ty, depth.min(2));
-        Some(form(
-            ty,
-            format!("ifold (fun {pattern} {name} -> {{0}}) {{1}} {{2}}"),
-            vec![step, start, Child { binds: vec![], expr: count }],
-        ))
+        Some(form(ty, spelling::steps(ty, &pattern, &name, &mut self.spelling), vec![step, start, Child { binds: vec![], expr: count }]))
     }
 
     fn double(&mut self, depth: usize) -> Option<Expr> {

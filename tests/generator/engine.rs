@@ -115,7 +115,7 @@ struct Native {
     interfaces: Vec<Interface>,
 }
 
-pub(super) fn guarded<T>(stage: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub fn guarded<T>(stage: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|said| said.to_string()));
         Err(Failure::new(&format!("{stage} panic"), said.unwrap_or_default()))
@@ -137,7 +137,7 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, with:
     let way = if with == With::Forward { Way::Forward } else { Way::Reverse };
     let decided = guarded("mode", || Ok(smoothc::mode::decide(&typed, &mut |_, _, _| way)))?;
     well_formed("mode", &decided)?;
-    let options = smoothc::ad::Options { checkpoint: if with == With::Checkpoints { NonZeroU32::new(3) } else { None } };
+    let options = smoothc::ad::Options { checkpoint: if with == With::Checkpoints { NonZeroU32::new(3) } else { None }, keeps_all: false };
     let differentiated = guarded("ad", || smoothc::ad::differentiate(&decided, options).map_err(one("ad")))?;
     well_formed("ad", &differentiated)?;
     // laws of real numbers promise nothing outside the domains
@@ -188,7 +188,7 @@ fn emit(program: &Core, schedule: &'static str, with: With) -> Result<Native, Fa
 /// What the interpreter says about one call.
 pub(super) type Meaning = Result<Outcome, RuntimeError>;
 
-pub(super) struct Case {
+pub struct Case {
     /// Of the program in the batch, and the name of the entry.
     pub program: usize,
     pub entry: String,
@@ -375,7 +375,7 @@ fn add_case(stages: &Stages, program: usize, entry: &str, words: Vec<String>, ca
     }
 }
 
-pub(super) fn interpret(program: &Core, entry: &str, arguments: &Arguments) -> Result<Meaning, Failure> {
+pub fn interpret(program: &Core, entry: &str, arguments: &Arguments) -> Result<Meaning, Failure> {
     let values: Vec<_> = arguments.values.iter().map(from_flat).collect();
     let result = guarded("eval", || Ok(eval::eval(program, entry, values)))?;
     match result {
@@ -480,16 +480,16 @@ fn compare_native(stages: &Stages, engine: &str, flavour: &str, case: &Case, ans
     }
 }
 
-pub(super) fn at(case: &Case, detail: &str) -> String {
+pub fn at(case: &Case, detail: &str) -> String {
     format!("{} {}\n{detail}", case.entry, case.words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "))
 }
 
-pub(super) fn tolerance(expected: &Outcome) -> f64 {
+pub fn tolerance(expected: &Outcome) -> f64 {
     1e-9 * expected.trace.largest.max(1.0)
 }
 
 /// Where two results differ. `exact` also compares infinities and NaN.
-pub(super) fn disagreement(expected: &[Column], found: &[Column], tolerance: f64, exact: bool) -> Option<String> {
+pub fn disagreement(expected: &[Column], found: &[Column], tolerance: f64, exact: bool) -> Option<String> {
     if expected.len() != found.len() {
         return Some(format!("{} columns, expected {}", found.len(), expected.len()));
     }
@@ -511,7 +511,7 @@ pub(super) fn disagreement(expected: &[Column], found: &[Column], tolerance: f64
     None
 }
 
-pub(super) fn explained(typed: &Core, case: &Case, found: &[Column]) -> bool {
+pub fn explained(typed: &Core, case: &Case, found: &[Column]) -> bool {
     of_nothing(typed, case, found) || ill_conditioned(typed, case, found)
 }
 
@@ -595,7 +595,7 @@ pub fn direction(word: &str) -> String {
 }
 
 /// A value as an argument.
-pub(super) fn json(value: &Value) -> String {
+pub fn json(value: &Value) -> String {
     let list = |items: &[Value]| format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", "));
     match value {
         Value::Double(number) => format!("{number:?}"),

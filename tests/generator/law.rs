@@ -239,12 +239,17 @@ fn called(program: &Program, body: &Expr) -> Vec<Rc<str>> {
     names
 }
 
-/// How deep loops are nested; the rows of a Jacobian are a loop.
+/// What a loop that data ends counts for.
+const OPEN: u64 = 5;
+
+/// How deep loops are nested; the rows of a Jacobian are a loop. One that data ends counts for more: its steps are counted first, and
+/// computed again on each level of its parts.
 fn depth(program: &Program, expr: &Expr) -> u64 {
     let of = |expr| depth(program, expr);
     match expr.term() {
         Term::Build { n, body, .. } => of(n).max(1 + of(body)),
         Term::Fold { n, init, body, .. } => of(n).max(of(init)).max(1 + of(body)),
+        Term::While { init, body, .. } => of(init).max(OPEN + of(body)),
         term => {
             let own = match term {
                 Term::Call(name, _) => of(&program.functions[name].body),

@@ -8,7 +8,7 @@
 use smoothc::cli::args::{self, Arguments};
 use smoothc::cli::values::{from_flat, to_flat};
 use smoothc::driver::{Options, Schedule, Session};
-use smoothc::ir::eval::{self, Operand, Record, Reverse, Value};
+use smoothc::ir::eval::{self, ErrorKind, Operand, Record, Reverse, Value};
 use smoothc::ir::{Expr, Program as Core, Term};
 use smoothc::mode::Mode;
 use smoothc::toolchain::flat::Column;
@@ -28,6 +28,9 @@ pub struct Held {
     /// Adjoints of traces.
     pub adjoints: usize,
     pub ill_conditioned: usize,
+    /// Calls with a value in the partial meaning, and those that are undefined in it alone.
+    pub defined: usize,
+    pub undefined: usize,
 }
 
 impl Held {
@@ -36,6 +39,8 @@ impl Held {
         self.errors += other.errors;
         self.adjoints += other.adjoints;
         self.ill_conditioned += other.ill_conditioned;
+        self.defined += other.defined;
+        self.undefined += other.undefined;
     }
 }
 
@@ -96,6 +101,38 @@ impl Forms {
                 Err(failure) => failures.push(Failure::new(&failure.kind, at(&case, &failure.detail))),
             }
         }
+        Ok(failures)
+    }
+
+    /// The partial meaning of one call: where it has a value, it is the total one's, and every way of the call agrees.
+    pub fn partial(&self, entry: &str, words: &[String], held: &mut Held) -> Result<Vec<Failure>, Failure> {
+        let arguments = self.arguments(entry, words)?;
+        let inputs = || arguments.values.iter().map(from_flat).collect();
+        let case = |meaning| Case { program: 0, entry: entry.into(), words: words.to_vec(), arguments: arguments.clone(), meaning };
+        let mut failures = Vec::new();
+        for reverse in [Reverse::Columns, Reverse::DualNumbers] {
+            let total = guarded("eval", || Ok(eval::eval_by(&self.kept, entry, inputs(), reverse)))?;
+            let partial = guarded("eval", || Ok(eval::eval_partial(&self.kept, entry, inputs(), reverse)))?;
+            match (&total, &partial) {
+                (Ok(total), Ok(partial)) => {
+                    held.defined += 1;
+                    let (a, b) = (total.value.doubles(), partial.value.doubles());
+                    if a.len() != b.len() || a.iter().zip(&b).any(|(a, b)| a.to_bits() != b.to_bits()) {
+                        failures.push(Failure::new("partial value", at(&case(Ok(total.clone())), &format!("{b:?}, not {a:?}"))));
+                    }
+                }
+                (_, Err(error)) if error.kind == ErrorKind::Undefined => {
+                    held.undefined += usize::from(total.is_ok());
+                    return Ok(failures);
+                }
+                (Err(expected), Err(found)) if expected.kind == found.kind => return Ok(failures),
+                (expected, found) => {
+                    let detail = format!("{found:?}, not {expected:?}");
+                    failures.push(Failure::new("partial error", at(&case(expected.clone()), &detail)));
+                }
+            }
+        }
+        failures.extend(self.check(entry, words, held)?);
         Ok(failures)
     }
 
@@ -188,6 +225,18 @@ fn values(result: &Value<Operand>, record: &Record) -> Vec<f64> {
 
 /// A generated program and its reverse derivative, at the program's own inputs.
 pub fn check_program(program: &Program, held: &mut Held) -> Result<Vec<Failure>, Failure> {
+    each_call(program, held, &Forms::check)
+}
+
+/// The same in the partial meaning.
+pub fn partial_program(program: &Program, held: &mut Held) -> Result<Vec<Failure>, Failure> {
+    each_call(program, held, &Forms::partial)
+}
+
+/// One way of looking at a call.
+type Check<'a> = &'a dyn Fn(&Forms, &str, &[String], &mut Held) -> Result<Vec<Failure>, Failure>;
+
+fn each_call(program: &Program, held: &mut Held, check: Check) -> Result<Vec<Failure>, Failure> {
     let derived = differentiable(program).map(|(_, text)| text.replacen("jvp:", "vjp:", 1));
     let derive: Vec<Derive> = derived.iter().map(|text| Derive::parse(text).expect("a derivative")).collect();
     // laws of real numbers promise nothing outside the domains
@@ -197,14 +246,14 @@ pub fn check_program(program: &Program, held: &mut Held) -> Result<Vec<Failure>,
     let entry = program.entry().name.to_string();
     let mut failures = Vec::new();
     for words in &program.inputs {
-        failures.extend(forms.check(&entry, words, held)?);
+        failures.extend(check(&forms, &entry, words, held)?);
         if derived.is_none() {
             continue;
         }
         // a cotangent as the result is, whose values are others
         let Ok(outcome) = interpret(&forms.typed, &entry, &forms.arguments(&entry, words)?)? else { continue };
         let words: Vec<String> = words.iter().cloned().chain([direction(&json(&outcome.value))]).collect();
-        failures.extend(forms.check(&derived_name(&forms.typed, &entry, "vjp"), &words, held)?);
+        failures.extend(check(&forms, &derived_name(&forms.typed, &entry, "vjp"), &words, held)?);
     }
     Ok(failures)
 }

@@ -3,6 +3,7 @@
 //! In: a compiled program and words of a command line. Out: values as flat columns with the largest magnitude met on the way,
 //! or what went wrong: `E0806` for arguments that do not fit, `BOUNDS` for a status.
 
+use smoothc::cli::cases;
 use smoothc::cli::json::Json;
 use smoothc::cli::{args, values};
 use smoothc::diagnostic::Diagnostics;
@@ -110,6 +111,13 @@ pub fn difference_within(tolerance: f64, known: &Known, found: &Flat) -> Option<
     None
 }
 
+/// A result that was written down, with tuples in the place of cases.
+pub fn plain(session: &Session, entry: &str, wanted: &Json) -> Json {
+    let function = session.entry(entry).ok();
+    let plain = function.and_then(|function| cases::plain(wanted, &function.result, function.result_labels()).ok());
+    plain.unwrap_or_else(|| wanted.clone())
+}
+
 /// Whether a value is the one that was written down.
 pub fn is_json(known: &Known, wanted: &Json) -> bool {
     let mut steps = Vec::new();
@@ -139,6 +147,8 @@ fn flatten(value: &Json, steps: &mut Vec<Item>) {
     match value {
         Json::Number(number, exact) => steps.push(Item::Number(*number, *exact)),
         Json::Bool(value) => steps.push(Item::Bool(*value)),
+        // `plain` leaves none
+        Json::Text(_) | Json::Null => {}
         Json::Array(items) => {
             steps.push(Item::Open);
             items.iter().for_each(|item| flatten(item, steps));

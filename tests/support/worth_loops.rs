@@ -79,6 +79,10 @@ fn block(stmts: &[Stmt], times: u64, in_lanes: bool, work: &mut Work) {
                 value(count, times, in_lanes, work);
                 block(body, times.saturating_mul(iterations(count)), in_lanes || *lanes != Lanes::One, work);
             }
+            Stmt::While { cond, body } => {
+                value(cond, times.saturating_mul(TIMES), in_lanes, work);
+                block(body, times.saturating_mul(TIMES), in_lanes, work);
+            }
             Stmt::Share(Share { body, .. }) => block(body, times, in_lanes, work),
             Stmt::If { cond, then, otherwise } => {
                 work.tests += times;

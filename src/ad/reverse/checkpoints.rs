@@ -5,22 +5,89 @@
 //! the place of n (Griewank and Walther's checkpoints, in two levels). Every step is computed once more.
 //!
 //!     ifold f z n   →   ifold (fun s k -> ifold (fun s r -> f s (k * n / K + r)) s ((k + 1) * n / K - k * n / K)) z K
+//!
+//! A loop that data ends is run once to count its steps; it is then a fold whose parts are in parts again, [`LEVELS`] deep, with at
+//! most [`PARTS`] of each, so that what is kept has a fixed length. Each level computes every step once more.
+//!
+//!     while(s = z. (c s, f s))   →   let n = (while((k, s) = (0, z). (c s, (k + 1, f s)))).0 in ifold (fun s i -> f s) z n
 
 use super::loops::Steps;
 use crate::ad::block::Block;
 use crate::ir::subst::instance;
-use crate::ir::{Expr, Prim, Size, Status, Type, Var};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 
 /// The fold in so many parts; `None` where it has few steps as it is.
 pub fn in_parts(steps: &Steps, parts: i64, out: &mut Block) -> Option<Steps> {
     if matches!(Size::of_expr(&steps.n).as_constant(), Some(n) if n <= parts) {
         return None;
     }
-    let n = &steps.n;
     let count = Expr::index(parts);
     // the outer fold has steps also where the count is negative
-    out.check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, n.span());
-    let k = Var::fresh("k", Type::Index(Some(Size::constant(parts))));
+    out.check(Expr::prim(Prim::Le, vec![Expr::index(0), steps.n.clone()]), Status::Negative, steps.n.span());
+    Some(split(steps, count, Size::constant(parts)))
+}
+
+/// The most parts of a loop that data ends, and how often its parts have parts: room for PARTS ^ (LEVELS + 1) steps.
+pub const PARTS: i64 = 256;
+pub const LEVELS: u32 = 2;
+
+/// A loop that data ends, in at most [`PARTS`] parts.
+#[derive(Clone)]
+pub struct Open {
+    /// How often its parts have parts.
+    levels: u32,
+    parts: Expr,
+}
+
+impl Open {
+    pub fn levels(&self) -> u32 {
+        self.levels
+    }
+}
+
+/// A `while` as a fold over as many steps as it has; the count is one that [`is_open`] knows.
+pub fn counted(state: &Var, init: &Expr, body: &Expr) -> Expr {
+    let (own, first) = (state.renewed(state.ty().clone()), state.renewed(init.ty().clone()));
+    let (counting, step) = (Var::fresh("c", Type::tuple(vec![Type::INDEX, state.ty().clone()])), Var::fresh("step", body.ty().clone()));
+    let count = Expr::prim(Prim::Add, vec![Expr::proj(Expr::var(&counting), 0), Expr::index(1)]);
+    let of_step = |k: usize| Expr::proj(Expr::var(&step), k);
+    let next = Expr::tuple(vec![of_step(0), Expr::tuple(vec![count, of_step(1)])]);
+    let next = Expr::let_(step.clone(), instance(body, &[(state.clone(), Expr::var(&own))]), next);
+    let next = Expr::let_(own, Expr::proj(Expr::var(&counting), 1), next);
+    let n = Expr::proj(Expr::while_(counting, Expr::tuple(vec![Expr::index(0), Expr::var(&first)]), next), 0);
+    let i = Var::fresh("i", Type::INDEX);
+    let last = Expr::fold_with(n, state.clone(), i, Expr::proj(body.clone(), 1), Expr::var(&first));
+    Expr::let_(first, init.clone(), last)
+}
+
+/// Whether a fold has the steps of a loop that data ends.
+pub fn is_open(n: &Expr) -> bool {
+    matches!(n.term(), Term::Proj(steps, 0) if matches!(steps.term(), Term::While { .. }))
+}
+
+/// What a loop of n steps, which data ends, needs where it is taken in parts.
+pub fn open(n: &Expr, levels: u32, out: &mut Block) -> Open {
+    let most = Expr::index(PARTS);
+    let parts = Expr::if_(Expr::prim(Prim::Lt, vec![n.clone(), most.clone()]), n.clone(), most);
+    Open { levels, parts: out.bind("parts", parts) }
+}
+
+/// The fold of a loop that data ends in its parts.
+pub fn in_open_parts(steps: &Steps, open: &Open) -> Option<Steps> {
+    let levels = open.levels.checked_sub(1)?;
+    let open = Some(Open { levels, ..open.clone() });
+    Some(Steps { open: open.clone(), ..split(steps, open?.parts, Size::constant(PARTS)) })
+}
+
+/// Checks that a part has no more steps than there is room for.
+pub fn check_room(n: &Expr, out: &mut Block) {
+    out.check(Expr::prim(Prim::Le, vec![n.clone(), Expr::index(PARTS)]), Status::Range, n.span());
+}
+
+/// The fold over so many parts, each of which is a fold over its steps.
+fn split(steps: &Steps, count: Expr, bound: Size) -> Steps {
+    let n = &steps.n;
+    let k = Var::fresh("k", Type::Index(Some(bound)));
     let begin = |k: Expr| Expr::prim(Prim::Div, vec![Expr::prim(Prim::Mul, vec![k, n.clone()]), count.clone()]);
     let (first, next) = (begin(Expr::var(&k)), begin(Expr::prim(Prim::Add, vec![Expr::var(&k), Expr::index(1)])));
     // not by a name: the count is a length of what is kept, also where it is kept outside
@@ -30,5 +97,5 @@ pub fn in_parts(steps: &Steps, parts: i64, out: &mut Block) -> Option<Steps> {
     let step = instance(&steps.body, &[(steps.acc.clone(), Expr::var(&inner)), (steps.i.clone(), Expr::var(&i))]);
     let step = Expr::let_(i, Expr::prim(Prim::Add, vec![first, Expr::var(&r)]), step);
     let body = Expr::fold_with(in_part, inner, r, step, Expr::var(&outer));
-    Some(Steps { n: count, acc: outer, i: k, body, is_in_parts: true, ..steps.clone() })
+    Steps { n: count, acc: outer, i: k, body, is_in_parts: true, ..steps.clone() }
 }

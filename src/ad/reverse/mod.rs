@@ -58,14 +58,22 @@ pub fn vjp(functions: &mut Functions, vjp: &Vjp, spares: &Spares) -> Result<Expr
     Ok(out.close(both))
 }
 
-/// The term with the bodies of all functions that it calls, in the place of the calls.
+/// The term with the bodies of all functions that it calls, in the place of the calls, and with the steps of loops that data ends
+/// counted.
 fn without_calls(expr: &Expr, functions: &Functions, nodes: &mut usize) -> Result<Expr> {
     *nodes += 1;
     if *nodes > LARGEST {
         let message = "unsupported: the function is too large for reverse mode with the functions that it calls written out";
         return Err(Diagnostic::error("E0604", expr.span(), message).help("use `--mode forward`, or `jvp`"));
     }
-    let inner = try_map_children(expr, &mut |child| without_calls(child, functions, nodes))?;
+    let inner = try_map_children(expr, &mut |child| match checkpoints::is_open(child) {
+        // the count of one that is a fold already
+        true => Ok(child.clone()),
+        false => without_calls(child, functions, nodes),
+    })?;
+    if let Term::While { state, init, body } = inner.term() {
+        return Ok(checkpoints::counted(state, init, body).at(expr.span()));
+    }
     let Term::Call(name, args) = inner.term() else { return Ok(inner) };
     let Some(function) = functions.done.get(name) else {
         return Err(internal(expr.span(), format!("a call of `{name}` before its definition")));

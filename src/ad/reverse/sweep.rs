@@ -13,7 +13,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree};
-use super::loops::{Branches, Elements, Steps};
+use super::checkpoints;
+use super::loops::{Branches, Elements, Part, Steps};
 use super::updates::Updating;
 use crate::ad::activity::{Activities, Activity};
 use crate::ad::block::Block;
@@ -33,7 +34,7 @@ pub struct Sweep<'a> {
     operations: Vec<Operation>,
     frames: Vec<Frame>,
     /// Whether the next fold is a part of one in parts.
-    pub enters_part: bool,
+    pub enters_part: Option<Part>,
     /// The accumulators of the folds around.
     pub states: Vec<Var>,
 }
@@ -72,7 +73,7 @@ impl<'a> Sweep<'a> {
             activities: Activities::default(),
             operations: Vec::new(),
             frames: Vec::new(),
-            enters_part: false,
+            enters_part: None,
             states: Vec::new(),
         }
     }
@@ -203,18 +204,21 @@ impl<'a> Sweep<'a> {
                 (array, adjoint)
             }
             Term::Fold { n, acc, i, body, init } => {
-                let is_part = std::mem::take(&mut self.enters_part);
+                let part = self.enters_part.take();
+                let levels = part.map_or_else(|| checkpoints::is_open(n).then_some(checkpoints::LEVELS), |part| part.levels);
                 let active = self.activities.of_var(acc);
                 let (init, init_adjoint) = self.forward(init, out)?;
                 let init = out.bind("init", init);
                 let n = shared("n", n.clone(), out);
+                let open = levels.filter(|_| !self.functions.options.keeps_all).map(|levels| checkpoints::open(&n, levels, out));
                 let result = Var::fresh(acc.name(), expr.ty().clone());
                 let (acc, i, body) = (acc.clone(), i.clone(), body.clone());
                 let fold = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
                 out.spare(&result, fold.at(expr.span()));
                 let adjoint = self.wires_for(&Expr::var(&result), &active, acc.name());
                 let (is_in_parts, value, out) = (false, Expr::var(&result), adjoint.clone());
-                let steps = Steps { n, acc, i, body, init, init_adjoint, active, is_part, is_in_parts, result, out };
+                let is_part = part.is_some();
+                let steps = Steps { n, acc, i, body, init, init_adjoint, active, is_part, is_in_parts, open, result, out };
                 self.operations.push(Operation::Steps(steps));
                 (value, adjoint)
             }
@@ -227,7 +231,14 @@ impl<'a> Sweep<'a> {
                 self.operations.push(Operation::Branches(Branches { cond, then, otherwise, out: adjoint.clone() }));
                 (value, adjoint)
             }
-            Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => {
+            Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Dim(..)
+            | Term::Call(..)
+            | Term::While { .. }
+            | Term::Dual { .. }
+            | Term::Vjp { .. } => {
                 return Err(internal(expr.span(), "a term without a derivative was found to have one"));
             }
         })

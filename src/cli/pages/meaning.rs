@@ -39,6 +39,21 @@ pub const PAGES: &[Page] = &[
     ),
     page("E0311", "a function or a value", "A function is wanted here, by name or as `fun`; or a value is wanted, and this is a function."),
     page(
+        "E0312",
+        "a case that is not there, or other data than it has",
+        "A case is what the declaration of its sum type says: its name begins with a capital, its data are one value, several are a tuple.\n\n    type Shape = | Circle of Double | Box of Double * Double | Empty\n    let f (s: Shape) = match s with Circle r -> Box (r, r) | _ -> Empty",
+    ),
+    page(
+        "E0313",
+        "a value that no pattern matches",
+        "The rows of a `match` take every value; the message names one that none of them takes. The pattern of a `let` or of a parameter\nmatches every value by itself.",
+    ),
+    page(
+        "W0314",
+        "a row that is never reached",
+        "The rows above it take every value that its pattern matches. Rows are tried from the first to the last.",
+    ),
+    page(
         "E0401",
         "sizes that can never agree",
         "Two lengths meet that differ for every call, as n and n + 1:\n\n    let f (v: Vector<n>) (w: Vector<n + 1>) = vectorDot v w",

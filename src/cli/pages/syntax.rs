@@ -24,7 +24,7 @@ pub const PAGES: &[Page] = &[
         "files open each other",
         "A file opens another that, directly or not, opens the first. Move what both need into a third file.",
     ),
-    page("E0011", "an output cannot be written", "The folder is not there, or may not be written to, or the disk is full."),
+    page("E0011", "an output cannot be written", "The folder is not there, or may not be written to, or the disk is full; or a Python package would be replaced that smoothc has not made."),
     page(
         "E0012",
         "the ending of an output is not one that the command makes",
@@ -89,7 +89,11 @@ pub const PAGES: &[Page] = &[
         "a reserved word is no name",
         "These words are reserved: let in fun if then elif else true false open deriv not rec type match with of and\nmodule val.",
     ),
-    page("E0108", "recursion", "`let rec` is not supported. A loop is a `build` or an `ifold`:\n\n    ifold (fun s i -> s * x) 1.0 n"),
+    page(
+        "E0108",
+        "a recursive declaration without its types",
+        "A recursive function is used before its body is known. It has parameters, and says the types of all of them and of its\nresult.",
+    ),
     page(
         "E0109",
         "a program beyond the limits",
@@ -124,8 +128,8 @@ pub const PAGES: &[Page] = &[
     ),
     page(
         "E0119",
-        "a form that cannot be part of a law",
-        "The sides of a law are made of operators, primitive functions, `if`, `a[i]`, `length a`, tuples and literals. What binds\nvariables (`build`, `ifold`, `let`, `fun`) is beyond laws; rules about it are functions in smoothc itself.",
+        "a law that has no meaning",
+        "The sides of a law are made of operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`, tuples and\nliterals, and they have one type. On the left a name is applied only to different variables that the law binds there; it\ntakes as many everywhere.\n\n    rule r : build n (fun i -> f (i + 1)) -> build n f     `f` is applied to a sum\n    rule r : a < b -> a - b                                a Bool on the left, a number on the right",
     ),
     page("E0120", "an empty strategy", "A strategy is at least one rule, group or definition: `let main = id` does nothing."),
     page(
@@ -133,26 +137,26 @@ pub const PAGES: &[Page] = &[
         "a strategy with a parameter cannot run by itself",
         "End the file with a definition without parameter, or name one `main`.",
     ),
-    page("E0122", "a character that is no part of a strategy", "A strategy is made of names, `;`, `<+`, parentheses and `let`."),
-    page("E0123", "a definition is incomplete", "A strategy is defined by `let name = s`, one with a parameter by `let name (s) = s`."),
+    page("E0122", "a character that is no part of a strategy", "A strategy is made of names such as `add-zero` or `build.body`, `;`, `<+`, parentheses and `let`."),
+    page("E0123", "a definition is incomplete", "A strategy is defined by `let name = s`, one with a parameter by `let name (s) = s`, one that uses itself by `let rec name = s`."),
     page(
         "E0124",
         "strategies stand side by side",
         "Write `a; b` for one after the other, `a <+ b` for the second where the first does not apply.",
     ),
-    page("E0125", "a strategy is missing", "The file ends where a strategy is wanted, as after `;`."),
+    page("E0125", "a strategy is missing", "Something else stands where a strategy is wanted, as after `;`, or the file ends there."),
     page("E0126", "a `(` is not closed", "Every `(` of a strategy needs its `)`."),
-    page("E0127", "an unknown rule or strategy", "Rules have the paper's names; a strategy is defined before it is used."),
+    page("E0127", "an unknown rule or strategy", "Rules have the paper's names; a strategy is defined before it is used, and uses itself only after `let rec`."),
     page(
         "E0128",
         "a strategy that is too long",
-        "Each use of a definition is written out, and the strategy then has more than 100,000 parts. `repeat s` applies s often.",
+        "Each use of a definition is written out, and the strategy then has more than 100,000 parts, or its parentheses nest deeper\nthan 1,000. `repeat s` applies s often, and a definition of `let rec` is not written out.",
     ),
     page("E0129", "a name with two definitions", "Each strategy and each rule of a file has its own name: a use says which one is meant."),
     page(
         "E0130",
         "a law whose types disagree",
-        "No term has the form of such a law, or its two sides are of different types: the rule would never fire.\n\n    rule r : a + true -> a       `true` is a Bool, and `+` takes numbers\n    rule r : a < b -> a - b      a Bool on the left, a number on the right\n\nA name has one type in the whole law, and an integer literal is a Double or an Index, as its place wants.",
+        "No term has the form of such a law, or meets its condition: the rule would never fire.\n\n    rule r : a + true -> a       `true` is a Bool, and `+` takes numbers\n\nA name has one type in the whole law, and an integer literal is a Double or an Index, as its place wants.",
     ),
     page("E0201", "a name is declared twice", "Two declarations of one file have one name. Rename one of them."),
     page(
@@ -177,7 +181,7 @@ pub const PAGES: &[Page] = &[
     ),
     page("E0202", "an unknown name", "Nothing of this name is declared before this place, in an opened file or in the library."),
     page("E0203", "a name is used before it is declared", "Declarations are used only after they are declared. Move the declaration up."),
-    page("E0204", "a declaration uses itself", "Recursion is not supported. A loop is a `build` or an `ifold`."),
+    page("E0204", "a declaration uses itself", "A function that calls itself is declared by `let rec`. A loop with a count is a `build` or an `ifold`."),
     page(
         "E0205",
         "an option names no declaration",

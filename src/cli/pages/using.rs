@@ -11,12 +11,17 @@ pub const PAGES: &[Page] = &[
     page(
         "E0602",
         "a schedule does not come to an end",
-        "The strategy goes on rewriting for ever. Bound it, or leave out the rule that undoes another.",
+        "The strategy goes on rewriting for ever, or a definition of `let rec` goes on calling itself. Bound it, or leave out the rule that\nundoes another.",
     ),
     page(
         "E0604",
         "unsupported: the program is too large",
         "Above 200,000 nodes of the core language a program is refused: it would take minutes and give C that nobody reads.\nSplit it, or loop over an array instead of writing each element out. Nor may one value have more than 10,000\ncomponents, the elements of an array counted once: a tuple of tuples doubles with each step, as does each derivative\nof a derivative.",
+    ),
+    page(
+        "E0606",
+        "unsupported: recursion",
+        "A function whose calls of itself are the last that it does is a loop everywhere, if they keep the lengths of its\narrays. Of other recursion the interpreter computes values and derivatives, `smoothc eval` without `--schedule`.",
     ),
     page(
         "W0605",
@@ -37,6 +42,11 @@ pub const PAGES: &[Page] = &[
     ),
     page("E0705", "out of range", "`index x` takes an x that is no NaN and fits in 64 bits; an Index<n> is at least 0 and less than n."),
     page("E0706", "too large for memory", "The result or an intermediate array does not fit in memory. Call the entry with smaller sizes."),
+    page(
+        "E0707",
+        "undefined in the partial meaning",
+        "`eval --partial` gives a value only where the program is smooth in its Doubles (paper 005): a comparison, `min` and `max`\nof equal Doubles, `abs` at 0, `sqrt` and `log` at 0 and below, `floor` of an integer, a divisor of 0 have none. The place is\nthat of the first such operation. Without --partial these have a value and a derivative by convention.",
+    ),
     page(
         "E0801",
         "a wrong number of arguments",

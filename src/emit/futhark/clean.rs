@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::syntax::{Binding, Fut, Loop, Pattern};
+use super::syntax::{Binding, Fut, Loop, Pattern, Trip};
 
 /// The cleaned expression; its free names are added to `read`.
 pub fn clean(exp: Fut, read: &mut BTreeSet<String>) -> Fut {
@@ -57,20 +57,34 @@ pub fn clean(exp: Fut, read: &mut BTreeSet<String>) -> Fut {
             Fut::let_in(kept, body)
         }
         Fut::Loop(repeat) => {
-            let Loop { pattern, init, i, n, body } = *repeat;
+            let Loop { pattern, init, trip, body } = *repeat;
             let mut inner = BTreeSet::new();
             let body = clean(body, &mut inner);
-            let i = if inner.contains(&i) { i } else { format!("_{i}") };
+            let mut bound = Vec::new();
+            let trip = match trip {
+                Trip::For(i, n) => {
+                    let i = if inner.contains(&i) { i } else { format!("_{i}") };
+                    bound.push(i.clone());
+                    Trip::For(i, n)
+                }
+                Trip::While(go) => {
+                    inner.insert(go.clone());
+                    Trip::While(go)
+                }
+            };
             let shown = only_read(pattern.clone(), &inner);
-            let mut bound = vec![i.clone()];
             names(&pattern, &mut bound);
             bound.iter().for_each(|name| {
                 inner.remove(name);
             });
             types(&shown, &bound, &mut inner);
-            let (init, n) = (clean(init, &mut inner), clean(n, &mut inner));
+            let init = clean(init, &mut inner);
+            let trip = match trip {
+                Trip::For(i, n) => Trip::For(i, clean(n, &mut inner)),
+                Trip::While(go) => Trip::While(go),
+            };
             read.extend(inner);
-            Fut::Loop(Box::new(Loop { pattern: shown, init, i, n, body }))
+            Fut::Loop(Box::new(Loop { pattern: shown, init, trip, body }))
         }
         Fut::Lambda(params, body) => {
             let mut inner = BTreeSet::new();

@@ -12,7 +12,7 @@
 use super::associative::{self, Step, components, is_neutral, neutral, without_aliases};
 use super::context::Emitter;
 use super::hoist::{self, Moved, unless_empty};
-use super::syntax::{Fut, Loop, Pattern};
+use super::syntax::{Fut, Loop, Pattern, Trip};
 use super::term::typed_literals;
 use super::types::Shape;
 use crate::ir::prim::Spelling;
@@ -146,11 +146,45 @@ impl Emitter<'_> {
             this.comes_from(acc, origins);
             let name = this.index(i, n);
             let (exp, _) = this.inside(body, &shape);
-            Loop { pattern, init: start.clone(), i: name, n: count.clone(), body: typed_literals(exp) }
+            Loop { pattern, init: start.clone(), trip: Trip::For(name, count.clone()), body: typed_literals(exp) }
         });
         let repeat = Fut::Loop(Box::new(repeat));
         let exp = if may_fail { unless_empty(count, repeat, start) } else { repeat };
         (Fut::let_in(bindings, exp), shape)
+    }
+}
+
+impl Emitter<'_> {
+    /// `while(s = x. (c s, f s))   →   loop (go, s) = (true, x) while go do (c s, f s)`.
+    pub fn open_loop(&mut self, state: &Var, init: &Expr, body: &Expr) -> (Fut, Shape) {
+        let mut bindings = Vec::new();
+        let (start, found) = self.operand(init, &mut bindings);
+        let wanted = self.shape(state.ty());
+        let (start, mut shape) = self.settle(start, found, &wanted);
+        let mut start = typed_literals(start);
+        if !shape.is_known() {
+            let var = state.renewed(state.ty().clone());
+            self.bind(&var, start.clone(), shape.clone(), &mut bindings);
+            if let Some(place) = self.place(&var) {
+                (start, shape) = (place.exp(), place.shape());
+            }
+        }
+        let both = Shape::Tuple(vec![Shape::Bool, shape.clone()]);
+        let mut origins = self.origins(init);
+        origins.extend(self.origins(body));
+        let repeat = self.scope(|this| {
+            let go = this.local("go");
+            let pattern = with_types(this.declare(state, &shape), &shape);
+            this.comes_from(state, origins);
+            let (exp, _) = this.inside(body, &both);
+            let pattern = Pattern::Tuple(vec![Pattern::Name(go.clone()), pattern]);
+            let init = Fut::Tuple(vec![Fut::atom("true"), start.clone()]);
+            Loop { pattern, init, trip: Trip::While(go), body: typed_literals(exp) }
+        });
+        let var = Var::fresh(state.name(), Type::tuple(vec![Type::Bool, state.ty().clone()]));
+        self.bind(&var, Fut::Loop(Box::new(repeat)), both, &mut bindings);
+        let last = self.place(&var).map_or(Fut::atom("unused"), |place| place.exp());
+        (Fut::let_in(bindings, last.project(1)), shape)
     }
 }
 

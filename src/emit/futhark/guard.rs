@@ -129,6 +129,8 @@ pub fn needs(expr: &Expr, var: &Var, steps: bool) -> bool {
         Term::Let(x, value, body) => needs(body) || needs(value) && is_needed_by(body, x),
         Term::Build { n, body, .. } => needs(n) || steps && needs(body),
         Term::Fold { n, init, body, .. } => needs(n) || needs(init) || steps && needs(body),
+        // it may not end, or not need its state
+        Term::While { init, body, .. } => needs(init) || needs(body),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } | Term::Vjp { .. } => false,
         Term::Prim(..) | Term::Get(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) => expr.term().children().any(needs),
         Term::Call(..) | Term::Check { .. } | Term::Update(..) => expr.term().children().any(needs),

@@ -103,6 +103,11 @@ impl Search<'_> {
             }
             Term::Build { n, i, body } => self.loop_fails(n, &[i], body, None),
             Term::Fold { n, acc, i, body, init } => self.loop_fails(n, &[acc, i], body, Some(init)),
+            // what is in it may not be needed at all
+            Term::While { init, state, .. } => {
+                self.varying.insert(state.clone());
+                self.fails(init)
+            }
             Term::Get(array, index) => {
                 // what is tested is the index; all elements of an array have one length
                 let is_partial = self.counts && !self.varies(index) && !self.facts.get_is_safe(array, index);

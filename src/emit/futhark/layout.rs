@@ -8,7 +8,7 @@
 //!                              then a
 //!                              else b
 
-use super::syntax::{Binding, Fut, Pattern};
+use super::syntax::{Binding, Fut, Pattern, Trip};
 
 /// The column that a line should not go beyond; names and literals are never broken.
 pub const WIDTH: usize = 100;
@@ -129,8 +129,10 @@ fn broken(exp: &Fut, column: usize) -> Vec<String> {
                     lines
                 }
             };
-            let n = block_at(&repeat.n, SUM, column + 9);
-            lines.extend(after(&format!("for {} < ", repeat.i), n));
+            match &repeat.trip {
+                Trip::For(i, n) => lines.extend(after(&format!("for {i} < "), block_at(n, SUM, column + 9))),
+                Trip::While(go) => lines.push(format!("while {go}")),
+            }
             if let Some(last) = lines.last_mut() {
                 last.push_str(" do");
             }
@@ -138,7 +140,16 @@ fn broken(exp: &Fut, column: usize) -> Vec<String> {
             lines
         }
         Fut::If(cond, then, otherwise) => {
-            let mut lines = after("if ", block_at(cond, TYPED, column + 3));
+            let mut lines = match &**cond {
+                // the formatter puts the operator of a broken condition below the `if`
+                Fut::Infix(op, a, b) if block_at(cond, TYPED, column + 3).len() > 1 => {
+                    let (left, right) = operands(op);
+                    let mut lines = after("if ", block_at(a, left, column + 3));
+                    lines.extend(after(&format!("{op} "), block_at(b, right, column + op.len() + 1)));
+                    lines
+                }
+                cond => after("if ", block_at(cond, TYPED, column + 3)),
+            };
             lines.extend(after("then ", block(then, column + 5)));
             if matches!(**otherwise, Fut::If(..)) {
                 let mut rest = block(otherwise, column + 5);

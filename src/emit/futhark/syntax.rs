@@ -31,13 +31,21 @@ pub enum Fut {
     Typed(Box<Fut>, &'static str, String),
 }
 
+/// How long a loop goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trip {
+    /// `for i < n`.
+    For(String, Fut),
+    /// `while go`, a name of the pattern.
+    While(String),
+}
+
 /// `loop pattern = init for i < n do body`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
     pub pattern: Pattern,
     pub init: Fut,
-    pub i: String,
-    pub n: Fut,
+    pub trip: Trip,
     pub body: Fut,
 }
 

@@ -41,6 +41,7 @@ impl Emitter<'_> {
             Term::If(cond, then, otherwise) => self.branches(expr, cond, then, otherwise),
             Term::Build { n, i, body } => self.build(expr, n, i, body),
             Term::Fold { n, acc, i, body, init } => self.fold(n, acc, i, body, init),
+            Term::While { state, init, body } => self.open_loop(state, init, body),
             Term::Get(array, index) => {
                 let mut bindings = Vec::new();
                 let (array, shape) = self.operand(array, &mut bindings);
@@ -73,7 +74,7 @@ impl Emitter<'_> {
         let exp = exp.without_lets(bindings);
         let Fut::Loop(repeat) = exp else { return (exp, shape) };
         let hint = match expr.term() {
-            Term::Fold { acc, .. } => acc.name().to_string(),
+            Term::Fold { acc: state, .. } | Term::While { state, .. } => state.name().to_string(),
             _ => "t".to_string(),
         };
         let var = crate::ir::Var::fresh(&hint, expr.ty().clone());
@@ -266,6 +267,7 @@ pub fn is_total(expr: &Expr) -> bool {
         Term::Let(..)
         | Term::Build { .. }
         | Term::Fold { .. }
+        | Term::While { .. }
         | Term::Get(..)
         | Term::Array(_)
         | Term::Call(..)

@@ -5,7 +5,7 @@
 //!
 //!     let y = x * x in y + 1.0   →   Let(slot 1, Prim(*, [Slot 0, Slot 0]), Prim(+, [Slot 1, 1.0]))
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::activity::{Activity, tag_bit};
@@ -29,6 +29,8 @@ pub struct Instance {
     pub sizes: Vec<SizeSource>,
     /// Slots of a call: parameters, sizes, then local variables.
     pub slots: usize,
+    /// The function's place.
+    pub span: Span,
 }
 
 pub enum Code {
@@ -41,6 +43,11 @@ pub enum Code {
     If(Box<(Code, Code, Code)>),
     Build(Box<Build>),
     Fold(Box<Fold>),
+    While(Box<While>),
+    /// A call in the place of the running one: its value is that one's.
+    TailCall(usize, Vec<Code>),
+    /// The body of a function that differentiates itself too deep.
+    TooDeep(Rc<str>, Span),
     Get(Box<(Code, Code)>, Span),
     Dim(Box<Code>, usize),
     Tuple(Vec<Code>),
@@ -104,6 +111,15 @@ pub struct Fold {
     pub span: Span,
 }
 
+/// Steps until one says that it is the last.
+pub struct While {
+    pub state: usize,
+    pub init: Code,
+    pub body: Code,
+    pub shaped: bool,
+    pub span: Span,
+}
+
 /// A type whose lengths and index bounds can be computed.
 pub enum ShapeCode {
     Double,
@@ -117,6 +133,9 @@ pub enum ShapeCode {
 /// activity of each takes time exponential in the depth.
 const EXACT_FOLDS: u32 = 6;
 
+/// How deep a recursive function may differentiate itself: each time it is compiled anew, and each number has twice the parts.
+pub const DEEPEST_DERIVATIVE: u32 = 16;
+
 /// What an instance is made for: function, depth, activities of the parameters.
 type Key = (Rc<str>, u32, Vec<Activity>);
 
@@ -124,6 +143,8 @@ pub struct Compiler<'p> {
     program: &'p Program,
     pub instances: Vec<Rc<Instance>>,
     known: HashMap<Key, (usize, Activity)>,
+    /// The functions that call themselves, directly or not.
+    recursive: HashSet<Rc<str>>,
 }
 
 /// The variables in scope of one instance.
@@ -172,7 +193,17 @@ fn defect<T>(expr: &Expr, what: impl Into<String>) -> Result<T, Box<RuntimeError
 
 impl<'p> Compiler<'p> {
     pub fn new(program: &'p Program) -> Compiler<'p> {
-        Compiler { program, instances: Vec::new(), known: HashMap::new() }
+        Compiler { program, instances: Vec::new(), known: HashMap::new(), recursive: program.recursive() }
+    }
+
+    /// The activities that an instance is made for: in a recursive function all Doubles of a parameter have a derivative where
+    /// one has, so that there are few instances.
+    fn wanted(&self, function: &Function, depth: u32, activities: &[Activity]) -> Vec<Activity> {
+        let wanted = function.params.iter().zip(activities).map(|(param, activity)| {
+            let is_coarse = self.recursive.contains(&function.name) && activity.tags() != 0;
+            if is_coarse { Activity::of(param.ty(), all_tags(depth)) } else { activity.clone() }
+        });
+        wanted.collect()
     }
 
     /// The instance of a function for parameters of these activities, and the activity of its result.
@@ -186,13 +217,33 @@ impl<'p> Compiler<'p> {
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
+        if self.recursive.contains(&function.name) {
+            return self.recursive_instance(function, key);
+        }
         let mut scope = Scope::of(function, depth, &key.2);
         let (code, activity) = self.expr(&mut scope, &function.body)?;
         let sizes = function.sizes.iter().map(|size| SizeSource { place: place_of(function, size) }).collect();
-        self.instances.push(Rc::new(Instance { code, sizes, slots: scope.most }));
+        self.instances.push(Rc::new(Instance { code, sizes, slots: scope.most, span: function.span }));
         let found = (self.instances.len() - 1, activity);
         self.known.insert(key, found.clone());
         Ok(found)
+    }
+
+    /// The same of a function that calls itself: its result is taken to be active in all its Doubles while its body is compiled.
+    fn recursive_instance(&mut self, function: &'p Function, key: Key) -> Result<(usize, Activity), Box<RuntimeError>> {
+        let depth = key.1;
+        let activity = Activity::of(&function.result, all_tags(depth));
+        let at = self.instances.len();
+        let sizes = |function: &Function| function.sizes.iter().map(|size| SizeSource { place: place_of(function, size) }).collect();
+        self.instances.push(Rc::new(Instance { code: Code::Constant(Value::Index(0)), sizes: Vec::new(), slots: 0, span: function.span }));
+        let mut scope = Scope::of(function, depth, &key.2);
+        self.known.insert(key, (at, activity.clone()));
+        let code = match depth > DEEPEST_DERIVATIVE {
+            true => Code::TooDeep(function.name.clone(), function.span),
+            false => with_tail_calls(lifted(self.expr(&mut scope, &function.body)?, &activity)),
+        };
+        self.instances[at] = Rc::new(Instance { code, sizes: sizes(function), slots: scope.most, span: function.span });
+        Ok((at, activity))
     }
 
     /// A type with computable lengths; those over variables out of scope are 0, as are unknown ones.
@@ -277,6 +328,7 @@ impl<'p> Compiler<'p> {
                 (Code::Build(Box::new(Build { n, i, body, element, copies, what, span: expr.span() })), activity)
             }
             Term::Fold { n, acc, i, body, init } => self.fold(scope, expr, (n, acc, i), body, init)?,
+            Term::While { state, init, body } => self.steps(scope, expr, state, init, body)?,
             Term::Get(array, index) => {
                 let (array, activity) = self.expr(scope, array)?;
                 let (index, _) = self.expr(scope, index)?;
@@ -307,7 +359,9 @@ impl<'p> Compiler<'p> {
                     return defect(expr, format!("call of `{name}` with {} arguments", args.len()));
                 }
                 let (codes, activities) = self.all(scope, args)?;
-                let (instance, activity) = self.instance(function, scope.depth, activities)?;
+                let wanted = self.wanted(function, scope.depth, &activities);
+                let codes = codes.into_iter().zip(activities).zip(&wanted).map(|(arg, wanted)| lifted(arg, wanted)).collect();
+                let (instance, activity) = self.instance(function, scope.depth, wanted)?;
                 (Code::Call(instance, codes), activity)
             }
             Term::Check { cond, status, body } => {
@@ -361,12 +415,37 @@ impl<'p> Compiler<'p> {
         })
     }
 
+    /// As a fold's.
+    fn steps(&mut self, scope: &mut Scope, expr: &Expr, state: &Var, init: &Expr, body: &Expr) -> Compiled {
+        let init = self.expr(scope, init)?;
+        let exact = scope.folds < EXACT_FOLDS || scope.depth == 0;
+        let all = all_tags(scope.depth);
+        let mut activity = if exact { init.1.clone() } else { Activity::of(state.ty(), all) };
+        let first = scope.next;
+        loop {
+            scope.next = first;
+            let slot = scope.bind(state, activity.clone());
+            scope.folds += 1;
+            let body = self.expr(scope, body)?;
+            scope.folds -= 1;
+            let joined = activity.join(&body.1.part(1));
+            if joined != activity {
+                activity = joined;
+                continue;
+            }
+            let step = Activity::Parts([Activity::NONE, activity.clone()].into());
+            let (init, body) = (lifted(init, &activity), lifted(body, &step));
+            let steps = While { state: slot, init, body, shaped: state.ty().has_array(), span: expr.span() };
+            return Ok((Code::While(Box::new(steps)), activity));
+        }
+    }
+
     /// The accumulator's activity is the least that the initial value and every step agree on.
     fn fold(&mut self, scope: &mut Scope, expr: &Expr, (n, acc, i): (&Expr, &Var, &Var), body: &Expr, init: &Expr) -> Compiled {
         let init = self.expr(scope, init)?;
         let (n, _) = self.expr(scope, n)?;
         let exact = scope.folds < EXACT_FOLDS || scope.depth == 0;
-        let all = (0..scope.depth).fold(0, |tags, tag| tags | tag_bit(tag));
+        let all = all_tags(scope.depth);
         let mut activity = if exact { init.1.clone() } else { Activity::of(acc.ty(), all) };
         let first = scope.next;
         loop {
@@ -388,6 +467,28 @@ impl<'p> Compiler<'p> {
     }
 }
 
+/// The tags of all enclosing derivative forms.
+fn all_tags(depth: u32) -> u64 {
+    (0..depth).fold(0, |tags, tag| tags | tag_bit(tag))
+}
+
+/// The code of a function whose calls in tail position take its place.
+fn with_tail_calls(code: Code) -> Code {
+    match code {
+        Code::Call(instance, args) => Code::TailCall(instance, args),
+        Code::Let(slot, parts) => {
+            let (value, body) = *parts;
+            Code::Let(slot, Box::new((value, with_tail_calls(body))))
+        }
+        Code::If(parts) => {
+            let (cond, then, otherwise) = *parts;
+            Code::If(Box::new((cond, with_tail_calls(then), with_tail_calls(otherwise))))
+        }
+        Code::Check { cond, status, body, source } => Code::Check { cond, status, body: Box::new(with_tail_calls(*body)), source },
+        other => other,
+    }
+}
+
 fn lifted((code, own): (Code, Activity), wanted: &Activity) -> Code {
     if &own == wanted { code } else { Code::Lift(Box::new(code), wanted.clone()) }
 }
@@ -400,6 +501,6 @@ fn tail_is_named(expr: &Expr) -> bool {
         Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
         Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
-        Term::Update(..) | Term::Vjp { .. } => false,
+        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } => false,
     }
 }

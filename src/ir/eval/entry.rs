@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use super::code::{Code, Compiler, Scope, ShapeCode};
 use super::machine::{Machine, Run, V};
 use super::number::Number;
+use super::partial::Identities;
 use super::value::{Shape, Value};
 use super::{ErrorKind, Outcome, Record, Reverse, RuntimeError, Trace};
 use crate::ir::program::{Function, Program};
@@ -24,6 +25,18 @@ use crate::source::Span;
 pub fn run(program: &Program, entry: &str, args: &[Value], reverse: Reverse) -> Run<Outcome> {
     called(program, entry, args, 0, |machine, instance, _, args| {
         machine.reverse = reverse;
+        let value = machine.call(instance, args)?;
+        Ok(Outcome { value: value.map(&mut Number::value), trace: machine.arithmetic.trace })
+    })
+}
+
+/// The same in the partial meaning, where each Double of the arguments has an identity, of the tag 0.
+pub fn run_partial(program: &Program, entry: &str, args: &[Value], reverse: Reverse) -> Run<Outcome> {
+    called(program, entry, args, 1, |machine, instance, _, args| {
+        machine.reverse = reverse;
+        machine.unlifted = 1;
+        machine.arithmetic.tapes.identities = Some(Identities::default());
+        let args = args.into_iter().map(|arg| machine.bound(arg)).collect();
         let value = machine.call(instance, args)?;
         Ok(Outcome { value: value.map(&mut Number::value), trace: machine.arithmetic.trace })
     })

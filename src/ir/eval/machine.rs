@@ -6,9 +6,10 @@
 
 use std::rc::Rc;
 
-use super::code::{Build, Code, Fold, Instance, ShapeCode, UpdateCode};
+use super::code::{Build, Code, DEEPEST_DERIVATIVE, Fold, Instance, ShapeCode, UpdateCode, While};
 use super::duals::{pair, seed};
 use super::number::{Arithmetic, Number};
+use super::partial;
 use super::reverse::wants_rows;
 use super::sizes::length_at;
 use super::value::{Shape, Value};
@@ -20,6 +21,13 @@ use crate::source::Span;
 
 pub type V = Value<Number>;
 pub type Run<T> = Result<T, Box<RuntimeError>>;
+
+/// The most calls at once.
+const DEEPEST: usize = 100_000;
+
+/// The stack that one call may need, and by how much it grows, in bytes.
+const STACK_LEFT: usize = 1 << 20;
+const STACK_STEP: usize = 1 << 26;
 
 pub struct Machine<'c> {
     instances: &'c [Rc<Instance>],
@@ -33,6 +41,10 @@ pub struct Machine<'c> {
     pub unlifted: u64,
     /// Whether a trace still waits for the outermost derivative form.
     pub awaits_form: bool,
+    /// The calls that have not ended.
+    calls: usize,
+    /// The call that takes the place of the one that just ended.
+    next_call: Option<(usize, Vec<V>)>,
 }
 
 pub fn fail<T>(status: Status, span: Span, message: impl Into<String>) -> Run<T> {
@@ -48,7 +60,17 @@ impl<'c> Machine<'c> {
     pub fn new(instances: &'c [Rc<Instance>], mut frame: Vec<V>, slots: usize) -> Machine<'c> {
         frame.resize(slots.max(frame.len()), Value::Index(0));
         let arithmetic = Arithmetic::default();
-        Machine { instances, stack: frame, base: 0, arithmetic, reverse: Reverse::Columns, unlifted: 0, awaits_form: false }
+        Machine {
+            instances,
+            stack: frame,
+            base: 0,
+            arithmetic,
+            reverse: Reverse::Columns,
+            unlifted: 0,
+            awaits_form: false,
+            calls: 0,
+            next_call: None,
+        }
     }
 
     /// Puts a value into a slot of the first frame.
@@ -66,10 +88,9 @@ impl<'c> Machine<'c> {
             },
             Code::Take(slot, path) => self.take(*slot, path),
             Code::Constant(value) => {
-                if let Value::Double(Number::Plain(value)) = value {
-                    self.arithmetic.trace.meet(*value);
-                }
-                Ok(value.clone())
+                let Value::Double(Number::Plain(number)) = value else { return Ok(value.clone()) };
+                self.arithmetic.trace.meet(*number);
+                Ok(self.constant(*number))
             }
             Code::Prim(prim, args, span) => self.prim(*prim, args, *span),
             Code::Let(slot, parts) => {
@@ -86,6 +107,16 @@ impl<'c> Machine<'c> {
             }
             Code::Build(build) => self.build(build),
             Code::Fold(fold) => self.fold(fold),
+            Code::While(steps) => self.steps(steps),
+            Code::TooDeep(name, span) => {
+                let message = format!("`{name}` differentiates itself more than {DEEPEST_DERIVATIVE} times deep");
+                Err(RuntimeError::new(ErrorKind::TooLarge, *span, message))
+            }
+            Code::TailCall(instance, args) => {
+                let args = args.iter().map(|arg| self.run(arg)).collect::<Run<Vec<V>>>()?;
+                self.next_call = Some((*instance, args));
+                Ok(Value::Index(0))
+            }
             Code::Get(parts, span) => self.get(&parts.0, &parts.1, *span),
             Code::Dim(array, axis) => {
                 let shape = self.shape_of(array)?;
@@ -121,6 +152,7 @@ impl<'c> Machine<'c> {
                     let message = format!("the tangent has shape {}, the point {}", tangent.shape(), at.shape());
                     return fail(Status::Shape, *span, message);
                 }
+                let at = self.bound(at);
                 let x = seed(*tag, &at, &tangent);
                 self.set(*slot, x);
                 let body = self.run(&parts.2)?;
@@ -128,6 +160,7 @@ impl<'c> Machine<'c> {
             }
             Code::Vjp { tag, slot, parts, activity, name, span } => {
                 let (at, cotangent) = (self.run(&parts.0)?, self.run(&parts.1)?);
+                let at = self.bound(at);
                 // a Jacobian is traced as it is done
                 if self.is_awaited(*tag) && !wants_rows(&cotangent) {
                     return self.trace_function((*tag, *slot, name), (&at, &cotangent), &parts.2, *span);
@@ -143,19 +176,72 @@ impl<'c> Machine<'c> {
         }
     }
 
+    /// A Double of the program's text, or made of an Index.
+    fn constant(&mut self, number: f64) -> V {
+        Value::Double(match &mut self.arithmetic.tapes.identities {
+            Some(identities) => identities.constant(number),
+            None => Number::Plain(number),
+        })
+    }
+
+    /// The value of a variable that a derivative form or the entry binds.
+    pub fn bound(&mut self, value: V) -> V {
+        match &mut self.arithmetic.tapes.identities {
+            Some(identities) => identities.variable(&value),
+            None => value,
+        }
+    }
+
+    /// Fails where the partial meaning has no value.
+    fn defined(&self, prim: Prim, operands: &[&V], span: Span) -> Run<()> {
+        if self.arithmetic.tapes.identities.is_none() {
+            return Ok(());
+        }
+        let why = match operands {
+            [Value::Double(x)] => partial::unary(prim, x),
+            [Value::Double(x), Value::Double(y)] => partial::binary(prim, x, y),
+            [Value::Index(_), Value::Double(x)] => partial::unary(prim, x),
+            _ => None,
+        };
+        match why {
+            Some(why) => Err(RuntimeError::new(ErrorKind::Undefined, span, format!("undefined: `{}` {why}", prim.row().name))),
+            None => Ok(()),
+        }
+    }
+
     /// Calls an instance whose sizes are read off the arguments.
     pub fn call(&mut self, instance: usize, args: Vec<V>) -> Run<V> {
-        let Some(instance) = self.instances.get(instance) else { return defect(Span::NONE) };
-        let sizes: Vec<V> = instance.sizes.iter().map(|source| Value::Index(length_at(&args, source.place.as_ref()))).collect();
-        let (outer, base) = (self.base, self.stack.len());
-        self.stack.extend(args);
-        self.stack.extend(sizes);
-        self.stack.resize(base + instance.slots, Value::Index(0));
-        self.base = base;
-        let value = self.run(&instance.code);
-        self.base = outer;
-        self.stack.truncate(base);
+        if self.calls >= DEEPEST {
+            let message = format!("more than {DEEPEST} calls of functions that have not ended");
+            let place = self.instances.get(instance).map_or(Span::NONE, |instance| instance.span);
+            return Err(RuntimeError::new(ErrorKind::TooLarge, place, message));
+        }
+        self.calls += 1;
+        let value = stacker::maybe_grow(STACK_LEFT, STACK_STEP, || self.call_at_once(instance, args));
+        self.calls -= 1;
         value
+    }
+
+    /// Runs the instance, then those whose calls are its last.
+    fn call_at_once(&mut self, instance: usize, args: Vec<V>) -> Run<V> {
+        let (outer, base) = (self.base, self.stack.len());
+        let mut call = (instance, args);
+        loop {
+            let (instance, args) = call;
+            let Some(instance) = self.instances.get(instance) else { return defect(Span::NONE) };
+            let sizes: Vec<V> = instance.sizes.iter().map(|source| Value::Index(length_at(&args, source.place.as_ref()))).collect();
+            self.stack.extend(args);
+            self.stack.extend(sizes);
+            self.stack.resize(base + instance.slots, Value::Index(0));
+            self.base = base;
+            let value = self.run(&instance.code);
+            self.base = outer;
+            self.stack.truncate(base);
+            match self.next_call.take() {
+                Some(next) => call = next,
+                None => return value,
+            }
+        }
     }
 
     /// The first index that a range check refuses, and its bound; a check goes through arrays and tuples.
@@ -336,6 +422,26 @@ impl<'c> Machine<'c> {
         Ok(acc)
     }
 
+    fn steps(&mut self, steps: &While) -> Run<V> {
+        let mut state = self.run(&steps.init)?;
+        let shape = if steps.shaped { state.shape() } else { Shape::Unknown };
+        loop {
+            self.set(steps.state, state);
+            let step = self.run(&steps.body)?;
+            let [goes_on, next] = step.items() else { return defect(steps.span) };
+            state = next.clone();
+            if steps.shaped && !state.has_shape(&shape) {
+                let message = format!("the parameters have shape {} in the next call, {shape} in this one", state.shape());
+                return fail(Status::Shape, steps.span, message);
+            }
+            match goes_on.as_bool() {
+                Some(true) => {}
+                Some(false) => return Ok(state),
+                None => return defect(steps.span),
+            }
+        }
+    }
+
     fn get(&mut self, array: &Code, index: &Code, span: Span) -> Run<V> {
         // a variable's array is read in place: cloning it would cost as much as the read
         let held = match array {
@@ -366,6 +472,7 @@ impl<'c> Machine<'c> {
             }
             (_, [x]) => {
                 let x = self.run(x)?;
+                self.defined(prim, &[&x], span)?;
                 match self.prim1(prim, &x) {
                     Some(value) => Ok(value),
                     None => match (prim, &x) {
@@ -378,6 +485,7 @@ impl<'c> Machine<'c> {
             }
             (_, [x, y]) => {
                 let (x, y) = (self.run(x)?, self.run(y)?);
+                self.defined(prim, &[&x, &y], span)?;
                 match self.prim2(prim, &x, &y) {
                     Some(value) => Ok(value),
                     None => match (prim, &y) {
@@ -395,7 +503,10 @@ impl<'c> Machine<'c> {
     fn prim1(&mut self, prim: Prim, x: &V) -> Option<V> {
         match (prim, x) {
             (Prim::Not, Value::Bool(x)) => Some(Value::Bool(!x)),
-            (Prim::ToDouble, Value::Index(x)) => Some(Value::Double(Number::Plain(self.arithmetic.trace.meet(*x as f64)))),
+            (Prim::ToDouble, Value::Index(x)) => {
+                let number = self.arithmetic.trace.meet(*x as f64);
+                Some(self.constant(number))
+            }
             (Prim::ToIndex, Value::Double(x)) => real::to_index(x.value()).map(Value::Index),
             (_, Value::Double(x)) => self.arithmetic.unary(prim, x).map(Value::Double),
             (_, Value::Index(x)) => real::index(prim, *x, 0).map(Value::Index),

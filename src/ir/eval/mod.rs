@@ -14,6 +14,7 @@ mod duals;
 mod entry;
 mod machine;
 mod number;
+mod partial;
 pub mod real;
 mod record;
 mod reverse;
@@ -73,6 +74,8 @@ pub enum ErrorKind {
     Status(Status),
     /// No such entry, or arguments whose number or types are not the entry's.
     Argument,
+    /// No value in the partial meaning.
+    Undefined,
     /// An array of more elements than memory can hold.
     TooLarge,
     /// The program is not well-formed: a defect of the compiler.
@@ -88,7 +91,7 @@ impl RuntimeError {
     pub fn status(&self) -> Option<Status> {
         match self.kind {
             ErrorKind::Status(status) => Some(status),
-            ErrorKind::Argument | ErrorKind::TooLarge | ErrorKind::Internal => None,
+            ErrorKind::Undefined | ErrorKind::Argument | ErrorKind::TooLarge | ErrorKind::Internal => None,
         }
     }
 }
@@ -111,6 +114,11 @@ pub fn eval(program: &Program, entry: &str, args: Vec<Value>) -> Result<Outcome,
 /// The same, its `vjp`s in this way.
 pub fn eval_by(program: &Program, entry: &str, args: Vec<Value>, reverse: Reverse) -> Result<Outcome, RuntimeError> {
     with_distinct(program, |program| entry::run(program, entry, &args, reverse))
+}
+
+/// The same in the partial meaning of 005: an error where the program is not smooth ([`partial`]).
+pub fn eval_partial(program: &Program, entry: &str, args: Vec<Value>, reverse: Reverse) -> Result<Outcome, RuntimeError> {
+    with_distinct(program, |program| entry::run_partial(program, entry, &args, reverse))
 }
 
 /// The record of the same run: what is done with Doubles.

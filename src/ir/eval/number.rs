@@ -85,6 +85,24 @@ impl Number {
         }
     }
 
+    /// The number without what derivative forms gave it: plain, or with its place in the record or its identity.
+    pub fn innermost(&self) -> &Number {
+        match self {
+            Number::Dual(dual) => dual.primal.innermost(),
+            Number::Taped(taped) if taped.tag > 0 => taped.primal.innermost(),
+            Plain(_) | Number::Taped(_) => self,
+        }
+    }
+
+    /// The number with another in the place of its innermost one.
+    pub fn with_primal(&self, f: &mut dyn FnMut(&Number) -> Number) -> Number {
+        match self {
+            Number::Dual(dual) => Number::dual(dual.tag, dual.primal.with_primal(f), dual.tangent.clone()),
+            Number::Taped(taped) if taped.tag > 0 => Number::taped(taped.tag, taped.place, taped.primal.with_primal(f)),
+            Plain(_) | Number::Taped(_) => f(self),
+        }
+    }
+
     fn tag(&self) -> Option<u32> {
         match self {
             Plain(_) => None,

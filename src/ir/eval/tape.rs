@@ -11,6 +11,8 @@
 
 use super::machine::V;
 use super::number::{Arithmetic, Number};
+use super::partial::Identities;
+use super::real;
 use super::record::Record;
 use super::value::Value;
 use crate::ir::prim::Prim;
@@ -24,6 +26,8 @@ pub const MOST: usize = 1 << 24;
 pub struct Tapes {
     open: Vec<Option<Tape>>,
     pub record: Option<Record>,
+    /// Of the partial meaning, whose numbers have the tag 0 too.
+    pub identities: Option<Identities>,
 }
 
 /// Its first places are the Doubles of the point.
@@ -40,16 +44,20 @@ type Parts = [Option<(u32, Number)>; 2];
 impl Tapes {
     /// The tag that an operation belongs to whose operands' largest tag is this; `None` for one that is only computed.
     pub fn top(&self, operands: Option<u32>) -> Option<u32> {
-        operands.or(self.record.as_ref().map(|_| 0))
+        operands.or((self.record.is_some() || self.identities.is_some()).then_some(0))
     }
 
     /// Whether numbers of the tag stand on a tape.
     pub fn has(&self, tag: u32) -> bool {
-        self.records(tag) || self.open.get(tag as usize).is_some_and(Option::is_some)
+        self.records(tag) || self.identifies(tag) || self.open.get(tag as usize).is_some_and(Option::is_some)
     }
 
     fn records(&self, tag: u32) -> bool {
         tag == 0 && self.record.is_some()
+    }
+
+    fn identifies(&self, tag: u32) -> bool {
+        tag == 0 && self.identities.is_some()
     }
 
     /// Begins a tape, with the Doubles of the point.
@@ -138,6 +146,9 @@ impl Arithmetic {
         if self.tapes.records(tag) {
             return self.recorded_unary(prim, x);
         }
+        if self.tapes.identifies(tag) {
+            return self.identified(prim, &[x], real::unary(prim, x.value()));
+        }
         let (primal, place) = x.place(tag);
         let r = self.unary(prim, primal)?;
         let Some(slope) = self.unary_tangent(prim, primal, &r, &ONE)? else { return Some(r) };
@@ -147,6 +158,9 @@ impl Arithmetic {
     pub fn taped_binary(&mut self, tag: u32, prim: Prim, x: &Number, y: &Number) -> Option<Number> {
         if self.tapes.records(tag) {
             return self.recorded_binary(prim, x, y);
+        }
+        if self.tapes.identifies(tag) {
+            return self.identified(prim, &[x, y], real::binary(prim, x.value(), y.value()));
         }
         let ((x, mut first), (y, mut second)) = (x.place(tag), y.place(tag));
         let r = self.binary(prim, x, y)?;
@@ -168,6 +182,10 @@ impl Arithmetic {
     pub fn taped_polygamma(&mut self, tag: u32, k: i64, x: &Number) -> Number {
         if self.tapes.records(tag) {
             return self.recorded_polygamma(k, x);
+        }
+        if self.tapes.identifies(tag) {
+            let value = real::polygamma(k, x.value());
+            return self.identified(Prim::Polygamma, &[&Number::Plain(k as f64), x], Some(value)).unwrap_or(Number::Plain(value));
         }
         let (primal, place) = x.place(tag);
         let r = self.polygamma(k, primal);

@@ -59,6 +59,15 @@ impl<'p> Machine<'p> {
             Stmt::Assign { place: Place::Element { base, offset }, value } => self.store(frame, *base, offset.as_ref(), value)?,
             Stmt::Update { base, offset, value } => self.store(frame, *base, Some(offset), value)?,
             Stmt::For { i, count, body, lanes, .. } => return self.repeat(frame, *i, count, body, lanes),
+            Stmt::While { cond, body } => {
+                while self.bool(frame, cond)? {
+                    self.step()?;
+                    let flow = self.block(frame, body)?;
+                    if !matches!(flow, Flow::Next) {
+                        return Ok(flow);
+                    }
+                }
+            }
             Stmt::Share(share) => return self.share(frame, share),
             Stmt::If { cond, then, otherwise } => {
                 let chosen = if self.bool(frame, cond)? { then } else { otherwise };

@@ -174,6 +174,7 @@ impl Group<'_> {
                 }
                 Stmt::Scope(body) => self.block(body, column, own)?,
                 Stmt::Point { .. }
+                | Stmt::While { .. }
                 | Stmt::Share(_)
                 | Stmt::Fail { .. }
                 | Stmt::NoRoom { .. }

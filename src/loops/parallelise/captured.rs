@@ -108,7 +108,8 @@ impl Uses<'_> {
                     self.written.extend(tiles.tiles.iter().map(|tile| tile.base));
                 }
             }
-            Stmt::If { cond, .. } | Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => self.value(cond),
+            Stmt::If { cond, .. } | Stmt::While { cond, .. } => self.value(cond),
+            Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => self.value(cond),
             Stmt::Room(room) => {
                 self.declared.insert(room.id);
                 room.counts.iter().for_each(|count| self.value(count));

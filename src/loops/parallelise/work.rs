@@ -145,6 +145,8 @@ impl<'a> Estimate<'a> {
             Stmt::Assign { place: Place::Local(_), value } => Work::of(of_value(value)),
             Stmt::Assign { place: Place::Element { .. }, value } | Stmt::Update { value, .. } => Work::of(1.0 + of_value(value)),
             Stmt::For { count, body, .. } => self.repeat(count, self.block(body)),
+            // an iteration of it: nobody knows more
+            Stmt::While { body, .. } => self.block(body),
             Stmt::If { cond, then, otherwise } => {
                 let mut work = Work::of(of_value(cond));
                 work.add(self.block(then));

@@ -44,10 +44,14 @@ impl Parser<'_> {
     pub fn stmt(&mut self) -> Parsed<Stmt> {
         // a name that is a word of the language has a number, so what begins a statement decides
         let word = self.peek_word().unwrap_or_default().to_string();
-        if matches!(word.as_str(), "for" | "share" | "if" | "scope") {
+        if matches!(word.as_str(), "for" | "while" | "share" | "if" | "scope") {
             self.at += 1;
             return match word.as_str() {
                 "for" => self.repeat(),
+                "while" => {
+                    let (cond, _) = self.value()?;
+                    Ok(Stmt::While { cond, body: self.braces()? })
+                }
                 "share" => self.share(),
                 "if" => self.branch(),
                 _ => Ok(Stmt::Scope(self.braces()?)),

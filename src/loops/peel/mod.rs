@@ -246,6 +246,7 @@ fn is_plain(block: &[Stmt]) -> bool {
         Stmt::If { cond, then, otherwise } => is_plain_value(cond) && is_plain(then) && is_plain(otherwise),
         Stmt::For { count, body, lanes: Lanes::One, .. } => is_plain_value(count) && is_plain(body),
         Stmt::For { .. }
+        | Stmt::While { .. }
         | Stmt::Update { .. }
         | Stmt::Point { .. }
         | Stmt::Share(_)

@@ -48,6 +48,7 @@ impl Printer<'_> {
                 self.line(&format!("update {} = {}", self.element(*base, Some(offset)), self.value(value, OPEN)));
             }
             Stmt::For { .. } => self.repeat(stmt),
+            Stmt::While { cond, body } => self.nested(&format!("while {}", self.value(cond, OPEN)), body),
             Stmt::Share(share) => self.share(share),
             Stmt::If { cond, then, otherwise } => {
                 self.open(&format!("if {}", self.value(cond, OPEN)));

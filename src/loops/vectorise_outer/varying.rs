@@ -118,6 +118,7 @@ impl Varying<'_> {
             }
             Stmt::Rotate(_) => (!apart).then_some(())?,
             Stmt::Point { .. } | Stmt::Invoke(_) | Stmt::Share(_) | Stmt::NoRoom { .. } | Stmt::Return(_) => return None,
+            Stmt::While { .. } => return None,
         }
         Some(())
     }

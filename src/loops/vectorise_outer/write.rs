@@ -199,6 +199,7 @@ impl<'a> Writer<'a> {
                 run.body.push(Stmt::If { cond, then, otherwise });
             }
             Stmt::For { .. }
+            | Stmt::While { .. }
             | Stmt::Share(_)
             | Stmt::Fail { .. }
             | Stmt::NoRoom { .. }

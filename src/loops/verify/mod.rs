@@ -145,6 +145,12 @@ impl<'a> Verifier<'a> {
                 }
                 self.repeat(*i, count, body, lanes)
             }
+            Stmt::While { cond, body } => {
+                self.value(cond, Elem::Bool)?;
+                self.memory.enter(false);
+                self.block(body)?;
+                self.memory.leave().map_err(|id| format!("`{}` is read and nothing was written to it", self.name(id)))
+            }
             Stmt::Share(share) => self.share(share),
             Stmt::If { cond, then, otherwise } => {
                 self.value(cond, Elem::Bool)?;
@@ -216,6 +222,10 @@ impl<'a> Verifier<'a> {
         }
         self.scopes.declare(room.id)?;
         self.memory.made(room.id, self.scopes.depth());
+        // an array without elements has all of them
+        if room.dims.iter().any(|size| size.as_constant() == Some(0)) {
+            self.memory.given(room.id);
+        }
         Ok(())
     }
 

@@ -30,6 +30,8 @@ impl Facts {
             // elements of one shape are so in any order
             Term::Build { n, body, .. } => !body.ty().has_array() && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
             Term::Fold { n, acc, .. } => !acc.ty().has_array() && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
+            // it may not end
+            Term::While { .. } => false,
             Term::Array(items) => items.len() < 2 || !items.iter().any(|item| item.ty().has_array()),
             Term::Var(_)
             | Term::Double(_)

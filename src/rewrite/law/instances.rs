@@ -5,7 +5,10 @@
 //!
 //!     e * 1 -> e   gives   (sin x + v[k]) * 1.0
 
-use super::{Binding, Condition, Law, Pattern};
+use super::Law;
+use super::build::Building;
+use super::condition::{Condition, Test};
+use super::pattern::{Binding, Pattern, Stands};
 use crate::ir::prim::Kind;
 use crate::ir::{Expr, Size, Type};
 use crate::rewrite::generate::Generator;
@@ -23,10 +26,10 @@ impl Law {
 
     fn try_instance(&self, g: &mut Generator) -> Option<Expr> {
         let equation = self.equations.get(g.below(self.equations.len().max(1)))?;
-        let mut binding = Vec::new();
+        let mut binding = Binding::default();
         let ty = if equation.left.is_boolean() { Type::Bool } else { [Type::Double, Type::INDEX][g.below(2)].clone() };
         let asks =
-            |name: &str, wanted: Condition| equation.conditions.iter().any(|(condition, meta, _)| *condition == wanted && meta == name);
+            |name: &str, wanted: Condition| equation.conditions.iter().any(|side| side.test == Test::Is(wanted) && side.meta == name);
         equation.left.fill(
             &ty,
             &mut |name, ty, g| match ty {
@@ -38,7 +41,7 @@ impl Law {
             &mut binding,
             g,
         );
-        equation.left.build(&binding, &ty, &mut Vec::new())
+        Building::new(&binding).term(&equation.left, &ty)
     }
 }
 
@@ -55,7 +58,12 @@ impl Pattern {
             | Pattern::Bool(_)
             | Pattern::Get(_)
             | Pattern::Length(_)
-            | Pattern::Tuple(_) => false,
+            | Pattern::Tuple(_)
+            | Pattern::Applied(..)
+            | Pattern::Bound(_)
+            | Pattern::Let(..)
+            | Pattern::Build(..)
+            | Pattern::Fold(..) => false,
         }
     }
 
@@ -69,11 +77,13 @@ impl Pattern {
     ) {
         match self {
             Pattern::Meta(name) => {
-                if !binding.iter().any(|(other, _)| other == name) {
+                if binding.get(name).is_none() {
                     let term = choose(name, ty, g);
-                    binding.push((name, term));
+                    binding.metas.push((name, Stands { params: Vec::new(), term }));
                 }
             }
+            // no law of the tables binds variables
+            Pattern::Applied(..) | Pattern::Bound(_) | Pattern::Let(..) | Pattern::Build(..) | Pattern::Fold(..) => {}
             Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => {}
             Pattern::Prim(prim, parts) => {
                 let operand = match prim.row().kind {

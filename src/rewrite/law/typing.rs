@@ -1,7 +1,8 @@
 //! The types of a law: a law whose sides cannot have one type never fires, and is refused where it is written.
 //!
-//! In: the trees of both sides, and the conditions. Out: nothing, or a diagnostic E0130 at the place where two types
-//! disagree. A metavariable has one type in the whole law; an integer literal is a Double or an Index.
+//! In: the trees of both sides, and the conditions. Out: nothing, or a diagnostic: E0119 where the sides differ in type, E0130 at
+//! a part or a condition that no term meets. A metavariable has one type in the whole law; an integer literal is a Double or an
+//! Index.
 //!
 //!     a + true -> a          `true` is a Bool, where a Double or Index is wanted
 //!     a < b -> a - b         this side is a Double or Index, and the other a Bool
@@ -10,9 +11,9 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::Prim;
 use crate::ir::prim::Kind;
 use crate::source::Span;
-use crate::syntax::ast::{Expr, ExprKind, UnOp};
+use crate::syntax::ast::{Expr, ExprKind, Pattern, PatternKind, UnOp};
 
-use super::Condition;
+use super::condition::{Condition, Side as Asked, Test};
 use super::parse::Side;
 
 /// What is known of a type.
@@ -47,15 +48,21 @@ const ALL: Scalars = [true, true, true];
 struct Types<'a> {
     known: Vec<Type>,
     metas: Vec<(&'a str, Id)>,
+    /// Metavariables that are applied: the types of what they take, and of what they give.
+    functions: Vec<(&'a str, Vec<Id>, Id)>,
+    /// The variables in scope, the innermost last.
+    scope: Vec<(&'a str, Id)>,
 }
 
 /// That the sides and conditions of a law can have types.
-pub fn check(left: &Side, right: &Side, conditions: &[(Condition, String, Span)]) -> Result<(), Diagnostic> {
+pub fn check(left: &Side, right: &Side, conditions: &[(Asked, Span)]) -> Result<(), Diagnostic> {
     let mut types = Types::default();
     let of_left = types.of(&left.tree).map_err(|problem| left.moved(problem))?;
-    for (condition, meta, span) in conditions {
+    for (Asked { test, meta, .. }, span) in conditions {
+        let Test::Is(condition) = test else { continue };
         let Some(wanted) = condition.types() else { continue };
-        let of_meta = types.meta(meta);
+        let of_meta = types.functions.iter().find(|(name, ..)| name == meta).map(|(.., result)| *result);
+        let of_meta = of_meta.unwrap_or_else(|| types.meta(meta));
         let found = types.name(of_meta);
         let wanted_id = types.add(Type::Scalar(wanted));
         if !types.unify(of_meta, wanted_id) {
@@ -70,7 +77,7 @@ pub fn check(left: &Side, right: &Side, conditions: &[(Condition, String, Span)]
     }
     let message = format!("this side of the law is {found}, and the other is {wanted}");
     let problem =
-        Diagnostic::error("E0130", right.place(right.tree.span), message).label(left.place(left.tree.span), format!("this is {wanted}"));
+        Diagnostic::error("E0119", right.place(right.tree.span), message).label(left.place(left.tree.span), format!("this is {wanted}"));
     Err(problem.help("a law says that two terms are equal: give both sides one type"))
 }
 
@@ -179,7 +186,10 @@ impl<'a> Types<'a> {
     /// The type of a side, or of a part of one.
     fn of(&mut self, tree: &'a Expr) -> Result<Id, Diagnostic> {
         Ok(match &tree.kind {
-            ExprKind::Var(name) => self.meta(name),
+            ExprKind::Var(name) => match self.scope.iter().rev().find(|(known, _)| **known == **name) {
+                Some((_, id)) => *id,
+                None => self.meta(name),
+            },
             ExprKind::Int(..) => self.add(Type::Scalar(NUMBER)),
             ExprKind::Double(_) => self.add(Type::Scalar(DOUBLE)),
             ExprKind::Bool(_) => self.add(Type::Scalar(BOOL)),
@@ -209,30 +219,91 @@ impl<'a> Types<'a> {
                     _ => None,
                 };
                 let args: Vec<&Expr> = args.iter().collect();
-                match (prim, args.as_slice()) {
-                    (Some(prim), args) => self.prim(prim, args)?,
-                    // a law applies nothing else
-                    (None, args) => {
-                        for array in args {
-                            let element = self.add(Type::Any);
-                            let (wanted, found) = (self.add(Type::Array(element)), self.of(array)?);
-                            self.one(wanted, found, array)?;
-                        }
+                let name = if let ExprKind::Var(name) = &function.kind { &**name } else { "" };
+                match (prim, name, args.as_slice()) {
+                    (Some(prim), _, args) => self.prim(prim, args)?,
+                    (None, "length", [array]) => {
+                        let element = self.add(Type::Any);
+                        let (wanted, found) = (self.add(Type::Array(element)), self.of(array)?);
+                        self.one(wanted, found, array)?;
                         self.add(Type::Scalar(INDEX))
                     }
+                    (None, "build", [n, body]) => {
+                        self.is(n, INDEX)?;
+                        let index = self.add(Type::Scalar(INDEX));
+                        let element = self.function(body, &[index])?;
+                        self.add(Type::Array(element))
+                    }
+                    (None, "ifold", [step, init, n]) => {
+                        let state = self.of(init)?;
+                        self.is(n, INDEX)?;
+                        let index = self.add(Type::Scalar(INDEX));
+                        let next = self.function(step, &[state, index])?;
+                        self.one(state, next, step)?;
+                        state
+                    }
+                    (None, name, args) => {
+                        let (params, result) = self.applied(name, args.len());
+                        for (param, arg) in params.into_iter().zip(args) {
+                            let found = self.of(arg)?;
+                            self.one(param, found, arg)?;
+                        }
+                        result
+                    }
                 }
+            }
+            ExprKind::Let(name, value, body) => {
+                let value = self.of(value)?;
+                self.within(std::slice::from_ref(name), &[value], body)?
             }
             // no part of a law
             ExprKind::Operator(_)
             | ExprKind::Fun(..)
-            | ExprKind::Let(..)
             | ExprKind::LetFun(..)
             | ExprKind::Slice(..)
             | ExprKind::Array(_)
             | ExprKind::Field(..)
             | ExprKind::Record(..)
+            | ExprKind::Match(..)
             | ExprKind::Deriv(..) => self.add(Type::Any),
         })
+    }
+
+    /// What a metavariable takes and gives that is applied to so many terms.
+    fn applied(&mut self, name: &'a str, arity: usize) -> (Vec<Id>, Id) {
+        if let Some((_, params, result)) = self.functions.iter().find(|(known, ..)| *known == name) {
+            return (params.clone(), *result);
+        }
+        let params: Vec<Id> = (0..arity).map(|_| self.add(Type::Any)).collect();
+        let result = self.add(Type::Any);
+        self.functions.push((name, params.clone(), result));
+        (params, result)
+    }
+
+    /// The type that a loop's function gives for parameters of these types.
+    fn function(&mut self, tree: &'a Expr, given: &[Id]) -> Result<Id, Diagnostic> {
+        if let ExprKind::Fun(params, body) = &tree.kind {
+            return self.within(params, given, body);
+        }
+        let ExprKind::Var(name) = &tree.kind else { return Ok(self.add(Type::Any)) };
+        let (params, result) = self.applied(name, given.len());
+        for (param, given) in params.into_iter().zip(given) {
+            self.one(*given, param, tree)?;
+        }
+        Ok(result)
+    }
+
+    /// The type of a part in which variables of these types are bound.
+    fn within(&mut self, names: &'a [Pattern], given: &[Id], body: &'a Expr) -> Result<Id, Diagnostic> {
+        let outside = self.scope.len();
+        for (name, ty) in names.iter().zip(given) {
+            if let PatternKind::Var(name) = &name.kind {
+                self.scope.push((name, *ty));
+            }
+        }
+        let found = self.of(body);
+        self.scope.truncate(outside);
+        found
     }
 
     /// That a part has one of these types.

@@ -161,6 +161,7 @@ fn elements(expr: &Expr, x: &Var, depth: usize, arrays: &[Var], used: &mut [bool
         | Term::If(..)
         | Term::Build { .. }
         | Term::Fold { .. }
+        | Term::While { .. }
         | Term::Dim(..)
         | Term::Tuple(_)
         | Term::Array(_)

@@ -86,6 +86,7 @@ pub fn component(expr: &Expr, k: usize) -> Option<Expr> {
         | Term::Bool(_)
         | Term::Prim(..)
         | Term::Build { .. }
+        | Term::While { .. }
         | Term::Get(..)
         | Term::Dim(..)
         | Term::Array(_)

@@ -153,6 +153,7 @@ fn fuses(value: &Expr, uses: Use) -> bool {
         | Term::Let(..)
         | Term::If(..)
         | Term::Fold { .. }
+        | Term::While { .. }
         | Term::Get(..)
         | Term::Dim(..)
         | Term::Tuple(_)
@@ -284,7 +285,7 @@ fn strip(expr: &Expr, prefixes: &mut Vec<Prefix>) -> Expr {
 /// Which subterms, in evaluation order, are always evaluated, outside of what the term binds.
 pub fn strict_operands(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
     let first = match expr.term() {
-        Term::Prim(Prim::And | Prim::Or, _) | Term::If(..) | Term::Build { .. } | Term::Check { .. } => 1,
+        Term::Prim(Prim::And | Prim::Or, _) | Term::If(..) | Term::Build { .. } | Term::While { .. } | Term::Check { .. } => 1,
         Term::Fold { .. } => 2,
         // let-flatten
         Term::Let(..) | Term::Dual { .. } | Term::Vjp { .. } => 0,

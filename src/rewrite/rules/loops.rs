@@ -16,7 +16,8 @@ use super::rules;
 
 rules! {
     "fold-zero" ["001 Fig. 8f"]    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
-    "fold-unroll" ["001 Fig. 8f"]  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1" if ["few steps and a small f"] => fold_unroll;
+    "fold-unroll" ["001 Fig. 8f"]  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1; ifold f z (n + 1) -> f (ifold f z n) n where n is the same in all enclosing loops"
+        if ["few steps and a small f", "0 <= n"] => fold_unroll;
     "fold-id" ["001 Fig. 8f"]      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else the check stays"] => fold_id;
     "fold-final"   Loop Normalisation @ Fold: "ifold (fun a i -> e) z n -> if 0 < n then (let i = n - 1 in e) else z"
         if ["a is not free in e", "0 <= n, else the check stays"] => fold_final;
@@ -78,15 +79,37 @@ fn fold_zero(expr: &Expr, _: &Facts) -> Option<Expr> {
 
 fn fold_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let fold = fold(expr)?;
-    let Term::Index(n) = fold.n.term() else { return None };
-    if *n < 1 {
+    let (steps, last) = last_step(fold.n)?;
+    // a triangle of steps stays one loop nest
+    if facts.level(fold.n) > 0 {
         return None;
     }
-    facts.require("few steps and a small f", *n <= UNROLLED_STEPS && fold.body.node_count() <= UNROLLED_NODES, fold.n)?;
-    let last = Expr::index(n - 1);
-    let before = freshen(&Expr::fold_with(last.clone(), fold.acc.clone(), fold.i.clone(), fold.body.clone(), fold.init.clone()));
+    facts.require("few steps and a small f", steps <= UNROLLED_STEPS && fold.body.node_count() <= UNROLLED_NODES, fold.n)?;
+    let is_there = Size::try_of_expr(&last).is_some_and(|last| facts.non_negative(&last));
+    facts.require("0 <= n", is_there, fold.n)?;
+    let i = fold.i.retyped(Type::Index(Some(Size::of_expr(&last))));
+    let body = substitute(fold.body, &[(fold.i.clone(), Expr::var(&i))]);
+    let before = freshen(&Expr::fold_with(last.clone(), fold.acc.clone(), i, body, fold.init.clone()));
     let step = substitute(fold.body, &[(fold.i.clone(), last)]);
     Some(Expr::let_(fold.acc.clone(), before, step))
+}
+
+/// How many steps a count says in digits, alone or beside a term, and one less than the count.
+fn last_step(n: &Expr) -> Option<(i64, Expr)> {
+    match n.term() {
+        Term::Index(n) if *n >= 1 => Some((*n, Expr::index(n - 1))),
+        Term::Prim(Prim::Add, args) => {
+            let [a, b] = args.as_slice() else { return None };
+            let (rest, steps) = match (a.term(), b.term()) {
+                (_, Term::Index(steps)) => (a, *steps),
+                (Term::Index(steps), _) => (b, *steps),
+                _ => return None,
+            };
+            let last = if steps == 1 { freshen(rest) } else { Expr::prim(Prim::Add, vec![freshen(rest), Expr::index(steps - 1)]) };
+            (steps >= 1).then_some((steps, last))
+        }
+        _ => None,
+    }
 }
 
 fn fold_id(expr: &Expr, facts: &Facts) -> Option<Expr> {

@@ -2,7 +2,7 @@
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
 //! `loops` (f), `fission` (g). Code motion: `motion`, `window` (of conditional terms), `absorb` (into an array's elements).
-//! Sharing: `share`
+//! Sharing: `anf` (A-normal form), `share`
 //! (common subexpressions), `reuse` (of array elements), `merge` (conditionals). Fusion: `gather` (sums), `consume` (an array with its
 //! sums). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (conditional terms), `few` (sparse terms),
 //! `last` (the last
@@ -17,6 +17,7 @@ use super::rule::Rule;
 
 pub mod absorb;
 pub mod algebra;
+pub mod anf;
 pub mod arrays;
 pub mod branch;
 pub mod collect;
@@ -50,8 +51,9 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 27] = [
+    let parts: [&LazyLock<Vec<Rule>>; 28] = [
         &lambda::RULES,
+        &anf::RULES,
         &ring::RULES,
         &algebra::RULES,
         &fusion::RULES,

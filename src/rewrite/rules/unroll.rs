@@ -137,6 +137,7 @@ fn as_tuples(expr: &Expr) -> Option<Expr> {
         | Term::Bool(_)
         | Term::Prim(..)
         | Term::Build { .. }
+        | Term::While { .. }
         | Term::Get(..)
         | Term::Dim(..)
         | Term::Array(_)

@@ -19,13 +19,12 @@ fn expected_and_found() {
     says("let f x x + 1", "E0101 [+]: expected `:`, `=` or a parameter, found `+`");
     says("let f = f 1 fun x -> x", "E0101 [fun]: expected an operator or the end of the expression, found `fun`");
     says("let f (x: ) = x", "E0101 [)]: expected a type, found `)`");
-    says("let f (x y) = x", "E0101 [y]: expected `)`, `,` or `:`, found `y`");
+    says("let f (x y) = x", "E0101 [y]: expected the end of the pattern, found another one behind it");
     says("let = 3", "E0101 [=]: expected a name, found `=`");
     says("let f = if a b else c", "E0101 [else]: expected `if … then` before `else`");
     says("let f = fun x x", "E0101 []: expected `->` or a parameter, found the end of the declaration");
     says("let f = fun -> x", "E0101 [->]: expected a parameter, found `->`");
     says("let f = a b: c", "E0101 [:]: expected an operator or the end of the expression, found `:`");
-    says("let f = ()", "E0115 [()]: there is no `()`");
     says("let f = a,", "E0101 []: expected an expression, found the end of the declaration");
     says("let f = a = = b", "E0101 [=]: expected an expression, found `=`");
     says("let a, b = c", "E0101 [,]: expected `:`, `=` or a parameter, found `,`");
@@ -79,14 +78,17 @@ fn lines_and_columns() {
 fn words() {
     says("let in = 3", "E0107 [in]: `in` is a reserved word");
     says("let f (of: Double) = 1", "E0107 [of]: `of` is a reserved word");
-    says("let f = match x", "E0107 [match]: `match` is a reserved word");
-    says("let rec f x = f x", "E0108 [rec]: recursion is not supported");
+    says("let f = match x", "E0101 []: expected `with`, found the end of the declaration");
+    says("let f = type x", "E0107 [type]: `type` is a reserved word");
+    says("let rec f x = f x", "E0108 [x]: a parameter of a recursive function has no type");
+    says("let rec f (x: Double) decreases x : Double = x", "E0108 [x]: `x` is no parameter of type Index");
+    says("let f x = x\nand g x = x", "E0108 [and]: no `let rec` stands before this `and`");
     says("let f = else", "E0101 [else]: expected `if … then` before `else`");
     says("let f = a @@ b", "E0105 [@@]: expected a name, a number or an operator, found `@@`");
     says("let f = x.5 + 1", "E0106 [.5]: expected a blank before `.5`");
     says("let f = 2x + 1e", "E0106 [2x]: expected a number, found `2x`\nE0106 [1e]: expected a number, found `1e`");
     says("let f = 1e999", "E0106 [1e999]: `1e999` does not fit a Double");
-    says("let f = a | b", "E0115 [|]: there is no `|`");
+    says("let f = a | b", "E0101 [|]: expected `match … with` before `|`");
     says("let f = é", "E0105 [é]: expected a name, a number or an operator, found `é`");
     says("open \"abc\nlet f = 1", "E0104 [\"abc]: expected `\"`, found the end of the line");
     says("let f = 1 (* a (* b *)", "E0104 [(*]: expected `*)`, found the end of the file");

@@ -50,6 +50,10 @@ pub fn pattern(pattern_: &Pattern) -> String {
         PatternKind::Typed(inner, annotation) => {
             format!("({}: {})", pattern(inner), ty(annotation))
         }
+        PatternKind::Case(name, None) => format!("<{}>", name.text),
+        PatternKind::Case(name, Some(data)) => format!("<{} {}>", name.text, pattern(data)),
+        PatternKind::Int(value) => value.to_string(),
+        PatternKind::Bool(value) => value.to_string(),
     }
 }
 
@@ -139,6 +143,9 @@ pub fn expr(tree: &Expr) -> String {
         ExprKind::Record(base, fields) => {
             let base = base.as_ref().map_or(String::new(), |base| format!("{} with ", expr(base)));
             format!("{{{base}{}}}", join(fields, |(name, value)| format!("{} = {}", name.text, expr(value)), "; "))
+        }
+        ExprKind::Match(e, rows) => {
+            format!("(match {} {})", expr(e), join(rows, |row| format!("| {} -> {}", pattern(&row.pattern), expr(&row.body)), " "))
         }
         ExprKind::Deriv(e, x) => format!("(deriv {} {})", expr(e), x.text),
     }

@@ -216,6 +216,7 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let (a, b) = (part(g), part(g));
             prim([Prim::Add, Prim::Mul, Prim::Lt][g.below(3)], a, b)
         }
+        "anf" => prim(Prim::Mul, g.double(2), g.double(1)),
         "common" => {
             let (a, b) = (g.double(2), g.double(1));
             let again = crate::ir::subst::freshen(&a);

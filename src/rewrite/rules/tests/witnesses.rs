@@ -276,6 +276,7 @@ pub const ROWS: &[Row] = &[
     row("fold-to-tuple", "s is only indexed by literals", Scope, "ifold (fun s i -> [s[i % 2], s[0] * x]) [x, y] n"),
     // 8f
     by("fold-unroll", "few steps and a small f", Size, "repeat (topdown fold-unroll)", "ifold (fun s i -> s * x + y) z 40"),
+    row("fold-unroll", "0 <= n", Wrong, "ifold (fun s i -> s * x + y) x (k + 1)"),
     random("fold-id", CHECKED, Lost),
     row("fold-final", "a is not free in e", Scope, "ifold (fun s i -> s + x) y 9"),
     random("fold-final", CHECKED, Lost),

@@ -195,7 +195,8 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "fold-zero" => loop_of(g, Expr::index(0), |g| g.double(2)),
         "fold-unroll" => {
-            let n = Expr::index(g.below(5) as i64);
+            let literal = Expr::index(g.below(5) as i64);
+            let n = if g.below(2) == 0 { literal } else { prim(Prim::Add, g.count(), literal) };
             loop_of(g, n, |g| g.double(2))
         }
         "fold-id" | "fold-final" | "fold-one-hot" | "sum-one-hot" | "fold-unswitch" => {

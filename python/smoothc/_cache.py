@@ -1,0 +1,106 @@
+"""Compiled libraries, kept between runs.
+
+In: a program, options, and what makes a library. Out: the folder with the library and its manifest, made where it is not there yet.
+
+A library is found by everything that it depends on: the text of the program and of the files that it opens, the options, the smoothc command, the C
+compiler and its flags, and the machine: another machine that shares the folder has libraries of its own. It is made in a folder of another name,
+which is then renamed, so that two processes may do so at once: the first one's stays.
+
+The folder is SMOOTHC_CACHE, else ``smoothc`` in the user's folder for caches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Callable
+
+from ._runtime import machine
+
+LIBRARY = "library.so" if sys.platform not in ("win32", "darwin") else "library.dll" if sys.platform == "win32" else "library.dylib"
+MANIFEST = "manifest.json"
+
+
+def folder() -> Path:
+    """Where libraries are kept."""
+    named = os.environ.get("SMOOTHC_CACHE")
+    if named:
+        return Path(named)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "smoothc" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "smoothc"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "smoothc"
+
+
+def key(parts: Sequence[str]) -> str:
+    """One name for a list of texts."""
+    hasher = hashlib.sha256()
+    for part in parts:
+        text = part.encode("utf-8", errors="surrogateescape")
+        hasher.update(len(text).to_bytes(8, "little"))
+        hasher.update(text)
+    return hasher.hexdigest()[:32]
+
+
+def tools(command: str) -> list[str]:
+    """The compilers that make a library, and the machine that it is for."""
+    names = ("CC", "CFLAGS")
+    settings = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.split("_")[0] in names or name.split("_")[-1] in names]
+    return [_identity(command), _identity((os.environ.get("CC", "").split() or ["cc"])[0]), *settings, machine.describe()]
+
+
+def _identity(command: str) -> str:
+    """What changes when a program is replaced; nothing where it is missing, which its user says."""
+    found = shutil.which(command)
+    if found is None:
+        return command
+    status = os.stat(found)
+    return f"{os.path.realpath(found)} {status.st_size} {status.st_mtime_ns}"
+
+
+def find(parts: Sequence[str], base: Path, make: Callable[[Path], Sequence[str]]) -> Path:
+    """The folder of the library that ``parts`` decide; ``make`` fills a folder, and gives the files that the program opens from ``base``."""
+    root = folder()
+    first = key(parts)
+    opened = root / f"{first}.opened.json"
+    try:
+        kept = root / _second(first, base, json.loads(opened.read_text(encoding="utf-8")))
+        if (kept / LIBRARY).is_file() and (kept / MANIFEST).is_file():
+            return kept
+    except (OSError, ValueError):
+        pass
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=".making-", dir=root))
+    except OSError as problem:
+        raise OSError(f"compiled libraries cannot be kept in {root}: {problem}; set SMOOTHC_CACHE to a folder that may be written to") from problem
+    try:
+        names = list(make(made))
+        kept = root / _second(first, base, names)
+        try:
+            made.rename(kept)
+        except OSError:
+            # another process was first, or what was there is not whole
+            if not ((kept / LIBRARY).is_file() and (kept / MANIFEST).is_file()):
+                shutil.rmtree(kept, ignore_errors=True)
+                made.rename(kept)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=root, delete=False) as file:
+            json.dump(names, file)
+        os.replace(file.name, opened)
+        return kept
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _second(first: str, base: Path, names: Sequence[str]) -> str:
+    """The name of a folder: also by the texts of the files that the program opens."""
+    if not names:
+        return first
+    return key([first, *(text for name in names for text in (name, (base / name).read_text(encoding="utf-8", errors="surrogateescape")))])

@@ -1,0 +1,132 @@
+"""Runs the smoothc command.
+
+In: its words. Out: what it prints; a DiagnosticError with its diagnostics where it fails, a DiagnosticWarning for each warning.
+
+The command is the one that the environment variable SMOOTHC names, else the one that was installed with this package, else the one on the PATH.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_NAME = "smoothc" + (sysconfig.get_config_var("EXE") or "")
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One complaint of the compiler."""
+
+    code: str
+    """Such as ``E0201``; ``smoothc explain E0201`` prints its page."""
+    severity: str
+    """``error`` or ``warning``."""
+    message: str
+    help: str | None
+    file: str | None
+    line: int | None
+    column: int | None
+
+
+class DiagnosticError(Exception):
+    """The program is at fault, or a tool that is needed is missing: what the compiler says of it."""
+
+    diagnostics: list[Diagnostic]
+    status: int
+    """The exit status of smoothc: 1 the program, 2 the options, 3 a tool is missing."""
+    coloured: str
+    """The diagnostics as a terminal shows them."""
+
+    def __init__(self, diagnostics: list[Diagnostic], status: int, coloured: str) -> None:
+        self.diagnostics = diagnostics
+        self.status = status
+        self.coloured = coloured
+        super().__init__("\n" + _COLOUR.sub("", coloured).rstrip())
+
+    def __reduce__(self) -> tuple[type[DiagnosticError], tuple[list[Diagnostic], int, str]]:
+        return DiagnosticError, (self.diagnostics, self.status, self.coloured)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show: the diagnostics in colour, without the frames of this package."""
+        return self.coloured.splitlines()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(_COLOUR.sub('', self.coloured))}</pre>"
+
+
+class DiagnosticWarning(UserWarning):
+    """A warning of the compiler."""
+
+
+class MissingCompilerError(RuntimeError):
+    """There is no smoothc command."""
+
+
+def command() -> str:
+    """The path of the smoothc command."""
+    named = os.environ.get("SMOOTHC")
+    if named:
+        if shutil.which(named) is None:
+            raise MissingCompilerError(f"SMOOTHC names `{named}`, and there is no such command")
+        return named
+    schemes = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user"), str(Path(sys.executable).parent)]
+    for folder in schemes:
+        found = Path(folder) / _NAME
+        if found.is_file():
+            return str(found)
+    on_path = shutil.which("smoothc")
+    if on_path is None:
+        raise MissingCompilerError("there is no smoothc command: `pip install .` in its repository installs it, or set SMOOTHC to its path")
+    return on_path
+
+
+def version() -> str:
+    """What ``smoothc --version`` says."""
+    return _started(["--version"], None).stdout.strip()
+
+
+def _started(words: Sequence[str], text: str | None, folder: str | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run([command(), *words], input=text, capture_output=True, encoding="utf-8", check=False, cwd=folder)
+    except OSError as problem:
+        raise MissingCompilerError(f"cannot run `{command()}`: {problem}") from problem
+
+
+def run(words: Sequence[str], text: str | None = None, folder: str | None = None) -> str:
+    """Runs smoothc with these words, with this text as its standard input, and in a folder."""
+    done = _started([*words, "--message-format", "json"], text, folder)
+    diagnostics = [_diagnostic(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    if done.returncode == 0:
+        for problem in diagnostics:
+            place = f"{problem.file}:{problem.line}:{problem.column}: " if problem.file is not None and problem.line is not None else ""
+            warnings.warn(f"{place}{problem.message} [{problem.code}]", DiagnosticWarning, stacklevel=_outside())
+        return done.stdout
+    # once more for the drawing
+    drawn = _started([*words, "--color", "always", "--quiet"], text, folder)
+    coloured = drawn.stderr or done.stderr or f"smoothc stopped with exit status {done.returncode}"
+    raise DiagnosticError([problem for problem in diagnostics if problem.severity == "error"], done.returncode, coloured)
+
+
+def _diagnostic(line: str) -> Diagnostic:
+    found: dict[str, Any] = json.loads(line)
+    return Diagnostic(found["code"], found["severity"], found["message"], found["help"], found["file"], found["line"], found["column"])
+
+
+def _outside() -> int:
+    """The number of frames up to the caller of this package."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] == __name__.split(".")[0]:
+        frame, count = frame.f_back, count + 1
+    return count

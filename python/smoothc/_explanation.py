@@ -1,0 +1,54 @@
+"""How an entry was differentiated and optimised: ``smoothc explain`` in Python.
+
+In: an entry and the words that compile its program. Out: text, a page of HTML, and the page in a notebook.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import tempfile
+from functools import cached_property
+from pathlib import Path
+
+from . import _compiler
+
+# these are for the emitted code, which is not shown
+_OF_C = ("--unchecked", "--parallel")
+
+
+class Explanation:
+    """The derivation of an entry: print it, save its page, or let a notebook show it."""
+
+    def __init__(self, entry: str, words: list[str], text: str | None, folder: str) -> None:
+        self.entry = entry
+        self._words = ["explain", words[0], entry, *(word for word in words[1:] if word not in _OF_C)]
+        self._text = text
+        # where the program's path leads from
+        self._folder = folder
+
+    @cached_property
+    def text(self) -> str:
+        """The phases with their rules and the cost."""
+        return _compiler.run([*self._words, "--quiet"], self._text, self._folder)
+
+    @cached_property
+    def html(self) -> str:
+        """A page that needs no other file."""
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            _compiler.run([*self._words, "--quiet", "--html", str(page)], self._text, self._folder)
+            return page.read_text(encoding="utf-8")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page."""
+        Path(path).write_text(self.html, encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<derivation of {self.entry}>"
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{html.escape(self.html, quote=True)}" style="width: 100%; height: 40em; border: 0"></iframe>'

@@ -1,0 +1,189 @@
+"""Programs as Python modules: ``load`` and ``compile``.
+
+In: a program, as a file or a text, and options. Out: a Module, whose attributes are the entries of the program as functions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from . import _cache, _compiler
+from ._explanation import Explanation
+from ._runtime.library import Library
+from ._runtime.manifest import read
+
+
+class Function(Protocol):
+    """An entry of a program."""
+
+    __name__: str
+    __doc__: str | None
+
+    def __call__(self, *arguments: Any, out: Any = None) -> Any:
+        """The result; written to ``out`` and not allocated where that is given."""
+
+    def explain(self) -> Explanation:
+        """How the entry was differentiated and optimised."""
+
+
+class Module:
+    """A compiled program: an attribute for each entry, and a dataclass for each record.
+
+    Entries are found by their names in the source too: ``module["f'"]``.
+    """
+
+    def __init__(self, name: str, library: Library, words: list[str], text: str | None, made_by: tuple[Any, ...]) -> None:
+        self.__name__ = name
+        self.__library = library
+        self.__made_by = made_by
+        self.__entries: dict[str, Function] = {}
+        for record, made in library.records.items():
+            setattr(self, record, made)
+        for (attribute, function), entry in zip(library.functions.items(), library.manifest.entries):
+            known: Any = function
+            known.explain = _Explain(entry.source_name, words, text)
+            self.__entries[entry.source_name] = known
+            setattr(self, attribute, known)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name.startswith("_Module__"):
+            raise AttributeError(name)
+        raise AttributeError(f"`{self.__name__}` has no entry `{name}`; its entries are {', '.join(self.__entries)}")
+
+    def __getitem__(self, name: str) -> Function:
+        return self.__entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.__entries)
+
+    def __len__(self) -> int:
+        return len(self.__entries)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process loads the program again, from the cache."""
+        return _module, self.__made_by
+
+    def __repr__(self) -> str:
+        signatures = "".join(f"\n    {entry.signature.removeprefix('let ')}" for entry in self.__library.manifest.entries)
+        return f"<smoothc module {self.__name__}:{signatures}>"
+
+
+class _Explain:
+    """``function.explain()``."""
+
+    def __init__(self, entry: str, words: list[str], text: str | None) -> None:
+        self._entry = entry
+        self._words = words
+        self._text = text
+        self._folder = os.getcwd()
+
+    def __call__(self) -> Explanation:
+        return Explanation(self._entry, self._words, self._text, self._folder)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    derive: str | Sequence[str] = (),
+    entries: str | Sequence[str] = (),
+    sizes: Mapping[str, int] | None = None,
+    mode: str = "auto",
+    checkpoint: int | None = None,
+    schedule: str | None = None,
+    disable: str | Sequence[str] = (),
+    real: str = "f64",
+    strict_fp: bool = False,
+    unchecked: bool = False,
+    parallel: bool = False,
+    copy: bool = True,
+    records: str = "dataclass",
+) -> Module:
+    """Compiles a file and gives its entries as functions; a library that was compiled before is taken from the cache.
+
+    The options are those of the command line: ``derive=["gradient:loss"]`` adds the entry ``loss_gradient``. With ``copy=False`` an array that C
+    cannot take as it is, of another type or order, is a TypeError; with ``records="dict"`` results are dicts in place of dataclasses.
+    """
+    path = Path(path)
+    options = _options(derive, entries, sizes, mode, checkpoint, schedule, disable, real, strict_fp, unchecked, parallel)
+    return _module(f"./{path}" if str(path).startswith("-") else str(path), path.stem, None, options, schedule, copy, records)
+
+
+def compile(  # noqa: A001
+    text: str,
+    *,
+    derive: str | Sequence[str] = (),
+    entries: str | Sequence[str] = (),
+    sizes: Mapping[str, int] | None = None,
+    mode: str = "auto",
+    checkpoint: int | None = None,
+    schedule: str | None = None,
+    disable: str | Sequence[str] = (),
+    real: str = "f64",
+    strict_fp: bool = False,
+    unchecked: bool = False,
+    parallel: bool = False,
+    copy: bool = True,
+    records: str = "dataclass",
+) -> Module:
+    """Compiles the text of a program, as ``load`` does a file; what it opens is found from the working directory."""
+    options = _options(derive, entries, sizes, mode, checkpoint, schedule, disable, real, strict_fp, unchecked, parallel)
+    return _module("-", "program", text, options, schedule, copy, records)
+
+
+def _many(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _options(
+    derive: str | Sequence[str],
+    entries: str | Sequence[str],
+    sizes: Mapping[str, int] | None,
+    mode: str,
+    checkpoint: int | None,
+    schedule: str | None,
+    disable: str | Sequence[str],
+    real: str,
+    strict_fp: bool,
+    unchecked: bool,
+    parallel: bool,
+) -> list[str]:
+    """The words of the command line."""
+    words = [
+        word
+        for option, given in (("--derive", derive), ("--entry", entries), ("--disable", disable))
+        for name in _many(given)
+        for word in (option, name)
+    ]
+    words += [word for name, size in (sizes or {}).items() for word in ("--size", f"{name}={size}")]
+    for option, value, usual in (
+        ("--mode", mode, "auto"),
+        ("--checkpoint", checkpoint, None),
+        ("--schedule", schedule, None),
+        ("--real", real, "f64"),
+    ):
+        if value != usual:
+            words += [option, str(value)]
+    return words + [option for option, given in (("--strict-fp", strict_fp), ("--unchecked", unchecked), ("--parallel", parallel)) if given]
+
+
+def _module(file: str, name: str, text: str | None, options: list[str], schedule: str | None, copy: bool, records: str) -> Module:
+    base = Path(file).parent if text is None else Path()
+    source = Path(file).read_bytes().decode("utf-8", errors="surrogateescape") if text is None else text
+    # a strategy file is a part of the program
+    strategy = Path(schedule).read_text(encoding="utf-8") if schedule is not None and Path(schedule).is_file() else ""
+
+    def make(folder: Path) -> list[str]:
+        described = folder / _cache.MANIFEST
+        _compiler.run(["build", file, *options, "-o", str(folder / _cache.LIBRARY), "--manifest", str(described)], text)
+        return list(read(described.read_text(encoding="utf-8")).opened)
+
+    parts = [Path(file).name, source, strategy, *_cache.tools(_compiler.command()), *options]
+    kept = _cache.find(parts, base, make)
+    manifest = read((kept / _cache.MANIFEST).read_text(encoding="utf-8"))
+    library = Library(kept / _cache.LIBRARY, manifest, module=name, copy=copy, records=records)
+    return Module(
+        name, library, [file, *options], text, (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records)
+    )

@@ -1,0 +1,49 @@
+"""What ``help`` says of an entry.
+
+In: an entry of the manifest. Out: a docstring in NumPy's form, and annotations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import lengths
+from .manifest import Array, Entry, Length, Record, Scalar, Tree
+
+_NUMBERS = {"double": "float", "index": "int", "bool": "bool"}
+_ELEMENTS = {"double": "float64", "float": "float32", "int64_t": "int64", "bool": "bool"}
+
+
+def documentation(entry: Entry, names: list[str]) -> str:
+    lines = [*(entry.doc or entry.source_name).splitlines(), "", entry.signature]
+    if entry.parameters:
+        lines += ["", "Parameters", "----------"]
+        lines += [f"{name} : {phrase(tree)}" for name, (_, tree) in zip(names, entry.parameters)]
+    lines += ["", "Returns", "-------", phrase(entry.result)]
+    return "\n".join(lines)
+
+
+def phrase(tree: Tree, around: tuple[Length, ...] = ()) -> str:
+    """A value in words."""
+    if isinstance(tree, Array):
+        return phrase(tree.element, (*around, tree.length))
+    if isinstance(tree, Scalar):
+        return f"{_ELEMENTS[tree.c_type]} array of shape {lengths.shape(around)}" if around else _NUMBERS[tree.kind]
+    if isinstance(tree, Record):
+        return f"{tree.record}: " + "; ".join(f"{name}: {phrase(field, around)}" for name, field in tree.fields)
+    return "(" + ", ".join(phrase(part, around) for part in tree.parts) + ")"
+
+
+def annotated(entry: Entry, names: list[str]) -> dict[str, Any]:
+    found = {name: _annotation(tree) for name, (_, tree) in zip(names, entry.parameters)}
+    return {**found, "out": "typing.Any", "return": _annotation(entry.result)}
+
+
+def _annotation(tree: Tree) -> str:
+    while isinstance(tree, Array):
+        tree = tree.element
+        if isinstance(tree, Scalar):
+            return "numpy.ndarray"
+    if isinstance(tree, Scalar):
+        return _NUMBERS[tree.kind]
+    return tree.class_name if isinstance(tree, Record) else "tuple"

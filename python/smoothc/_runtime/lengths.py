@@ -1,0 +1,101 @@
+"""Lengths over sizes: as text for people, as Python, and as numbers.
+
+["+", "n", 1]   ->   "n + 1",   "wrap(n + 1)",   4 where n = 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Callable
+
+from .manifest import Length
+
+
+def wrap(value: int) -> int:
+    """An Index has 64 bits."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def quotient(a: int, b: int) -> int:
+    """Truncates toward zero; lengths divide by literals that are not 0."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def remainder(a: int, b: int) -> int:
+    """Has the sign of the left operand."""
+    return a - b * quotient(a, b)
+
+
+HELPERS: dict[str, Callable[..., int]] = {"wrap": wrap, "quotient": quotient, "remainder": remainder, "abs": abs, "min": min, "max": max}
+"""What the text of ``python`` calls, by its name without ``$``."""
+
+_INFIX = {"+": "+", "-": "-", "*": "*", "=": "==", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "&&": "and", "||": "or"}
+
+
+def python(length: Length, names: Mapping[str, str]) -> str:
+    """A Python expression; ``names`` are the variables of sizes, and names of HELPERS begin with ``$``."""
+    if isinstance(length, (int, bool)):
+        return repr(length)
+    if isinstance(length, str):
+        return names[length]
+    operator, *operands = length
+    given = [python(operand, names) for operand in operands]
+    if operator == "if":
+        return f"({given[1]} if {given[0]} else {given[2]})"
+    if operator == "not":
+        return f"(not {given[0]})"
+    if operator in ("min", "max"):
+        return f"${operator}({', '.join(given)})"
+    if operator == "/":
+        return f"$wrap($quotient({given[0]}, {given[1]}))"
+    if operator == "%":
+        return f"$remainder({given[0]}, {given[1]})"
+    if operator == "abs":
+        return f"$wrap($abs({given[0]}))"
+    if len(given) == 1:
+        return f"$wrap(-{given[0]})"
+    text = f"{given[0]} {_INFIX[operator]} {given[1]}"
+    return f"$wrap({text})" if operator in ("+", "-", "*") else f"({text})"
+
+
+def value(length: Length, sizes: Mapping[str, int]) -> int:
+    """The number of a length."""
+    if isinstance(length, int):
+        return length
+    if isinstance(length, str):
+        return sizes[length]
+    known: dict[str, Any] = {**HELPERS, **{f"size_{name}": number for name, number in sizes.items()}}
+    written = python(length, {name: f"size_{name}" for name in sizes}).replace("$", "")
+    return int(eval(written, {"__builtins__": {}}, known))
+
+
+_LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2}
+_OPERAND = 3
+
+
+def text(length: Length, level: int = 0) -> str:
+    """A length as a person writes it, in brackets where what is around it binds tighter than ``level``."""
+    if not isinstance(length, list):
+        return str(length)
+    operator, *operands = length
+    own = _LEVEL.get(operator, 0)
+    if operator == "if":
+        shown = "if {} then {} else {}".format(*(text(operand) for operand in operands))
+    elif operator in ("min", "max", "abs", "not") or len(operands) == 1:
+        shown = " ".join([operator, *(text(operand, _OPERAND) for operand in operands)])
+    else:
+        shown = f"{text(operands[0], own)} {operator} {text(operands[1], own + 1)}"
+    return f"({shown})" if own < level else shown
+
+
+def shape(lengths: tuple[Length, ...]) -> str:
+    """A shape as Python prints one: ``(n, 2)``."""
+    texts = [text(length) for length in lengths]
+    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def names(length: Length) -> list[str]:
+    """The names that a length mentions."""
+    if isinstance(length, list):
+        return [name for operand in length[1:] for name in names(operand)]
+    return [length] if isinstance(length, str) else []

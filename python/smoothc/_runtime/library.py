@@ -1,0 +1,154 @@
+"""A compiled library as Python functions.
+
+In: a shared library and its manifest. Out: a function for each entry, by its name in the source, and a dataclass for each record.
+
+    library = Library(Path("library.so"), read(text))
+    library.functions["dot"](a, b)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import threading
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+
+from . import describe, lengths, source, values
+from .errors import StatusError
+from .manifest import Array, Entry, Manifest, Record, Scalar, Tree, Tuple, identifier, leaves
+
+_ALIGNMENT = 16
+_TOO_MUCH = ctypes.c_size_t(-1).value
+
+
+class _Integers(dict[int, ctypes.c_int64]):
+    """Sizes as C takes them: those of the last calls."""
+
+    def __missing__(self, value: int) -> ctypes.c_int64:
+        if len(self) >= 1024:
+            self.clear()
+        made = self[value] = ctypes.c_int64(value)
+        return made
+
+
+class Pool:
+    """The threads of a library that shares its loops: a forked process does not have them."""
+
+    def __init__(self) -> None:
+        self._used = False
+        self._lost = False
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        self._lost = self._used
+
+    def enter(self) -> None:
+        if self._lost:
+            raise RuntimeError(
+                "this process was forked after the threads of a library with parallel=True had started, and it does not have them: "
+                "start processes with multiprocessing.get_context('spawn'), or load without parallel=True"
+            )
+        self._used = True
+
+
+def reserve(local: Any, name: str, key: tuple[int, ...], needed: int) -> tuple[tuple[int, ...], Any, ctypes.c_size_t, Any]:
+    """The workspace of this thread for an entry: the one that it has where that is large enough."""
+    if needed == _TOO_MUCH:
+        raise MemoryError(f"{name} needs more workspace than there are addresses")
+    held = getattr(local, name, None)
+    room = held[3] if held is not None and held[3].size >= needed + _ALIGNMENT else np.empty(needed + _ALIGNMENT, np.uint8)
+    start = room.ctypes.data
+    made = (key, ctypes.c_void_p(start + -start % _ALIGNMENT), ctypes.c_size_t(needed), room)
+    setattr(local, name, made)
+    return made
+
+
+class Library:
+    """The functions and records of one shared library."""
+
+    def __init__(self, path: Path, manifest: Manifest, *, module: str, copy: bool = True, records: str = "dataclass") -> None:
+        if records not in ("dataclass", "dict"):
+            raise ValueError(f"records: expected 'dataclass' or 'dict', found {records!r}")
+        self.path = path
+        self.manifest = manifest
+        self.records = _records(manifest, module)
+        self.functions: dict[str, Callable[..., Any]] = {}
+        self._dll = ctypes.CDLL(str(path))
+        common: dict[str, Any] = {
+            **lengths.HELPERS,
+            **values.C_TYPES,
+            **{f"{name}_1": kind * 1 for name, kind in values.C_TYPES.items()},
+            **{f"{name}_dtype": dtype for name, dtype in values.DTYPES.items()},
+            **{f"record_{name}": made for name, made in self.records.items()},
+            **{"type": type, "len": len, "getattr": getattr, "int": int, "tuple": tuple, "dict": dict, "bool_type": bool},
+            "view": values.VIEW,
+            "overlap": np.may_share_memory,
+            "ndarray": np.ndarray,
+            "empty": np.empty,
+            "integers": _Integers(),
+            "address": values.address,
+            "local": threading.local(),
+            "reserve": reserve,
+            "StatusError": StatusError,
+            "expected": (TypeError, ValueError, AttributeError, KeyError, BufferError),
+            "no_bytes": ctypes.c_size_t(0),
+            "pool": Pool() if manifest.parallel else None,
+            "lowest": -(2**63),
+            "highest": 2**63 - 1,
+        }
+        taken: set[str] = set()
+        for entry in manifest.entries:
+            name = identifier(entry.source_name, taken)
+            self.functions[name] = self._function(entry, name, module, common, copy, records == "dict")
+
+    def _function(self, entry: Entry, name: str, module: str, common: dict[str, Any], copy: bool, dict_records: bool) -> Callable[..., Any]:
+        call = self._dll[entry.c_name]
+        measure = self._dll[entry.workspace]
+        # no argtypes: what is passed is already what C takes, and is not converted once more
+        call.restype = ctypes.c_int
+        measure.restype = ctypes.c_size_t
+        results = leaves(entry.result, "out")
+
+        def destinations(out: Any, shapes: list[tuple[int, ...]], inputs: list[Any]) -> list[Any]:
+            return values.destinations(entry.source_name, results, entry.result, out, shapes, inputs)
+
+        names = {**common, "call": call, "measure": measure, "destinations": destinations}
+        names["convert"] = values.Converter(entry.source_name, entry.parameters, entry.sizes, copy)
+        text, prefix = source.function(entry, name, dict_records=dict_records, parallel=self.manifest.parallel)
+        scope = {prefix + known: value for known, value in names.items()}
+        exec(compile(text, f"<smoothc {entry.source_name}>", "exec"), scope)
+        made: Callable[..., Any] = scope[name]
+        parameters = list(made.__code__.co_varnames[: len(entry.parameters)])
+        made.__doc__ = describe.documentation(entry, parameters)
+        made.__module__ = module
+        made.__annotations__ = describe.annotated(entry, parameters)
+        return made
+
+
+def _records(manifest: Manifest, module: str) -> dict[str, type[Any]]:
+    """A dataclass for each record that an entry takes or gives."""
+    found: dict[str, list[str]] = {}
+
+    def add(tree: Tree) -> None:
+        if isinstance(tree, Array):
+            add(tree.element)
+        elif isinstance(tree, Tuple):
+            for part in tree.parts:
+                add(part)
+        elif isinstance(tree, Record):
+            found.setdefault(tree.class_name, tree.attributes)
+            for _, field in tree.fields:
+                add(field)
+        else:
+            assert isinstance(tree, Scalar)
+
+    for entry in manifest.entries:
+        for _, tree in entry.parameters:
+            add(tree)
+        add(entry.result)
+    return {name: dataclasses.make_dataclass(name, fields, namespace={"__module__": module}) for name, fields in found.items()}

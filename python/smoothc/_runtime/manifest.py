@@ -1,0 +1,167 @@
+"""The JSON that ``smoothc build --manifest`` writes, as typed values.
+
+In: the text of a manifest. Out: for each entry its names, and for each parameter and for the result a tree whose leaves are C parameters.
+
+    {"kind": "array", "length": "n", "element": {"kind": "double", "parameter": "v"}}   ->   Array("n", Scalar("double", "v", "double"))
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+from dataclasses import dataclass
+from typing import Any, Union
+
+Length = Union[int, str, "list[Any]"]
+"""A number, the C name of a size or of an Index parameter, or an operation: its operator, then its operands."""
+
+
+def identifier(name: str, taken: set[str]) -> str:
+    """A Python name for a name of the source, different from those that are taken."""
+    name = name.replace("'", "_prime")
+    while keyword.iskeyword(name) or name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A Double, an Index or a Bool, or the elements of an array of such."""
+
+    kind: str
+    parameter: str
+    """The C parameter."""
+    c_type: str
+    """``double``, ``float``, ``int64_t`` or ``bool``."""
+
+
+@dataclass(frozen=True)
+class Array:
+    length: Length
+    element: Tree
+
+
+@dataclass(frozen=True)
+class Tuple:
+    parts: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    record: str
+    """The name of its type."""
+    fields: tuple[tuple[str, Tree], ...]
+
+    @property
+    def class_name(self) -> str:
+        """The name of its type in Python."""
+        return identifier(self.record, set())
+
+    @property
+    def attributes(self) -> list[str]:
+        """The names of its fields in Python."""
+        taken: set[str] = set()
+        return [identifier(name, taken) for name, _ in self.fields]
+
+
+Tree = Union[Scalar, Array, Tuple, Record]
+
+
+@dataclass(frozen=True)
+class Entry:
+    source_name: str
+    c_name: str
+    doc: str
+    signature: str
+    """The type as ``smoothc check`` prints it."""
+    sizes: tuple[str, ...]
+    """The C parameters that come first: lengths."""
+    parameters: tuple[tuple[str, Tree], ...]
+    result: Tree
+    workspace: str
+    """The C function that says how many bytes of workspace a call needs."""
+    needs_workspace: bool
+
+
+@dataclass(frozen=True)
+class Manifest:
+    version: str
+    source: str
+    options: tuple[str, ...]
+    opened: tuple[str, ...]
+    """The files that the program opens, from its folder."""
+    entries: tuple[Entry, ...]
+    library: str
+    """The file of the shared library, in a package."""
+    processor: tuple[str, ...] | None
+    """What the library needs of the processor: None where any will do, or nothing is known."""
+
+    @property
+    def parallel(self) -> bool:
+        return "--parallel" in self.options
+
+
+def read(text: str) -> Manifest:
+    """A manifest from its text."""
+    found = json.loads(text)
+    described = {entry["name"]: entry for entry in found["entries"]}
+    entries = tuple(_entry(call, described[call["entry"]]) for call in found.get("calls", []))
+    processor = found.get("processor")
+    return Manifest(
+        version=found["version"],
+        source=found["source"],
+        options=tuple(found["options"]),
+        opened=tuple(found.get("opened", [])),
+        entries=entries,
+        library=found.get("library", ""),
+        processor=None if processor is None else tuple(processor),
+    )
+
+
+def _entry(call: dict[str, Any], described: dict[str, Any]) -> Entry:
+    types = {value["name"]: value["type"] for value in described["parameters"] + described["results"]}
+    return Entry(
+        source_name=call["source_name"],
+        c_name=described["name"],
+        doc=described["doc"],
+        signature=call["signature"],
+        sizes=tuple(described["sizes"]),
+        parameters=tuple((named["name"], _tree(named["value"], types)) for named in call["parameters"]),
+        result=_tree(call["result"], types),
+        workspace=described["workspace"],
+        needs_workspace=call["needs_workspace"],
+    )
+
+
+def _tree(value: dict[str, Any], types: dict[str, str]) -> Tree:
+    kind = value["kind"]
+    if kind == "array":
+        return Array(value["length"], _tree(value["element"], types))
+    if kind == "tuple":
+        return Tuple(tuple(_tree(part, types) for part in value["parts"]))
+    if kind == "record":
+        return Record(value["record"], tuple((field["name"], _tree(field["value"], types)) for field in value["fields"]))
+    # a size is an int64_t that stands among the sizes
+    return Scalar(kind, value["parameter"], types.get(value["parameter"], "int64_t"))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A scalar component of a value, inside arrays of these lengths."""
+
+    scalar: Scalar
+    lengths: tuple[Length, ...]
+    path: str
+    """How a person calls it: ``scene.points``."""
+
+
+def leaves(tree: Tree, path: str, lengths: tuple[Length, ...] = ()) -> list[Leaf]:
+    """The leaves of a value in the order of the C parameters."""
+    if isinstance(tree, Scalar):
+        return [Leaf(tree, lengths, path)]
+    if isinstance(tree, Array):
+        return leaves(tree.element, path, (*lengths, tree.length))
+    if isinstance(tree, Tuple):
+        return [leaf for at, part in enumerate(tree.parts) for leaf in leaves(part, f"{path}[{at}]", lengths)]
+    return [leaf for name, field in tree.fields for leaf in leaves(field, f"{path}.{name}", lengths)]

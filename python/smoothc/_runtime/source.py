@@ -1,0 +1,229 @@
+"""The Python text of the function that calls an entry.
+
+In: an entry of the manifest. Out: the text of one function. It passes arguments of the right type, order and shape as they are, in about a
+microsecond; everything else goes to ``convert`` first, which makes a copy or says what is wrong. Parameters have the names that the source gives
+them; all other names begin with ``$`` until they get a prefix that no parameter has.
+
+    dot (a: Vector<n>) (b: Vector<n>)   ->   def dot(a, b, *, out=None):
+                                                 try:
+                                                     _pointer_0 = _view(a)
+                                                     _n, = a.shape
+                                                     …
+                                                 _status = _call(_integers[_n], _pointer_0, _pointer_1, _target_0, None, _no_bytes)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from . import lengths
+from .manifest import Array, Entry, Leaf, Length, Scalar, Tree, Tuple, identifier, leaves
+
+SIZED = {"double": "c_double", "float": "c_float", "int64_t": "c_int64", "bool": "c_bool"}
+"""What a number is to ctypes."""
+
+
+def function(entry: Entry, name: str, *, dict_records: bool, parallel: bool) -> tuple[str, str]:
+    """The text of the function ``name``, and the prefix of the names that it uses."""
+    text = Text(entry, dict_records, parallel)
+    for parameter, (_, tree) in zip(text.parameters, entry.parameters):
+        _take_apart(text, tree, parameter)
+    for leaf in text.inputs:
+        _leaf(text, leaf)
+    _shapes(text)
+    lines = [f"def {name}({', '.join([*text.parameters, '*', 'out=None'])}):"]
+    if text.inputs:
+        lines += _arguments(text)
+    lines += _call(text)
+    prefix = "_"
+    while any(parameter.startswith(prefix) for parameter in [*text.parameters, name]):
+        prefix += "_"
+    return "\n".join(lines).replace("$", prefix) + "\n", prefix
+
+
+@dataclass
+class Text:
+    """A function while it is written."""
+
+    entry: Entry
+    dict_records: bool
+    parallel: bool
+    ready: list[str] = field(default_factory=list)
+    """What takes arguments apart, one statement a line."""
+    conditions: list[str] = field(default_factory=list)
+    """When they are as C takes them."""
+    converted: list[str] = field(default_factory=list)
+    """What is done with arguments that were converted."""
+    components: int = 0
+
+    def __post_init__(self) -> None:
+        taken = {"out"}
+        self.parameters = [identifier(name, taken) for name, _ in self.entry.parameters]
+        self.inputs = [leaf for name, tree in self.entry.parameters for leaf in leaves(tree, name)]
+        self.results = leaves(self.entry.result, "out")
+        self.values: dict[str, str] = {}
+        """The variables of the leaves."""
+        self.pointers: dict[str, str] = {}
+        self.sizes: dict[str, str] = {}
+        """The variables of what lengths mention."""
+
+
+def _listed(names: list[str]) -> str:
+    """A tuple, or the targets of one."""
+    return ", ".join(names) + ("," if len(names) == 1 else "")
+
+
+def _take_apart(text: Text, tree: Tree, value: str) -> None:
+    """Names the components of a value."""
+    if isinstance(tree, Scalar):
+        text.values[tree.parameter] = value
+    elif isinstance(tree, Array):
+        _take_apart(text, tree.element, value)
+    else:
+        parts = list(tree.parts) if isinstance(tree, Tuple) else [part for _, part in tree.fields]
+        names = [f"$value_{text.components + at}" for at in range(len(parts))]
+        text.components += len(parts)
+        if isinstance(tree, Tuple):
+            text.ready.append(f"{_listed(names)} = {value}")
+            text.conditions.append(f"$type({value}) is $tuple")
+        else:
+            fields = [name for name, _ in tree.fields]
+            text.ready.append(f"if $type({value}) is $dict:")
+            text.ready.append(f"    {_listed(names)} = {_listed([f'{value}[{name!r}]' for name in fields])}")
+            text.ready.append("else:")
+            text.ready.append(f"    {_listed(names)} = {_listed([f'{value}.{name}' for name in tree.attributes])}")
+            text.conditions.append(f"($type({value}) is not $dict or $len({value}) == {len(fields)})")
+        for name, part in zip(names, parts):
+            _take_apart(text, part, name)
+
+
+def _leaf(text: Text, leaf: Leaf) -> None:
+    """Makes of a leaf what C takes."""
+    scalar = leaf.scalar
+    value = text.values[scalar.parameter]
+    pointer = f"$pointer_{len(text.pointers)}"
+    text.pointers[scalar.parameter] = pointer
+    if leaf.lengths:
+        text.ready.append(f"{pointer} = $view({value})")
+        text.conditions.append(f"$type({value}) is $ndarray and {value}.dtype is ${scalar.c_type}_dtype and {value}.flags.aligned")
+        text.converted.append(f"{pointer} = $address({value})")
+        return
+    text.ready.append(f"{pointer} = ${scalar.c_type}({value})")
+    text.converted.append(f"{pointer} = {value}")
+    if scalar.kind == "index":
+        text.conditions.append(f"$type({value}) is $int and $lowest <= {value} <= $highest")
+    elif scalar.kind == "bool":
+        text.conditions.append(f"$type({value}) is $bool_type")
+    if scalar.kind != "double":
+        text.sizes[scalar.parameter] = value
+        text.converted.append(f"{value} = {pointer}.value")
+
+
+def _shapes(text: Text) -> None:
+    """Reads sizes off shapes, and holds shapes against each other."""
+    wanted: list[tuple[str, Length]] = []
+    for leaf in text.inputs:
+        if not leaf.lengths:
+            continue
+        targets = []
+        for length in leaf.lengths:
+            if isinstance(length, str) and length not in text.sizes:
+                target = text.sizes[length] = f"$size_{length}"
+                text.converted.append(f"{target} = $sizes[{length!r}]")
+            else:
+                target = f"$length_{len(wanted)}"
+                wanted.append((target, length))
+            targets.append(target)
+        text.ready.append(f"{_listed(targets)} = {text.values[leaf.scalar.parameter]}.shape")
+    text.conditions += [f"{target} == {lengths.python(length, text.sizes)}" for target, length in wanted]
+
+
+def _arguments(text: Text) -> list[str]:
+    """From arguments to what C takes."""
+    lines = ["    try:", *(f"        {line}" for line in text.ready)]
+    joined = "\n            and ".join(text.conditions or ["True"])
+    lines += [f"        $ready = ({joined})", "    except $expected:", "        $ready = False", "    if not $ready:"]
+    lines.append(f"        $plain, $sizes = $convert({', '.join(text.parameters)})")
+    lines.append(f"        {_listed([text.values[leaf.scalar.parameter] for leaf in text.inputs])} = $plain")
+    return lines + [f"        {line}" for line in text.converted]
+
+
+def _call(text: Text) -> list[str]:
+    """The call, and what it gives."""
+    entry = text.entry
+    measured = [f"$integers[{text.sizes[size]}]" for size in entry.sizes]
+    passed, given = list(measured), [text.sizes[size] for size in entry.sizes]
+    for leaf in text.inputs:
+        if leaf.scalar.parameter in entry.sizes:
+            continue
+        pointer = text.pointers[leaf.scalar.parameter]
+        passed.append(pointer)
+        if not leaf.lengths and leaf.scalar.kind != "double":
+            measured.append(pointer)
+            given.append(text.sizes[leaf.scalar.parameter])
+    lines = ["    $pool.enter()"] if text.parallel else []
+    if entry.needs_workspace:
+        lines += [
+            f"    $held = $getattr($local, {entry.c_name!r}, None)",
+            f"    if $held is None or $held[0] != ({_listed(given)}):",
+            f"        $held = $reserve($local, {entry.c_name!r}, ({_listed(given)}), $measure({', '.join(measured)}))",
+        ]
+    made: list[str] = []
+    shapes: list[str] = []
+    values: dict[str, str] = {}
+    targets = [f"$target_{at}" for at in range(len(text.results))]
+    for at, (leaf, target) in enumerate(zip(text.results, targets)):
+        shape = [_extent(text, length) for length in leaf.lengths]
+        shapes.append(f"({_listed(shape)})")
+        if shape:
+            values[leaf.scalar.parameter] = f"$result_{at}"
+            extent = shape[0] if len(shape) == 1 else shapes[-1]
+            made += [f"$result_{at} = $empty({extent}, ${leaf.scalar.c_type}_dtype)", f"{target} = $view($result_{at})"]
+        else:
+            values[leaf.scalar.parameter] = f"{target}[0]"
+            made.append(f"{target} = ${leaf.scalar.c_type}_1()")
+    arrays = [text.values[leaf.scalar.parameter] for leaf in text.inputs if leaf.lengths]
+    work = ["$held[1]", "$held[2]"] if entry.needs_workspace else ["None", "$no_bytes"]
+    return lines + [
+        "    if out is None:",
+        *(f"        {line}" for line in made),
+        *_direct(text, shapes, arrays),
+        "    else:",
+        f"        {_listed(targets)} = $destinations(out, [{', '.join(shapes)}], [{', '.join(arrays)}])",
+        f"    $status = $call({', '.join([*passed, *targets, *work])})",
+        "    if $status:",
+        f"        raise $StatusError({entry.source_name!r}, $status)",
+        "    if out is not None:",
+        "        return out",
+        f"    return {_result(text, entry.result, values)}",
+    ]
+
+
+def _direct(text: Text, shapes: list[str], arrays: list[str]) -> list[str]:
+    """Takes `out` as it is, where the result is one array; all else is for `destinations`."""
+    leaf = text.results[0]
+    if len(text.results) != 1 or not leaf.lengths:
+        return []
+    conditions = [f"$type(out) is $ndarray and out.dtype is ${leaf.scalar.c_type}_dtype and out.shape == {shapes[0]} and out.flags.carray"]
+    conditions += [f"not $overlap(out, {array})" for array in arrays]
+    return [f"    elif {' and '.join(conditions)}:", "        $target_0 = $view(out)"]
+
+
+def _extent(text: Text, length: Length) -> str:
+    """A length of a result: what C refuses as negative is no length here."""
+    written = lengths.python(length, text.sizes)
+    is_scalar = any(not leaf.lengths and leaf.scalar.parameter == length for leaf in text.inputs)
+    return f"$max({written}, 0)" if isinstance(length, list) or is_scalar else written
+
+
+def _result(text: Text, tree: Tree, values: dict[str, str]) -> str:
+    if isinstance(tree, Scalar):
+        return values[tree.parameter]
+    if isinstance(tree, Array):
+        return _result(text, tree.element, values)
+    if isinstance(tree, Tuple):
+        return f"({', '.join(_result(text, part, values) for part in tree.parts)})"
+    fields = [(name, _result(text, part, values)) for name, part in tree.fields]
+    if text.dict_records:
+        return f"{{{', '.join(f'{name!r}: {value}' for name, value in fields)}}}"
+    return f"$record_{tree.class_name}({', '.join(value for _, value in fields)})"

@@ -1,0 +1,270 @@
+"""Arguments that are not yet what C takes: converted, or refused by name.
+
+In: a value of any form that a parameter may have, and the parameter's tree. Out: for each leaf a C number, or a NumPy array of the right type that is
+contiguous, aligned and in C order. This is the way for what the generated functions do not pass as it is; it is not fast.
+
+    {"focal": 1, "centre": [0, 0]}   ->   c_double(1.0), array([0.0, 0.0])
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from collections.abc import Mapping
+from typing import Any, Callable, NoReturn, Union
+
+import numpy as np
+
+from . import lengths
+from .manifest import Array, Leaf, Length, Record, Scalar, Tree, Tuple, leaves
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    "double": np.dtype(np.float64),
+    "float": np.dtype(np.float32),
+    "int64_t": np.dtype(np.int64),
+    "bool": np.dtype(np.bool_),
+}
+C_TYPES: dict[str, Any] = {"double": ctypes.c_double, "float": ctypes.c_float, "int64_t": ctypes.c_int64, "bool": ctypes.c_bool}
+
+Plain = Union[ctypes.c_double, ctypes.c_float, ctypes.c_int64, ctypes.c_bool, "np.ndarray[Any, Any]"]
+"""What C takes."""
+
+
+class Address(ctypes.c_void_p):
+    """The data of an array that is only read, which it keeps alive."""
+
+    array: np.ndarray[Any, Any]
+
+
+VIEW: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
+"""The data of an array, which it keeps alive: an error unless the array is contiguous and may be written to. What takes an address least time."""
+
+
+def address(array: np.ndarray[Any, Any]) -> Any:
+    """The data of a contiguous array."""
+    if array.flags.writeable:
+        return VIEW(array)
+    found = Address(array.ctypes.data)
+    found.array = array
+    return found
+
+
+class Converter:
+    """Makes the arguments of one entry what C takes."""
+
+    def __init__(self, entry: str, parameters: tuple[tuple[str, Tree], ...], sizes: tuple[str, ...], copy: bool) -> None:
+        self.entry = entry
+        self.parameters = parameters
+        self.copy = copy
+        self.leaves = [leaf for name, tree in parameters for leaf in leaves(tree, name)]
+        self.sizes = sizes
+
+    def __call__(self, *arguments: Any) -> tuple[list[Plain], dict[str, int]]:
+        """Each leaf as C takes it, and the sizes."""
+        plain: list[Plain] = []
+        for (name, tree), argument in zip(self.parameters, arguments):
+            self._flatten(tree, argument, name, (), plain)
+        return plain, self._sizes(plain)
+
+    def _flatten(self, tree: Tree, value: Any, path: str, around: tuple[Length, ...], plain: list[Plain]) -> None:
+        if isinstance(tree, Scalar):
+            plain.append(self._array(tree, value, path, around) if around else self._number(tree, value, path))
+        elif isinstance(tree, Array):
+            self._flatten(tree.element, value, path, (*around, tree.length), plain)
+        elif isinstance(tree, Tuple):
+            parts = self._parts(value, len(tree.parts), path, len(around))
+            for at, part in enumerate(tree.parts):
+                self._flatten(part, parts(at), f"{path}[{at}]", around, plain)
+        else:
+            field = self._fields(tree, value, path, len(around))
+            for at, (name, part) in enumerate(tree.fields):
+                self._flatten(part, field(at, name), f"{path}.{name}", around, plain)
+
+    def _parts(self, value: Any, count: int, path: str, depth: int) -> Callable[[int], Any]:
+        """The components of a tuple, or of all tuples of an array."""
+        if depth and isinstance(value, np.ndarray) and value.ndim == depth + 1 and value.shape[-1] == count:
+            # numbers of one type, each tuple a row
+            return lambda at: value[..., at]
+        if depth and not isinstance(value, tuple):
+            # a list of tuples, as JSON has it
+            if not isinstance(value, (list, np.ndarray)):
+                self._refuse(TypeError, path, f"expected a tuple of {count} arrays or a list of tuples, found {_what(value)}")
+            return lambda at: [self._parts(item, count, f"{path}[{i}]", depth - 1)(at) for i, item in enumerate(value)]
+        if not isinstance(value, (tuple, list)):
+            self._refuse(TypeError, path, f"expected a tuple of {count}, found {_what(value)}")
+        if len(value) != count:
+            self._refuse(ValueError, path, f"expected a tuple of {count}, found {len(value)}")
+        return lambda at: value[at]
+
+    def _fields(self, tree: Record, value: Any, path: str, depth: int) -> Callable[[int, str], Any]:
+        """The fields of a record, or of all records of an array."""
+        names = [name for name, _ in tree.fields]
+        if isinstance(value, np.ndarray) and value.dtype.names is not None:
+            self._check_names(tree, list(value.dtype.names), path)
+            return lambda _, name: value[name]
+        if isinstance(value, Mapping):
+            self._check_names(tree, list(value), path)
+            return lambda _, name: value[name]
+        attributes = tree.attributes
+        if all(hasattr(value, name) for name in attributes):
+            return lambda at, _: getattr(value, attributes[at])
+        if depth and isinstance(value, (list, tuple)):
+            return lambda at, name: [self._fields(tree, item, f"{path}[{i}]", depth - 1)(at, name) for i, item in enumerate(value)]
+        if not depth and isinstance(value, (list, tuple)) and len(value) == len(names):
+            # the fields in their order
+            return lambda at, _: value[at]
+        self._refuse(TypeError, path, f"expected a {tree.record} with {_words(names)}, found {_what(value)}")
+
+    def _check_names(self, tree: Record, found: list[Any], path: str) -> None:
+        names = [name for name, _ in tree.fields]
+        missing = [name for name in names if name not in found]
+        more = [name for name in found if name not in names]
+        if missing or more:
+            what = f"lacks {_words(missing)}" if missing else f"has {_words(more)}, which a {tree.record} has not"
+            self._refuse(TypeError, path, f"{what}; the fields of {tree.record} are {_words(names)}")
+
+    def _number(self, scalar: Scalar, value: Any, path: str) -> Plain:
+        if isinstance(value, np.ndarray) and value.shape == ():
+            value = value[()]
+        if scalar.kind == "bool":
+            if not isinstance(value, (bool, np.bool_)):
+                self._refuse(TypeError, path, f"expected True or False, found {_what(value)}")
+            return ctypes.c_bool(bool(value))
+        if scalar.kind == "index":
+            if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+                self._refuse(TypeError, path, f"expected an integer, found {_what(value)}")
+            number = operator.index(value)
+            if not -(2**63) <= number < 2**63:
+                self._refuse(OverflowError, path, f"{number} does not fit in 64 bits")
+            return ctypes.c_int64(number)
+        if isinstance(value, (str, bytes, complex, np.complexfloating)) or isinstance(value, np.ndarray):
+            self._refuse(TypeError, path, f"expected a number, found {_what(value)}")
+        try:
+            return ctypes.c_float(float(value)) if scalar.c_type == "float" else ctypes.c_double(float(value))
+        except (TypeError, ValueError):
+            self._refuse(TypeError, path, f"expected a number, found {_what(value)}")
+
+    def _array(self, scalar: Scalar, value: Any, path: str, around: tuple[Length, ...]) -> np.ndarray[Any, Any]:
+        wanted = DTYPES[scalar.c_type]
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            self._refuse(TypeError, path, "a masked array has elements without a value: fill it first")
+        try:
+            found = np.asarray(value)
+        except (TypeError, ValueError, OverflowError) as problem:
+            self._refuse(TypeError, path, f"expected {_many(wanted)} of shape {lengths.shape(around)}: {problem}")
+        if found.size and not _may_become(found.dtype, wanted):
+            self._refuse(TypeError, path, f"expected {_many(wanted)} of shape {lengths.shape(around)}, found {_many(found.dtype)}")
+        # an empty list does not say how long its rows would be
+        is_open = 0 < found.ndim < len(around) and found.size == 0
+        if found.ndim != len(around) and not is_open:
+            self._refuse(ValueError, path, f"has shape {found.shape}, expected {lengths.shape(around)}")
+        flags = found.flags
+        if not self.copy and isinstance(value, np.ndarray) and not (found.dtype == wanted and flags.c_contiguous and flags.aligned):
+            what = _many(found.dtype) if found.dtype != wanted else "not contiguous in C order" if not flags.c_contiguous else "not aligned"
+            self._refuse(TypeError, path, f"is {what}, and a copy to {_many(wanted)} in C order is refused by copy=False")
+        if wanted == np.dtype(np.int64) and found.dtype.kind == "u" and found.size and found.max() > 2**63 - 1:
+            self._refuse(OverflowError, path, f"{found.max()} does not fit in 64 bits")
+        if found.dtype == wanted and flags.c_contiguous and flags.aligned:
+            return found
+        return np.require(found, wanted, ["C_CONTIGUOUS", "ALIGNED"])
+
+    def _sizes(self, plain: list[Plain]) -> dict[str, int]:
+        """What sizes are in these arguments; empty lists get the shapes that these say."""
+        known: dict[str, int] = {}
+        origins: dict[str, str] = {}
+        for leaf, value in zip(self.leaves, plain):
+            # lengths may mention an Index or a Bool
+            if not isinstance(value, np.ndarray) and leaf.scalar.kind != "double":
+                known[leaf.scalar.parameter] = int(value.value)
+                origins[leaf.scalar.parameter] = leaf.path
+        for leaf, value in zip(self.leaves, plain):
+            for at, length in enumerate(leaf.lengths):
+                if isinstance(value, np.ndarray) and at < value.ndim and isinstance(length, str) and length not in known:
+                    known[length] = value.shape[at]
+                    origins[length] = leaf.path
+        # an inner size of an empty array that no other argument decides
+        known = {**{size: 0 for size in self.sizes}, **known}
+        for at, (leaf, value) in enumerate(zip(self.leaves, plain)):
+            if isinstance(value, np.ndarray):
+                if value.ndim < len(leaf.lengths):
+                    inner = [max(0, lengths.value(length, known)) for length in leaf.lengths[value.ndim :]]
+                    value = plain[at] = value.reshape((*value.shape, *inner))
+                self._check_shape(leaf, value, known, origins)
+        return {size: known[size] for size in self.sizes}
+
+    def _check_shape(self, leaf: Leaf, value: np.ndarray[Any, Any], known: dict[str, int], origins: dict[str, str]) -> None:
+        expected = tuple(lengths.value(length, known) for length in leaf.lengths)
+        if value.shape == expected:
+            return
+        mentioned = [name for name in origins if any(name in lengths.names(length) for length in leaf.lengths)]
+        origin = {name: f" from `{path}`" if path != name else "" for name, path in origins.items()}
+        given = ", ".join(f"{name} = {known[name]}{origin[name]}" for name in mentioned if origins[name] != leaf.path)
+        self._refuse(ValueError, leaf.path, f"has shape {value.shape}, expected {lengths.shape(leaf.lengths)}{' with ' if given else ''}{given}")
+
+    def _refuse(self, kind: type[Exception], path: str, what: str) -> NoReturn:
+        raise kind(f"{self.entry}: `{path}` {what}" if what.startswith(("has ", "is ", "lacks ")) else f"{self.entry}: `{path}`: {what}")
+
+
+def destinations(entry: str, results: list[Leaf], tree: Tree, out: Any, shapes: list[tuple[int, ...]], inputs: list[Any]) -> list[Any]:
+    """The arrays that results are written to, held against what C needs: nothing is converted here."""
+    found: list[Any] = []
+    _collect(entry, tree, out, "out", found)
+    for at, (leaf, array, shape) in enumerate(zip(results, found, shapes)):
+        wanted = DTYPES[leaf.scalar.c_type]
+        if not isinstance(array, np.ndarray) or array.dtype != wanted:
+            raise TypeError(f"{entry}: `{leaf.path}`: expected {_many(wanted)} to write to, found {_what(array)}")
+        if array.shape != shape:
+            raise ValueError(f"{entry}: `{leaf.path}` has shape {array.shape}, the result has {shape}")
+        flags = array.flags
+        if not (flags.c_contiguous and flags.aligned and flags.writeable):
+            what = "may not be written to" if not flags.writeable else "is not contiguous in C order"
+            raise ValueError(f"{entry}: `{leaf.path}` {what}: results are written in place, without a copy")
+        for other in [*inputs, *found[:at]]:
+            if isinstance(other, np.ndarray) and np.may_share_memory(array, other):
+                raise ValueError(f"{entry}: `{leaf.path}` overlaps another array of the call: results have memory of their own")
+    return [address(array) for array in found]
+
+
+def _collect(entry: str, tree: Tree, out: Any, path: str, found: list[Any]) -> None:
+    while isinstance(tree, Array):
+        tree = tree.element
+    if isinstance(tree, Scalar):
+        found.append(out)
+    elif isinstance(tree, Tuple):
+        if not isinstance(out, (tuple, list)) or len(out) != len(tree.parts):
+            raise TypeError(f"{entry}: `{path}`: expected a tuple of {len(tree.parts)} arrays, found {_what(out)}")
+        for at, part in enumerate(tree.parts):
+            _collect(entry, part, out[at], f"{path}[{at}]", found)
+    else:
+        for (name, part), attribute in zip(tree.fields, tree.attributes):
+            if isinstance(out, Mapping) and name in out:
+                _collect(entry, part, out[name], f"{path}.{name}", found)
+            elif hasattr(out, attribute):
+                _collect(entry, part, getattr(out, attribute), f"{path}.{name}", found)
+            else:
+                raise TypeError(f"{entry}: `{path}` lacks `{name}`: expected a {tree.record} of arrays, found {_what(out)}")
+
+
+def _may_become(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Integers and floats of other lengths may; what would lose a kind of number may not."""
+    if wanted.kind == "b" or found.kind == "b":
+        return found.kind == wanted.kind
+    return bool(np.can_cast(found, wanted, "same_kind")) or (wanted.kind == "i" and found.kind == "u")
+
+
+def _many(dtype: np.dtype[Any]) -> str:
+    return f"an array of {dtype.name}"
+
+
+def _what(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{_many(value.dtype)} of shape {value.shape}"
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        shown = repr(value)
+        return shown if len(shown) <= 40 else f"a {type(value).__name__}"
+    return f"a {type(value).__name__}"
+
+
+def _words(names: list[Any]) -> str:
+    shown = [f"`{name}`" for name in names]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else "no fields"

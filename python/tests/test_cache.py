@@ -1,0 +1,142 @@
+"""The cache, the compiler's diagnostics, and tools that are missing."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+from unittest import mock
+
+import smoothc
+from smoothc import _cache
+from smoothc._runtime import machine
+
+
+class Cache(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name)
+        settings = mock.patch.dict(os.environ, {"SMOOTHC_CACHE": str(self.path / "cache")})
+        settings.start()
+        self.addCleanup(settings.stop)
+
+    def made(self) -> int:
+        """The number of libraries that are kept."""
+        return len(list((self.path / "cache").glob("*/manifest.json")))
+
+    def test_what_a_library_depends_on(self) -> None:
+        main, opened = self.path / "main.smooth", self.path / "more.smooth"
+        opened.write_text("let twice (x: Double) = 2.0 * x\n")
+        main.write_text('open "more.smooth"\nlet f (x: Double) = twice x\n')
+        for _ in range(2):
+            self.assertEqual(smoothc.load(main).f(1.0), 2.0)
+        self.assertEqual(self.made(), 1)
+        opened.write_text("let twice (x: Double) = 3.0 * x\n")
+        self.assertEqual((smoothc.load(main).f(1.0), self.made()), (3.0, 2))
+        self.assertEqual((smoothc.load(main, derive="gradient:f").f_gradient(1.0), self.made()), (3.0, 3))
+        opened.write_text("let twice (x: Double) = 2.0 * x\n")
+        self.assertEqual((smoothc.load(main).f(1.0), self.made()), (2.0, 3))
+        with mock.patch.object(machine, "describe", lambda: "another machine"):
+            self.assertEqual((smoothc.load(main).f(1.0), self.made()), (2.0, 4))
+        main.write_text("let f (x: Double) = x\n")
+        self.assertEqual((smoothc.load(main).f(1.0), self.made()), (1.0, 5))
+        # a folder more on the path changes no compiler, other flags do
+        with mock.patch.dict(os.environ, {"PATH": f"{os.environ['PATH']}{os.pathsep}{self.path}"}):
+            self.assertEqual((smoothc.load(main).f(1.0), self.made()), (1.0, 5))
+        with mock.patch.dict(os.environ, {"CFLAGS": "-O1"}):
+            self.assertEqual((smoothc.load(main).f(1.0), self.made()), (1.0, 6))
+        self.assertEqual(list((self.path / "cache").glob(".making-*")), [])
+
+    def test_a_folder_that_is_not_whole_is_made_again(self) -> None:
+        text = "let f (x: Double) = x"
+        smoothc.compile(text)
+        (kept,) = (path.parent for path in (self.path / "cache").glob("*/manifest.json"))
+        (kept / _cache.LIBRARY).unlink()
+        self.assertEqual(smoothc.compile(text).f(2.0), 2.0)
+        for list_of_files in (self.path / "cache").glob("*.opened.json"):
+            list_of_files.write_text("{")
+        self.assertEqual(smoothc.compile(text).f(2.0), 2.0)
+
+    def test_processes_at_once(self) -> None:
+        script = "import smoothc; m = smoothc.compile('let f (v: Vector<n>) = vectorSum v'); assert m.f([1, 2]) == 3.0"
+        children = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(4)]
+        self.assertEqual([child.wait() for child in children], [0] * 4)
+        self.assertEqual((self.made(), list((self.path / "cache").glob(".making-*"))), (1, []))
+
+    def test_diagnostics(self) -> None:
+        with self.assertRaises(smoothc.DiagnosticError) as caught:
+            smoothc.compile("let f (x: Double) = y + true\nlet g = z")
+        error = caught.exception
+        self.assertEqual((error.status, [problem.code for problem in error.diagnostics][:1]), (1, ["E0202"]))
+        self.assertEqual((error.diagnostics[0].line, error.diagnostics[0].column), (1, 21))
+        self.assertIn("error[E0202]: unknown name `y`", str(error))
+        self.assertNotIn("\x1b", str(error))
+        self.assertIn("\x1b", "".join(error._render_traceback_()))
+        self.assertEqual(str(pickle.loads(pickle.dumps(error))), str(error))
+        self.assertEqual(self.made(), 0)
+        with self.assertWarns(smoothc.DiagnosticWarning) as warned:
+            smoothc.compile("let f (x: Double) (y: Double) = x")
+        self.assertEqual(warned.filename, __file__)
+        self.assertIn("<stdin>:1:", str(warned.warning))
+        with self.assertRaises(FileNotFoundError):
+            smoothc.load(self.path / "nothing.smooth")
+        with self.assertRaises(smoothc.DiagnosticError) as caught:
+            smoothc.compile("let f (x: Double) = x", derive="slope:f")
+        self.assertIn("the kinds are jvp", str(caught.exception))
+        self.assertEqual(caught.exception.status, 2)
+
+    def test_tools_that_are_missing(self) -> None:
+        with mock.patch.dict(os.environ, {"CC": "/nowhere/cc"}), self.assertRaises(smoothc.DiagnosticError) as caught:
+            smoothc.compile("let f (x: Double) = x")
+        self.assertEqual((caught.exception.status, caught.exception.diagnostics[0].code), (3, "E0903"))
+        with mock.patch.dict(os.environ, {"SMOOTHC": "/nowhere/smoothc"}):
+            with self.assertRaisesRegex(smoothc.MissingCompilerError, "SMOOTHC names"):
+                smoothc.compile("let f (x: Double) = x")
+        names = {name: value for name, value in os.environ.items() if name not in ("SMOOTHC", "PATH")}
+        with (
+            mock.patch.dict(os.environ, names, clear=True),
+            mock.patch("sysconfig.get_path", lambda *_: "/nowhere"),
+            mock.patch("sys.executable", "/nowhere/python"),
+        ):
+            with self.assertRaisesRegex(smoothc.MissingCompilerError, "pip install"):
+                smoothc.compile("let f (x: Double) = x")
+
+    def test_the_command(self) -> None:
+        done = subprocess.run([sys.executable, "-m", "smoothc", "check", "-"], input="let f (x: Double) = x", capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "let f (x: Double) : Double\n"))
+        done = subprocess.run([sys.executable, "-m", "smoothc", "check", "-"], input="let f = y", capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_folder_that_cannot_be_written(self) -> None:
+        (self.path / "file").write_text("")
+        with mock.patch.dict(os.environ, {"SMOOTHC_CACHE": str(self.path / "file" / "cache")}):
+            with self.assertRaisesRegex(OSError, "set SMOOTHC_CACHE to a folder"):
+                smoothc.compile("let f (x: Double) = x")
+
+    def test_explanations(self) -> None:
+        path = self.path / "model.smooth"
+        path.write_text("let loss (v: Vector<n>) = vectorSqNorm v\n")
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.path)
+        m = smoothc.load("model.smooth", derive="gradient:loss", unchecked=True)
+        os.chdir(before)
+        explained = m.loss_gradient.explain()
+        self.assertIn("loss_gradient of", str(explained))
+        page = self.path / "page.html"
+        explained.save(page)
+        self.assertIn("</html>", page.read_text())
+        self.assertIn("<iframe", explained._repr_html_())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertIn("loss of <stdin>", smoothc.compile(path.read_text()).loss.explain().text)
+
+
+if __name__ == "__main__":
+    unittest.main()

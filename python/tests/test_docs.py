@@ -1,0 +1,71 @@
+"""The blocks of docs/python.md are run, in their order and in one folder.
+
+A block `fsharp NAME` is that file; a `pycon` block is a session whose output is compared; a `python NAME` block is that file, one without a name is
+run; a `sh` block is not.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import os
+import tempfile
+import unittest
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "python.md"
+
+
+def blocks(text: str) -> Iterator[tuple[int, str, str, str]]:
+    """Line, language, name and text of each fenced block."""
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        if lines[at].startswith("```"):
+            language, _, name = lines[at][3:].partition(" ")
+            end = next(k for k in range(at + 1, len(lines)) if lines[k] == "```")
+            yield at + 2, language, name, "\n".join(lines[at + 1 : end]) + "\n"
+            at = end
+        at += 1
+
+
+class Page(unittest.TestCase):
+    @unittest.skipUnless(importlib.util.find_spec("scipy"), "no SciPy here, which the page uses")
+    def test_blocks(self) -> None:
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        names: dict[str, Any] = {"__name__": "page"}
+        runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            os.chdir(folder)
+            for line, language, name, text in blocks(PAGE.read_text()):
+                if name:
+                    Path(name).write_text(text)
+                elif language == "pycon":
+                    report: list[str] = []
+                    test = doctest.DocTestParser().get_doctest(text, names, "page", str(PAGE), line)
+                    if runner.run(test, out=report.append, clear_globs=False).failed:
+                        self.fail("".join(report))
+                    names.update(test.globs)
+                elif language == "python":
+                    exec(compile("\n" * (line - 1) + text, str(PAGE), "exec"), names)
+            os.chdir(before)
+
+    def test_the_readme(self) -> None:
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(ROOT)
+        names: dict[str, Any] = {}
+        found = [text for _, language, name, text in blocks((ROOT / "README.md").read_text()) if language == "python" and not name]
+        for text in found:
+            exec(compile(text, "README.md", "exec"), names)
+        self.assertEqual(names["m"].slope([0, 0, 1], [[2, 0], [0, 3]]).tolist(), [-1.0, -2.0, -3.0])
+
+
+if __name__ == "__main__":
+    unittest.main()

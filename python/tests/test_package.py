@@ -1,0 +1,130 @@
+"""Packages that `smoothc build --python` makes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import smoothc
+
+PROGRAM = '''
+/// "Where" a camera \\\\ sees.
+type Camera = { focal: Double; centre: Vector<2> }
+let moved (c: Camera) (by: Vector<2>) : Camera = { c with centre = c.centre + by }
+let focals (cs: Array<Camera, n>) = vectorMap cs (fun c -> c.focal)
+/// The """sum\\\\n""" of from.
+let total (from: Vector<n>) (k: Index) (b: Bool) = if b then vectorSum from else from[k]
+let pairs (p: Array<Double * Index, n>) = vectorMap p (fun q -> (snd q, fst q))
+let pass (x: Double) = x
+type Odd' = { from: Double; inner: Camera }
+let odd (o: Odd') : Odd' = { o with from = o.from + o.inner.focal }
+let f' = 1.0
+let hidden (_: Double) (_: Index) = 1.0
+'''
+
+USER = """
+import numpy as np
+import camera
+
+c = camera.Camera(2.0, np.array([1.0, 2.0]))
+moved: camera.Camera = camera.moved(c, [1, 1])
+moved = camera.moved({"focal": 1.0, "centre": [1, 2]}, np.ones(2))
+number: float = camera.total(from_=[1.0, 2.0], k=1, b=False)
+out = camera.focals({"focal": np.ones(3), "centre": np.ones((3, 2))}, out=np.empty(3))
+indices, numbers = camera.pairs([(1.0, 2)])
+odd = camera.odd(camera.Odd_prime(1.0, c))
+print(odd.from_, odd.inner.focal)
+print(moved.centre.tolist(), number, out.tolist(), indices.tolist(), camera.pass_(1.0), camera.f_prime())
+try:
+    camera.total([1.0], 1, False)
+except camera.StatusError as error:
+    print(error.status)
+"""
+
+
+class Packages(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "camera.smooth").write_text(PROGRAM)
+        (self.folder / "user.py").write_text(USER)
+
+    def smoothc(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([smoothc.command(), *words], cwd=self.folder, capture_output=True, text=True)
+
+    def build(self, *words: str) -> None:
+        done = self.smoothc("build", "-q", "camera.smooth", "--python", "camera", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_package_needs_no_compiler(self) -> None:
+        self.build()
+        # once more over what is there
+        self.build("--prefix", "my_", "--portable")
+        # neither this package nor a command is on its way
+        environment = {"PATH": "/nowhere", "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, env=environment, capture_output=True, text=True)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.stdout, "3.0 2.0\n[2.0, 3.0] 2.0 [1.0, 1.0, 1.0] [2] 1.0 1.0\nSMOOTH_BOUNDS\n")
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy here")
+    def test_types(self) -> None:
+        self.build()
+        words = [sys.executable, "-m", "mypy", "--strict", "user.py", "camera"]
+        environment = {**os.environ, "MYPYPATH": ""}
+        environment.pop("PYTHONPATH", None)
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env=environment)
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1][:7]), (0, "Success"), done.stdout)
+        (self.folder / "wrong.py").write_text('import camera\ncamera.pass_("1")\ncamera.moved(1.0, [1, 1])\n')
+        done = subprocess.run([*words[:4], "wrong.py"], cwd=self.folder, capture_output=True, text=True, env=environment)
+        self.assertEqual(done.stdout.count("error: No overload variant"), 2, done.stdout)
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy here")
+    def test_entries_with_names_of_types(self) -> None:
+        program = "type Any = { Mapping: Double }\nlet float (x: Double) (k: Index) = x\nlet any (a: Any) (p: Array<Double * Bool, n>) = a.Mapping\n"
+        (self.folder / "camera.smooth").write_text(program)
+        self.build()
+        words = [sys.executable, "-m", "mypy", "--strict", "camera"]
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy here")
+    def test_types_of_this_package(self) -> None:
+        words = [sys.executable, "-m", "mypy", "--strict", "smoothc"]
+        done = subprocess.run(words, cwd=Path(smoothc.__file__).parents[1], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_another_processor_is_named(self) -> None:
+        self.build()
+        path = self.folder / "camera" / "manifest.json"
+        manifest = json.loads(path.read_text())
+        self.assertNotEqual(manifest["processor"], None)
+        path.write_text(json.dumps({**manifest, "processor": ["avx9000"]}))
+        done = subprocess.run([sys.executable, "-c", "import camera"], cwd=self.folder, capture_output=True, text=True)
+        self.assertIn("ImportError: camera was built for a processor with avx9000, and this one has not", done.stderr)
+        path.write_text(json.dumps(manifest))
+        (self.folder / "camera" / manifest["library"]).write_bytes(b"no library")
+        done = subprocess.run([sys.executable, "-c", "import camera"], cwd=self.folder, capture_output=True, text=True)
+        self.assertIn("does not load here, it may be for another kind of machine", done.stderr)
+
+    def test_what_is_refused(self) -> None:
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "__init__.py").write_text("mine = 1\n")
+        done = self.smoothc("build", "camera.smooth", "--python", "other")
+        self.assertEqual((done.returncode, (other / "__init__.py").read_text()), (1, "mine = 1\n"))
+        self.assertIn("error[E0011]: cannot write `other`: it is a Python package that smoothc has not made", done.stderr)
+        for words in [["--python", "1st"], ["--python", "a-b"], ["--python", "p", "-o", "p.so"], ["--python", "p", "--target", "futhark"], []]:
+            done = self.smoothc("build", "camera.smooth", *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertFalse((self.folder / "p").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

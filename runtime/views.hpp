@@ -1,0 +1,335 @@
+namespace smoothc {
+
+/// An argument of another shape than its entry takes.
+class shape_error : public std::invalid_argument {
+public:
+    using std::invalid_argument::invalid_argument;
+};
+
+/// What an entry answered where that is not SMOOTH_OK.
+class status_error : public std::runtime_error {
+public:
+    status_error(const char *entry, smooth_status status)
+        : std::runtime_error(std::string(entry) + ": " + text(status)), status_(status) {}
+
+    int status() const noexcept { return static_cast<int>(status_); }
+
+    static const char *text(smooth_status status) noexcept
+    {
+        switch (status) {
+        case SMOOTH_OK: return "no error";
+        case SMOOTH_BOUNDS: return "an index is out of bounds";
+        case SMOOTH_SHAPE: return "lengths contradict each other";
+        case SMOOTH_NEGATIVE: return "a count is negative";
+        case SMOOTH_DIV_ZERO: return "an Index is divided by zero";
+        case SMOOTH_RANGE: return "a number does not fit an Index";
+        case SMOOTH_WORKSPACE: return "the workspace is too small";
+        }
+        return "an unknown status";
+    }
+
+private:
+    smooth_status status_;
+};
+
+/// Memory that calls use while they run; one for each thread. It grows to what the largest call needs.
+class workspace {
+public:
+    /// So many bytes, of which nothing is known.
+    void *reserve(std::size_t bytes)
+    {
+        if (bytes == 0) {
+            return nullptr;
+        }
+        const std::size_t blocks = (bytes - 1) / sizeof(std::max_align_t) + 1;
+        if (blocks > capacity_) {
+            blocks_.reset();
+            capacity_ = 0;
+            blocks_.reset(new std::max_align_t[blocks]);
+            capacity_ = blocks;
+        }
+        return blocks_.get();
+    }
+
+private:
+    std::unique_ptr<std::max_align_t[]> blocks_;
+    std::size_t capacity_ = 0;
+};
+
+/// The workspace of calls that name none, one for each thread.
+inline workspace &thread_workspace()
+{
+    thread_local workspace own;
+    return own;
+}
+
+/// How many numbers an array of these lengths has.
+template <std::size_t Rank>
+std::size_t count(const std::array<std::int64_t, Rank> &lengths)
+{
+    std::size_t all = 1;
+    for (const std::int64_t length : lengths) {
+        if (length < 0) {
+            throw shape_error("an array has a negative length");
+        }
+        if (length != 0 && all > std::numeric_limits<std::size_t>::max() / sizeof(double) / static_cast<std::size_t>(length)) {
+            throw std::length_error("an array is larger than the memory");
+        }
+        all *= static_cast<std::size_t>(length);
+    }
+    return all;
+}
+
+#ifdef SMOOTHC_EIGEN
+namespace detail {
+template <class D>
+std::true_type is_eigen(const Eigen::DenseBase<D> *);
+std::false_type is_eigen(const volatile void *);
+} // namespace detail
+template <class C>
+constexpr bool is_eigen = decltype(detail::is_eigen(static_cast<std::remove_reference_t<C> *>(nullptr)))::value;
+#else
+template <class C>
+constexpr bool is_eigen = false;
+#endif
+
+template <class T, std::size_t Rank>
+class array;
+
+/// Numbers in row-major order that belong to somebody else, and their lengths in each direction.
+template <class T, std::size_t Rank>
+class view {
+public:
+    using lengths_type = std::array<std::int64_t, Rank>;
+
+    view(T *data, const lengths_type &lengths) : data_(data), lengths_(lengths) {}
+
+    /// What may be written may be read.
+    template <class U, std::enable_if_t<std::is_same_v<const U, T> && !std::is_const_v<U>, int> = 0>
+    view(const view<U, Rank> &other) : data_(other.data()), lengths_(other.lengths())
+    {
+    }
+
+    view(array<std::remove_const_t<T>, Rank> &other) : data_(other.data()), lengths_(other.lengths()) {}
+
+    template <class U, std::enable_if_t<std::is_same_v<const U, T>, int> = 0>
+    view(const array<U, Rank> &other) : data_(other.data()), lengths_(other.lengths())
+    {
+    }
+
+    /// What is contiguous and knows its length: std::vector, std::array, an array, std::span.
+    template <
+        class C, std::size_t R = Rank,
+        std::enable_if_t<R == 1 && !is_eigen<C> && std::is_convertible_v<decltype(std::data(std::declval<C &>())), T *>, int> = 0>
+    view(C &&other) : data_(std::data(other)), lengths_{static_cast<std::int64_t>(std::size(other))}
+    {
+    }
+
+    /// Numbers that are written here; they live as long as the call that they are an argument of.
+    template <class U = T, std::size_t R = Rank, std::enable_if_t<R == 1 && std::is_const_v<U>, int> = 0>
+    view(std::initializer_list<std::remove_const_t<T>> numbers)
+        : data_(std::data(numbers)), lengths_{static_cast<std::int64_t>(numbers.size())}
+    {
+    }
+
+    /// An array of arrays.
+    template <
+        class U, std::size_t Rows, std::size_t Columns, std::size_t R = Rank,
+        std::enable_if_t<R == 2 && std::is_convertible_v<U (*)[], T (*)[]>, int> = 0>
+    view(U (&rows)[Rows][Columns])
+        : data_(&rows[0][0]), lengths_{static_cast<std::int64_t>(Rows), static_cast<std::int64_t>(Columns)}
+    {
+    }
+
+#ifdef SMOOTHC_EIGEN
+    /// A vector, or a matrix that is kept row by row, whose numbers are contiguous.
+    template <class C, std::enable_if_t<is_eigen<C>, int> = 0>
+    view(C &&other) : data_(other.data()), lengths_(lengths_of(other))
+    {
+    }
+#endif
+
+    T *data() const noexcept { return data_; }
+    const lengths_type &lengths() const noexcept { return lengths_; }
+    std::int64_t length(std::size_t axis) const { return lengths_[axis]; }
+
+    template <class... Indices>
+    T &operator()(Indices... indices) const
+    {
+        static_assert(sizeof...(Indices) == Rank, "as many indices as the array has directions");
+        std::int64_t at = 0;
+        std::size_t axis = 0;
+        ((at = at * lengths_[axis++] + static_cast<std::int64_t>(indices)), ...);
+        return data_[at];
+    }
+
+private:
+#ifdef SMOOTHC_EIGEN
+    template <class C>
+    static lengths_type lengths_of(const C &other)
+    {
+        static_assert((C::Flags & Eigen::DirectAccessBit) != 0, "an expression of Eigen has no numbers yet: call eval()");
+        static_assert(Rank == 1 || Rank == 2, "Eigen has vectors and matrices");
+        if constexpr (Rank == 1) {
+            static_assert(C::IsVectorAtCompileTime, "a vector is wanted here");
+            if (other.size() > 1 && other.innerStride() != 1) {
+                throw shape_error("the numbers of a vector of Eigen are not contiguous");
+            }
+            return {static_cast<std::int64_t>(other.size())};
+        } else {
+            static_assert(C::IsRowMajor, "matrices are kept row by row: Eigen::Matrix<double, Rows, Columns, Eigen::RowMajor>");
+            const bool is_dense = other.innerStride() == 1 && (other.rows() < 2 || other.outerStride() == other.cols());
+            if (other.size() > 1 && !is_dense) {
+                throw shape_error("the numbers of a matrix of Eigen are not contiguous");
+            }
+            return {static_cast<std::int64_t>(other.rows()), static_cast<std::int64_t>(other.cols())};
+        }
+    }
+#endif
+
+    T *data_;
+    lengths_type lengths_;
+};
+
+/// Numbers in row-major order: what an entry gives.
+template <class T, std::size_t Rank>
+class array {
+public:
+    using lengths_type = std::array<std::int64_t, Rank>;
+
+    explicit array(const lengths_type &lengths) : lengths_(lengths), size_(count(lengths)), data_(new T[size_]()) {}
+    array(const array &other) : array(other.lengths_) { std::copy(other.begin(), other.end(), begin()); }
+    array(array &&) = default;
+    array &operator=(array other)
+    {
+        std::swap(lengths_, other.lengths_);
+        std::swap(size_, other.size_);
+        std::swap(data_, other.data_);
+        return *this;
+    }
+    ~array() = default;
+
+    T *data() noexcept { return data_.get(); }
+    const T *data() const noexcept { return data_.get(); }
+    std::size_t size() const noexcept { return size_; }
+    T *begin() noexcept { return data(); }
+    T *end() noexcept { return data() + size_; }
+    const T *begin() const noexcept { return data(); }
+    const T *end() const noexcept { return data() + size_; }
+    const lengths_type &lengths() const noexcept { return lengths_; }
+    std::int64_t length(std::size_t axis) const { return lengths_[axis]; }
+
+    /// The number at these indices.
+    template <class... Indices>
+    T &operator()(Indices... indices)
+    {
+        return view<T, Rank>(*this)(indices...);
+    }
+    template <class... Indices>
+    const T &operator()(Indices... indices) const
+    {
+        return view<const T, Rank>(*this)(indices...);
+    }
+
+    /// The number at this place in row-major order.
+    T &operator[](std::size_t at) { return data_[at]; }
+    const T &operator[](std::size_t at) const { return data_[at]; }
+
+private:
+    lengths_type lengths_;
+    std::size_t size_;
+    std::unique_ptr<T[]> data_;
+};
+
+#ifdef SMOOTHC_EIGEN
+namespace detail {
+template <class T, int Columns, int Order>
+using eigen_matrix = Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Columns, Order>;
+template <class T, int Columns, int Order>
+using eigen_map =
+    Eigen::Map<std::conditional_t<std::is_const_v<T>, const eigen_matrix<T, Columns, Order>, eigen_matrix<T, Columns, Order>>>;
+} // namespace detail
+
+/// The same numbers as a vector of Eigen.
+template <class T>
+detail::eigen_map<T, 1, Eigen::ColMajor> eigen(const view<T, 1> &of)
+{
+    return {of.data(), static_cast<Eigen::Index>(of.length(0))};
+}
+
+/// The same numbers as a matrix of Eigen.
+template <class T>
+detail::eigen_map<T, Eigen::Dynamic, Eigen::RowMajor> eigen(const view<T, 2> &of)
+{
+    return {of.data(), static_cast<Eigen::Index>(of.length(0)), static_cast<Eigen::Index>(of.length(1))};
+}
+
+template <class T, std::size_t Rank>
+auto eigen(array<T, Rank> &of)
+{
+    return eigen(view<T, Rank>(of));
+}
+template <class T, std::size_t Rank>
+auto eigen(const array<T, Rank> &of)
+{
+    return eigen(view<const T, Rank>(of));
+}
+#endif
+
+namespace detail {
+/// Index arithmetic, which wraps.
+inline std::int64_t add(std::int64_t a, std::int64_t b)
+{
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+inline std::int64_t sub(std::int64_t a, std::int64_t b)
+{
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+inline std::int64_t mul(std::int64_t a, std::int64_t b)
+{
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+inline std::int64_t neg(std::int64_t a) { return sub(0, a); }
+inline std::int64_t div(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : b == -1 ? neg(a) : a / b; }
+inline std::int64_t rem(std::int64_t a, std::int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+inline std::int64_t least(std::int64_t a, std::int64_t b) { return b < a ? b : a; }
+inline std::int64_t largest(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
+inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? neg(a) : a; }
+inline bool eq(std::int64_t a, std::int64_t b) { return a == b; }
+inline bool ne(std::int64_t a, std::int64_t b) { return a != b; }
+inline bool lt(std::int64_t a, std::int64_t b) { return a < b; }
+inline bool le(std::int64_t a, std::int64_t b) { return a <= b; }
+inline bool gt(std::int64_t a, std::int64_t b) { return a > b; }
+inline bool ge(std::int64_t a, std::int64_t b) { return a >= b; }
+inline bool both(bool a, bool b) { return a && b; }
+inline bool either(bool a, bool b) { return a || b; }
+inline bool negated(bool a) { return !a; }
+
+/// A length must be what the others say.
+inline void expect(const char *entry, const char *parameter, std::size_t axis, std::int64_t found, std::int64_t wanted)
+{
+    if (found != wanted) {
+        throw shape_error(std::string(entry) + ": `" + parameter + "` has length " + std::to_string(found) + " in direction "
+                          + std::to_string(axis) + ", expected " + std::to_string(wanted));
+    }
+}
+
+inline void check(const char *entry, smooth_status status)
+{
+    if (status != SMOOTH_OK) {
+        throw status_error(entry, status);
+    }
+}
+
+/// SIZE_MAX says that no memory is large enough.
+inline std::size_t bytes(const char *entry, std::size_t needed)
+{
+    if (needed == SIZE_MAX) {
+        throw std::length_error(std::string(entry) + ": the workspace would be larger than the memory");
+    }
+    return needed;
+}
+} // namespace detail
+
+} // namespace smoothc

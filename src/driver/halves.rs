@@ -1,0 +1,56 @@
+//! `--derive revf:f` and `revr:f`: the two halves of a reverse derivative, made when types are known, so that every stage and the
+//! interpreter have them as any other function.
+//!
+//! In: the session after `types`, where such an entry is the whole derivative, a `vjp`. Out: the entries as their halves, with their
+//! signatures. Derivatives inside the function are decided as `mode` would do it; the one that is cut is for reverse mode.
+
+use super::{Session, rooms};
+use crate::ad;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::{Program, Type};
+use crate::types::{Derive, Kind};
+
+/// Puts the halves in the place of the derivatives.
+pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
+    let is_half = |derive: &&Derive| matches!(derive.kind, Kind::Revf | Kind::Revr);
+    let wanted: Vec<Derive> = session.options.derive.iter().filter(is_half).cloned().collect();
+    for (at, derive) in wanted.iter().enumerate() {
+        let name = derive.entry();
+        // an entry that is asked for twice is one
+        if wanted[..at].contains(derive) || !session.program.functions.contains_key(&*name) {
+            continue;
+        }
+        let decided = rooms::decided(session, &reached(&session.program, &name), &name)?;
+        let halves = ad::split(&decided, &name, session.options.differentiation()).map_err(|problem| vec![problem])?;
+        let signature = session.signatures.iter_mut().find(|signature| signature.name == name);
+        let half = match derive.kind {
+            Kind::Revf => {
+                let kept = match &halves.forward.result {
+                    Type::Tuple(parts) if parts.len() == 2 => parts[1].clone(),
+                    other => other.clone(),
+                };
+                signature.into_iter().for_each(|signature| signature.make_forward(&kept));
+                halves.forward
+            }
+            Kind::Revr => {
+                if let (Some(signature), Some(kept)) = (signature, halves.backward.params.first()) {
+                    signature.make_backward(kept.name(), kept.ty());
+                }
+                halves.backward
+            }
+            Kind::Jvp | Kind::Vjp | Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::Hessian => {
+                let message = format!("internal error: `{name}` has no halves");
+                return Err(vec![Diagnostic::error("E0901", crate::source::Span::NONE, message).help("please report it with the program")]);
+            }
+        };
+        session.program.functions.insert(name.into(), half);
+    }
+    Ok(())
+}
+
+/// A function and what it calls.
+fn reached(program: &Program, name: &str) -> Program {
+    let needed = program.reachable([name.into()]);
+    let functions = program.functions.iter().filter(|(name, _)| needed.contains(*name));
+    Program { functions: functions.map(|(name, function)| (name.clone(), function.clone())).collect() }
+}

@@ -1,0 +1,183 @@
+//! What type checkers and readers are told of a package.
+//!
+//! In: how each entry is called. Out: names, types and documentation as the templates lay them out. Names are those that
+//! `python/smoothc/_runtime/manifest.py` gives. `%` stands before built-in types, and becomes a prefix where an entry has the name of one.
+//!
+//!     f' (v: Vector<n>) (k: Index) : Camera   →   f_prime, "v: _npt.ArrayLike, k: _typing.SupportsIndex, ", "Camera"
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::MARK;
+use crate::emit::CFiles;
+use crate::emit::calls::{Call, Tree};
+use crate::real::Real;
+
+#[derive(Serialize)]
+pub struct View {
+    doc: String,
+    /// Whether an entry or a record has the name of a built-in type.
+    shadows: bool,
+    records: Vec<RecordView>,
+    entries: Vec<EntryView>,
+    names: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct RecordView {
+    name: String,
+    fields: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct EntryView {
+    name: String,
+    /// With a comma after each.
+    parameters: String,
+    result: String,
+    doc: Vec<String>,
+}
+
+/// What the templates show.
+pub fn view(calls: &[Call], files: &CFiles, real: Real) -> View {
+    let mut taken = BTreeSet::new();
+    let mut records = IndexMap::new();
+    let mut entries = Vec::new();
+    for call in calls {
+        let mut names = BTreeSet::from(["out".to_string()]);
+        let mut parameters = String::new();
+        for parameter in &call.parameters {
+            note_records(&parameter.value, false, real, &mut records);
+            parameters += &format!("{}: {}, ", identifier(&parameter.name, &mut names), taken_as(&parameter.value, false));
+        }
+        note_records(&call.result, false, real, &mut records);
+        let documented = files.entries.iter().find(|entry| entry.source_name == call.source_name).map(|entry| entry.doc.as_str());
+        entries.push(EntryView {
+            name: identifier(call.source_name, &mut taken),
+            parameters,
+            result: given_as(&call.result, false, real),
+            doc: doc(documented.filter(|doc| !doc.is_empty()).unwrap_or(call.source_name)),
+        });
+    }
+    let mut records: Vec<RecordView> = records
+        .into_iter()
+        .map(|(name, fields)| RecordView {
+            name,
+            fields: fields
+                .into_iter()
+                .map(|(name, types)| format!("{name}: {}", types.into_iter().collect::<Vec<_>>().join(" | ")))
+                .collect(),
+        })
+        .collect();
+    let mut names: Vec<String> = vec!["StatusError".into()];
+    names.extend(records.iter().map(|record| record.name.clone()).chain(entries.iter().map(|entry| entry.name.clone())));
+    let shadows = names.iter().any(|name| BUILT_IN.contains(&name.as_str()));
+    let prefix = if shadows { "_builtins." } else { "" };
+    let types = records.iter_mut().flat_map(|record| &mut record.fields);
+    for text in types.chain(entries.iter_mut().flat_map(|entry| [&mut entry.parameters, &mut entry.result])) {
+        *text = text.replace('%', prefix);
+    }
+    let source = quoted(&files.provenance.source);
+    let doc = format!("{MARK}{source}, compiled by smoothc {}: NumPy arrays in, NumPy arrays out.\"\"\"", env!("CARGO_PKG_VERSION"));
+    View { doc, shadows, records, entries, names }
+}
+
+/// A docstring.
+fn doc(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(|line| quoted(line.trim())).collect();
+    if let Some(first) = lines.first_mut() {
+        first.insert_str(0, "\"\"\"");
+    }
+    match lines.as_mut_slice() {
+        [only] => only.push_str("\"\"\""),
+        _ => lines.push("\"\"\"".into()),
+    }
+    lines
+}
+
+/// A text that ends no string and has no escapes in it.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
+    "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
+    "while", "with", "yield",
+];
+
+/// The built-in types that signatures mention.
+const BUILT_IN: [&str; 6] = ["float", "int", "bool", "str", "tuple", "list"];
+
+/// A Python name for a name of the source, different from those that are taken.
+fn identifier(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut name = name.replace('\'', "_prime");
+    while KEYWORDS.contains(&name.as_str()) || taken.contains(&name) {
+        name.push('_');
+    }
+    taken.insert(name.clone());
+    name
+}
+
+/// The Python name of a record's type.
+fn class_name(record: &str) -> String {
+    identifier(record, &mut BTreeSet::new())
+}
+
+/// The type of what may be passed.
+fn taken_as(tree: &Tree, in_array: bool) -> String {
+    match tree {
+        Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } if in_array => "_npt.ArrayLike".into(),
+        Tree::Double { .. } => "%float".into(),
+        Tree::Index { .. } => "_typing.SupportsIndex".into(),
+        Tree::Bool { .. } => "%bool | _np.bool_".into(),
+        Tree::Array { element, .. } => taken_as(element, true),
+        Tree::Tuple { parts } => {
+            let parts: Vec<String> = parts.iter().map(|part| taken_as(part, in_array)).collect();
+            let listed = if in_array { " | %list[_typing.Any]" } else { "" };
+            format!("%tuple[{}]{listed}", parts.join(", "))
+        }
+        Tree::Record { record, .. } => {
+            let listed = if in_array { " | %list[_typing.Any]" } else { "" };
+            format!("{} | _abc.Mapping[%str, _typing.Any]{listed}", class_name(record))
+        }
+    }
+}
+
+/// The type of what is returned.
+fn given_as(tree: &Tree, in_array: bool, real: Real) -> String {
+    let array = |element: &str| format!("_npt.NDArray[_np.{element}]");
+    match tree {
+        Tree::Double { .. } if in_array => array(if real == Real::F32 { "float32" } else { "float64" }),
+        Tree::Index { .. } if in_array => array("int64"),
+        Tree::Bool { .. } if in_array => array("bool_"),
+        Tree::Double { .. } => "%float".into(),
+        Tree::Index { .. } => "%int".into(),
+        Tree::Bool { .. } => "%bool".into(),
+        Tree::Array { element, .. } => given_as(element, true, real),
+        Tree::Tuple { parts } => {
+            let parts: Vec<String> = parts.iter().map(|part| given_as(part, in_array, real)).collect();
+            format!("%tuple[{}]", parts.join(", "))
+        }
+        Tree::Record { record, .. } => class_name(record),
+    }
+}
+
+/// The fields of records, with every type that they have in some entry.
+fn note_records(tree: &Tree, in_array: bool, real: Real, found: &mut IndexMap<String, IndexMap<String, BTreeSet<String>>>) {
+    match tree {
+        Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } => {}
+        Tree::Array { element, .. } => note_records(element, true, real, found),
+        Tree::Tuple { parts } => parts.iter().for_each(|part| note_records(part, in_array, real, found)),
+        Tree::Record { record, fields } => {
+            let known = found.entry(class_name(record)).or_default();
+            let mut taken = BTreeSet::new();
+            for field in fields {
+                known.entry(identifier(&field.name, &mut taken)).or_default().insert(given_as(&field.value, in_array, real));
+            }
+            fields.iter().for_each(|field| note_records(&field.value, in_array, real, found));
+        }
+    }
+}

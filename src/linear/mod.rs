@@ -1,0 +1,87 @@
+//! Linear maps as values (003 Section 2): the derivative of a function at a point, before it is applied or transposed. `--dump linear`.
+//!
+//! In: a function without derivatives. Out: its derivative, a linear map from its parameters to its result ([`linearise`]), simplified by
+//! the laws of linear maps ([`laws`]), transposed ([`transpose`]), applied to a tangent or a cotangent ([`apply`]).
+//! Nothing of the compiler is made of it: it is a way of its own to the derivatives that `ad` gives, and is tested against them.
+//!
+//!     f (x: Double) = x * sin x
+//!     ∂f = (S(sin x) ⋈ S(x)) ∘ (1 × S(cos x) ∘ 1)   =   S(sin x + x * cos x)
+
+mod apply;
+mod laws;
+mod linearise;
+mod map;
+#[cfg(test)]
+mod tests;
+mod text;
+mod transpose;
+
+pub use apply::{backward, forward};
+pub use laws::simplified;
+pub use linearise::{inlined, linearise, point, slopes, updated};
+pub use map::{Folding, Form, Map};
+pub use transpose::transposed;
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::check::find_derivative;
+use crate::ir::{Function, Program};
+use crate::source::Span;
+
+/// A map of more parts, or with terms of more nodes, is refused: maps are written out where they are used.
+pub const LARGEST: usize = 100_000;
+
+/// Recursion, and the loops that it becomes, have no form in the papers whose notations these are.
+pub fn recursion(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error("E0606", span, format!("unsupported: recursion has no {what}"))
+        .help("`--dump ad` shows the derivative that is compiled; a loop with a count is an `ifold`")
+}
+
+/// An error where a function calls itself, and is no loop.
+pub fn without_recursion(program: &Program, what: &str) -> Result<(), Diagnostic> {
+    let recursive = program.recursive();
+    match program.functions.values().find(|function| recursive.contains(&function.name)) {
+        Some(function) => Err(recursion(function.span, what)),
+        None => Ok(()),
+    }
+}
+
+/// The linear maps of all functions that have a Double among their parameters and in their result, as text: as they are
+/// made, by the laws, and transposed.
+pub fn print(program: &Program) -> Result<String, Diagnostic> {
+    without_recursion(program, "linear map")?;
+    let mut sections = Vec::new();
+    for function in program.functions.values().filter(|function| function.is_entry) {
+        sections.push(of_function(function, program)?);
+    }
+    Ok(sections.join("\n"))
+}
+
+fn of_function(function: &Function, program: &Program) -> Result<String, Diagnostic> {
+    let none = |why: &str| Ok(format!("// {}: {why}\n", function.name));
+    if !function.result.has_double() || !function.params.iter().any(|param| param.ty().has_double()) {
+        return none("no linear map, for there is no Double among the parameters or in the result");
+    }
+    let whole = inlined(function, program)?;
+    if find_derivative(&whole.body).is_some() {
+        return none("a derivative itself; the functions that it differentiates have linear maps");
+    }
+    let map = linearise(&whole)?;
+    let simple = simplified(&map)?;
+    let back = simplified(&transposed(&simple))?;
+    let (domain, result) = (point(&whole), &whole.result);
+    let section = |title: &str, name: &str, from: &crate::ir::Type, to: &crate::ir::Type, map: &Map| {
+        format!("// {title}\n{}", text::definition(name, &whole.params, from, to, map))
+    };
+    Ok([
+        section("linearised", &format!("D {}", function.name), &domain, result, &map),
+        section("by the laws of linear maps", &format!("D {}", function.name), &domain, result, &simple),
+        section("transposed", &format!("R {}", function.name), result, &domain, &back),
+    ]
+    .concat())
+}
+
+/// The error of a map that is too large.
+fn too_large(span: Span) -> Diagnostic {
+    let message = format!("unsupported: the linear map has more than {LARGEST} parts, for each is written where it is used");
+    Diagnostic::error("E0604", span, message).help("linear maps are for functions of a page; `--dump ad` shows derivatives of any size")
+}

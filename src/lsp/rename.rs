@@ -1,0 +1,100 @@
+//! Renaming: every place of one name, in all files where it is written.
+//!
+//! In: an analysis, a name in it and the new one. Out: the places to change, or why it cannot be renamed. The changed text is analysed
+//! once more: each name must mean the same declaration as before, so that nothing is captured and nothing hidden.
+//!
+//!     let f x = let y = 1.0 in x + y, x → y   →   refused: `y` would mean another declaration at 1:28
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::analysis::{Analysis, MAIN, analyse};
+use super::documents::Files;
+use super::names::{Names, Occurrence, What};
+use crate::source::Span;
+use crate::syntax::RESERVED;
+
+/// The place that is renamed, where the name under the pointer can be.
+pub fn prepare(analysis: &Analysis, found: Occurrence) -> Result<Span, String> {
+    let definition = analysis.names.definition(found.definition).ok_or("this name is not known")?;
+    let owner = match definition.what {
+        What::Local | What::Size | What::Global(_) | What::Type(_) | What::Field => return Ok(found.span),
+        What::Library(_) => "a function of the library",
+        What::BuiltIn => "a built-in name",
+    };
+    Err(format!("`{}` is {owner}: it cannot be renamed", definition.name))
+}
+
+/// The places of the name, in the order of files and places.
+pub fn rename(analysis: &Analysis, found: Occurrence, name: &str, files: &Files) -> Result<Vec<Span>, String> {
+    prepare(analysis, found)?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '\'');
+    if !is_name || name == "_" {
+        return Err(format!("`{name}` is no name: an ASCII letter or `_`, then letters, digits, `_` and `'`"));
+    }
+    if RESERVED.contains(&name) {
+        return Err(format!("`{name}` is a reserved word"));
+    }
+    let places: Vec<Span> = analysis.names.places(found.definition).collect();
+    let is_local = matches!(analysis.names.definition(found.definition).map(|known| known.what), Some(What::Local | What::Size));
+    // an error may hide a place of a local name
+    if is_local
+        && let Some(problem) = analysis.errors().find(|problem| problem.code.starts_with("E01"))
+        && let Some(place) = analysis.sources.line_column(problem.span)
+    {
+        return Err(format!("line {} does not parse, so that places of the name may be missed: mend it first", place.0));
+    }
+    same_meaning(analysis, &places, name, files)?;
+    Ok(places)
+}
+
+/// Whether each name of the text means the same after the change.
+fn same_meaning(analysis: &Analysis, places: &[Span], name: &str, files: &Files) -> Result<(), String> {
+    let mut files = files.clone();
+    for (number, file) in analysis.sources.files.iter().enumerate() {
+        let inside: Vec<&Span> = places.iter().filter(|place| place.file as usize == number).collect();
+        if !inside.is_empty() {
+            files.open.insert(file.name.to_string(), replaced(&file.text, &inside, name).into());
+        }
+    }
+    let main = analysis.sources.files.first().map(|file| file.name.to_string()).unwrap_or_default();
+    let text = files.open.get(&main).cloned().unwrap_or_else(|| analysis.text().into());
+    let after = analyse(&main, &text, &files);
+    let (old, new) = (&analysis.names, &after.names);
+    let (old_numbers, new_numbers) = (numbers(old), numbers(new));
+    for (a, b) in old.occurrences.iter().zip(&new.occurrences) {
+        if meaning(old, &old_numbers, a) != meaning(new, &new_numbers, b) {
+            let place = analysis.sources.line_column(a.span).map_or(String::new(), |(line, column)| format!(" at {line}:{column}"));
+            return Err(format!("`{name}` is taken: with this name another declaration would be meant{place}"));
+        }
+    }
+    let errors = |analysis: &Analysis| analysis.errors().filter(|problem| problem.span.file == MAIN).count();
+    if old.occurrences.len() != new.occurrences.len() || errors(analysis) < errors(&after) {
+        let said = after.errors().next().map(|problem| format!(": {}", problem.message)).unwrap_or_default();
+        return Err(format!("`{name}` cannot be used here{said}"));
+    }
+    Ok(())
+}
+
+/// The occurrences in their order, which is the same in both texts.
+fn numbers(names: &Names) -> HashMap<Span, usize> {
+    names.occurrences.iter().enumerate().map(|(number, found)| (found.span, number)).collect()
+}
+
+/// What an occurrence means: the number of the place of its declaration, or the name of what is declared in no file.
+fn meaning(names: &Names, numbers: &HashMap<Span, usize>, found: &Occurrence) -> Result<usize, Rc<str>> {
+    let Some(definition) = names.definition(found.definition) else { return Err("".into()) };
+    definition.place.and_then(|place| numbers.get(&place)).copied().ok_or_else(|| definition.name.clone())
+}
+
+fn replaced(text: &str, places: &[&Span], name: &str) -> String {
+    let mut new = String::with_capacity(text.len());
+    let mut end = 0;
+    for place in places {
+        new += text.get(end..place.start as usize).unwrap_or_default();
+        new += name;
+        end = place.end as usize;
+    }
+    new + text.get(end..).unwrap_or_default()
+}

@@ -1,0 +1,244 @@
+//! The questions of an editor, one arm each.
+//!
+//! In: a method and its parameters. Out: an [`Answer`], now or by the worker; or why there is none.
+//!
+//!     textDocument/hover at a name   →   its type in Markdown; of an entry, by the worker, with its cost
+
+use std::collections::{BTreeSet, HashMap};
+
+use lsp_server::{ErrorCode, Message, Request, RequestId, Response};
+use lsp_types::request::{self as ask, Request as _};
+use lsp_types::{
+    CodeLensOptions, CodeLensParams, CompletionOptions, CompletionParams, DocumentFormattingParams, DocumentHighlightParams,
+    DocumentSymbolParams, DocumentSymbolResponse, ExecuteCommandOptions, ExecuteCommandParams, GotoDefinitionParams, Hover, HoverContents,
+    HoverParams, HoverProviderCapability, InitializeResult, Location, MarkupContent, MarkupKind, OneOf, PositionEncodingKind,
+    ReferenceParams, RenameOptions, RenameParams, ServerCapabilities, ServerInfo, TextDocumentPositionParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextEdit, Url, WorkspaceEdit,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::analysis::{Analysis, MAIN};
+use super::documents::{self, Document};
+use super::names::{Occurrence, What};
+use super::position::Lines;
+use super::server::Server;
+use super::worker::Job;
+use super::{complete, hover, lens, outline, rename, report};
+use crate::source::Span;
+use crate::types::modules::LINALG;
+
+/// What a request gets.
+pub enum Answer {
+    Now(Value),
+    Later(Job),
+    Error(ErrorCode, String),
+}
+
+/// What the server can do.
+pub fn capabilities() -> Value {
+    let sync = TextDocumentSyncOptions { open_close: Some(true), change: Some(TextDocumentSyncKind::INCREMENTAL), ..Default::default() };
+    let rename = RenameOptions { prepare_provider: Some(true), work_done_progress_options: Default::default() };
+    let commands = vec![lens::SHOW_DERIVATIVE.to_string(), lens::SHOW_OPTIMISED.to_string()];
+    let capabilities = ServerCapabilities {
+        position_encoding: Some(PositionEncodingKind::UTF16),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(rename)),
+        completion_provider: Some(CompletionOptions { trigger_characters: Some(vec![".".to_string()]), ..Default::default() }),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+        execute_command_provider: Some(ExecuteCommandOptions { commands, ..Default::default() }),
+        ..Default::default()
+    };
+    let info = ServerInfo { name: "smoothc".to_string(), version: Some(env!("CARGO_PKG_VERSION").to_string()) };
+    json!(InitializeResult { capabilities, server_info: Some(info) })
+}
+
+/// The answer to a question about a text that is open; an `Err` is an error for the editor to show.
+pub fn answer(server: &mut Server, id: &RequestId, method: &str, params: Value) -> Result<Answer, Answer> {
+    let now = |value: Value| Ok(Answer::Now(value));
+    match method {
+        ask::HoverRequest::METHOD => {
+            let HoverParams { text_document_position_params: at, .. } = read(params)?;
+            hovered(server, id, &at)
+        }
+        ask::GotoDefinition::METHOD => {
+            let GotoDefinitionParams { text_document_position_params: at, .. } = read(params)?;
+            now(json!(definition(server, &at)?))
+        }
+        ask::References::METHOD => {
+            let ReferenceParams { text_document_position: at, context, .. } = read(params)?;
+            let Some((analysis, found)) = name_at(server, &at)? else { return now(json!([])) };
+            let declared = analysis.names.definition(found.definition).and_then(|known| known.place);
+            let places = analysis.names.places(found.definition).filter(|place| context.include_declaration || Some(*place) != declared);
+            let uri = Some(&at.text_document.uri);
+            now(json!(places.filter_map(|place| report::location(analysis, place, uri)).collect::<Vec<_>>()))
+        }
+        ask::DocumentHighlightRequest::METHOD => {
+            let DocumentHighlightParams { text_document_position_params: at, .. } = read(params)?;
+            let Some((analysis, found)) = name_at(server, &at)? else { return now(json!([])) };
+            now(json!(outline::highlights(analysis, found)))
+        }
+        ask::DocumentSymbolRequest::METHOD => {
+            let DocumentSymbolParams { text_document, .. } = read(params)?;
+            let (_, analysis) = text(server, &text_document.uri)?;
+            now(json!(DocumentSymbolResponse::Nested(outline::symbols(analysis))))
+        }
+        ask::Formatting::METHOD => {
+            let DocumentFormattingParams { text_document, .. } = read(params)?;
+            let (document, _) = text(server, &text_document.uri)?;
+            now(json!(outline::formatted(&document.text, &document.lines)))
+        }
+        ask::PrepareRenameRequest::METHOD => {
+            let at: TextDocumentPositionParams = read(params)?;
+            let Some((analysis, found)) = name_at(server, &at)? else { return now(Value::Null) };
+            let place = rename::prepare(analysis, found).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?;
+            now(json!(analysis.range(place)))
+        }
+        ask::Rename::METHOD => {
+            let RenameParams { text_document_position: at, new_name, .. } = read(params)?;
+            now(json!(renamed(server, &at, &new_name).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?))
+        }
+        ask::Completion::METHOD => {
+            let CompletionParams { text_document_position: at, .. } = read(params)?;
+            let (_, analysis) = text(server, &at.text_document.uri)?;
+            now(json!(complete::complete(analysis, at.position, server.library(), server.built_in())))
+        }
+        ask::CodeLensRequest::METHOD => {
+            let CodeLensParams { text_document, .. } = read(params)?;
+            let (_, analysis) = text(server, &text_document.uri)?;
+            now(json!(lens::lenses(analysis, &text_document.uri)))
+        }
+        ask::ExecuteCommand::METHOD => shown(server, id, read(params)?),
+        _ => Err(Answer::Error(ErrorCode::MethodNotFound, format!("`{method}` is not known"))),
+    }
+}
+
+fn read<P: DeserializeOwned>(params: Value) -> Result<P, Answer> {
+    serde_json::from_value(params).map_err(|problem| Answer::Error(ErrorCode::InvalidParams, problem.to_string()))
+}
+
+/// A text that is open, with what is known of it.
+fn text<'s>(server: &'s Server, uri: &Url) -> Result<(&'s Document, &'s Analysis), Answer> {
+    let known = server.documents.get(uri).zip(server.analyses.get(uri));
+    known.ok_or_else(|| Answer::Error(ErrorCode::InvalidParams, format!("{uri} is not open")))
+}
+
+fn name_at<'s>(server: &'s Server, at: &TextDocumentPositionParams) -> Result<Option<(&'s Analysis, Occurrence)>, Answer> {
+    let (_, analysis) = text(server, &at.text_document.uri)?;
+    Ok(analysis.name_at(at.position).map(|found| (analysis, found)))
+}
+
+fn hovered(server: &Server, id: &RequestId, at: &TextDocumentPositionParams) -> Result<Answer, Answer> {
+    let uri = &at.text_document.uri;
+    let Some((analysis, found)) = name_at(server, at)? else { return Ok(Answer::Now(Value::Null)) };
+    let Some(hover) = hover::hover(analysis, found, server.library(), server.built_in()) else { return Ok(Answer::Now(Value::Null)) };
+    let range = analysis.range(found.span);
+    let shown = move |text: String| {
+        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
+        json!(Hover { contents, range: Some(range) })
+    };
+    let Some(entry) = hover.entry else { return Ok(Answer::Now(shown(hover.text))) };
+    let (name, text, files, costs) = (documents::name(uri), analysis.text().to_string(), server.files(), server.costs.clone());
+    let with_cost = move |cost: &str| format!("{}\n\ncost after all rules: {cost}", hover.text);
+    let key = (name.clone(), entry.clone());
+    if let Some(cost) = costs.lock().unwrap_or_else(|failed| failed.into_inner()).get(&key) {
+        return Ok(Answer::Now(shown(with_cost(cost))));
+    }
+    let id = id.clone();
+    Ok(Answer::Later(Box::new(move || {
+        let cost = lens::entry_cost(&name, &text, &entry, &files).unwrap_or_else(|why| format!("not known ({why})"));
+        let answer = Response { id, result: Some(shown(with_cost(&cost))), error: None };
+        costs.lock().unwrap_or_else(|failed| failed.into_inner()).insert(key, cost);
+        vec![Message::Response(answer)]
+    })))
+}
+
+fn definition(server: &Server, at: &TextDocumentPositionParams) -> Result<Option<Location>, Answer> {
+    let Some((analysis, found)) = name_at(server, at)? else { return Ok(None) };
+    let Some(definition) = analysis.names.definition(found.definition) else { return Ok(None) };
+    let Some(place) = definition.place else { return Ok(None) };
+    if !matches!(definition.what, What::Library(_)) {
+        return Ok(report::location(analysis, place, Some(&at.text_document.uri)));
+    }
+    let kept = (server.host.keep)("linalg.smooth", LINALG).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?;
+    let range = Lines::new(LINALG).range(LINALG, place.start as usize, place.end as usize);
+    Ok(Url::from_file_path(kept).ok().map(|uri| Location { uri, range }))
+}
+
+/// The edits of a renaming: in the text, in the files that it opens, and in the open texts that use the declaration.
+fn renamed(server: &Server, at: &TextDocumentPositionParams, name: &str) -> Result<WorkspaceEdit, String> {
+    let uri = &at.text_document.uri;
+    let analysis = server.analyses.get(uri).ok_or("the text is not open")?;
+    let found = analysis.name_at(at.position).ok_or("there is no name here")?;
+    let files = server.files();
+    let mut places: BTreeSet<(String, Span)> = BTreeSet::new();
+    let mut add = |analysis: &Analysis, found: Occurrence| -> Result<(), String> {
+        for place in rename::rename(analysis, found, name, &files)? {
+            let file = analysis.sources.file(place).ok_or("a place is in no file")?;
+            places.insert((file.name.to_string(), Span { file: MAIN, ..place }));
+        }
+        Ok(())
+    };
+    add(analysis, found)?;
+    let declared = analysis.names.definition(found.definition).and_then(|known| known.place);
+    let declared = declared.and_then(|place| Some((analysis.sources.file(place)?.name.clone(), place.start)));
+    for (_, other) in server.analyses.iter().filter(|(other, _)| *other != uri) {
+        let same = |found: &&Occurrence| {
+            let place = other.names.definition(found.definition).and_then(|known| known.place);
+            place.and_then(|place| Some((other.sources.file(place)?.name.clone(), place.start))) == declared
+        };
+        if let Some(used) = other.names.occurrences.iter().find(same) {
+            add(other, *used)?;
+        }
+    }
+    let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
+    for (file, place) in places {
+        let open = server.documents.keys().find(|uri| documents::name(uri) == file).cloned();
+        let uri = open.or_else(|| documents::uri(&file)).ok_or("a file has no address")?;
+        let text = files.open.get(&file).cloned();
+        let text = text.map_or_else(|| (server.host.read)(file.as_ref()).map(Into::into), Ok)?;
+        let range = Lines::new(&text).range(&text, place.start as usize, place.end as usize);
+        changes.entry(uri).or_default().push(TextEdit { range, new_text: name.to_string() });
+    }
+    Ok(WorkspaceEdit { changes: Some(changes), ..Default::default() })
+}
+
+/// Shows a derived or optimised program: answers with its text and where it is kept, and asks the editor to open that.
+fn shown(server: &Server, id: &RequestId, command: ExecuteCommandParams) -> Result<Answer, Answer> {
+    let invalid = |why: String| Answer::Error(ErrorCode::InvalidParams, why);
+    let words: Option<(Url, String)> = match command.arguments.as_slice() {
+        [uri, entry] => serde_json::from_value(uri.clone()).ok().zip(entry.as_str().map(str::to_string)),
+        _ => None,
+    };
+    let (compute, suffix): (lens::Show, _) = match command.command.as_str() {
+        lens::SHOW_DERIVATIVE => (lens::derivative, "derivative"),
+        lens::SHOW_OPTIMISED => (lens::optimised_entry, "optimised"),
+        other => return Err(invalid(format!("there is no command `{other}`"))),
+    };
+    let (uri, entry) = words.ok_or_else(|| invalid(format!("`{}` takes the address of a text and an entry", command.command)))?;
+    let (_, analysis) = text(server, &uri)?;
+    let (name, text, files) = (documents::name(&uri), analysis.text().to_string(), server.files());
+    let (id, keep, shows) = (id.clone(), server.host.keep.clone(), server.shows_documents);
+    Ok(Answer::Later(Box::new(move || {
+        let program = match compute(&name, &text, &entry, &files) {
+            Ok(program) => program,
+            Err(why) => return vec![Message::Response(Response::new_err(id, ErrorCode::RequestFailed as i32, why))],
+        };
+        // what cannot be kept is shown by whoever asked
+        let kept = keep(&format!("{}_{suffix}.smoothcore", entry.replace('\'', "_prime")), &program).ok();
+        let kept = kept.and_then(|path| Url::from_file_path(path).ok());
+        let ask = kept.as_ref().filter(|_| shows).map(|uri| {
+            let params = json!({ "uri": uri, "takeFocus": true });
+            let id = RequestId::from(format!("show {id}"));
+            Message::Request(Request { id, method: ask::ShowDocument::METHOD.to_string(), params })
+        });
+        let answer = Response { id, result: Some(json!({ "uri": kept, "text": program })), error: None };
+        ask.into_iter().chain([Message::Response(answer)]).collect()
+    })))
+}

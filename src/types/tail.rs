@@ -1,0 +1,200 @@
+//! Tail calls: functions whose last calls are of themselves, or of each other, are loops.
+//!
+//! In: the elaborated program. Out: the same, where each call that a function makes of itself in tail position is a step of a
+//! `while` over its parameters; those that every such call passes on stay outside. Of functions that call each other so, each has
+//! the others written into it first, one after another, as a system of equations is solved.
+//!
+//!     f x y = if c x then g x y else f (h x) y   →   f x y = let x' = while(s = x. if c s then (false, s) else (true, h s)) in g x' y
+//!     even n = if n = 0 then true else odd (n - 1)   →   even n = if n = 0 then true else if n - 1 = 0 then false else even (n - 2)
+//!
+//! A call that changes a size stays a call: the state of a loop keeps its shape.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use crate::ir::subst::{freshen, inlined, substitute};
+use crate::ir::{Expr, Function, Program, Term, Type, Var};
+
+/// Makes loops of the tail calls of every function.
+pub fn make_loops(program: &mut Program) {
+    // the first of a group then calls none of it, and the others may call it
+    let recursive = program.recursive();
+    let names: Vec<Rc<str>> = program.functions.keys().filter(|name| recursive.contains(*name)).cloned().collect();
+    for name in names {
+        let group = group(program, &name);
+        let members: Option<Vec<Function>> = group.iter().map(|name| program.functions.get(name).cloned()).collect();
+        if let Some(body) = members.and_then(|members| alone(members, &group, &name))
+            && let Some(function) = program.functions.get_mut(&name)
+        {
+            function.body = body;
+        }
+    }
+}
+
+/// The functions that a function calls and that call it, directly or not, itself the last.
+fn group(program: &Program, name: &Rc<str>) -> Vec<Rc<str>> {
+    let within = program.reachable([name.clone()]);
+    let others = program.functions.keys().filter(|other| *other != name && within.contains(*other));
+    let calls_back = |other: &&Rc<str>| program.reachable([(*other).clone()]).contains(name);
+    others.filter(calls_back).cloned().chain([name.clone()]).collect()
+}
+
+/// The body of the last of these functions without calls of any, where all of these are in tail position.
+fn alone(mut members: Vec<Function>, group: &[Rc<str>], name: &Rc<str>) -> Option<Expr> {
+    let group: HashSet<&Rc<str>> = group.iter().collect();
+    if !members.iter().all(|member| calls_last(&member.body, &group)) {
+        return None;
+    }
+    while !members.is_empty() {
+        let mut first = members.remove(0);
+        if calls(&first.body, &first.name) {
+            first.body = looped(&first)?;
+        }
+        if first.name == *name {
+            return Some(first.body);
+        }
+        for other in &mut members {
+            other.body = other.body.map_tails(&|tail| match tail.term() {
+                Term::Call(callee, args) if *callee == first.name => without_aliases(&inlined(&first, args)),
+                _ => tail.clone(),
+            });
+            if other.body.node_count() > LARGEST {
+                return None;
+            }
+        }
+    }
+    None
+}
+
+/// Functions that call each other are left as they are where one would have more nodes with the others written into it.
+const LARGEST: usize = 10_000;
+
+/// The term without bindings of a variable to another, on the way to its tails.
+fn without_aliases(expr: &Expr) -> Expr {
+    let new = match expr.term() {
+        Term::Let(x, value, body) if matches!(value.term(), Term::Var(_)) => {
+            return without_aliases(&substitute(body, &[(x.clone(), value.clone())]));
+        }
+        Term::Let(x, value, body) => Expr::let_(x.clone(), value.clone(), without_aliases(body)),
+        _ => return expr.clone(),
+    };
+    new.at(expr.span())
+}
+
+fn calls(body: &Expr, name: &Rc<str>) -> bool {
+    let mut found = false;
+    body.each_call(&mut |callee| found |= callee == name);
+    found
+}
+
+/// Whether a term calls these functions in tail position only.
+fn calls_last(expr: &Expr, group: &HashSet<&Rc<str>>) -> bool {
+    let calls_none = |expr: &Expr| {
+        let mut found = false;
+        expr.each_call(&mut |callee| found |= group.contains(callee));
+        !found
+    };
+    match expr.term() {
+        Term::Let(_, value, body) => calls_none(value) && calls_last(body, group),
+        Term::Check { cond, body, .. } => calls_none(cond) && calls_last(body, group),
+        Term::If(cond, a, b) => calls_none(cond) && calls_last(a, group) && calls_last(b, group),
+        Term::Call(_, args) => args.iter().all(calls_none),
+        term => term.children().all(calls_none),
+    }
+}
+
+/// The body with a loop in the place of the tail calls, if there are any.
+fn looped(function: &Function) -> Option<Expr> {
+    let mut calls = Vec::new();
+    tail_calls(&function.body, function, &mut calls);
+    if calls.is_empty() || !calls.iter().all(|args| keeps_shapes(function, args)) {
+        return None;
+    }
+    let is_passed_on = |at: usize, param: &Var| calls.iter().all(|args| matches!(args[at].term(), Term::Var(var) if var == param));
+    let changed: Vec<usize> = (0..function.params.len()).filter(|at| !is_passed_on(*at, &function.params[*at])).collect();
+    let together = |values: Vec<Expr>| if let [one] = values.as_slice() { one.clone() } else { Expr::tuple(values) };
+    let init = together(changed.iter().map(|at| Expr::var(&function.params[*at])).collect());
+    let ty = match changed.as_slice() {
+        [one] => function.params[*one].ty().clone(),
+        _ => Type::tuple(changed.iter().map(|at| function.params[*at].ty().clone()).collect()),
+    };
+    let name = if let [one] = changed.as_slice() { function.params[*one].name().to_string() } else { "s".to_string() };
+    let (state, last) = (Var::fresh(&name, ty.clone()), Var::fresh(&name, ty));
+    let parts = |state: &Var| -> Vec<(Var, Expr)> {
+        let of = |k| if changed.len() == 1 { Expr::var(state) } else { Expr::proj(Expr::var(state), k) };
+        changed.iter().enumerate().map(|(k, at)| (function.params[*at].clone(), of(k))).collect()
+    };
+    let leaf = |leaf: &Expr| match self_call(leaf, function) {
+        Some(args) => Expr::tuple(vec![Expr::bool(true), together(changed.iter().map(|at| args[*at].clone()).collect())]),
+        None => Expr::tuple(vec![Expr::bool(false), init.clone()]),
+    };
+    let step = freshen(&function.body).map_tails(&leaf);
+    let step = named(&step, &parts(&state));
+    let value = without_calls(&function.body, function)?;
+    let value = named(&value, &parts(&last));
+    let steps = Expr::while_(state, init.clone(), step).at(function.span);
+    Some(Expr::let_(last, steps, value))
+}
+
+/// The term with its parameters read off the state, by name where they are used as sizes too.
+fn named(body: &Expr, parts: &[(Var, Expr)]) -> Expr {
+    let renewed: Vec<(Var, Expr)> = parts.iter().map(|(param, value)| (param.renewed(param.ty().clone()), value.clone())).collect();
+    let substitution: Vec<(Var, Expr)> = parts.iter().zip(&renewed).map(|((param, _), (new, _))| (param.clone(), Expr::var(new))).collect();
+    let body = substitute(body, &substitution);
+    renewed.into_iter().rev().fold(body, |body, (new, value)| Expr::let_(new, value, body))
+}
+
+/// The arguments of a function's call of itself.
+fn self_call<'e>(expr: &'e Expr, function: &Function) -> Option<&'e [Expr]> {
+    match expr.term() {
+        Term::Call(name, args) if *name == function.name => Some(args),
+        _ => None,
+    }
+}
+
+/// The calls in tail position.
+fn tail_calls<'e>(expr: &'e Expr, function: &Function, calls: &mut Vec<&'e [Expr]>) {
+    match expr.term() {
+        Term::Let(_, _, body) | Term::Check { body, .. } => tail_calls(body, function, calls),
+        Term::If(_, a, b) => {
+            tail_calls(a, function, calls);
+            tail_calls(b, function, calls);
+        }
+        _ => calls.extend(self_call(expr, function)),
+    }
+}
+
+/// Whether the arguments have the shapes of the parameters, size by size.
+fn keeps_shapes(function: &Function, args: &[Expr]) -> bool {
+    let mentions = |ty: &Type, param: &Var| {
+        let mut found = false;
+        ty.each_length(&mut |size| found |= size.mentions(param));
+        found
+    };
+    let is_size = |param: &Var| function.params.iter().any(|other| mentions(other.ty(), param)) || mentions(&function.result, param);
+    let lengths = |ty: &Type| {
+        let mut found = Vec::new();
+        ty.each_length(&mut |size| found.push(size.clone()));
+        found
+    };
+    function.params.iter().zip(args).all(|(param, arg)| {
+        let is_fixed = matches!(arg.term(), Term::Var(var) if var == param);
+        is_fixed || lengths(arg.ty()) == lengths(param.ty()) && !is_size(param)
+    })
+}
+
+/// The term where no tail call is taken: the branches that end in one are gone. `None` where each does.
+fn without_calls(expr: &Expr, function: &Function) -> Option<Expr> {
+    let new = match expr.term() {
+        Term::Let(x, value, body) => Expr::let_(x.clone(), value.clone(), without_calls(body, function)?),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, without_calls(body, function)?),
+        Term::If(cond, a, b) => match (without_calls(a, function), without_calls(b, function)) {
+            (Some(a), Some(b)) => Expr::if_(cond.clone(), a, b),
+            (Some(one), None) | (None, Some(one)) => return Some(one),
+            (None, None) => return None,
+        },
+        Term::Call(name, _) if *name == function.name => return None,
+        _ => return Some(expr.clone()),
+    };
+    Some(new.at(expr.span()))
+}

@@ -1,0 +1,101 @@
+//! examples/ceres: bundle adjustment by Ceres Solver with smoothc's Jacobians ends where it ends with Ceres' automatic differentiation.
+//!
+//! In: a problem that this test makes, and the public one of 49 cameras where `../shared/data/bal` has it. Out: both costs agree. Ceres is
+//! looked for in the compiler's own folders and under the flags in `CERES_FLAGS`; without it the reason is printed.
+
+#[allow(dead_code)]
+mod support {
+    pub mod tools;
+}
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::tools::{exists, succeeds};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const FLAGS: [&str; 4] = ["-std=c++17", "-O2", "-w", "-I/usr/include/eigen3"];
+
+fn flags() -> Vec<String> {
+    std::env::var("CERES_FLAGS").unwrap_or_default().split_whitespace().map(str::to_string).collect()
+}
+
+/// A problem in the format of "Bundle Adjustment in the Large": cameras before a cloud of points, which then are moved a little.
+fn problem() -> String {
+    let mut state = 7u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    };
+    let cameras: Vec<[f64; 9]> = (0..4)
+        .map(|at| [0.1 + 0.02 * random(), 0.1 * at as f64 + 0.05, 0.03 * random(), random(), random(), -6.0 + random(), 500.0, -0.05, 0.01])
+        .collect();
+    let points: Vec<[f64; 3]> = (0..30).map(|_| [random(), random(), random()]).collect();
+    let mut text = format!("{} {} {}\n", cameras.len(), points.len(), cameras.len() * points.len());
+    for (c, camera) in cameras.iter().enumerate() {
+        for (p, point) in points.iter().enumerate() {
+            let seen = project(camera, point);
+            writeln!(text, "{c} {p} {} {}", seen[0] + 0.2 * random(), seen[1] + 0.2 * random()).expect("memory");
+        }
+    }
+    let moved = cameras.iter().flatten().map(|value| value * (1.0 + 0.002 * random())).collect::<Vec<_>>();
+    let others = points.iter().flatten().map(|value| value + 0.02 * random()).collect::<Vec<_>>();
+    moved.iter().chain(&others).for_each(|value| writeln!(text, "{value}").expect("memory"));
+    text
+}
+
+/// Where a camera sees a point: Rodrigues' formula, a pinhole, and two coefficients of distortion.
+fn project(camera: &[f64; 9], x: &[f64; 3]) -> [f64; 2] {
+    let r = [camera[0], camera[1], camera[2]];
+    let theta = (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt();
+    let k = r.map(|value| value / theta);
+    let dot = k[0] * x[0] + k[1] * x[1] + k[2] * x[2];
+    let cross = [k[1] * x[2] - k[2] * x[1], k[2] * x[0] - k[0] * x[2], k[0] * x[1] - k[1] * x[0]];
+    let p: Vec<f64> =
+        (0..3).map(|i| x[i] * theta.cos() + cross[i] * theta.sin() + k[i] * dot * (1.0 - theta.cos()) + camera[3 + i]).collect();
+    let seen = [-p[0] / p[2], -p[1] / p[2]];
+    let d = seen[0] * seen[0] + seen[1] * seen[1];
+    seen.map(|value| value * camera[6] * (1.0 + camera[7] * d + camera[8] * d * d))
+}
+
+/// The final costs that the program prints.
+fn costs(said: &str) -> Vec<f64> {
+    said.lines().filter_map(|line| line.split(" to ").nth(1)?.split(',').next()?.parse().ok()).collect()
+}
+
+#[test]
+fn both_ways_end_at_one_cost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name);
+    fs::write(file("try.cpp"), "#include <ceres/ceres.h>\nint main() { return 0; }\n").expect("writes");
+    let compile = |source: &Path, object: Option<PathBuf>, to: &str| {
+        let mut command = Command::new("g++");
+        command.args(FLAGS).arg("-I").arg(folder.path()).arg(source).args(object);
+        command.args(flags()).args(["-lceres", "-lglog", "-lm", "-o"]).arg(file(to));
+        succeeds(&mut command)
+    };
+    if !exists("g++") || compile(&file("try.cpp"), None, "try").is_err() {
+        println!("skipped: there is no Ceres Solver here (`apt install libceres-dev`, or its flags in CERES_FLAGS)");
+        return;
+    }
+    let mut emit = Command::new(env!("CARGO_BIN_EXE_smoothc"));
+    emit.arg("emit").arg(format!("{ROOT}/examples/ceres/residual.smooth")).args(["--derive", "jacobian:residual:camera,point", "-o"]);
+    succeeds(emit.arg(file("residual.c"))).unwrap_or_else(|why| panic!("{why}"));
+    succeeds(Command::new("gcc").args(["-O3", "-c", "-o"]).arg(file("residual.o")).arg(file("residual.c"))).expect("C compiles");
+    let source = PathBuf::from(format!("{ROOT}/examples/ceres/adjust.cpp"));
+    compile(&source, Some(file("residual.o")), "adjust").unwrap_or_else(|why| panic!("{why}"));
+    fs::write(file("small.txt"), problem()).expect("writes");
+    let said = succeeds(Command::new(file("adjust")).arg(file("small.txt"))).unwrap_or_else(|why| panic!("{why}"));
+    let found = costs(&said);
+    assert!(matches!(found.as_slice(), [own, smooth] if (own - smooth).abs() <= 1e-3 * own && *own < 10.0), "{said}");
+    let real = PathBuf::from(ROOT).join("../shared/data/bal/problem-49-7776-pre.txt");
+    if !real.exists() {
+        println!("skipped: there is no public problem in ../shared/data/bal");
+        return;
+    }
+    let said = succeeds(Command::new(file("adjust")).arg(real).arg("6")).unwrap_or_else(|why| panic!("{why}"));
+    let found = costs(&said);
+    assert!(matches!(found.as_slice(), [own, smooth] if (own - smooth).abs() <= 1e-3 * own && *own < 1e5), "{said}");
+}

@@ -1,0 +1,112 @@
+//! The Python package: its own tests, generated programs, and the blocks of docs/python.md, with the command that cargo built.
+//!
+//! `PYTHON` names an interpreter with NumPy, `python3` where it does not; without one the tests say so and do nothing. Where mypy and SciPy are
+//! installed they are used too.
+
+mod generator;
+
+use std::path::Path;
+use std::process::Command;
+
+use smoothc::driver::{Options, Session};
+
+use generator::{asked, grow, words};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Runs a module of Python in a folder that is its cache and its working place; nothing where there is no NumPy.
+fn run(module: &[&str], prepare: impl FnOnce(&Path)) {
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    let numpy = Command::new(&python).args(["-c", "import numpy"]).output();
+    if !numpy.is_ok_and(|output| output.status.success()) {
+        asked::say(&format!("skipped: `{python}` has no NumPy; PYTHON may name one that has"));
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    prepare(folder.path());
+    let output = Command::new(&python)
+        .arg("-m")
+        .args(module)
+        .arg(folder.path())
+        .current_dir(Path::new(ROOT).join("python"))
+        .env("SMOOTHC", env!("CARGO_BIN_EXE_smoothc"))
+        .env("SMOOTHC_CACHE", folder.path().join("cache"))
+        .env("MYPY_CACHE_DIR", folder.path().join("mypy"))
+        .env("PYTHONPATH", Path::new(ROOT).join("python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .expect("runs");
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{python} -m {}:\n{said}", module.join(" "));
+    println!("{said}");
+}
+
+/// A module of python/tests.
+fn unit_tests(module: &str) {
+    run(&["tests", module], |_| {});
+}
+
+#[test]
+fn examples_agree_with_the_interpreter_from_python() {
+    unit_tests("tests.test_examples");
+}
+
+#[test]
+fn arguments_of_every_form_are_taken_or_refused_from_python() {
+    unit_tests("tests.test_calls");
+}
+
+#[test]
+fn the_cache_keeps_what_is_current() {
+    unit_tests("tests.test_cache");
+}
+
+#[test]
+fn packages_need_no_compiler() {
+    unit_tests("tests.test_package");
+}
+
+#[test]
+fn the_python_page_is_true() {
+    unit_tests("tests.test_docs");
+}
+
+#[test]
+fn scipy_adjusts_bundles() {
+    unit_tests("tests.test_scipy");
+}
+
+/// So many programs, this many to a file.
+const PROGRAMS: u64 = 48;
+const BATCH: u64 = 12;
+
+#[test]
+fn generated_programs_agree_with_the_interpreter_from_python() {
+    run(&["tests.generated"], |folder| {
+        let mut cases = serde_json::Map::new();
+        for first in (0..PROGRAMS).step_by(BATCH as usize) {
+            let (mut text, mut calls) = (String::new(), Vec::new());
+            for seed in first..first + BATCH {
+                let program = grow::program(seed, &format!("f{}", seed - first), false).text();
+                calls.extend(
+                    smoothc::stack::with_large_stack(|| cases_of(&program))
+                        .inspect(|_| text += &format!("{program}\n"))
+                        .unwrap_or_default(),
+                );
+            }
+            let name = format!("p{first}.smooth");
+            std::fs::write(folder.join(&name), text).expect("writes");
+            cases.insert(name, calls.into());
+        }
+        std::fs::write(folder.join("cases.json"), serde_json::Value::from(cases).to_string()).expect("writes");
+    });
+}
+
+/// The entries of a program with arguments of several lengths; nothing where C does not support it.
+fn cases_of(text: &str) -> Option<Vec<serde_json::Value>> {
+    let mut session = Session::new("p.smooth", text, Options::default());
+    session.run_to("emit", &mut |_, _| Err(String::new())).ok()?;
+    let entries = session.program.functions.values().filter(|function| function.is_entry);
+    let calls = entries.flat_map(|function| [0, 1, 3].map(|n| serde_json::json!([&*function.name, words::arguments(function, n)])));
+    Some(calls.collect())
+}

@@ -1,0 +1,165 @@
+//! Sum types and `match`, by the command: layouts, nested patterns, lengths that each value has for itself, derivatives.
+//!
+//! `examples/shapes.smooth` has what a user would write, in every target; here is what may go wrong.
+
+mod support {
+    pub mod command;
+}
+
+use support::command::with_input;
+
+const LAYOUTS: &str = "\
+type S = | A of Double | B of Double * Double | C
+type T =
+| X of S
+| Y of S * Index
+type P = { at: S; k: Index }
+let one (s: S) = match s with A x -> x | B (a, b) -> a + b | C -> 0.0
+let nested (s: S) (t: S) =
+  match s with
+  | A x ->
+    match t with
+    | A y -> x + y
+    | _ -> x
+  | B (a, b) -> a * b
+  | C -> 0.0
+let inner (s: S) (t: S) =
+  match s with
+  | A x -> match t with
+           | A y -> x + y
+           | B (_, y) -> y
+           | C -> x
+  | B (a, b) -> a * b
+  | C -> 0.0
+let inLet (s: S) =
+  let y =
+    match s with
+    | A x -> x
+    | B (a, b) -> a * b
+    | C -> 0.0
+  let z = match s with
+          | A x -> x
+          | _ -> 1.0
+  let w = match s with
+    | A x -> x
+    | _ -> 1.0
+  y + z + w
+let lets (s: S) =
+  match s with
+  | A x ->
+    let y = x * x
+    let z = y + 1.0
+    y * z
+  | B (a, b) -> let c = a + b
+                c * c
+  | C ->
+      1.0
+let deep (t: T) =
+  match t with
+  | X (A x) -> x
+  | X (B (a, b)) | Y (B (a, b), 0) -> a * b
+  | X C -> 0.0
+  | Y (A x, i) -> x * double i
+  | Y (s, 1) -> one s
+  | Y _ -> 7.0
+let fields (p: P) =
+  match p with
+  | { at = A x; k = 0 } -> x
+  | { at = A x } -> 2.0 * x
+  | { at = s; k = k } -> one s + double k
+let inside (s: S) = 1.0 + (match s with A x -> x | B (a, _) -> a | C -> 2.0) * 3.0
+let tupled (b: Bool) = match b with true -> 1.0, 2.0 | false -> 3.0, 4.0
+let inIf (s: S) (c: Bool) = if c then match s with A x -> x | _ -> 0.0 else 2.0
+let copied (s: S) (p: P) = { p with at = match s with A x -> B (x, x) | o -> o }
+let each (v: Array<S, n>) =
+  vectorMap v (fun s ->
+    match s with
+    | A x -> x
+    | B (a, _) ->
+      a
+    | C -> 0.0)
+let piped (x: Double) = x |> A |> one
+let hides (A: Double) = A + 1.0
+";
+
+/// What an entry gives, by `command`.
+fn gives(command: &str, program: &str, entry: &str, arguments: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sums.smooth");
+    std::fs::write(&path, program).expect("a file");
+    let path = path.to_string_lossy().into_owned();
+    let words: Vec<&str> = [command, "-q", &path, entry].into_iter().chain(arguments.iter().copied()).collect();
+    let output = with_input(&words, b"");
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)).trim_end().to_string()
+}
+
+#[test]
+fn layouts_and_patterns_mean_what_they_say() {
+    for (entry, arguments, wanted) in [
+        ("nested", &[r#"{"A": 2}"#, r#"{"A": 3}"#][..], "5.0"),
+        ("nested", &[r#"{"B": [2, 5]}"#, r#"{"A": 3}"#], "10.0"),
+        ("inner", &[r#"{"A": 2}"#, r#"{"B": [1, 3]}"#], "3.0"),
+        ("inner", &[r#"{"B": [4, 5]}"#, r#"{"B": [1, 3]}"#], "20.0"),
+        ("inLet", &[r#"{"A": 5}"#], "15.0"),
+        ("lets", &[r#"{"A": 2}"#], "20.0"),
+        ("lets", &[r#"{"B": [1, 2]}"#], "9.0"),
+        ("lets", &[r#""C""#], "1.0"),
+        ("deep", &[r#"{"X": {"A": 4}}"#], "4.0"),
+        ("deep", &[r#"{"Y": [{"B": [3, 4]}, 0]}"#], "12.0"),
+        ("deep", &[r#"{"Y": [{"B": [3, 4]}, 1]}"#], "7.0"),
+        ("deep", &[r#"{"Y": ["C", 1]}"#], "0.0"),
+        ("fields", &[r#"{"at": {"A": 4}, "k": 1}"#], "8.0"),
+        ("fields", &[r#"{"at": "C", "k": 1}"#], "1.0"),
+        ("inside", &[r#"{"A": 4}"#], "13.0"),
+        ("tupled", &["true"], "[1.0, 2.0]"),
+        ("inIf", &[r#"{"A": 4}"#, "true"], "4.0"),
+        ("copied", &[r#"{"A": 4}"#, r#"{"at": "C", "k": 1}"#], r#"{"at": {"B": [4.0, 4.0]}, "k": 1}"#),
+        ("each", &[r#"[{"A": 4}, "C", {"B": [3, 4]}]"#], "[4.0, 0.0, 3.0]"),
+        ("each", &["[]"], "[]"),
+        ("piped", &["3"], "3.0"),
+        ("hides", &["3"], "4.0"),
+    ] {
+        assert_eq!(gives("eval", LAYOUTS, entry, arguments), wanted, "{entry} {arguments:?}");
+    }
+}
+
+const LENGTHS: &str = "\
+type Data = | Points of Vector | Grid of Matrix | Pair of Vector<2> * Index | Nothing
+let scaled (d: Data) = match d with Points v -> Points (2.0 * v) | Grid m -> Grid (2.0 * m) | other -> other
+let dropped (d: Data) = match d with Points _ -> Nothing | other -> other
+let total (d: Data) : Double =
+  match d with
+  | Points v -> vectorSqNorm v
+  | Grid m -> matrixSqNorm m
+  | Pair (v, i) -> v[i]
+  | Nothing -> 0.0
+let slope (d: Data) = gradient (fun d -> total (scaled d)) d
+let repeated (d: Data) (n: Index) = ifold (fun d _ -> scaled d) d n
+let either (c: Bool) (v: Vector<n>) (m: Matrix<k, j>) = let e = if c then Points v else Grid m in total e * total e
+let turned (d: Data) = match d with Points v -> Grid [v] | other -> other
+";
+
+#[test]
+fn each_value_has_lengths_of_its_own() {
+    let calls = [
+        ("scaled", &[r#"{"Points": [1, 2, 3]}"#][..], r#"{"Points": [2.0, 4.0, 6.0]}"#),
+        ("scaled", &[r#"{"Points": []}"#], r#"{"Points": []}"#),
+        ("scaled", &[r#"{"Grid": [[1, 2], [3, 4], [5, 6]]}"#], r#"{"Grid": [[2.0, 4.0], [6.0, 8.0], [10.0, 12.0]]}"#),
+        ("scaled", &[r#"{"Pair": [[1, 2], 1]}"#], r#"{"Pair": [[1.0, 2.0], 1]}"#),
+        ("scaled", &[r#""Nothing""#], r#""Nothing""#),
+        ("dropped", &[r#"{"Points": [1, 2, 3]}"#], r#""Nothing""#),
+        ("dropped", &[r#"{"Grid": [[1, 2]]}"#], r#"{"Grid": [[1.0, 2.0]]}"#),
+        ("slope", &[r#"{"Points": [1, 2, 3]}"#], r#"{"Points": [8.0, 16.0, 24.0]}"#),
+        ("slope", &[r#"{"Pair": [[1, 2], 1]}"#], r#"{"Pair": [[0.0, 1.0], 1]}"#),
+        ("repeated", &[r#"{"Points": [1, 2]}"#, "3"], r#"{"Points": [8.0, 16.0]}"#),
+        ("either", &["true", "[1, 2]", "[[1, 2, 3]]"], "25.0"),
+        ("either", &["false", "[1, 2]", "[[1, 2, 3]]"], "196.0"),
+    ];
+    for (entry, arguments, wanted) in calls {
+        assert_eq!(gives("eval", LENGTHS, entry, arguments), wanted, "{entry} {arguments:?}");
+        assert_eq!(gives("run", LENGTHS, entry, arguments), wanted, "{entry} {arguments:?} in C");
+    }
+    // what only the data of a value decide has no room of a size that is known
+    assert_eq!(gives("eval", LENGTHS, "turned", &[r#"{"Points": [1, 2]}"#]), r#"{"Grid": [[1.0, 2.0]]}"#);
+    assert!(gives("run", LENGTHS, "turned", &[r#"{"Points": [1, 2]}"#]).contains("E0601"));
+}
