@@ -175,7 +175,8 @@ impl Pair {
         let depth = depth(typed, &bodies[0]);
         for (name, body) in NAMES.into_iter().zip(bodies) {
             let result = body.ty().clone();
-            let whole = Function { name: name.into(), result, body, is_entry: true, ..function.clone() };
+            // without labels: an argument that is a case is written as its tag beside the data of all cases
+            let whole = Function { name: name.into(), result, body, is_entry: true, labels: Vec::new(), ..function.clone() };
             program.functions.insert(name.into(), freshen_function(&whole));
         }
         let nodes = program.node_count() as u64;

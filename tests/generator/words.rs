@@ -31,7 +31,7 @@ fn argument(ty: &Type, n: usize, length: &dyn Fn(&Size) -> usize, next: &mut f64
     *next += 1.7;
     match ty {
         Type::Double => format!("{:?}", next.sin() * 1.5),
-        Type::Index(_) => (next.abs() as usize % n.max(1)).to_string(),
+        Type::Index(bound) => (next.abs() as usize % bound.as_ref().map_or(n, length).max(1)).to_string(),
         Type::Bool => (next.sin() > 0.0).to_string(),
         Type::Array(element, size) => {
             let items: Vec<String> = (0..length(size)).map(|_| argument(element, n, length, next)).collect();
