@@ -70,7 +70,7 @@ class Text:
 
 def _listed(names: list[str]) -> str:
     """A tuple, or the targets of one."""
-    return ", ".join(names) + ("," if len(names) == 1 else "")
+    return ", ".join(names) + ("," if len(names) == 1 else "") or "()"
 
 
 def _take_apart(text: Text, tree: Tree, value: str) -> None:
@@ -186,7 +186,7 @@ def _call(text: Text) -> list[str]:
     work = ["$held[1]", "$held[2]"] if entry.needs_workspace else ["None", "$no_bytes"]
     return lines + [
         "    if out is None:",
-        *(f"        {line}" for line in made),
+        *(f"        {line}" for line in made or ["pass"]),
         *_direct(text, shapes, arrays),
         "    else:",
         f"        {_listed(targets)} = $destinations(out, [{', '.join(shapes)}], [{', '.join(arrays)}])",
@@ -201,9 +201,9 @@ def _call(text: Text) -> list[str]:
 
 def _direct(text: Text, shapes: list[str], arrays: list[str]) -> list[str]:
     """Takes `out` as it is, where the result is one array; all else is for `destinations`."""
-    leaf = text.results[0]
-    if len(text.results) != 1 or not leaf.lengths:
+    if len(text.results) != 1 or not text.results[0].lengths:
         return []
+    leaf = text.results[0]
     conditions = [f"$type(out) is $ndarray and out.dtype is ${leaf.scalar.c_type}_dtype and out.shape == {shapes[0]} and out.flags.carray"]
     conditions += [f"not $overlap(out, {array})" for array in arrays]
     return [f"    elif {' and '.join(conditions)}:", "        $target_0 = $view(out)"]
