@@ -37,6 +37,8 @@ fn sizes(function: &Function) -> Vec<Var> {
     for ty in function.params.iter().map(Var::ty).chain([&function.result]) {
         ty.each_size(&mut |size| size.each_var(&mut |var| found.push(var.clone())));
     }
+    // a Bool may choose between lengths
+    found.retain(|var| matches!(var.ty(), Type::Index(_)));
     found.sort_by_key(|var| var.name().to_string());
     found.dedup();
     found

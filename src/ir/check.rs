@@ -170,7 +170,9 @@ impl Checker<'_> {
                 self.expect(cond, &Type::Bool)?;
                 self.conditionally(then)?;
                 self.conditionally(otherwise)?;
-                self.agree(then, "the other branch", then.ty(), otherwise.ty())?;
+                // of sum types: the lengths may be those of the branch, which is then what the type says
+                self.agree(then, "the `if`", then.ty(), expr.ty())?;
+                self.agree(otherwise, "the `if`", otherwise.ty(), expr.ty())?;
             }
             Term::Build { n, i, body } => {
                 self.expr(n)?;

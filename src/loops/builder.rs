@@ -83,6 +83,11 @@ impl Builder {
     pub fn size_value(&self, size: &Size) -> Option<Value> {
         sizes::value(size, &self.ranges, &|var| self.vars.get(var).cloned())
     }
+
+    /// An expression for the most that a length may be; none where only data decides.
+    pub fn most(&self, length: &Size) -> Option<Value> {
+        sizes::most(length, &self.ranges, &|var| self.vars.get(var).cloned())
+    }
 }
 
 fn note_indices(block: &[Stmt], vars: &mut HashMap<Var, Value>) {

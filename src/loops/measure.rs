@@ -27,8 +27,8 @@ enum Demand {
     Room(Elem, Vec<Size>, Span),
     Call(Callee, Vec<Measure>, Vec<(Id, Option<Var>)>, Span),
     Inner(Vec<Demand>),
-    Loop { var: Option<Var>, size: Option<Size>, body: Vec<Demand>, span: Span },
-    Slices(Slice, Span),
+    Loop { var: Option<Var>, size: Option<Size>, body: Vec<Demand> },
+    Slices(Slice),
 }
 
 /// Measures the workspace of a function; an entry fails where it is given less.
@@ -187,11 +187,11 @@ fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Demand> {
             }
             Stmt::For { var, size, body, .. } => {
                 let body = needs(done, body);
-                if let Some(span) = first_span(&body) {
-                    out.push(Demand::Loop { var: var.clone(), size: size.clone(), body, span });
+                if !body.is_empty() {
+                    out.push(Demand::Loop { var: var.clone(), size: size.clone(), body });
                 }
             }
-            Stmt::Share(share) => out.extend(share.slice.iter().map(|slice| Demand::Slices(slice.clone(), share.span))),
+            Stmt::Share(share) => out.extend(share.slice.iter().map(|slice| Demand::Slices(slice.clone()))),
             Stmt::Declare { .. }
             | Stmt::Point { .. }
             | Stmt::Assign { .. }
@@ -218,13 +218,6 @@ fn counts(need: &Demand) -> bool {
         Demand::Inner(inner) => inner.iter().any(counts),
         Demand::Loop { .. } => false,
     }
-}
-
-fn first_span(needs: &[Demand]) -> Option<Span> {
-    needs.first().map(|need| match need {
-        Demand::Room(_, _, span) | Demand::Call(_, _, _, span) | Demand::Loop { span, .. } | Demand::Slices(_, span) => *span,
-        Demand::Inner(inner) => first_span(inner).unwrap_or(Span::NONE),
-    })
 }
 
 /// How many totals compete; a loop always asks for a comparison.
@@ -270,7 +263,7 @@ impl Counter<'_> {
                 Demand::Call(callee, measures, params, span) => self.callee(callee, measures, params, *span)?,
                 Demand::Inner(inner) => self.chain(inner)?,
                 Demand::Loop { body, .. } => self.chain(body)?,
-                Demand::Slices(slice, _) => self.slices(slice),
+                Demand::Slices(slice) => self.slices(slice),
             };
             total = Some(plus(total, bytes));
         }
@@ -295,12 +288,12 @@ impl Counter<'_> {
                     let bytes = self.callee(callee, measures, params, *span)?;
                     self.at_least(plus(used.clone(), bytes));
                 }
-                Demand::Slices(slice, _) => {
+                Demand::Slices(slice) => {
                     let bytes = self.slices(slice);
                     self.at_least(plus(used.clone(), bytes));
                 }
                 Demand::Inner(inner) => self.walk(inner, used.clone())?,
-                Demand::Loop { var, size, body, span } => self.repeat(var.as_ref(), size.as_ref(), body, used.clone(), *span)?,
+                Demand::Loop { var, size, body } => self.repeat(var.as_ref(), size.as_ref(), body, used.clone())?,
             }
         }
         let has_room = needs.iter().any(|need| matches!(need, Demand::Room(..)));
@@ -311,14 +304,10 @@ impl Counter<'_> {
     }
 
     /// A loop: its body counts when it runs, at the iteration that needs most.
-    fn repeat(&mut self, var: Option<&Var>, size: Option<&Size>, body: &[Demand], used: Option<Value>, span: Span) -> Result<()> {
+    fn repeat(&mut self, var: Option<&Var>, size: Option<&Size>, body: &[Demand], used: Option<Value>) -> Result<()> {
         let depends = var.is_some_and(|var| mentions(body, var));
-        let Some(count) = size.and_then(|size| self.builder.size_value(size)) else {
-            if depends {
-                return Err(depends_on_data(span));
-            }
-            return self.walk(body, used);
-        };
+        // where data ends the loop, nothing depends on which step it is but what has a greatest length all the same
+        let Some(count) = size.and_then(|size| self.builder.size_value(size)) else { return self.walk(body, used) };
         let runs = Value::Prim { prim: Prim::Gt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] };
         let (Some(var), Some(size), true) = (var, size, depends) else {
             if matches!(count, Value::Index(count) if count > 0) {
@@ -394,7 +383,8 @@ impl Counter<'_> {
     }
 
     fn bytes(&mut self, elem: Elem, dims: &[Size], span: Span) -> Result<Value> {
-        let counts = dims.iter().map(|size| self.size_value(size, span)).collect::<Result<Vec<_>>>()?;
+        let most = |size| self.builder.most(size).ok_or_else(|| depends_on_data(span));
+        let counts = dims.iter().map(most).collect::<Result<Vec<_>>>()?;
         Ok(room_bytes(elem, &counts, self.context.options.real))
     }
 

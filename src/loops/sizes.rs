@@ -6,7 +6,7 @@
 //!     (n + 1) * m   →   (n + 1) * m, over locals
 
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Size, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
 use super::program::*;
@@ -30,6 +30,28 @@ fn of_expr(expr: &Expr, ranges: &Ranges, var: &dyn Fn(&Var) -> Option<Value>) ->
         }
         _ => None,
     }
+}
+
+/// The most that a length may be which only data gives: of the least of two, what is known.
+///
+///     (min (n - 256 * k) 65536 + 255) / 256   →   256, whatever n and k are
+pub fn most(size: &Size, ranges: &Ranges, var: &dyn Fn(&Var) -> Option<Value>) -> Option<Value> {
+    fn of(expr: &Expr, exact: &dyn Fn(&Expr) -> Option<Value>, ranges: &Ranges) -> Option<Value> {
+        let part = |expr: &Expr| of(expr, exact, ranges);
+        match (expr.term(), exact(expr)) {
+            (_, Some(value)) => Some(value),
+            (Term::Prim(Prim::Min, args), None) => args.iter().find_map(part),
+            (Term::Prim(Prim::Add, args), None) => {
+                Some(ranges.prim(Prim::Add, Elem::Index, args.iter().map(part).collect::<Option<_>>()?))
+            }
+            (Term::Prim(Prim::Div, args), None) => match args.as_slice() {
+                [a, b] if matches!(b.term(), Term::Index(1..)) => Some(ranges.prim(Prim::Div, Elem::Index, vec![part(a)?, exact(b)?])),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    of(&size.to_expr()?, &|expr| of_expr(expr, ranges, var), ranges)
 }
 
 /// The kind of a scalar type.

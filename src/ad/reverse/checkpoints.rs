@@ -24,26 +24,20 @@ pub fn in_parts(steps: &Steps, parts: i64, out: &mut Block) -> Option<Steps> {
     let count = Expr::index(parts);
     // the outer fold has steps also where the count is negative
     out.check(Expr::prim(Prim::Le, vec![Expr::index(0), steps.n.clone()]), Status::Negative, steps.n.span());
-    Some(split(steps, count, Size::constant(parts)))
+    let begin = |k: Expr| Expr::prim(Prim::Div, vec![Expr::prim(Prim::Mul, vec![k, steps.n.clone()]), count.clone()]);
+    let part = |k: &Var| {
+        let next = begin(Expr::prim(Prim::Add, vec![Expr::var(k), Expr::index(1)]));
+        (begin(Expr::var(k)), Expr::prim(Prim::Sub, vec![next, begin(Expr::var(k))]))
+    };
+    Some(split(steps, count.clone(), Size::constant(parts), part))
 }
 
-/// The most parts of a loop that data ends, and how often its parts have parts: room for PARTS ^ (LEVELS + 1) steps.
+/// The most parts that a loop which data ends has on a level, and how often its parts have parts.
 pub const PARTS: i64 = 256;
 pub const LEVELS: u32 = 2;
 
-/// A loop that data ends, in at most [`PARTS`] parts.
-#[derive(Clone)]
-pub struct Open {
-    /// How often its parts have parts.
-    levels: u32,
-    parts: Expr,
-}
-
-impl Open {
-    pub fn levels(&self) -> u32 {
-        self.levels
-    }
-}
+/// The most steps that such a loop may have.
+const ROOM: i64 = PARTS.pow(LEVELS + 1);
 
 /// A `while` as a fold over as many steps as it has; the count is one that [`is_open`] knows.
 pub fn counted(state: &Var, init: &Expr, body: &Expr) -> Expr {
@@ -65,33 +59,29 @@ pub fn is_open(n: &Expr) -> bool {
     matches!(n.term(), Term::Proj(steps, 0) if matches!(steps.term(), Term::While { .. }))
 }
 
-/// What a loop of n steps, which data ends, needs where it is taken in parts.
-pub fn open(n: &Expr, levels: u32, out: &mut Block) -> Open {
-    let most = Expr::index(PARTS);
-    let parts = Expr::if_(Expr::prim(Prim::Lt, vec![n.clone(), most.clone()]), n.clone(), most);
-    Open { levels, parts: out.bind("parts", parts) }
+/// The fold of a loop that data ends in its parts, which have parts on so many levels more. Each but the last has as many steps as there
+/// is room for, so that a short loop has one part of all. Every count is written as the least of what is known before the
+/// loop runs and something else.
+pub fn in_open_parts(steps: &Steps, levels: u32, out: &mut Block) -> Option<Steps> {
+    let below = levels.checked_sub(1)?;
+    let least = |a, b| Expr::prim(Prim::Min, vec![a, b]);
+    let mut n = steps.n.clone();
+    if levels == LEVELS {
+        out.check(Expr::prim(Prim::Le, vec![n.clone(), Expr::index(ROOM)]), Status::Range, n.span());
+        n = least(n, Expr::index(ROOM));
+    }
+    let unit = PARTS.pow(levels);
+    let count = Expr::prim(Prim::Div, vec![Expr::prim(Prim::Add, vec![n.clone(), Expr::index(unit - 1)]), Expr::index(unit)]);
+    let begin = |k: &Var| Expr::prim(Prim::Mul, vec![Expr::index(unit), Expr::var(k)]);
+    let part = |k: &Var| (begin(k), least(Expr::prim(Prim::Sub, vec![n.clone(), begin(k)]), Expr::index(unit)));
+    Some(Steps { open: Some(below), ..split(steps, count, Size::constant(PARTS), part) })
 }
 
-/// The fold of a loop that data ends in its parts.
-pub fn in_open_parts(steps: &Steps, open: &Open) -> Option<Steps> {
-    let levels = open.levels.checked_sub(1)?;
-    let open = Some(Open { levels, ..open.clone() });
-    Some(Steps { open: open.clone(), ..split(steps, open?.parts, Size::constant(PARTS)) })
-}
-
-/// Checks that a part has no more steps than there is room for.
-pub fn check_room(n: &Expr, out: &mut Block) {
-    out.check(Expr::prim(Prim::Le, vec![n.clone(), Expr::index(PARTS)]), Status::Range, n.span());
-}
-
-/// The fold over so many parts, each of which is a fold over its steps.
-fn split(steps: &Steps, count: Expr, bound: Size) -> Steps {
-    let n = &steps.n;
+/// The fold over so many parts, each of which is a fold over its steps: `part` gives the first of them and how many they are.
+fn split(steps: &Steps, count: Expr, bound: Size, part: impl Fn(&Var) -> (Expr, Expr)) -> Steps {
     let k = Var::fresh("k", Type::Index(Some(bound)));
-    let begin = |k: Expr| Expr::prim(Prim::Div, vec![Expr::prim(Prim::Mul, vec![k, n.clone()]), count.clone()]);
-    let (first, next) = (begin(Expr::var(&k)), begin(Expr::prim(Prim::Add, vec![Expr::var(&k), Expr::index(1)])));
     // not by a name: the count is a length of what is kept, also where it is kept outside
-    let in_part = Expr::prim(Prim::Sub, vec![next, first.clone()]);
+    let (first, in_part) = part(&k);
     let (outer, inner) = (steps.acc.renewed(steps.acc.ty().clone()), steps.acc.renewed(steps.acc.ty().clone()));
     let (r, i) = (Var::fresh("r", Type::Index(Some(Size::of_expr(&in_part)))), steps.i.renewed(steps.i.ty().clone()));
     let step = instance(&steps.body, &[(steps.acc.clone(), Expr::var(&inner)), (steps.i.clone(), Expr::var(&i))]);

@@ -178,10 +178,10 @@ impl Kept {
     fn forward(&self, steps: &Steps, out: &mut Block) -> Var {
         let (acc, first) = (Expr::var(&steps.acc), &steps.init);
         // the first tapes, and how each step writes its row
-        let more = |taped: &Taped| if taped.after.is_some() { one_more(&steps.room()) } else { steps.room() };
+        let more = |taped: &Taped| if taped.after.is_some() { one_more(&steps.n) } else { steps.n.clone() };
         let mut tapes: Vec<Expr> = self.taped.iter().map(|taped| Expr::build(more(taped), "i", |_| self.part(first, taped.leaf))).collect();
         for Logged { leaf, logs, .. } in &self.logged {
-            tapes.extend(logs.iter().map(|log| Expr::build(steps.room(), "i", |_| log.nothing(&self.part(first, *leaf)))));
+            tapes.extend(logs.iter().map(|log| Expr::build(steps.n.clone(), "i", |_| log.nothing(&self.part(first, *leaf)))));
         }
         let state_type = Type::tuple(self.leaves.iter().map(|(_, ty)| ty).chain(tapes.iter().map(Expr::ty)).cloned().collect());
         let state = steps.acc.renewed(state_type.clone());
