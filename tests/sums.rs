@@ -136,6 +136,7 @@ let total (d: Data) : Double =
 let slope (d: Data) = gradient (fun d -> total (scaled d)) d
 let repeated (d: Data) (n: Index) = ifold (fun d _ -> scaled d) d n
 let either (c: Bool) (v: Vector<n>) (m: Matrix<k, j>) = let e = if c then Points v else Grid m in total e * total e
+let two (c: Bool) (x: Double) = if c then Points (build 2 (fun _ -> x)) else Nothing
 let turned (d: Data) = match d with Points v -> Grid [v] | other -> other
 ";
 
@@ -153,6 +154,8 @@ fn each_value_has_lengths_of_its_own() {
         ("slope", &[r#"{"Pair": [[1, 2], 1]}"#], r#"{"Pair": [[0.0, 1.0], 1]}"#),
         ("repeated", &[r#"{"Points": [1, 2]}"#, "3"], r#"{"Points": [8.0, 16.0]}"#),
         ("either", &["true", "[1, 2]", "[[1, 2, 3]]"], "25.0"),
+        ("two", &["true", "3"], r#"{"Points": [3.0, 3.0]}"#),
+        ("two", &["false", "3"], r#""Nothing""#),
         ("either", &["false", "[1, 2]", "[[1, 2, 3]]"], "196.0"),
     ];
     for (entry, arguments, wanted) in calls {

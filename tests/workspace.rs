@@ -24,6 +24,9 @@ const PAGE: &str = "docs/workspace.md";
 
 /// Example, entry, the least number of bytes, why. Entries that want no workspace are not listed.
 const LEAST: &[(&str, &str, &str, &str)] = &[
+    ("tolerance", "fixedPoint", "8 n", "a state and the one after it; one of them could be the result"),
+    ("tolerance", "response", "16 n", "a state and the one after it"),
+    ("tolerance", "sensitivity", "16 n", "the states are kept, as many as there is room for"),
     (
         "shapes",
         "totalGradient",

@@ -41,9 +41,7 @@ pub fn most(size: &Size, ranges: &Ranges, var: &dyn Fn(&Var) -> Option<Value>) -
         match (expr.term(), exact(expr)) {
             (_, Some(value)) => Some(value),
             (Term::Prim(Prim::Min, args), None) => args.iter().find_map(part),
-            (Term::Prim(Prim::Add, args), None) => {
-                Some(ranges.prim(Prim::Add, Elem::Index, args.iter().map(part).collect::<Option<_>>()?))
-            }
+            (Term::Prim(Prim::Add, args), None) => Some(ranges.prim(Prim::Add, Elem::Index, args.iter().map(part).collect::<Option<_>>()?)),
             (Term::Prim(Prim::Div, args), None) => match args.as_slice() {
                 [a, b] if matches!(b.term(), Term::Index(1..)) => Some(ranges.prim(Prim::Div, Elem::Index, vec![part(a)?, exact(b)?])),
                 _ => None,
