@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Size, Var};
+use crate::ir::{Expr, Size, Term, Var};
 
 use super::program::*;
 use super::ranges::Ranges;
@@ -81,12 +81,16 @@ impl Builder {
 
     /// An expression for a size; none where data decides.
     pub fn size_value(&self, size: &Size) -> Option<Value> {
-        sizes::value(size, &self.ranges, &|var| self.vars.get(var).cloned())
+        sizes::value(size, &self.ranges, &|expr| self.var(expr))
+    }
+
+    fn var(&self, expr: &Expr) -> Option<Value> {
+        if let Term::Var(var) = expr.term() { self.vars.get(var).cloned() } else { None }
     }
 
     /// An expression for the most that a length may be; none where only data decides.
     pub fn most(&self, length: &Size) -> Option<Value> {
-        sizes::most(length, &self.ranges, &|var| self.vars.get(var).cloned())
+        sizes::most(length, &self.ranges, &|expr| self.var(expr))
     }
 }
 

@@ -1,28 +1,30 @@
 //! Sizes as expressions.
 //!
-//! In: a size over core variables, and what each of them is in the loop program. Out: an expression; none where a length is of
-//! no use before the program runs.
+//! In: a size over core variables, and what those, and other terms that have a name, are in the loop program. Out: an expression; none
+//! where a length is of no use before the program runs.
 //!
 //!     (n + 1) * m   →   (n + 1) * m, over locals
 
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Term, Type};
 use crate::source::Span;
 
 use super::program::*;
 use super::ranges::Ranges;
 
 /// An expression for a size.
-pub fn value(size: &Size, ranges: &Ranges, var: &dyn Fn(&Var) -> Option<Value>) -> Option<Value> {
-    of_expr(&size.to_expr()?, ranges, var)
+pub fn value(size: &Size, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>) -> Option<Value> {
+    of_expr(&size.to_expr()?, ranges, named)
 }
 
-fn of_expr(expr: &Expr, ranges: &Ranges, var: &dyn Fn(&Var) -> Option<Value>) -> Option<Value> {
-    let part = |expr: &Expr| of_expr(expr, ranges, var);
+fn of_expr(expr: &Expr, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>) -> Option<Value> {
+    let part = |expr: &Expr| of_expr(expr, ranges, named);
+    if let Some(value) = named(expr) {
+        return Some(value);
+    }
     match expr.term() {
         Term::Index(value) => Some(Value::Index(*value)),
         Term::Bool(value) => Some(Value::Bool(*value)),
-        Term::Var(name) => var(name),
         Term::If(c, a, b) => Some(Value::Select(Box::new([part(c)?, part(a)?, part(b)?]))),
         Term::Prim(prim, args) => {
             let values = args.iter().map(part).collect::<Option<Vec<_>>>()?;
@@ -35,7 +37,7 @@ fn of_expr(expr: &Expr, ranges: &Ranges, var: &dyn Fn(&Var) -> Option<Value>) ->
 /// The most that a length may be which only data gives: of the least of two, what is known.
 ///
 ///     (min (n - 256 * k) 65536 + 255) / 256   →   256, whatever n and k are
-pub fn most(size: &Size, ranges: &Ranges, var: &dyn Fn(&Var) -> Option<Value>) -> Option<Value> {
+pub fn most(size: &Size, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>) -> Option<Value> {
     fn of(expr: &Expr, exact: &dyn Fn(&Expr) -> Option<Value>, ranges: &Ranges) -> Option<Value> {
         let part = |expr: &Expr| of(expr, exact, ranges);
         match (expr.term(), exact(expr)) {
@@ -49,7 +51,7 @@ pub fn most(size: &Size, ranges: &Ranges, var: &dyn Fn(&Var) -> Option<Value>) -
             _ => None,
         }
     }
-    of(&size.to_expr()?, &|expr| of_expr(expr, ranges, var), ranges)
+    of(&size.to_expr()?, &|expr| of_expr(expr, ranges, named), ranges)
 }
 
 /// The kind of a scalar type.

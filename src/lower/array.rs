@@ -8,7 +8,7 @@
 //!     write(build(n, i. e), out)   →   for i < n: write(e, out[i])
 
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Size, Status, Term, Type, Var};
+use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
 
 use super::columns::ColumnFold;
 use super::context::{Lowerer, Result, mismatch};
@@ -318,6 +318,11 @@ impl Lowerer<'_> {
         } else {
             view
         };
+        if let (Some(size), View::Scalar(value @ Value::Local(_))) = (self.sizes.get(var), &view)
+            && matches!(size.as_atom(), Some(Atom::Term(_)))
+        {
+            self.named.push((size.clone(), value.clone()));
+        }
         self.env.insert(var.clone(), view);
         Ok(())
     }

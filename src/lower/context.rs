@@ -32,6 +32,8 @@ pub struct Lowerer<'a> {
     pub bounds: HashMap<Var, Size>,
     /// The facts that hold at the current position.
     pub facts: Facts,
+    /// Lengths that are no polynomials, and the locals that have them there.
+    pub named: Vec<(Size, Value)>,
     pub blocks: Vec<Block>,
     /// As in [`super::LowerOptions`].
     pub reciprocals: bool,
@@ -58,6 +60,7 @@ impl<'a> Lowerer<'a> {
             sizes: HashMap::new(),
             bounds: HashMap::new(),
             facts: Facts::default(),
+            named: Vec::new(),
             blocks: vec![Vec::new()],
             reciprocals: false,
             unchecked: false,
@@ -77,9 +80,10 @@ impl<'a> Lowerer<'a> {
     /// Runs `f` with a new block and returns the block; facts established inside are dropped.
     pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Block, T)> {
         self.blocks.push(Vec::new());
-        let facts = self.facts.clone();
+        let (facts, named) = (self.facts.clone(), self.named.len());
         let result = f(self);
         self.facts = facts;
+        self.named.truncate(named);
         let block = self.blocks.pop().unwrap_or_default();
         Ok((block, result?))
     }

@@ -6,7 +6,7 @@
 //!     i + 1   →   i + 1               for a loop counter
 //!     k + 1   →   smooth_add(k, 1)    for an Index that anything may have been passed as
 
-use crate::ir::{Expr, Prim, Size, Status, Type, Var};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, depends_on_data, mismatch};
@@ -23,10 +23,21 @@ const LAST: usize = 100;
 impl Lowerer<'_> {
     /// An expression for a size.
     pub fn size_value(&self, size: &Size, span: Span) -> Result<Value> {
-        sizes::value(size, &self.ranges, &|var| self.size_var(var)).ok_or_else(|| depends_on_data(span))
+        sizes::value(size, &self.ranges, &|expr| self.named_size(expr)).ok_or_else(|| depends_on_data(span))
     }
 
-    /// What a variable of a size is.
+    /// What a variable of a size is, or another term of one that a `let` has named.
+    fn named_size(&self, expr: &Expr) -> Option<Value> {
+        match expr.term() {
+            Term::Var(var) => self.size_var(var),
+            Term::Prim(..) | Term::If(..) if !self.named.is_empty() => {
+                let size = Size::opaque(expr.clone())?;
+                self.named.iter().rev().find(|(named, _)| *named == size).map(|(_, value)| value.clone())
+            }
+            _ => None,
+        }
+    }
+
     fn size_var(&self, var: &Var) -> Option<Value> {
         match (self.env.get(var), self.sizes.get(var)) {
             (Some(View::Scalar(value)), _) => Some(value.clone()),

@@ -59,22 +59,42 @@ pub fn is_open(n: &Expr) -> bool {
     matches!(n.term(), Term::Proj(steps, 0) if matches!(steps.term(), Term::While { .. }))
 }
 
-/// The fold of a loop that data ends in its parts, which have parts on so many levels more. Each but the last has as many steps as there
-/// is room for, so that a short loop has one part of all. Every count is written as the least of what is known before the
-/// loop runs and something else.
-pub fn in_open_parts(steps: &Steps, levels: u32, out: &mut Block) -> Option<Steps> {
-    let below = levels.checked_sub(1)?;
-    let least = |a, b| Expr::prim(Prim::Min, vec![a, b]);
-    let mut n = steps.n.clone();
-    if levels == LEVELS {
-        out.check(Expr::prim(Prim::Le, vec![n.clone(), Expr::index(ROOM)]), Status::Range, n.span());
-        n = least(n, Expr::index(ROOM));
+/// A loop that data ends, as it is taken in parts.
+#[derive(Clone)]
+pub struct Open {
+    /// How often its parts have parts.
+    pub levels: u32,
+    /// How many they are.
+    parts: Expr,
+}
+
+impl Open {
+    /// A loop of n steps in parts. Each but the last has as many steps as there is room for, so that a short loop has one part of all.
+    /// Every count is written as the least of what is known before the loop runs and something else.
+    pub fn of(n: &Expr, levels: u32, out: &mut Block) -> Open {
+        let unit = PARTS.pow(levels);
+        let n = if levels == LEVELS { least(n.clone(), ROOM) } else { n.clone() };
+        let parts = Expr::prim(Prim::Div, vec![Expr::prim(Prim::Add, vec![n, Expr::index(unit - 1)]), Expr::index(unit)]);
+        Open { levels, parts: if levels == 0 { parts } else { out.bind("parts", parts) } }
     }
-    let unit = PARTS.pow(levels);
-    let count = Expr::prim(Prim::Div, vec![Expr::prim(Prim::Add, vec![n.clone(), Expr::index(unit - 1)]), Expr::index(unit)]);
-    let begin = |k: &Var| Expr::prim(Prim::Mul, vec![Expr::index(unit), Expr::var(k)]);
-    let part = |k: &Var| (begin(k), least(Expr::prim(Prim::Sub, vec![n.clone(), begin(k)]), Expr::index(unit)));
-    Some(Steps { open: Some(below), ..split(steps, count, Size::constant(PARTS), part) })
+
+    /// The fold in its parts; `None` where there are none on the last level.
+    pub fn in_parts(&self, steps: &Steps, out: &mut Block) -> Option<Steps> {
+        let n = &steps.n;
+        let below = self.levels.checked_sub(1)?;
+        if self.levels == LEVELS {
+            out.check(Expr::prim(Prim::Le, vec![n.clone(), Expr::index(ROOM)]), Status::Range, n.span());
+        }
+        let unit = PARTS.pow(self.levels);
+        let begin = |k: &Var| Expr::prim(Prim::Mul, vec![Expr::index(unit), Expr::var(k)]);
+        let part = |k: &Var| (begin(k), least(Expr::prim(Prim::Sub, vec![n.clone(), begin(k)]), unit));
+        let open = Some(Open { levels: below, ..self.clone() });
+        Some(Steps { open, ..split(steps, self.parts.clone(), Size::constant(PARTS), part) })
+    }
+}
+
+fn least(n: Expr, most: i64) -> Expr {
+    Expr::prim(Prim::Min, vec![n, Expr::index(most)])
 }
 
 /// The fold over so many parts, each of which is a fold over its steps: `part` gives the first of them and how many they are.

@@ -11,7 +11,7 @@
 //! nothing, and its backward pass may run in any order.
 
 use super::adjoint::{Adjoint, Wire, paths};
-use super::checkpoints;
+use super::checkpoints::{self, Open};
 use super::states::Kept;
 use super::sweep::{Frame, Sweep};
 use crate::ad::Result;
@@ -46,8 +46,8 @@ pub struct Steps {
     /// Whether it is a part of one in parts, or its steps are such parts.
     pub is_part: bool,
     pub is_in_parts: bool,
-    /// Where data ends the loop: how often its parts have parts.
-    pub open: Option<u32>,
+    /// Where data ends the loop.
+    pub open: Option<Open>,
     /// The variable that has the fold's value in the block.
     pub result: Var,
     pub out: Adjoint,
@@ -216,8 +216,8 @@ impl Sweep<'_> {
         {
             return self.turn_steps(&in_parts, taken, out);
         }
-        if let (Some(levels), false, false) = (steps.open, kept.is_nothing(), steps.is_in_parts)
-            && let Some(in_parts) = checkpoints::in_open_parts(steps, levels, out)
+        if let (Some(open), false, false) = (&steps.open, kept.is_nothing(), steps.is_in_parts)
+            && let Some(in_parts) = open.in_parts(steps, out)
         {
             return self.turn_steps(&in_parts, taken, out);
         }
@@ -286,7 +286,7 @@ impl Sweep<'_> {
         self.states.push(acc.clone());
         let scoped = self.scope(body, false, |this| {
             let adjoint = this.activate(acc, &steps.active);
-            this.enters_part = steps.is_in_parts.then(|| Part { levels: steps.open });
+            this.enters_part = steps.is_in_parts.then(|| Part { levels: steps.open.as_ref().map(|open| open.levels) });
             let (value, result) = this.forward(body, block)?;
             for ((path, _), cotangent) in leaves.iter().zip(own) {
                 if let Some(place) = result.at(path) {

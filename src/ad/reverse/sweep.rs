@@ -210,7 +210,7 @@ impl<'a> Sweep<'a> {
                 let (init, init_adjoint) = self.forward(init, out)?;
                 let init = out.bind("init", init);
                 let n = shared("n", n.clone(), out);
-                let open = levels.filter(|_| !self.functions.options.keeps_all);
+                let open = levels.filter(|_| !self.functions.options.keeps_all).map(|levels| checkpoints::Open::of(&n, levels, out));
                 let result = Var::fresh(acc.name(), expr.ty().clone());
                 let (acc, i, body) = (acc.clone(), i.clone(), body.clone());
                 let fold = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
