@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import multiprocessing
 import os
 import pickle
@@ -10,6 +11,7 @@ import signal
 import threading
 import unittest
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,16 @@ class Calls(unittest.TestCase):
         with self.assertRaises(kind) as caught:
             call(*arguments, **named)
         self.assertIn(message, str(caught.exception))
+
+    def test_sum_types_and_unit(self) -> None:
+        m = smoothc.load(Path(__file__).parents[2] / "examples" / "shapes.smooth")
+        circle, box, empty = m.Shape(0, 2.0, (0.0, 0.0)), {"tag": 1, "circle": 0.0, "box": (2.0, 3.0)}, m.Shape(2, 0.0, (0.0, 0.0))
+        self.assertAlmostEqual(m.area(circle), 4 * math.pi)
+        self.assertEqual((m.area(box), m.area(empty)), (6.0, 0.0))
+        self.assertEqual(m.areaGradient(box), m.Shape(1, 0.0, (3.0, 2.0)))
+        with self.assertRaises(smoothc.StatusError):
+            m.area(m.Shape(3, 0.0, (0.0, 0.0)))
+        self.assertEqual((m.ignored((), 2.0), m.nothing(2.0)), (2.0, ()))
 
     def test_records(self) -> None:
         m = self.m
