@@ -489,7 +489,7 @@ fn generated_programs_agree_with_the_interpreter() {
         return;
     }
     let setting = |name: &str, default: u64| asked::number(name).unwrap_or(default);
-    let (count, first) = (setting("SMOOTHC_FUTHARK_PROGRAMS", 200), setting("SMOOTHC_SEED", 0));
+    let (count, first) = (setting("SMOOTHC_FUTHARK_PROGRAMS", 100), setting("SMOOTHC_SEED", 0));
     asked::say(&format!("{count} programs through Futhark: SMOOTHC_SEED={first}"));
     let total = Mutex::new(Counts::default());
     let failing: Mutex<BTreeMap<String, Vec<(u64, Program)>>> = Mutex::new(BTreeMap::new());
