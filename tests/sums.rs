@@ -166,3 +166,43 @@ fn each_value_has_lengths_of_its_own() {
     assert_eq!(gives("eval", LENGTHS, "turned", &[r#"{"Points": [1, 2]}"#]), r#"{"Grid": [[1.0, 2.0]]}"#);
     assert!(gives("run", LENGTHS, "turned", &[r#"{"Points": [1, 2]}"#]).contains("E0601"));
 }
+
+const LOOPS: &str = "\
+type Shape = | Circle of Double | Box of Double * Double | Empty
+let rec shrink (s: Shape) (k: Index) : Shape =
+  if k <= 0 then s
+  else match s with
+    | Circle r -> shrink (Box (r, 0.5 * r)) (k - 1)
+    | Box (a, b) -> shrink (Circle (a * b)) (k - 1)
+    | Empty -> Empty
+let area (s: Shape) : Double = match s with | Circle r -> r * r | Box (a, b) -> a * b | Empty -> 0.0
+let after (s: Shape) (k: Index) = area (shrink s k)
+let slope (s: Shape) (k: Index) = gradient (fun s -> area (shrink s k)) s
+let rec find (v: Array<Index, n>) (i: Index<n>) (k: Index) : Index<n> = if k <= 0 then i else find v v[i] (k - 1)
+let rec even (n: Index) : Index<2> = if n <= 0 then 1 else odd (n - 1)
+and odd (n: Index) : Index<2> = if n <= 0 then 0 else even (n - 1)
+";
+
+/// What a result's type has checked does not stand around the last calls.
+#[test]
+fn tail_calls_that_give_choices_and_bounded_indices_are_loops() {
+    let calls = [
+        ("shrink", &[r#"{"Circle": 2}"#, "0"][..], r#"{"Circle": 2.0}"#),
+        ("shrink", &[r#"{"Circle": 2}"#, "1"], r#"{"Box": [2.0, 1.0]}"#),
+        ("shrink", &[r#""Empty""#, "3"], r#""Empty""#),
+        ("after", &[r#"{"Box": [1, 3]}"#, "2"], "4.5"),
+        ("slope", &[r#"{"Box": [1, 3]}"#, "2"], r#"{"Box": [9.0, 3.0]}"#),
+        ("find", &["[1, 2, 0]", "0", "4"], "1"),
+        ("even", &["6"], "1"),
+        ("odd", &["6"], "0"),
+        ("even", &["1000001"], "0"),
+    ];
+    for (entry, arguments, wanted) in calls {
+        assert_eq!(gives("eval", LOOPS, entry, arguments), wanted, "{entry} {arguments:?}");
+        assert_eq!(gives("run", LOOPS, entry, arguments), wanted, "{entry} {arguments:?} in C");
+    }
+    for command in ["eval", "run"] {
+        let found = gives(command, LOOPS, "find", &["[1, 7]", "0", "2"]);
+        assert!(found.contains("E0705"), "{command}: {found}");
+    }
+}

@@ -7,11 +7,15 @@
 //!     f x y = if c x then g x y else f (h x) y   →   f x y = let x' = while(s = x. if c s then (false, s) else (true, h s)) in g x' y
 //!     even n = if n = 0 then true else odd (n - 1)   →   even n = if n = 0 then true else if n - 1 = 0 then false else even (n - 2)
 //!
-//! A call that changes a size stays a call: the state of a loop keeps its shape.
+//! A call that changes a size stays a call: the state of a loop keeps its shape. What a declared result has checked is checked of the
+//! values that are no such calls:
+//!
+//!     let r = if c x then f (h x) else g x in check 0 <= r.0 in r   →   if c x then f (h x) else let r = g x in check 0 <= r.0 in r
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, inlined, substitute};
 use crate::ir::{Expr, Function, Program, Term, Type, Var};
 
@@ -41,6 +45,10 @@ fn group(program: &Program, name: &Rc<str>) -> Vec<Rc<str>> {
 
 /// The body of the last of these functions without calls of any, where all of these are in tail position.
 fn alone(mut members: Vec<Function>, group: &[Rc<str>], name: &Rc<str>) -> Option<Expr> {
+    let results: HashMap<Rc<str>, Type> = members.iter().map(|member| (member.name.clone(), member.result.clone())).collect();
+    for member in &mut members {
+        member.body = check_others(&member.body, member, &results);
+    }
     let group: HashSet<&Rc<str>> = group.iter().collect();
     if !members.iter().all(|member| calls_last(&member.body, &group)) {
         return None;
@@ -64,6 +72,40 @@ fn alone(mut members: Vec<Function>, group: &[Rc<str>], name: &Rc<str>) -> Optio
         }
     }
     None
+}
+
+/// The body of a function with the checks of its result around what it does not get from a call that checks the same: of itself with
+/// what is checked against passed on, or of another with such a result where nothing is.
+fn check_others(expr: &Expr, function: &Function, results: &HashMap<Rc<str>, Type>) -> Expr {
+    let Term::Let(x, value, rest) = expr.term() else { return expr.clone() };
+    if !is_checked(x, rest) {
+        return Expr::let_(x.clone(), value.clone(), check_others(rest, function, results)).at(expr.span());
+    }
+    let checks_the_same = |callee: &Rc<str>, args: &[Expr]| {
+        let passed_on = |var: &Var| {
+            let arg = function.params.iter().position(|param| param == var).and_then(|at| args.get(at));
+            // the state of a loop keeps its sizes
+            let is_kept = function.sizes.contains(var) || arg.is_some_and(|arg| matches!(arg.term(), Term::Var(arg) if arg == var));
+            *callee == function.name && is_kept
+        };
+        results.get(callee) == Some(&function.result) && !any_free_var(rest, &mut |var| var != x && !passed_on(var))
+    };
+    value.map_tails(&|tail| match tail.term() {
+        Term::Call(callee, args) if checks_the_same(callee, args) => tail.clone(),
+        _ => {
+            let own = x.renewed(tail.ty().clone());
+            let rest = freshen(&substitute(rest, &[(x.clone(), Expr::var(&own))]));
+            Expr::let_(own, tail.clone(), rest)
+        }
+    })
+}
+
+/// Whether a term is a variable after checks of it.
+fn is_checked(var: &Var, expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Check { body, .. } => matches!(body.term(), Term::Var(last) if last == var) || is_checked(var, body),
+        _ => false,
+    }
 }
 
 /// Functions that call each other are left as they are where one would have more nodes with the others written into it.
