@@ -25,7 +25,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::emit::futhark::FutharkFile;
 use crate::emit::{CFiles, ParameterKind, Provenance, manifest};
 use crate::explain::Candidates;
-use crate::ir::{Function, Program};
+use crate::ir::{Function, Program, Var};
 use crate::loops::{self, program::LoopProgram};
 use crate::mode::Mode;
 use crate::real::Real;
@@ -120,6 +120,7 @@ pub struct Pass {
 pub const PASSES: &[Pass] = &[
     Pass { name: "syntax", what: "parses the main file; `types` parses what it opens", run: rooms::syntax },
     Pass { name: "types", what: "infers types and sizes, specialises, and gives core functions", run: rooms::types },
+    Pass { name: "recursion", what: "gives recursion that is no loop a stack", run: rooms::recursion },
     Pass { name: "mode", what: "chooses forward or reverse for each derivative", run: rooms::mode },
     Pass { name: "ad", what: "removes `dual` and `vjp`: derivatives become ordinary code", run: rooms::ad },
     Pass { name: "rewrite", what: "optimises by the rules of the schedule", run: rooms::rewrite },
@@ -176,6 +177,8 @@ pub struct Session {
     pub warnings: Diagnostics,
     /// Choices between values of sum types whose lengths only data decides.
     of_data: Vec<Span>,
+    /// The parameters that `decreases` names.
+    measures: Vec<Var>,
     /// How each derivative is computed, where there was a choice.
     pub choices: Vec<Candidates>,
     /// The program before `rewrite` and what was done to it, when the options ask for it.
@@ -205,6 +208,7 @@ impl Session {
             signatures: Vec::new(),
             warnings: Vec::new(),
             of_data: Vec::new(),
+            measures: Vec::new(),
             choices: Vec::new(),
             derivation: None,
             loops: LoopProgram::default(),

@@ -3,7 +3,7 @@
 //! There is one way through, and each stage is a plain function from what it is given to what it makes:
 //!
 //! ```text
-//! text ─ syntax ─▶ tree ─ types ─▶ core ─ mode ─▶ core ─ ad ─▶ core ─ rewrite ─▶ core ─ lower ─▶ loops ─ emit ─▶ C
+//! text ─ syntax ─▶ tree ─ types ─▶ core ─ recursion ─▶ core ─ mode ─▶ core ─ ad ─▶ core ─ rewrite ─▶ core ─ lower ─▶ loops ─ emit ─▶ C
 //!                                    │                                             └─────────────── emit ─▶ Futhark
 //!                                    └─ ir::eval, the meaning of everything
 //! ```
@@ -19,6 +19,7 @@
 //! | `syntax` | text → tree; layout, grammar, operators |
 //! | `types` | tree → core: inference, sizes, specialising; the differentiation API to `dual` and `vjp` |
 //! | `ir` | the core language: types with sizes, terms, primitives, meaning, checker, printer, prover |
+//! | `recursion` | core → core: recursion that is no loop gets a stack |
 //! | `trace` | the interpreter's record of a run → lines of text, and the backward pass over them |
 //! | `mode` | core → core: each derivative forward by columns, or backwards |
 //! | `ad` | core → core without `dual` and `vjp` |
@@ -71,6 +72,7 @@ pub mod lower;
 pub mod lsp;
 pub mod mode;
 pub mod real;
+pub mod recursion;
 pub mod rewrite;
 pub mod source;
 pub mod stack;

@@ -52,7 +52,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0504", "`--derive`: src/types"),
     ("E0506", "`rewrite` of an expression: tests/rewrite.rs"),
     ("E0602", "a schedule without end: src/rewrite"),
-    ("E0606", "recursion that is no loop, in emission: tests/pages.rs"),
+    ("E0606", "recursion without a stack, in emission: tests/recursion.rs"),
+    ("E0708", "recursion deeper than its stack, in emitted C: tests/recursion.rs"),
     ("W0605", "a schedule that fails: tests/explain.rs"),
 ];
 

@@ -9,8 +9,8 @@ use crate::ir::Program;
 use crate::mode::{self as choice, Mode, Way};
 use crate::source::{SourceMap, Span};
 use crate::{
-    ad as differentiation, emit as emission, ir, loops as loop_passes, lower as lowering, rewrite as optimiser, syntax as parser,
-    types as typing,
+    ad as differentiation, emit as emission, ir, loops as loop_passes, lower as lowering, recursion as recursion_to_loops,
+    rewrite as optimiser, syntax as parser, types as typing,
 };
 
 pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -31,11 +31,19 @@ pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
     session.warnings = elaborated.warnings;
     session.signatures = elaborated.signatures;
     session.of_data = elaborated.of_data;
+    session.measures = elaborated.measures;
     super::halves::split(session)
 }
 
+pub fn recursion(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    if session.options.target == Target::Futhark {
+        no_recursion(session)?;
+    }
+    session.program = recursion_to_loops::give_stacks(&session.program, &session.measures)?;
+    Ok(())
+}
+
 pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    no_recursion(session)?;
     let functions = &session.program.functions;
     session.of_data.retain(|place| {
         let covers = |span: Span| span.file == place.file && (span.start..span.end).contains(&place.start);
@@ -52,13 +60,13 @@ pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Refuses recursion that is no loop.
+/// Refuses recursion that is no loop, which Futhark has no stack for.
 fn no_recursion(session: &Session) -> Result<(), Diagnostics> {
     let recursive = session.program.recursive();
     let problems = session.program.functions.values().filter(|function| recursive.contains(&function.name)).map(|function| {
-        let message = format!("unsupported: the recursion of `{}` is no loop", function.name);
+        let message = format!("unsupported in Futhark: the recursion of `{}` is no loop", function.name);
         Diagnostic::error("E0606", function.span, message)
-            .help("make each call the last that a function does, and of the function itself, or use `smoothc eval` without `--schedule`")
+            .help("make each call the last that a function does, or emit C, where other recursion has a stack")
     });
     let problems: Diagnostics = problems.collect();
     if problems.is_empty() { Ok(()) } else { Err(problems) }
@@ -225,5 +233,5 @@ pub fn print(session: &Session, stage: &str) -> String {
 /// Whether a core program is well-formed.
 pub fn check(program: &Program, stage: &str) -> Result<(), String> {
     ir::check::check(program)?;
-    if matches!(stage, "types" | "mode") { Ok(()) } else { ir::check::check_no_dual(program) }
+    if matches!(stage, "types" | "recursion" | "mode") { Ok(()) } else { ir::check::check_no_dual(program) }
 }

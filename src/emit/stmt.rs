@@ -67,6 +67,7 @@ pub fn status_name(status: Status) -> &'static str {
         Status::Negative => "SMOOTH_NEGATIVE",
         Status::DivZero => "SMOOTH_DIV_ZERO",
         Status::Range => "SMOOTH_RANGE",
+        Status::Workspace => "SMOOTH_WORKSPACE",
     }
 }
 

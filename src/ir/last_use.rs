@@ -25,6 +25,8 @@ pub struct LastUses {
     live: HashMap<usize, Vec<(Var, Vec<usize>)>>,
     /// Names that are used after a write to what another one was: the first of each pair.
     outlive: HashSet<(Var, Var)>,
+    /// Steps that were added, which have to outlive this too.
+    steps: Vec<Expr>,
 }
 
 impl LastUses {
@@ -35,6 +37,16 @@ impl LastUses {
             found.visit(body, &mut Live::default());
         }
         found
+    }
+
+    /// What is known of the step of a loop that is written anew, a [`distinct`](super::distinct::distinct) term.
+    pub fn add_step(&mut self, of: &Expr, step: &Expr) {
+        if step.has_updates() {
+            let mut live = Live::default();
+            self.live_after(of).iter().for_each(|(var, path)| live.add(var, path.clone()));
+            self.visit(step, &mut live);
+            self.steps.push(step.clone());
+        }
     }
 
     /// Whether nothing reads the variable, or the component of it, after this occurrence.

@@ -97,6 +97,7 @@ pub fn status_name(status: Status) -> &'static str {
         Status::Negative => "NEGATIVE",
         Status::DivZero => "DIV_ZERO",
         Status::Range => "RANGE",
+        Status::Workspace => "WORKSPACE",
     }
 }
 

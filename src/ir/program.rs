@@ -71,6 +71,14 @@ impl Program {
         self.functions.values().filter(calls_itself).map(|function| function.name.clone()).collect()
     }
 
+    /// A function, then those that it calls and that call it, directly or not.
+    pub fn group(&self, name: &Rc<str>) -> Vec<Function> {
+        let within = self.reachable([name.clone()]);
+        let calls_back = |other: &&Rc<str>| within.contains(*other) && self.reachable([(*other).clone()]).contains(name);
+        let others = self.functions.keys().filter(|other| *other != name).filter(calls_back);
+        [name].into_iter().chain(others).filter_map(|name| self.functions.get(name).cloned()).collect()
+    }
+
     /// The nodes of all bodies, each as often as it is written.
     pub fn node_count(&self) -> usize {
         self.functions.values().fold(0, |nodes, function| nodes.saturating_add(function.body.node_count()))

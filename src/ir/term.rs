@@ -24,6 +24,8 @@ pub enum Status {
     Negative = 3,
     DivZero = 4,
     Range = 5,
+    /// Recursion is deeper than its stack has room for.
+    Workspace = 6,
 }
 
 /// What `update` does to the element.

@@ -85,6 +85,16 @@ impl Type {
         left(self, limit).is_none()
     }
 
+    /// The type with every index bound dropped.
+    pub fn without_bounds(&self) -> Type {
+        match self {
+            Type::Index(_) => Type::INDEX,
+            Type::Array(element, size) => Type::array(element.without_bounds(), size.clone()),
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(Type::without_bounds).collect()),
+            Type::Double | Type::Bool => self.clone(),
+        }
+    }
+
     /// Equal when all sizes and bounds are forgotten.
     pub fn same_shape(&self, other: &Type) -> bool {
         match (self, other) {

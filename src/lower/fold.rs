@@ -9,6 +9,7 @@
 //!
 //!     ifold(n, (a, b). (b, f a b))   →   three buffers that rotate, n % 3 deciding who starts where
 
+use crate::ir::distinct::distinct;
 use crate::ir::in_place::stays;
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
@@ -88,6 +89,7 @@ impl Lowerer<'_> {
             }
             _ => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
+                self.note_range(ty, id);
                 let init = match view {
                     View::Scalar(value) => Some(value.clone()),
                     View::Tuple(_) | View::Array(_) => None,
@@ -107,7 +109,8 @@ impl Lowerer<'_> {
         let ty = self.type_of(expr)?;
         let all = Type::tuple(vec![Type::Bool, ty.clone()]);
         let acc = state.renewed(Type::tuple(vec![Type::Bool, state.ty().clone()]));
-        let body = goes_on(&substitute(body, &[(state.clone(), Expr::proj(Expr::var(&acc), 1))]), &acc);
+        let body = distinct(&goes_on(&substitute(body, &[(state.clone(), Expr::proj(Expr::var(&acc), 1))]), &acc));
+        self.last_uses.add_step(expr, &body);
         if !ty.has_array() {
             let places = self.scalar_state(&ty, name, init)?;
             let go = self.declare(&Type::Bool, "go", &View::Scalar(Value::Bool(true)));
@@ -225,6 +228,7 @@ impl Lowerer<'_> {
             }
             (_, Dest::Scalar(_)) => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
+                self.note_range(ty, id);
                 self.emit(Stmt::Declare { id, init: None });
                 Dest::Scalar(Target::Local(id))
             }

@@ -51,7 +51,7 @@ pub fn lower_function(
     // facts established by the checks at entry
     for param in &params {
         if let (Role::Scalar, Some(var)) = (&param.role, scalar_param(function, &lowerer, param.id)) {
-            lowerer.note_range(&var, param.id);
+            lowerer.note_range(var.ty(), param.id);
         }
     }
     let function_body = if function.body.has_updates() { distinct(&function.body) } else { function.body.clone() };
@@ -188,8 +188,9 @@ impl Lowerer<'_> {
         blocks.map(|((elem, dims), name)| Leaf { base: self.local(&name, elem, form), elem, dims, taken: Vec::new() }).collect()
     }
 
-    fn note_range(&mut self, var: &Var, id: Id) {
-        if let Type::Index(Some(bound)) = var.ty()
+    /// Notes what a local is between, where its type says it.
+    pub fn note_range(&mut self, ty: &Type, id: Id) {
+        if let Type::Index(Some(bound)) = ty
             && let Ok(count) = self.size_value(bound, Span::NONE)
         {
             let most = self.range(&count).1;

@@ -70,6 +70,7 @@ fn failed(name: &str, text: &str) -> Analysis {
         names: Vec::new(),
         records: std::collections::HashMap::new(),
         of_data: Vec::new(),
+        measures: Vec::new(),
     };
     Analysis { sources, modules: Modules::default(), surveyed, names: Names::default(), opened: Vec::new(), lines: Lines::new(text) }
 }

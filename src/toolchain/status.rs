@@ -9,7 +9,7 @@ use crate::source::Span;
 
 /// The diagnostic for a status of the entry `name` at `span`.
 pub fn diagnostic(status: i32, name: &str, span: Span) -> Diagnostic {
-    let known = [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range];
+    let known = [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range, Status::Workspace];
     match known.into_iter().find(|known| *known as i32 == status) {
         Some(known) => {
             let (code, what) = error(known);
@@ -28,6 +28,7 @@ pub fn error(status: Status) -> (&'static str, &'static str) {
         Status::Negative => ("E0703", "a build, a fold, a slice or a size has a negative count"),
         Status::DivZero => ("E0704", "an Index was divided by zero"),
         Status::Range => ("E0705", "a number does not fit in an Index or its range"),
+        Status::Workspace => ("E0708", "recursion is deeper than its stack has room for"),
     }
 }
 
@@ -39,5 +40,6 @@ pub fn help(status: Status) -> &'static str {
         Status::Negative => "a count is 0 or more; a slice `v[a..b]` has b - a + 1 elements",
         Status::DivZero => "test the divisor first: only the branch of an `if` that is taken is computed",
         Status::Range => "an Index<n> is at least 0 and less than n; `index x` takes what fits in 64 bits",
+        Status::Workspace => "there is room for 10,000 calls, one in another, or as many as `decreases n` says",
     }
 }

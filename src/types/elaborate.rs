@@ -116,6 +116,8 @@ pub struct Elaborator<'a> {
     lengths: HashMap<u32, Expr>,
     /// The choices between values of sum types whose lengths only data decides.
     pub(super) of_data: Vec<Span>,
+    /// The parameters that `decreases` names.
+    pub(super) measures: Vec<Var>,
     /// Functions that are called as they are declared: no argument is a function.
     pub(super) plain: HashSet<Rc<str>>,
     /// The local functions whose bodies are being made, and the keys of their functions.
@@ -155,6 +157,7 @@ impl<'a> Elaborator<'a> {
             verbatim: None,
             lengths: HashMap::new(),
             of_data: Vec::new(),
+            measures: Vec::new(),
             plain: HashSet::new(),
             making: Vec::new(),
         }
@@ -456,21 +459,7 @@ pub fn hole_name(id: u32) -> Rc<str> {
 
 /// The type with every index bound dropped.
 pub fn without_bounds(ty: &Type) -> Type {
-    fn has_bounds(ty: &Type) -> bool {
-        match ty {
-            Type::Index(bound) => bound.is_some(),
-            Type::Array(element, _) => has_bounds(element),
-            Type::Tuple(parts) => parts.iter().any(has_bounds),
-            Type::Double | Type::Bool => false,
-        }
-    }
-    match ty {
-        _ if !has_bounds(ty) => ty.clone(),
-        Type::Index(_) => Type::INDEX,
-        Type::Array(element, size) => Type::array(without_bounds(element), size.clone()),
-        Type::Tuple(parts) => Type::tuple(parts.iter().map(without_bounds).collect()),
-        Type::Double | Type::Bool => ty.clone(),
-    }
+    ty.without_bounds()
 }
 
 pub(super) fn type_mentions(ty: &Type, var: &Var) -> bool {

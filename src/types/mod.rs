@@ -48,7 +48,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::ir::Program;
+use crate::ir::{Program, Var};
 use crate::source::{SourceMap, Span};
 
 pub use derive::{Derive, Kind, Parameters};
@@ -93,6 +93,8 @@ pub struct Elaborated {
     pub signatures: Vec<Signature>,
     /// The choices between values of sum types whose lengths only data decides: no target has them.
     pub of_data: Vec<Span>,
+    /// The parameters that `decreases` names.
+    pub measures: Vec<Var>,
 }
 
 /// What is known of a program that may have errors: for who shows it while it is written.
@@ -110,6 +112,8 @@ pub struct Surveyed {
     pub records: HashMap<Span, Span>,
     /// As in [`Elaborated`].
     pub of_data: Vec<Span>,
+    /// As in [`Elaborated`].
+    pub measures: Vec<Var>,
 }
 
 /// Types a program. `main` is the number of the main file in `sources`; `load` reads the files it opens.
@@ -118,7 +122,8 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
     let surveyed = typed(sources, &modules, diagnostics, options, None);
     match surveyed.program {
         Some(program) => {
-            Ok(Elaborated { program, warnings: surveyed.diagnostics, signatures: surveyed.signatures, of_data: surveyed.of_data })
+            let Surveyed { diagnostics: warnings, signatures, of_data, measures, .. } = surveyed;
+            Ok(Elaborated { program, warnings, signatures, of_data, measures })
         }
         None => Err(surveyed.diagnostics),
     }
@@ -221,7 +226,7 @@ fn typed(
         None => HashMap::new(),
     };
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        return Surveyed { program: None, diagnostics, signatures, names, records, of_data: Vec::new() };
+        return Surveyed { program: None, diagnostics, signatures, names, records, of_data: Vec::new(), measures: Vec::new() };
     }
     let mut program = elaborator.program;
     for (_, name) in &entries {
@@ -229,7 +234,7 @@ fn typed(
             function.is_entry = true;
         }
     }
-    let of_data = elaborator.of_data;
+    let (of_data, measures) = (elaborator.of_data, elaborator.measures);
     let mut program = program.without_unreachable();
     tail::make_loops(&mut program);
     let program = program.without_unreachable();
@@ -239,14 +244,16 @@ fn typed(
     }
     let (program, changed) = match specialise::specialise(program, &options.sizes) {
         Ok(specialised) => specialised,
-        Err(diagnostics) => return Surveyed { program: None, diagnostics, signatures, names, records, of_data: Vec::new() },
+        Err(diagnostics) => {
+            return Surveyed { program: None, diagnostics, signatures, names, records, of_data: Vec::new(), measures: Vec::new() };
+        }
     };
     for signature in &mut signatures {
         if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
             signature.renew(&infer, function);
         }
     }
-    Surveyed { program: Some(program), diagnostics, signatures, names, records, of_data }
+    Surveyed { program: Some(program), diagnostics, signatures, names, records, of_data, measures }
 }
 
 /// Where a declaration has errors of names and types and a phrase of another language, the phrase is what is wrong.

@@ -25,9 +25,11 @@ pub fn make_loops(program: &mut Program) {
     let recursive = program.recursive();
     let names: Vec<Rc<str>> = program.functions.keys().filter(|name| recursive.contains(*name)).cloned().collect();
     for name in names {
-        let group = group(program, &name);
-        let members: Option<Vec<Function>> = group.iter().map(|name| program.functions.get(name).cloned()).collect();
-        if let Some(body) = members.and_then(|members| alone(members, &group, &name))
+        let mut members = program.group(&name);
+        if !members.is_empty() {
+            members.rotate_left(1);
+        }
+        if let Some(body) = alone(members, &name)
             && let Some(function) = program.functions.get_mut(&name)
         {
             function.body = body;
@@ -35,21 +37,13 @@ pub fn make_loops(program: &mut Program) {
     }
 }
 
-/// The functions that a function calls and that call it, directly or not, itself the last.
-fn group(program: &Program, name: &Rc<str>) -> Vec<Rc<str>> {
-    let within = program.reachable([name.clone()]);
-    let others = program.functions.keys().filter(|other| *other != name && within.contains(*other));
-    let calls_back = |other: &&Rc<str>| program.reachable([(*other).clone()]).contains(name);
-    others.filter(calls_back).cloned().chain([name.clone()]).collect()
-}
-
 /// The body of the last of these functions without calls of any, where all of these are in tail position.
-fn alone(mut members: Vec<Function>, group: &[Rc<str>], name: &Rc<str>) -> Option<Expr> {
+fn alone(mut members: Vec<Function>, name: &Rc<str>) -> Option<Expr> {
     let results: HashMap<Rc<str>, Type> = members.iter().map(|member| (member.name.clone(), member.result.clone())).collect();
     for member in &mut members {
         member.body = check_others(&member.body, member, &results);
     }
-    let group: HashSet<&Rc<str>> = group.iter().collect();
+    let group: HashSet<Rc<str>> = results.keys().cloned().collect();
     if !members.iter().all(|member| calls_last(&member.body, &group)) {
         return None;
     }
@@ -130,7 +124,7 @@ fn calls(body: &Expr, name: &Rc<str>) -> bool {
 }
 
 /// Whether a term calls these functions in tail position only.
-fn calls_last(expr: &Expr, group: &HashSet<&Rc<str>>) -> bool {
+fn calls_last(expr: &Expr, group: &HashSet<Rc<str>>) -> bool {
     let calls_none = |expr: &Expr| {
         let mut found = false;
         expr.each_call(&mut |callee| found |= group.contains(callee));

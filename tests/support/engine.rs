@@ -69,8 +69,8 @@ pub fn interpret(session: &Session, entry: &str, arguments: &[Flat]) -> Result<K
 
 /// `BOUNDS` for 1.
 pub fn status_name(status: i32) -> String {
-    let known = [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range];
-    let names = ["BOUNDS", "SHAPE", "NEGATIVE", "DIV_ZERO", "RANGE"];
+    let known = [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range, Status::Workspace];
+    let names = ["BOUNDS", "SHAPE", "NEGATIVE", "DIV_ZERO", "RANGE", "WORKSPACE"];
     match known.iter().position(|known| *known as i32 == status) {
         Some(at) => names[at].into(),
         None => format!("status {status}"),

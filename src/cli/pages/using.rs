@@ -21,7 +21,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0606",
         "unsupported: recursion",
-        "A function whose calls of itself are the last that it does is a loop everywhere, if they keep the lengths of its\narrays. Of other recursion the interpreter computes values and derivatives, `smoothc eval` without `--schedule`.",
+        "A function whose calls of itself are the last that it does is a loop everywhere. Other recursion has a stack in C, and\nnone in Futhark. In either the lengths of arrays are the same in every call, and a function does not differentiate itself;\n`smoothc eval` without `--schedule` runs any recursion.",
     ),
     page(
         "W0605",
@@ -46,6 +46,11 @@ pub const PAGES: &[Page] = &[
         "E0707",
         "undefined in the partial meaning",
         "`eval --partial` gives a value only where the program is smooth in its Doubles (paper 005): a comparison, `min` and `max`\nof equal Doubles, `abs` at 0, `sqrt` and `log` at 0 and below, `floor` of an integer, a divisor of 0 have none. The place is\nthat of the first such operation. Without --partial these have a value and a derivative by convention.",
+    ),
+    page(
+        "E0708",
+        "recursion deeper than its stack",
+        "In emitted C, recursion that is no loop has room for 10,000 calls, one in another; with `let rec f (n: Index) … decreases\nn = …` for n + 1. Name the parameter that decreases, or make each call the last that the function does: that is a\nloop, which takes no room.",
     ),
     page(
         "E0801",

@@ -22,6 +22,7 @@ pub fn helper(status: Status) -> &'static str {
         Status::Negative => "negative",
         Status::DivZero => "div_zero",
         Status::Range => "range",
+        Status::Workspace => "workspace",
     }
 }
 

@@ -13,7 +13,7 @@ use crate::loops::ranges::ANY;
 use crate::source::Span;
 
 /// All statuses of failures.
-const STATUSES: [Status; 5] = [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range];
+const STATUSES: [Status; 6] = [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range, Status::Workspace];
 
 impl Parser<'_> {
     /// Statements between braces, to the end of their last line.

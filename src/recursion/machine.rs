@@ -1,0 +1,289 @@
+//! The machine that runs a group of recursive functions: blocks become the steps of one `while`.
+//!
+//! In: a function, the first of its group. Out: its body without recursion. The state is a tuple of the block that is next, the
+//! depth, registers for the arguments of a routine, one for each type of result, and the stack: the block that each caller goes on
+//! at, where there is more than one, and an array for each value that callers need again. Values of one type share registers and
+//! arrays, since one routine runs at a time and a caller needs its own values only.
+//!
+//!     push (routine 0, block 1, n - 1, n)   →   check depth < room else WORKSPACE in (true, (0, depth + 1, n - 1, r, update stack depth n))
+//!     return e                              →   (0 < depth, (1, depth, n, e, stack))
+
+use std::collections::HashMap;
+
+use super::blocks::{self, Blocks, Leaf, Routine, zero};
+use super::fixed::fixed;
+use super::{CALLS, Result, unsupported};
+use crate::ir::subst::{freshen, freshen_function, instance, map_children};
+use crate::ir::{Change, Expr, Function, Prim, Size, Status, Term, Type, Var};
+
+/// Where the parts of the state are.
+const BLOCK: usize = 0;
+const DEPTH: usize = 1;
+
+/// The body of the first function of a group as a loop.
+pub fn machine(root: &Function, group: &[Function], measures: &[Var]) -> Result<Expr> {
+    let fixed = fixed(root, group);
+    let routines = routines(group, &fixed)?;
+    let blocks = blocks::blocks(root, routines)?;
+    let args: Vec<Expr> = root.params.iter().filter(|param| !fixed.contains_key(param)).map(Expr::var).collect();
+    let room = room(root, &blocks, measures);
+    if room.is_atom() {
+        return Layout::new(root, &blocks, room)?.body(args);
+    }
+    let name = Var::fresh("room", Type::INDEX);
+    let body = Layout::new(root, &blocks, Expr::var(&name))?.body(args)?;
+    Ok(Expr::let_(name, room, body))
+}
+
+/// The functions of the group over what is not fixed; the rest is written out.
+fn routines(group: &[Function], fixed: &HashMap<Var, Expr>) -> Result<Vec<Routine>> {
+    let is_kept = |function: &Function| -> Vec<bool> { function.params.iter().map(|param| !fixed.contains_key(param)).collect() };
+    let kept: HashMap<&str, Vec<bool>> = group.iter().map(|function| (&*function.name, is_kept(function))).collect();
+    let mut routines = Vec::new();
+    for function in group {
+        let varies = |size: &Size| {
+            let mut varies = size.has_unknown();
+            size.each_var(&mut |var| varies |= !fixed.contains_key(var));
+            varies
+        };
+        for ty in function.params.iter().map(Var::ty).chain([&function.result]) {
+            let mut lengths = Vec::new();
+            ty.each_length(&mut |size| lengths.push(size.clone()));
+            if let Some(length) = lengths.iter().find(|size| varies(size)) {
+                let what = format!("changes the length {length} from call to call");
+                let help = "pass the whole array, and what part of it is meant as an Index";
+                return Err(unsupported(function, function.span, &what, help));
+            }
+        }
+        let keep = &kept[&*function.name];
+        let params: Vec<Var> = function.params.iter().zip(keep).filter(|(_, keep)| **keep).map(|(param, _)| param.clone()).collect();
+        let body = without_fixed(&function.body, &kept);
+        let renamed = freshen_function(&Function { body, ..function.clone() });
+        let own = function.sizes.iter().chain(&function.params).zip(renamed.sizes.iter().chain(&renamed.params));
+        let map: Vec<(Var, Expr)> = own.filter_map(|(old, new)| Some((new.clone(), fixed.get(old)?.clone()))).collect();
+        let settle = |ty: &Type| {
+            ty.map_sizes(&mut |size| map.iter().fold(size.clone(), |size, (var, value)| size.replace(var, &Size::of_expr(value))))
+        };
+        let mut all = map.clone();
+        let mut settled = Vec::new();
+        for (old, new) in function.params.iter().zip(&renamed.params) {
+            if params.contains(old) {
+                let param = new.renewed(settle(new.ty()));
+                all.push((new.clone(), Expr::var(&param)));
+                settled.push(param);
+            }
+        }
+        routines.push(Routine {
+            name: function.name.clone(),
+            params: settled,
+            result: settle(&renamed.result).without_bounds(),
+            body: instance(&renamed.body, &all),
+            is_function: true,
+        });
+    }
+    Ok(routines)
+}
+
+/// Calls without the arguments that are fixed.
+fn without_fixed(expr: &Expr, kept: &HashMap<&str, Vec<bool>>) -> Expr {
+    let inside = map_children(expr, &mut |child| without_fixed(child, kept));
+    match inside.term() {
+        Term::Call(name, args) if kept.contains_key(&**name) => {
+            let args = args.iter().zip(&kept[&**name]).filter(|(_, keep)| **keep).map(|(arg, _)| arg.clone()).collect();
+            Expr::with_type(Term::Call(name.clone(), args), inside.ty().clone(), inside.span())
+        }
+        _ => inside,
+    }
+}
+
+/// How many frames the stack has: for n calls in the first, and for the loops and branches that have frames in each; one more,
+/// so that the depth is an index of it.
+fn room(root: &Function, blocks: &Blocks, measures: &[Var]) -> Expr {
+    let (mut each, mut last) = (1, 0);
+    for (at, _) in blocks.routines.iter().enumerate().filter(|(_, routine)| routine.is_function) {
+        let (to_function, inside) = frames(blocks, at, &mut Vec::new());
+        each = each.max(to_function);
+        last = last.max(inside);
+    }
+    let calls = match root.params.iter().find(|param| measures.contains(param)) {
+        Some(n) => Expr::prim(Prim::Max, vec![Expr::var(n), Expr::index(0)]),
+        None => return Expr::index((CALLS - 1).saturating_mul(each) + last + 1),
+    };
+    let frames = if each == 1 { calls } else { Expr::prim(Prim::Mul, vec![calls, Expr::index(each)]) };
+    Expr::prim(Prim::Add, vec![frames, Expr::index(last + 1)])
+}
+
+/// The frames from a routine to the next function that it calls, and those of the parts that it calls, at most.
+fn frames(blocks: &Blocks, routine: usize, around: &mut Vec<usize>) -> (i64, i64) {
+    if around.contains(&routine) {
+        return (0, 0);
+    }
+    around.push(routine);
+    let own = blocks.continuations.iter().filter(|after| after.of == routine).map(|after| &after.code);
+    let (mut to_function, mut inside) = (0, 0);
+    for code in own.chain(blocks.entries.get(routine)) {
+        each_leaf(code, &mut |leaf| {
+            let (target, own) = match leaf {
+                Leaf::Return(_) => return,
+                Leaf::Goto(target, _) => (target, 0),
+                Leaf::Push(target, ..) => (target, 1),
+            };
+            if blocks.routines[target].is_function {
+                to_function = to_function.max(own);
+            } else {
+                let (next, deeper) = frames(blocks, target, around);
+                to_function = to_function.max(own + next);
+                inside = inside.max(own + deeper);
+            }
+        });
+    }
+    around.pop();
+    (to_function, inside)
+}
+
+fn each_leaf(code: &Expr, f: &mut dyn FnMut(Leaf)) {
+    match code.term() {
+        Term::Let(_, _, body) | Term::Check { body, .. } => each_leaf(body, f),
+        Term::If(_, a, b) => {
+            each_leaf(a, f);
+            each_leaf(b, f);
+        }
+        _ => Leaf::of(code).into_iter().for_each(f),
+    }
+}
+
+/// The state of the machine: the types of its parts, and which values are where.
+struct Layout<'a> {
+    root: &'a Function,
+    blocks: &'a Blocks<'a>,
+    room: Expr,
+    types: Vec<Type>,
+    /// For each routine its parameters' registers, and that of its result.
+    registers: Vec<(Vec<usize>, usize)>,
+    /// The array of block numbers, if there is a choice.
+    returns: Option<usize>,
+    /// For each continuation the arrays of the values that it needs.
+    kept: Vec<Vec<usize>>,
+}
+
+impl<'a> Layout<'a> {
+    fn new(root: &'a Function, blocks: &'a Blocks<'a>, room: Expr) -> Result<Layout<'a>> {
+        let size = Size::of_expr(&room);
+        let mut types = vec![Type::INDEX, Type::Index(Some(size.clone()))];
+        let mut places = Vec::new();
+        let mut next = types.len();
+        for routine in &blocks.routines {
+            places.push(place(&mut types, next, routine.params.iter().map(|param| param.ty().without_bounds())));
+        }
+        next = types.len();
+        let results: Vec<usize> =
+            blocks.routines.iter().map(|routine| place(&mut types, next, [routine.result.clone()].into_iter())[0]).collect();
+        let stack = |ty: Type| Type::array(ty, size.clone());
+        let returns = (blocks.continuations.len() > 1).then(|| {
+            types.push(stack(Type::INDEX));
+            types.len() - 1
+        });
+        next = types.len();
+        let live = |live: &[Var]| live.iter().map(|var| stack(var.ty().without_bounds())).collect::<Vec<_>>();
+        let kept = blocks.continuations.iter().map(|after| place(&mut types, next, live(&after.live).into_iter())).collect();
+        if types.iter().any(|ty| zero(ty).is_none()) {
+            let help = "give its arrays the lengths of parameters that every call passes on";
+            return Err(unsupported(root, root.span, "keeps an array whose length depends on data", help));
+        }
+        Ok(Layout { root, blocks, room, types, registers: places.into_iter().zip(results).collect(), returns, kept })
+    }
+
+    /// The loop; `args` are those of the first call.
+    fn body(&self, args: Vec<Expr>) -> Result<Expr> {
+        let (params, result) = &self.registers[0];
+        let mut init: Vec<Expr> = self.types.iter().filter_map(zero).collect();
+        params.iter().zip(args).for_each(|(register, arg)| init[*register] = arg);
+        let state = Var::fresh("state", Type::tuple(self.types.clone()));
+        let mut steps = Vec::new();
+        for (routine, code) in self.blocks.entries.iter().enumerate() {
+            let params = self.blocks.routines[routine].params.iter().zip(&self.registers[routine].0);
+            let reads = params.map(|(param, register)| (param.clone(), part(&state, *register))).collect();
+            steps.push(self.step(&state, routine, code, reads));
+        }
+        for (after, arrays) in self.blocks.continuations.iter().zip(&self.kept) {
+            let mut reads = vec![(after.result.clone(), part(&state, self.registers[after.callee].1))];
+            let read = |array: &usize| Expr::get(part(&state, *array), part(&state, DEPTH));
+            reads.extend(after.live.iter().zip(arrays).map(|(var, array)| (var.clone(), read(array))));
+            steps.push(self.step(&state, after.of, &after.code, reads));
+        }
+        let is_next = |at: usize| Expr::prim(Prim::Eq, vec![part(&state, BLOCK), Expr::index(at as i64)]);
+        let mut steps = steps.into_iter().enumerate().rev();
+        let Some((_, last)) = steps.next() else { return Ok(self.root.body.clone()) };
+        let step = steps.fold(last, |rest, (at, step)| Expr::if_(is_next(at), step, rest));
+        let end = Var::fresh("end", state.ty().clone());
+        let value = part(&end, *result);
+        let steps = Expr::while_(state, Expr::tuple(init), step).at(self.root.span);
+        Ok(Expr::let_(end, steps, value).at(self.root.body.span()))
+    }
+
+    /// The step that a block is: whether the machine goes on, and the next state.
+    fn step(&self, state: &Var, routine: usize, code: &Expr, reads: Vec<(Var, Expr)>) -> Expr {
+        let code = code.map_tails(&|tail| Leaf::of(tail).map_or(tail.clone(), |leaf| self.leaf(state, routine, leaf)));
+        freshen(&reads.into_iter().rev().fold(code, |code, (var, value)| Expr::let_(var, value, code)))
+    }
+
+    fn leaf(&self, state: &Var, routine: usize, leaf: Leaf) -> Expr {
+        let mut parts: Vec<Expr> = (0..self.types.len()).map(|at| part(state, at)).collect();
+        let depth = parts[DEPTH].clone();
+        let index = |at: usize| Expr::index(at as i64);
+        let mut goes_on = Expr::bool(true);
+        let mut checked = None;
+        match leaf {
+            Leaf::Return(value) => {
+                goes_on = Expr::prim(Prim::Lt, vec![index(0), depth.clone()]);
+                let caller = Expr::prim(Prim::Max, vec![Expr::prim(Prim::Sub, vec![depth, index(1)]), index(0)]);
+                parts[self.registers[routine].1] = value.clone();
+                parts[BLOCK] = match self.returns {
+                    Some(returns) => Expr::get(part(state, returns), caller.clone()),
+                    None => index(self.blocks.entries.len()),
+                };
+                parts[DEPTH] = caller;
+            }
+            Leaf::Goto(target, args) => self.enter(target, args, &mut parts),
+            Leaf::Push(target, after, values) => {
+                let (args, live) = values.split_at(self.registers[target].0.len());
+                let push = |array: &usize, value: Expr| Expr::update(Change::Replace, part(state, *array), vec![depth.clone()], value);
+                for (array, value) in self.kept[after].iter().zip(live) {
+                    parts[*array] = push(array, value.clone());
+                }
+                if let Some(returns) = self.returns {
+                    parts[returns] = push(&returns, index(self.blocks.entries.len() + after));
+                }
+                self.enter(target, args, &mut parts);
+                parts[DEPTH] = Expr::prim(Prim::Add, vec![depth.clone(), Expr::index(1)]);
+                checked = Some(Expr::prim(Prim::Lt, vec![parts[DEPTH].clone(), self.room.clone()]));
+            }
+        }
+        let next = Expr::tuple(vec![goes_on, Expr::tuple(parts)]);
+        checked.into_iter().fold(next, |next, cond| Expr::check(cond, Status::Workspace, next))
+    }
+
+    /// The state in which a routine is next.
+    fn enter(&self, routine: usize, args: &[Expr], parts: &mut [Expr]) {
+        parts[BLOCK] = Expr::index(routine as i64);
+        self.registers[routine].0.iter().zip(args).for_each(|(register, arg)| parts[*register] = arg.clone());
+    }
+}
+
+fn part(state: &Var, at: usize) -> Expr {
+    Expr::proj(Expr::var(state), at)
+}
+
+/// Places for values of these types among those from `first` on, each one's own; new ones where there are too few.
+fn place(types: &mut Vec<Type>, first: usize, wanted: impl Iterator<Item = Type>) -> Vec<usize> {
+    let mut taken = Vec::new();
+    for ty in wanted {
+        let free = (first..types.len()).find(|at| types[*at] == ty && !taken.contains(at));
+        let at = free.unwrap_or_else(|| {
+            types.push(ty);
+            types.len() - 1
+        });
+        taken.push(at);
+    }
+    taken
+}

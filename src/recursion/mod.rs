@@ -1,0 +1,69 @@
+//! Recursion that is no loop gets a stack: what `types` leaves of recursion becomes loops over the states of a machine.
+//!
+//! In: the program after `types`, where tail calls are loops, and the parameters that `decreases` names. Out: the same functions
+//! without recursion. A function and those that it calls and that call it become one `while`, whose state is the number of a block,
+//! the depth, registers for parameters and results, and the stack: an array for each value that a caller needs again. `blocks` cuts
+//! the bodies after their calls, `fixed` finds what every call passes on, which stays outside, and `machine` makes the loop.
+//!
+//!     fact n = if n = 0 then 1.0 else double n * fact (n - 1)   →
+//!       while (block, depth, n, r, stack):   0: if n = 0 then return 1.0 else push n, go to 0 with n - 1
+//!                                            1: pop n, return double n * r
+//!
+//! The stack has room for 10,000 calls, one in another, or for n + 1 where the function says `decreases n`; a call beyond fails with
+//! `Status::Workspace`. It is an array like every other, so that derivatives, rules and targets know nothing of it. Not here:
+//! lengths that change from call to call, and a function that differentiates itself.
+
+mod blocks;
+mod fixed;
+mod machine;
+
+use std::rc::Rc;
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::{Function, Program, Var};
+use crate::source::Span;
+
+/// How many calls may be one in another where nothing says how many there are.
+pub const CALLS: i64 = 10_000;
+
+type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// The program without recursion. `measures` are the parameters that `decreases` names.
+pub fn give_stacks(program: &Program, measures: &[Var]) -> std::result::Result<Program, Diagnostics> {
+    let recursive = program.recursive();
+    if recursive.is_empty() {
+        return Ok(program.clone());
+    }
+    let mut made = program.clone();
+    let mut problems = Vec::new();
+    for function in program.functions.values().filter(|function| recursive.contains(&function.name)) {
+        match machine::machine(function, &program.group(&function.name), measures) {
+            Ok(body) => made.functions[&function.name].body = body,
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    if !problems.is_empty() {
+        // a group has its problem once for each of its functions
+        problems.dedup_by(|a, b| a.span == b.span && a.message == b.message);
+        return Err(problems);
+    }
+    Ok(ordered(made.without_unreachable()))
+}
+
+/// The program with callees before callers.
+fn ordered(program: Program) -> Program {
+    fn add(program: &Program, name: &Rc<str>, done: &mut Program) {
+        let Some(function) = program.functions.get(name).filter(|_| !done.functions.contains_key(name)) else { return };
+        function.body.each_call(&mut |callee| add(program, callee, done));
+        done.functions.insert(name.clone(), function.clone());
+    }
+    let mut done = Program::default();
+    program.functions.keys().for_each(|name| add(&program, name, &mut done));
+    done
+}
+
+fn unsupported(function: &Function, span: Span, what: &str, help: &str) -> Box<Diagnostic> {
+    let span = if span.is_none() { function.span } else { span };
+    let message = format!("unsupported: the recursion of `{}` {what}", function.name);
+    Box::new(Diagnostic::error("E0606", span, message).help(format!("{help}; `smoothc eval` without `--schedule` runs any recursion")))
+}
