@@ -30,6 +30,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("determinant", &["[[3]]", "1", "[true]"]),
     ("determinant", &["[[1, 2, 3], [4, 5, 6], [7, 8, 10]]", "3", "[true, true, true]"]),
     ("determinant", &["[[1, 2], [4, 5]]", "3", "[true, true]"]),
+    ("minors", &["[[1, 2, 3], [4, 5, 6], [7, 8, 10]]", "3", "[true, true, true]"]),
     ("power", &["1.1", "0"]),
     ("power", &["1.1", "13"]),
     ("horner", &["[1, 2, 3]", "2", "3"]),

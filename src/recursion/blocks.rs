@@ -24,8 +24,8 @@ pub struct Routine {
     pub params: Vec<Var>,
     pub result: Type,
     pub body: Expr,
-    /// Whether it is a function of the program, whose calls `decreases` counts.
-    pub is_function: bool,
+    /// Whether its calls are counted: it is the first, or says what decreases.
+    pub is_counted: bool,
 }
 
 /// What a caller does after a call.
@@ -376,7 +376,7 @@ impl Blocks<'_> {
         params.extend(captured.iter().cloned());
         let captured: Vec<Expr> = captured.iter().map(Expr::var).collect();
         let body = passing_on(&body, &name, &captured);
-        self.routines.push(Routine { name, params, result: expr.ty().without_bounds(), body, is_function: false });
+        self.routines.push(Routine { name, params, result: expr.ty().without_bounds(), body, is_counted: false });
         Ok(Part { routine, first, captured, count: passed })
     }
 

@@ -23,7 +23,7 @@ const DEPTH: usize = 1;
 /// The body of the first function of a group as a loop.
 pub fn machine(root: &Function, group: &[Function], measures: &[Var]) -> Result<Expr> {
     let fixed = fixed(root, group);
-    let routines = routines(group, &fixed)?;
+    let routines = routines(group, &fixed, measures)?;
     let blocks = blocks::blocks(root, routines)?;
     let args: Vec<Expr> = root.params.iter().filter(|param| !fixed.contains_key(param)).map(Expr::var).collect();
     let room = room(root, &blocks, measures);
@@ -36,7 +36,7 @@ pub fn machine(root: &Function, group: &[Function], measures: &[Var]) -> Result<
 }
 
 /// The functions of the group over what is not fixed; the rest is written out.
-fn routines(group: &[Function], fixed: &HashMap<Var, Expr>) -> Result<Vec<Routine>> {
+fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, measures: &[Var]) -> Result<Vec<Routine>> {
     let is_kept = |function: &Function| -> Vec<bool> { function.params.iter().map(|param| !fixed.contains_key(param)).collect() };
     let kept: HashMap<&str, Vec<bool>> = group.iter().map(|function| (&*function.name, is_kept(function))).collect();
     let mut routines = Vec::new();
@@ -78,7 +78,7 @@ fn routines(group: &[Function], fixed: &HashMap<Var, Expr>) -> Result<Vec<Routin
             params: settled,
             result: settle(&renamed.result).without_bounds(),
             body: instance(&renamed.body, &all),
-            is_function: true,
+            is_counted: routines.is_empty() || function.params.iter().any(|param| measures.contains(param)),
         });
     }
     Ok(routines)
@@ -100,9 +100,9 @@ fn without_fixed(expr: &Expr, kept: &HashMap<&str, Vec<bool>>) -> Expr {
 /// so that the depth is an index of it.
 fn room(root: &Function, blocks: &Blocks, measures: &[Var]) -> Expr {
     let (mut each, mut last) = (1, 0);
-    for (at, _) in blocks.routines.iter().enumerate().filter(|(_, routine)| routine.is_function) {
-        let (to_function, inside) = frames(blocks, at, &mut Vec::new());
-        each = each.max(to_function);
+    for (at, _) in blocks.routines.iter().enumerate().filter(|(_, routine)| routine.is_counted) {
+        let (to_next, inside) = frames(blocks, at, &mut Vec::new());
+        each = each.max(to_next);
         last = last.max(inside);
     }
     let calls = match root.params.iter().find(|param| measures.contains(param)) {
@@ -113,14 +113,11 @@ fn room(root: &Function, blocks: &Blocks, measures: &[Var]) -> Expr {
     Expr::prim(Prim::Add, vec![frames, Expr::index(last + 1)])
 }
 
-/// The frames from a routine to the next function that it calls, and those of the parts that it calls, at most.
+/// The frames from a routine to the next call that is counted, and those of what it calls before that, at most.
 fn frames(blocks: &Blocks, routine: usize, around: &mut Vec<usize>) -> (i64, i64) {
-    if around.contains(&routine) {
-        return (0, 0);
-    }
     around.push(routine);
     let own = blocks.continuations.iter().filter(|after| after.of == routine).map(|after| &after.code);
-    let (mut to_function, mut inside) = (0, 0);
+    let (mut to_next, mut inside) = (0, 0);
     for code in own.chain(blocks.entries.get(routine)) {
         each_leaf(code, &mut |leaf| {
             let (target, own) = match leaf {
@@ -128,17 +125,17 @@ fn frames(blocks: &Blocks, routine: usize, around: &mut Vec<usize>) -> (i64, i64
                 Leaf::Goto(target, _) => (target, 0),
                 Leaf::Push(target, ..) => (target, 1),
             };
-            if blocks.routines[target].is_function {
-                to_function = to_function.max(own);
+            if blocks.routines[target].is_counted || around.contains(&target) {
+                to_next = to_next.max(own);
             } else {
                 let (next, deeper) = frames(blocks, target, around);
-                to_function = to_function.max(own + next);
+                to_next = to_next.max(own + next);
                 inside = inside.max(own + deeper);
             }
         });
     }
     around.pop();
-    (to_function, inside)
+    (to_next, inside)
 }
 
 fn each_leaf(code: &Expr, f: &mut dyn FnMut(Leaf)) {
