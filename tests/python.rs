@@ -1,7 +1,7 @@
-//! The Python package: its own tests, generated programs, and the blocks of docs/python.md, with the command that cargo built.
+//! The Python package: its own tests, generated programs, and the blocks of docs/python.md and docs/clusters.md, with the command that cargo built.
 //!
 //! `PYTHON` names an interpreter with NumPy, `python3` where it does not; without one the tests say so and do nothing. Where mypy and SciPy are
-//! installed they are used too.
+//! installed they are used too, and Dask.
 
 mod generator;
 
@@ -67,13 +67,18 @@ fn packages_need_no_compiler() {
 }
 
 #[test]
-fn the_python_page_is_true() {
+fn the_python_pages_are_true() {
     unit_tests("tests.test_docs");
 }
 
 #[test]
 fn scipy_adjusts_bundles() {
     unit_tests("tests.test_scipy");
+}
+
+#[test]
+fn dask_sums_over_rows() {
+    unit_tests("tests.test_dask");
 }
 
 /// So many programs, this many to a file.

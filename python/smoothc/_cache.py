@@ -71,7 +71,7 @@ def find(parts: Sequence[str], base: Path, make: Callable[[Path], Sequence[str]]
     first = key(parts)
     opened = root / f"{first}.opened.json"
     try:
-        kept = root / _second(first, base, json.loads(opened.read_text(encoding="utf-8")))
+        kept = root / complete(first, base, json.loads(opened.read_text(encoding="utf-8")))
         if (kept / LIBRARY).is_file() and (kept / MANIFEST).is_file():
             return kept
     except (OSError, ValueError):
@@ -83,7 +83,7 @@ def find(parts: Sequence[str], base: Path, make: Callable[[Path], Sequence[str]]
         raise OSError(f"compiled libraries cannot be kept in {root}: {problem}; set SMOOTHC_CACHE to a folder that may be written to") from problem
     try:
         names = list(make(made))
-        kept = root / _second(first, base, names)
+        kept = root / complete(first, base, names)
         try:
             made.rename(kept)
         except OSError:
@@ -99,8 +99,8 @@ def find(parts: Sequence[str], base: Path, make: Callable[[Path], Sequence[str]]
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _second(first: str, base: Path, names: Sequence[str]) -> str:
-    """The name of a folder: also by the texts of the files that the program opens."""
+def complete(first: str, base: Path, names: Sequence[str]) -> str:
+    """A name that the texts of the files that the program opens decide too."""
     if not names:
         return first
     return key([first, *(text for name in names for text in (name, (base / name).read_text(encoding="utf-8", errors="surrogateescape")))])

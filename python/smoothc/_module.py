@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from . import _cache, _compiler
 from ._explanation import Explanation
 from ._runtime.library import Library
-from ._runtime.manifest import read
+from ._runtime.manifest import Entry, read
 
 
 class Function(Protocol):
@@ -21,6 +21,8 @@ class Function(Protocol):
 
     __name__: str
     __doc__: str | None
+    module: Module
+    """What it is an entry of."""
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """The result; written to ``out`` and not allocated where that is given."""
@@ -35,9 +37,10 @@ class Module:
     Entries are found by their names in the source too: ``module["f'"]``.
     """
 
-    def __init__(self, name: str, library: Library, words: list[str], text: str | None, made_by: tuple[Any, ...]) -> None:
+    def __init__(self, name: str, library: Library, words: list[str], text: str | None, identity: str, made_by: tuple[Any, ...]) -> None:
         self.__name__ = name
         self.__library = library
+        self.__identity = identity
         self.__made_by = made_by
         self.__entries: dict[str, Function] = {}
         for record, made in library.records.items():
@@ -45,6 +48,7 @@ class Module:
         for (attribute, function), entry in zip(library.functions.items(), library.manifest.entries):
             known: Any = function
             known.explain = _Explain(entry.source_name, words, text)
+            known.module = self
             self.__entries[entry.source_name] = known
             setattr(self, attribute, known)
 
@@ -63,12 +67,31 @@ class Module:
         return len(self.__entries)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process loads the program again, from the cache."""
-        return _module, self.__made_by
+        """Another process loads the program again, from the cache, once."""
+        return _sent, (self.__identity, self.__made_by)
 
     def __repr__(self) -> str:
         signatures = "".join(f"\n    {entry.signature.removeprefix('let ')}" for entry in self.__library.manifest.entries)
         return f"<smoothc module {self.__name__}:{signatures}>"
+
+
+def described(module: Module, name: str) -> Entry:
+    """What the compiler says of an entry."""
+    library: Library = module._Module__library
+    return next(entry for entry in library.manifest.entries if entry.source_name == name)
+
+
+_SENT: dict[str, Module] = {}
+"""What other processes have sent to this one, by the identity of the program."""
+
+
+def _sent(identity: str, made_by: tuple[Any, ...]) -> Module:
+    if identity not in _SENT:
+        module = _module(*made_by)
+        if module._Module__identity != identity:
+            raise RuntimeError(f"{made_by[0]} is not the program here that it is in the process that sent it: its text, or that of a file it opens")
+        _SENT[identity] = module
+    return _SENT[identity]
 
 
 class _Explain:
@@ -184,6 +207,7 @@ def _module(file: str, name: str, text: str | None, options: list[str], schedule
     kept = _cache.find(parts, base, make)
     manifest = read((kept / _cache.MANIFEST).read_text(encoding="utf-8"))
     library = Library(kept / _cache.LIBRARY, manifest, module=name, copy=copy, records=records)
-    return Module(
-        name, library, [file, *options], text, (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records)
-    )
+    made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records)
+    # what another process must find, whatever its compilers are
+    identity = _cache.complete(_cache.key([repr(made_by), source, strategy]), base, manifest.opened)
+    return Module(name, library, [file, *options], text, identity, made_by)

@@ -3,4 +3,6 @@
 import sys
 import unittest
 
-unittest.main(module=None, argv=["tests", *sys.argv[1:2]])
+# not in the processes that a test spawns
+if __name__ == "__main__":
+    unittest.main(module=None, argv=["tests", *sys.argv[1:2]])

@@ -1,4 +1,4 @@
-"""The blocks of docs/python.md are run, in their order and in one folder.
+"""The blocks of docs/python.md and docs/clusters.md are run, those of a page in their order and in one folder.
 
 A block `fsharp NAME` is that file; a `pycon` block is a session whose output is compared; a `python NAME` block is that file, one without a name is
 run; a `sh` block is not.
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "python.md"
 
 
 def blocks(text: str) -> Iterator[tuple[int, str, str, str]]:
@@ -35,7 +34,14 @@ def blocks(text: str) -> Iterator[tuple[int, str, str, str]]:
 
 class Page(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("scipy"), "no SciPy here, which the page uses")
-    def test_blocks(self) -> None:
+    def test_python(self) -> None:
+        self.run_blocks(ROOT / "docs" / "python.md")
+
+    @unittest.skipUnless(importlib.util.find_spec("distributed") and importlib.util.find_spec("scipy"), "no Dask or no SciPy here")
+    def test_clusters(self) -> None:
+        self.run_blocks(ROOT / "docs" / "clusters.md")
+
+    def run_blocks(self, page: Path) -> None:
         before = os.getcwd()
         self.addCleanup(os.chdir, before)
         names: dict[str, Any] = {"__name__": "page"}
@@ -43,17 +49,17 @@ class Page(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             os.chdir(folder)
-            for line, language, name, text in blocks(PAGE.read_text()):
+            for line, language, name, text in blocks(page.read_text()):
                 if name:
                     Path(name).write_text(text)
                 elif language == "pycon":
                     report: list[str] = []
-                    test = doctest.DocTestParser().get_doctest(text, names, "page", str(PAGE), line)
+                    test = doctest.DocTestParser().get_doctest(text, names, "page", str(page), line)
                     if runner.run(test, out=report.append, clear_globs=False).failed:
                         self.fail("".join(report))
                     names.update(test.globs)
                 elif language == "python":
-                    exec(compile("\n" * (line - 1) + text, str(PAGE), "exec"), names)
+                    exec(compile("\n" * (line - 1) + text, str(page), "exec"), names)
             os.chdir(before)
 
     def test_the_readme(self) -> None:
