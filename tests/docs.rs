@@ -1,14 +1,19 @@
-//! The pages in `docs/` that follow from the program: the list of rules, the library, the tables of the ablation study, and those of
-//! what each rule, phase and pass is worth.
+//! The pages in `docs/` that follow from the program: the list of rules, the library, the tables of the ablation study and of the first
+//! paper's experiments, and those of what each rule, phase and pass is worth.
 //!
 //! `UPDATE_DOCS=1 cargo test --test docs` writes the rules and the library; `cargo run --release --example ablation` writes the
-//! tables of that study, whose times nobody checks, and `cargo bench --bench passes` the last. What the pages say in blocks is run by `tests/readme.rs`.
+//! tables of that study, whose times nobody checks, `cargo bench --bench experiments` and
+//! `cargo bench --bench passes` the others. What the pages say in blocks is run by `tests/readme.rs`.
 
+use smoothc::cli::args;
 use smoothc::ir::Prim;
 use smoothc::ir::prim::{Derivative, Kind, ROWS, Row};
 use smoothc::rewrite::rule::{Apply, OWN, Part, Rule};
 use smoothc::rewrite::{law, rules, strategy};
+use smoothc::source::Span;
 use smoothc::stack::with_large_stack;
+use smoothc::toolchain::call;
+use smoothc::toolchain::compiler::Arithmetic;
 use smoothc::types::library;
 
 // the times are the command's business
@@ -16,6 +21,7 @@ use smoothc::types::library;
 mod support {
     pub mod ablation;
     pub mod counting;
+    pub mod experiments;
     pub mod sources;
     pub mod worth;
     pub mod worth_loops;
@@ -23,7 +29,7 @@ mod support {
 }
 use support::worth::{LeftOut, MODES, Typed};
 use support::worth_page::{self, Change};
-use support::{ablation, worth, worth_loops};
+use support::{ablation, experiments, worth, worth_loops};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -188,6 +194,48 @@ fn the_ablation_study_counts_what_the_program_does() {
                 );
             }
         }
+    });
+}
+
+#[test]
+fn the_experiments_count_what_the_program_does() {
+    let document = page("paper-experiments.md");
+    with_large_stack(move || {
+        for experiment in &experiments::EXPERIMENTS {
+            let example = &experiment.example;
+            let (_, section) = document.split_once(&format!("\n## {}\n", example.name)).unwrap_or_else(|| panic!("no {}", example.name));
+            let unrolling = if example.entry == "jacobianAll" { &experiments::UNROLLING[..] } else { &[] };
+            for (step, left_out) in experiments::STEPS.iter().chain(unrolling) {
+                let row = experiments::cells(example, step, left_out);
+                let rows = section.lines().take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with(&row));
+                assert_eq!(
+                    rows.count(),
+                    1,
+                    "{}: {row} is not in docs/paper-experiments.md; cargo bench --bench experiments writes it",
+                    example.name
+                );
+            }
+        }
+    });
+}
+
+/// What the page calls an array is one of the program, and where it is kept changes no number.
+#[test]
+fn intermediate_arrays_may_be_on_the_heap() {
+    with_large_stack(|| {
+        let example = &experiments::EXPERIMENTS[4].example;
+        let session = experiments::emitted(example, experiments::STEPS[0].1);
+        let c = &session.emitted().expect("C").source;
+        let (on_the_heap, arrays) = experiments::on_the_heap(c);
+        assert_eq!((arrays, on_the_heap.matches(" HEAP = malloc(").count()), (7, 7), "{on_the_heap}");
+        let found = [c, &on_the_heap].map(|c| {
+            let function = session.entry(example.entry).expect("an entry");
+            let read = args::read(function, &(example.arguments)(5)).expect("arguments");
+            let interface = session.interface(example.entry).expect("an interface");
+            let loaded = call::load(c, Arithmetic::Fast, interface, Span::NONE).expect("a C compiler");
+            loaded.call(&read.values, &read.bindings).expect("a value")
+        });
+        assert_eq!(found[0], found[1]);
     });
 }
 

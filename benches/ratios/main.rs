@@ -10,6 +10,8 @@
 
 mod compiled;
 mod inputs;
+#[path = "../../tests/support/machine.rs"]
+mod machine;
 mod plot;
 mod report;
 mod singles;

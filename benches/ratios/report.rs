@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use crate::compiled::TOLERANCE;
+use crate::machine;
 use crate::timing::{PAIRS, Times, median};
 
 /// The goal for every ratio.
@@ -101,7 +102,7 @@ pub fn page(rows: &[Row], sizes: &[Sizes]) -> String {
          | workload | size | ratio | 95 % | emitted | by hand | emitted GB/s | by hand GB/s | copy GB/s | fill GB/s | share | expected |\n\
          | --- | --: | --: | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
         rows.len(),
-        machine()
+        format!("Processor: {}.", machine::described())
     );
     for row in rows {
         let (ratio, [low, high]) = row.ratio();
@@ -134,13 +135,6 @@ pub fn page(rows: &[Row], sizes: &[Sizes]) -> String {
         let _ = writeln!(page, "| {} | {} | {} | {smoothc:.0} ms | {compiler:.0} ms |", row.name, row.lines, row.object);
     }
     page
-}
-
-/// Where this was measured, as far as Linux tells.
-fn machine() -> String {
-    let known = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = known.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    name.map(|(_, name)| format!("Processor: {name}.")).unwrap_or_default()
 }
 
 /// The median, in the unit that suits it.

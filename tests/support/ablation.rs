@@ -93,16 +93,16 @@ pub fn cells(row: &Row) -> String {
     format!("| {left_out} | {} | {} |", row.cost, row.counted)
 }
 
-fn numbers(count: usize, f: impl Fn(usize) -> f64) -> String {
+pub fn numbers(count: usize, f: impl Fn(usize) -> f64) -> String {
     format!("[{}]", (0..count).map(|i| format!("{:?}", f(i))).collect::<Vec<_>>().join(","))
 }
 
-fn nnmf(n: usize) -> Vec<String> {
+pub fn nnmf(n: usize) -> Vec<String> {
     let rows: Vec<String> = (0..n).map(|i| numbers(n, |j| 1.0 + ((i * 7 + j * 3) % 11) as f64)).collect();
     vec![format!("[{}]", rows.join(",")), numbers(n, |i| 0.5 + (i % 5) as f64), numbers(n, |j| 1.0 + (j % 3) as f64)]
 }
 
-fn camera(n: usize) -> Vec<String> {
+pub fn camera(n: usize) -> Vec<String> {
     let camera = "[0.1, 0.2, -0.3, 0.5, -0.5, 1.0, 2.0, 10.0, 20.0, 0.01, -0.002]".to_string();
     let points: Vec<String> = (0..n).map(|i| numbers(3, |j| 2.0 + ((i * 5 + j * 3) % 7) as f64)).collect();
     vec![camera, format!("[{}]", points.join(","))]
