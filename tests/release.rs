@@ -1,0 +1,199 @@
+//! What leaves the repository: the crate, the archive of `scripts/release`, and what both are made of.
+//!
+//! The crate has every file that it includes and none that only the repository needs; its keywords are those that a registry takes; dependencies have
+//! licences that deny.toml allows and are built by the Rust that Cargo.toml asks for; the archive has a command that runs, and says how it is called.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn printed(command: &mut Command) -> String {
+    let output = command.current_dir(ROOT).output().expect("runs");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
+}
+
+#[test]
+fn the_crate_has_what_it_needs_and_no_more() {
+    let listed = printed(cargo().args(["package", "--list", "--allow-dirty", "--offline"]));
+    let files: Vec<&str> = listed.lines().collect();
+    let made = ["Cargo.lock", "Cargo.toml", "Cargo.toml.orig", ".cargo_vcs_info.json"];
+    let documents = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+    for document in documents {
+        assert!(files.contains(&document), "no {document}");
+    }
+    for file in &files {
+        let kept = ["src/", "templates/", "runtime/", "python/smoothc/_runtime/"].iter().any(|folder| file.starts_with(folder));
+        assert!(kept && !file.contains("tests") || made.contains(file) || documents.contains(file), "{file} is no part of the crate");
+        let path = Path::new(file);
+        if path.extension().is_none_or(|ending| ending != "rs") {
+            continue;
+        }
+        for included in read(file).split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let included = plain(&path.parent().expect("a folder").join(included));
+            assert!(files.contains(&included.as_str()), "{file} includes {included}, which is not in the crate");
+        }
+    }
+}
+
+/// `src/emit/../../runtime/size.h` is `runtime/size.h`.
+fn plain(path: &Path) -> String {
+    let mut found = PathBuf::new();
+    for part in path.components() {
+        if part.as_os_str() == ".." {
+            found.pop();
+        } else {
+            found.push(part);
+        }
+    }
+    found.to_string_lossy().replace('\\', "/")
+}
+
+/// The packages that a build on this machine uses, smoothc among them.
+fn packages() -> Vec<Value> {
+    let version = printed(Command::new(std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into())).arg("-vV"));
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
+    let words = ["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", host];
+    let metadata: Value = serde_json::from_str(&printed(cargo().args(words))).expect("JSON");
+    let Some(Value::Array(packages)) = metadata.get("packages").cloned() else { panic!("no packages") };
+    packages
+}
+
+#[test]
+fn dependencies_may_be_used_and_built() {
+    let deny = read("deny.toml");
+    let (_, list) = deny.split_once("\nallow = [").expect("a list");
+    let allowed: Vec<&str> = list.split_once(']').expect("its end").0.split('"').skip(1).step_by(2).collect();
+    let packages = packages();
+    let text = |package: &Value, key: &str| package[key].as_str().unwrap_or_default().to_string();
+    let own = packages.iter().find(|package| package["name"] == "smoothc").expect("smoothc");
+    let rust = numbers(&text(own, "rust_version"));
+    assert!(packages.len() > 20);
+    for package in &packages {
+        let (name, licence) = (text(package, "name"), text(package, "license"));
+        assert!(permits(&licence, &allowed), "{name} has the licence `{licence}`, which deny.toml does not allow");
+        let needs = numbers(&text(package, "rust_version"));
+        assert!(needs <= rust, "{name} needs Rust {needs:?}, and Cargo.toml says {rust:?}");
+    }
+}
+
+fn numbers(version: &str) -> Vec<u64> {
+    version.split('.').filter_map(|part| part.parse().ok()).collect()
+}
+
+/// Whether an expression of SPDX holds where these licences are allowed; a stroke is an old `OR`.
+fn permits(expression: &str, allowed: &[&str]) -> bool {
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let mut words = spaced.split_whitespace().peekable();
+    let holds = any(&mut words, allowed);
+    holds && words.next().is_none()
+}
+
+type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
+
+fn any(words: &mut Words, allowed: &[&str]) -> bool {
+    let mut holds = all(words, allowed);
+    while words.next_if(|word| *word == "OR").is_some() {
+        holds |= all(words, allowed);
+    }
+    holds
+}
+
+fn all(words: &mut Words, allowed: &[&str]) -> bool {
+    let mut holds = one(words, allowed);
+    while words.next_if(|word| *word == "AND").is_some() {
+        holds &= one(words, allowed);
+    }
+    holds
+}
+
+fn one(words: &mut Words, allowed: &[&str]) -> bool {
+    let Some(word) = words.next() else { return false };
+    if word == "(" {
+        let holds = any(words, allowed);
+        return words.next() == Some(")") && holds;
+    }
+    match words.next_if(|word| *word == "WITH") {
+        Some(_) => words.next().is_some_and(|exception| allowed.contains(&format!("{word} WITH {exception}").as_str())),
+        None => allowed.contains(&word),
+    }
+}
+
+#[test]
+fn licences_are_read_as_spdx_has_them() {
+    let allowed = ["MIT", "ISC", "Apache-2.0 WITH LLVM-exception"];
+    for (expression, holds) in [
+        ("MIT", true),
+        ("GPL-3.0", false),
+        ("", false),
+        ("GPL-3.0/MIT", true),
+        ("GPL-3.0 OR MIT AND ISC", true),
+        ("MIT AND GPL-3.0", false),
+        ("(MIT OR GPL-3.0) AND ISC", true),
+        ("(MIT OR ISC) AND GPL-3.0", false),
+        ("Apache-2.0 WITH LLVM-exception", true),
+        ("Apache-2.0", false),
+        ("MIT WITH other", false),
+        ("(MIT", false),
+        ("MIT ISC", false),
+    ] {
+        assert_eq!(permits(expression, &allowed), holds, "{expression}");
+    }
+}
+
+#[test]
+fn a_registry_takes_the_keywords_and_the_changelog_has_the_version() {
+    let packages = packages();
+    let own = packages.iter().find(|package| package["name"] == "smoothc").expect("smoothc");
+    let keywords: Vec<&str> = own["keywords"].as_array().expect("keywords").iter().filter_map(Value::as_str).collect();
+    let fits = |word: &&str| {
+        word.len() <= 20
+            && word.starts_with(|c: char| c.is_ascii_alphabetic())
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-+".contains(c))
+    };
+    assert!((1..=5).contains(&keywords.len()) && keywords.iter().all(fits), "{keywords:?}");
+    let version = own["version"].as_str().expect("a version");
+    let newest = read("CHANGELOG.md").lines().find(|line| line.starts_with("## ")).map(str::to_string).expect("a version");
+    assert!(
+        newest == format!("## {version}") || newest.starts_with(&format!("## {version},")),
+        "the changelog begins with `{newest}`, not with {version}"
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_archive_has_a_command_that_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let made = printed(Command::new("scripts/release").arg(path).env("SMOOTHC", env!("CARGO_BIN_EXE_smoothc")));
+    let archive = Path::new(made.trim()).to_path_buf();
+    let name = archive.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".tar.gz")).expect("a name");
+    assert!(name.starts_with(&format!("smoothc-{}-", env!("CARGO_PKG_VERSION"))), "{name}");
+    let run = |script: &str| printed(Command::new("sh").args(["-c", script, "sh"]).arg(path).arg(name));
+    assert_eq!(run("cd \"$1\" && sha256sum -c \"$2.tar.gz.sha256\""), format!("{name}.tar.gz: OK\n"));
+    let listed = run("tar tzf \"$1/$2.tar.gz\"");
+    for file in [
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "completions/_smoothc",
+        "man/man1/smoothc.1",
+        "man/man1/smoothc-emit.1",
+    ] {
+        assert!(listed.lines().any(|line| line == format!("{name}/{file}")), "no {file} in\n{listed}");
+    }
+    let said = run("cd \"$1\" && tar xzf \"$2.tar.gz\" && \"$2/bin/smoothc\" --version");
+    assert_eq!(said, format!("smoothc {}\n", env!("CARGO_PKG_VERSION")));
+}
