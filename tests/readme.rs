@@ -242,6 +242,23 @@ fn links_in_the_documents_lead_somewhere() {
     }
 }
 
+/// mdBook makes chapters of what the summary lists, and nothing else.
+#[test]
+fn every_page_is_a_chapter_of_the_book() {
+    let summary = read("docs/SUMMARY.md");
+    let mut chapters: Vec<&str> = summary.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link).collect();
+    chapters.sort_unstable();
+    let pages = files("docs", "md");
+    let mut pages: Vec<String> = (pages.iter())
+        .filter_map(|path| path.strip_prefix(Path::new(ROOT).join("docs")).ok()?.to_str().map(|name| name.replace('\\', "/")))
+        .filter(|name| name != "SUMMARY.md")
+        .collect();
+    pages.sort_unstable();
+    assert_eq!(chapters, pages, "docs/SUMMARY.md and the pages of docs/ differ");
+    let book = read("docs/book.toml");
+    assert!(book.contains("\nsrc = \".\"\n") && book.contains("\ncreate-missing = false\n"), "{book}");
+}
+
 #[test]
 fn pages_in_the_comments_exist() {
     for path in ["src", "tests"].iter().flat_map(|folder| files(folder, "rs")) {
