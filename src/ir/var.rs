@@ -28,22 +28,29 @@ struct VarData {
     id: u32,
     name: Rc<str>,
     ty: Type,
+    /// What the first components of a tuple are called.
+    parts: Rc<[Rc<str>]>,
 }
 
 impl Var {
     /// A new binder.
     pub fn fresh(name: &str, ty: Type) -> Var {
-        Var(Rc::new(VarData { id: fresh_id(), name: name.into(), ty }))
+        Var::with_parts(name, ty, Rc::new([]))
+    }
+
+    /// A new binder of a tuple whose components have names.
+    pub fn with_parts(name: &str, ty: Type, parts: Rc<[Rc<str>]>) -> Var {
+        Var(Rc::new(VarData { id: fresh_id(), name: name.into(), ty, parts }))
     }
 
     /// A new binder of the same name with another type.
     pub fn renewed(&self, ty: Type) -> Var {
-        Var(Rc::new(VarData { id: fresh_id(), name: self.0.name.clone(), ty }))
+        Var(Rc::new(VarData { id: fresh_id(), name: self.0.name.clone(), ty, parts: self.0.parts.clone() }))
     }
 
     /// The same binder seen with another type: only for rebuilding a whole scope.
     pub fn retyped(&self, ty: Type) -> Var {
-        Var(Rc::new(VarData { id: self.0.id, name: self.0.name.clone(), ty }))
+        Var(Rc::new(VarData { id: self.0.id, name: self.0.name.clone(), ty, parts: self.0.parts.clone() }))
     }
 
     pub fn id(&self) -> u32 {
@@ -53,6 +60,12 @@ impl Var {
     /// Whether both are one binder with one type.
     pub fn is_same(&self, other: &Var) -> bool {
         Rc::ptr_eq(&self.0, &other.0) || self == other && self.ty() == other.ty()
+    }
+
+    /// The names of the first components, where they have some: those of tangents may come after them.
+    pub fn parts(&self) -> Option<&[Rc<str>]> {
+        let has_all = matches!(&self.0.ty, Type::Tuple(types) if types.len() >= self.0.parts.len());
+        (has_all && !self.0.parts.is_empty()).then_some(&*self.0.parts)
     }
 
     pub fn name(&self) -> &Rc<str> {

@@ -13,6 +13,7 @@ use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
 use super::columns::ColumnFold;
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
+use super::names::names_of;
 use super::view::{ArrayView, Dest, Leaf, View};
 use crate::loops::FEW_TO_SHARE;
 use crate::loops::program::*;
@@ -42,11 +43,11 @@ impl Lowerer<'_> {
             }
             Term::If(cond, a, b) => self.choice(expr, cond, a, b, name),
             Term::Fold { acc, .. } => {
-                let name = if name == "t" { acc.name().to_string() } else { name.to_string() };
+                let name = if name == "t" { names_of(acc) } else { name.to_string() };
                 self.fold(expr, None, &name)
             }
             Term::While { state, .. } => {
-                let name = if name == "t" { state.name().to_string() } else { name.to_string() };
+                let name = if name == "t" { names_of(state) } else { name.to_string() };
                 self.steps(expr, None, &name)
             }
             Term::Build { .. } | Term::Array(_) | Term::Call(..) => self.stored(expr, name),
@@ -166,11 +167,11 @@ impl Lowerer<'_> {
                 Ok(())
             }
             (Term::Fold { acc, .. }, _) => {
-                let name = acc.name().to_string();
+                let name = names_of(acc);
                 self.fold(expr, Some(dest), &name).map(|_| ())
             }
             (Term::While { state, .. }, _) => {
-                let name = state.name().to_string();
+                let name = names_of(state);
                 self.steps(expr, Some(dest), &name).map(|_| ())
             }
             (Term::Call(callee, args), _) => self.call(callee, args, dest, expr.span()),
@@ -362,7 +363,7 @@ impl Lowerer<'_> {
     /// Destinations for a tuple's components, one of which is given.
     fn places_around(&mut self, tuple: &Expr, k: usize, dest: &Dest) -> Result<Dest> {
         let Type::Tuple(types) = self.type_of(tuple)? else { return Err(mismatch(tuple.span())) };
-        let name = if let Term::Fold { acc, .. } = tuple.term() { acc.name().to_string() } else { "t".to_string() };
+        let name = if let Term::Fold { acc, .. } = tuple.term() { names_of(acc) } else { "t".to_string() };
         let mut places = Vec::new();
         for (at, ty) in types.iter().enumerate() {
             places.push(if at == k { dest.clone() } else { self.fresh_dest(ty, &format!("{name}_{at}"), tuple.span())? });

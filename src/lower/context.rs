@@ -13,6 +13,7 @@ use crate::ir::prove::Facts;
 use crate::ir::{Atom, Expr, Prim, Program, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
+use super::names::{part_name, whole_name};
 use super::view::{Dest, Leaf, Target, View, elem};
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
@@ -106,7 +107,7 @@ impl<'a> Lowerer<'a> {
     }
 
     pub fn local(&mut self, name: &str, elem: Elem, form: Form) -> Id {
-        self.locals.push(Local { name: Rc::from(name), elem, form, note: None });
+        self.locals.push(Local { name: Rc::from(whole_name(name)), elem, form, note: None });
         self.locals.len() - 1
     }
 
@@ -188,11 +189,12 @@ impl<'a> Lowerer<'a> {
     pub fn fresh_dest(&mut self, ty: &Type, name: &str, span: Span) -> Result<Dest> {
         match ty {
             Type::Tuple(parts) => {
-                let parts = parts.iter().enumerate().map(|(k, part)| self.fresh_dest(part, &format!("{name}_{k}"), span));
+                let parts = parts.iter().enumerate().map(|(k, part)| self.fresh_dest(part, &part_name(name, k), span));
                 Ok(Dest::Tuple(parts.collect::<Result<_>>()?))
             }
             Type::Double | Type::Bool | Type::Index(_) => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
+                self.note_range(ty, id);
                 self.emit(Stmt::Declare { id, init: None });
                 Ok(Dest::Scalar(Target::Local(id)))
             }
@@ -320,7 +322,7 @@ impl<'a> Lowerer<'a> {
                 }
             }),
             View::Tuple(parts) => {
-                let parts = parts.into_iter().enumerate().map(|(k, part)| self.settle(part, &format!("{name}_{k}")));
+                let parts = parts.into_iter().enumerate().map(|(k, part)| self.settle(part, &part_name(name, k)));
                 View::Tuple(parts.collect())
             }
             View::Array(array) => View::Array(array),

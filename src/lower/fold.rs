@@ -20,6 +20,7 @@ use super::context::{Lowerer, Result, mismatch};
 use super::moves::{
     Component, Holder, Plan, Source, components, current, fills, nest, parts, path_of, plan, reads, rotations, source_of, tails,
 };
+use super::names::{names_of, part_name};
 use super::update::part_of;
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem};
 use crate::loops::program::*;
@@ -45,15 +46,15 @@ impl Lowerer<'_> {
             };
             let (block, ()) = self.nested(|this| {
                 // the scalars of new places may be the state's: nothing else has them
-                let state = if is_new { dest.clone() } else { this.local_scalars(&ty, acc.name(), &dest) };
-                this.array_fold(Trip::Counted { n, i }, acc, body, Some(init), &ty, &state, expr.span())?;
+                let state = if is_new { dest.clone() } else { this.local_scalars(&ty, &names_of(acc), &dest) };
+                this.array_fold(Trip::Counted { n, i }, (acc, &names_of(acc)), body, Some(init), &ty, &state, expr.span())?;
                 let done = this.view_of(&state);
                 if is_new { Ok(()) } else { this.copy(&done, &dest, expr.span()) }
             })?;
             self.place(block);
             return Ok(self.view_of(&dest));
         }
-        let state = self.scalar_state(&ty, acc.name(), init)?;
+        let state = self.scalar_state(&ty, &names_of(acc), init)?;
         let components = components(&ty, &state);
         self.env.insert(acc.clone(), self.view_of(&state));
         let count = self.count(n, None)?;
@@ -85,7 +86,7 @@ impl Lowerer<'_> {
         match (ty, view) {
             (Type::Tuple(parts), View::Tuple(views)) => {
                 let parts = parts.iter().zip(views).enumerate();
-                Dest::Tuple(parts.map(|(k, (part, view))| self.declare(part, &format!("{name}_{k}"), view)).collect())
+                Dest::Tuple(parts.map(|(k, (part, view))| self.declare(part, &part_name(name, k), view)).collect())
             }
             _ => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
@@ -115,7 +116,7 @@ impl Lowerer<'_> {
             let places = self.scalar_state(&ty, name, init)?;
             let go = self.declare(&Type::Bool, "go", &View::Scalar(Value::Bool(true)));
             let done = self.view_of(&places);
-            self.array_fold(Trip::Open, &acc, &body, None, &all, &Dest::Tuple(vec![go, places]), expr.span())?;
+            self.array_fold(Trip::Open, (&acc, name), &body, None, &all, &Dest::Tuple(vec![go, places]), expr.span())?;
             dest.map_or(Ok(()), |dest| self.copy(&done, dest, expr.span()))?;
             return Ok(done);
         }
@@ -127,7 +128,7 @@ impl Lowerer<'_> {
             let places = if is_new { dest.clone() } else { this.local_scalars(&ty, name, &dest) };
             let done = this.view_of(&places);
             let go = this.declare(&Type::Bool, "go", &View::Scalar(Value::Bool(true)));
-            this.array_fold(Trip::Open, &acc, &body, Some(init), &all, &Dest::Tuple(vec![go, places]), expr.span())?;
+            this.array_fold(Trip::Open, (&acc, name), &body, Some(init), &all, &Dest::Tuple(vec![go, places]), expr.span())?;
             if is_new { Ok(()) } else { this.copy(&done, &dest, expr.span()) }
         })?;
         self.place(block);
@@ -135,7 +136,16 @@ impl Lowerer<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn array_fold(&mut self, trip: Trip, acc: &Var, body: &Expr, init: Option<&Expr>, ty: &Type, state: &Dest, span: Span) -> Result<()> {
+    fn array_fold(
+        &mut self,
+        trip: Trip,
+        (acc, names): (&Var, &str),
+        body: &Expr,
+        init: Option<&Expr>,
+        ty: &Type,
+        state: &Dest,
+        span: Span,
+    ) -> Result<()> {
         let counted = match trip {
             Trip::Counted { n, i } => {
                 let count = self.count(n, None)?;
@@ -156,7 +166,9 @@ impl Lowerer<'_> {
             Plan::ByBranch => fresh.clone(),
         };
         for (k, component) in components.iter_mut().enumerate() {
-            let name = component.path.iter().fold(acc.name().to_string(), |name, k| format!("{name}_{k}"));
+            // in front of the state of a `while` is whether it goes on
+            let path = component.path.iter().skip(usize::from(counted.is_none()));
+            let name = path.fold(names.to_string(), |name, k| part_name(&name, *k));
             let Holder::Array { home, now, free } = &mut component.place else { continue };
             if fresh.contains(&k) {
                 *free = Some(self.spare(home, &name, span)?);
@@ -224,7 +236,7 @@ impl Lowerer<'_> {
         match (ty, dest) {
             (Type::Tuple(parts), Dest::Tuple(places)) => {
                 let parts = parts.iter().zip(places).enumerate();
-                Dest::Tuple(parts.map(|(k, (part, place))| self.local_scalars(part, &format!("{name}_{k}"), place)).collect())
+                Dest::Tuple(parts.map(|(k, (part, place))| self.local_scalars(part, &part_name(name, k), place)).collect())
             }
             (_, Dest::Scalar(_)) => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: true });

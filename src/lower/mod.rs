@@ -21,6 +21,7 @@ mod factors_tests;
 mod fold;
 mod function;
 mod moves;
+mod names;
 mod reciprocal;
 mod row_loop;
 mod rows;

@@ -218,10 +218,8 @@ impl Lowerer<'_> {
             return Ok(self.atomic(value, "at"));
         }
         let value = self.atomic(value, "at");
-        if let (Value::Index(i), Value::Index(n)) = (&value, &count)
-            && *i >= 0
-            && i < n
-        {
+        let (least, most) = self.range(&value);
+        if least >= 0 && matches!(count, Value::Index(n) if most < i128::from(n)) {
             return Ok(value);
         }
         let compare = |prim, a: &Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a.clone(), b] };

@@ -16,6 +16,7 @@ use crate::source::Span;
 
 use super::array::{is_simple, is_view};
 use super::context::{Lowerer, Result, mismatch};
+use super::names::part_name;
 use super::view::{ArrayView, Dest, Target, View};
 use crate::loops::program::*;
 
@@ -112,7 +113,7 @@ impl Lowerer<'_> {
                     Some(View::Tuple(parts)) => parts.get(k),
                     Some(View::Scalar(_) | View::Array(_)) | None => None,
                 };
-                places.push(self.places_of(fold, step, (part, inner), ty, path, &format!("{name}_{k}"))?);
+                places.push(self.places_of(fold, step, (part, inner), ty, path, &part_name(name, k))?);
                 path.pop();
             }
             return Ok(Dest::Tuple(places));
@@ -266,7 +267,7 @@ impl Lowerer<'_> {
                 let mut parts = Vec::new();
                 for (k, (x, y)) in xs.iter().zip(ys).enumerate() {
                     let like = Expr::proj(like.clone(), k);
-                    parts.push(self.joined((&mut *then, x), (&mut *otherwise, y), &like, &format!("{name}_{k}"))?);
+                    parts.push(self.joined((&mut *then, x), (&mut *otherwise, y), &like, &part_name(name, k))?);
                 }
                 Ok(View::Tuple(parts))
             }

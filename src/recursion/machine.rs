@@ -9,6 +9,7 @@
 //!     return e                              →   (0 < depth, (1, depth, n, e, stack))
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::blocks::{self, Blocks, Leaf, Routine, zero};
 use super::fixed::fixed;
@@ -155,6 +156,8 @@ struct Layout<'a> {
     blocks: &'a Blocks<'a>,
     room: Expr,
     types: Vec<Type>,
+    /// What they are called.
+    names: Vec<Rc<str>>,
     /// For each routine its parameters' registers, and that of its result.
     registers: Vec<(Vec<usize>, usize)>,
     /// The array of block numbers, if there is a choice.
@@ -166,28 +169,28 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     fn new(root: &'a Function, blocks: &'a Blocks<'a>, room: Expr) -> Result<Layout<'a>> {
         let size = Size::of_expr(&room);
-        let mut types = vec![Type::INDEX, Type::Index(Some(size.clone()))];
-        let mut places = Vec::new();
-        let mut next = types.len();
-        for routine in &blocks.routines {
-            places.push(place(&mut types, next, routine.params.iter().map(|param| param.ty().without_bounds())));
-        }
-        next = types.len();
-        let results: Vec<usize> =
-            blocks.routines.iter().map(|routine| place(&mut types, next, [routine.result.clone()].into_iter())[0]).collect();
-        let stack = |ty: Type| Type::array(ty, size.clone());
-        let returns = (blocks.continuations.len() > 1).then(|| {
-            types.push(stack(Type::INDEX));
-            types.len() - 1
-        });
-        next = types.len();
-        let live = |live: &[Var]| live.iter().map(|var| stack(var.ty().without_bounds())).collect::<Vec<_>>();
-        let kept = blocks.continuations.iter().map(|after| place(&mut types, next, live(&after.live).into_iter())).collect();
+        let stack = |ty: &Type| Type::array(ty.without_bounds(), size.clone());
+        let mut parts = Parts::default();
+        parts.add("block", Type::INDEX);
+        parts.add("depth", Type::Index(Some(size.clone())));
+        parts.begin();
+        let parameters = |routine: &Routine| -> Vec<(Rc<str>, Type)> {
+            routine.params.iter().map(|param| (param.name().clone(), param.ty().without_bounds())).collect()
+        };
+        let places: Vec<Vec<usize>> = blocks.routines.iter().map(|routine| parts.place(parameters(routine))).collect();
+        parts.begin();
+        let results =
+            blocks.routines.iter().map(|routine| parts.place(vec![("result".into(), routine.result.clone())])[0]).collect::<Vec<_>>();
+        let returns = (blocks.continuations.len() > 1).then(|| parts.add("callers", stack(&Type::INDEX)));
+        parts.begin();
+        let live = |live: &[Var]| live.iter().map(|var| (format!("{}_stack", var.name()).into(), stack(var.ty()))).collect();
+        let kept = blocks.continuations.iter().map(|after| parts.place(live(&after.live))).collect();
+        let Parts { types, names, .. } = parts;
         if types.iter().any(|ty| zero(ty).is_none()) {
             let help = "give its arrays the lengths of parameters that every call passes on";
             return Err(unsupported(root, root.span, "keeps an array whose length depends on data", help));
         }
-        Ok(Layout { root, blocks, room, types, registers: places.into_iter().zip(results).collect(), returns, kept })
+        Ok(Layout { root, blocks, room, types, names, registers: places.into_iter().zip(results).collect(), returns, kept })
     }
 
     /// The loop; `args` are those of the first call.
@@ -195,7 +198,7 @@ impl<'a> Layout<'a> {
         let (params, result) = &self.registers[0];
         let mut init: Vec<Expr> = self.types.iter().filter_map(zero).collect();
         params.iter().zip(args).for_each(|(register, arg)| init[*register] = arg);
-        let state = Var::fresh("state", Type::tuple(self.types.clone()));
+        let state = Var::with_parts("state", Type::tuple(self.types.clone()), self.names.clone().into());
         let mut steps = Vec::new();
         for (routine, code) in self.blocks.entries.iter().enumerate() {
             let params = self.blocks.routines[routine].params.iter().zip(&self.registers[routine].0);
@@ -271,16 +274,37 @@ fn part(state: &Var, at: usize) -> Expr {
     Expr::proj(Expr::var(state), at)
 }
 
-/// Places for values of these types among those from `first` on, each one's own; new ones where there are too few.
-fn place(types: &mut Vec<Type>, first: usize, wanted: impl Iterator<Item = Type>) -> Vec<usize> {
-    let mut taken = Vec::new();
-    for ty in wanted {
-        let free = (first..types.len()).find(|at| types[*at] == ty && !taken.contains(at));
-        let at = free.unwrap_or_else(|| {
-            types.push(ty);
-            types.len() - 1
-        });
-        taken.push(at);
+/// The parts of a state, as they are found.
+#[derive(Default)]
+struct Parts {
+    types: Vec<Type>,
+    names: Vec<Rc<str>>,
+    /// The first of those that may be shared.
+    first: usize,
+}
+
+impl Parts {
+    fn add(&mut self, name: &str, ty: Type) -> usize {
+        let taken = |name: &str| self.names.iter().any(|other| **other == *name);
+        let numbered = |k: usize| if k == 0 { name.to_string() } else { format!("{name}_{k}") };
+        self.names.push((0..).map(numbered).find(|name| !taken(name)).unwrap_or_default().into());
+        self.types.push(ty);
+        self.types.len() - 1
     }
-    taken
+
+    /// What there is by now is not shared any more.
+    fn begin(&mut self) {
+        self.first = self.types.len();
+    }
+
+    /// Places for values of these types, each one's own; new ones where there are too few.
+    fn place(&mut self, wanted: Vec<(Rc<str>, Type)>) -> Vec<usize> {
+        let mut taken = Vec::new();
+        for (name, ty) in wanted {
+            let free = (self.first..self.types.len()).find(|at| self.types[*at] == ty && !taken.contains(at));
+            let at = free.unwrap_or_else(|| self.add(&name, ty));
+            taken.push(at);
+        }
+        taken
+    }
 }
