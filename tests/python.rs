@@ -1,7 +1,7 @@
 //! The Python package: its own tests, generated programs, and the blocks of docs/python.md and docs/clusters.md, with the command that cargo built.
 //!
 //! `PYTHON` names an interpreter with NumPy, `python3` where it does not; without one the tests say so and do nothing. Where mypy and SciPy are
-//! installed they are used too, and Dask.
+//! installed they are used too, and Dask and a Futhark compiler.
 
 mod generator;
 
@@ -74,6 +74,11 @@ fn the_python_pages_are_true() {
 #[test]
 fn scipy_adjusts_bundles() {
     unit_tests("tests.test_scipy");
+}
+
+#[test]
+fn futhark_gives_what_c_gives_from_python() {
+    unit_tests("tests.test_futhark");
 }
 
 #[test]

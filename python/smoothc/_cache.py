@@ -56,6 +56,11 @@ def tools(command: str) -> list[str]:
     return [_identity(command), _identity((os.environ.get("CC", "").split() or ["cc"])[0]), *settings, machine.describe()]
 
 
+def futhark() -> str:
+    """The Futhark compiler."""
+    return _identity(os.environ.get("FUTHARK") or "futhark")
+
+
 def _identity(command: str) -> str:
     """What changes when a program is replaced; nothing where it is missing, which its user says."""
     found = shutil.which(command)

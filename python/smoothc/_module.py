@@ -5,15 +5,19 @@ In: a program, as a file or a text, and options. Out: a Module, whose attributes
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import _cache, _compiler
+from . import _cache, _compiler, _futhark
 from ._explanation import Explanation
 from ._runtime.library import Library
 from ._runtime.manifest import Entry, read
+
+_FUTHARK = "futhark.json"
+"""What the compiler says of a library of Futhark."""
 
 
 class Function(Protocol):
@@ -123,15 +127,20 @@ def load(
     parallel: bool = False,
     copy: bool = True,
     records: str = "dataclass",
+    target: str = "c",
+    backend: str = "c",
 ) -> Module:
     """Compiles a file and gives its entries as functions; a library that was compiled before is taken from the cache.
 
     The options are those of the command line: ``derive=["gradient:loss"]`` adds the entry ``loss_gradient``. With ``copy=False`` an array that C
-    cannot take as it is, of another type or order, is a TypeError; with ``records="dict"`` results are dicts in place of dataclasses.
+    cannot take as it is, of another type or order, is a TypeError; with ``records="dict"`` results are dicts in place of dataclasses. With
+    ``target="futhark"`` the Futhark compiler makes the library, for its ``backend``: c, multicore, opencl, cuda or hip.
     """
     path = Path(path)
     options = _options(derive, entries, sizes, mode, checkpoint, schedule, disable, real, strict_fp, unchecked, parallel)
-    return _module(f"./{path}" if str(path).startswith("-") else str(path), path.stem, None, options, schedule, copy, records)
+    return _module(
+        f"./{path}" if str(path).startswith("-") else str(path), path.stem, None, options, schedule, copy, records, _backend(target, backend)
+    )
 
 
 def compile(  # noqa: A001
@@ -150,10 +159,12 @@ def compile(  # noqa: A001
     parallel: bool = False,
     copy: bool = True,
     records: str = "dataclass",
+    target: str = "c",
+    backend: str = "c",
 ) -> Module:
     """Compiles the text of a program, as ``load`` does a file; what it opens is found from the working directory."""
     options = _options(derive, entries, sizes, mode, checkpoint, schedule, disable, real, strict_fp, unchecked, parallel)
-    return _module("-", "program", text, options, schedule, copy, records)
+    return _module("-", "program", text, options, schedule, copy, records, _backend(target, backend))
 
 
 def _many(given: str | Sequence[str]) -> list[str]:
@@ -192,7 +203,19 @@ def _options(
     return words + [option for option, given in (("--strict-fp", strict_fp), ("--unchecked", unchecked), ("--parallel", parallel)) if given]
 
 
-def _module(file: str, name: str, text: str | None, options: list[str], schedule: str | None, copy: bool, records: str) -> Module:
+def _backend(target: str, backend: str) -> str | None:
+    """That of Futhark; None for emitted C."""
+    if target not in ("c", "futhark"):
+        raise ValueError(f"target: expected 'c' or 'futhark', found {target!r}")
+    if backend not in (_futhark.BACKENDS if target == "futhark" else ("c",)):
+        known = " or ".join(repr(name) for name in _futhark.BACKENDS)
+        raise ValueError(f"backend: expected {known} with target='futhark', found {backend!r}")
+    return backend if target == "futhark" else None
+
+
+def _module(
+    file: str, name: str, text: str | None, options: list[str], schedule: str | None, copy: bool, records: str, backend: str | None
+) -> Module:
     base = Path(file).parent if text is None else Path()
     source = Path(file).read_bytes().decode("utf-8", errors="surrogateescape") if text is None else text
     # a strategy file is a part of the program
@@ -200,14 +223,27 @@ def _module(file: str, name: str, text: str | None, options: list[str], schedule
 
     def make(folder: Path) -> list[str]:
         described = folder / _cache.MANIFEST
-        _compiler.run(["build", file, *options, "-o", str(folder / _cache.LIBRARY), "--manifest", str(described)], text)
+        library = str(folder / _cache.LIBRARY)
+        if backend is None:
+            _compiler.run(["build", file, *options, "-o", library, "--manifest", str(described)], text)
+        else:
+            # how values become arguments is said of C; the warnings are the same
+            _compiler.run(["emit", file, *options, "-o", str(folder / "program.c"), "--manifest", str(described)], text)
+            words = ["--quiet", "--target", "futhark", "--futhark-backend", backend, "--manifest", str(folder / _FUTHARK)]
+            _compiler.run(["build", file, *options, "-o", library, *words], text)
         return list(read(described.read_text(encoding="utf-8")).opened)
 
     parts = [Path(file).name, source, strategy, *_cache.tools(_compiler.command()), *options]
+    if backend is not None:
+        parts += ["futhark", backend, _cache.futhark()]
     kept = _cache.find(parts, base, make)
     manifest = read((kept / _cache.MANIFEST).read_text(encoding="utf-8"))
-    library = Library(kept / _cache.LIBRARY, manifest, module=name, copy=copy, records=records)
-    made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records)
+    if backend is None:
+        library = Library(kept / _cache.LIBRARY, manifest, module=name, copy=copy, records=records)
+    else:
+        names = [entry["name"] for entry in json.loads((kept / _FUTHARK).read_text(encoding="utf-8"))["entries"]]
+        library = _futhark.FutharkLibrary(kept / _cache.LIBRARY, manifest, names, module=name, copy=copy, records=records)
+    made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records, backend)
     # what another process must find, whatever its compilers are
     identity = _cache.complete(_cache.key([repr(made_by), source, strategy]), base, manifest.opened)
     return Module(name, library, [file, *options], text, identity, made_by)

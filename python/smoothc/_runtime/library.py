@@ -106,12 +106,17 @@ class Library:
             name = identifier(entry.source_name, taken)
             self.functions[name] = self._function(entry, name, module, common, copy, records == "dict")
 
-    def _function(self, entry: Entry, name: str, module: str, common: dict[str, Any], copy: bool, dict_records: bool) -> Callable[..., Any]:
+    def _bound(self, entry: Entry) -> tuple[Callable[..., int], Any]:
+        """What calls an entry, and what says how much workspace that needs."""
         call = self._dll[entry.c_name]
         measure = self._dll[entry.workspace]
         # no argtypes: what is passed is already what C takes, and is not converted once more
         call.restype = ctypes.c_int
         measure.restype = ctypes.c_size_t
+        return call, measure
+
+    def _function(self, entry: Entry, name: str, module: str, common: dict[str, Any], copy: bool, dict_records: bool) -> Callable[..., Any]:
+        call, measure = self._bound(entry)
         results = leaves(entry.result, "out")
 
         def destinations(out: Any, shapes: list[tuple[int, ...]], inputs: list[Any]) -> list[Any]:
