@@ -59,7 +59,7 @@ fn section(experiment: &Experiment) -> String {
     let variables = example.sizes;
     let mut text = format!("\n## {}\n\n`{}` of `{}`. The paper: {paper}\n\n", example.name, example.entry, example.path);
     let columns: String = sizes.iter().map(|size| format!("{variables} = {size} | ")).collect();
-    let _ = write!(text, "| rules | cost | counted, {variables} = {} | arrays | {columns}gain |\n", example.counted);
+    let _ = writeln!(text, "| rules | cost | counted, {variables} = {} | arrays | {columns}gain |", example.counted);
     text += "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
     let mut before = None;
     for (step, left_out) in STEPS {

@@ -93,7 +93,7 @@ pub fn page(rows: &[Row], sizes: &[Sizes]) -> String {
          process and timed in turns on one core, {PAIRS} rounds each, on the same memory. The ratio is emitted time / hand-written time:\n\
          the median of the rounds, and the interval that holds it with 95 % (order statistics). The goal is {GOAL}; {met} of {} rows\n\
          meet it. The results of both versions agree: the largest |a - b| / max(1, |a|, |b|) is {worst:.0e}, and more than {TOLERANCE:.0e}\n\
-         would have stopped the run. {}\n\n\
+         would have stopped the run. Processor: {}.\n\n\
          ![ratios](benchmarks.svg)\n\n\
          GB/s are the bytes that the derivative must move (each number that it needs once, each of its result once) over the time.\n\
          Copy is a copy loop that moves as many bytes, read and written, in the same rounds; fill is a loop that only writes them, for\n\
@@ -102,7 +102,7 @@ pub fn page(rows: &[Row], sizes: &[Sizes]) -> String {
          | workload | size | ratio | 95 % | emitted | by hand | emitted GB/s | by hand GB/s | copy GB/s | fill GB/s | share | expected |\n\
          | --- | --: | --: | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
         rows.len(),
-        format!("Processor: {}.", machine::described())
+        machine::described()
     );
     for row in rows {
         let (ratio, [low, high]) = row.ratio();
