@@ -6,6 +6,8 @@
 //! C and as C++; and the stages are kept in `snapshots/examples`. After a change that is meant to change them:
 //!
 //!     INSTA_UPDATE=always cargo test --test examples
+//!
+//! `examples/evaluated/*.smooth` have values of recursive types: only the interpreter runs them, and emission says so.
 
 mod support {
     pub mod cases;
@@ -29,7 +31,7 @@ const SCHEDULES: [&str; 2] = ["none", "default"];
 
 #[test]
 fn every_example_has_cases_for_every_entry() {
-    for example in cases::all() {
+    for example in cases::all().into_iter().chain(cases::evaluated()) {
         let session = engine::compile(&example.path, &example.text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
         for function in session.program.functions.values().filter(|function| function.is_entry) {
             let tried = example.cases.iter().any(|case| *case.entry == *function.name && matches!(case.wanted, Wanted::Value(_)));
@@ -41,7 +43,8 @@ fn every_example_has_cases_for_every_entry() {
 
 #[test]
 fn the_interpreter_gives_the_expected_values() {
-    tools::each(&cases::all(), |example| {
+    let examples: Vec<Example> = cases::all().into_iter().chain(cases::evaluated()).collect();
+    tools::each(&examples, |example| {
         let session = engine::compile(&example.path, &example.text, "none", "types")?;
         let wrong: Vec<String> = example.cases.iter().filter_map(|case| interpreted(&session, case).err()).collect();
         if wrong.is_empty() { Ok(()) } else { Err(format!("{}:\n{}", example.path, wrong.join("\n"))) }
@@ -57,11 +60,12 @@ fn interpreted(session: &Session, case: &Case) -> Result<(), String> {
         (_, Err(found)) => Err(format!("{}: fails with {found}", case.line)),
         (Wanted::Value(None), Ok(_)) => Ok(()),
         (Wanted::Value(Some(wanted)), Ok((known, _))) => {
-            if engine::is_json(&known, &engine::plain(session, &case.entry, wanted)) {
-                Ok(())
-            } else {
-                Err(format!("{}: found {:?}", case.line, known.value.columns))
-            }
+            let is_recursive = session.entry(&case.entry).is_ok_and(|function| function.result.recursive().is_some());
+            let is_wanted = match is_recursive {
+                true => engine::is_printed(session, &case.entry, &known, wanted),
+                false => engine::is_json(&known, &engine::plain(session, &case.entry, wanted)),
+            };
+            if is_wanted { Ok(()) } else { Err(format!("{}: found {:?}", case.line, known.value.columns)) }
         }
         (Wanted::Differences { of, parameter }, Ok((known, arguments))) => {
             let function = session.entry(of).map_err(|_| format!("{}: no entry `{of}`", case.line))?;
@@ -71,6 +75,16 @@ fn interpreted(session: &Session, case: &Case) -> Result<(), String> {
             let found = engine::doubles(&known.value);
             let agree = wanted.len() == found.len() && wanted.iter().zip(&found).all(|(a, b)| engine::close(*a, *b, 1e-7, known.largest));
             if agree { Ok(()) } else { Err(format!("{}: found {found:?}, differences {wanted:?}", case.line)) }
+        }
+    }
+}
+
+#[test]
+fn what_is_only_evaluated_is_not_emitted() {
+    for example in cases::evaluated() {
+        for target in [Target::C, Target::Futhark] {
+            let problem = engine::compile_for(target, &example.path, &example.text, "default", "emit").err();
+            assert!(problem.is_some_and(|problem| problem.contains("E0607")), "{}", example.path);
         }
     }
 }

@@ -64,7 +64,8 @@ fn nothing_but_blanks_changes() {
 }
 
 fn sources() -> Vec<PathBuf> {
-    let folders = ["examples", "benches", "tests/derivatives"].map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let folders =
+        ["examples", "examples/evaluated", "benches", "tests/derivatives"].map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
     let files = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path()));
     files.filter(|path| path.extension().is_some_and(|ending| ending == "smooth")).collect()
 }

@@ -62,7 +62,7 @@ fn numbers(value: &Flat) -> Vec<f64> {
             Step::Double(number) => numbers.push(number),
             Step::Index(number) => numbers.push(number as f64),
             Step::Bool(value) => numbers.push(f64::from(u8::from(value))),
-            Step::Open | Step::Close => {}
+            Step::Open | Step::Close | Step::Rolled(_) => {}
         }
         Ok(())
     });

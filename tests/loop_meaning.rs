@@ -46,6 +46,7 @@ fn cells(column: &Column) -> Vec<Cell> {
         Column::Double(items) => items.iter().copied().map(Cell::Double).collect(),
         Column::Index(items) => items.iter().copied().map(Cell::Index).collect(),
         Column::Bool(items) => items.iter().copied().map(Cell::Bool).collect(),
+        Column::Rolled(_) => panic!("loop programs have no values of recursive types"),
     }
 }
 
@@ -137,6 +138,7 @@ fn large(function: &smoothc::ir::Function, mut random: Random) -> Option<Argumen
                 Column::Double(_) => Column::Double((0..length).map(|_| random.below(17) as f64 / 4.0 - 2.0).collect()),
                 Column::Index(_) => Column::Index((0..length).map(|_| random.below(5) as i64).collect()),
                 Column::Bool(_) => Column::Bool((0..length).map(|_| random.below(2) == 0).collect()),
+                Column::Rolled(_) => return None,
             });
         }
         let value = Flat { shape, columns };

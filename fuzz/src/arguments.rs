@@ -139,7 +139,7 @@ fn is_regular(ty: &Type) -> bool {
     match ty {
         Type::Double | Type::Bool | Type::Index(_) => true,
         Type::Array(element, _) => is_regular(element),
-        Type::Tuple(_) => false,
+        Type::Tuple(_) | Type::Rec(_) => false,
     }
 }
 

@@ -65,7 +65,7 @@ impl Activity {
         match ty {
             Type::Tuple(parts) => Activity::tuple(parts.iter().map(Activity::full).collect()),
             Type::Double | Type::Array(..) if ty.has_double() => Activity::Whole,
-            Type::Double | Type::Array(..) | Type::Bool | Type::Index(_) => Activity::None,
+            Type::Double | Type::Array(..) | Type::Bool | Type::Index(_) | Type::Rec(_) => Activity::None,
         }
     }
 
@@ -185,7 +185,7 @@ impl Pass<'_> {
                 self.visit(cond)?;
                 self.visit(body)?
             }
-            Term::Update(_, parts) => whole(self.items(parts)?.iter().any(|part| !part.is_none())),
+            Term::Update(_, parts) | Term::Iso(_, parts) => whole(self.items(parts)?.iter().any(|part| !part.is_none())),
             Term::Dual { .. } | Term::Vjp { .. } => return Err(super::internal(expr.span(), "a derivative inside a derivative was left")),
         })
     }

@@ -20,6 +20,7 @@ pub fn is_cheap(expr: &Expr) -> bool {
         | Term::Fold { .. }
         | Term::While { .. }
         | Term::Call(..)
+        | Term::Iso(..)
         | Term::Dual { .. }
         | Term::Vjp { .. }
         | Term::Update(..) => false,

@@ -167,6 +167,6 @@ impl Functions {
 fn components(expr: &Expr, leaves: &mut Vec<Expr>) {
     match expr.ty() {
         Type::Tuple(parts) => (0..parts.len()).for_each(|k| components(&Expr::proj(expr.clone(), k), leaves)),
-        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => leaves.push(expr.clone()),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => leaves.push(expr.clone()),
     }
 }

@@ -18,7 +18,7 @@ use crate::ir::{Expr, Type};
 pub fn tangent_type(ty: &Type) -> Option<Type> {
     match ty {
         Type::Double => Some(Type::Double),
-        Type::Bool | Type::Index(_) => None,
+        Type::Bool | Type::Index(_) | Type::Rec(_) => None,
         Type::Array(element, size) => Some(Type::array(tangent_type(element)?, size.clone())),
         Type::Tuple(parts) => {
             let mut parts: Vec<Type> = parts.iter().filter_map(tangent_type).collect();
@@ -49,7 +49,7 @@ pub fn zero(primal: &Expr, out: &mut Block) -> Expr {
 /// Zeros for the part of type `ty` that `indices` select from `array`, whose inner lengths are its `dim`s.
 fn zero_at(array: &Expr, indices: &[Expr], ty: &Type) -> Expr {
     match ty {
-        Type::Double | Type::Bool | Type::Index(_) => Expr::double(0.0),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => Expr::double(0.0),
         Type::Array(element, _) => Expr::build(Expr::dim(array.clone(), indices.len()), "i", |i| {
             let indices: Vec<Expr> = indices.iter().cloned().chain([i]).collect();
             zero_at(array, &indices, element)
@@ -73,7 +73,7 @@ pub enum Part {
 pub fn unzip(pairs: &Expr, ty: &Type, part: Part) -> Expr {
     match ty {
         Type::Double => Expr::proj(pairs.clone(), if part == Part::Primal { 0 } else { 1 }),
-        Type::Bool | Type::Index(_) => pairs.clone(),
+        Type::Bool | Type::Index(_) | Type::Rec(_) => pairs.clone(),
         Type::Array(element, _) if ty.has_double() => {
             Expr::build(Expr::dim(pairs.clone(), 0), "i", |i| unzip(&Expr::get(pairs.clone(), i), element, part))
         }
@@ -89,7 +89,7 @@ pub fn unzip(pairs: &Expr, ty: &Type, part: Part) -> Expr {
 pub fn zip(primal: &Expr, tangent: Option<Expr>, ty: &Type) -> Expr {
     match ty {
         Type::Double => Expr::tuple(vec![primal.clone(), tangent.unwrap_or_else(|| Expr::double(0.0))]),
-        Type::Bool | Type::Index(_) => primal.clone(),
+        Type::Bool | Type::Index(_) | Type::Rec(_) => primal.clone(),
         Type::Array(element, _) if ty.has_double() => Expr::build(Expr::dim(primal.clone(), 0), "i", |i| {
             let tangent = tangent.map(|tangent| Expr::get(tangent, i.clone()));
             zip(&Expr::get(primal.clone(), i), tangent, element)

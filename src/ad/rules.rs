@@ -81,6 +81,7 @@ impl<'a> Rules<'a> {
             | Term::Dim(..)
             | Term::Proj(..)
             | Term::Call(..)
+            | Term::Iso(..)
             | Term::Update(..)
             | Term::Vjp { .. }
             | Term::Dual { .. } => Ok(self.value(expr, out)?.pairs(out)),
@@ -181,6 +182,7 @@ impl<'a> Rules<'a> {
             }
             Term::Call(name, args) => self.call(expr, name, args, &active, out),
             Term::Update(change, parts) => self.update(expr, *change, parts, out),
+            Term::Iso(..) => Err(internal(expr.span(), "a value of a recursive type is for the interpreter alone")),
             Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } | Term::Vjp { .. } => {
                 Err(internal(expr.span(), "a term without a tangent was found to have one"))
             }
@@ -411,7 +413,7 @@ fn point(at: &Expr, tangent: &Expr, ty: &Type) -> Value {
             (parts.iter().enumerate()).map(|(k, part)| point(&Expr::proj(at.clone(), k), &Expr::proj(tangent.clone(), k), part)).collect(),
         ),
         _ if !ty.has_double() => Value::Constant(at.clone()),
-        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => {
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => {
             Value::Split { primal: at.clone(), tangent: without_constants(tangent, ty) }
         }
     }
@@ -434,7 +436,7 @@ fn without_constants(tangent: &Expr, ty: &Type) -> Expr {
             let parts = parts.iter().enumerate().filter(|(_, part)| part.has_double());
             one_or_tuple(parts.map(|(k, part)| without_constants(&Expr::proj(tangent.clone(), k), part)).collect())
         }
-        Type::Double | Type::Bool | Type::Index(_) => tangent.clone(),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => tangent.clone(),
     }
 }
 

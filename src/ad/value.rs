@@ -49,7 +49,7 @@ impl Value {
     pub fn of_pairs(ty: &Type, pairs: Expr) -> Value {
         match ty {
             Type::Double => Value::Split { primal: Expr::proj(pairs.clone(), 0), tangent: Expr::proj(pairs, 1) },
-            Type::Bool | Type::Index(_) => Value::Constant(pairs),
+            Type::Bool | Type::Index(_) | Type::Rec(_) => Value::Constant(pairs),
             Type::Array(..) if ty.has_double() => Value::Paired { pairs, ty: ty.clone(), views: None },
             Type::Array(..) => Value::Constant(pairs),
             Type::Tuple(parts) => {

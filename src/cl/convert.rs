@@ -77,6 +77,7 @@ fn whole(expr: &Expr, context: &[Var], prunes: bool) -> Result<Arrow> {
         }
         Term::Check { cond, status, body } => Arrow::Check { cond: boxed(cond)?, status: *status, span: expr.span(), body: boxed(body)? },
         Term::While { .. } => return Err(crate::linear::recursion(expr.span(), "arrow")),
+        Term::Iso(..) => return Err(crate::linear::recursive_type(expr.span(), "arrow")),
         Term::Dual { .. } | Term::Vjp { .. } => return Err(internal(expr.span(), "a derivative has no arrow")),
     })
 }

@@ -125,7 +125,7 @@ fn function(op: &Op, args: &[Expr], program: &Program) -> Result<Map> {
         Op::Dim(_) => Map::zero(&from, &Type::INDEX),
         Op::Part(k) => match &from {
             Type::Tuple(parts) => Map::part(parts, *k),
-            Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => Map::one(&from),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => Map::one(&from),
         },
         // a tuple of one argument is that argument in a context, and a tuple as a value
         Op::Tuple => Map::vcat(&from, parts(&types)),

@@ -9,11 +9,12 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use super::cases;
 use super::json::{self, Json};
 use super::npy::{self, Npy};
+use super::{cases, values};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Function, Labels, Size, Type, Var};
+use crate::ir::eval::{Rolled, Value};
+use crate::ir::{Function, Labels, Recursive, Size, Type, Var};
 use crate::source::Span;
 use crate::toolchain::flat::{Column, Flat, Shape};
 use crate::toolchain::sizes::Bindings;
@@ -175,7 +176,7 @@ impl<'a> Node<'a> {
     fn length(self) -> Option<usize> {
         match self {
             Node::Json(Json::Array(items)) => Some(items.len()),
-            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Text(_) | Json::Null | Json::Object(_)) => None,
+            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Text(_) | Json::Null | Json::Absent | Json::Object(_)) => None,
             Node::Npy { array, axis, .. } => array.dims.get(axis).copied(),
         }
     }
@@ -183,7 +184,7 @@ impl<'a> Node<'a> {
     fn element(self, index: usize) -> Option<Node<'a>> {
         match self {
             Node::Json(Json::Array(items)) => items.get(index).map(Node::Json),
-            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Text(_) | Json::Null | Json::Object(_)) => None,
+            Node::Json(Json::Number(..) | Json::Bool(_) | Json::Text(_) | Json::Null | Json::Absent | Json::Object(_)) => None,
             Node::Npy { array, axis, at } => {
                 let length = *array.dims.get(axis)?;
                 (index < length).then_some(Node::Npy { array, axis: axis + 1, at: at * length + index })
@@ -209,11 +210,12 @@ impl<'a> Node<'a> {
         match self {
             Node::Json(Json::Number(value, exact)) => Some(Scalar::Number(*value, *exact)),
             Node::Json(Json::Bool(value)) => Some(Scalar::Bool(*value)),
-            Node::Json(Json::Array(_) | Json::Text(_) | Json::Null | Json::Object(_)) => None,
+            Node::Json(Json::Array(_) | Json::Text(_) | Json::Null | Json::Absent | Json::Object(_)) => None,
             Node::Npy { array, axis, at } if axis == array.dims.len() => match &array.column {
                 Column::Double(items) => items.get(at).map(|value| Scalar::Number(*value, None)),
                 Column::Index(items) => items.get(at).map(|value| Scalar::Number(*value as f64, Some(*value))),
                 Column::Bool(items) => items.get(at).map(|value| Scalar::Bool(*value)),
+                Column::Rolled(_) => None,
             },
             Node::Npy { .. } => None,
         }
@@ -283,7 +285,7 @@ fn observe((ty, labels): (&Type, &Labels), node: Node, bindings: &mut Bindings) 
                 }
             }
         }
-        Type::Double | Type::Bool | Type::Index(_) => {}
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {}
     }
 }
 
@@ -379,7 +381,8 @@ impl Filler<'_> {
                     rest = others;
                 }
             }
-            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _, _) => {
+            (Type::Rec(of), _, [Column::Rolled(items)]) => items.push(self.rolled(of, node)?),
+            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _, _) => {
                 return Err(self
                     .place
                     .error("E0901", "its columns do not fit its type")
@@ -387,6 +390,31 @@ impl Filler<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A value of a recursive type; its arrays have lengths of their own.
+    fn rolled(&mut self, of: &Recursive, node: Node) -> Result<Value, Diagnostic> {
+        let (ty, labels) = (of.defined(), of.labels());
+        let json = match node {
+            Node::Json(Json::Absent) => return Ok(Value::Rolled(Rolled::ABSENT)),
+            Node::Json(json) => cases::plain(json, &ty, &labels).map_err(|problem| {
+                let at = format!("{}{}", self.at().strip_prefix(" at ").unwrap_or_default(), problem.path);
+                let at = if at.is_empty() { at } else { format!(" at {at}") };
+                self.place.error("E0805", format_args!("{}{at}", problem.message)).help(problem.help)
+            })?,
+            Node::Npy { .. } => return Err(self.mismatch(&format!("a case of `{}`", of.name()), node)),
+        };
+        let mut bindings = Bindings::default();
+        observe((&ty, &labels), Node::Json(&json), &mut bindings);
+        ty.each_size(&mut |size| size.each_var(&mut |var| bindings.bind(var, 0)));
+        let unsized_ = || self.place.error("E0601", "its size depends on data");
+        let shape = bindings.shape(&ty).ok_or_else(unsized_)?;
+        let mut columns: Vec<Column> = shape.columns().ok_or_else(unsized_)?.into_iter().map(|(column, _)| column).collect();
+        let mut inside = Filler { place: self.place, bindings: &bindings, path: std::mem::take(&mut self.path) };
+        let done = inside.fill((&ty, &labels), &shape, Node::Json(&json), &mut columns);
+        self.path = inside.path;
+        done?;
+        Ok(Value::Rolled(Rolled::new(values::from_flat(&Flat { shape, columns }))))
     }
 
     /// Whether a tuple's components are there; a record's by name, each once, or in their order.
@@ -423,7 +451,7 @@ impl Filler<'_> {
                 parts.iter().try_for_each(|part| self.fits_nothing(part, dims, axis + 1))
             }
             (Type::Double | Type::Bool | Type::Index(_), None) => Ok(()),
-            (Type::Array(..) | Type::Tuple(_) | Type::Double | Type::Bool | Type::Index(_), _) => {
+            (Type::Array(..) | Type::Tuple(_) | Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_), _) => {
                 let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
                 let comma = if dims.len() == 1 { "," } else { "" };
                 let message = format!("the shape ({}{comma}) does not fit `{}`", dims.join(", "), self.place.param.ty());

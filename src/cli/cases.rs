@@ -6,6 +6,7 @@
 //!     {"Box": [1, 2]}   ↔   [1, 0.0, [1, 2]]      "Empty"   ↔   [2, 0.0, [0.0, 0.0]]      null   ↔   []
 
 use super::json::Json;
+use super::trees;
 use crate::ir::{Labels, Type};
 use crate::toolchain::flat::{Flat, Shape, Step};
 
@@ -23,7 +24,7 @@ pub fn are_in(ty: &Type, labels: &Labels) -> bool {
 
 fn has_sums(labels: &Labels) -> bool {
     match labels {
-        Labels::Sum(..) => true,
+        Labels::Sum(..) | Labels::Recursive(_) => true,
         Labels::None => false,
         Labels::Array(element) => has_sums(element),
         Labels::Tuple(parts) => parts.iter().any(has_sums),
@@ -34,7 +35,7 @@ fn has_sums(labels: &Labels) -> bool {
 
 fn has_units(ty: &Type) -> bool {
     match ty {
-        Type::Double | Type::Index(_) | Type::Bool => false,
+        Type::Double | Type::Index(_) | Type::Bool | Type::Rec(_) => false,
         Type::Array(element, _) => has_units(element),
         Type::Tuple(parts) => parts.is_empty() || parts.iter().any(has_units),
     }
@@ -127,6 +128,7 @@ fn case(json: &Json, ty: &Type, (sum, cases, fields): Cases, labels: &Labels, pa
 fn zero(ty: &Type) -> Json {
     match ty {
         Type::Double | Type::Index(_) => Json::Number(0.0, Some(0)),
+        Type::Rec(_) => Json::Absent,
         Type::Bool => Json::Bool(false),
         Type::Array(element, size) => {
             let length = size.as_constant().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
@@ -137,14 +139,14 @@ fn zero(ty: &Type) -> Json {
 }
 
 /// A value as it is read: scalars, and lists of them.
-enum Tree {
-    Leaf(Step),
-    List(Vec<Tree>),
+enum Tree<'a> {
+    Leaf(Step<'a>),
+    List(Vec<Tree<'a>>),
 }
 
 /// The text of a value, `scalar` writing its numbers.
 pub fn text(value: &Flat, labels: &Labels, scalar: &mut dyn FnMut(Step, &mut String)) -> String {
-    let mut open: Vec<Vec<Tree>> = vec![Vec::new()];
+    let mut open: Vec<Vec<Tree<'_>>> = vec![Vec::new()];
     let done: Result<(), std::convert::Infallible> = value.walk(&mut |step| {
         let tree = match step {
             Step::Open => {
@@ -152,7 +154,7 @@ pub fn text(value: &Flat, labels: &Labels, scalar: &mut dyn FnMut(Step, &mut Str
                 return Ok(());
             }
             Step::Close => Tree::List(open.pop().unwrap_or_default()),
-            Step::Double(_) | Step::Index(_) | Step::Bool(_) => Tree::Leaf(step),
+            Step::Double(_) | Step::Index(_) | Step::Bool(_) | Step::Rolled(_) => Tree::Leaf(step),
         };
         if let Some(list) = open.last_mut() {
             list.push(tree);
@@ -168,6 +170,9 @@ pub fn text(value: &Flat, labels: &Labels, scalar: &mut dyn FnMut(Step, &mut Str
 }
 
 fn write(tree: &Tree, shape: &Shape, labels: &Labels, scalar: &mut dyn FnMut(Step, &mut String), out: &mut String) {
+    if let Tree::Leaf(Step::Rolled(value)) = tree {
+        return trees::write(value, labels, scalar, out);
+    }
     if let Labels::Sum(_, cases, _) = labels {
         let (tag, parts): (&Tree, &[Tree]) = match tree {
             Tree::List(parts) => match parts.first() {
@@ -218,7 +223,7 @@ fn write(tree: &Tree, shape: &Shape, labels: &Labels, scalar: &mut dyn FnMut(Ste
             }
             out.push(if is_record { '}' } else { ']' });
         }
-        (Tree::List(_), Shape::Double | Shape::Index | Shape::Bool) => {}
+        (Tree::List(_), Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled) => {}
     }
 }
 
@@ -226,7 +231,7 @@ fn write(tree: &Tree, shape: &Shape, labels: &Labels, scalar: &mut dyn FnMut(Ste
 pub fn is_needed(value: &Flat, labels: &Labels) -> bool {
     fn has_units(shape: &Shape) -> bool {
         match shape {
-            Shape::Double | Shape::Index | Shape::Bool => false,
+            Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled => false,
             Shape::Array(_, element) => has_units(element),
             Shape::Tuple(parts) => parts.is_empty() || parts.iter().any(has_units),
         }

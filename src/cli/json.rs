@@ -24,6 +24,8 @@ pub enum Json {
     Text(String),
     Null,
     Array(Vec<Json>),
+    /// What stands for a value of a recursive type in the data of another case; no text is it.
+    Absent,
     /// Names and values, in the order of the text.
     Object(Vec<(String, Json)>),
 }
@@ -94,7 +96,7 @@ pub fn write(value: &Flat, labels: &Labels, real: Real, out: &mut impl Write) ->
                 records = closed.map_or(0, |(_, _, records)| records);
                 out.write_all(if matches!(closed, Some((Labels::Record(..), ..))) { b"}" } else { b"]" })
             }
-            Step::Double(_) | Step::Index(_) | Step::Bool(_) => write_scalar(step, real, out),
+            Step::Double(_) | Step::Index(_) | Step::Bool(_) | Step::Rolled(_) => write_scalar(step, real, out),
         }?;
         (0..records).try_for_each(|_| out.write_all(b"}"))
     })?;
@@ -103,7 +105,8 @@ pub fn write(value: &Flat, labels: &Labels, real: Real, out: &mut impl Write) ->
 
 fn write_scalar(step: Step, real: Real, out: &mut impl Write) -> io::Result<()> {
     match step {
-        Step::Open | Step::Close => Ok(()),
+        // `cases` writes what is rolled
+        Step::Open | Step::Close | Step::Rolled(_) => Ok(()),
         Step::Double(value) => write_double(value, real, out),
         Step::Index(value) => write!(out, "{value}"),
         Step::Bool(value) => write!(out, "{value}"),

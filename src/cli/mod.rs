@@ -37,6 +37,7 @@ mod session;
 mod shell;
 mod stale;
 mod tame;
+pub mod trees;
 pub mod values;
 
 use std::any::Any;

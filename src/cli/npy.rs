@@ -49,6 +49,7 @@ pub fn write(value: &Flat, real: Real) -> Option<Vec<u8>> {
         Column::Double(_) => "<f8",
         Column::Index(_) => "<i8",
         Column::Bool(_) => "|b1",
+        Column::Rolled(_) => return None,
     };
     let shape = match dims.as_slice() {
         [one] => format!("({one},)"),
@@ -65,7 +66,7 @@ pub fn write(value: &Flat, real: Real) -> Option<Vec<u8>> {
     value
         .walk(&mut |step| {
             match step {
-                Step::Open | Step::Close => {}
+                Step::Open | Step::Close | Step::Rolled(_) => {}
                 Step::Double(value) if real == Real::F32 => file.extend((value as f32).to_le_bytes()),
                 Step::Double(value) => file.extend(value.to_le_bytes()),
                 Step::Index(value) => file.extend(value.to_le_bytes()),
@@ -232,6 +233,8 @@ fn to_c_order(column: &Column, dims: &[usize]) -> Column {
         Column::Double(items) => Column::Double(transposed(items, dims)),
         Column::Index(items) => Column::Index(transposed(items, dims)),
         Column::Bool(items) => Column::Bool(transposed(items, dims)),
+        // no file holds one
+        Column::Rolled(items) => Column::Rolled(items.clone()),
     }
 }
 

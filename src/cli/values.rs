@@ -2,7 +2,7 @@
 //!
 //!     Array(2, Tuple(Double, Double)), [1, 3], [2, 4]   ↔   [(1, 2), (3, 4)]
 
-use crate::ir::eval::{self, Array, Value};
+use crate::ir::eval::{self, Array, Rolled, Value};
 use crate::toolchain::flat::{Column, Flat, Shape};
 
 /// The interpreter's value.
@@ -28,7 +28,8 @@ fn build(shape: &Shape, columns: &[Column], at: usize) -> Value {
         (_, Some(Column::Double(items))) => Value::Double(items.get(at).copied().unwrap_or_default()),
         (_, Some(Column::Index(items))) => Value::Index(items.get(at).copied().unwrap_or_default()),
         (_, Some(Column::Bool(items))) => Value::Bool(items.get(at).copied().unwrap_or_default()),
-        (Shape::Double | Shape::Index | Shape::Bool, None) => Value::Double(f64::NAN),
+        (_, Some(Column::Rolled(items))) => items.get(at).cloned().unwrap_or(Value::Rolled(Rolled::ABSENT)),
+        (Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled, None) => Value::Double(f64::NAN),
     }
 }
 
@@ -37,6 +38,7 @@ fn shape_of(shape: &Shape) -> eval::Shape {
         Shape::Double => eval::Shape::Double,
         Shape::Index => eval::Shape::Index,
         Shape::Bool => eval::Shape::Bool,
+        Shape::Rolled => eval::Shape::Rolled,
         Shape::Array(length, element) => eval::Shape::array(shape_of(element), *length),
         Shape::Tuple(parts) => eval::Shape::Tuple(parts.iter().map(shape_of).collect()),
     }
@@ -55,6 +57,7 @@ fn flat_shape(shape: &eval::Shape) -> Shape {
         eval::Shape::Double => Shape::Double,
         eval::Shape::Index => Shape::Index,
         eval::Shape::Bool => Shape::Bool,
+        eval::Shape::Rolled => Shape::Rolled,
         eval::Shape::Array(element, length) => Shape::Array(*length, Box::new(flat_shape(element))),
         eval::Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(flat_shape).collect()),
         // of the elements that an empty array does not have
@@ -67,6 +70,7 @@ fn collect(value: &Value, shape: &Shape, columns: &mut [Column]) {
         (Value::Double(number), _, [Column::Double(items)]) => items.push(*number),
         (Value::Index(number), _, [Column::Index(items)]) => items.push(*number),
         (Value::Bool(value), _, [Column::Bool(items)]) => items.push(*value),
+        (Value::Rolled(_), _, [Column::Rolled(items)]) => items.push(value.clone()),
         (Value::Array(array), Shape::Array(_, element), columns) => {
             array.items.iter().for_each(|item| collect(item, element, columns));
         }
@@ -79,7 +83,7 @@ fn collect(value: &Value, shape: &Shape, columns: &mut [Column]) {
             }
         }
         // a value has its own shape
-        (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Array(_) | Value::Tuple(_), _, _) => {}
+        (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Array(_) | Value::Tuple(_) | Value::Rolled(_), _, _) => {}
     }
 }
 

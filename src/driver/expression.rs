@@ -91,7 +91,7 @@ fn lengths(function: &Function) -> Vec<(Var, Expr)> {
                 }
             }
             Type::Tuple(parts) => parts.iter().enumerate().for_each(|(at, part)| visit(Expr::proj(value.clone(), at), part, found)),
-            Type::Double | Type::Bool | Type::Index(_) => {}
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {}
         }
     }
     let mut found = Vec::new();

@@ -20,6 +20,7 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
         if wanted[..at].contains(derive) || !session.program.functions.contains_key(&*name) {
             continue;
         }
+        rooms::no_recursive_types(&reached(&session.program, &name))?;
         let decided = rooms::decided(session, &reached(&session.program, &name), &name)?;
         let halves = ad::split(&decided, &name, session.options.differentiation()).map_err(|problem| vec![problem])?;
         let signature = session.signatures.iter_mut().find(|signature| signature.name == name);

@@ -36,6 +36,7 @@ pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
 }
 
 pub fn recursion(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    no_recursive_types(&session.program)?;
     if session.options.target == Target::Futhark {
         no_recursion(session)?;
     }
@@ -58,6 +59,15 @@ pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     };
     session.program = choice::decide(&session.program, &mut |_, _, _| way);
     Ok(())
+}
+
+/// Refuses values of recursive types: beyond `types` only the interpreter has them.
+pub fn no_recursive_types(program: &Program) -> Result<(), Diagnostics> {
+    let Some((place, of)) = program.recursive_value() else { return Ok(()) };
+    let problem = Diagnostic::error("E0607", place, format!("unsupported: a value of the recursive type `{}` is here", of.name()));
+    Err(vec![
+        problem.help("`smoothc eval` without `--schedule` has such values and their derivatives; `--entry` chooses entries without them"),
+    ])
 }
 
 /// Refuses recursion that is no loop, which Futhark has no stack for.

@@ -116,6 +116,8 @@ impl Trees<'_, '_> {
         match ty {
             Type::Double => Tree::Double { parameter: self.leaf() },
             Type::Bool => Tree::Bool { parameter: self.leaf() },
+            // no entry has one: `driver` refuses it
+            Type::Rec(_) => Tree::Tuple { parts: Vec::new() },
             Type::Index(below) => {
                 let below = below.as_ref().and_then(|size| self.length(size));
                 Tree::Index { parameter: self.leaf(), below }
@@ -131,7 +133,7 @@ impl Trees<'_, '_> {
                         let fields = fields.iter().zip(parts).map(|((name, _), value)| Named { name: name.to_string(), value });
                         Tree::Record { record: record.to_string(), fields: fields.collect() }
                     }
-                    Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => Tree::Tuple { parts },
+                    Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Recursive(_) | Labels::Named(..) => Tree::Tuple { parts },
                 }
             }
         }

@@ -170,7 +170,7 @@ impl Model<'_> {
             }
             Term::Dim(array, _) if matches!(array.term(), Term::Var(_)) => Cost::default(),
             Term::Dim(part, _) | Term::Proj(part, _) => self.expr(part),
-            Term::Tuple(parts) => self.all(parts),
+            Term::Tuple(parts) | Term::Iso(_, parts) => self.all(parts),
             Term::Array(items) => items.iter().fold(self.all(items), |sum, item| {
                 let copied = matches!(item.term(), Term::Var(_) | Term::Get(..) | Term::Proj(..));
                 sum.add(&self.written(item, copied))
@@ -205,7 +205,7 @@ impl Model<'_> {
         let writes = match item.ty() {
             Type::Array(..) if copied => item.ty().dims().iter().fold(Size::constant(1), |product, size| product.mul(&self.normal(size))),
             Type::Array(..) => Size::constant(0),
-            Type::Double | Type::Index(_) | Type::Bool | Type::Tuple(_) => Size::constant(1),
+            Type::Double | Type::Index(_) | Type::Bool | Type::Tuple(_) | Type::Rec(_) => Size::constant(1),
         };
         Cost { is_bound: writes.has_unknown(), writes, ..Cost::default() }
     }
@@ -227,7 +227,7 @@ impl Model<'_> {
     fn doubles(&self, ty: &Type) -> Size {
         match ty {
             Type::Double => Size::constant(1),
-            Type::Index(_) | Type::Bool => Size::constant(0),
+            Type::Index(_) | Type::Bool | Type::Rec(_) => Size::constant(0),
             Type::Array(element, length) => self.doubles(element).mul(&self.normal(length)),
             Type::Tuple(parts) => parts.iter().fold(Size::constant(0), |sum, part| sum.add(&self.doubles(part))),
         }
@@ -272,6 +272,6 @@ fn tail_is_named(expr: &Expr) -> bool {
         Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
         Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
-        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } => false,
+        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } | Term::Iso(..) => false,
     }
 }

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use super::print;
 use super::program::{Function, Program};
 use super::size::Size;
-use super::term::{Change, Expr, Term, Updated, Vjp};
+use super::term::{Change, Expr, Iso, Term, Updated, Vjp};
 use super::types::Type;
 use super::var::Var;
 
@@ -268,6 +268,19 @@ impl Checker<'_> {
                 }
                 self.agree(value, "the element", value.ty(), element)?;
             }
+            Term::Iso(iso, operands) => {
+                self.all(operands)?;
+                match (iso, operands.as_slice(), expr.ty()) {
+                    (Iso::Roll, [value], Type::Rec(of)) => self.agree(value, "the unrolled type", value.ty(), &of.unrolled())?,
+                    (Iso::Unroll, [value], ty) => match value.ty() {
+                        Type::Rec(of) => self.agree(expr, "the unrolled type", ty, &of.unrolled())?,
+                        other => return wrong(value, format!("has type {other}, which is not recursive")),
+                    },
+                    (Iso::Absent, [], Type::Rec(_)) => {}
+                    (Iso::Roll | Iso::Absent, _, ty) => return wrong(expr, format!("makes a {ty} of {} operands", operands.len())),
+                    (Iso::Unroll, _, _) => return wrong(expr, format!("unrolls {} operands", operands.len())),
+                }
+            }
         }
         self.node_type(expr)
     }
@@ -309,8 +322,8 @@ impl Checker<'_> {
                 let element = expr.ty().element().cloned().unwrap_or(Type::Double);
                 Type::array(element, Size::constant(items.len() as i64))
             }
-            // compared with the callee's already
-            Term::Call(..) => return Ok(()),
+            // compared with the callee's already, and with the unrolled type
+            Term::Call(..) | Term::Iso(..) => return Ok(()),
             Term::Check { body, .. } => body.ty().clone(),
             Term::Dual { body, .. } => body.ty().dual(),
             Term::Vjp { x, at, cotangent, body } => Vjp { x, at, cotangent, body }.ty(),
@@ -325,7 +338,7 @@ fn lengths_differ(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Array(x, n), Type::Array(y, m)) => matches!(n.sub(m).as_constant(), Some(c) if c != 0) || lengths_differ(x, y),
         (Type::Tuple(xs), Type::Tuple(ys)) => xs.iter().zip(ys.iter()).any(|(x, y)| lengths_differ(x, y)),
-        (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => false,
+        (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _) => false,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::ir::prim::Prim;
-use crate::ir::term::Status;
+use crate::ir::recursive::Recursive;
+use crate::ir::term::{Iso, Status};
 use crate::source::Span;
 
 fn function(name: &str, sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Function {
@@ -47,6 +48,24 @@ fn scopes_and_binders() {
     assert!(closed(Expr::tuple(vec![twice.clone(), twice])).unwrap_err().ends_with("is bound twice"));
     let outside = Expr::tuple(vec![Expr::let_(x.clone(), Expr::double(1.0), Expr::var(&x)), Expr::var(&x)]);
     assert!(closed(outside).unwrap_err().ends_with("is not in scope"));
+}
+
+#[test]
+fn recursive_types() {
+    let list = Recursive::declare(&"List".into());
+    let unrolled = Type::tuple(vec![Type::Index(Some(Size::constant(2))), Type::tuple(vec![Type::Double, Type::Rec(list.clone())])]);
+    Recursive::define(vec![(list.clone(), unrolled, crate::ir::Labels::None)]);
+    assert!(list.has_double());
+    let cell = |tag: i64, rest: Expr| Expr::tuple(vec![Expr::index(tag), Expr::tuple(vec![Expr::double(1.0), rest])]);
+    let nil = || Expr::roll(&list, cell(0, Expr::absent(&list)));
+    assert_eq!(closed(Expr::roll(&list, cell(1, nil()))), Ok(()));
+    assert_eq!(closed(Expr::proj(Expr::proj(Expr::unroll(nil()), 1), 0)), Ok(()));
+    // an unrolled value has the type again, by the same name
+    assert_eq!(closed(Expr::unroll(Expr::proj(Expr::proj(Expr::unroll(nil()), 1), 1))), Ok(()));
+    assert!(closed(Expr::roll(&list, Expr::double(1.0))).unwrap_err().contains("the unrolled type has"));
+    assert!(closed(Expr::with_type(Term::Iso(Iso::Unroll, vec![Expr::double(1.0)]), Type::Double, Span::NONE)).is_err());
+    assert!(closed(Expr::with_type(Term::Iso(Iso::Roll, vec![]), Type::Rec(list.clone()), Span::NONE)).is_err());
+    assert!(closed(Expr::prim(Prim::Add, vec![nil(), nil()])).is_err());
 }
 
 #[test]

@@ -30,6 +30,7 @@ impl Term {
             Term::Prim(_, items) | Term::Tuple(items) | Term::Array(items) | Term::Call(_, items) | Term::Update(_, items) => {
                 Children::Listed(items.iter())
             }
+            Term::Iso(_, items) => Children::Listed(items.iter()),
             Term::Dim(a, _) | Term::Proj(a, _) => single([a, a, a], 1),
             Term::Let(_, a, b) | Term::Get(a, b) | Term::Build { n: a, body: b, .. } | Term::While { init: a, body: b, .. } => {
                 single([a, b, b], 2)

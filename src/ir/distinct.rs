@@ -46,6 +46,7 @@ pub fn distinct(expr: &Expr) -> Expr {
         Term::Proj(tuple, k) => Term::Proj(copy(tuple), *k),
         Term::Array(items) => Term::Array(all(items)),
         Term::Call(name, args) => Term::Call(name.clone(), all(args)),
+        Term::Iso(iso, operands) => Term::Iso(*iso, all(operands)),
         Term::Update(change, parts) => match Updated::of(parts) {
             Some(Updated { array, indices, value }) if reads_changed(array, value) => {
                 let x = Var::fresh("x", value.ty().clone());

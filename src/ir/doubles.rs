@@ -31,7 +31,7 @@ pub fn try_each_double<E>(value: &Expr, ty: &Type, f: &mut dyn FnMut(&[Step]) ->
 fn part<E>(value: &Expr, ty: &Type, path: &mut Vec<Step>, f: &mut dyn FnMut(&[Step]) -> Result<Expr, E>) -> Result<Expr, E> {
     match ty {
         Type::Double => f(path),
-        Type::Bool | Type::Index(_) => Ok(read(value, path)),
+        Type::Bool | Type::Index(_) | Type::Rec(_) => Ok(read(value, path)),
         Type::Array(element, size) => {
             let depth = path.iter().filter(|step| matches!(step, Step::Element(_))).count();
             let name = if depth + ty.dims().len() == 1 { "i" } else { ["r", "c", "k", "l"][depth % 4] };
@@ -83,7 +83,7 @@ fn unit_of(value: &Expr, ty: &Type, path: &[Step], here: &mut Vec<Step>, pairs: 
                 None => Expr::double(1.0),
             }
         }
-        (Type::Bool | Type::Index(_), _) => read(value, here),
+        (Type::Bool | Type::Index(_) | Type::Rec(_), _) => read(value, here),
         (Type::Array(element, _), Some((Step::Element(i), rest))) => {
             let name = ["j", "q", "s", "t"][pairs.len() % 4];
             let j = Var::fresh(name, i.ty().clone());
@@ -116,7 +116,7 @@ fn zeros(value: &Expr, ty: &Type, here: &mut Vec<Step>) -> Expr {
 /// The tangents of a dual value whose primal has type `primal`; an Index or Bool stays.
 pub fn tangents(dual: Expr, primal: &Type) -> Expr {
     match primal {
-        Type::Double => Expr::proj(dual, 1),
+        Type::Double | Type::Rec(_) => Expr::proj(dual, 1),
         Type::Bool | Type::Index(_) => dual,
         Type::Array(element, _) => {
             Expr::bind("d", dual, |dual| Expr::build(Expr::dim(dual.clone(), 0), "k", |k| tangents(Expr::get(dual.clone(), k), element)))

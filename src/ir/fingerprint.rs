@@ -44,6 +44,7 @@ pub fn head(term: &Term) -> u64 {
         Term::Update(change, _) => (18, *change as u64),
         Term::Vjp { .. } => (19, 0),
         Term::While { .. } => (20, 0),
+        Term::Iso(iso, _) => (21, *iso as u64),
     };
     mix(kind, detail)
 }

@@ -197,7 +197,7 @@ impl Walk {
                 kept
             }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => Origin::Elsewhere,
-            Term::While { .. } => Origin::Elsewhere,
+            Term::While { .. } | Term::Iso(..) => Origin::Elsewhere,
             Term::Get(..) | Term::Dim(..) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => Origin::Elsewhere,
         }
     }
@@ -247,6 +247,6 @@ fn kept(init: Origin, ty: &Type, body: &Expr, acc: &Var, path: &mut Vec<usize>) 
             Origin::Parts(parts)
         }
         Type::Array(..) if stays(body, acc, path) => init,
-        Type::Array(..) | Type::Double | Type::Bool | Type::Index(_) => Origin::Elsewhere,
+        Type::Array(..) | Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => Origin::Elsewhere,
     }
 }

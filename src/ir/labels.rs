@@ -8,6 +8,7 @@
 
 use std::rc::Rc;
 
+use super::recursive::Recursive;
 use super::types::Type;
 
 /// The names inside one value.
@@ -24,6 +25,8 @@ pub enum Labels {
     /// The name of a sum type, its cases, each with the component that its data are, and the fields that it is a record of: the tag, then
     /// the data of each case.
     Sum(Rc<str>, Vec<(Rc<str>, Option<usize>)>, Vec<(Rc<str>, Labels)>),
+    /// Those of a value of a recursive type, which are its [`Recursive::labels`].
+    Recursive(Rc<Recursive>),
     /// Those of a component of a tuple or record that a pattern gives a name of its own, as C and Futhark call it.
     Named(Rc<str>, Rc<Labels>),
 }
@@ -32,7 +35,9 @@ impl Labels {
     pub fn element(&self) -> &Labels {
         match self {
             Labels::Array(element) => element,
-            Labels::None | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) | Labels::Named(..) => &Labels::None,
+            Labels::None | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) | Labels::Recursive(_) | Labels::Named(..) => {
+                &Labels::None
+            }
         }
     }
 
@@ -40,7 +45,7 @@ impl Labels {
     pub fn field(&self, at: usize) -> Option<&Rc<str>> {
         match self {
             Labels::Record(_, fields) | Labels::Sum(_, _, fields) => fields.get(at).map(|field| &field.0),
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => None,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Recursive(_) | Labels::Named(..) => None,
         }
     }
 
@@ -53,7 +58,7 @@ impl Labels {
         let part = match self {
             Labels::Record(_, fields) | Labels::Sum(_, _, fields) => fields.get(at).map(|field| &field.1),
             Labels::Tuple(parts) => parts.get(at),
-            Labels::None | Labels::Array(_) | Labels::Named(..) => None,
+            Labels::None | Labels::Array(_) | Labels::Recursive(_) | Labels::Named(..) => None,
         };
         part.unwrap_or(&Labels::None)
     }
@@ -62,7 +67,7 @@ impl Labels {
     fn inside(&self) -> &Labels {
         match self {
             Labels::Named(_, inside) => inside,
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) => self,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) | Labels::Recursive(_) => self,
         }
     }
 
@@ -70,7 +75,7 @@ impl Labels {
     fn own(&self) -> Option<&Rc<str>> {
         match self {
             Labels::Named(name, _) => Some(name),
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) => None,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) | Labels::Recursive(_) => None,
         }
     }
 
@@ -97,6 +102,7 @@ impl Labels {
                 let renamed = fields.iter().map(|(name, inside)| (name.clone(), inside.renamed(rename)));
                 Labels::Sum(sum.clone(), cases.clone(), renamed.collect())
             }
+            Labels::Recursive(of) => Labels::Recursive(of.clone()),
             Labels::Named(name, inside) => match rename(name) {
                 Some(other) => Labels::Named(other.into(), inside.renamed(rename).into()),
                 None => inside.renamed(rename),
@@ -110,7 +116,13 @@ impl Labels {
             Labels::Record(_, fields) | Labels::Sum(_, _, fields) if fields.len() == 1 => {
                 fields.first().map(|(name, inside)| (name, inside.inside()))
             }
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Sum(..) | Labels::Named(..) => None,
+            Labels::None
+            | Labels::Array(_)
+            | Labels::Tuple(_)
+            | Labels::Record(..)
+            | Labels::Sum(..)
+            | Labels::Recursive(_)
+            | Labels::Named(..) => None,
         }
     }
 
@@ -134,6 +146,7 @@ impl Labels {
         match ty {
             Type::Double => by.clone(),
             Type::Bool | Type::Index(_) => Labels::None,
+            Type::Rec(_) => self.clone(),
             Type::Array(element, _) => match self.element().with_doubles(element, by) {
                 Labels::None => Labels::None,
                 element => Labels::Array(element.into()),
@@ -147,7 +160,9 @@ impl Labels {
                     Labels::Sum(name, cases, fields) => {
                         Labels::Sum(name.clone(), cases.clone(), fields.iter().map(|field| field.0.clone()).zip(parts).collect())
                     }
-                    Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Named(..) => Labels::tuple(parts.collect()),
+                    Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Recursive(_) | Labels::Named(..) => {
+                        Labels::tuple(parts.collect())
+                    }
                 }
             }
         }
@@ -155,5 +170,20 @@ impl Labels {
 
     pub fn tuple(parts: Vec<Labels>) -> Labels {
         if parts.iter().all(|part| *part == Labels::None) { Labels::None } else { Labels::Tuple(parts) }
+    }
+
+    /// The names with each recursive type inside mapped.
+    pub(super) fn map_recursive(&self, f: &mut dyn FnMut(&Recursive) -> Rc<Recursive>) -> Labels {
+        let mut fields =
+            |fields: &[(Rc<str>, Labels)]| fields.iter().map(|(name, inside)| (name.clone(), inside.map_recursive(f))).collect();
+        match self {
+            Labels::None => Labels::None,
+            Labels::Record(record, inside) => Labels::Record(record.clone(), fields(inside)),
+            Labels::Sum(sum, cases, inside) => Labels::Sum(sum.clone(), cases.clone(), fields(inside)),
+            Labels::Array(element) => Labels::Array(element.map_recursive(f).into()),
+            Labels::Tuple(parts) => Labels::Tuple(parts.iter().map(|part| part.map_recursive(f)).collect()),
+            Labels::Recursive(of) => Labels::Recursive(f(of)),
+            Labels::Named(name, inside) => Labels::Named(name.clone(), inside.map_recursive(f).into()),
+        }
     }
 }

@@ -155,7 +155,7 @@ impl LastUses {
                 uses(index, live);
                 self.visit(array, live);
             }
-            Term::Get(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) => {
+            Term::Get(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Iso(..) => {
                 self.visit_in_turn(&expr.term().children().collect::<Vec<_>>(), live);
             }
         }
@@ -264,6 +264,8 @@ pub(super) fn held(expr: &Expr) -> Vec<(Var, Vec<usize>)> {
             found
         }
         // what these give is new
+        // what is unrolled is still the rolled value's
+        Term::Iso(_, operands) => operands.iter().flat_map(held).collect(),
         Term::Build { .. } | Term::Array(_) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => Vec::new(),
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Dim(..) => Vec::new(),
     }

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use super::prim::Prim;
 use super::program::{Function, Program};
 use super::size::Size;
-use super::term::{Change, Expr, Status, Term, Updated};
+use super::term::{Change, Expr, Iso, Status, Term, Updated};
 use super::types::Type;
 use super::var::Var;
 
@@ -194,10 +194,13 @@ impl Printer<'_> {
                     Type::Array(inner, columns) if inner.as_ref() == &Type::Double => {
                         format!("Matrix<{size}, {}>", self.size(columns))
                     }
-                    Type::Array(..) | Type::Tuple(_) | Type::Bool | Type::Index(_) => format!("Array<{}, {size}>", self.ty(element, false)),
+                    Type::Array(..) | Type::Tuple(_) | Type::Rec(_) | Type::Bool | Type::Index(_) => {
+                        format!("Array<{}, {size}>", self.ty(element, false))
+                    }
                 }
             }
             Type::Tuple(parts) => parens(parts.iter().map(|part| self.ty(part, true)).collect::<Vec<_>>().join(" * "), nested),
+            Type::Rec(of) => of.name().to_string(),
         }
     }
 
@@ -278,6 +281,11 @@ impl Printer<'_> {
             Term::Update(change, parts) => {
                 let name = change.name();
                 parens(self.update(name, parts), level > APPLY)
+            }
+            Term::Iso(Iso::Absent, _) => "absent".to_string(),
+            Term::Iso(iso, operands) => {
+                let name = if *iso == Iso::Roll { "roll" } else { "unroll" };
+                parens(format!("{name} {}", self.items(operands, ATOM, " ")), level > APPLY)
             }
         }
     }
@@ -407,7 +415,7 @@ impl Printer<'_> {
                 text.push_str(&format!(")[{}]", self.flat(index, OPEN)));
             }
             Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) => text.push_str(&self.flat(expr, OPEN)),
-            Term::Get(..) | Term::Dim(..) | Term::Call(..) | Term::Update(..) => text.push_str(&self.flat(expr, OPEN)),
+            Term::Get(..) | Term::Dim(..) | Term::Call(..) | Term::Update(..) | Term::Iso(..) => text.push_str(&self.flat(expr, OPEN)),
         }
     }
 

@@ -85,7 +85,7 @@ fn read_size(value: Expr, ty: &Type, size: &Var) -> Option<Expr> {
             Some(Expr::dim(value, axis))
         }
         Type::Tuple(parts) => parts.iter().enumerate().find_map(|(k, part)| read_size(Expr::proj(value.clone(), k), part, size)),
-        Type::Double | Type::Bool | Type::Index(_) => None,
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => None,
     }
 }
 
@@ -170,6 +170,7 @@ pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
             let ty = parts.first().map_or(Type::Double, |array| array.ty().clone());
             Expr::with_type(Term::Update(*change, parts), ty, expr.span())
         }
+        Term::Iso(iso, operands) => Expr::with_type(Term::Iso(*iso, items(operands, &mut go)), expr.ty().clone(), expr.span()),
         Term::Vjp { x, at, cotangent, body } => {
             let (at, cotangent) = (go(at), go(cotangent));
             Expr::vjp(x.clone(), at, cotangent, go(body))
@@ -297,7 +298,7 @@ impl Renaming {
             }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => expr.clone(),
             Term::Prim(..) | Term::If(..) | Term::Get(..) | Term::Dim(..) | Term::Check { .. } => self.children(expr),
-            Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Update(..) => self.children(expr),
+            Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Update(..) | Term::Iso(..) => self.children(expr),
         }
     }
 

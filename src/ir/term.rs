@@ -11,6 +11,7 @@ use super::fingerprint;
 use super::free::FreeVars;
 use super::prim::Prim;
 use super::program::Function;
+use super::recursive::Recursive;
 use super::size::Size;
 use super::types::Type;
 use super::var::Var;
@@ -45,6 +46,17 @@ impl Change {
             Change::Add => "accumulate",
         }
     }
+}
+
+/// What a term does with a value of a recursive type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Iso {
+    /// Makes one of its unrolled form.
+    Roll,
+    /// Gives its unrolled form. That of an absent value nobody asks for: tests of tags are around the term.
+    Unroll,
+    /// Stands where the data of another case would be; of nothing.
+    Absent,
 }
 
 /// One node's form. Scopes: `let`, `build`, `fold`, `while`, `dual` and `vjp` bind their variables in `body` only.
@@ -92,6 +104,8 @@ pub enum Term {
     /// first, and what is put there or added. A value like every other; where the array is not used
     /// afterwards ([`last_use`](super::last_use)) one write in memory.
     Update(Change, Vec<Expr>),
+    /// Between a [recursive type](super::recursive) and its unrolled form: one operand, or none.
+    Iso(Iso, Vec<Expr>),
     /// `check cond else status in body`.
     Check {
         cond: Expr,
@@ -348,9 +362,28 @@ impl Expr {
     pub fn proj(tuple: Expr, index: usize) -> Expr {
         let ty = match tuple.ty() {
             Type::Tuple(parts) => parts.get(index).cloned(),
-            Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => None,
+            Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => None,
         };
         Expr::new(Term::Proj(tuple, index), ty.unwrap_or(Type::Double))
+    }
+
+    /// A value of a recursive type from its unrolled form.
+    pub fn roll(of: &Rc<Recursive>, value: Expr) -> Expr {
+        Expr::new(Term::Iso(Iso::Roll, vec![value]), Type::Rec(of.clone()))
+    }
+
+    /// The unrolled form, whose lengths are the value's own; the value itself where it has none.
+    pub fn unroll(value: Expr) -> Expr {
+        let ty = match value.ty() {
+            Type::Rec(of) => of.unrolled(),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) => return value,
+        };
+        Expr::new(Term::Iso(Iso::Unroll, vec![value]), ty)
+    }
+
+    /// What stands in the data of another case.
+    pub fn absent(of: &Rc<Recursive>) -> Expr {
+        Expr::new(Term::Iso(Iso::Absent, Vec::new()), Type::Rec(of.clone()))
     }
 
     pub fn array(element: Type, items: Vec<Expr>) -> Expr {
@@ -455,6 +488,7 @@ impl Term {
             | Term::Array(_)
             | Term::Call(..)
             | Term::Update(..)
+            | Term::Iso(..)
             | Term::Check { .. } => (None, None),
         };
         first.into_iter().chain(second)

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::recursive::Recursive;
 use super::size::Size;
 
 /// The type of a core term.
@@ -15,6 +16,8 @@ pub enum Type {
     Array(Rc<Type>, Size),
     /// Two or more components, or none: the type of `()`.
     Tuple(Rc<[Type]>),
+    /// A type that contains itself, by name.
+    Rec(Rc<Recursive>),
 }
 
 impl Type {
@@ -29,16 +32,22 @@ impl Type {
     }
 
     /// The type of duals, D(T) of 001 Figure 7's typing rules, except that Index and Bool stay as they are:
-    /// Double → Double * Double, arrays and tuples pointwise.
+    /// Double → Double * Double, arrays and tuples pointwise, a recursive type as a Double: the value and one of the tangents.
     pub fn dual(&self) -> Type {
-        self.with_doubles(&Type::tuple(vec![Type::Double, Type::Double]))
+        match self {
+            Type::Double | Type::Rec(_) => Type::tuple(vec![self.clone(), self.clone()]),
+            Type::Bool | Type::Index(_) => self.clone(),
+            Type::Array(element, size) => Type::array(element.dual(), size.clone()),
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(Type::dual).collect()),
+        }
     }
 
     /// The type with another one in the place of each Double.
     pub fn with_doubles(&self, by: &Type) -> Type {
         match self {
             Type::Double => by.clone(),
-            Type::Bool | Type::Index(_) => self.clone(),
+            // a Jacobian of one is refused by `types`
+            Type::Bool | Type::Index(_) | Type::Rec(_) => self.clone(),
             Type::Array(element, size) => Type::array(element.with_doubles(by), size.clone()),
             Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
         }
@@ -51,15 +60,16 @@ impl Type {
             Type::Bool | Type::Index(_) => false,
             Type::Array(element, _) => element.has_double(),
             Type::Tuple(parts) => parts.iter().any(Type::has_double),
+            Type::Rec(of) => of.has_double(),
         }
     }
 
-    /// Whether an array is anywhere inside.
+    /// Whether an array is anywhere inside, values of recursive types aside: those have their own lengths.
     pub fn has_array(&self) -> bool {
         match self {
             Type::Array(..) => true,
             Type::Tuple(parts) => parts.iter().any(Type::has_array),
-            Type::Double | Type::Bool | Type::Index(_) => false,
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => false,
         }
     }
 
@@ -67,7 +77,7 @@ impl Type {
     pub fn is_made_of_doubles(&self) -> bool {
         match self {
             Type::Double => true,
-            Type::Bool | Type::Index(_) => false,
+            Type::Bool | Type::Index(_) | Type::Rec(_) => false,
             Type::Array(element, _) => element.is_made_of_doubles(),
             Type::Tuple(parts) => parts.iter().all(Type::is_made_of_doubles),
         }
@@ -77,7 +87,7 @@ impl Type {
     pub fn has_more_components(&self, limit: usize) -> bool {
         fn left(ty: &Type, limit: usize) -> Option<usize> {
             match ty {
-                Type::Double | Type::Bool | Type::Index(_) => limit.checked_sub(1),
+                Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => limit.checked_sub(1),
                 Type::Array(element, _) => left(element, limit),
                 Type::Tuple(parts) => parts.iter().try_fold(limit, |limit, part| left(part, limit)),
             }
@@ -91,7 +101,7 @@ impl Type {
             Type::Index(_) => Type::INDEX,
             Type::Array(element, size) => Type::array(element.without_bounds(), size.clone()),
             Type::Tuple(parts) => Type::tuple(parts.iter().map(Type::without_bounds).collect()),
-            Type::Double | Type::Bool => self.clone(),
+            Type::Double | Type::Bool | Type::Rec(_) => self.clone(),
         }
     }
 
@@ -101,7 +111,8 @@ impl Type {
             (Type::Double, Type::Double) | (Type::Bool, Type::Bool) | (Type::Index(_), Type::Index(_)) => true,
             (Type::Array(a, _), Type::Array(b, _)) => a.same_shape(b),
             (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.same_shape(b)),
-            _ => false,
+            (Type::Rec(a), Type::Rec(b)) => a == b,
+            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _) => false,
         }
     }
 
@@ -116,6 +127,7 @@ impl Type {
                 Type::array(element.map_sizes(f), size)
             }
             Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| part.map_sizes(f)).collect()),
+            Type::Rec(of) => Type::Rec(of.clone()),
         }
     }
 
@@ -136,7 +148,7 @@ impl Type {
 
     fn walk_sizes(&self, f: &mut dyn FnMut(&Size, bool)) {
         match self {
-            Type::Double | Type::Bool | Type::Index(None) => {}
+            Type::Double | Type::Bool | Type::Index(None) | Type::Rec(_) => {}
             Type::Index(Some(bound)) => f(bound, false),
             Type::Array(element, size) => match element.as_ref() {
                 Type::Array(inner, columns) if **inner == Type::Double => {
@@ -156,7 +168,7 @@ impl Type {
     pub fn dims(&self) -> Vec<Size> {
         match self {
             Type::Array(element, size) => std::iter::once(size.clone()).chain(element.dims()).collect(),
-            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) => Vec::new(),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) | Type::Rec(_) => Vec::new(),
         }
     }
 
@@ -164,7 +176,27 @@ impl Type {
     pub fn element(&self) -> Option<&Type> {
         match self {
             Type::Array(element, _) => Some(element),
-            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) => None,
+            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) | Type::Rec(_) => None,
+        }
+    }
+
+    /// The first recursive type inside.
+    pub fn recursive(&self) -> Option<Rc<Recursive>> {
+        match self {
+            Type::Rec(of) => Some(of.clone()),
+            Type::Array(element, _) => element.recursive(),
+            Type::Tuple(parts) => parts.iter().find_map(Type::recursive),
+            Type::Double | Type::Bool | Type::Index(_) => None,
+        }
+    }
+
+    /// The type with each recursive one inside mapped.
+    pub(super) fn map_recursive(&self, f: &mut dyn FnMut(&Recursive) -> Rc<Recursive>) -> Type {
+        match self {
+            Type::Rec(of) => Type::Rec(f(of)),
+            Type::Array(element, size) => Type::array(element.map_recursive(f), size.clone()),
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| part.map_recursive(f)).collect()),
+            Type::Double | Type::Bool | Type::Index(_) => self.clone(),
         }
     }
 }

@@ -129,6 +129,7 @@ pub fn zero(ty: &Type) -> Result<Expr> {
         Type::Index(_) => Expr::index(0),
         Type::Bool => Expr::bool(false),
         Type::Tuple(parts) => Expr::tuple(parts.iter().map(zero).collect::<Result<_>>()?),
+        Type::Rec(of) => Expr::absent(of),
         Type::Array(element, _) => {
             let (length, element) = (length(ty)?, zero(element)?);
             Expr::build(length, "j", |_| element)
@@ -140,7 +141,7 @@ pub fn zero(ty: &Type) -> Result<Expr> {
 pub fn add(ty: &Type, a: &Expr, b: &Expr) -> Result<Expr> {
     Ok(match ty {
         Type::Double => Expr::prim(Prim::Add, vec![a.clone(), b.clone()]),
-        Type::Index(_) | Type::Bool => a.clone(),
+        Type::Index(_) | Type::Bool | Type::Rec(_) => a.clone(),
         Type::Tuple(parts) => named("a", a.clone(), |a| {
             named("b", b.clone(), |b| {
                 let part = |(k, ty): (usize, &Type)| add(ty, &Expr::proj(a.clone(), k), &Expr::proj(b.clone(), k));

@@ -121,7 +121,7 @@ impl Scope {
             }
             Term::Proj(tuple, k) => match tuple.ty() {
                 Type::Tuple(types) => Map::compose(Map::part(types, *k), self.map(tuple)?),
-                Type::Double | Type::Index(_) | Type::Bool | Type::Array(..) => Map::zero(&self.domain, expr.ty()),
+                Type::Double | Type::Index(_) | Type::Bool | Type::Array(..) | Type::Rec(_) => Map::zero(&self.domain, expr.ty()),
             },
             Term::Get(array, index) => Map::compose(Map::at(array.ty(), index.clone()), self.map(array)?),
             Term::Build { n, i, body } => Map::vbuild(n.clone(), i.clone(), self.map(body)?, expr.ty()),
@@ -138,6 +138,7 @@ impl Scope {
             },
             Term::Fold { n, acc, i, body, init } => self.fold((n, acc, i), body, init)?,
             Term::While { .. } => return Err(super::recursion(expr.span(), "linear map")),
+            Term::Iso(..) => return Err(super::recursive_type(expr.span(), "linear map")),
             // no derivative is in a function that is linearised, and calls are written out
             Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => {
                 let message = "internal error: a linear map of a term that has none";

@@ -196,7 +196,7 @@ impl Map {
             Type::Index(_) => {
                 ty.map_sizes(&mut |size| if size.mentions(&var) { size.replace(&var, &Size::of_expr(&value)) } else { size.clone() })
             }
-            Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => ty.clone(),
+            Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => ty.clone(),
         };
         let (from, to) = (outside(map.from()), outside(map.to()));
         Map::new(Form::Let(var, value, map), from, to)

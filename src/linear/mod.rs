@@ -36,8 +36,17 @@ pub fn recursion(span: Span, what: &str) -> Diagnostic {
         .help("`--dump ad` shows the derivative that is compiled; a loop with a count is an `ifold`")
 }
 
-/// An error where a function calls itself, and is no loop.
+/// A value that may be of any depth has none either.
+pub fn recursive_type(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error("E0607", span, format!("unsupported: a value of a recursive type has no {what}"))
+        .help("`smoothc eval` gives its values and derivatives")
+}
+
+/// An error where a function calls itself, and is no loop, or where a value is of a recursive type.
 pub fn without_recursion(program: &Program, what: &str) -> Result<(), Diagnostic> {
+    if let Some((place, _)) = program.recursive_value() {
+        return Err(recursive_type(place, what));
+    }
     let recursive = program.recursive();
     match program.functions.values().find(|function| recursive.contains(&function.name)) {
         Some(function) => Err(recursion(function.span, what)),

@@ -35,7 +35,7 @@ impl Random {
 
     fn vector(&mut self, ty: &Type) -> Expr {
         match ty {
-            Type::Double | Type::Index(_) | Type::Bool => Expr::double(self.double()),
+            Type::Double | Type::Index(_) | Type::Bool | Type::Rec(_) => Expr::double(self.double()),
             Type::Tuple(parts) => Expr::tuple(parts.iter().map(|ty| self.vector(ty)).collect()),
             Type::Array(element, size) => {
                 let items = (0..size.as_constant().unwrap_or(0)).map(|_| self.vector(element)).collect();

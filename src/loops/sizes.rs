@@ -59,7 +59,7 @@ pub fn elem(ty: &Type) -> Elem {
     match ty {
         Type::Bool => Elem::Bool,
         Type::Index(_) => Elem::Index,
-        Type::Double | Type::Array(..) | Type::Tuple(_) => Elem::Double,
+        Type::Double | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => Elem::Double,
     }
 }
 

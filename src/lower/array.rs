@@ -93,7 +93,7 @@ impl Lowerer<'_> {
                 self.value(body, name)
             }
             Term::Update(change, parts) => self.updated(expr, *change, parts, name),
-            Term::Dual { .. } | Term::Vjp { .. } => {
+            Term::Dual { .. } | Term::Vjp { .. } | Term::Iso(..) => {
                 Err(Diagnostic::error("E0901", expr.span(), "internal: a derivative was left for lowering")
                     .help("please report this program"))
             }
@@ -473,6 +473,7 @@ pub fn is_view(expr: &Expr) -> bool {
         | Term::Tuple(_)
         | Term::Array(_)
         | Term::Call(..)
+        | Term::Iso(..)
         | Term::Update(..)
         | Term::Vjp { .. }
         | Term::Dual { .. } => false,

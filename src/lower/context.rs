@@ -176,6 +176,7 @@ impl<'a> Lowerer<'a> {
             | Term::Dim(..)
             | Term::Array(_)
             | Term::Call(..)
+            | Term::Iso(..)
             | Term::Vjp { .. }
             | Term::Dual { .. } => None,
         };
@@ -192,7 +193,7 @@ impl<'a> Lowerer<'a> {
                 let parts = parts.iter().enumerate().map(|(k, part)| self.fresh_dest(part, &part_name(name, k), span));
                 Ok(Dest::Tuple(parts.collect::<Result<_>>()?))
             }
-            Type::Double | Type::Bool | Type::Index(_) => {
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
                 self.note_range(ty, id);
                 self.emit(Stmt::Declare { id, init: None });

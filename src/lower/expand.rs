@@ -83,7 +83,7 @@ impl Lowerer<'_> {
                 let replaced = match var.ty() {
                     _ if short => value.clone(),
                     Type::Double | Type::Bool => stored(self, var, value),
-                    Type::Index(_) | Type::Tuple(_) | Type::Array(..) => return None,
+                    Type::Index(_) | Type::Tuple(_) | Type::Array(..) | Type::Rec(_) => return None,
                 };
                 Some(Some(substitute(body, &[(var.clone(), replaced)])))
             }

@@ -145,7 +145,7 @@ impl Lowerer<'_> {
                 let parts = parts.iter().enumerate().map(|(k, part)| self.parameter(part, (&labels.name(name, k), labels.part(k)), params));
                 View::Tuple(parts.collect())
             }
-            Type::Double | Type::Bool | Type::Index(_) => {
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: false });
                 params.push(Param { id, role: Role::Scalar });
                 View::Scalar(Value::Local(id))
@@ -168,7 +168,7 @@ impl Lowerer<'_> {
                     parts.iter().enumerate().map(|(k, part)| self.destination(part, (&labels.name(name, k), labels.part(k)), params));
                 Dest::Tuple(parts.collect())
             }
-            Type::Double | Type::Bool | Type::Index(_) => {
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {
                 let base = self.local(name, elem(ty), Form::Target { mutable: false });
                 params.push(Param { id: base, role: Role::OutScalar });
                 Dest::Scalar(Target::Leaf(Leaf { base, elem: elem(ty), dims: Vec::new(), taken: Vec::new() }))
@@ -268,7 +268,7 @@ impl Lowerer<'_> {
                 }
                 Ok(())
             }
-            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => Ok(()),
+            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _) => Ok(()),
         }
     }
 }
@@ -284,7 +284,7 @@ fn bounds(ty: &Type) -> Vec<Option<Size>> {
         Type::Index(bound) => vec![bound.clone()],
         Type::Array(element, _) => bounds(element),
         Type::Tuple(parts) => parts.iter().flat_map(bounds).collect(),
-        Type::Double | Type::Bool => vec![None],
+        Type::Double | Type::Bool | Type::Rec(_) => vec![None],
     }
 }
 
@@ -298,6 +298,6 @@ fn block_names(ty: &Type, name: &str, labels: &Labels) -> Vec<String> {
             let parts = parts.iter().enumerate();
             parts.flat_map(|(k, part)| block_names(part, &labels.name(name, k), labels.part(k))).collect()
         }
-        Type::Double | Type::Bool | Type::Index(_) => vec![name.to_string()],
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => vec![name.to_string()],
     }
 }

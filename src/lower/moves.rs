@@ -79,7 +79,7 @@ pub fn current(ty: &Type, components: &[Component]) -> Dest {
 pub fn nest(ty: &Type, places: &mut dyn Iterator<Item = Dest>) -> Dest {
     match ty {
         Type::Tuple(parts) => Dest::Tuple(parts.iter().map(|part| nest(part, places)).collect()),
-        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => places.next().unwrap_or(Dest::Tuple(Vec::new())),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => places.next().unwrap_or(Dest::Tuple(Vec::new())),
     }
 }
 

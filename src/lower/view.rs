@@ -60,6 +60,8 @@ pub fn leaves(ty: &Type) -> Vec<(Elem, Vec<Size>)> {
             Type::Tuple(parts) => parts.iter().for_each(|part| go(part, dims, out)),
             Type::Double => out.push((Elem::Double, dims.clone())),
             Type::Bool => out.push((Elem::Bool, dims.clone())),
+            // no program that comes here has one: `driver` refuses it
+            Type::Rec(_) => {}
             Type::Index(_) => out.push((Elem::Index, dims.clone())),
         }
     }
@@ -95,7 +97,7 @@ impl ArrayView {
     pub fn length(&self) -> Size {
         match &self.ty {
             Type::Array(_, size) => size.clone(),
-            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) => Size::constant(0),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) | Type::Rec(_) => Size::constant(0),
         }
     }
 }
@@ -109,7 +111,7 @@ impl Dest {
                 Dest::Array(ArrayView { ty: ty.clone(), leaves: leaves.take(count).collect() })
             }
             Type::Tuple(parts) => Dest::Tuple(parts.iter().map(|part| Dest::over(part, leaves)).collect()),
-            Type::Double | Type::Bool | Type::Index(_) => match leaves.next() {
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => match leaves.next() {
                 Some(leaf) => Dest::Scalar(Target::Leaf(leaf)),
                 None => Dest::Tuple(Vec::new()),
             },

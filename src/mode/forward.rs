@@ -46,7 +46,7 @@ fn directional(vjp: &Vjp, cotangent: &Expr, path: &[Step]) -> Expr {
 fn dot(dual: &Expr, cotangent: &Expr, ty: &Type) -> Option<Expr> {
     match ty {
         Type::Double => Some(Expr::prim(Prim::Mul, vec![cotangent.clone(), Expr::proj(dual.clone(), 1)])),
-        Type::Bool | Type::Index(_) => None,
+        Type::Bool | Type::Index(_) | Type::Rec(_) => None,
         Type::Array(element, _) => {
             if !element.has_double() {
                 return None;

@@ -160,6 +160,7 @@ impl Blocks<'_> {
             | Term::Proj(..)
             | Term::Array(_)
             | Term::Update(..)
+            | Term::Iso(..)
             | Term::Dual { .. }
             | Term::Vjp { .. } => self.seq(expr, Box::new(|_, value| Ok(Leaf::expr(vec![value])))),
         }
@@ -223,6 +224,7 @@ impl Blocks<'_> {
             | Term::Proj(..)
             | Term::Array(_)
             | Term::Call(..)
+            | Term::Iso(..)
             | Term::Update(..) => self.children(expr, rest),
             Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => rest(self, expr.clone()),
         }
@@ -430,6 +432,7 @@ fn strict(term: &Term) -> usize {
         | Term::Proj(..)
         | Term::Array(_)
         | Term::Call(..)
+        | Term::Iso(..)
         | Term::Update(..) => usize::MAX,
     }
 }
@@ -465,5 +468,6 @@ pub fn zero(ty: &Type) -> Option<Expr> {
             Expr::build(size.to_expr()?, "i", |_| element)
         }
         Type::Tuple(parts) => Expr::tuple(parts.iter().map(zero).collect::<Option<Vec<Expr>>>()?),
+        Type::Rec(_) => return None,
     })
 }

@@ -165,6 +165,7 @@ impl Work {
             | Term::Proj(..)
             | Term::Array(_)
             | Term::Check { .. }
+            | Term::Iso(..)
             | Term::Update(..)
             | Term::Vjp { .. }
             | Term::Dual { .. } => {}
@@ -185,7 +186,7 @@ const FUNCTION: u32 = 4;
 fn operations(expr: &Expr) -> Option<u32> {
     let own = match expr.term() {
         Term::Build { .. } | Term::Fold { .. } | Term::While { .. } | Term::Call(..) | Term::Array(_) | Term::Let(..) => return None,
-        Term::Dual { .. } | Term::Vjp { .. } | Term::Update(..) => return None,
+        Term::Dual { .. } | Term::Vjp { .. } | Term::Update(..) | Term::Iso(..) => return None,
         // a row is no read
         Term::Get(..) if matches!(expr.ty(), Type::Array(..)) => 0,
         Term::Prim(prim, _) if is_function(*prim) => FUNCTION,

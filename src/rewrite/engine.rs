@@ -124,7 +124,7 @@ impl Fresh {
     fn with(self, var: &Var) -> Fresh {
         match (self, var.ty()) {
             (Fresh::Sizes, _) | (_, Type::Index(_) | Type::Bool) => Fresh::Sizes,
-            (_, Type::Double | Type::Array(..) | Type::Tuple(_)) => Fresh::Values,
+            (_, Type::Double | Type::Array(..) | Type::Tuple(_) | Type::Rec(_)) => Fresh::Values,
         }
     }
 }
@@ -274,7 +274,7 @@ impl<'a> Pass<'a> {
                 let items: Vec<Expr> = items.iter().map(|item| self.visit(item, fresh)).collect();
                 expr.rebuilt(&[], &items.iter().collect::<Vec<_>>(), || Expr::array(element, items.clone()))
             }
-            Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Update(..) => {
+            Term::Prim(..) | Term::Get(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Update(..) | Term::Iso(..) => {
                 map_children(expr, &mut |child| {
                     self.operand = true;
                     self.visit(child, fresh)

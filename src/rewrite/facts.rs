@@ -393,7 +393,7 @@ impl Facts {
             (Some(Fact::Accumulator(_)), _) => None,
             (_, Fact::Loop(i)) => match i.ty() {
                 Type::Index(Some(size)) => size.as_constant().filter(|count| *count <= longest),
-                Type::Double | Type::Bool | Type::Index(None) | Type::Array(..) | Type::Tuple(_) => None,
+                Type::Double | Type::Bool | Type::Index(None) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => None,
             },
             (_, Fact::Is(..) | Fact::Let(..) | Fact::Bound(_) | Fact::Accumulator(_)) => None,
         };

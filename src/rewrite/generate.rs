@@ -145,6 +145,7 @@ impl Generator {
             Type::Double => self.double(depth),
             Type::Index(_) => self.index(depth),
             Type::Bool => self.boolean(depth),
+            Type::Rec(of) => Expr::absent(of),
             Type::Array(..) => self.vector(depth),
             Type::Tuple(parts) => Expr::tuple(parts.iter().map(|part| self.term(part, depth.saturating_sub(1))).collect()),
         }

@@ -220,6 +220,7 @@ fn own_form(expr: &Expr) -> u64 {
         Term::Update(change, _) => 17 + *change as u64,
         Term::Vjp { .. } => 19,
         Term::While { .. } => 20,
+        Term::Iso(..) => 21,
         Term::Dim(_, axis) => 15 + u64::from(*axis > 0),
         Term::Prim(prim, _) => 0x100 + *prim as u64,
         Term::Tuple(parts) => 0x200 + (parts.len() as u64).min(0xff),

@@ -23,6 +23,7 @@ fn show(expr: &Expr) -> String {
         Term::Proj(a, k) => format!("{}.{k}", show(a)),
         Term::Array(items) => format!("[{}]", all(items)),
         Term::Call(name, args) => format!("{name}({})", all(args)),
+        Term::Iso(iso, operands) => format!("{iso:?}({})", all(operands)),
         Term::Check { cond, status, body } => format!("check {} else {status:?} in {}", show(cond), show(body)),
         Term::Update(change, parts) => format!("{}({})", change.name(), all(parts)),
         Term::Vjp { x, at, cotangent, body } => format!("vjp({} = {}, {}). {}", x.name(), show(at), show(cotangent), show(body)),

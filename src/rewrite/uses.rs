@@ -168,7 +168,7 @@ impl Walk {
                 self.within(None, body);
             }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
-            Term::Update(_, parts) => parts.iter().for_each(|part| self.expr(part)),
+            Term::Update(_, parts) | Term::Iso(_, parts) => parts.iter().for_each(|part| self.expr(part)),
             Term::Prim(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Check { .. } => {
                 expr.term().each_child(&mut |child| self.expr(child));
             }

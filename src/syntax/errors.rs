@@ -139,9 +139,13 @@ pub(super) fn measure(name: &Name, params: &[Pattern]) -> Result<(), Diagnostic>
 }
 
 /// An `and` in column 0 without a `let rec` before it.
-pub(super) fn and_alone(token: &Token, file: u32) -> Diagnostic {
-    Diagnostic::error("E0108", Span::new(file, token.start, token.end()), "no `let rec` stands before this `and`")
-        .help("functions that call each other: `let rec f … = …`, then `and g … = …`; other declarations begin with `let`")
+pub(super) fn and_alone(token: &Token, next: Option<&Token>, file: u32) -> Diagnostic {
+    let is_type = next.is_some_and(|next| next.text.starts_with(|c: char| c.is_ascii_uppercase()));
+    let help = match is_type {
+        true => "types that contain each other are declared one after the other, each with `type`",
+        false => "functions that call each other: `let rec f … = …`, then `and g … = …`; other declarations begin with `let`",
+    };
+    Diagnostic::error("E0108", Span::new(file, token.start, token.end()), "no `let rec` stands before this `and`").help(help)
 }
 
 /// A recursive function is used before its body is known: it says its types.

@@ -82,7 +82,7 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
             continue;
         }
         let built = match first.text {
-            "and" if is_start(first) && !is_in_recursion => Err(errors::and_alone(first, file)),
+            "and" if is_start(first) && !is_in_recursion => Err(errors::and_alone(first, piece.get(1), file)),
             "let" | "and" if is_start(first) => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
             "type" if is_start(first) => type_declaration(text, piece, file).map(|decl| module.types.push(decl)),
             "open" if is_start(first) => open(text, piece, file).map(|open| module.opens.push(open)),

@@ -97,6 +97,8 @@ impl Loaded {
                     }
                     (_, Column::Double(items)) => doubles.extend(items.first()),
                     (_, Column::Index(items)) => ints.extend(items.first()),
+                    // no emitted entry takes one
+                    (_, Column::Rolled(_)) => return Err(internal("a value of a recursive type")),
                     (_, Column::Bool(items)) => ints.extend(items.first().map(|value| i64::from(*value))),
                 }
             }

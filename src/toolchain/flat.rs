@@ -5,6 +5,8 @@
 //! columns `[1, 3]` and `[2, 4]`. Columns are row-major over all dimensions around the leaf, so that an
 //! array of 10^6 elements is one allocation.
 
+use crate::ir::eval::{Rolled, Value};
+
 /// The shape of one value: its type with every length a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -13,6 +15,8 @@ pub enum Shape {
     Bool,
     Array(usize, Box<Shape>),
     Tuple(Vec<Shape>),
+    /// Of a value of a recursive type, which only the interpreter takes.
+    Rolled,
 }
 
 /// All scalars at one leaf of a shape.
@@ -21,6 +25,8 @@ pub enum Column {
     Double(Vec<f64>),
     Index(Vec<i64>),
     Bool(Vec<bool>),
+    /// Values of a recursive type as the interpreter has them.
+    Rolled(Vec<Value>),
 }
 
 /// A value: one column per leaf, depth first.
@@ -32,19 +38,20 @@ pub struct Flat {
 
 /// What [`Flat::walk`] meets, in the order a person reads a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
+pub enum Step<'a> {
     Open,
     Close,
     Double(f64),
     Index(i64),
     Bool(bool),
+    Rolled(&'a Value),
 }
 
 impl Shape {
     /// How many columns a value has.
     pub fn leaves(&self) -> usize {
         match self {
-            Shape::Double | Shape::Index | Shape::Bool => 1,
+            Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled => 1,
             Shape::Array(_, element) => element.leaves(),
             Shape::Tuple(parts) => parts.iter().map(Shape::leaves).sum(),
         }
@@ -62,6 +69,7 @@ impl Shape {
             Shape::Double => columns.push((Column::Double(Vec::new()), count)),
             Shape::Index => columns.push((Column::Index(Vec::new()), count)),
             Shape::Bool => columns.push((Column::Bool(Vec::new()), count)),
+            Shape::Rolled => columns.push((Column::Rolled(Vec::new()), count)),
             Shape::Array(length, element) => element.add_columns(count.checked_mul(*length)?, columns)?,
             Shape::Tuple(parts) => parts.iter().try_for_each(|part| part.add_columns(count, columns))?,
         }
@@ -73,6 +81,7 @@ impl Shape {
     pub fn dims(&self) -> Option<Vec<usize>> {
         match self {
             Shape::Double | Shape::Index | Shape::Bool => Some(Vec::new()),
+            Shape::Rolled => None,
             Shape::Array(length, element) => Some(std::iter::once(*length).chain(element.dims()?).collect()),
             Shape::Tuple(parts) => {
                 let first = parts.first()?;
@@ -85,14 +94,14 @@ impl Shape {
 
 impl Flat {
     /// Visits the value's scalars and brackets in reading order; stops at the first error.
-    pub fn walk<E>(&self, visit: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+    pub fn walk<'a, E>(&'a self, visit: &mut impl FnMut(Step<'a>) -> Result<(), E>) -> Result<(), E> {
         walk(&self.shape, &self.columns, 0, visit)
     }
 }
 
-fn walk<E>(shape: &Shape, columns: &[Column], at: usize, visit: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+fn walk<'a, E>(shape: &Shape, columns: &'a [Column], at: usize, visit: &mut impl FnMut(Step<'a>) -> Result<(), E>) -> Result<(), E> {
     match shape {
-        Shape::Double | Shape::Index | Shape::Bool => match columns.first().and_then(|column| column.get(at)) {
+        Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled => match columns.first().and_then(|column| column.get(at)) {
             Some(step) => visit(step),
             None => Ok(()),
         },
@@ -116,11 +125,12 @@ fn walk<E>(shape: &Shape, columns: &[Column], at: usize, visit: &mut impl FnMut(
 }
 
 impl Column {
-    fn get(&self, at: usize) -> Option<Step> {
+    fn get(&self, at: usize) -> Option<Step<'_>> {
         match self {
             Column::Double(items) => items.get(at).copied().map(Step::Double),
             Column::Index(items) => items.get(at).copied().map(Step::Index),
             Column::Bool(items) => items.get(at).copied().map(Step::Bool),
+            Column::Rolled(items) => items.get(at).map(Step::Rolled),
         }
     }
 
@@ -129,6 +139,7 @@ impl Column {
             Column::Double(items) => items.len(),
             Column::Index(items) => items.len(),
             Column::Bool(items) => items.len(),
+            Column::Rolled(items) => items.len(),
         }
     }
 
@@ -148,13 +159,14 @@ impl Column {
             Column::Double(_) => Column::Double(zeros(0.0, length)?),
             Column::Index(_) => Column::Index(zeros(0, length)?),
             Column::Bool(_) => Column::Bool(zeros(false, length)?),
+            Column::Rolled(_) => Column::Rolled(zeros(Value::Rolled(Rolled::ABSENT), length)?),
         })
     }
 
     /// Bytes of one element in C.
     pub fn element_bytes(&self) -> usize {
         match self {
-            Column::Double(_) | Column::Index(_) => 8,
+            Column::Double(_) | Column::Index(_) | Column::Rolled(_) => 8,
             Column::Bool(_) => 1,
         }
     }

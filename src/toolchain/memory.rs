@@ -22,7 +22,7 @@ impl<'a> Cells<'a> {
     pub fn given(column: &'a Column, real: Real) -> Cells<'a> {
         match (column, real) {
             (Column::Double(items), Real::F32) => Cells::Single(items.iter().map(|item| *item as f32).collect()),
-            (Column::Double(_), Real::F64) | (Column::Index(_) | Column::Bool(_), _) => Cells::Given(column),
+            (Column::Double(_), Real::F64) | (Column::Index(_) | Column::Bool(_) | Column::Rolled(_), _) => Cells::Given(column),
         }
     }
 
@@ -35,7 +35,9 @@ impl<'a> Cells<'a> {
                 items.resize(length, 0.0);
                 Some(Cells::Single(items))
             }
-            (Column::Double(_), Real::F64) | (Column::Index(_) | Column::Bool(_), _) => like.zeros(length).map(Cells::Own),
+            (Column::Double(_), Real::F64) | (Column::Index(_) | Column::Bool(_) | Column::Rolled(_), _) => {
+                like.zeros(length).map(Cells::Own)
+            }
         }
     }
 
@@ -53,6 +55,8 @@ impl<'a> Cells<'a> {
             Cells::Given(Column::Double(items)) | Cells::Own(Column::Double(items)) => items.as_ptr().cast(),
             Cells::Given(Column::Index(items)) | Cells::Own(Column::Index(items)) => items.as_ptr().cast(),
             Cells::Given(Column::Bool(items)) | Cells::Own(Column::Bool(items)) => items.as_ptr().cast(),
+            // not what C can read
+            Cells::Given(Column::Rolled(_)) | Cells::Own(Column::Rolled(_)) => std::ptr::null(),
             Cells::Single(items) => items.as_ptr().cast(),
         }
     }
@@ -60,7 +64,7 @@ impl<'a> Cells<'a> {
     /// Where elements go; NULL for what was given, which nobody writes.
     pub fn target(&mut self) -> *mut c_void {
         match self {
-            Cells::Given(_) => std::ptr::null_mut(),
+            Cells::Given(_) | Cells::Own(Column::Rolled(_)) => std::ptr::null_mut(),
             Cells::Own(Column::Double(items)) => items.as_mut_ptr().cast(),
             Cells::Own(Column::Index(items)) => items.as_mut_ptr().cast(),
             Cells::Own(Column::Bool(items)) => items.as_mut_ptr().cast(),

@@ -42,7 +42,7 @@ impl Bindings {
             (Type::Tuple(parts), Shape::Tuple(shapes)) => {
                 parts.iter().zip(shapes).for_each(|(part, shape)| self.observe_shape(part, shape));
             }
-            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => {}
+            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _) => {}
         }
     }
 
@@ -73,6 +73,7 @@ impl Bindings {
             Type::Double => Shape::Double,
             Type::Bool => Shape::Bool,
             Type::Index(_) => Shape::Index,
+            Type::Rec(_) => Shape::Rolled,
             Type::Array(element, size) => {
                 let length = usize::try_from(self.size(size)?.max(0)).ok()?;
                 Shape::Array(length, Box::new(self.shape(element)?))

@@ -154,7 +154,7 @@ impl<'r> Names<'r> {
     }
 }
 
-/// `[t1, (t2, 3)]`.
+/// `[t1, (t2, 3)]`; of a recursive type the Doubles alone.
 fn result(value: &Value<Operand>, names: &Names) -> String {
     let list = |items: &[Value<Operand>]| items.iter().map(|item| result(item, names)).collect::<Vec<_>>().join(", ");
     match value {
@@ -163,5 +163,10 @@ fn result(value: &Value<Operand>, names: &Names) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Tuple(parts) => format!("({})", list(parts)),
         Value::Array(array) => format!("[{}]", list(&array.items)),
+        Value::Rolled(_) => {
+            let mut doubles = Vec::new();
+            value.each_double(&mut |operand| doubles.push(names.operand(operand)));
+            format!("[{}]", doubles.join(", "))
+        }
     }
 }

@@ -115,6 +115,11 @@ impl Infer<'_> {
     }
 
     fn written_record(&mut self, name: &Name, sizes: &[SizeExpr], span: Span) -> Ty {
+        match self.in_group(name) {
+            Some(ty @ Ty::Rec(_)) => return ty,
+            Some(ty) if sizes.is_empty() => return ty,
+            Some(_) | None => {}
+        }
         let Some(record) = self.record_in(&name.text, name.span, self.file) else {
             if let Some(problem) = self.not_declared_yet(name) {
                 self.report(problem);
@@ -141,27 +146,20 @@ impl Infer<'_> {
             self.report(Diagnostic::error("E0113", span, message).help("give all of its sizes, or none"));
             return self.fresh_type();
         }
+        if let Some(of) = &record.recursive {
+            return Ty::Rec(of.clone());
+        }
         let mut written: Vec<Size> = sizes.iter().map(|size| self.size(size)).collect();
         written.extend((written.len()..record.sizes.len()).map(|_| self.holes.fresh_size()).collect::<Vec<_>>());
         Ty::Record(record.clone(), record.instance(&written).into())
     }
 
-    /// What is said of a type that is declared here or further down.
+    /// What is said of a type that is declared further down.
     fn not_declared_yet(&self, name: &Name) -> Option<Diagnostic> {
         let mut types = self.modules.types.iter().map(|global| &global.decl);
         let decl = types.find(|decl| decl.name.text == name.text && decl.name.span.file == name.span.file)?;
-        Some(if self.records.iter().any(|record| record.name.span == decl.name.span) || !self.is_declaring(&decl.name) {
-            let diagnostic = Diagnostic::error("E0113", name.span, format!("the type `{}` is used before it is declared", name.text));
-            diagnostic.label(decl.name.span, "declared here").help("move the declaration up")
-        } else {
-            Diagnostic::error("E0113", name.span, format!("unsupported: the type `{}` contains itself", name.text))
-                .help("recursive types are not there yet: keep the parts in an array, and the indices of each part's own parts beside it")
-        })
-    }
-
-    /// Whether this is the type whose declaration is read.
-    fn is_declaring(&self, name: &Name) -> bool {
-        self.modules.types.get(self.records.len()).is_some_and(|global| global.decl.name.span == name.span)
+        let diagnostic = Diagnostic::error("E0113", name.span, format!("the type `{}` is used before it is declared", name.text));
+        Some(diagnostic.label(decl.name.span, "declared here").help("move the declaration up"))
     }
 
     fn size(&mut self, size: &SizeExpr) -> Size {
@@ -268,6 +266,6 @@ fn collect_open(infer: &Infer, ty: &Ty, open: &mut Vec<u32>) {
             collect_open(infer, element, open);
         }
         Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().for_each(|part| collect_open(infer, part, open)),
-        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => {}
+        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => {}
     }
 }

@@ -48,6 +48,7 @@ impl Actual {
             Ty::Index(bound) => Type::Index(bound.as_ref().map(|bound| self.size(bound))),
             Ty::Array(element, size) => Type::array(self.fill(element), self.size(size)),
             Ty::Tuple(parts) | Ty::Record(_, parts) => Type::tuple(parts.iter().map(|part| self.fill(part)).collect()),
+            Ty::Rec(of) => Type::Rec(of.clone()),
             Ty::Hole(id) => match self.holes.iter().find(|(known, _, _)| known == id) {
                 Some((_, ty, false)) => ty.clone(),
                 Some((_, ty, true)) => without_bounds(ty),
@@ -95,7 +96,7 @@ impl Canonical {
     pub(super) fn walk(&mut self, ty: &Type, declared: Option<&Ty>, param: &str, axis: usize, total: usize) -> Type {
         let declared = declared.map(|declared| declared.sole().unwrap_or(declared));
         match ty {
-            Type::Double | Type::Bool | Type::Index(_) => ty.clone(),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => ty.clone(),
             Type::Array(element, size) => {
                 let (inner, name) = match declared {
                     Some(Ty::Array(inner, written)) => (Some(&**inner), written.as_var().map(|var| var.name().to_string())),
@@ -166,7 +167,7 @@ impl Canonical {
             }
             Type::Array(element, size) => Type::array(self.bounds(element), size.clone()),
             Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| self.bounds(part)).collect()),
-            Type::Double | Type::Bool | Type::Index(None) => ty.clone(),
+            Type::Double | Type::Bool | Type::Index(None) | Type::Rec(_) => ty.clone(),
         }
     }
 

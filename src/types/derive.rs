@@ -262,7 +262,7 @@ impl<'a> Elaborator<'a> {
             primal = value.ty().clone();
             Ok(value)
         };
-        let dual = self.dual(&point, tangent, &mut noted)?;
+        let dual = self.dual(&point, tangent, &mut noted)?.at(span);
         Ok(doubles::tangents(dual, &primal).at(span.of_derivative()))
     }
 
@@ -396,7 +396,7 @@ impl<'a> Elaborator<'a> {
 
 /// Whether a derivative is taken in values of this type without being asked for: of Doubles, or of a sum type with some.
 fn takes_part(ty: &Type, labels: &Labels) -> bool {
-    ty.is_made_of_doubles() || matches!(labels, Labels::Sum(..)) && ty.has_double()
+    ty.is_made_of_doubles() || matches!(labels, Labels::Sum(..) | Labels::Recursive(_)) && ty.has_double()
 }
 
 /// The names inside the parameters and the result of a derived entry.
@@ -455,6 +455,6 @@ fn is_differentiable(ty: &Type) -> bool {
     match ty {
         Type::Double => true,
         Type::Array(element, _) => is_differentiable(element),
-        Type::Bool | Type::Index(_) | Type::Tuple(_) => false,
+        Type::Bool | Type::Index(_) | Type::Tuple(_) | Type::Rec(_) => false,
     }
 }

@@ -103,6 +103,9 @@ impl Infer<'_> {
                     (Ty::Hole(id), Ty::Record(sum, _)) if sum.is_sum() && self.holes.class(id) == Class::Scalar => {
                         "cases are told apart by `match e with | … -> … | … -> …`".to_string()
                     }
+                    (Ty::Hole(id), Ty::Rec(_)) if self.holes.class(id) == Class::Scalar => {
+                        "cases are told apart by `match e with | … -> … | … -> …`".to_string()
+                    }
                     (Ty::Fun(..), _) => "a function is wanted here".to_string(),
                     (_, Ty::Fun(..)) => "apply the function to all its arguments".to_string(),
                     _ => note.to_string(),

@@ -107,7 +107,7 @@ impl Infer<'_> {
                 let message = format!("expected a record, found {found}");
                 let elsewhere = names.first().and_then(|name| elsewhere::field(&name.text));
                 let otherwise = match self.holes.head(known) {
-                    Ty::Record(..) => "the data of a case are taken out by `match e with | Circle r -> …`",
+                    Ty::Record(..) | Ty::Rec(_) => "the data of a case are taken out by `match e with | Circle r -> …`",
                     _ => "only records have fields; `fst` and patterns take tuples apart",
                 };
                 let help = elsewhere.unwrap_or(otherwise);

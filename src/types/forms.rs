@@ -35,7 +35,7 @@ pub fn rank(holes: &Holes, ty: &Ty) -> Option<usize> {
     match holes.head(ty) {
         Ty::Double => Some(0),
         Ty::Array(element, _) => Some(rank(holes, &element)? + 1),
-        Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Record(..) | Ty::Fun(..) | Ty::Hole(_) => None,
+        Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Record(..) | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => None,
     }
 }
 
@@ -45,6 +45,7 @@ fn holds_double(holes: &Holes, ty: &Ty) -> bool {
         Ty::Double => true,
         Ty::Array(element, _) => holds_double(holes, &element),
         Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(|part| holds_double(holes, part)),
+        Ty::Rec(of) => of.has_double(),
         Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => false,
     }
 }

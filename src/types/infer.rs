@@ -11,6 +11,7 @@ use std::rc::Rc;
 use super::env::Env;
 use super::modules::Modules;
 use super::record::Record;
+use super::recursion::Groups;
 use super::ty::{Class, Holes, Ty};
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -97,6 +98,10 @@ pub struct Infer<'a> {
     /// Fields of records that are not known yet.
     pub(super) fields: Vec<super::fields::Fields>,
     pub(super) records: Vec<Rc<Record>>,
+    /// The type declarations that contain each other.
+    pub(super) groups: Groups,
+    /// The type declaration that is read.
+    pub(super) declaring: Option<usize>,
     /// Matches whose rows are still to be looked at.
     pub(super) rows: Vec<super::matching::Rows>,
     /// Whether a pattern may leave values to other rows.
@@ -130,6 +135,8 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         products: Vec::new(),
         fields: Vec::new(),
         records: Vec::new(),
+        groups: Groups::default(),
+        declaring: None,
         rows: Vec::new(),
         in_row: false,
         file: 0,
@@ -140,7 +147,7 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         annotations: HashMap::new(),
         left_out: HashMap::new(),
     };
-    infer.declare_records();
+    infer.declare_types();
     for index in 0..modules.globals.len() {
         if infer.schemes.len() == index {
             infer.announce(index);

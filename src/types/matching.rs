@@ -333,6 +333,7 @@ pub(super) fn zeros(ty: &Type) -> Option<Expr> {
             Expr::build(size.to_expr()?, "i", |_| element)
         }
         Type::Tuple(parts) => Expr::tuple(parts.iter().map(zeros).collect::<Option<_>>()?),
+        Type::Rec(of) => Expr::absent(of),
     })
 }
 

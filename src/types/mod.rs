@@ -32,6 +32,7 @@ pub mod modules;
 mod operator;
 mod pattern;
 mod record;
+mod recursion;
 mod shapes;
 mod signature;
 mod slice;
@@ -329,7 +330,7 @@ fn contains_function(ty: &Ty) -> bool {
         Ty::Fun(..) => true,
         Ty::Array(element, _) => contains_function(element),
         Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(contains_function),
-        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Hole(_) => false,
+        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Rec(_) | Ty::Hole(_) => false,
     }
 }
 

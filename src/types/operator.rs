@@ -58,7 +58,7 @@ fn known(holes: &Holes, ty: &Ty) -> Known {
             Known::Nothing => Known::Array(None),
             Known::Index | Known::Other => Known::Other,
         },
-        Ty::Bool | Ty::Tuple(_) | Ty::Record(..) | Ty::Fun(..) => Known::Other,
+        Ty::Bool | Ty::Tuple(_) | Ty::Record(..) | Ty::Rec(_) | Ty::Fun(..) => Known::Other,
     }
 }
 

@@ -74,7 +74,7 @@ pub fn labels(pattern: Option<&Pattern>, known: Labels) -> Labels {
                 });
                 Labels::Record(record, fields.collect())
             }
-            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Sum(..) | Labels::Named(..) => known,
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Sum(..) | Labels::Recursive(_) | Labels::Named(..) => known,
         },
     }
 }

@@ -14,9 +14,9 @@ use super::infer::Infer;
 use super::sum::Case;
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Atom, Expr, Labels, Size, Type, Var};
+use crate::ir::{Atom, Expr, Labels, Recursive, Size, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::{self, Name, Pattern, TypeBody, TypeDecl, TypeExpr};
+use crate::syntax::ast::{self, Name, Pattern, TypeDecl, TypeExpr};
 
 /// A declared record.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub struct Record {
     pub parts: Vec<Ty>,
     /// Of a sum type, whose fields are its tag and the data of its cases.
     pub cases: Vec<Case>,
+    /// Of a sum type that contains itself: its values are rolled.
+    pub recursive: Option<Rc<Recursive>>,
 }
 
 impl Record {
@@ -84,27 +86,14 @@ impl Record {
 }
 
 impl Infer<'_> {
-    /// The records, in the order of their declarations.
-    pub(super) fn declare_records(&mut self) {
-        for global in &self.modules.types {
-            self.file = global.file;
-            self.no_built_in(&global.decl.name);
-            let record = match &global.decl.body {
-                TypeBody::Record(fields) => self.record(&global.decl, fields, global.file),
-                TypeBody::Sum(cases) => self.sum(&global.decl, cases, global.file),
-            };
-            self.records.push(Rc::new(record));
-        }
-    }
-
-    fn no_built_in(&mut self, name: &Name) {
+    pub(super) fn no_built_in(&mut self, name: &Name) {
         if crate::syntax::is_built_in_type(&name.text) {
             let diagnostic = Diagnostic::error("E0201", name.span, format!("`{}` is a type of the language", name.text));
             self.report(diagnostic.help("choose another name"));
         }
     }
 
-    fn record(&mut self, decl: &TypeDecl, declared: &[(Name, TypeExpr)], file: usize) -> Record {
+    pub(super) fn record(&mut self, decl: &TypeDecl, declared: &[(Name, TypeExpr)], file: usize) -> Record {
         self.sizes = super::env::Env::default();
         let mut sizes: Vec<Var> = decl.sizes.iter().map(|size| Var::fresh(&size.text, Type::INDEX)).collect();
         for size in &sizes {
@@ -133,7 +122,7 @@ impl Infer<'_> {
             parts.push(part);
         }
         let fields = declared.iter().map(|(field, _)| field.text.clone()).collect();
-        Record { name: decl.name.clone(), file, sizes, named: decl.sizes.len(), fields, parts, cases: Vec::new() }
+        Record { name: decl.name.clone(), file, sizes, named: decl.sizes.len(), fields, parts, cases: Vec::new(), recursive: None }
     }
 
     /// The records that a place sees, the last declared first.
@@ -175,14 +164,18 @@ impl Infer<'_> {
     }
 
     pub(super) fn fresh_record(&mut self, record: &Rc<Record>) -> (Ty, Vec<Ty>) {
+        if let Some(of) = &record.recursive {
+            return (Ty::Rec(of.clone()), Vec::new());
+        }
         let sizes: Vec<Size> = record.sizes.iter().map(|_| self.holes.fresh_size()).collect();
         let parts = record.instance(&sizes);
         (Ty::Record(record.clone(), parts.clone().into()), parts)
     }
 }
 
-/// A component of a record; one of a single field is that field.
+/// A component of a record, unrolled where it is recursive; one of a single field is that field.
 pub(super) fn component(record: &Record, value: Expr, at: usize) -> Expr {
+    let value = if record.recursive.is_some() { Expr::unroll(value) } else { value };
     if record.fields.len() == 1 { value } else { Expr::proj(value, at) }
 }
 
@@ -202,6 +195,7 @@ pub fn labels(ty: &Ty) -> Labels {
             Labels::None => Labels::None,
             element => Labels::Array(element.into()),
         },
+        Ty::Rec(of) => Labels::Recursive(of.clone()),
         Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => Labels::None,
     }
 }
@@ -299,6 +293,9 @@ impl<'a> Elaborator<'a> {
     pub(super) fn wanted_record(&self, have: &Type, name: &Name, sizes: &[ast::SizeExpr], scope: &mut Names<'a>) -> Option<Type> {
         let file = self.modules.globals.get(scope.at)?.file;
         let record = self.infer.record_in(&name.text, name.span, file)?;
+        if let Some(of) = &record.recursive {
+            return Some(Type::Rec(of.clone()));
+        }
         let mut actual = Actual::default();
         for (at, size) in sizes.iter().enumerate() {
             match &size.kind {

@@ -25,7 +25,7 @@ pub fn each_dimension(value: &Expr, ty: &Type, f: &mut dyn FnMut(&Size, Expr)) {
                 each_dimension(&Expr::proj(value.clone(), at), part, f);
             }
         }
-        Type::Double | Type::Bool | Type::Index(_) => {}
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {}
     }
 }
 
@@ -169,7 +169,7 @@ pub(super) fn written_size(size: &SizeExpr, scope: &Scope) -> Size {
 /// The array lengths of a type, without index bounds.
 fn sizes(ty: &Type) -> Vec<Size> {
     match ty {
-        Type::Double | Type::Bool | Type::Index(_) => Vec::new(),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => Vec::new(),
         Type::Array(element, size) => std::iter::once(size.clone()).chain(sizes(element)).collect(),
         Type::Tuple(parts) => parts.iter().flat_map(sizes).collect(),
     }

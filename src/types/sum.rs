@@ -3,10 +3,13 @@
 //! In: `type` declarations with cases; cases as values and in patterns. Out: records of a tag and the data of every case, so that
 //! nothing below `types` knows of sums: a value has the number of its case, its data, and zeros for the data of the others, with arrays
 //! of length 0, or of the number that the declaration says. Lengths that are no numbers are therefore the value's own, and what a
-//! declaration says of them holds in its case.
+//! declaration says of them holds in its case. Where the type contains itself (`recursion`), that tuple is rolled.
 //!
 //!     type Shape = | Circle of Double | Box of Double * Double | Empty
 //!     Box (1.0, 2.0)   →   (1, 0.0, (1.0, 2.0))      (tag, circle, box)
+//!
+//!     type List = | Nil | Cons of Double * List
+//!     Cons (1.0, l)    →   roll (1, (1.0, l))         Nil   →   roll (0, (0.0, absent))
 
 use std::rc::Rc;
 
@@ -59,6 +62,7 @@ impl Infer<'_> {
             fields: vec![TAG.into()],
             parts: vec![tag],
             cases: Vec::new(),
+            recursive: self.groups.recursive(decl),
         };
         for (at, (name, data)) in cases.iter().enumerate() {
             if !name.text.starts_with(|c: char| c.is_ascii_uppercase()) {
@@ -156,6 +160,7 @@ impl Infer<'_> {
     pub(super) fn case_pattern(&mut self, name: &Name, data: Option<&Pattern>, span: Span, ty: &Ty, scope: &Scope) -> Scope {
         let of_value = match self.holes.head(ty) {
             Ty::Record(sum, _) => sum.case(&name.text).map(|case| (sum.clone(), case)),
+            Ty::Rec(of) => self.record_of(&of).and_then(|sum| Some((sum.clone(), sum.case(&name.text)?))),
             _ => None,
         };
         let Some((sum, case)) = of_value.or_else(|| self.visible_case(&name.text, name.span)) else {
@@ -191,6 +196,7 @@ impl Infer<'_> {
     fn unknown_case(&mut self, name: &Name, ty: &Ty) {
         let of_value: Vec<Rc<Record>> = match self.holes.head(ty) {
             Ty::Record(sum, _) if sum.is_sum() => vec![sum],
+            Ty::Rec(of) => self.record_of(&of).into_iter().collect(),
             _ => self.visible_records(name.span, self.file).cloned().collect(),
         };
         let known: Vec<&str> = of_value.iter().flat_map(|sum| &sum.cases).map(|case| &*case.name.text).collect();
@@ -228,7 +234,7 @@ fn own_lengths(ty: &Ty, sizes: &mut Vec<Var>) -> Ty {
         }
         Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| own_lengths(part, sizes)).collect()),
         Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| own_lengths(part, sizes)).collect()),
-        Ty::Double | Ty::Bool | Ty::Fun(..) | Ty::Hole(_) => ty.clone(),
+        Ty::Double | Ty::Bool | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => ty.clone(),
     }
 }
 
@@ -254,13 +260,17 @@ impl<'a> Elaborator<'a> {
             let value = self.declared_data(value, &declared.declared, span)?;
             parts.get_mut(declared.part).into_iter().for_each(|part| *part = value.clone());
         }
-        match (parts.pop(), parts.is_empty()) {
-            (Some(only), true) => Ok(only),
+        let value = match (parts.pop(), parts.is_empty()) {
+            (Some(only), true) => only,
             (last, _) => {
                 parts.extend(last);
-                Ok(Expr::tuple(parts).at(span))
+                Expr::tuple(parts).at(span)
             }
-        }
+        };
+        Ok(match &sum.recursive {
+            Some(of) => Expr::roll(of, value).at(span),
+            None => value,
+        })
     }
 
     /// Data with the lengths that the declaration of their case says.
@@ -326,7 +336,7 @@ fn has_sum(ty: &Ty) -> bool {
     match ty {
         Ty::Record(record, parts) => record.is_sum() || parts.iter().any(has_sum),
         Ty::Tuple(parts) => parts.iter().any(has_sum),
-        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Fun(..) | Ty::Hole(_) => false,
+        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => false,
     }
 }
 
@@ -335,7 +345,7 @@ fn has_numbered(ty: &Type) -> bool {
     match ty {
         Type::Array(_, size) => size.as_constant().is_some_and(|length| length > 0),
         Type::Tuple(parts) => parts.iter().any(has_numbered),
-        Type::Double | Type::Bool | Type::Index(_) => false,
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => false,
     }
 }
 
@@ -349,7 +359,7 @@ fn numbered(value: Expr, condition: &Expr) -> Expr {
             (Some(_) | None, _) => value,
         },
         Type::Tuple(types) => Expr::tuple((0..types.len()).map(|at| numbered(Expr::proj(value.clone(), at), condition)).collect()),
-        Type::Double | Type::Bool | Type::Index(_) => value,
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => value,
     }
 }
 
@@ -373,6 +383,7 @@ fn zero(ty: &Ty) -> Option<Expr> {
                 Some(length) => Expr::build(Expr::index(length), "i", |_| of(element)),
             },
             Type::Tuple(parts) => Expr::tuple(parts.iter().map(of).collect()),
+            Type::Rec(of) => Expr::absent(of),
         }
     }
     let length = |size: &Size| if size.as_constant().is_some() { size.clone() } else { Size::constant(0) };

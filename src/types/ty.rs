@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use super::record::Record;
 use crate::budget;
-use crate::ir::{Atom, Size, Type};
+use crate::ir::{Atom, Recursive, Size, Type};
 
 /// A type with holes.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub enum Ty {
     Tuple(Rc<[Ty]>),
     /// A record and the types of its fields.
     Record(Rc<Record>, Rc<[Ty]>),
+    /// A sum type that contains itself.
+    Rec(Rc<Recursive>),
     Fun(Rc<[Ty]>, Rc<Ty>),
     Hole(u32),
 }
@@ -111,7 +113,7 @@ impl Ty {
     pub fn with_doubles(&self, by: &Ty) -> Ty {
         match self {
             Ty::Double => by.clone(),
-            Ty::Bool | Ty::Index(_) | Ty::Hole(_) | Ty::Fun(..) => self.clone(),
+            Ty::Bool | Ty::Index(_) | Ty::Rec(_) | Ty::Hole(_) | Ty::Fun(..) => self.clone(),
             Ty::Array(element, size) => Ty::array(element.with_doubles(by), size.clone()),
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
             Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| part.with_doubles(by)).collect()),
@@ -131,6 +133,7 @@ impl Ty {
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| part.map(size, hole)).collect()),
             Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| part.map(size, hole)).collect()),
             Ty::Fun(params, result) => Ty::fun(params.iter().map(|p| p.map(size, hole)).collect(), result.map(size, hole)),
+            Ty::Rec(of) => Ty::Rec(of.clone()),
             Ty::Hole(id) => hole(*id),
         }
     }
@@ -140,7 +143,7 @@ impl Ty {
             Ty::Index(bound) => bound.is_some(),
             Ty::Array(element, _) => element.has_bounds(),
             Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(Ty::has_bounds),
-            Ty::Double | Ty::Bool | Ty::Fun(..) | Ty::Hole(_) => false,
+            Ty::Double | Ty::Bool | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => false,
         }
     }
 
@@ -152,7 +155,7 @@ impl Ty {
             Ty::Array(element, size) => Ty::array(element.without_bounds(), size.clone()),
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(Ty::without_bounds).collect()),
             Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(Ty::without_bounds).collect()),
-            Ty::Double | Ty::Bool | Ty::Fun(..) | Ty::Hole(_) => self.clone(),
+            Ty::Double | Ty::Bool | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => self.clone(),
         }
     }
 
@@ -164,6 +167,7 @@ impl Ty {
             Type::Index(bound) => Ty::Index(bound.clone()),
             Type::Array(element, size) => Ty::array(Ty::of_core(element), size.clone()),
             Type::Tuple(parts) => Ty::tuple(parts.iter().map(Ty::of_core).collect()),
+            Type::Rec(of) => Ty::Rec(of.clone()),
         }
     }
 
@@ -176,6 +180,7 @@ impl Ty {
             Ty::Array(element, size) => Type::array(element.to_core()?, size.clone()),
             Ty::Record(_, parts) if parts.len() == 1 => return parts.first().and_then(Ty::to_core),
             Ty::Tuple(parts) | Ty::Record(_, parts) => Type::tuple(parts.iter().map(Ty::to_core).collect::<Option<_>>()?),
+            Ty::Rec(of) => Type::Rec(of.clone()),
             Ty::Fun(..) | Ty::Hole(_) => return None,
         })
     }
@@ -230,7 +235,7 @@ impl Holes {
 
     fn components_left(&self, ty: &Ty, limit: usize) -> Option<usize> {
         match ty {
-            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) => limit.checked_sub(1),
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Rec(_) | Ty::Fun(..) => limit.checked_sub(1),
             Ty::Array(element, _) => self.components_left(element, limit),
             Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().try_fold(limit, |limit, part| self.components_left(part, limit)),
             Ty::Hole(id) => match self.types.get(*id as usize) {
@@ -313,6 +318,7 @@ impl Holes {
                 self.unify_size(n, m)
             }
             (Ty::Tuple(xs), Ty::Tuple(ys)) if xs.len() == ys.len() => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
+            (Ty::Rec(a), Ty::Rec(b)) if a == b => Ok(()),
             // the lengths inside a sum are those of the value at hand
             (Ty::Record(a, _), Ty::Record(b, _)) if Rc::ptr_eq(a, b) && a.is_sum() => Ok(()),
             (Ty::Record(a, xs), Ty::Record(b, ys)) if Rc::ptr_eq(a, b) => xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(x, y)),
@@ -349,7 +355,7 @@ impl Holes {
             Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(|part| self.with_free_sums(part)).collect()),
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(|part| self.with_free_sums(part)).collect()),
             Ty::Array(element, size) => Ty::array(self.with_free_sums(element), size.clone()),
-            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => ty.clone(),
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => ty.clone(),
         }
     }
 
@@ -397,7 +403,7 @@ impl Holes {
                 }
                 true
             }
-            Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Record(..) | Ty::Fun(..) => false,
+            Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Record(..) | Ty::Rec(_) | Ty::Fun(..) => false,
         }
     }
 
@@ -457,6 +463,7 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
                 record.arguments(&parts).iter().map(|size| size.as_ref().map_or("_".into(), |size| show_size(holes, size))).collect();
             if sizes.is_empty() { record.name.text.to_string() } else { format!("{}<{}>", record.name.text, sizes.join(", ")) }
         }
+        Ty::Rec(of) => of.name().to_string(),
         Ty::Tuple(parts) if parts.is_empty() => "Unit".into(),
         Ty::Tuple(parts) => {
             let parts: Vec<String> = parts

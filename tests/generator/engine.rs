@@ -603,6 +603,7 @@ pub fn json(value: &Value) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Array(array) => list(&array.items),
         Value::Tuple(parts) => list(parts),
+        Value::Rolled(_) => panic!("no generated program has a recursive type"),
     }
 }
 

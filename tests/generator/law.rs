@@ -86,7 +86,7 @@ fn said(error: RuntimeError) -> String {
 pub fn doubles(ty: &Type, length: &dyn Fn(&Size) -> usize) -> u64 {
     match ty {
         Type::Double => 1,
-        Type::Index(_) | Type::Bool => 0,
+        Type::Index(_) | Type::Bool | Type::Rec(_) => 0,
         Type::Array(element, size) => length(size) as u64 * doubles(element, length),
         Type::Tuple(parts) => parts.iter().map(|part| doubles(part, length)).sum(),
     }
@@ -209,7 +209,7 @@ fn summed(value: Expr) -> Expr {
     let add = |a, b| Expr::prim(Prim::Add, vec![a, b]);
     match value.ty().clone() {
         Type::Double => value,
-        Type::Index(_) | Type::Bool => Expr::double(0.0),
+        Type::Index(_) | Type::Bool | Type::Rec(_) => Expr::double(0.0),
         Type::Array(..) => Expr::bind("r", value, |r| {
             let count = Expr::dim(r.clone(), 0);
             Expr::fold(count, "s", "i", Expr::double(0.0), |s, i| add(s, summed(Expr::get(r, i))))

@@ -121,6 +121,7 @@ fn column_bytes(column: &Column) -> Vec<u8> {
         Column::Double(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
         Column::Index(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
         Column::Bool(items) => items.iter().map(|item| u8::from(*item)).collect(),
+        Column::Rolled(_) => panic!("C has no values of recursive types"),
     }
 }
 
@@ -136,6 +137,7 @@ fn encode(call: &Call, interface: &Interface, bytes: &mut Vec<u8>) -> Vec<(Colum
                 (_, Column::Double(items)) => doubles.extend(items),
                 (_, Column::Index(items)) => ints.extend(items),
                 (_, Column::Bool(items)) => ints.extend(items.iter().map(|item| i64::from(*item))),
+                (_, Column::Rolled(_)) => panic!("C has no values of recursive types"),
             }
         }
     }
@@ -176,6 +178,7 @@ fn decode(columns: Vec<(Column, usize)>, bytes: &mut &[u8]) -> Option<Answer> {
                 *bytes = rest;
                 Column::Bool(head.iter().map(|byte| *byte != 0).collect())
             }
+            Column::Rolled(_) => return None,
         });
     }
     Some(match (status, short) {

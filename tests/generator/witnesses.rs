@@ -219,7 +219,7 @@ fn values(result: &Value<Operand>, record: &Record) -> Vec<f64> {
         Value::Double(Operand::Constant(value)) => vec![*value],
         Value::Double(Operand::Place(place)) => vec![record.entries[*place].value()],
         Value::Index(_) | Value::Bool(_) => Vec::new(),
-        Value::Tuple(_) | Value::Array(_) => result.items().iter().flat_map(|item| values(item, record)).collect(),
+        Value::Tuple(_) | Value::Array(_) | Value::Rolled(_) => result.items().iter().flat_map(|item| values(item, record)).collect(),
     }
 }
 

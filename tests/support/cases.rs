@@ -36,19 +36,29 @@ pub enum Wanted {
 
 /// All examples, by name.
 pub fn all() -> Vec<Example> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    of_folder("examples")
+}
+
+/// Those that only the interpreter runs.
+#[allow(dead_code)]
+pub fn evaluated() -> Vec<Example> {
+    of_folder("examples/evaluated")
+}
+
+fn of_folder(name: &str) -> Vec<Example> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "smooth"));
     paths.sort();
-    paths.iter().map(|path| read(path)).collect()
+    paths.iter().map(|path| read(name, path)).collect()
 }
 
-fn read(path: &Path) -> Example {
+fn read(folder: &str, path: &Path) -> Example {
     let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).expect("UTF-8");
     let head = text.lines().take_while(|line| line.starts_with("//") && !line.starts_with("///"));
     let cases: Vec<Case> = head.filter_map(|line| case(line.trim_start_matches('/').trim())).collect();
-    Example { path: format!("examples/{name}.smooth"), name, text, cases }
+    Example { path: format!("{folder}/{name}.smooth"), name, text, cases }
 }
 
 /// Cases that are written elsewhere than in an example.

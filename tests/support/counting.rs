@@ -58,7 +58,7 @@ fn value(ty: &Type, sizes: &Sizes, next: &mut f64) -> Value {
             *next += 1.7;
             Value::Index(*next as i64 % size(&bound.to_string(), sizes) as i64)
         }
-        Type::Bool | Type::Index(None) | Type::Tuple(_) => panic!("no value of this type"),
+        Type::Bool | Type::Index(None) | Type::Tuple(_) | Type::Rec(_) => panic!("no value of this type"),
     }
 }
 

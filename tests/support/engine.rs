@@ -4,11 +4,12 @@
 //! or what went wrong: `E0806` for arguments that do not fit, `BOUNDS` for a status.
 
 use smoothc::cli::cases;
-use smoothc::cli::json::Json;
+use smoothc::cli::json::{self, Json};
 use smoothc::cli::{args, values};
 use smoothc::diagnostic::Diagnostics;
 use smoothc::driver::{Options, Schedule, Session, Target};
 use smoothc::ir::{Status, eval};
+use smoothc::real::Real;
 use smoothc::toolchain::flat::{Column, Flat, Step};
 
 use super::sources;
@@ -55,6 +56,7 @@ pub fn has_no_elements(result: &Flat) -> bool {
         Column::Double(items) => items.is_empty(),
         Column::Index(items) => items.is_empty(),
         Column::Bool(items) => items.is_empty(),
+        Column::Rolled(items) => items.is_empty(),
     })
 }
 
@@ -129,11 +131,32 @@ pub fn is_json(known: &Known, wanted: &Json) -> bool {
             (Step::Double(a), Some(Item::Number(b, _))) => close(a, *b, 1e-9, known.largest),
             (Step::Index(a), Some(Item::Number(_, b))) => Some(a) == *b,
             (Step::Bool(a), Some(Item::Bool(b))) => a == *b,
-            (Step::Open | Step::Close | Step::Double(_) | Step::Index(_) | Step::Bool(_), _) => false,
+            // `is_printed` compares those
+            (Step::Open | Step::Close | Step::Double(_) | Step::Index(_) | Step::Bool(_) | Step::Rolled(_), _) => false,
         };
         if agree { Ok(()) } else { Err(()) }
     });
     done.is_ok() && rest.next().is_none()
+}
+
+/// The same of a value of a recursive type: whether it is printed so.
+pub fn is_printed(session: &Session, entry: &str, known: &Known, wanted: &Json) -> bool {
+    let mut text = Vec::new();
+    let labels = session.entry(entry).map(|function| function.result_labels().clone()).unwrap_or_default();
+    let written = json::write(&known.value, &labels, Real::F64, &mut text);
+    let found = String::from_utf8(text).ok().and_then(|text| json::parse(&text).ok());
+    written.is_ok() && found.is_some_and(|found| is_like(&found, wanted, known.largest))
+}
+
+fn is_like(found: &Json, wanted: &Json, largest: f64) -> bool {
+    match (found, wanted) {
+        (Json::Number(a, _), Json::Number(b, _)) => close(*a, *b, 1e-9, largest),
+        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_like(a, b, largest)),
+        (Json::Object(a), Json::Object(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|((name, a), (other, b))| name == other && is_like(a, b, largest))
+        }
+        (found, wanted) => found == wanted,
+    }
 }
 
 enum Item {
@@ -148,7 +171,7 @@ fn flatten(value: &Json, steps: &mut Vec<Item>) {
         Json::Number(number, exact) => steps.push(Item::Number(*number, *exact)),
         Json::Bool(value) => steps.push(Item::Bool(*value)),
         // `plain` leaves none
-        Json::Text(_) | Json::Null => {}
+        Json::Text(_) | Json::Null | Json::Absent => {}
         Json::Array(items) => {
             steps.push(Item::Open);
             items.iter().for_each(|item| flatten(item, steps));
@@ -167,6 +190,7 @@ pub fn doubles(value: &Flat) -> Vec<f64> {
     let columns = value.columns.iter().map(|column| match column {
         Column::Double(items) => items.clone(),
         Column::Index(_) | Column::Bool(_) => Vec::new(),
+        Column::Rolled(items) => items.iter().flat_map(eval::Value::doubles).collect(),
     });
     columns.flatten().collect()
 }

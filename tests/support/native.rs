@@ -173,6 +173,7 @@ fn literals(column: &Column, real: Real) -> Vec<String> {
         Column::Double(items) => items.iter().map(|item| real.literal(*item)).collect(),
         Column::Index(items) => items.iter().map(|item| integer(*item)).collect(),
         Column::Bool(items) => items.iter().map(bool::to_string).collect(),
+        Column::Rolled(_) => panic!("C has no values of recursive types"),
     }
 }
 

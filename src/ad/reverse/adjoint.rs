@@ -127,7 +127,7 @@ pub fn leaf(value: &Expr, path: &[usize]) -> Expr {
 fn each(array: &Expr, indices: &[Expr], ty: &Type, path: &[usize], f: &mut dyn FnMut(Expr) -> Expr) -> Expr {
     let read = |array: &Expr| indices.iter().fold(array.clone(), |array, index| Expr::get(array, index.clone()));
     match ty {
-        Type::Double | Type::Bool | Type::Index(_) => f(read(array)),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => f(read(array)),
         Type::Array(element, _) => Expr::build(Expr::dim(array.clone(), indices.len()), "i", |i| {
             let indices: Vec<Expr> = indices.iter().cloned().chain([i]).collect();
             each(array, &indices, element, path, f)
@@ -150,7 +150,7 @@ pub fn paths(ty: &Type, active: &Activity) -> Vec<(Vec<usize>, Type)> {
                 let leaf = around.iter().rev().fold(Type::Double, |ty, size| Type::array(ty, size.clone()));
                 out.push((path.clone(), leaf));
             }
-            Type::Bool | Type::Index(_) => {}
+            Type::Bool | Type::Index(_) | Type::Rec(_) => {}
             Type::Array(element, size) => {
                 around.push(size.clone());
                 go(element, &Activity::Whole, path, around, out);
@@ -175,7 +175,7 @@ pub fn tree(ty: &Type, active: &Activity, leaves: &mut dyn Iterator<Item = Place
     match ty {
         _ if active.is_none() => Adjoint::None,
         Type::Double => leaves.next().map_or(Adjoint::None, Adjoint::Leaf),
-        Type::Bool | Type::Index(_) => Adjoint::None,
+        Type::Bool | Type::Index(_) | Type::Rec(_) => Adjoint::None,
         Type::Array(element, _) => tree(element, &Activity::Whole, leaves),
         Type::Tuple(parts) => Adjoint::Parts(parts.iter().enumerate().map(|(k, part)| tree(part, &active.part(k), leaves)).collect()),
     }

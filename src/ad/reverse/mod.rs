@@ -95,7 +95,7 @@ fn same_shape(cotangent: &Expr, value: &Expr, out: &mut Block, span: Span) {
         Type::Tuple(parts) => (0..parts.len()).for_each(|k| {
             same_shape(&Expr::proj(cotangent.clone(), k), &Expr::proj(value.clone(), k), out, span);
         }),
-        Type::Double | Type::Bool | Type::Index(_) => {}
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {}
     }
 }
 
@@ -124,7 +124,7 @@ fn together(ty: &Type, at: &Expr, indices: &[Expr], leaves: &mut dyn Iterator<It
             Some(leaf) => indices.iter().fold(leaf.clone(), |leaf, index| Expr::get(leaf, index.clone())),
             None => Expr::double(0.0),
         },
-        Type::Bool | Type::Index(_) => at.clone(),
+        Type::Bool | Type::Index(_) | Type::Rec(_) => at.clone(),
         Type::Array(element, _) => Expr::build(Expr::dim(at.clone(), 0), "i", |i| {
             let indices: Vec<Expr> = indices.iter().cloned().chain([i.clone()]).collect();
             together(element, &Expr::get(at.clone(), i), &indices, leaves)

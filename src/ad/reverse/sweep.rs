@@ -236,6 +236,7 @@ impl<'a> Sweep<'a> {
             | Term::Bool(_)
             | Term::Dim(..)
             | Term::Call(..)
+            | Term::Iso(..)
             | Term::While { .. }
             | Term::Dual { .. }
             | Term::Vjp { .. } => {

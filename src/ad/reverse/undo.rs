@@ -177,5 +177,6 @@ fn blank(ty: &Type, s: &Expr, depth: usize) -> Expr {
         Type::Bool => Expr::bool(false),
         Type::Array(element, _) => Expr::build(Expr::dim(s.clone(), depth), "j", |_| blank(element, s, depth + 1)),
         Type::Tuple(parts) => Expr::tuple(parts.iter().map(|part| blank(part, s, depth)).collect()),
+        Type::Rec(of) => Expr::absent(of),
     }
 }

@@ -216,6 +216,7 @@ fn flatten(value: &Value, doubles: &mut Vec<f64>) {
         Value::Index(_) | Value::Bool(_) => {}
         Value::Tuple(parts) => parts.iter().for_each(|part| flatten(part, doubles)),
         Value::Array(array) => array.items.iter().for_each(|item| flatten(item, doubles)),
+        Value::Rolled(_) => panic!("`ad` has no recursive types"),
     }
 }
 

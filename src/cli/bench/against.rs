@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::super::files;
 use crate::diagnostic::Diagnostic;
+use crate::ir::eval::Value;
 use crate::source::Span;
 use crate::toolchain::call::{self, Loaded};
 use crate::toolchain::compiler::Mode;
@@ -73,5 +74,6 @@ fn numbers(column: &Column) -> Vec<f64> {
         Column::Double(items) => items.clone(),
         Column::Index(items) => items.iter().map(|item| *item as f64).collect(),
         Column::Bool(items) => items.iter().map(|item| f64::from(u8::from(*item))).collect(),
+        Column::Rolled(items) => items.iter().flat_map(Value::doubles).collect(),
     }
 }

@@ -34,7 +34,9 @@ pub fn names(name: &str, value: &Flat) -> Vec<String> {
 
 fn collect(shape: &Shape, name: String, columns: &mut [Vec<String>]) {
     match shape {
-        Shape::Double | Shape::Index | Shape::Bool => columns.iter_mut().take(1).for_each(|column| column.push(name.clone())),
+        Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled => {
+            columns.iter_mut().take(1).for_each(|column| column.push(name.clone()))
+        }
         Shape::Array(length, element) => (0..*length).for_each(|at| collect(element, format!("{name}[{at}]"), columns)),
         Shape::Tuple(parts) => {
             let mut rest = columns;

@@ -24,6 +24,11 @@ pub const PAGES: &[Page] = &[
         "A function whose calls of itself are the last that it does is a loop everywhere. Other recursion has a stack in C, and\nnone in Futhark. In either the lengths of arrays are the same in every call, and a function does not differentiate itself;\n`smoothc eval` without `--schedule` runs any recursion.",
     ),
     page(
+        "E0607",
+        "unsupported: a value of a recursive type",
+        "A sum type that contains itself, as a tree does, has values of any depth. `smoothc eval` takes them, gives them and\ndifferentiates through them; emitted code has none yet, nor has a program after `--schedule`. Where the depth is known, keep the\nparts in arrays, and the indices of each part's own parts beside them.",
+    ),
+    page(
         "W0605",
         "a strategy that fails on every function",
         "A schedule is carried out phase by phase, on each function; where a phase fails, the function stays as it was. One that\nfails on all of them does nothing at all. A rule by itself fails where the whole body is not of its form: `topdown s`\nlooks for a place inside, `innermost s` for all of them, and `try s` succeeds in any case.",

@@ -224,7 +224,7 @@ fn element_name(array: &Var) -> String {
     match array.ty().element() {
         Some(Type::Array(..)) => "row".to_string(),
         Some(Type::Index(_)) => "k".to_string(),
-        Some(Type::Double | Type::Bool | Type::Tuple(_)) | None => "x".to_string(),
+        Some(Type::Double | Type::Bool | Type::Tuple(_) | Type::Rec(_)) | None => "x".to_string(),
     }
 }
 

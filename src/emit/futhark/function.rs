@@ -296,7 +296,7 @@ pub fn with_lengths(shape: &Shape, lengths: &[(String, Option<String>)]) -> Shap
 pub fn needs_boundary(function: &Function) -> bool {
     fn has_tuple(ty: &Type) -> bool {
         match ty {
-            Type::Double | Type::Bool | Type::Index(_) => false,
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => false,
             Type::Array(element, _) => has_tuple(element),
             Type::Tuple(_) => true,
         }

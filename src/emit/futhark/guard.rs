@@ -134,7 +134,7 @@ pub fn needs(expr: &Expr, var: &Var, steps: bool) -> bool {
         Term::While { init, body, .. } => needs(init) || needs(body),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } | Term::Vjp { .. } => false,
         Term::Prim(..) | Term::Get(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) => expr.term().children().any(needs),
-        Term::Call(..) | Term::Check { .. } | Term::Update(..) => expr.term().children().any(needs),
+        Term::Call(..) | Term::Check { .. } | Term::Update(..) | Term::Iso(..) => expr.term().children().any(needs),
     }
 }
 

@@ -123,7 +123,7 @@ impl Search<'_> {
             Term::Update(_, parts) => {
                 self.counts && parts.iter().all(|part| !self.varies(part)) || parts.iter().any(|part| self.fails(part))
             }
-            Term::Tuple(parts) | Term::Array(parts) => parts.iter().any(|part| self.fails(part)),
+            Term::Tuple(parts) | Term::Array(parts) | Term::Iso(_, parts) => parts.iter().any(|part| self.fails(part)),
         }
     }
 

@@ -62,6 +62,8 @@ fn components(ty: &Type, lengths: &mut Vec<String>, real: Real, found: &mut Vec<
             lengths.pop();
             return;
         }
+        // no entry has one: `driver` refuses it
+        Type::Rec(_) => return,
         Type::Tuple(parts) => return parts.iter().for_each(|part| components(part, lengths, real, found)),
     };
     found.push(Component { name: String::new(), ty, shape: lengths.clone() });

@@ -20,7 +20,7 @@ impl Emitter<'_> {
         let shape = match prim.result(args.iter().map(Expr::ty)) {
             Some(Type::Bool) => Shape::Bool,
             Some(Type::Index(_)) => Shape::Index,
-            Some(Type::Double | Type::Array(..) | Type::Tuple(_)) | None => Shape::Double,
+            Some(Type::Double | Type::Array(..) | Type::Tuple(_) | Type::Rec(_)) | None => Shape::Double,
         };
         let mut bindings = Vec::new();
         let exp = match (prim, args) {

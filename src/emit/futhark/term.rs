@@ -64,6 +64,8 @@ impl Emitter<'_> {
             Term::Check { cond, status, body } => self.check(cond, *status, body),
             // `ad` leaves none
             Term::Dual { body, .. } | Term::Vjp { body, .. } => self.exp(body),
+            // no program that comes here has one: `driver` refuses it
+            Term::Iso(..) => (Fut::Tuple(Vec::new()), Shape::Tuple(Vec::new())),
             Term::Update(change, parts) => self.update(expr, *change, parts),
         }
     }
@@ -271,6 +273,7 @@ pub fn is_total(expr: &Expr) -> bool {
         | Term::Get(..)
         | Term::Array(_)
         | Term::Call(..)
+        | Term::Iso(..)
         | Term::Check { .. }
         | Term::Update(..)
         | Term::Vjp { .. }

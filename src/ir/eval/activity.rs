@@ -33,7 +33,8 @@ impl Activity {
     /// Every Double of the type active for the tags.
     pub fn of(ty: &Type, tags: u64) -> Activity {
         match ty {
-            Type::Double => Activity::Leaf(tags),
+            // all Doubles of a value of a recursive type alike
+            Type::Double | Type::Rec(_) => Activity::Leaf(tags),
             Type::Index(_) | Type::Bool => Activity::NONE,
             Type::Array(element, _) => Activity::of(element, tags),
             Type::Tuple(parts) => Activity::Parts(parts.iter().map(|part| Activity::of(part, tags)).collect()),
@@ -68,7 +69,7 @@ impl Activity {
     /// tangent has where there is one, and is the literal 0 elsewhere.
     pub fn dual(&self, ty: &Type, tag: u64, tangent: u64) -> Activity {
         match ty {
-            Type::Double => {
+            Type::Double | Type::Rec(_) => {
                 let own = self.tags();
                 let rest = own & !tag;
                 Activity::Parts([Activity::Leaf(rest), Activity::Leaf(if own == rest { 0 } else { rest | tangent })].into())
@@ -96,6 +97,7 @@ impl Activity {
         }
         match (value, self) {
             (Value::Double(number), Activity::Leaf(tags)) => Value::Double(number.lift(*tags)),
+            (value @ Value::Rolled(_), Activity::Leaf(tags)) => value.map(&mut |number| number.lift(*tags)),
             (Value::Tuple(parts), Activity::Parts(activities)) => {
                 Value::tuple(parts.iter().zip(activities.iter()).map(|(part, activity)| activity.lift(part.clone())).collect())
             }

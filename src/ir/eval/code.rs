@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::activity::{Activity, tag_bit};
 use super::number::Number;
+use super::rolled::Rolled;
 use super::sizes::{SizeSource, place_of};
 use super::value::Value;
 use super::{ErrorKind, RuntimeError};
@@ -17,7 +18,7 @@ use crate::ir::last_use::{LastUses, component};
 use crate::ir::prim::{Derivative, Prim};
 use crate::ir::program::{Function, Program};
 use crate::ir::size::Size;
-use crate::ir::term::{Change, Expr, Status, Term, Updated};
+use crate::ir::term::{Change, Expr, Iso, Status, Term, Updated};
 use crate::ir::types::Type;
 use crate::ir::var::Var;
 use crate::source::Span;
@@ -76,6 +77,8 @@ pub enum Code {
         span: Span,
     },
     Update(Change, Box<UpdateCode>),
+    Roll(Box<Code>),
+    Unroll(Box<Code>, Span),
     Lift(Box<Code>, Activity),
 }
 
@@ -127,6 +130,7 @@ pub enum ShapeCode {
     Bool,
     Tuple(Vec<ShapeCode>),
     Array(Box<ShapeCode>, Code),
+    Rolled,
 }
 
 /// Folds nested deeper than this take every part of their accumulator for active at once: finding the
@@ -250,6 +254,7 @@ impl<'p> Compiler<'p> {
     pub fn shape(&mut self, scope: &mut Scope, ty: &Type) -> Result<ShapeCode, Box<RuntimeError>> {
         Ok(match ty {
             Type::Double => ShapeCode::Double,
+            Type::Rec(_) => ShapeCode::Rolled,
             Type::Bool => ShapeCode::Bool,
             Type::Index(bound) => ShapeCode::Index(match bound {
                 Some(bound) => self.size(scope, bound)?,
@@ -412,6 +417,20 @@ impl<'p> Compiler<'p> {
                     UpdateCode { array: lifted((array, own), &joined), indices, value: lifted(value, &joined), copies, span: expr.span() };
                 (Code::Update(*change, Box::new(update)), joined)
             }
+            Term::Iso(iso, operands) => match (iso, operands.as_slice()) {
+                (Iso::Roll, [value]) => {
+                    let (code, activity) = self.expr(scope, value)?;
+                    let tags = activity.tags();
+                    let code = lifted_parts(code, &activity, &Activity::of(value.ty(), tags));
+                    (Code::Roll(Box::new(code)), Activity::Leaf(tags))
+                }
+                (Iso::Unroll, [value]) => {
+                    let (code, activity) = self.expr(scope, value)?;
+                    (Code::Unroll(Box::new(code), expr.span()), Activity::of(expr.ty(), activity.tags()))
+                }
+                (Iso::Absent, []) => (Code::Constant(Value::Rolled(Rolled::ABSENT)), Activity::NONE),
+                (Iso::Roll | Iso::Unroll | Iso::Absent, _) => return defect(expr, "a recursive value of too many parts"),
+            },
         })
     }
 
@@ -493,6 +512,17 @@ fn lifted((code, own): (Code, Activity), wanted: &Activity) -> Code {
     if &own == wanted { code } else { Code::Lift(Box::new(code), wanted.clone()) }
 }
 
+/// The same where the parts of a tuple are lifted one by one: a tree that is active is not gone through again.
+fn lifted_parts(code: Code, own: &Activity, wanted: &Activity) -> Code {
+    match (code, own, wanted) {
+        (Code::Tuple(codes), Activity::Parts(own), Activity::Parts(wanted)) => {
+            let parts = codes.into_iter().zip(own.iter().zip(wanted.iter()));
+            Code::Tuple(parts.map(|(code, (own, wanted))| lifted_parts(code, own, wanted)).collect())
+        }
+        (code, own, wanted) => lifted((code, own.clone()), wanted),
+    }
+}
+
 /// Whether the term's value, if it is an array, exists already under some name.
 fn tail_is_named(expr: &Expr) -> bool {
     match expr.term() {
@@ -501,6 +531,6 @@ fn tail_is_named(expr: &Expr) -> bool {
         Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
         Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
-        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } => false,
+        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } | Term::Iso(..) => false,
     }
 }

@@ -17,23 +17,27 @@ pub fn seed(tag: u32, at: &V, tangent: &V) -> V {
             Value::from_items(a.element.clone(), a.items.iter().zip(&t.items).map(|(a, t)| seed(tag, a, t)).collect())
         }
         (Value::Tuple(a), Value::Tuple(t)) => Value::tuple(a.iter().zip(t.iter()).map(|(a, t)| seed(tag, a, t)).collect()),
+        (Value::Rolled(a), Value::Rolled(t)) => match t.unrolled() {
+            Some(t) => Value::Rolled(a.map(&mut |a| seed(tag, a, t))),
+            None => at.clone(),
+        },
         (at, _) => at.clone(),
     }
 }
 
-/// The dual of the body's value: each double becomes its primal and its tangent, 0 where it has none.
+fn tangent(tag: u32, number: &Number) -> Number {
+    number.split(tag).1.cloned().unwrap_or(Number::Plain(0.0))
+}
+
+/// The dual of the body's value: each double becomes its primal and its tangent, 0 where it has none, and so a value of a recursive type
+/// as a whole.
 pub fn pair(tag: u32, value: &V) -> V {
     match value {
-        Value::Double(number) => {
-            let (primal, tangent) = number.split(tag);
-            Value::tuple(vec![Value::Double(primal.clone()), Value::Double(tangent.cloned().unwrap_or(Number::Plain(0.0)))])
-        }
+        Value::Double(number) => Value::tuple(vec![Value::Double(number.split(tag).0.clone()), Value::Double(tangent(tag, number))]),
         Value::Index(_) | Value::Bool(_) => value.clone(),
         Value::Tuple(parts) => Value::tuple(parts.iter().map(|part| pair(tag, part)).collect()),
-        Value::Array(array) => {
-            let element = array.element.with_doubles(&Shape::Tuple([Shape::Double, Shape::Double].into()));
-            Value::from_items(element, array.items.iter().map(|item| pair(tag, item)).collect())
-        }
+        Value::Array(array) => Value::from_items(array.element.dual(), array.items.iter().map(|item| pair(tag, item)).collect()),
+        Value::Rolled(_) => Value::tuple(vec![primal(tag, value), value.map(&mut |number| tangent(tag, number))]),
     }
 }
 
@@ -42,13 +46,19 @@ pub fn primal(tag: u32, value: &V) -> V {
     value.map(&mut |number| number.split(tag).0.clone())
 }
 
+/// What is said of two values, each with what it is, whose shapes should be one.
+pub fn misfit((what, value): (&str, &V), (other, wanted): (&str, &V)) -> String {
+    match value.has_shape(&wanted.shape()) {
+        true => format!("the {what} has other cases, or arrays of other lengths, than the {other}"),
+        false => format!("the {what} has shape {}, the {other} {}", value.shape(), wanted.shape()),
+    }
+}
+
 /// The number of Doubles in a value.
 pub fn count_doubles(value: &V) -> usize {
-    match value {
-        Value::Double(_) => 1,
-        Value::Index(_) | Value::Bool(_) => 0,
-        Value::Tuple(_) | Value::Array(_) => value.items().iter().map(count_doubles).sum(),
-    }
+    let mut count = 0;
+    value.each_double(&mut |_| count += 1);
+    count
 }
 
 /// The tangent of a value's shape with a 1 at its k-th Double and 0 elsewhere.
@@ -72,6 +82,9 @@ pub fn tangents(dual: &V, value: &V, found: &mut Vec<Number>) {
         (Value::Tuple(_) | Value::Array(_), dual) => {
             value.items().iter().zip(dual.items()).for_each(|(value, dual)| tangents(dual, value, found));
         }
+        (Value::Rolled(_), dual) => {
+            dual.items().iter().skip(1).for_each(|tangents| tangents.each_double(&mut |number| found.push(number.clone())))
+        }
     }
 }
 
@@ -85,6 +98,7 @@ pub fn rows(value: &V, point: &Shape, next: &mut dyn Iterator<Item = V>) -> V {
             let items = array.items.iter().map(|item| rows(item, point, next)).collect();
             Value::from_items(array.element.with_doubles(point), items)
         }
+        Value::Rolled(rolled) => Value::Rolled(rolled.map(&mut |value| rows(value, point, next))),
     }
 }
 
@@ -95,11 +109,7 @@ impl Arithmetic {
         match (primal, dual, cotangent) {
             (Value::Double(_), Value::Tuple(pair), Value::Double(weight)) => {
                 let Some(Value::Double(tangent)) = pair.get(1) else { return };
-                let product = self.binary(Prim::Mul, weight, tangent).unwrap_or(Number::Plain(f64::NAN));
-                *sum = Some(match sum.take() {
-                    None => product,
-                    Some(before) => self.binary(Prim::Add, &before, &product).unwrap_or(Number::Plain(f64::NAN)),
-                });
+                self.add_product(weight, tangent, sum);
             }
             (Value::Index(_) | Value::Bool(_) | Value::Double(_), ..) => {}
             (Value::Tuple(_) | Value::Array(_), dual, cotangent) => {
@@ -107,7 +117,21 @@ impl Arithmetic {
                     self.dot(dual, weight, primal, sum);
                 }
             }
+            (Value::Rolled(_), dual, cotangent) => {
+                let (mut weights, mut slopes) = (Vec::new(), Vec::new());
+                cotangent.each_double(&mut |weight| weights.push(weight.clone()));
+                dual.items().iter().skip(1).for_each(|tangents| tangents.each_double(&mut |tangent| slopes.push(tangent.clone())));
+                weights.iter().zip(&slopes).for_each(|(weight, tangent)| self.add_product(weight, tangent, sum));
+            }
         }
+    }
+
+    fn add_product(&mut self, weight: &Number, tangent: &Number, sum: &mut Option<Number>) {
+        let product = self.binary(Prim::Mul, weight, tangent).unwrap_or(Number::Plain(f64::NAN));
+        *sum = Some(match sum.take() {
+            None => product,
+            Some(before) => self.binary(Prim::Add, &before, &product).unwrap_or(Number::Plain(f64::NAN)),
+        });
     }
 
     /// Adds a value to one of the same shape, Double by Double.
@@ -124,7 +148,7 @@ impl Arithmetic {
             (Value::Array(place), Value::Array(value)) => {
                 Rc::make_mut(place).items.iter_mut().zip(&value.items).for_each(|(place, value)| self.accumulate(place, value));
             }
-            (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_), _) => {}
+            (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_), _) => {}
         }
     }
 }

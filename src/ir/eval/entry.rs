@@ -13,6 +13,7 @@ use super::code::{Code, Compiler, Scope, ShapeCode};
 use super::machine::{Machine, Run, V};
 use super::number::Number;
 use super::partial::Identities;
+use super::rolled::deep;
 use super::value::{Shape, Value};
 use super::{ErrorKind, Outcome, Record, Reverse, RuntimeError, Trace};
 use crate::ir::program::{Function, Program};
@@ -104,7 +105,8 @@ fn fits(value: &Value, ty: &Type) -> bool {
         (Value::Array(array), Type::Array(element, _)) => {
             shape_fits(&array.element, element) && array.items.iter().all(|item| fits(item, element))
         }
-        (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_), _) => false,
+        (Value::Rolled(rolled), Type::Rec(of)) => rolled.unrolled().is_none_or(|value| deep(|| fits(value, &of.defined()))),
+        (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_), _) => false,
     }
 }
 
@@ -115,7 +117,8 @@ fn shape_fits(shape: &Shape, ty: &Type) -> bool {
             shapes.len() == types.len() && shapes.iter().zip(types.iter()).all(|(shape, ty)| shape_fits(shape, ty))
         }
         (Shape::Array(element, _), Type::Array(ty, _)) => shape_fits(element, ty),
-        (Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) | Shape::Array(..), _) => false,
+        (Shape::Rolled, Type::Rec(_)) => true,
+        (Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) | Shape::Array(..) | Shape::Rolled, _) => false,
     }
 }
 
@@ -145,7 +148,7 @@ fn bind_lengths(ty: &Type, value: &Value, known: &mut IndexMap<Var, i64>) {
         (Type::Tuple(types), Value::Tuple(parts)) => {
             types.iter().zip(parts.iter()).for_each(|(ty, part)| bind_lengths(ty, part, known));
         }
-        (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => {}
+        (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _) => {}
     }
 }
 
@@ -161,7 +164,7 @@ fn bind_shape(ty: &Type, shape: &Shape, known: &mut IndexMap<Var, i64>) {
         (Type::Tuple(types), Shape::Tuple(parts)) => {
             types.iter().zip(parts.iter()).for_each(|(ty, part)| bind_shape(ty, part, known));
         }
-        (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_), _) => {}
+        (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _) => {}
     }
 }
 

@@ -7,10 +7,11 @@
 use std::rc::Rc;
 
 use super::code::{Build, Code, DEEPEST_DERIVATIVE, Fold, Instance, ShapeCode, UpdateCode, While};
-use super::duals::{pair, seed};
+use super::duals::{misfit, pair, seed};
 use super::number::{Arithmetic, Number};
 use super::partial;
 use super::reverse::wants_rows;
+use super::rolled::Rolled;
 use super::sizes::length_at;
 use super::value::{Shape, Value};
 use super::{ErrorKind, Reverse, RuntimeError, real};
@@ -128,7 +129,7 @@ impl<'c> Machine<'c> {
             Code::Tuple(parts) => Ok(Value::tuple(parts.iter().map(|part| self.run(part)).collect::<Run<_>>()?)),
             Code::Proj(tuple, index) => match self.run(tuple)? {
                 Value::Tuple(parts) => parts.get(*index).cloned().map_or_else(|| defect(Span::NONE), Ok),
-                Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Array(_) => defect(Span::NONE),
+                Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Array(_) | Value::Rolled(_) => defect(Span::NONE),
             },
             Code::Array(items, element, span) => self.array(items, element, *span),
             Code::Call(instance, args) => {
@@ -148,9 +149,8 @@ impl<'c> Machine<'c> {
             Code::Dual { tag, slot, parts, span } => {
                 self.is_awaited(*tag);
                 let (at, tangent) = (self.run(&parts.0)?, self.run(&parts.1)?);
-                if !at.has_shape(&tangent.shape()) {
-                    let message = format!("the tangent has shape {}, the point {}", tangent.shape(), at.shape());
-                    return fail(Status::Shape, *span, message);
+                if !at.is_shaped_as(&tangent) {
+                    return fail(Status::Shape, *span, misfit(("tangent", &tangent), ("point", &at)));
                 }
                 let at = self.bound(at);
                 let x = seed(*tag, &at, &tangent);
@@ -169,6 +169,11 @@ impl<'c> Machine<'c> {
                 Ok(Value::tuple(vec![value, self.lift(activity, derivative)]))
             }
             Code::Update(change, update) => self.update(*change, update),
+            Code::Roll(value) => Ok(Value::Rolled(Rolled::new(self.run(value)?))),
+            Code::Unroll(value, span) => match self.run(value)? {
+                Value::Rolled(rolled) => rolled.unrolled().cloned().map_or_else(|| defect(*span), Ok),
+                Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Array(_) | Value::Tuple(_) => defect(*span),
+            },
             Code::Lift(code, activity) => {
                 let value = self.run(code)?;
                 Ok(self.lift(activity, value))
@@ -336,6 +341,7 @@ impl<'c> Machine<'c> {
             ShapeCode::Double => Shape::Double,
             ShapeCode::Index(_) => Shape::Index,
             ShapeCode::Bool => Shape::Bool,
+            ShapeCode::Rolled => Shape::Rolled,
             ShapeCode::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| self.shape(part)).collect::<Run<Vec<_>>>()?.into()),
             ShapeCode::Array(element, length) => {
                 let length = usize::try_from(self.index(length)?).unwrap_or(0);
@@ -510,7 +516,7 @@ impl<'c> Machine<'c> {
             (Prim::ToIndex, Value::Double(x)) => real::to_index(x.value()).map(Value::Index),
             (_, Value::Double(x)) => self.arithmetic.unary(prim, x).map(Value::Double),
             (_, Value::Index(x)) => real::index(prim, *x, 0).map(Value::Index),
-            (_, Value::Bool(_) | Value::Tuple(_) | Value::Array(_)) => None,
+            (_, Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_)) => None,
         }
     }
 
@@ -548,6 +554,6 @@ fn written(item: &V, copied: bool) -> u64 {
     match item {
         Value::Array(array) if copied => array.items.iter().map(|item| written(item, true)).sum(),
         Value::Array(_) => 0,
-        Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) => 1,
+        Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Rolled(_) => 1,
     }
 }

@@ -4,7 +4,7 @@
 //! was done, or the run-time error by name and place. `dual` has a meaning of its own here, tagged dual
 //! numbers ([`number`]), which knows nothing of `ad/`: rules, differentiation and both targets are tested
 //! against it. A `vjp` has two: by columns of these, and by a [`tape`]. [`record`] keeps what a run does. [`code`] turns functions into trees with numbered slots, [`machine`] runs them, [`entry`]
-//! checks the arguments. Recursion follows the program's nesting, so deep programs need a large stack.
+//! checks the arguments. [`rolled`] are the values of recursive types. Recursion follows the program's nesting, so deep programs need a large stack.
 //!
 //!     eval(f (x: Double) = dual(y = x, dy = 1.0). y * y, [3.0])   →   (9.0, 6.0)
 
@@ -18,6 +18,7 @@ mod partial;
 pub mod real;
 mod record;
 mod reverse;
+mod rolled;
 mod sizes;
 mod tape;
 mod value;
@@ -28,6 +29,7 @@ mod dual_tests;
 mod tests;
 
 pub use record::{Entry, Operand, Point, Record};
+pub use rolled::{Rolled, deep};
 pub use value::{Array, Shape, Value};
 
 use super::distinct::distinct;

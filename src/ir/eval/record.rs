@@ -126,7 +126,8 @@ impl Record {
     }
 }
 
-/// The value with each Double replaced, which is given with its name: `v[0]`, `p.1`.
+/// The value with each Double replaced, which is given with its name: `v[0]`, `p.1`; those of a recursive type are `t[0]`, `t[1]`, … in
+/// their order.
 fn named(value: &V, path: &mut String, f: &mut dyn FnMut(&str, &Number) -> Number) -> V {
     let length = path.len();
     let mut part = |mark: String, item: &V| {
@@ -138,6 +139,14 @@ fn named(value: &V, path: &mut String, f: &mut dyn FnMut(&str, &Number) -> Numbe
     match value {
         Value::Double(number) => Value::Double(f(path, number)),
         Value::Index(_) | Value::Bool(_) => value.clone(),
+        // a name of each way would be as long as the value is deep
+        Value::Rolled(_) => {
+            let mut at = 0;
+            value.map(&mut |number| {
+                at += 1;
+                f(&format!("{path}[{}]", at - 1), number)
+            })
+        }
         Value::Tuple(parts) => Value::tuple(parts.iter().enumerate().map(|(k, item)| part(format!(".{k}"), item)).collect()),
         Value::Array(array) => {
             let items = array.items.iter().enumerate().map(|(k, item)| part(format!("[{k}]"), item)).collect();

@@ -8,7 +8,7 @@
 
 use super::activity::{Activity, tag_bit};
 use super::code::Code;
-use super::duals::{count_doubles, pair, primal, rows, seed, tangents, unit_of};
+use super::duals::{count_doubles, misfit, pair, primal, rows, seed, tangents, unit_of};
 use super::machine::{Machine, Run, V, fail};
 use super::number::Number;
 use super::value::Value;
@@ -101,10 +101,10 @@ fn filled(at: &V, doubles: Vec<Option<Number>>) -> V {
 
 /// A cotangent has the shape of the result.
 pub fn fits(result: &V, cotangent: &V, span: Span) -> Run<()> {
-    if result.has_shape(&cotangent.shape()) {
+    if result.is_shaped_as(cotangent) {
         return Ok(());
     }
-    fail(Status::Shape, span, format!("the cotangent has shape {}, the result {}", cotangent.shape(), result.shape()))
+    fail(Status::Shape, span, misfit(("cotangent", cotangent), ("result", result)))
 }
 
 pub fn too_long<T>(most: usize, span: Span) -> Run<T> {

@@ -30,7 +30,7 @@ fn way_down(ty: &Type, size: &Var) -> Option<Vec<Step>> {
         Type::Array(_, length) if length.as_var() == Some(size) => Some(Vec::new()),
         Type::Array(element, _) => below(Step::Element, way_down(element, size)),
         Type::Tuple(parts) => parts.iter().enumerate().find_map(|(k, part)| below(Step::Part(k), way_down(part, size))),
-        Type::Double | Type::Index(_) | Type::Bool => None,
+        Type::Double | Type::Index(_) | Type::Bool | Type::Rec(_) => None,
     }
 }
 

@@ -14,6 +14,7 @@ use super::number::{Arithmetic, Number};
 use super::partial::Identities;
 use super::real;
 use super::record::Record;
+use super::rolled::deep;
 use super::value::Value;
 use crate::ir::prim::Prim;
 
@@ -120,6 +121,11 @@ fn begin(tag: u32, result: &V, cotangent: &V, adjoints: &mut [Option<Number>], a
         (Value::Double(number), Value::Double(weight)) => {
             if let (_, Some(place)) = number.place(tag) {
                 add(adjoints, place, weight.clone(), arithmetic);
+            }
+        }
+        (Value::Rolled(_), Value::Rolled(_)) => {
+            for (result, cotangent) in result.items().iter().zip(cotangent.items()) {
+                deep(|| begin(tag, result, cotangent, adjoints, arithmetic));
             }
         }
         (result, cotangent) => {

@@ -9,6 +9,8 @@
 
 use std::rc::Rc;
 
+use super::rolled::{Rolled, deep};
+
 /// A value over doubles of kind `N`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<N = f64> {
@@ -17,6 +19,8 @@ pub enum Value<N = f64> {
     Bool(bool),
     Tuple(Rc<Vec<Value<N>>>),
     Array(Rc<Array<N>>),
+    /// Of a recursive type.
+    Rolled(Rolled<N>),
 }
 
 /// A regular array: all items have the shape `element`.
@@ -35,6 +39,8 @@ pub enum Shape {
     Tuple(Rc<[Shape]>),
     /// Element and length.
     Array(Rc<Shape>, usize),
+    /// Of a value of a recursive type, whatever is in it.
+    Rolled,
     /// Of the elements of an empty array that came without: agrees with every shape.
     Unknown,
 }
@@ -48,9 +54,29 @@ impl Shape {
     pub fn with_doubles(&self, by: &Shape) -> Shape {
         match self {
             Shape::Double => by.clone(),
-            Shape::Index | Shape::Bool | Shape::Unknown => self.clone(),
+            Shape::Index | Shape::Bool | Shape::Rolled | Shape::Unknown => self.clone(),
             Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
             Shape::Array(element, length) => Shape::array(element.with_doubles(by), *length),
+        }
+    }
+
+    /// The shape of the dual of such a value: see [`Type::dual`](crate::ir::Type::dual).
+    pub fn dual(&self) -> Shape {
+        match self {
+            Shape::Double | Shape::Rolled => Shape::Tuple([self.clone(), self.clone()].into()),
+            Shape::Index | Shape::Bool | Shape::Unknown => self.clone(),
+            Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(Shape::dual).collect()),
+            Shape::Array(element, length) => Shape::array(element.dual(), *length),
+        }
+    }
+
+    /// Whether a value of a recursive type is in such a value.
+    fn has_rolled(&self) -> bool {
+        match self {
+            Shape::Rolled => true,
+            Shape::Double | Shape::Index | Shape::Bool | Shape::Unknown => false,
+            Shape::Tuple(parts) => parts.iter().any(Shape::has_rolled),
+            Shape::Array(element, _) => element.has_rolled(),
         }
     }
 
@@ -58,7 +84,7 @@ impl Shape {
     pub fn dims(&self) -> Vec<usize> {
         match self {
             Shape::Array(element, length) => std::iter::once(*length).chain(element.dims()).collect(),
-            Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) | Shape::Unknown => Vec::new(),
+            Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) | Shape::Rolled | Shape::Unknown => Vec::new(),
         }
     }
 
@@ -67,9 +93,10 @@ impl Shape {
         match (self, other) {
             (Shape::Unknown, _) | (_, Shape::Unknown) => true,
             (Shape::Double, Shape::Double) | (Shape::Index, Shape::Index) | (Shape::Bool, Shape::Bool) => true,
+            (Shape::Rolled, Shape::Rolled) => true,
             (Shape::Tuple(a), Shape::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.agrees(b)),
             (Shape::Array(a, n), Shape::Array(b, m)) => n == m && (Rc::ptr_eq(a, b) || a.agrees(b)),
-            (Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) | Shape::Array(..), _) => false,
+            (Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) | Shape::Array(..) | Shape::Rolled, _) => false,
         }
     }
 }
@@ -80,6 +107,7 @@ impl std::fmt::Display for Shape {
             Shape::Double => write!(f, "Double"),
             Shape::Index => write!(f, "Index"),
             Shape::Bool => write!(f, "Bool"),
+            Shape::Rolled => write!(f, "a recursive type"),
             Shape::Unknown => write!(f, "?"),
             Shape::Array(element, length) => write!(f, "Array<{element}, {length}>"),
             Shape::Tuple(parts) => {
@@ -121,6 +149,7 @@ impl<N: Clone> Value<N> {
             Value::Bool(_) => Shape::Bool,
             Value::Tuple(parts) => Shape::Tuple(parts.iter().map(Value::shape).collect()),
             Value::Array(array) => Shape::array(array.element.clone(), array.items.len()),
+            Value::Rolled(_) => Shape::Rolled,
         }
     }
 
@@ -129,19 +158,40 @@ impl<N: Clone> Value<N> {
         match (self, shape) {
             (_, Shape::Unknown) => true,
             (Value::Double(_), Shape::Double) | (Value::Index(_), Shape::Index) | (Value::Bool(_), Shape::Bool) => true,
+            (Value::Rolled(_), Shape::Rolled) => true,
             (Value::Tuple(parts), Shape::Tuple(shapes)) => {
                 parts.len() == shapes.len() && parts.iter().zip(shapes.iter()).all(|(part, shape)| part.has_shape(shape))
             }
             (Value::Array(array), Shape::Array(element, length)) => array.items.len() == *length && array.element.agrees(element),
-            (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_), _) => false,
+            (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_), _) => false,
         }
     }
 
-    /// The items of an array or the parts of a tuple; none for a scalar.
+    /// Whether both have the same shape, what is rolled in them too: a value is there in one where it is in the other.
+    pub(super) fn is_shaped_as<M: Clone>(&self, other: &Value<M>) -> bool {
+        match (self, other) {
+            (Value::Rolled(a), Value::Rolled(b)) => match (a.unrolled(), b.unrolled()) {
+                (Some(a), Some(b)) => deep(|| a.is_shaped_as(b)),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            },
+            (Value::Tuple(a), Value::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.is_shaped_as(b)),
+            (Value::Array(a), Value::Array(b)) => {
+                let same = a.items.len() == b.items.len() && a.element.agrees(&b.element);
+                same && (!a.element.has_rolled() || a.items.iter().zip(&b.items).all(|(a, b)| a.is_shaped_as(b)))
+            }
+            (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_), other) => {
+                other.has_shape(&self.shape())
+            }
+        }
+    }
+
+    /// The items of an array, the parts of a tuple, what is rolled; none for a scalar.
     pub fn items(&self) -> &[Value<N>] {
         match self {
             Value::Array(array) => &array.items,
             Value::Tuple(parts) => parts,
+            Value::Rolled(rolled) => rolled.unrolled().map_or(&[], std::slice::from_ref),
             Value::Double(_) | Value::Index(_) | Value::Bool(_) => &[],
         }
     }
@@ -154,14 +204,24 @@ impl<N: Clone> Value<N> {
     pub fn as_index(&self) -> Option<i64> {
         match self {
             Value::Index(value) => Some(*value),
-            Value::Double(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) => None,
+            Value::Double(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_) => None,
         }
     }
 
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Value::Bool(value) => Some(*value),
-            Value::Double(_) | Value::Index(_) | Value::Tuple(_) | Value::Array(_) => None,
+            Value::Double(_) | Value::Index(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_) => None,
+        }
+    }
+
+    /// Calls `f` on every double inside, in order.
+    pub fn each_double(&self, f: &mut dyn FnMut(&N)) {
+        match self {
+            Value::Double(number) => f(number),
+            Value::Index(_) | Value::Bool(_) => {}
+            Value::Tuple(_) | Value::Array(_) => self.items().iter().for_each(|item| item.each_double(f)),
+            Value::Rolled(rolled) => rolled.unrolled().into_iter().for_each(|value| deep(|| value.each_double(f))),
         }
     }
 
@@ -173,6 +233,7 @@ impl<N: Clone> Value<N> {
             Value::Bool(value) => Value::Bool(*value),
             Value::Tuple(parts) => Value::tuple(parts.iter().map(|part| part.map(f)).collect()),
             Value::Array(array) => Value::from_items(array.element.clone(), array.items.iter().map(|item| item.map(f)).collect()),
+            Value::Rolled(rolled) => Value::Rolled(rolled.map(&mut |value| value.map(f))),
         }
     }
 }
@@ -195,16 +256,14 @@ impl Value {
     pub fn as_double(&self) -> Option<f64> {
         match self {
             Value::Double(value) => Some(*value),
-            Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) => None,
+            Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_) => None,
         }
     }
 
     /// Every double inside, in order.
     pub fn doubles(&self) -> Vec<f64> {
-        match self {
-            Value::Double(value) => vec![*value],
-            Value::Index(_) | Value::Bool(_) => Vec::new(),
-            Value::Tuple(_) | Value::Array(_) => self.items().iter().flat_map(Value::doubles).collect(),
-        }
+        let mut found = Vec::new();
+        self.each_double(&mut |number| found.push(*number));
+        found
     }
 }

@@ -102,7 +102,7 @@ impl Facts {
                 }
             }
             Type::Tuple(parts) => parts.iter().for_each(|part| self.lengths(part)),
-            Type::Double | Type::Bool | Type::Index(_) => {}
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {}
         }
     }
 
@@ -123,7 +123,7 @@ impl Facts {
                     shares.into_iter().for_each(|(monomial, range)| self.restrict(monomial, range));
                 }
             }
-            Type::Array(..) | Type::Double | Type::Bool | Type::Index(_) => {}
+            Type::Array(..) | Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {}
         }
     }
 
@@ -430,7 +430,7 @@ impl Facts {
                         self.atom_facts(bound, follow - 1, facts, seen);
                         continue;
                     }
-                    Type::Index(None) | Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => continue,
+                    Type::Index(None) | Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => continue,
                 },
                 Atom::Term(term) => self.operation_facts(&term.expr, &Size::atom(atom.clone())),
                 Atom::Unknown(_) => continue,
@@ -483,7 +483,7 @@ fn holds_wide_scalars(ty: &Type) -> bool {
         Type::Array(element, _) => holds_wide_scalars(element),
         Type::Double | Type::Index(_) => true,
         Type::Tuple(parts) => parts.iter().any(|part| matches!(part, Type::Double | Type::Index(_))),
-        Type::Bool => false,
+        Type::Bool | Type::Rec(_) => false,
     }
 }
 

@@ -158,7 +158,7 @@ impl Model {
                     })
                 }),
                 Type::Index(None) => self.equal(atom, facts).or_else(|| self.allowed(atom, near, facts)),
-                Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => Some(size),
+                Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => Some(size),
             },
             // of other operations nothing is known
             Atom::Term(term) => match term.expr.term() {

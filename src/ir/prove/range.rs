@@ -40,7 +40,7 @@ impl Facts {
                     (0, top)
                 }
                 Type::Index(Some(_)) => (0, ANY.1),
-                Type::Index(None) | Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) => ANY,
+                Type::Index(None) | Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => ANY,
             },
             Atom::Term(term) if follow > 0 => self.operation_range(&term.expr, follow - 1),
             Atom::Term(_) | Atom::Unknown(_) => ANY,

@@ -337,7 +337,7 @@ fn cannot_fail(expr: &Expr, facts: &Facts) -> bool {
         Term::Prim(_, args) => expr.ty() == &Type::Double && args.iter().all(|arg| arg.ty() == &Type::Double),
         Term::Let(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Dim(..) => true,
         Term::Build { .. } | Term::Array(_) | Term::Call(..) | Term::Check { .. } | Term::Dual { .. } => false,
-        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } => false,
+        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } | Term::Iso(..) => false,
     };
     parts && expr.term().children().all(|child| cannot_fail(child, facts))
 }

@@ -31,7 +31,7 @@ impl Facts {
             Term::Build { n, body, .. } => !body.ty().has_array() && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
             Term::Fold { n, acc, .. } => !acc.ty().has_array() && Size::try_of_expr(n).is_some_and(|n| self.non_negative(&n)),
             // it may not end
-            Term::While { .. } => false,
+            Term::While { .. } | Term::Iso(..) => false,
             Term::Array(items) => items.len() < 2 || !items.iter().any(|item| item.ty().has_array()),
             Term::Var(_)
             | Term::Double(_)

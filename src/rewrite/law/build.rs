@@ -51,7 +51,7 @@ impl<'a> Building<'a> {
             Pattern::Number(value) => match ty {
                 Type::Double => Expr::double(*value),
                 Type::Index(_) => Expr::index(*value as i64),
-                Type::Bool | Type::Array(..) | Type::Tuple(_) => return None,
+                Type::Bool | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => return None,
             },
             Pattern::Double(value) => Expr::double(*value),
             Pattern::Bool(value) => Expr::bool(*value),

@@ -166,6 +166,7 @@ fn elements(expr: &Expr, x: &Var, depth: usize, arrays: &[Var], used: &mut [bool
         | Term::Tuple(_)
         | Term::Array(_)
         | Term::Call(..)
+        | Term::Iso(..)
         | Term::Check { .. }
         | Term::Update(..)
         | Term::Vjp { .. }

@@ -136,7 +136,7 @@ fn if_let(expr: &Expr, _: &Facts) -> Option<Expr> {
     let mut local = match x.ty() {
         Type::Double => Locals { zeros: vec![x.clone()], others: Vec::new(), parts: None, known },
         Type::Tuple(_) => Locals { zeros: Vec::new(), others: vec![x.clone()], parts: Some((x.clone(), zero)), known },
-        Type::Index(_) | Type::Bool | Type::Array(..) => return None,
+        Type::Index(_) | Type::Bool | Type::Array(..) | Type::Rec(_) => return None,
     };
     let rest = at_zero(body, &mut local)?;
     let acted = Expr::let_(x.clone(), kept.clone(), body.clone());

@@ -52,7 +52,7 @@ fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
             let doubles = (0..parts.len()).filter(|k| parts[*k] == Type::Double);
             doubles.map(|k| Expr::proj(whole.clone(), k)).collect()
         }
-        Type::Bool | Type::Index(_) | Type::Array(..) => Vec::new(),
+        Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => Vec::new(),
     };
     let counted = numbers.into_iter().filter_map(|z| divisions(body, &z, x).map(|count| (count, z)));
     let (count, z) = counted.max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0)?;

@@ -91,6 +91,7 @@ pub fn component(expr: &Expr, k: usize) -> Option<Expr> {
         | Term::Dim(..)
         | Term::Array(_)
         | Term::Call(..)
+        | Term::Iso(..)
         | Term::Update(..)
         | Term::Vjp { .. }
         | Term::Dual { .. } => return None,

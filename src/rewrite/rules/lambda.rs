@@ -159,6 +159,7 @@ fn fuses(value: &Expr, uses: Use) -> bool {
         | Term::Tuple(_)
         | Term::Proj(..)
         | Term::Call(..)
+        | Term::Iso(..)
         | Term::Check { .. }
         | Term::Update(..)
         | Term::Vjp { .. }
@@ -300,6 +301,7 @@ pub fn strict_operands(expr: &Expr) -> impl Fn(usize) -> bool + use<> {
         | Term::Proj(..)
         | Term::Array(_)
         | Term::Update(..)
+        | Term::Iso(..)
         | Term::Call(..) => usize::MAX,
     };
     move |at| at < first

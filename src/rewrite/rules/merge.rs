@@ -63,7 +63,7 @@ fn holds_index(ty: &Type) -> bool {
     match ty {
         Type::Index(_) => true,
         Type::Tuple(parts) => parts.iter().any(|part| matches!(part, Type::Index(_))),
-        Type::Double | Type::Bool | Type::Array(..) => false,
+        Type::Double | Type::Bool | Type::Array(..) | Type::Rec(_) => false,
     }
 }
 
@@ -120,7 +120,7 @@ fn if_components(expr: &Expr, _: &Facts) -> Option<Expr> {
 fn leaves(ty: &Type) -> usize {
     match ty {
         Type::Tuple(parts) => parts.iter().map(leaves).sum(),
-        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) => 1,
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => 1,
     }
 }
 

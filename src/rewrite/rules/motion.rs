@@ -112,7 +112,7 @@ pub(super) fn zero(ty: &Type) -> Option<Expr> {
         Type::Index(_) => Expr::index(0),
         Type::Bool => Expr::bool(false),
         Type::Tuple(parts) => Expr::tuple(parts.iter().map(zero).collect::<Option<_>>()?),
-        Type::Array(..) => return None,
+        Type::Array(..) | Type::Rec(_) => return None,
     })
 }
 

@@ -143,6 +143,7 @@ fn as_tuples(expr: &Expr) -> Option<Expr> {
         | Term::Array(_)
         | Term::Proj(..)
         | Term::Call(..)
+        | Term::Iso(..)
         | Term::Update(..)
         | Term::Vjp { .. }
         | Term::Dual { .. } => None,
@@ -175,7 +176,7 @@ fn has_few(ty: &Type) -> bool {
     match ty {
         Type::Array(..) => numbers(ty).is_some_and(|count| count <= SEVERAL),
         Type::Tuple(parts) => parts.iter().any(has_few),
-        Type::Double | Type::Index(_) | Type::Bool => false,
+        Type::Double | Type::Index(_) | Type::Bool | Type::Rec(_) => false,
     }
 }
 
@@ -184,7 +185,7 @@ fn numbers(ty: &Type) -> Option<i64> {
     match ty {
         Type::Array(element, size) => numbers(element)?.checked_mul(i64::try_from(few(size)?).ok()?),
         Type::Double | Type::Index(_) | Type::Bool => Some(1),
-        Type::Tuple(_) => None,
+        Type::Tuple(_) | Type::Rec(_) => None,
     }
 }
 
@@ -261,7 +262,7 @@ fn as_arrays(ty: &Type, tuple: &Expr) -> Option<Expr> {
             let parts = parts.iter().enumerate().map(|(k, part)| as_arrays(part, &Expr::proj(tuple.clone(), k)));
             Some(Expr::tuple(parts.collect::<Option<_>>()?))
         }
-        Type::Double | Type::Index(_) | Type::Bool => None,
+        Type::Double | Type::Index(_) | Type::Bool | Type::Rec(_) => None,
     }
 }
 

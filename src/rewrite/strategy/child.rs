@@ -73,7 +73,7 @@ impl Child {
                 return 0..0;
             }
             Term::Proj(..) | Term::Array(_) | Term::Update(..) | Term::Check { .. } | Term::Dual { .. } => return 0..0,
-            Term::Vjp { .. } | Term::While { .. } => return 0..0,
+            Term::Vjp { .. } | Term::While { .. } | Term::Iso(..) => return 0..0,
         };
         match form {
             other if other != self.form => 0..0,

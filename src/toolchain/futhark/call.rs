@@ -180,7 +180,7 @@ fn failure(status: c_int, message: &str) -> Failure {
 /// The lengths of each array of scalars that stands for a value.
 fn dims(shape: &Shape, around: &mut Vec<i64>, found: &mut Vec<i64>) {
     match shape {
-        Shape::Double | Shape::Index | Shape::Bool => found.extend(around.iter()),
+        Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled => found.extend(around.iter()),
         Shape::Array(length, element) => {
             around.push(*length as i64);
             dims(element, around, found);

@@ -176,7 +176,9 @@ impl Writer {
             Term::Prim(prim, args) => {
                 let args = args.iter().map(|arg| match arg.ty() {
                     Type::Double => self.double(arg).map(|(primal, _)| primal),
-                    Type::Index(_) | Type::Bool | Type::Array(..) | Type::Tuple(_) => self.value(arg).map(|text| atom(&text)),
+                    Type::Index(_) | Type::Bool | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => {
+                        self.value(arg).map(|text| atom(&text))
+                    }
                 });
                 applied(*prim, &args.collect::<Result<Vec<_>, _>>()?)
             }
@@ -223,7 +225,7 @@ impl Writer {
                 format!("{} {array} {indices} {}", change.name(), atom(&self.value(value)?))
             }
             // the paper's language has no derivatives inside
-            Term::Dual { .. } | Term::Vjp { .. } => format!("({})", print::line(expr, &[])),
+            Term::Dual { .. } | Term::Vjp { .. } | Term::Iso(..) => format!("({})", print::line(expr, &[])),
         })
     }
 

@@ -199,7 +199,7 @@ fn harms(harm: Harm, before: &Program, rewritten: &Rewritten) -> bool {
 fn bits(value: &Value) -> u64 {
     match value {
         Value::Double(x) => x.to_bits(),
-        Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) => 0,
+        Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_) => 0,
     }
 }
 
@@ -233,6 +233,7 @@ impl Samples {
             Type::Double => Value::Double([0.0, -0.0, 1.0, 0.5, -0.75, 1.25][self.below(6)]),
             Type::Index(_) => Value::Index(if self.large { 2 + self.below(2) as i64 } else { self.below(6) as i64 - 1 }),
             Type::Bool => Value::Bool(self.below(2) == 0),
+            Type::Rec(_) => panic!("rules have no recursive types"),
             Type::Tuple(parts) => Value::Tuple(Rc::new(parts.iter().map(|part| self.value(part)).collect())),
             Type::Array(element, length) => {
                 let known = length.as_var().and_then(|var| self.sizes.iter().find(|(size, _)| size == var)).map(|(_, length)| *length);
