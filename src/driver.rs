@@ -13,6 +13,7 @@ mod expression;
 mod halves;
 mod provenance;
 mod rooms;
+mod sparse;
 
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};

@@ -75,6 +75,7 @@ pub mod real;
 pub mod recursion;
 pub mod rewrite;
 pub mod source;
+mod sparse;
 pub mod stack;
 pub mod syntax;
 pub mod toolchain;

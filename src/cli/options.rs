@@ -82,8 +82,8 @@ pub struct Source {
     /// Make only this declaration an entry (repeatable)
     #[arg(long, value_name = "NAME")]
     pub entry: Vec<String>,
-    /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, valueAndGradient, jacobian, hessian, or revf
-    /// and revr, the two halves of a vjp; `*` is for all parameters that are made of Doubles (repeatable)
+    /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, valueAndGradient, jacobian,
+    /// sparse_jacobian (rows, columns and values), hessian, or revf and revr, the two halves of a vjp; `*` is for all parameters that are made of Doubles (repeatable)
     #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER,…]", value_parser = Derive::parse)]
     pub derive: Vec<Derive>,
     /// How derivatives are computed: forward by columns, backwards in one sweep, or whichever costs less

@@ -39,7 +39,7 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
                 }
                 halves.backward
             }
-            Kind::Jvp | Kind::Vjp | Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::Hessian => {
+            Kind::Jvp | Kind::Vjp | Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::SparseJacobian | Kind::Hessian => {
                 let message = format!("internal error: `{name}` has no halves");
                 return Err(vec![Diagnostic::error("E0901", crate::source::Span::NONE, message).help("please report it with the program")]);
             }

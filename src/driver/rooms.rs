@@ -32,7 +32,8 @@ pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
     session.signatures = elaborated.signatures;
     session.of_data = elaborated.of_data;
     session.measures = elaborated.measures;
-    super::halves::split(session)
+    super::halves::split(session)?;
+    super::sparse::make(session)
 }
 
 pub fn recursion(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {

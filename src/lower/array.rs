@@ -140,6 +140,9 @@ impl Lowerer<'_> {
                     return Ok(());
                 }
                 let count = self.count(n, Some(&array.length()))?;
+                if self.is_flat_in_place(i, body, array) {
+                    return Ok(());
+                }
                 if self.in_arrays(n, i, body, array)? || self.in_components(expr, dest)? {
                     return Ok(());
                 }
@@ -330,9 +333,8 @@ impl Lowerer<'_> {
 
     /// As `bind`; the value is computed in the destination where the body stores the variable there unchanged.
     pub fn bind_in(&mut self, var: &Var, value: &Expr, body: &Expr, dest: &Dest) -> Result<()> {
-        match tail_place(body, var, dest) {
+        match tail_place(body, var, dest).cloned().or_else(|| self.flat_place(body, var, value, dest)) {
             Some(place) if value.ty().has_array() && !is_view(value) => {
-                let place = place.clone();
                 self.write(value, &place)?;
                 let view = self.view_of(&place);
                 self.env.insert(var.clone(), view);

@@ -18,6 +18,7 @@ mod expand;
 mod factors;
 #[cfg(test)]
 mod factors_tests;
+mod flatten;
 mod fold;
 mod function;
 mod moves;

@@ -44,6 +44,8 @@ pub enum Kind {
     Gradient,
     ValueAndGradient,
     Jacobian,
+    /// The rows, columns and values of a Jacobian's entries: those that the function's terms read.
+    SparseJacobian,
     Hessian,
     /// The way forward of a reverse derivative: the value and what is kept.
     Revf,
@@ -57,7 +59,7 @@ impl Derive {
         let parts: Vec<&str> = text.split(':').collect();
         let [name, function, parameters @ ..] = parts.as_slice() else { return Err("KIND:FUNCTION is missing its `:`".into()) };
         let kind = Kind::ALL.iter().find(|row| row.0 == *name).map(|row| row.1);
-        let kind = kind.ok_or("the kinds are jvp, vjp, gradient, valueAndGradient, jacobian, hessian, revf and revr")?;
+        let kind = kind.ok_or("the kinds are jvp, vjp, gradient, valueAndGradient, jacobian, sparse_jacobian, hessian, revf and revr")?;
         let parameters = match parameters {
             [] => Parameters::First,
             ["*"] => Parameters::All,
@@ -96,12 +98,13 @@ impl std::fmt::Display for Derive {
 }
 
 impl Kind {
-    pub const ALL: [(&'static str, Kind); 8] = [
+    pub const ALL: [(&'static str, Kind); 9] = [
         ("jvp", Kind::Jvp),
         ("vjp", Kind::Vjp),
         ("gradient", Kind::Gradient),
         ("valueAndGradient", Kind::ValueAndGradient),
         ("jacobian", Kind::Jacobian),
+        ("sparse_jacobian", Kind::SparseJacobian),
         ("hessian", Kind::Hessian),
         ("revf", Kind::Revf),
         ("revr", Kind::Revr),
@@ -282,14 +285,14 @@ impl<'a> Elaborator<'a> {
             Kind::Jvp => true,
             Kind::Vjp | Kind::Revf | Kind::Revr => takes_part(&function.result, function.result_labels()),
             Kind::Gradient | Kind::ValueAndGradient => scalar,
-            Kind::Jacobian => function.result.is_made_of_doubles() && point_type.is_made_of_doubles(),
+            Kind::Jacobian | Kind::SparseJacobian => function.result.is_made_of_doubles() && point_type.is_made_of_doubles(),
             Kind::Hessian => scalar && point_type.is_made_of_doubles(),
         };
         let names = chosen.iter().map(|at| format!("`{}`", function.params[*at].name())).collect::<Vec<_>>().join(", ");
         if !fits {
             let message = format!("`{}` has no {} with respect to {names}", derive.function, derive.kind.name());
-            let help = "gradient, valueAndGradient, hessian: Double result; jacobian, vjp, revf, revr: a result made of Doubles; jacobian, hessian: parameters \
-                        made of Doubles; jvp: anything differentiable; a value of a sum type has gradient, vjp and jvp";
+            let help = "gradient, valueAndGradient, hessian: Double result; jacobian, sparse_jacobian, vjp, revf, revr: a result made of Doubles; \
+                        jacobian, sparse_jacobian, hessian: parameters made of Doubles; jvp: anything differentiable; a value of a sum type has gradient, vjp and jvp";
             return self.fail(Diagnostic::error("E0501", span, message).help(help));
         }
         let mut params = function.params.clone();
@@ -303,7 +306,7 @@ impl<'a> Elaborator<'a> {
         match derive.kind {
             Kind::Jvp => chosen.iter().for_each(|at| add(format!("d_{}", function.params[*at].name()), function.params[*at].ty())),
             Kind::Vjp | Kind::Revf | Kind::Revr => add("d_out".into(), &function.result),
-            Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::Hessian => {}
+            Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::SparseJacobian | Kind::Hessian => {}
         }
         let name = derive.entry();
         if let Some(other) = self.modules.main_globals().find(|other| *self.modules.globals[*other].decl.name.text == *name) {
@@ -338,6 +341,8 @@ impl<'a> Elaborator<'a> {
                     let rows = this.jacobian(point, &mut body, span)?;
                     this.blocks(rows, &callee.result, chosen.len())
                 }
+                // `driver::sparse` makes it of the whole
+                Kind::SparseJacobian => this.jacobian(point, &mut body, span),
                 Kind::Hessian if types.len() == 1 => this.hessian(point, &mut body, span),
                 Kind::Hessian => {
                     let rows = this.hessian(point, &mut body, span)?;
@@ -420,6 +425,7 @@ fn derived_labels(function: &crate::ir::Function, chosen: &[usize], kind: Kind) 
         Kind::Gradient => together(point),
         Kind::ValueAndGradient => Labels::tuple(vec![Labels::None, together(point)]),
         Kind::Jacobian => together(point.iter().map(rows).collect()),
+        Kind::SparseJacobian => Labels::None,
         Kind::Hessian => {
             let block = |at: &usize| together(point.iter().map(|by| of(at).with_doubles(function.params[*at].ty(), by)).collect());
             together(chosen.iter().map(block).collect())
@@ -436,6 +442,7 @@ fn describe(kind: Kind) -> &'static str {
         Kind::Gradient => "gradient",
         Kind::ValueAndGradient => "value and gradient",
         Kind::Jacobian => "Jacobian (row = output)",
+        Kind::SparseJacobian => "rows, columns and values of the Jacobian (row = output)",
         Kind::Hessian => "Hessian",
         Kind::Revf => "way forward, with what the way back reads, for the derivative",
         Kind::Revr => "way back for the derivative",

@@ -100,6 +100,12 @@ impl Signature {
         self.write();
     }
 
+    /// The signature with another result.
+    pub fn set_result(&mut self, result: &Type) {
+        self.result = result.to_string();
+        self.write();
+    }
+
     /// Of the derivative that the way back is made of: what is kept takes the place of the function's parameters.
     pub fn make_backward(&mut self, name: &str, kept: &Type) {
         self.params.splice(..self.params.len().saturating_sub(1), [(name.to_string(), kept.to_string())]);
