@@ -31,7 +31,7 @@ const SCHEDULES: [&str; 2] = ["none", "default"];
 
 #[test]
 fn every_example_has_cases_for_every_entry() {
-    for example in cases::all().into_iter().chain(cases::evaluated()) {
+    for example in evaluated() {
         let session = engine::compile(&example.path, &example.text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
         for function in session.program.functions.values().filter(|function| function.is_entry) {
             let tried = example.cases.iter().any(|case| *case.entry == *function.name && matches!(case.wanted, Wanted::Value(_)));
@@ -41,9 +41,19 @@ fn every_example_has_cases_for_every_entry() {
     }
 }
 
+/// What the interpreter runs: all.
+fn evaluated() -> impl Iterator<Item = Example> {
+    compiled_examples().into_iter().chain(cases::evaluated())
+}
+
+/// What is emitted as C.
+fn compiled_examples() -> Vec<Example> {
+    cases::all().into_iter().chain(cases::with_a_stack()).collect()
+}
+
 #[test]
 fn the_interpreter_gives_the_expected_values() {
-    let examples: Vec<Example> = cases::all().into_iter().chain(cases::evaluated()).collect();
+    let examples: Vec<Example> = evaluated().collect();
     tools::each(&examples, |example| {
         let session = engine::compile(&example.path, &example.text, "none", "types")?;
         let wrong: Vec<String> = example.cases.iter().filter_map(|case| interpreted(&session, case).err()).collect();
@@ -95,7 +105,7 @@ fn compiled_code_agrees_with_the_interpreter() {
     if !sanitizers {
         eprintln!("skipped: {} has no sanitizers here", tools::c_compiler());
     }
-    tools::each(&cases::all(), |example| {
+    tools::each(&compiled_examples(), |example| {
         let known = engine::compile(&example.path, &example.text, "none", "types")?;
         for schedule in SCHEDULES {
             let session = engine::compile(&example.path, &example.text, schedule, "emit")?;
@@ -164,7 +174,7 @@ fn run_calls_an_entry_of_every_example() {
 
 #[test]
 fn emitted_c_is_silent_and_self_contained() {
-    tools::each(&cases::all(), |example| {
+    tools::each(&compiled_examples(), |example| {
         for schedule in SCHEDULES {
             let session = engine::compile(&example.path, &example.text, schedule, "emit")?;
             silent::files(session.emitted().map_err(|_| "no C")?)

@@ -45,6 +45,12 @@ pub fn evaluated() -> Vec<Example> {
     of_folder("examples/evaluated")
 }
 
+/// Those that Futhark has no stack for.
+#[allow(dead_code)]
+pub fn with_a_stack() -> Vec<Example> {
+    of_folder("examples/stack")
+}
+
 fn of_folder(name: &str) -> Vec<Example> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
