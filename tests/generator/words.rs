@@ -33,6 +33,7 @@ fn argument(ty: &Type, n: usize, length: &dyn Fn(&Size) -> usize, next: &mut f64
         Type::Double => format!("{:?}", next.sin() * 1.5),
         Type::Index(bound) => (next.abs() as usize % bound.as_ref().map_or(n, length).max(1)).to_string(),
         Type::Bool => (next.sin() > 0.0).to_string(),
+        Type::Rec(_) => panic!("no argument of a recursive type is made up"),
         Type::Array(element, size) => {
             let items: Vec<String> = (0..length(size)).map(|_| argument(element, n, length, next)).collect();
             format!("[{}]", items.join(", "))
