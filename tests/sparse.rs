@@ -2,12 +2,13 @@
 //!
 //! Held against `jacobian` as the interpreter means it, on `tests/jacobians/sparse.smooth` at five sizes and on generated programs
 //! (`SMOOTHC_CASES=n`, `SMOOTHC_SEED=n`): as written, after the schedule `default`, and, for some, as C and Futhark. How many numbers
-//! there are, and what they cost, is counted.
+//! there are, and what they cost, is counted; C for two of them is kept in `snapshots/sparse`.
 
 mod generator;
 #[allow(dead_code)]
 mod support {
     pub mod command;
+    pub mod snapshot;
     pub mod tools;
 }
 
@@ -26,7 +27,7 @@ use smoothc::stack::with_large_stack;
 use smoothc::toolchain::futhark::compiler;
 use smoothc::types::Derive;
 use support::command::with_input;
-use support::tools;
+use support::{snapshot, tools};
 
 const PROGRAM: &str = include_str!("jacobians/sparse.smooth");
 
@@ -174,7 +175,75 @@ fn generated_entries_put_together_are_the_jacobian() {
     });
     let (held, refused) = (held.into_inner(), refused.into_inner().expect("no panic"));
     asked::say(&format!("{count} programs, {} refused: {held} of {} calls held", refused.len(), total.into_inner()));
-    assert!(held > count && refused.len() * 50 <= count, "{held} held; {}", refused.join("\n"));
+    // a result whose length data gives has no places that formulas give
+    assert!(refused.iter().all(|said| said.contains("E0601")), "{}", refused.join("\n"));
+    assert!(held > count && refused.len() * 20 <= count, "{held} held; {}", refused.join("\n"));
+}
+
+#[test]
+fn numbers_and_cost_grow_as_rows_do() {
+    with_large_stack(|| {
+        for (name, each) in
+            [("stencil", 3), ("ends", 4), ("elementwise", 1), ("convolved", 3), ("chained", 2), ("links", 4), ("coordinates", 3)]
+        {
+            let program = compiled(PROGRAM, &[], &[format!("sparse_jacobian:{name}")], "rewrite", true).expect("a program");
+            let entry = format!("{name}_sparse_jacobian");
+            let of = |n: usize| {
+                let function = &program.functions[&*entry];
+                let outcome = run(&program, &entry, values(function, &arguments(function, n))).expect("a value");
+                let counts = outcome.trace.counts;
+                let total = counts.arithmetic + counts.comparisons + counts.reads + counts.writes;
+                (numbers(&outcome.value).len() as u64 / 3, total)
+            };
+            let [first, second, third] = [20, 40, 80].map(of);
+            assert_eq!(second.0 - first.0, 20 * each, "{name}");
+            assert_eq!(third.1 - second.1, 2 * (second.1 - first.1), "{name}: {first:?}, {second:?}, {third:?}");
+        }
+    });
+}
+
+#[test]
+fn what_has_no_places_is_refused() {
+    let said = |derive: &str, source: &str| {
+        let output = with_input(&["check", "-q", "--derive", derive, "-"], source.as_bytes());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let by_data = said("sparse_jacobian:f", "let f (x: Vector<n>) = build (index (abs x[0])) (fun i -> x[i])");
+    assert!(by_data.starts_with("error[E0601]"), "{by_data}");
+    let of_indices = said("sparse_jacobian:f", "let f (x: Vector<n>) = build n (fun i -> i)");
+    assert!(of_indices.starts_with("error[E0501]"), "{of_indices}");
+    let twice = said("sparse_jacobian:f", "let f (x: Vector<n>) = x\nlet f_sparse_jacobian (x: Double) = x");
+    assert!(twice.starts_with("error[E0201]"), "{twice}");
+}
+
+#[test]
+fn several_parameters_are_behind_each_other() {
+    let source = "let f (a: Vector<2>) (k: Index) (b: Vector<2>) (c: Double) = [a[0] * b[1], c * b[0], a[1]]";
+    for (derive, entry, wanted) in [
+        ("sparse_jacobian:f:*", "f_sparse_jacobian_all", "[[0, 0, 1, 1, 2], [0, 3, 4, 2, 1], [4.0, 1.0, 3.0, 5.0, 1.0]]"),
+        ("sparse_jacobian:f:c,a", "f_sparse_jacobian_c_a", "[[0, 1, 2], [1, 0, 2], [4.0, 3.0, 1.0]]"),
+        ("sparse_jacobian:f:b", "f_sparse_jacobian_b", "[[0, 1], [1, 0], [1.0, 5.0]]"),
+    ] {
+        let output = with_input(&["eval", "-q", "--derive", derive, "-", entry, "[1, 2]", "0", "[3, 4]", "5"], source.as_bytes());
+        assert_eq!(text(&output), wanted, "{derive}{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn emitted_c_is_what_one_would_write() {
+    let bundles = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bundle_adjustment.smooth");
+    let bundles = std::fs::read_to_string(bundles).expect("an example");
+    for (file, source, derive, entry) in [
+        ("stencil", PROGRAM, "sparse_jacobian:stencil", "stencil_sparse_jacobian"),
+        ("ends", PROGRAM, "sparse_jacobian:ends", "ends_sparse_jacobian"),
+        ("unequal", PROGRAM, "sparse_jacobian:unequal", "unequal_sparse_jacobian"),
+        ("bundle_adjustment", &bundles, "sparse_jacobian:residuals:cameras,points", "residuals_sparse_jacobian_cameras_points"),
+    ] {
+        let output = with_input(&["emit", "-q", "--derive", derive, "--entry", entry, "-o", "-", "-"], source.as_bytes());
+        let printed = text(&output);
+        let begin = printed.find("/* The rows").unwrap_or_else(|| panic!("{derive}: {printed}{}", String::from_utf8_lossy(&output.stderr)));
+        snapshot::holds("sparse", file, &printed[begin..]);
+    }
 }
 
 fn text(output: &std::process::Output) -> String {

@@ -3,8 +3,8 @@
 In: a file of "Bundle Adjustment in the Large" (https://grail.cs.washington.edu/projects/bal), and how often the residuals may be computed. Out:
 SciPy's report, and the cost, half the sum of the squared residuals.
 
-An observation depends on one camera and one point: `jacobians` gives its block of 2 x 12, and the indices of camera and point say where in the
-sparse matrix it stands. Nothing dense is made.
+An observation depends on one camera and one point. smoothc finds that in the program: `sparse_jacobian` gives rows, columns and values. Nothing
+dense is made.
 """
 
 from __future__ import annotations
@@ -57,13 +57,12 @@ class Fit:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.module = smoothc.load(PROGRAM)
+        self.module = smoothc.load(PROGRAM, derive="sparse_jacobian:residuals:cameras,points")
         self.start = np.concatenate([problem.cameras.ravel(), problem.points.ravel()])
-        first = 9 * len(problem.cameras)
-        block = np.hstack([9 * problem.camera[:, None] + np.arange(9), first + 3 * problem.point[:, None] + np.arange(3)])
-        # both rows of a block read the same twelve numbers
-        self._columns = np.repeat(block, 2, axis=0).ravel()
-        self._starts = 12 * np.arange(2 * len(problem.observed) + 1)
+        # the places are the same for all parameters; rows are in order, so that each begins where the ones before it end
+        rows, columns, _ = self.entries(self.start)
+        self._columns = columns.astype(np.int32)
+        self._starts = np.searchsorted(rows, np.arange(problem.observed.size + 1)).astype(np.int32)
 
     def arguments(self, x: Floats) -> tuple[Any, ...]:
         """The arguments of the entries at a vector of all parameters."""
@@ -75,9 +74,14 @@ class Fit:
         found: Floats = self.module.residuals(*self.arguments(x))
         return found.ravel()
 
+    def entries(self, x: Floats) -> tuple[Integers, Integers, Floats]:
+        """The rows, columns and values of the Jacobian."""
+        found: tuple[Integers, Integers, Floats] = self.module.residuals_sparse_jacobian_cameras_points(*self.arguments(x))
+        return found
+
     def jacobian(self, x: Floats) -> Any:
-        blocks: Floats = self.module.jacobians(*self.arguments(x))
-        return csr_matrix((blocks.ravel(), self._columns, self._starts), (len(self._starts) - 1, x.size))
+        *_, values = self.entries(x)
+        return csr_matrix((values, self._columns, self._starts), (len(self._starts) - 1, x.size))
 
 
 def main(path: Path, evaluations: int = 100) -> float:

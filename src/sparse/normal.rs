@@ -68,7 +68,8 @@ impl Pass<'_> {
     fn term(&mut self, expr: &Expr) -> Expr {
         let new = match expr.term() {
             Term::Var(var) => match self.views.get(var) {
-                Some(view) => freshen(view),
+                // a component of a tuple may have a view of its own
+                Some(view) => self.term(&freshen(view)),
                 None => return expr.clone(),
             },
             Term::Let(var, value, body) => {

@@ -16,11 +16,9 @@ use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike;
 
 use super::flat::doubles;
-use super::normal::{Active, element, is_by_elements, outside, within};
-use super::scope::{Binder, Scope, total};
-
-/// A term that grew beyond this is left as it is from there on.
-const LARGEST: usize = 20_000;
+use super::normal::{Active, outside, within};
+use super::open::Opening;
+use super::scope::{Scope, total};
 
 /// What is known where a block is.
 pub struct Surroundings<'a> {
@@ -117,7 +115,7 @@ fn part(ty: &Type, step: &Step) -> Option<Type> {
 pub fn block(expr: &Expr, wrap: &dyn Fn(Expr) -> Expr, around: &Surroundings) -> Option<Block> {
     let Surroundings { active, x, facts, varying } = *around;
     let scope = || Scope { active, varying, binders: Vec::new() };
-    let mut opening = Opening { scope: scope(), left: LARGEST };
+    let mut opening = Opening::new(scope());
     let body = wrap(opening.term(expr));
     let body = opening.term(&body);
     let mut reads = Reads { scope: scope(), x, facts: facts.clone(), slots: Vec::new(), point: None, conditions: Vec::new() };
@@ -168,97 +166,6 @@ fn merged(mut slots: Vec<Slot>, x: &Type) -> Vec<Slot> {
     slots
 }
 
-/// Takes elements of arrays that have names and depend on the point, where the index does not change inside the block.
-struct Opening<'a> {
-    scope: Scope<'a>,
-    left: usize,
-}
-
-impl Opening<'_> {
-    fn term(&mut self, expr: &Expr) -> Expr {
-        if !self.scope.active.reaches(expr) {
-            return expr.clone();
-        }
-        if let Term::Get(array, index) = expr.term() {
-            return self.element(array, index).at(expr.span());
-        }
-        let depth = self.scope.binders.len();
-        if let Term::Let(var, value, body) = expr.term() {
-            self.scope.binders.push(Binder::Let(var.clone(), value.clone()));
-            let body = self.term(body);
-            self.scope.binders.truncate(depth);
-            if self.scope.active.has(var) && !mentions(&body, var) {
-                return body;
-            }
-            return Expr::let_(var.clone(), self.term(value), body).at(expr.span());
-        }
-        let count = expr.term().children().len();
-        let mut at = 0;
-        map_children(expr, &mut |child| {
-            at += 1;
-            // the binders of a term are those of its last child
-            if at == count {
-                push(&mut self.scope, expr);
-            }
-            let child = self.term(child);
-            self.scope.binders.truncate(depth);
-            child
-        })
-    }
-
-    fn element(&mut self, array: &Expr, index: &Expr) -> Expr {
-        let index = self.term(index);
-        let fixed = self.scope.closed(&index).is_some_and(|closed| closed.loops.is_empty());
-        if let Term::Var(var) = array.term()
-            && let Some(value) = self.scope.active.values.get(var)
-            && fixed
-            && (is_by_elements(value) || matches!(value.term(), Term::Array(_)) && Size::of_expr(&index).as_constant().is_some())
-            && self.left > value.node_count()
-        {
-            self.left -= value.node_count();
-            let found = element(freshen(value), index);
-            return self.term(&found);
-        }
-        let array = self.term(array);
-        let is_read = matches!(array.term(), Term::Var(_) | Term::Get(..) | Term::Proj(..));
-        let is_free = !self.scope.active.reaches(&index);
-        if is_read || !is_by_elements(&array) || !is_free || self.left <= array.node_count() {
-            return Expr::get(array, index);
-        }
-        self.left -= array.node_count();
-        let found = element(array, index);
-        self.term(&found)
-    }
-}
-
-/// Notes what a term binds in its last child.
-fn push(scope: &mut Scope, expr: &Expr) {
-    match expr.term() {
-        Term::Let(var, value, _) => scope.binders.push(Binder::Let(var.clone(), value.clone())),
-        Term::Build { n, i, .. } => scope.binders.push(Binder::Loop(i.clone(), n.clone())),
-        Term::Fold { n, acc, i, .. } => {
-            scope.binders.push(Binder::Loop(i.clone(), n.clone()));
-            scope.binders.push(Binder::Other(acc.clone()));
-        }
-        Term::While { state: x, .. } | Term::Dual { x, .. } | Term::Vjp { x, .. } => scope.binders.push(Binder::Other(x.clone())),
-        Term::Var(_)
-        | Term::Double(_)
-        | Term::Index(_)
-        | Term::Bool(_)
-        | Term::Prim(..)
-        | Term::If(..)
-        | Term::Get(..)
-        | Term::Dim(..)
-        | Term::Tuple(_)
-        | Term::Proj(..)
-        | Term::Array(_)
-        | Term::Call(..)
-        | Term::Update(..)
-        | Term::Iso(..)
-        | Term::Check { .. } => {}
-    }
-}
-
 /// Finds the slots, and then puts them in the place of the reads.
 struct Reads<'a> {
     scope: Scope<'a>,
@@ -292,7 +199,7 @@ impl Reads<'_> {
             self.conditions.extend(condition(expr, at));
             at += 1;
             if at == count {
-                push(&mut self.scope, expr);
+                self.scope.enter(expr);
             }
             let child = self.term(child);
             self.scope.binders.truncate(binders);

@@ -38,6 +38,34 @@ pub struct Closed {
 }
 
 impl Scope<'_> {
+    /// Notes what a term binds in its last child.
+    pub fn enter(&mut self, expr: &Expr) {
+        match expr.term() {
+            Term::Let(var, value, _) => self.binders.push(Binder::Let(var.clone(), value.clone())),
+            Term::Build { n, i, .. } => self.binders.push(Binder::Loop(i.clone(), n.clone())),
+            Term::Fold { n, acc, i, .. } => {
+                self.binders.push(Binder::Loop(i.clone(), n.clone()));
+                self.binders.push(Binder::Other(acc.clone()));
+            }
+            Term::While { state: x, .. } | Term::Dual { x, .. } | Term::Vjp { x, .. } => self.binders.push(Binder::Other(x.clone())),
+            Term::Var(_)
+            | Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Prim(..)
+            | Term::If(..)
+            | Term::Get(..)
+            | Term::Dim(..)
+            | Term::Tuple(_)
+            | Term::Proj(..)
+            | Term::Array(_)
+            | Term::Call(..)
+            | Term::Update(..)
+            | Term::Iso(..)
+            | Term::Check { .. } => {}
+        }
+    }
+
     fn place(&self, var: &Var) -> Option<usize> {
         self.binders.iter().rposition(|binder| match binder {
             Binder::Let(own, _) | Binder::Loop(own, _) | Binder::Other(own) => own == var,
@@ -60,9 +88,7 @@ impl Scope<'_> {
                 _ if self.active.has(var) => closes = false,
                 None => {}
                 Some((at, Binder::Let(_, value))) => {
-                    if lets.insert(at) {
-                        left.push(value.clone());
-                    }
+                    left.extend(lets.insert(at).then(|| value.clone()));
                 }
                 Some((at, Binder::Loop(..))) => {
                     loops.insert(at);

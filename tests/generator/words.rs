@@ -39,8 +39,6 @@ fn argument(ty: &Type, n: usize, length: &dyn Fn(&Size) -> usize, next: &mut f64
             format!("[{}]", items.join(", "))
         }
         Type::Tuple(parts) => format!("[{}]", parts.iter().map(|part| argument(part, n, length, next)).collect::<Vec<_>>().join(", ")),
-        // a generated program has none
-        Type::Rec(_) => "null".into(),
     }
 }
 
