@@ -88,7 +88,8 @@ pub const PHRASES: &[Phrase] = &[
         Place::Line,
         "while",
         "there is no `while`",
-        "a step is repeated n times by `ifold (fun state i -> …) start n`; one that has come to its end gives its state back",
+        "a loop that a condition ends is a function that calls itself last: `let rec f (x: Double) : Double = if … then f (…) else x`; a \
+         step is repeated n times by `ifold (fun state i -> …) start n`",
     ),
     // Python
     row(Place::Anywhere, "lambda NAME :", "there is no `lambda`", "a function is `fun x -> …`"),
@@ -210,6 +211,7 @@ const FIELDS: &[(&str, &str)] = &[
 /// What functions and constants are called elsewhere, and what they are here.
 const NAMES: &[(&str, &str)] = &[
     ("ln", "the natural logarithm is `log x`"),
+    ("return", "the last expression of a block is its value: leave `return` out"),
     ("lg", "logarithms are `log x`, `log2 x` and `log10 x`"),
     ("fabs", "the absolute value is `abs x`"),
     ("norm", "the length of a vector is `vectorNorm v`"),

@@ -46,6 +46,16 @@ fn words_stand_apart_and_lines_below_what_they_belong_to() {
             "let f x = g (fun y ->  let z=y\n                       z+x) 1",
             "let f x = g (fun y -> let z = y\n                      z + x) 1\n",
         ),
+        // a type that ends where a value begins, and a comparison
+        ("type Data<n>={x:Vector<n>}", "type Data<n> = { x: Vector<n> }\n"),
+        (
+            "let f (v: Vector<n>) : Vector<n>=let w : Vector<n>=v in if v[0]>=1.0 then w else v",
+            "let f (v: Vector<n>) : Vector<n> = let w : Vector<n> = v in if v[0] >= 1.0 then w else v\n",
+        ),
+        (
+            "type Shape=|Circle of Double|  Empty\nlet rec f (s: Shape) (n: Index) : Double decreases n=match s with|Circle r->r*f s (n-1)|_->0.0",
+            "type Shape = | Circle of Double | Empty\nlet rec f (s: Shape) (n: Index) : Double decreases n = match s with | Circle r -> r * f s (n - 1) | _ -> 0.0\n",
+        ),
         ("", ""),
         ("// only this", "// only this\n"),
     ] {

@@ -19,7 +19,7 @@ use crate::diagnostic::Diagnostic;
 pub fn format(text: &str, file: u32) -> Result<String, Vec<Diagnostic>> {
     parse(text, file)?;
     let found = tokenize(text, file);
-    let lines = Line::all(text, &found.tokens);
+    let lines = Line::all(text, &heads_apart(&found.tokens));
     let mut out = String::with_capacity(text.len());
     for lines in lines.chunk_by(|_, next| !next.starts_declaration()) {
         let meaning = meaning(&Indent::AsItWas.write(lines));
@@ -35,12 +35,41 @@ pub fn format(text: &str, file: u32) -> Result<String, Vec<Diagnostic>> {
 /// What a text says, wherever it stands: its words and their layout, and the lines of documentation.
 fn meaning(text: &str) -> Option<(Vec<String>, Vec<String>)> {
     let Tokens { tokens, docs, errors } = tokenize(text, 0);
+    let tokens = heads_apart(&tokens);
     let layouts = pieces(&tokens).map(|piece| {
         let goal = if piece.first().is_some_and(|token| matches!(token.text, "let" | "and")) { Goal::Declaration } else { Goal::Words };
         Layout::new(piece, 0, goal).map(|layout| layout.text)
     });
     let layouts = layouts.collect::<Result<_, _>>().ok()?;
     errors.is_empty().then(|| (layouts, docs.into_iter().map(|(_, line)| line.to_string()).collect()))
+}
+
+/// The tokens, with each `>=` that ends a type and begins what is declared as two: `let v : Vector<n>= e`.
+fn heads_apart<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
+    let mut apart = Vec::with_capacity(tokens.len());
+    // the brackets around each head that goes on
+    let (mut depth, mut heads) = (0usize, Vec::new());
+    for token in tokens {
+        match token.text {
+            "(" | "[" | ".[" | "[|" | "{" => depth += 1,
+            ")" | "]" | "|]" | "}" => {
+                depth = depth.saturating_sub(1);
+                heads.retain(|head| *head <= depth);
+            }
+            "let" | "and" | "type" => heads.push(depth),
+            "=" | ">=" if heads.last() == Some(&depth) => {
+                heads.pop();
+                if let (">=", (end, start)) = (token.text, token.text.split_at(1)) {
+                    apart.push(Token { text: end, ..*token });
+                    apart.push(Token { text: start, start: token.start + 1, column: token.column + 1, first: false, ..*token });
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        apart.push(*token);
+    }
+    apart
 }
 
 /// What stands on a line.
@@ -272,6 +301,7 @@ fn gap(a: &Token, prefix: bool, b: &Token, sign: bool, blanks: usize) -> usize {
         ("[|", "|]") => kept,
         ("{" | "[|", _) | (_, "|]") | (_, "}") | ("," | ";", _) => 1,
         (".." | ".", _) | (_, ".." | ".") => kept,
+        (">", "=") => 1,
         ("<" | ">", _) | (_, "<" | ">") => kept,
         ("|", _) | (_, "|") => 1,
         (":", _) => 1,

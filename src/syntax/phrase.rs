@@ -45,7 +45,12 @@ pub fn explain(declaration: &str, span: Span, errors: &[Span]) -> Option<(Diagno
         // a `let` that is read as one of a function breaks what comes after it
         (about || phrase.words.starts_with("let ")).then_some((phrase, place))
     });
-    found.map(|(phrase, place)| (diagnostic(phrase, place), phrase.words.starts_with("let ") || phrase.words == "where"))
+    found.map(|(phrase, place)| (diagnostic(phrase, place), names_follow(phrase)))
+}
+
+/// Whether names that are unknown after a phrase come of it: what it declares, and the words that belong to it.
+fn names_follow(phrase: &Phrase) -> bool {
+    matches!(phrase.words.split(' ').next(), Some("let" | "where" | "for" | "while"))
 }
 
 fn diagnostic(phrase: &Phrase, span: Span) -> Diagnostic {

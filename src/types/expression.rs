@@ -261,9 +261,14 @@ impl Infer<'_> {
                 .help("move the declaration up"),
             None => {
                 let stem = name.trim_end_matches('\'');
-                let help = match stem != name && self.is_known(&stem.into(), scope) {
-                    true => format!("the transpose is `matrixTranspose {stem}`; a quote is a part of a name"),
-                    false => suggest::help(name, self.candidates(), arguments, &self.holes),
+                let help = if stem != name && self.is_known(&stem.into(), scope) {
+                    format!("the transpose is `matrixTranspose {stem}`; a quote is a part of a name")
+                } else if self.record_in(name, span, self.file).is_some() {
+                    format!(
+                        "`{name}` is a type: a record is written by its fields alone, `{{ a = …; b = … }}`, a value of a sum by its case"
+                    )
+                } else {
+                    suggest::help(name, self.candidates(), arguments, &self.holes)
                 };
                 Diagnostic::error("E0202", span, format!("unknown name `{name}`")).help(help)
             }

@@ -216,7 +216,7 @@ fn typed(
     // a declaration that did not parse is no unknown name
     let unparsed = diagnostics.iter().any(|diagnostic| diagnostic.code.starts_with("E01") || diagnostic.code.starts_with("E000"));
     let texts: Vec<&str> = sources.files.iter().map(|file| &*file.text).collect();
-    let follows = |diagnostic: &&Diagnostic| unparsed && diagnostic.code == "E0202" && is_written(&texts, &diagnostic.message);
+    let follows = |diagnostic: &&Diagnostic| unparsed && is_written(&texts, diagnostic);
     diagnostics.extend(infer.diagnostics.iter().filter(|diagnostic| !follows(diagnostic)).cloned());
     diagnostics.extend(std::mem::take(&mut elaborator.diagnostics));
     explain_phrases(modules, &texts, &mut diagnostics);
@@ -285,12 +285,17 @@ fn explain_phrases(modules: &modules::Modules, texts: &[&str], diagnostics: &mut
     diagnostics.extend(explained.into_iter().map(|(_, (said, _))| said));
 }
 
-/// Whether some file has a `let` of the name that the message quotes.
-fn is_written(texts: &[&str], message: &str) -> bool {
-    let name = message.split('`').nth(1).unwrap_or_default();
+/// Whether some file has a `let` or a `type`, as the message needs it, of the name that it quotes.
+fn is_written(texts: &[&str], diagnostic: &Diagnostic) -> bool {
+    let name = diagnostic.message.split('`').nth(1).unwrap_or_default();
+    let begins: &[&str] = match diagnostic.code {
+        "E0202" => &["let rec ", "let ", "and "],
+        "E0113" => &["type "],
+        _ => return false,
+    };
     texts.iter().any(|text| {
         text.lines().any(|line| {
-            let declared = line.strip_prefix("let rec ").or(line.strip_prefix("let ")).or(line.strip_prefix("and "));
+            let declared = begins.iter().find_map(|begin| line.strip_prefix(begin));
             declared.is_some_and(|rest| rest.trim_start().starts_with(name))
         })
     })
