@@ -227,6 +227,28 @@ const RULES: &[(&str, &str, &str)] = &[
     // 8f
     ("build-unroll", "build 3 (fun i -> v[i] * 2.0)", "[v[0] * 2.0, v[1] * 2.0, v[2] * 2.0]"),
     ("build-unroll", "build n (fun i -> v[i] * 2.0)", ""),
+    (
+        "build-blocks",
+        "build (2 * length v) (fun i -> exp (v[i / 2] * x) * w[i] * double (i % 2))",
+        "let blocks = build (length v) (fun q -> [exp (v[q] * x) * w[2 * q] * double 0, exp (v[q] * x) * w[2 * q + 1] * double 1]) in build (2 * length v) (fun i -> blocks[i / 2][i % 2])",
+    ),
+    // nothing to share, no multiple of 2, a length that may wrap
+    ("build-blocks", "build (2 * length v) (fun i -> v[i / 2] * w[i])", ""),
+    ("build-blocks", "build (2 * length v + 1) (fun i -> exp (v[i / 2] * x) * w[i])", ""),
+    ("build-blocks", "build (2 * k) (fun i -> exp (v[i / 2] * x) * w[i])", ""),
+    (
+        "fold-blocks",
+        "ifold (fun s i -> s * double (i % 2) + exp (v[i / 2] * x)) z (2 * length v)",
+        "ifold (fun s q -> let s_1 = s * double 0 + exp (v[q] * x) in s_1 * double 1 + exp (v[q] * x)) z (length v)",
+    ),
+    (
+        "build.body fold-start",
+        "build 9 (fun k -> ifold (fun s i -> (fst s * y, snd s * y + (if i = k then fst s else 0.0))) (x, 0.0) 9)",
+        "build 9 (fun k -> let s_2 = ifold (fun s i -> let s_1 = (fst (s, 0.0) * y, snd (s, 0.0) * y + (if i = k then fst (s, 0.0) else 0.0)) in fst s_1) x k in ifold (fun s_3 i_1 -> (fst s_3 * y, snd s_3 * y + (if i_1 + (k + 1) = k then fst s_3 else 0.0))) (fst (s_2, 0.0) * y, snd (s_2, 0.0) * y + (if k = k then fst (s_2, 0.0) else 0.0)) (9 - (k + 1)))",
+    ),
+    // it begins at several steps, or the number of steps is no literal
+    ("fold-start", "ifold (fun s i -> (fst s * y, snd s * y + (if i < 4 then fst s else 0.0))) (x, 0.0) 9", ""),
+    ("fold-start", "ifold (fun s i -> (fst s * y, snd s * y + (if i = 0 then fst s else 0.0))) (x, 0.0) (length v)", ""),
     ("fold-zero", "ifold (fun s i -> s + v[i]) z 0", "z"),
     ("fold-unroll", "ifold (fun s i -> s * x) z 2", "let s_1 = ifold (fun s i -> s * x) z 1 in s_1 * x"),
     ("fold-unroll", "ifold (fun s i -> s * x) z 200", ""),

@@ -157,6 +157,14 @@ pub fn one_camera(size: &[usize]) -> Inputs {
     Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: vec![22 * n], read: 8 * (11 + n * 3) }
 }
 
+/// A chain of seven joints and the angles of n poses.
+pub fn poses(size: &[usize]) -> Inputs {
+    let n = size[0];
+    let mut random = Random(23);
+    let arrays = vec![Array::Doubles(random.doubles(21, -1.5, 1.5)), Array::Doubles(random.doubles(7 * n, -3.0, 3.0))];
+    Inputs { sizes: vec![n as i64], scalars: vec![], arrays, output: vec![3 * n, 21 * n], read: 8 * (21 + 7 * n) }
+}
+
 /// Cameras, points, and observations of a random point by a random camera, as many as in a problem of ADBench. The cameras and
 /// points are counted once.
 pub fn observations(size: &[usize]) -> Inputs {

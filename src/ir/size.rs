@@ -175,6 +175,14 @@ impl Size {
         Size { terms: self.terms.iter().map(scaled).filter(|(_, coefficient)| *coefficient != 0).collect() }
     }
 
+    /// The size that is this one when taken so many times, where all coefficients are multiples.
+    pub fn divided(&self, factor: i64) -> Option<Size> {
+        let quotient = |(monomial, coefficient): &(Monomial, i64)| {
+            (coefficient.checked_rem(factor)? == 0).then_some((monomial.clone(), coefficient.checked_div(factor)?))
+        };
+        Some(Size { terms: self.terms.iter().map(quotient).collect::<Option<_>>()? })
+    }
+
     pub fn mul(&self, other: &Size) -> Size {
         if self.degree() + other.degree() > DEGREE {
             return Size::unknown();

@@ -10,6 +10,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
 
+use super::blocks::blocks_of;
 use super::columns::ColumnFold;
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
@@ -50,7 +51,11 @@ impl Lowerer<'_> {
                 let name = if name == "t" { names_of(state) } else { name.to_string() };
                 self.steps(expr, None, &name)
             }
-            Term::Build { .. } | Term::Array(_) | Term::Call(..) => self.stored(expr, name),
+            Term::Build { .. } => match self.joined_blocks(expr, name)? {
+                Some(array) => Ok(View::Array(array)),
+                None => self.stored(expr, name),
+            },
+            Term::Array(_) | Term::Call(..) => self.stored(expr, name),
             Term::Get(source, index) => {
                 let array = match self.value(source, name)? {
                     View::Array(array) => array,
@@ -138,6 +143,9 @@ impl Lowerer<'_> {
                 }
                 if self.scatter(expr, dest)? {
                     return Ok(());
+                }
+                if let Some(joined) = self.joined_blocks(expr, "t")? {
+                    return self.copy(&View::Array(joined), dest, expr.span());
                 }
                 let count = self.count(n, Some(&array.length()))?;
                 if self.is_flat_in_place(i, body, array) {
@@ -333,7 +341,7 @@ impl Lowerer<'_> {
 
     /// As `bind`; the value is computed in the destination where the body stores the variable there unchanged.
     pub fn bind_in(&mut self, var: &Var, value: &Expr, body: &Expr, dest: &Dest) -> Result<()> {
-        match tail_place(body, var, dest).cloned().or_else(|| self.flat_place(body, var, value, dest)) {
+        match self.tail_place(body, var, dest).or_else(|| self.flat_place(body, var, value, dest)) {
             Some(place) if value.ty().has_array() && !is_view(value) => {
                 self.write(value, &place)?;
                 let view = self.view_of(&place);
@@ -359,6 +367,24 @@ impl Lowerer<'_> {
                 Ok(())
             }
             _ => self.bind(var, value),
+        }
+    }
+
+    /// The part of the destination in which the term stores `var` unchanged, or lays out its blocks.
+    fn tail_place(&self, expr: &Expr, var: &Var, dest: &Dest) -> Option<Dest> {
+        let is_var = |expr: &Expr| matches!(expr.term(), Term::Var(other) if other == var);
+        match (expr.term(), dest) {
+            (Term::Var(_), _) => is_var(expr).then(|| dest.clone()),
+            (Term::Build { .. }, _) if blocks_of(expr).is_some_and(is_var) => self.place_of_blocks(var, dest),
+            (Term::Let(x, value, body), _) => self.tail_place(body, var, dest).or_else(|| {
+                let place = if blocks_of(value).is_some_and(is_var) { self.tail_place(body, x, dest)? } else { return None };
+                self.place_of_blocks(var, &place)
+            }),
+            (Term::Check { body, .. }, _) => self.tail_place(body, var, dest),
+            (Term::Tuple(parts), Dest::Tuple(places)) => {
+                parts.iter().zip(places).find_map(|(part, place)| self.tail_place(part, var, place))
+            }
+            _ => None,
         }
     }
 
@@ -463,12 +489,12 @@ pub fn is_view(expr: &Expr) -> bool {
         Term::Var(_) => true,
         Term::Proj(part, _) | Term::Get(part, _) => is_view(part),
         Term::Let(_, _, body) | Term::Check { body, .. } => is_view(body),
+        Term::Build { .. } => blocks_of(expr).is_some_and(is_view),
         Term::Double(_)
         | Term::Index(_)
         | Term::Bool(_)
         | Term::Prim(..)
         | Term::If(..)
-        | Term::Build { .. }
         | Term::Fold { .. }
         | Term::While { .. }
         | Term::Dim(..)
@@ -479,16 +505,6 @@ pub fn is_view(expr: &Expr) -> bool {
         | Term::Update(..)
         | Term::Vjp { .. }
         | Term::Dual { .. } => false,
-    }
-}
-
-/// The part of the destination in which the term stores `var` unchanged.
-fn tail_place<'d>(expr: &Expr, var: &Var, dest: &'d Dest) -> Option<&'d Dest> {
-    match (expr.term(), dest) {
-        (Term::Var(other), _) if other == var => Some(dest),
-        (Term::Let(_, _, body) | Term::Check { body, .. }, _) => tail_place(body, var, dest),
-        (Term::Tuple(parts), Dest::Tuple(places)) => parts.iter().zip(places).find_map(|(part, place)| tail_place(part, var, place)),
-        _ => None,
     }
 }
 

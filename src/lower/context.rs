@@ -44,7 +44,9 @@ pub struct Lowerer<'a> {
     pub parallel: bool,
     /// Arrays that loops over rows must find stored.
     pub stored: HashSet<Var>,
-    /// Where arrays are used for the last time in the function.
+    /// Whether the function updates arrays,
+    pub has_updates: bool,
+    /// and where arrays are then used for the last time.
     pub last_uses: LastUses,
     /// The arrays that a pointer chosen at run time may point into.
     pub origins: HashMap<Id, Vec<Id>>,
@@ -67,6 +69,7 @@ impl<'a> Lowerer<'a> {
             unchecked: false,
             parallel: false,
             stored: HashSet::new(),
+            has_updates: false,
             last_uses: LastUses::default(),
             origins: HashMap::new(),
         }

@@ -55,6 +55,7 @@ pub fn lower_function(
         }
     }
     let function_body = if function.body.has_updates() { distinct(&function.body) } else { function.body.clone() };
+    lowerer.has_updates = function_body.has_updates();
     lowerer.last_uses = LastUses::of(&function_body);
     lowerer.write(&function_body, &dest)?;
     let body = lowerer.blocks.pop().unwrap_or_default();

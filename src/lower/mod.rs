@@ -10,6 +10,7 @@
 //! (E0601 otherwise).
 
 mod array;
+mod blocks;
 mod call;
 mod columns;
 mod context;

@@ -70,6 +70,19 @@ pub fn leaves(ty: &Type) -> Vec<(Elem, Vec<Size>)> {
     out
 }
 
+impl Leaf {
+    /// The block with other lengths in the place of so many, those of the next indices.
+    fn with_dims(&self, count: usize, dims: Vec<Size>) -> Option<Leaf> {
+        let (from, to) = (self.taken.len(), self.taken.len() + count);
+        let mut leaf = self.clone();
+        if to > leaf.dims.len() {
+            return None;
+        }
+        leaf.dims.splice(from..to, dims);
+        Some(leaf)
+    }
+}
+
 impl ArrayView {
     /// The element at an index, as leaves: the caller turns scalar leaves into loads or places.
     pub fn element(&self, index: &Value) -> Option<(Type, Vec<Leaf>)> {
@@ -92,6 +105,26 @@ impl ArrayView {
             ArrayView { ty: Type::array(part.clone(), size.clone()), leaves }
         };
         parts.iter().map(view).collect()
+    }
+
+    /// The array's arrays of `k` elements each, as one array of their elements: the same memory.
+    pub fn joined(&self) -> Option<ArrayView> {
+        let Type::Array(block, count) = &self.ty else { return None };
+        let Type::Array(element, k) = &**block else { return None };
+        let length = count.mul(k);
+        let leaves = self.leaves.iter().map(|leaf| leaf.with_dims(2, vec![length.clone()])).collect::<Option<_>>()?;
+        Some(ArrayView { ty: Type::array(element.as_ref().clone(), length), leaves })
+    }
+
+    /// The array as `count` arrays of `k` elements each: the opposite of `joined`.
+    pub fn in_blocks(&self, count: &Size, k: &Size) -> Option<ArrayView> {
+        let Type::Array(element, length) = &self.ty else { return None };
+        if *length != count.mul(k) {
+            return None;
+        }
+        let leaves = self.leaves.iter().map(|leaf| leaf.with_dims(1, vec![count.clone(), k.clone()]));
+        let ty = Type::array(Type::array(element.as_ref().clone(), k.clone()), count.clone());
+        Some(ArrayView { ty, leaves: leaves.collect::<Option<_>>()? })
     }
 
     pub fn length(&self) -> Size {

@@ -139,6 +139,16 @@ impl Work {
         work
     }
 
+    /// Both together.
+    pub fn and(self, other: Work) -> Work {
+        Work {
+            loops: self.loops + other.loops,
+            operations: self.operations + other.operations,
+            functions: self.functions + other.functions,
+            reads: self.reads + other.reads,
+        }
+    }
+
     fn add(&mut self, expr: &Expr) {
         self.add_head(expr);
         expr.term().each_child(&mut |child| self.add(child));

@@ -27,7 +27,7 @@ const FEW: usize = 9;
 
 /// The support of a value: where it may be other than 0.
 #[derive(Clone)]
-enum Places {
+pub enum Places {
     Few(Vec<Expr>),
     Tuple(Vec<Places>),
     Unknown,
@@ -53,6 +53,13 @@ impl<'a> Vanishing<'a> {
         let places = self.places(value);
         self.inside.insert(x.clone());
         self.known.insert(x.clone(), places);
+    }
+
+    /// The places of a step's components, where those of the accumulator are these.
+    pub fn step(mut self, acc: &Var, state: Places, body: &Expr) -> Places {
+        self.inside.insert(acc.clone());
+        self.known.insert(acc.clone(), state);
+        self.places(body)
     }
 
     /// The indices outside of which a number is 0.

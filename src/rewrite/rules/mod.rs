@@ -6,7 +6,8 @@
 //! (common subexpressions), `reuse` (of array elements), `merge` (conditionals). Fusion: `gather` (sums), `consume` (an array with its
 //! sums). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (conditional terms), `few` (sparse terms),
 //! `last` (the last
-//! step that meets a condition), `range` (index set splitting). Updates: `collect`, `shift`. Quotients: `divide`.
+//! step that meets a condition), `range` (index set splitting). Loops in
+//! blocks: `blocks`; those of which a part begins late: `start`. Updates: `collect`, `shift`. Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, source, part, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
@@ -19,6 +20,7 @@ pub mod absorb;
 pub mod algebra;
 pub mod anf;
 pub mod arrays;
+pub mod blocks;
 pub mod branch;
 pub mod collect;
 pub mod conditional;
@@ -40,6 +42,7 @@ pub mod ring;
 pub mod share;
 pub mod shift;
 pub mod solve;
+pub mod start;
 pub mod tuple;
 pub mod unroll;
 pub mod window;
@@ -51,7 +54,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 28] = [
+    let parts: [&LazyLock<Vec<Rule>>; 30] = [
         &lambda::RULES,
         &anf::RULES,
         &ring::RULES,
@@ -73,6 +76,8 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &window::RULES,
         &absorb::RULES,
         &reuse::RULES,
+        &blocks::RULES,
+        &start::RULES,
         &share::RULES,
         &shift::RULES,
         &gather::RULES,

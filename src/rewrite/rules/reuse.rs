@@ -3,13 +3,13 @@
 //!     let r = build m (fun i -> sum of X[i][j] * w[j] - y[i]) in
 //!     (sum over k of (sum of X[k][j] * w[j] - y[k]) ** 2, …)      →   let r = … in (sum over k of r[k] ** 2, …)
 //!
-//! So a value and its derivative share work. The array exists anyway; only loads are added. Limits: elements with a loop, at
+//! So a value and its derivative share work. The array exists anyway; only loads are added. Limits: elements with a loop or a function, at
 //! the variable of a loop that runs over the array's length.
 
 use crate::ir::free::mentions;
-use crate::ir::subst::map_children;
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Size, Term, Type, Var};
-use crate::rewrite::alike::instance;
+use crate::rewrite::alike::{instance, same_head};
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 
@@ -17,7 +17,7 @@ use super::rules;
 
 rules! {
     "array-reuse" Lambda Motion @ Let: "let x = build n (fun i -> e) in f e[j/i] -> let x = build n (fun i -> e) in f x[j]; let y = f e[j/i] in let x = build n (fun i -> e) in g -> let x = build n (fun i -> e) in let y = f x[j] in g"
-        if ["e has a loop", "0 <= j && j < n"] => array_reuse;
+        if ["e has a loop or a function", "0 <= j && j < n"] => array_reuse;
 }
 
 fn array_reuse(expr: &Expr, facts: &Facts) -> Option<Expr> {
@@ -55,6 +55,8 @@ struct Reuse<'a> {
     element: &'a Expr,
     n: Size,
     facts: &'a Facts,
+    /// Whether an element is a function of what is read, whose name may stand for it: `let a = v[i] in sin a`.
+    of_reads: bool,
 }
 
 impl<'a> Reuse<'a> {
@@ -64,26 +66,44 @@ impl<'a> Reuse<'a> {
         if matches!(element.ty(), Type::Array(..)) || !mentions(element, i) {
             return None;
         }
-        if !facts.grants("e has a loop", Work::of(element).loops > 0) {
+        let work = Work::of(element);
+        if !facts.grants("e has a loop or a function", work.loops > 0 || work.functions > 0) {
             return None;
         }
-        Some(Reuse { x, i, element, n: Size::try_of_expr(n)?, facts })
+        Some(Reuse { x, i, element, n: Size::try_of_expr(n)?, facts, of_reads: work.loops == 0 })
     }
 
     /// The term with elements read; none where it computes none.
     fn within(&self, expr: &Expr) -> Option<Expr> {
-        let new = self.everywhere(expr);
+        let new = self.everywhere(expr, &mut Vec::new());
         (!new.is_same(expr)).then_some(new)
     }
 
-    fn everywhere(&self, expr: &Expr) -> Expr {
-        if expr.node_count() < self.element.node_count() {
+    /// `reads` are the names of elements of arrays around.
+    fn everywhere(&self, expr: &Expr, reads: &mut Vec<(Var, Expr)>) -> Expr {
+        if !self.of_reads && expr.node_count() < self.element.node_count() {
             return expr.clone();
         }
         if let Some(j) = self.index(expr) {
             return Expr::get(Expr::var(self.x), j);
         }
-        map_children(expr, &mut |child| self.everywhere(child))
+        if self.of_reads
+            && same_head(expr, self.element)
+            && reads.iter().any(|(name, _)| mentions(expr, name))
+            && let Some(j) = self.index(&substitute(expr, reads))
+        {
+            return Expr::get(Expr::var(self.x), j);
+        }
+        let known = reads.len();
+        if let Term::Let(name, value, _) = expr.term()
+            && matches!(value.term(), Term::Get(..))
+            && !value.ty().has_array()
+        {
+            reads.push((name.clone(), value.clone()));
+        }
+        let new = map_children(expr, &mut |child| self.everywhere(child, reads));
+        reads.truncate(known);
+        new
     }
 
     /// Of which element the term is the value.

@@ -60,3 +60,27 @@ pub fn pair_fold(g: &mut Generator) -> Expr {
     });
     Expr::fold_with(n, s, i, body, init)
 }
+
+/// The length of a loop in blocks of k steps, and one step: some of it depends on the block, some on the place in it.
+pub fn in_blocks(g: &mut Generator) -> (Expr, i64) {
+    let k = 2 + g.below(3) as i64;
+    let count = if g.below(4) == 0 { Expr::index(1 + g.below(2) as i64) } else { g.size(0) };
+    (prim(Prim::Mul, Expr::index(k), count), k)
+}
+
+/// A step of such a loop, made of what is given.
+pub fn block_step(g: &mut Generator, i: &Var, k: i64, other: Expr) -> Expr {
+    let part = |op| prim(op, Expr::var(i), Expr::index(k));
+    let element = Expr::get(g.param("v"), part(Prim::Div));
+    let work = Expr::prim(Prim::Exp, vec![prim(Prim::Mul, element.clone(), g.double(0))]);
+    let place = part(Prim::Rem);
+    Expr::bind("e", work, |e| {
+        let first = prim(Prim::Eq, place.clone(), Expr::index(g.below(3) as i64));
+        let (a, b) = (prim(Prim::Add, e.clone(), other), prim(Prim::Mul, e, Expr::prim(Prim::ToDouble, vec![Expr::var(i)])));
+        match g.below(3) {
+            0 => Expr::if_(first, a, b),
+            1 => prim(Prim::Add, Expr::get(Expr::array(Type::Double, vec![a, element]), place), b),
+            _ => prim(Prim::Sub, a, prim(Prim::Mul, b, g.double(1))),
+        }
+    })
+}

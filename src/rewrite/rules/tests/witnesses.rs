@@ -141,7 +141,7 @@ pub const ROWS: &[Row] = &[
     row("array-absorb", "g is evaluated for all j", Work, "let a = build 9 (fun i -> exp (double i)) in a[k] * 2.0 + a[l] * 2.0"),
     row(
         "array-reuse",
-        "e has a loop",
+        "e has a loop or a function",
         Idle,
         "let a = build (length v) (fun i -> v[i]) in ifold (fun s j -> s + v[j] * a[k]) 0.0 (length v)",
     ),
@@ -410,6 +410,9 @@ pub const ROWS: &[Row] = &[
         Scope,
         "build 2 (fun k -> ifold (fun s i -> (max (fst s) (snd s), if fst s >= v[i] then snd s else double k)) (0.0, 0.0) (length v))",
     ),
+    row("build-blocks", "f has work that depends on i / 2 alone", Idle, "build (2 * length v) (fun i -> v[i / 2] * w[i / 2])"),
+    row("fold-blocks", "f has work that depends on i / 2 alone", Idle, "ifold (fun s i -> s + v[i / 2]) z (2 * length v)"),
+    row("fold-start", "0 <= k && k < 9", Wrong, "ifold (fun s i -> (fst s + x, snd s * y + (if i = k then fst s else 0.0))) (x, 0.0) 9"),
     row("build-unroll", "few elements and a small f", Size, "build 40 (fun i -> sin (double i * x))"),
     // 8g
     row(

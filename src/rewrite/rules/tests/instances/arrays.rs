@@ -8,7 +8,7 @@
 use crate::ir::{Expr, Prim, Size, Type};
 use crate::rewrite::generate::Generator;
 
-use super::super::shapes::{double, loop_of, prim};
+use super::super::shapes::{block_step, double, in_blocks, loop_of, prim};
 
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
     Some(match rule {
@@ -38,6 +38,14 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 if g.below(3) > 0 { g.double(2) } else { Expr::if_(prim(Prim::Lt, g.index(0), g.index(0)), g.double(1), g.double(1)) }
             });
             Expr::get(array, g.index(0))
+        }
+        "build-blocks" => {
+            let (n, k) = in_blocks(g);
+            g.build(n, |g| {
+                let (i, other) = (g.innermost().clone(), g.double(1));
+                let step = block_step(g, &i, k, other);
+                if g.below(4) == 0 { Expr::tuple(vec![step, g.double(0)]) } else { step }
+            })
         }
         "array-to-tuple" => {
             let items = |g: &mut Generator| Expr::array(Type::Double, vec![g.double(1), g.double(1), g.double(1)]);

@@ -8,7 +8,7 @@
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::generate::Generator;
 
-use super::super::shapes::{double, loop_of, pair_fold, partial, prim, sum_of};
+use super::super::shapes::{block_step, double, in_blocks, loop_of, pair_fold, partial, prim, sum_of};
 
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
     Some(match rule {
@@ -30,6 +30,27 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                     2 => Expr::build(Expr::index(3), "k", |k| prim(Prim::Mul, Expr::get(s.clone(), k), g.double(1))),
                     _ => Expr::build(Expr::index(3), "k", |_| Expr::get(s.clone(), Expr::prim(Prim::Rem, vec![i, Expr::index(3)]))),
                 }
+            })
+        }
+        "fold-blocks" => {
+            let (n, k) = in_blocks(g);
+            sum_of(g, n, |g, s, _| {
+                let i = g.innermost().clone();
+                block_step(g, &i, k, s)
+            })
+        }
+        "fold-start" => {
+            let n = Expr::index(2 + g.below(4) as i64);
+            g.build(n.clone(), |g| {
+                let k = Expr::var(g.innermost());
+                let (factor, other, init) = (g.double(0), g.double(1), Expr::tuple(vec![g.double(0), double(0.0)]));
+                Expr::fold(n, "s", "i", init, |s, i| {
+                    let (a, b) = (Expr::proj(s.clone(), 0), Expr::proj(s, 1));
+                    let hot = prim(Prim::Mul, a.clone(), double(3.0));
+                    let hot = Expr::if_(prim(Prim::Eq, i.clone(), k), hot, double(0.0));
+                    let next = prim(Prim::Add, prim(Prim::Mul, a, factor), Expr::prim(Prim::ToDouble, vec![i]));
+                    Expr::tuple(vec![next, prim(Prim::Add, prim(Prim::Mul, b, other), hot)])
+                })
             })
         }
         "fold-consume" => {
