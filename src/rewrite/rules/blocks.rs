@@ -99,7 +99,7 @@ impl Blocks {
             let count = length.divided(k).filter(|_| facts.never_wraps(&length))?;
             let nodes = body.node_count().saturating_mul(usize::try_from(k).ok()?);
             if nodes > BLOCK_NODES || facts.nodes + nodes > FUNCTION_NODES {
-                facts.refuse(|| (format!("{k} steps have more than {BLOCK_NODES} nodes").into(), Some(n.clone())));
+                facts.refuse(|| (format!("{k} steps have more than {BLOCK_NODES} nodes"), Some(n.clone())));
                 return None;
             }
             let q = Var::fresh("q", Type::Index(Some(count.clone())));
