@@ -175,8 +175,7 @@ fn generated_entries_put_together_are_the_jacobian() {
     });
     let (held, refused) = (held.into_inner(), refused.into_inner().expect("no panic"));
     asked::say(&format!("{count} programs, {} refused: {held} of {} calls held", refused.len(), total.into_inner()));
-    // a result whose length data gives has no places that formulas give
-    assert!(refused.iter().all(|said| said.contains("E0601")), "{}", refused.join("\n"));
+    assert!(!refused.iter().any(|said| said.contains("E0901")), "{}", refused.join("\n"));
     assert!(held > count && refused.len() * 20 <= count, "{held} held; {}", refused.join("\n"));
 }
 
