@@ -130,6 +130,14 @@ fn a_million_frames_fit_where_the_program_says_so() {
 }
 
 #[test]
+fn halves_of_recursion_together_are_the_derivative() {
+    let forward = said(&["eval", "-q", "--derive", "revf:horner", "FILE", "horner_revf", "[1, 2, 3]", "2", "3"]);
+    let kept = forward.strip_prefix("[17.0, ").and_then(|rest| rest.strip_suffix(']')).unwrap_or_else(|| panic!("{forward}"));
+    let back = said(&["eval", "-q", "--derive", "revr:horner", "FILE", "horner_revr", kept, "1"]);
+    assert_eq!(back, said(&["eval", "-q", "--derive", "vjp:horner", "FILE", "horner_vjp", "[1, 2, 3]", "2", "3", "1"]));
+}
+
+#[test]
 fn futhark_has_no_stack() {
     let text = said(&["emit", "--target", "futhark", "--entry", "factorial", "FILE"]);
     assert!(text.contains("error[E0606]: unsupported in Futhark: the recursion of `factorial` is no loop"), "{text}");

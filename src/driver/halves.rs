@@ -8,6 +8,7 @@ use super::{Session, rooms};
 use crate::ad;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Program, Type};
+use crate::recursion;
 use crate::types::{Derive, Kind};
 
 /// Puts the halves in the place of the derivatives.
@@ -21,7 +22,8 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
             continue;
         }
         rooms::no_recursive_types(&reached(&session.program, &name))?;
-        let decided = rooms::decided(session, &reached(&session.program, &name), &name)?;
+        let loops = recursion::give_stacks(&reached(&session.program, &name), &session.measures)?;
+        let decided = rooms::decided(session, &loops, &name)?;
         let halves = ad::split(&decided, &name, session.options.differentiation()).map_err(|problem| vec![problem])?;
         let signature = session.signatures.iter_mut().find(|signature| signature.name == name);
         let half = match derive.kind {
