@@ -1,6 +1,6 @@
 //! Recursion that is no loop, in emitted C: values, derivatives in both modes, statuses and the room that it has.
 //!
-//! The programs are those of tests/reverse/recursion.smooth; the interpreter, which runs recursion as it is written, says what
+//! The programs are those of tests/stack/recursion.smooth; the interpreter, which runs recursion as it is written, says what
 //! they mean. C runs under sanitizers where there are some, with exactly the workspace that it asks for and with a byte less.
 
 #[allow(dead_code)]
@@ -19,7 +19,7 @@ use smoothc::stack::with_large_stack;
 use support::command::with_input;
 use support::{agree, engine, native, tools};
 
-const PROGRAMS: &str = include_str!("reverse/recursion.smooth");
+const PROGRAMS: &str = include_str!("stack/recursion.smooth");
 
 const CALLS: &[(&str, &[&str])] = &[
     ("factorial", &["0"]),
