@@ -21,6 +21,7 @@
 //! | `ir` | the core language: types with sizes, terms, primitives, meaning, checker, printer, prover |
 //! | `recursion` | core → core: recursion that is no loop gets a stack |
 //! | `trace` | the interpreter's record of a run → lines of text, and the backward pass over them |
+//! | `sparse` | core → core: a Jacobian as rows, columns and values |
 //! | `mode` | core → core: each derivative forward by columns, or backwards |
 //! | `ad` | core → core without `dual` and `vjp` |
 //! | `linear` | core functions → their derivatives as linear maps, for `--dump linear` |

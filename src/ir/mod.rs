@@ -21,6 +21,7 @@ pub mod term;
 pub mod types;
 pub mod var;
 mod var_set;
+pub mod zero;
 
 pub use labels::Labels;
 pub use prim::Prim;

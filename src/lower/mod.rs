@@ -12,6 +12,7 @@
 mod array;
 mod blocks;
 mod call;
+mod choice;
 mod columns;
 mod context;
 mod diagonal;

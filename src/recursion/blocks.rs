@@ -14,6 +14,7 @@ use std::rc::Rc;
 use super::{Result, unsupported};
 use crate::ir::free::{any_var_in_types, each_free_var};
 use crate::ir::subst::map_children;
+use crate::ir::zero::zero;
 use crate::ir::{Change, Expr, Function, Prim, Size, Status, Term, Type, Var};
 
 /// A function of the group, or a part of one that has its own frame on the stack.
@@ -455,19 +456,4 @@ fn passing_on(expr: &Expr, name: &Rc<str>, more: &[Expr]) -> Expr {
 fn binders(expr: &Expr, found: &mut HashSet<Var>) {
     found.extend(expr.term().binders().cloned());
     expr.term().each_child(&mut |child| binders(child, found));
-}
-
-/// Zeros; `None` where a length is no term.
-pub fn zero(ty: &Type) -> Option<Expr> {
-    Some(match ty {
-        Type::Double => Expr::double(0.0),
-        Type::Index(_) => Expr::index(0),
-        Type::Bool => Expr::bool(false),
-        Type::Array(element, size) => {
-            let element = zero(element)?;
-            Expr::build(size.to_expr()?, "i", |_| element)
-        }
-        Type::Tuple(parts) => Expr::tuple(parts.iter().map(zero).collect::<Option<Vec<Expr>>>()?),
-        Type::Rec(_) => return None,
-    })
 }

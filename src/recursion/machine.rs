@@ -11,10 +11,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::blocks::{self, Blocks, Leaf, Routine, zero};
+use super::blocks::{self, Blocks, Leaf, Routine};
 use super::fixed::fixed;
 use super::{CALLS, Result, unsupported};
 use crate::ir::subst::{freshen, freshen_function, instance, map_children};
+use crate::ir::zero::zero;
 use crate::ir::{Change, Expr, Function, Prim, Size, Status, Term, Type, Var};
 
 /// Where the parts of the state are.

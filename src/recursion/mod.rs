@@ -24,7 +24,7 @@ use crate::ir::{Function, Program, Var};
 use crate::source::Span;
 
 /// How many calls may be one in another where nothing says how many there are.
-pub const CALLS: i64 = 10_000;
+const CALLS: i64 = 10_000;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 

@@ -6,9 +6,7 @@
 use std::rc::Rc;
 
 use super::builtin::{self, Builtin};
-use super::elaborate::{
-    Arg, Bind, Callable, Closure, Elaborator, INLINE_DEPTH, Instance, Result, Scope, hole_name, type_mentions, without_bounds,
-};
+use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, INLINE_DEPTH, Instance, Result, Scope, hole_name, type_mentions};
 use super::infer::pattern_name;
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
@@ -193,7 +191,7 @@ impl<'a> Elaborator<'a> {
             },
             Builtin::Ifold => match (next(), next(), next()) {
                 (Some(Arg::Function(f)), Some(Arg::Value(init)), Some(Arg::Value(n))) => {
-                    let ty = without_bounds(init.ty());
+                    let ty = init.ty().without_bounds();
                     let acc = Var::fresh(&self.parameter_name(&f, 0, "acc"), ty.clone());
                     let i = Var::fresh(&self.parameter_name(&f, 1, "i"), Type::Index(Some(self.normal(&Size::of_expr(&n)))));
                     let body = self.scoped(|this| {
@@ -236,7 +234,7 @@ impl<'a> Elaborator<'a> {
 
     /// `update a i x` and `accumulate a i x`; the new element has the shape of the array's.
     fn update(&mut self, change: Change, array: Expr, index: Expr, value: Expr, span: Span) -> Result<Expr> {
-        let array_type = without_bounds(array.ty());
+        let array_type = array.ty().without_bounds();
         let array = self.coerce(array, &array_type, span, "the array of an update")?;
         let element = array_type.element().cloned().unwrap_or(Type::Double);
         if change == Change::Add && !element.is_made_of_doubles() {

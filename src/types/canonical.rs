@@ -6,7 +6,6 @@
 //!
 //!     vectorDot u u at Vector<2 * k>   →   vectorDot (v: Vector<n>) (w: Vector<n>) with n = 2 * k
 
-use super::elaborate::without_bounds;
 use super::ty::Ty;
 use crate::ir::{Atom, Expr, Size, Term, Type, Var};
 
@@ -51,7 +50,7 @@ impl Actual {
             Ty::Rec(of) => Type::Rec(of.clone()),
             Ty::Hole(id) => match self.holes.iter().find(|(known, _, _)| known == id) {
                 Some((_, ty, false)) => ty.clone(),
-                Some((_, ty, true)) => without_bounds(ty),
+                Some((_, ty, true)) => ty.without_bounds(),
                 None => Type::Double,
             },
         }

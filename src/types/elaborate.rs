@@ -222,7 +222,7 @@ impl<'a> Elaborator<'a> {
             ExprKind::If(condition, then, otherwise) => {
                 let condition = self.expr(condition, scope)?;
                 let then = self.in_branch(|this| this.expr(then, scope))?;
-                let ty = without_bounds(then.ty());
+                let ty = then.ty().without_bounds();
                 let place = otherwise.span;
                 let otherwise = self.in_branch(|this| {
                     let value = this.expr(otherwise, scope)?;
@@ -301,7 +301,7 @@ impl<'a> Elaborator<'a> {
             };
         };
         let first = self.expr(first, scope)?;
-        let element = without_bounds(first.ty());
+        let element = first.ty().without_bounds();
         let mut values = vec![first];
         for item in &items[1..] {
             let value = self.expr(item, scope)?;
@@ -457,13 +457,8 @@ pub fn hole_name(id: u32) -> Rc<str> {
     format!("'{id}").into()
 }
 
-/// The type with every index bound dropped.
-pub fn without_bounds(ty: &Type) -> Type {
-    ty.without_bounds()
-}
-
 pub(super) fn type_mentions(ty: &Type, var: &Var) -> bool {
     let mut found = false;
-    without_bounds(ty).each_size(&mut |size| found |= size.mentions(var));
+    ty.without_bounds().each_size(&mut |size| found |= size.mentions(var));
     found
 }

@@ -6,12 +6,13 @@
 //!     match s with | Circle r -> r | Box (a, b) -> a * b   →   if s.0 = 0 then let r = s.1 in r else let a = s.2.0 in …
 
 use super::canonical::has_unknown;
-use super::elaborate::{Elaborator, Result, Scope as Names, without_bounds};
+use super::elaborate::{Elaborator, Result, Scope as Names};
 use super::exhaustive::{self, Head, Pat, Steps};
 use super::infer::{Infer, Scope};
 use super::record::{Record, component};
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
+use crate::ir::zero::zero;
 use crate::ir::{Atom, Expr, Prim, Size, Term, Type};
 use crate::source::Span;
 use crate::syntax::ast::{self, Pattern, PatternKind, Row};
@@ -134,7 +135,7 @@ impl<'a> Elaborator<'a> {
                     Some(ty) => this.branch(body, ty, (span, row.body.span), scope, "all rows of a `match` have one shape"),
                 }
             })?;
-            ty.get_or_insert_with(|| without_bounds(body.ty()));
+            ty.get_or_insert_with(|| body.ty().without_bounds());
             bodies.push(body);
         }
         let bodies = self.shared_lengths(bodies, &rows, &value, span, scope)?;
@@ -170,7 +171,7 @@ impl<'a> Elaborator<'a> {
         let mut fitted = Vec::new();
         for body in bodies {
             let mut next = shared.iter();
-            let ty = without_bounds(body.ty());
+            let ty = body.ty().without_bounds();
             let wanted = in_sums(&template, &ty, &ty, &mut |own, _| next.next().cloned().flatten().unwrap_or_else(|| own.clone()));
             fitted.push(if wanted == ty { body } else { self.in_branch(|this| Ok(this.with_lengths(body, &wanted)))? });
         }
@@ -179,7 +180,7 @@ impl<'a> Elaborator<'a> {
 
     /// A value with other lengths, where those that differ are both 0: so a value of another case is as long as the type says.
     fn with_lengths(&mut self, value: Expr, wanted: &Type) -> Expr {
-        let have = without_bounds(value.ty());
+        let have = value.ty().without_bounds();
         if have == *wanted {
             return value;
         }
@@ -202,7 +203,7 @@ impl<'a> Elaborator<'a> {
                 })
                 .at(span)
             }
-            _ => zeros(wanted).unwrap_or(value),
+            _ => zero(wanted).unwrap_or(value),
         }
     }
 
@@ -294,14 +295,14 @@ impl<'a> Elaborator<'a> {
         let exact = match self.choice(span, scope) {
             _ if then.ty() == otherwise.ty() => then.ty().clone(),
             Some(template) => {
-                let (a, b) = (without_bounds(then.ty()), without_bounds(otherwise.ty()));
+                let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
                 let ty = in_sums(&template, &a, &b, &mut |a, b| chosen(&condition, a, b));
                 if has_unknown(&ty) && !has_unknown(&a) && !has_unknown(&b) {
                     self.of_data.push(span);
                 }
                 ty
             }
-            None => without_bounds(then.ty()),
+            None => then.ty().without_bounds(),
         };
         let joined = Expr::if_(condition, then, otherwise);
         Expr::with_type(joined.term().clone(), exact, span)
@@ -320,21 +321,6 @@ fn part(value: &Expr, at: usize) -> Expr {
         _ => None,
     };
     written.unwrap_or_else(|| Expr::proj(value.clone(), at))
-}
-
-/// Zeros of a type whose lengths are known.
-pub(super) fn zeros(ty: &Type) -> Option<Expr> {
-    Some(match ty {
-        Type::Double => Expr::double(0.0),
-        Type::Bool => Expr::bool(false),
-        Type::Index(_) => Expr::index(0),
-        Type::Array(element, size) => {
-            let element = zeros(element)?;
-            Expr::build(size.to_expr()?, "i", |_| element)
-        }
-        Type::Tuple(parts) => Expr::tuple(parts.iter().map(zeros).collect::<Option<_>>()?),
-        Type::Rec(of) => Expr::absent(of),
-    })
 }
 
 /// The lengths in the data of some cases of a value.

@@ -19,7 +19,7 @@ use super::infer::{Infer, Scope};
 use super::record::{Record, component};
 use super::ty::Ty;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var, zero};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Name, Pattern, TypeDecl, TypeExpr};
 
@@ -288,7 +288,7 @@ impl<'a> Elaborator<'a> {
         actual.read(declared, &have);
         let wanted = actual.fill(declared);
         if differ(&have, &wanted)
-            && let Some(zeros) = super::matching::zeros(&wanted)
+            && let Some(zeros) = zero::zero(&wanted)
         {
             return Ok(zeros.at(span));
         }
@@ -352,7 +352,7 @@ fn has_numbered(ty: &Type) -> bool {
 /// A value whose arrays are read under a condition, where their length is a number.
 fn numbered(value: Expr, condition: &Expr) -> Expr {
     match value.ty().clone() {
-        Type::Array(element, size) => match (size.as_constant(), super::matching::zeros(&element)) {
+        Type::Array(element, size) => match (size.as_constant(), zero::zero(&element)) {
             (Some(length), Some(zeros)) => {
                 Expr::build(Expr::index(length), "i", |i| Expr::if_(condition.clone(), Expr::get(value, i), zeros))
             }
