@@ -237,6 +237,38 @@ const RULES: &[(&str, &str, &str)] = &[
     ("build-blocks", "build (2 * length v + 1) (fun i -> exp (v[i / 2] * x) * w[i])", ""),
     ("build-blocks", "build (2 * k) (fun i -> exp (v[i / 2] * x) * w[i])", ""),
     (
+        "build-scan",
+        "build (length v) (fun i -> ifold (fun s j -> s * x + v[j]) y i)",
+        "let s_1 = snd (ifold (fun s j -> (fst s * x + v[j], update (snd s) j (fst s))) (y, build (length v) (fun i -> y)) (length v)) in build (length v) (fun i_1 -> s_1[i_1])",
+    ),
+    (
+        "build-scan",
+        "build (length v) (fun i -> ifold (fun s j -> s * x + v[j]) y (length v - 1 - i) * v[i])",
+        "let s_1 = snd (ifold (fun s j -> (fst s * x + v[j], update (snd s) j (fst s))) (y, build (length v) (fun i -> y)) (length v)) in build (length v) (fun i_1 -> s_1[length v - 1 - i_1] * v[i_1])",
+    ),
+    // a step that reads i, one that may fail, a count that may be n
+    ("build-scan", "build (length v) (fun i -> ifold (fun s j -> s * x + v[i]) y i)", ""),
+    ("build-scan", "build (length v) (fun i -> ifold (fun s j -> s * x + v[j + 1]) y i)", ""),
+    ("build-scan", "build (length v) (fun i -> ifold (fun s j -> s * x + v[j]) y (i + 1))", ""),
+    (
+        "fold-scan",
+        "ifold (fun a i -> a + v[i] * ifold (fun s j -> s * v[j]) y i) 0.0 (length v)",
+        "fst (ifold (fun a i -> (fst a + v[i] * snd a, snd a * v[i])) (0.0, y) (length v))",
+    ),
+    (
+        "fold-transpose",
+        "build (length v) (fun i -> ifold (fun s j -> s * v[i + j]) v[i] (length v - 1 - i))",
+        "build (length v) (fun i -> let s = v[i] in let w_1 = ifold (fun w j -> v[length v - j - 2] * w) 1.0 (length v - 1 - i) in s * w_1)",
+    ),
+    (
+        "fold-transpose",
+        "build (length v) (fun i -> let (a, b) = ifold (fun (a, b) j -> (a * v[i + j] + b, b)) (x, y) (length v - 1 - i) in a)",
+        "build (length v) (fun i -> let acc = (x, y) in let w_1 = ifold (fun w j -> (v[length v - j - 2] * fst w, fst w + snd w)) (1.0, 0.0) (length v - 1 - i) in fst acc * fst w_1 + snd acc * snd w_1)",
+    ),
+    // no linear step, steps from the end that are others for each i
+    ("fold-transpose", "build (length v) (fun i -> ifold (fun s j -> s * s * v[i + j]) v[i] (length v - 1 - i))", ""),
+    ("fold-transpose", "build (length v) (fun i -> ifold (fun s j -> s * v[j]) v[i] (length v - 1 - i))", ""),
+    (
         "fold-blocks",
         "ifold (fun s i -> s * double (i % 2) + exp (v[i / 2] * x)) z (2 * length v)",
         "ifold (fun s q -> let s_1 = s * double 0 + exp (v[q] * x) in s_1 * double 1 + exp (v[q] * x)) z (length v)",

@@ -16,6 +16,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::free::mentions;
 use super::term::{Expr, Term, Updated};
+use super::types::Type;
 use super::var::Var;
 
 /// What is known of one [`distinct`](super::distinct::distinct) term. Nodes are told apart by their addresses: the term outlives this.
@@ -216,10 +217,20 @@ impl Live {
     }
 
     pub fn arrays(&self) -> Vec<(Var, Vec<usize>)> {
-        let arrays = self.0.iter().filter(|(var, _)| var.ty().has_array());
-        let mut found: Vec<_> = arrays.flat_map(|(var, paths)| paths.iter().map(|path| (var.clone(), path.clone()))).collect();
+        let all = self.0.iter().flat_map(|(var, paths)| paths.iter().map(move |path| (var, path)));
+        let arrays = all.filter(|(var, path)| part(var.ty(), path).is_none_or(Type::has_array));
+        let mut found: Vec<_> = arrays.map(|(var, path)| (var.clone(), path.clone())).collect();
         found.sort();
         found
+    }
+}
+
+/// The type of a component.
+fn part<'a>(ty: &'a Type, path: &[usize]) -> Option<&'a Type> {
+    match (path.split_first(), ty) {
+        (None, _) => Some(ty),
+        (Some((k, rest)), Type::Tuple(parts)) => part(parts.get(*k)?, rest),
+        (Some(_), _) => None,
     }
 }
 

@@ -83,7 +83,7 @@ pub struct Facts {
     pub decided: Option<usize>,
     /// All functions, for calls.
     pub program: Program,
-    /// How often each function is called in the program, before anything is inlined.
+    /// How often the functions that one entry reaches call each function, before anything is inlined: the most of all entries.
     calls: FxHashMap<Rc<str>, usize>,
     /// The nodes of the function that is being rewritten, for the size budget.
     pub nodes: usize,
@@ -105,14 +105,12 @@ pub struct Facts {
 
 impl Facts {
     pub fn new(program: Program, strict_fp: bool) -> Facts {
-        let mut calls = FxHashMap::default();
-        for function in program.functions.values() {
-            count_calls(&function.body, &mut calls);
-        }
+        let calls = most_calls(&program);
         Facts { program, calls, strict_fp, ..Facts::default() }
     }
 
-    /// How often the program calls a function.
+    /// How often an entry and what it calls name a function, the most of all entries: what is inlined into one entry does not
+    /// depend on which others stand beside it.
     pub fn calls(&self, name: &str) -> usize {
         self.calls.get(name).copied().unwrap_or(0)
     }
@@ -454,11 +452,46 @@ impl Fact {
     }
 }
 
-fn count_calls(expr: &Expr, calls: &mut FxHashMap<Rc<str>, usize>) {
-    if let Term::Call(name, _) = expr.term() {
-        *calls.entry(name.clone()).or_default() += 1;
+/// For each function, how often the functions that one entry reaches call it: the most of all entries, and of all functions where
+/// there is none.
+fn most_calls(program: &Program) -> FxHashMap<Rc<str>, usize> {
+    let functions = &program.functions;
+    let called: FxHashMap<&Rc<str>, Vec<Rc<str>>> = (functions.iter())
+        .map(|(name, function)| {
+            let mut names = Vec::new();
+            note_calls(&function.body, &mut names);
+            (name, names)
+        })
+        .collect();
+    let mut roots: Vec<Vec<&Rc<str>>> = functions.iter().filter(|(_, function)| function.is_entry).map(|(name, _)| vec![name]).collect();
+    if roots.is_empty() {
+        roots.push(functions.keys().collect());
     }
-    expr.term().each_child(&mut |child| count_calls(child, calls));
+    let mut most: FxHashMap<Rc<str>, usize> = FxHashMap::default();
+    for mut pending in roots {
+        let mut seen: FxHashSet<&Rc<str>> = pending.iter().copied().collect();
+        let mut calls: FxHashMap<&Rc<str>, usize> = FxHashMap::default();
+        while let Some(name) = pending.pop() {
+            for callee in called.get(name).into_iter().flatten() {
+                *calls.entry(callee).or_default() += 1;
+                if seen.insert(callee) {
+                    pending.push(callee);
+                }
+            }
+        }
+        for (name, count) in calls {
+            let known = most.entry(name.clone()).or_default();
+            *known = count.max(*known);
+        }
+    }
+    most
+}
+
+fn note_calls(expr: &Expr, names: &mut Vec<Rc<str>>) {
+    if let Term::Call(name, _) = expr.term() {
+        names.push(name.clone());
+    }
+    expr.term().each_child(&mut |child| note_calls(child, names));
 }
 
 fn compares_indices(cond: &Expr) -> bool {

@@ -76,7 +76,7 @@ impl Pass<'_> {
         let mut work = Work::default();
         work.add(body, depth, &varying, self.ranges);
         (eager || work.pays()).then_some(())?;
-        let parts = parts::of(body, self.locals, &varying)?;
+        let parts = parts::of(body, self.locals, &varying, work.has_few_turns())?;
         Writer::new(self.locals, self.ranges, &varying, *i, count).write(stmt, parts)
     }
 }
@@ -94,10 +94,15 @@ struct Work {
     operations: usize,
     /// and elements outside that lie apart for lanes.
     gathers: usize,
+    /// The elements outside that innermost loops write, each lane at a place of its own.
+    turns: usize,
 }
 
 /// So many operations are worth it to gather an element for each lane.
 const GATHER: usize = 4;
+
+/// So many operations are worth it that lanes write an element in turn.
+const TURN: usize = 16;
 
 impl Work {
     /// `depth`: how many loops stand in each other here, where most do.
@@ -108,6 +113,7 @@ impl Work {
                     if !may_run_in_lanes(*i, count, body, ranges, varying.homes()) {
                         self.add_steps(*i, body, varying);
                     }
+                    self.add_turns(body, varying);
                 }
                 Stmt::For { body, .. } => self.add(body, depth - 1, varying, ranges),
                 _ => stmt.blocks().for_each(|block| self.add(block, depth, varying, ranges)),
@@ -122,6 +128,23 @@ impl Work {
             Value::Load { base, offset: Some(offset) } => self.gathers += usize::from(is_gathered(*base, offset)),
             _ => {}
         });
+    }
+
+    fn add_turns(&mut self, body: &[Stmt], varying: &Varying) {
+        for stmt in body {
+            let at = match stmt {
+                Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } => Some((base, offset)),
+                Stmt::Update { base, offset, .. } => Some((base, offset)),
+                _ => None,
+            };
+            self.turns += usize::from(at.is_some_and(|(base, offset)| varying.is_outside(*base) && varying.is_in(offset)));
+            stmt.blocks().for_each(|block| self.add_turns(block, varying));
+        }
+    }
+
+    /// Whether little of the work is to write elements in turn.
+    fn has_few_turns(&self) -> bool {
+        self.operations >= TURN * self.turns
     }
 
     fn pays(&self) -> bool {

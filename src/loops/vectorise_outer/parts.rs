@@ -1,7 +1,7 @@
 //! What of a loop's body is done once for several iterations, and what for each of them.
 //!
 //! In: the body of a loop, and what varies in it. Out: [`Part`]s in the order in which they run; `None` where little would be
-//! gained: where an innermost loop is left to each iteration, or writes at places that differ.
+//! gained: where an innermost loop is left to each iteration, or much of it writes at places that differ.
 //!
 //!     e = exp(q); s = x[i]; s2 = s * e; for c < d: t[c] = s2   →   once: e; in lanes: s, s2; a loop over c, in lanes: t[c]
 
@@ -24,9 +24,9 @@ pub enum Part {
     Lanes(Vec<Stmt>, Kind),
 }
 
-/// The parts of a loop's body.
-pub fn of(body: &[Stmt], locals: &[Local], varying: &Varying) -> Option<Vec<Part>> {
-    Parter { locals, varying }.block(body, depth(body))
+/// The parts of a loop's body; `in_turn`: innermost loops may write at places that differ.
+pub fn of(body: &[Stmt], locals: &[Local], varying: &Varying, in_turn: bool) -> Option<Vec<Part>> {
+    Parter { locals, varying, in_turn }.block(body, depth(body))
 }
 
 /// Statements for each iteration that go into one loop.
@@ -41,6 +41,7 @@ pub enum Kind {
 struct Parter<'a> {
     locals: &'a [Local],
     varying: &'a Varying<'a>,
+    in_turn: bool,
 }
 
 impl Parter<'_> {
@@ -52,7 +53,7 @@ impl Parter<'_> {
         for stmt in block {
             if let Some(kind) = self.kind(stmt)? {
                 // the innermost loops are what lanes are for
-                (kind == Kind::Apart || depth > 0 && super::depth(std::slice::from_ref(stmt)) == 0).then_some(())?;
+                (kind == Kind::Apart || (depth > 0 || self.in_turn) && super::depth(std::slice::from_ref(stmt)) == 0).then_some(())?;
                 if kind != last {
                     flush(&mut pending, last, &mut parts);
                 }

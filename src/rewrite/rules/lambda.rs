@@ -9,6 +9,7 @@
 //! counts as one in a loop.
 
 use crate::ir::free::{each_free_var, mentions};
+use crate::ir::last_use::components_with_arrays;
 use crate::ir::program::match_sizes;
 use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
@@ -75,9 +76,14 @@ pub fn may_wait(value: &Expr, body: &Expr) -> bool {
     if is_free(value) || !body.has_updates() {
         return true;
     }
-    let mut may = true;
-    each_free_var(value, &mut |var| may = may && !(var.ty().has_array() && is_handed_on(body, var)));
-    may
+    let mut handed_on = Vec::new();
+    each_free_var(value, &mut |var| {
+        if var.ty().has_array() && is_handed_on(body, var) {
+            handed_on.push(var.clone());
+        }
+    });
+    // a number in a tuple with arrays is no array
+    handed_on.is_empty() || !components_with_arrays(value).iter().any(|(var, _)| handed_on.contains(var))
 }
 
 /// Whether a variable is used as a whole array, not only indexed or measured.

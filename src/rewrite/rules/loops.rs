@@ -13,6 +13,7 @@ use crate::rewrite::facts::Facts;
 
 use super::ring::is_number;
 use super::rules;
+use super::unroll::has_few;
 
 rules! {
     "fold-zero" ["001 Fig. 8f"]    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
@@ -36,6 +37,8 @@ rules! {
 const UNROLLED_STEPS: i64 = 4;
 /// unless its body has more nodes than this.
 const UNROLLED_NODES: usize = 80;
+/// or this many, where it accumulates in an array of a few numbers, as reverse mode does: written out, the places are literals.
+const ACCUMULATED_NODES: usize = 1_000;
 
 pub(super) struct Fold<'a> {
     pub n: &'a Expr,
@@ -84,7 +87,8 @@ fn fold_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if facts.level(fold.n) > 0 {
         return None;
     }
-    facts.require("few steps and a small f", steps <= UNROLLED_STEPS && fold.body.node_count() <= UNROLLED_NODES, fold.n)?;
+    let most = if fold.body.has_updates() && has_few(fold.acc.ty()) { ACCUMULATED_NODES } else { UNROLLED_NODES };
+    facts.require("few steps and a small f", steps <= UNROLLED_STEPS && fold.body.node_count() <= most, fold.n)?;
     let is_there = Size::try_of_expr(&last).is_some_and(|last| facts.non_negative(&last));
     facts.require("0 <= n", is_there, fold.n)?;
     let i = fold.i.retyped(Type::Index(Some(Size::of_expr(&last))));

@@ -7,7 +7,8 @@
 //! sums). Small and sparse arrays: `unroll`, `arrays`. Sums: `linear`, `branch` (conditional terms), `few` (sparse terms),
 //! `last` (the last
 //! step that meets a condition), `range` (index set splitting). Loops in
-//! blocks: `blocks`; those of which a part begins late: `start`. Updates: `collect`, `shift`. Quotients: `divide`.
+//! blocks: `blocks`; those of which a part begins late: `start`; that begin again for each index: `scan`, once they
+//! are turned round: `transpose`. Updates: `collect`, `shift`. Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, source, part, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
@@ -39,10 +40,12 @@ pub mod motion;
 pub mod range;
 pub mod reuse;
 pub mod ring;
+pub mod scan;
 pub mod share;
 pub mod shift;
 pub mod solve;
 pub mod start;
+pub mod transpose;
 pub mod tuple;
 pub mod unroll;
 pub mod window;
@@ -54,7 +57,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 30] = [
+    let parts: [&LazyLock<Vec<Rule>>; 32] = [
         &lambda::RULES,
         &anf::RULES,
         &ring::RULES,
@@ -78,6 +81,8 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &reuse::RULES,
         &blocks::RULES,
         &start::RULES,
+        &scan::RULES,
+        &transpose::RULES,
         &share::RULES,
         &shift::RULES,
         &gather::RULES,

@@ -155,24 +155,75 @@ fn component(expr: &Expr) -> Option<Expr> {
     as_tuples(expr).or_else(|| scalars(expr, None).filter(|_| is_stored(expr) && has_few(expr.ty())))
 }
 
-/// A loop over arrays of a few numbers as a loop over tuples of them; other components of the accumulator stay as they are.
+/// A loop over arrays of a few numbers as a loop over tuples of them; other components of the accumulator stay as they are, and
+/// so do arrays that are updated where a variable says.
 fn fold_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
     if !has_few(acc.ty()) {
         return None;
     }
-    let init = scalars(init, None)?;
+    let stay = stays(body, acc)?;
+    let init = state_scalars(init, None, &stay)?;
     let state = Var::fresh(acc.name(), init.ty().clone());
-    let body = scalars(body, Some((acc, &state))).filter(|body| body.ty().same_shape(init.ty()))?;
+    let body = state_scalars(body, Some((acc, &state)), &stay).filter(|body| body.ty().same_shape(init.ty()))?;
     let body = with_places(&body, acc, &state);
     facts.require("s is only indexed by literals", !mentions(&body, acc), expr)?;
     let done = Var::fresh(acc.name(), init.ty().clone());
-    let result = as_arrays(acc.ty(), &Expr::var(&done))?;
+    let result = match acc.ty() {
+        Type::Tuple(parts) => Expr::tuple(
+            (parts.iter().zip(&stay).enumerate())
+                .map(|(k, (part, stays))| {
+                    let component = Expr::proj(Expr::var(&done), k);
+                    if *stays { Some(component) } else { as_arrays(part, &component) }
+                })
+                .collect::<Option<_>>()?,
+        ),
+        ty => as_arrays(ty, &Expr::var(&done))?,
+    };
     Some(Expr::let_(done, Expr::fold_with(n.clone(), state, i.clone(), body, init), result))
 }
 
+/// Which components of a loop's state stay arrays: a step says nothing of their elements. `None` where that is all of it.
+fn stays(body: &Expr, acc: &Var) -> Option<Vec<bool>> {
+    let Type::Tuple(parts) = acc.ty() else { return Some(Vec::new()) };
+    let stay: Vec<bool> = (parts.iter().enumerate()).map(|(k, part)| has_few(part) && is_updated(body, k)).collect();
+    let mut few = parts.iter().zip(&stay).filter(|(part, _)| has_few(part));
+    few.any(|(_, stays)| !stays).then_some(stay)
+}
+
+/// Whether component k of a step's result is an array with updates.
+fn is_updated(step: &Expr, k: usize) -> bool {
+    match step.term() {
+        Term::Tuple(parts) => matches!(parts[k].term(), Term::Update(..)),
+        Term::Let(_, _, body) | Term::Check { body, .. } => is_updated(body, k),
+        Term::If(_, a, b) => is_updated(a, k) || is_updated(b, k),
+        _ => false,
+    }
+}
+
+/// A state or what a step makes of it, with its arrays of a few numbers as tuples but for components that stay.
+fn state_scalars(expr: &Expr, acc: Option<(&Var, &Var)>, stay: &[bool]) -> Option<Expr> {
+    if !stay.contains(&true) {
+        return scalars(expr, acc);
+    }
+    match expr.term() {
+        Term::Tuple(parts) => Some(Expr::tuple(
+            (parts.iter().zip(stay))
+                .map(|(part, stays)| if *stays { Some(part.clone()) } else { scalars(part, acc) })
+                .collect::<Option<_>>()?,
+        )),
+        Term::Let(x, a, b) => Some(Expr::let_(x.clone(), a.clone(), state_scalars(b, acc, stay)?)),
+        Term::Check { cond, status, body } => Some(Expr::check(cond.clone(), *status, state_scalars(body, acc, stay)?)),
+        Term::If(c, a, b) => {
+            let (a, b) = (state_scalars(a, acc, stay)?, state_scalars(b, acc, stay)?);
+            a.ty().same_shape(b.ty()).then(|| Expr::if_(c.clone(), a, b))
+        }
+        _ => None,
+    }
+}
+
 /// Whether a type is or has as a component an array of a few numbers.
-fn has_few(ty: &Type) -> bool {
+pub(super) fn has_few(ty: &Type) -> bool {
     match ty {
         Type::Array(..) => numbers(ty).is_some_and(|count| count <= SEVERAL),
         Type::Tuple(parts) => parts.iter().any(has_few),
@@ -245,7 +296,7 @@ fn place(expr: &Expr, acc: &Var, state: &Var) -> Option<Expr> {
 /// The term with components of the tuple in the place of what they were.
 fn with_places(expr: &Expr, acc: &Var, state: &Var) -> Expr {
     match place(expr, acc, state) {
-        Some(place) if !has_few(expr.ty()) => place,
+        Some(place) if place.ty() == expr.ty() => place,
         _ => map_children(expr, &mut |child| with_places(child, acc, state)),
     }
 }

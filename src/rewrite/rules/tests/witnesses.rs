@@ -413,6 +413,17 @@ pub const ROWS: &[Row] = &[
     row("build-blocks", "f has work that depends on i / 2 alone", Idle, "build (2 * length v) (fun i -> v[i / 2] * w[i / 2])"),
     row("fold-blocks", "f has work that depends on i / 2 alone", Idle, "ifold (fun s i -> s + v[i / 2]) z (2 * length v)"),
     row("fold-start", "0 <= k && k < 9", Wrong, "ifold (fun s i -> (fst s + x, snd s * y + (if i = k then fst s else 0.0))) (x, 0.0) 9"),
+    row("build-scan", "0 <= k && k < n", Wrong, "build (length v) (fun i -> ifold (fun s j -> s * x) y (i + 3))"),
+    row("build-scan", "f and z are the same for all i", Scope, "build (length v) (fun i -> ifold (fun s j -> s * v[i]) y i)"),
+    row("build-scan", "f and z total", Wrong, "build (length v) (fun i -> ifold (fun s j -> s * v[j + 1]) y i)"),
+    row("fold-scan", "f and z are the same for all i", Scope, "ifold (fun a i -> a + ifold (fun s j -> s * v[i]) y i) 0.0 (length v)"),
+    row("fold-scan", "f and z total", Wrong, "ifold (fun a i -> a + ifold (fun s j -> s * v[j + 1]) y i) 0.0 (length v)"),
+    row(
+        "fold-transpose",
+        "steps from the end are the same for all i",
+        Work,
+        "build (length v) (fun i -> ifold (fun s j -> s * v[j]) v[i] (length v - 1 - i))",
+    ),
     row("build-unroll", "few elements and a small f", Size, "build 40 (fun i -> sin (double i * x))"),
     // 8g
     row(

@@ -53,6 +53,59 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 })
             })
         }
+        "build-scan" => {
+            let n = if g.below(3) == 0 { Expr::index(1 + g.below(5) as i64) } else { g.size(0) };
+            let from_end = g.below(2) == 0;
+            let outside = (g.double(1), g.double(0));
+            g.build(n.clone(), |g| {
+                let i = Expr::var(g.innermost());
+                let last = prim(Prim::Sub, n, Expr::index(1));
+                let count = if from_end { prim(Prim::Sub, last, i) } else { i };
+                let state = running(count, g.below(2) == 0, outside);
+                prim(Prim::Mul, state, g.double(1))
+            })
+        }
+        "fold-scan" => {
+            let (n, init) = (g.size(0), g.double(1));
+            let (pairs, outside) = (g.below(2) == 0, (g.double(1), g.double(0)));
+            let other = g.double(1);
+            Expr::fold(n, "a", "i", init, |a, i| {
+                let state = running(i, pairs, outside);
+                prim(Prim::Add, prim(Prim::Mul, a, other), state)
+            })
+        }
+        "fold-transpose" => {
+            let n = if g.below(3) == 0 { Expr::index(1 + g.below(5) as i64) } else { g.size(0) };
+            let (x, y) = (g.double(1), g.double(0));
+            let (pairs, named) = (g.below(2) == 0, g.below(2) == 0);
+            g.build(n.clone(), |g| {
+                let i = Expr::var(g.innermost());
+                let last = prim(Prim::Sub, n, Expr::index(1));
+                let count = prim(Prim::Sub, last, i.clone());
+                let (first, other) = (g.double(1), g.double(0));
+                // the steps from the end are the same: they look at i + j
+                let at = |j: Expr| prim(Prim::Mul, x.clone(), Expr::prim(Prim::ToDouble, vec![prim(Prim::Add, i.clone(), j)]));
+                if !pairs {
+                    let fold = Expr::fold(count, "s", "j", first, |s, j| prim(Prim::Sub, prim(Prim::Mul, s.clone(), at(j)), s));
+                    return prim(Prim::Add, fold, g.double(1));
+                }
+                let fold = Expr::fold(count, "s", "j", Expr::tuple(vec![first, other]), |s, j| {
+                    let (a, b) = (Expr::proj(s.clone(), 0), Expr::proj(s, 1));
+                    let sum = prim(Prim::Add, prim(Prim::Mul, a.clone(), at(j)), prim(Prim::Mul, y.clone(), b.clone()));
+                    if named {
+                        Expr::bind("t", sum, |t| Expr::tuple(vec![prim(Prim::Sub, t, b.clone()), a]))
+                    } else {
+                        Expr::tuple(vec![sum, b])
+                    }
+                });
+                let ty = fold.ty().clone();
+                let (s, body) = g.bound("s", ty, |g, s| {
+                    let s = Expr::var(s);
+                    prim(Prim::Mul, prim(Prim::Add, Expr::proj(s.clone(), 1), Expr::proj(s, 0)), g.double(0))
+                });
+                Expr::let_(s, fold, body)
+            })
+        }
         "fold-consume" => {
             let n = g.size(0);
             let element = |g: &mut Generator| prim(Prim::Mul, g.double(1), g.double(0));
@@ -390,4 +443,19 @@ fn window(g: &mut Generator, i: &Expr, s: Expr, j: &Expr, at: &Expr) -> Expr {
     let high = prim(Prim::Lt, from, prim(Prim::Add, g.index(1), shift));
     let inner = if g.below(2) == 0 { Expr::if_(high, step, s.clone()) } else { step };
     Expr::if_(low, inner, s)
+}
+
+/// A loop of so many steps of which nothing else depends on what is around it.
+fn running(count: Expr, pairs: bool, (x, y): (Expr, Expr)) -> Expr {
+    if !pairs {
+        return Expr::fold(count, "s", "j", y, |s, j| prim(Prim::Add, prim(Prim::Mul, s, x), Expr::prim(Prim::ToDouble, vec![j])));
+    }
+    let fold = Expr::fold(count, "s", "j", Expr::tuple(vec![y.clone(), x.clone()]), |s, j| {
+        let (a, b) = (Expr::proj(s.clone(), 0), Expr::proj(s, 1));
+        Expr::tuple(vec![
+            prim(Prim::Sub, prim(Prim::Mul, b.clone(), y), a.clone()),
+            prim(Prim::Add, prim(Prim::Mul, a, x), Expr::prim(Prim::ToDouble, vec![j])),
+        ])
+    });
+    Expr::proj(fold, 1)
 }
