@@ -257,16 +257,22 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "fold-transpose",
-        "build (length v) (fun i -> ifold (fun s j -> s * v[i + j]) v[i] (length v - 1 - i))",
-        "build (length v) (fun i -> let s = v[i] in let w_1 = ifold (fun w j -> v[length v - j - 2] * w) 1.0 (length v - 1 - i) in s * w_1)",
+        "build (length v) (fun i -> ifold (fun s j -> s * v[i + j + 1]) v[i] (length v - 1 - i))",
+        "build (length v) (fun i -> let s = v[i] in let w_1 = ifold (fun w j -> v[length v - j - 1] * w) 1.0 (length v - 1 - i) in s * w_1)",
     ),
     (
         "fold-transpose",
-        "build (length v) (fun i -> let (a, b) = ifold (fun (a, b) j -> (a * v[i + j] + b, b)) (x, y) (length v - 1 - i) in a)",
-        "build (length v) (fun i -> let acc = (x, y) in let w_1 = ifold (fun w j -> (v[length v - j - 2] * fst w, fst w + snd w)) (1.0, 0.0) (length v - 1 - i) in fst acc * fst w_1 + snd acc * snd w_1)",
+        "build (length v) (fun i -> ifold (fun s j -> s + v[i + j + 1]) x (length v - 1 - i))",
+        "build (length v) (fun i -> let s = x in let w_1 = ifold (fun w j -> v[length v - j - 1] + w) 0.0 (length v - 1 - i) in s + w_1)",
     ),
-    // no linear step, steps from the end that are others for each i
-    ("fold-transpose", "build (length v) (fun i -> ifold (fun s j -> s * s * v[i + j]) v[i] (length v - 1 - i))", ""),
+    (
+        "fold-transpose",
+        "build (length v) (fun i -> let (a, b) = ifold (fun (a, b) j -> (a * v[i + j + 1] + b, b)) (x, y) (length v - 1 - i) in a)",
+        "build (length v) (fun i -> let acc = (x, y) in let w_1 = ifold (fun w j -> (v[length v - j - 1] * fst w, fst w + snd w)) (1.0, 0.0) (length v - 1 - i) in fst acc * fst w_1 + snd acc * snd w_1)",
+    ),
+    // no affine step, steps from the end that are others for each i, a loop for all i that would fail at its end
+    ("fold-transpose", "build (length v) (fun i -> ifold (fun s j -> s * v[i + j]) v[i] (length v - 1 - i))", ""),
+    ("fold-transpose", "build (length v) (fun i -> ifold (fun s j -> s * s * v[i + j + 1]) v[i] (length v - 1 - i))", ""),
     ("fold-transpose", "build (length v) (fun i -> ifold (fun s j -> s * v[j]) v[i] (length v - 1 - i))", ""),
     (
         "fold-blocks",

@@ -145,7 +145,7 @@ pub(super) fn numbers(ty: &Type) -> Option<usize> {
 }
 
 /// Whether a loop cannot fail: its first state, and each step.
-fn is_total(fold: &Expr, facts: &Facts) -> bool {
+pub(super) fn is_total(fold: &Expr, facts: &Facts) -> bool {
     let Term::Fold { body, init, n, .. } = fold.term() else { return false };
     let parts = if let Term::Tuple(parts) = init.term() { parts.as_slice() } else { std::slice::from_ref(init) };
     facts.is_total(n) && facts.is_total(body) && parts.iter().all(|part| facts.is_total(part))

@@ -1,4 +1,4 @@
-//! A loop that is linear in its state, turned round: what is read of the last state is a sum of products of the first one.
+//! A loop that is affine in its state, turned round: what is read of the last state is a sum of products of the first one.
 //!
 //!     build n (fun i -> let s = ifold (fun s j -> x[j + i] * s) z[i] (n - i) in e s)
 //!       →   build n (fun i -> let s = z[i] * ifold (fun w t -> x[n - 1 - t] * w) 1.0 (n - i) in e s)
@@ -6,10 +6,11 @@
 //! With s' = A[j] s at each step, row r of the product of all A is what is read as s.r; the loop over w computes it from the last
 //! step on, by the transposed matrices. It is worth that where the steps from the end are the same for each i of the loop around,
 //! which differs only in where it begins and in how many steps it takes: then `build-scan` computes all the w in one loop. So a
-//! chain's tangents, each from its own joint to the end, become one walk from the end: reverse mode, where forward mode was.
+//! chain's tangents, each from its own joint to the end, become one walk from the end: reverse mode, where forward mode was. What a
+//! step adds is a coefficient of 1, a number of the state that stays: sums of what comes after i are running sums from the end.
 //!
-//! By the laws of real numbers (group `algebra`). Limits: a step that is a sum of products, each with one number of the state, and
-//! no constant; conditions only in coefficients; no step can fail.
+//! By the laws of real numbers (group `algebra`). Limits: a step that is a sum of products, each with at most one number of the
+//! state; conditions only in coefficients; no step can fail.
 
 use rustc_hash::FxHashMap;
 
@@ -21,7 +22,7 @@ use crate::rewrite::facts::Facts;
 
 use super::ring::is_number;
 use super::rules;
-use super::scan::{NUMBERS, leaves, numbers};
+use super::scan::{NUMBERS, is_total, leaves, numbers};
 
 rules! {
     "fold-transpose" Loop Algebra @ Build: "build n (fun i -> let s = ifold (fun s j -> x[j + i] * s) z (n - i) in e s) -> build n (fun i -> let s = z * ifold (fun w t -> x[n - 1 - t] * w) 1.0 (n - i) in e s)"
@@ -30,6 +31,8 @@ rules! {
 
 /// At most so many numbers of the last state are read.
 const READ: usize = 8;
+/// Stands for the number that is always 1 while it is not known which it is.
+const ONE: usize = usize::MAX;
 
 fn fold_transpose(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = expr.term() else { return None };
@@ -91,17 +94,19 @@ fn turn(s: &Var, value: &Expr, rest: &Expr, i: &Var, n: &Expr, bound: &[Var], fa
         let Term::Fold { body, .. } = fold.term() else { return None };
         let is_same = !fixed(body) && facts.in_range(m, &Size::try_of_expr(n)?);
         facts.require("steps from the end are the same for all i", is_same, value)?;
-        // else the last step would fail first
-        facts.is_total(body).then_some(())?;
+        // else the last step would fail first, and there is no loop for all i
+        all_states(&fold, n, facts).then_some(())?;
         let row = Var::fresh("w", fold.ty().clone());
         let mut place = 0;
         let products = weights.iter().map(|(from, constant)| {
-            let of_first = part(&Expr::var(&begin), *from);
-            if let Some(constant) = constant {
-                return Expr::prim(Prim::Mul, vec![Expr::double(*constant), of_first]);
-            }
-            place += 1;
-            Expr::prim(Prim::Mul, vec![of_first, part(&Expr::var(&row), place - 1)])
+            let weight = constant.map_or_else(
+                || {
+                    place += 1;
+                    part(&Expr::var(&row), place - 1)
+                },
+                Expr::double,
+            );
+            if *from == step.one() { weight } else { product(part(&Expr::var(&begin), *from), weight) }
         });
         sums.insert(leaf, products.reduce(|a, b| Expr::prim(Prim::Add, vec![a, b]))?);
         folds.push((row, fold));
@@ -164,10 +169,18 @@ fn leaf(expr: &Expr, state: &Var) -> Option<usize> {
     (ty == &Type::Double).then_some(at)
 }
 
+/// Whether a loop can go on for as many steps as any i asks for.
+fn all_states(fold: &Expr, n: &Expr, facts: &Facts) -> bool {
+    let Term::Fold { acc, i: t, body, init, .. } = fold.term() else { return false };
+    let steps = if let Term::Index(count @ 1..) = n.term() { Expr::index(count - 1) } else { n.clone() };
+    let all = Expr::fold(steps, acc.name(), t.name(), init.clone(), |w, at| instance(body, &[(acc.clone(), w), (t.clone(), at)]));
+    is_total(&all, facts)
+}
+
 /// A sum of products: numbers of the state and their coefficients.
 type Row = Vec<(usize, Expr)>;
 
-/// A linear step: the lets of its coefficients, and a row for each number of the next state.
+/// An affine step: the lets of its coefficients, and a row for each number of the next state, the last of which is always 1.
 struct Step {
     lets: Vec<(Var, Expr)>,
     rows: Vec<Row>,
@@ -187,8 +200,16 @@ impl Step {
         }
         let mut next = Vec::new();
         leaves(rest, acc.ty(), &mut next);
-        let rows = next.iter().map(|next| row(next, acc, &linear)).collect::<Option<_>>()?;
+        let mut rows = next.iter().map(|next| row(next, acc, &linear)).collect::<Option<Vec<_>>>()?;
+        let one = rows.len();
+        rows.iter_mut().flatten().filter(|(leaf, _)| *leaf == ONE).for_each(|(leaf, _)| *leaf = one);
+        rows.push(vec![(one, Expr::double(1.0))]);
         Some(Step { lets, rows })
+    }
+
+    /// The number that is 1 in every state.
+    fn one(&self) -> usize {
+        self.rows.len() - 1
     }
 
     /// The numbers of the first state that count for this number of the last one, with the weights that are the same after every
@@ -257,6 +278,7 @@ fn row(expr: &Expr, acc: &Var, linear: &FxHashMap<Var, Row>) -> Option<Row> {
     match expr.term() {
         Term::Var(var) if linear.contains_key(var) => linear.get(var).cloned(),
         _ if is_number(expr, 0.0) => Some(Vec::new()),
+        _ if is_fixed(expr) => Some(vec![(ONE, expr.clone())]),
         Term::Prim(prim, args) => match (prim, args.as_slice()) {
             (Prim::Add, [a, b]) => Some(sum(row(a, acc, linear)?, row(b, acc, linear)?)),
             (Prim::Sub, [a, b]) => Some(sum(row(a, acc, linear)?, scaled(row(b, acc, linear)?, |c| Expr::prim(Prim::Neg, vec![c])))),
@@ -271,7 +293,11 @@ fn row(expr: &Expr, acc: &Var, linear: &FxHashMap<Var, Row>) -> Option<Row> {
 }
 
 fn product(a: Expr, b: Expr) -> Expr {
-    if is_number(&a, 1.0) { b } else { Expr::prim(Prim::Mul, vec![a, b]) }
+    match (is_number(&a, 1.0), is_number(&b, 1.0)) {
+        (true, _) => b,
+        (_, true) => a,
+        (false, false) => Expr::prim(Prim::Mul, vec![a, b]),
+    }
 }
 
 fn scaled(row: Row, by: impl Fn(Expr) -> Expr) -> Row {

@@ -422,7 +422,7 @@ pub const ROWS: &[Row] = &[
         "fold-transpose",
         "steps from the end are the same for all i",
         Work,
-        "build (length v) (fun i -> ifold (fun s j -> s * v[j]) v[i] (length v - 1 - i))",
+        "build (length v) (fun i -> ifold (fun s j -> s * double j) x (length v - 1 - i))",
     ),
     row("build-unroll", "few elements and a small f", Size, "build 40 (fun i -> sin (double i * x))"),
     // 8g

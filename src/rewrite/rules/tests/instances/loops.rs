@@ -86,7 +86,10 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 // the steps from the end are the same: they look at i + j
                 let at = |j: Expr| prim(Prim::Mul, x.clone(), Expr::prim(Prim::ToDouble, vec![prim(Prim::Add, i.clone(), j)]));
                 if !pairs {
-                    let fold = Expr::fold(count, "s", "j", first, |s, j| prim(Prim::Sub, prim(Prim::Mul, s.clone(), at(j)), s));
+                    let fold = Expr::fold(count, "s", "j", first, |s, j| {
+                        let kept = prim(Prim::Mul, s.clone(), at(j.clone()));
+                        if named { prim(Prim::Sub, kept, s) } else { prim(Prim::Add, kept, at(j)) }
+                    });
                     return prim(Prim::Add, fold, g.double(1));
                 }
                 let fold = Expr::fold(count, "s", "j", Expr::tuple(vec![first, other]), |s, j| {
