@@ -13,7 +13,12 @@ mod support {
     pub mod tools;
 }
 
+use std::process::Command;
+
 use smoothc::driver::{Options, Schedule};
+use smoothc::loops::eval::{self, Call, Cell, Given, WORKSPACE};
+use smoothc::loops::program::{Elem, Role};
+use smoothc::loops::{parse, print};
 use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 use support::command::with_input;
@@ -66,10 +71,14 @@ const CALLS: &[(&str, &[&str])] = &[
     ("nestedSlope", &["0.4", "3"]),
     ("branchesSlope", &["0.3", "4"]),
     ("walkSlope", &["[1, 2, 0]", "[0.5, 1.5, 2.5]", "1", "5"]),
+    ("wavesSlope", &["0.7", "9"]),
+    ("wavesCurve", &["0.7", "9"]),
+    ("wavesOfTwo", &["[0.7, 1.5]", "9"]),
+    ("wavesOfAll", &["[0.7, 0.8, 0.9]", "9"]),
     ("localCurve", &["[0.5, 0.25, 2]", "2"]),
 ];
 
-const DERIVATIVES: &[&str] = &["hornerSlope", "productSlope", "determinantSlope", "halvesSlope", "walkSlope"];
+const DERIVATIVES: &[&str] = &["hornerSlope", "productSlope", "determinantSlope", "halvesSlope", "walkSlope", "wavesOfTwo"];
 
 fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
     let entries: Vec<String> = CALLS.iter().map(|(entry, _)| entry.to_string()).filter(|entry| is_wanted(entry)).collect();
@@ -122,6 +131,113 @@ fn a_call_beyond_the_room_is_a_status() {
     assert_eq!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "0"]), "1.98828125");
     assert!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "1"]).contains("E0708"));
     assert_eq!(said(&["eval", "-q", "FILE", "exact", "0.5", "7", "1"]), "1.994140625");
+}
+
+/// C that is told to find the deepest call that so many bytes have room for. The block has exactly that size, and the result is
+/// what it was where the status is SMOOTH_WORKSPACE.
+const DEEPEST: &str = "
+#include <stdio.h>
+#include <stdlib.h>
+
+static long deepest(size_t bytes)
+{
+    const double v[2] = {0.25, 0.5};
+    (void)v;
+    char *workspace = malloc(bytes > 0 ? bytes : 1);
+    long low = -1, high = 100000;
+    while (low < high) {
+        const int64_t n = (low + high + 1) / 2;
+        double out[2] = {-1.0, -1.0};
+        const smooth_status status = CALL;
+        if (status == SMOOTH_OK) low = n;
+        else if (status == SMOOTH_WORKSPACE && out[0] == -1.0) high = n - 1;
+        else return -2;
+    }
+    free(workspace);
+    return low;
+}
+
+int main(void)
+{
+    const size_t said = SAID;
+    if (said > 0) printf(\"%ld \", deepest(said - 1));
+    printf(\"%ld %ld %ld %ld\", deepest(said), deepest(said + EACH - 1), deepest(said + EACH), deepest(said + 30000 * EACH + 5));
+    return 0;
+}
+";
+
+/// What it prints: a byte less than is said, as many, almost one call more, one call more, 30,000 calls more.
+fn deepest(entry: &str, options: Options, said: &str, call: &str, each: usize) -> String {
+    let options = Options { entries: vec![entry.into()], header: "program.h".into(), ..options };
+    let session = with_large_stack(|| {
+        let session = engine::compile_with("recursion.smooth", PROGRAMS, options, "emit")?;
+        Ok::<_, String>(session.files.map_or(String::new(), |files| files.source))
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, binary) = (folder.path().join("deep.c"), folder.path().join("deep"));
+    let main = DEEPEST.replace("CALL", call).replace("SAID", said).replace("EACH", &each.to_string());
+    std::fs::write(&file, session.expect("a program") + &main).expect("writes");
+    let mut command = Command::new(tools::c_compiler());
+    command.args(["-std=c99", "-O1", "-DSMOOTH_WORTH=1e-3"]);
+    if tools::has_sanitizers() {
+        command.args(["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    }
+    tools::succeeds(command.arg("-o").arg(&binary).arg(&file).arg("-lm")).expect("compiles");
+    tools::succeeds(&mut Command::new(&binary)).unwrap_or_else(|problem| panic!("{entry}: {problem}"))
+}
+
+#[test]
+fn more_bytes_are_more_depth() {
+    let with =
+        |schedule: &str, mode, parallel| Options { schedule: Schedule::Named(schedule.into()), mode, parallel, ..Options::default() };
+    let plain = with("default", Mode::Auto, false);
+    let waves = "waves(0.25, n, out, workspace, bytes)";
+    let slope = "wavesSlope(0.25, n, out, workspace, bytes)";
+    let all = "wavesOfAll(2, v, n, out, workspace, bytes)";
+    let expected = "-1 9999 9999 10000 39999";
+    assert_eq!(deepest("waves", plain.clone(), "waves_workspace(0)", waves, 16), expected);
+    assert_eq!(deepest("wavesSlope", with("default", Mode::Forward, false), "wavesSlope_workspace(0)", slope, 24), expected);
+    // in a function of its own, and in a part of a loop that threads share
+    assert_eq!(deepest("wavesOfAll", with("none", Mode::Auto, false), "wavesOfAll_workspace(2, 0)", all, 16), expected);
+    assert_eq!(deepest("wavesOfAll", with("default", Mode::Auto, true), "wavesOfAll_workspace(2, 0)", all, 16), expected);
+    // where nothing is kept a call counts as eight bytes
+    assert_eq!(deepest("deep", plain, "deep_workspace(0)", "deep(0.25, n, out, workspace, bytes)", 8), "9999 9999 10000 39999");
+}
+
+/// The loop program with exactly the workspace that it says, where a read of what was not written is an error.
+#[test]
+fn no_frame_is_read_before_it_is_written() {
+    let calls = [
+        ("fibonacci", Mode::Auto),
+        ("waves", Mode::Auto),
+        ("wavesSlope", Mode::Forward),
+        ("wavesOfTwo", Mode::Reverse),
+        ("male", Mode::Auto),
+    ];
+    for (entry, mode) in calls {
+        let options = Options { entries: vec![entry.into()], mode, ..Options::default() };
+        let program = with_large_stack(|| {
+            engine::compile_with("recursion.smooth", PROGRAMS, options, "loops").map(|session| print::program(&session.loops))
+        });
+        let program = parse::program(&program.expect("a program")).expect("reads back");
+        // reverse mode reads all of every state
+        let is_cleared = print::program(&program).lines().any(|line| line.trim_start().starts_with("for "));
+        assert_eq!(is_cleared, mode == Mode::Reverse, "{entry}");
+        let function = program.functions.iter().find(|function| &*function.name == entry).expect("an entry");
+        let given = function.params.iter().map(|param| match param.role {
+            Role::Array(_) => Given::Array(vec![Cell::Double(0.5); 2]),
+            Role::OutArray(_) => Given::Out(2),
+            Role::OutScalar => Given::Out(1),
+            _ if function.locals[param.id].elem == Elem::Double => Given::Cell(Cell::Double(0.5)),
+            _ => Given::Cell(Cell::Index(4)),
+        });
+        let given: Vec<Given> = given.collect();
+        for (short, status) in [(0, 0), (1, WORKSPACE)] {
+            let outcome = eval::call(&program, entry, &given, Call { threads: 1, short })
+                .unwrap_or_else(|problem| panic!("{entry}, {mode:?}: {problem}"));
+            assert_eq!(outcome.status, status, "{entry}, {mode:?}");
+        }
+    }
 }
 
 #[test]

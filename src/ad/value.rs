@@ -12,7 +12,8 @@
 
 use super::activity::Activity;
 use super::block::Block;
-use super::pairs::{Part, one_or_tuple, tangent_parts, unzip, zero, zip};
+use super::pairs::{Part, one_or_tuple, tangent_parts, tangent_type, unzip, zero, zip};
+use crate::ir::ambient::{is_unset, unset};
 use crate::ir::{Expr, Term, Type, Var};
 
 /// A value and its tangent.
@@ -157,6 +158,10 @@ impl Value {
                     }
                 }
                 (ty, _) if active.is_none() || !ty.has_double() => leaves.primals.push(primal),
+                (ty, _) if is_unset(&primal) => {
+                    leaves.tangents.extend(tangent_type(&ty).and_then(|ty| unset(&ty)));
+                    leaves.primals.push(primal);
+                }
                 (ty, _) => {
                     let primal = if ty == Type::Double { primal } else { out.bind("primal", primal) };
                     leaves.tangents.push(zero(&primal, out));

@@ -18,6 +18,7 @@ use indexmap::IndexMap;
 
 use crate::explain::Candidates;
 use crate::explain::cost::{Cost, of_entry};
+use crate::ir::ambient::settled;
 use crate::ir::free::each_free_var;
 use crate::ir::term::Vjp;
 use crate::ir::{Expr, Function, Program, Size, Type, Var};
@@ -100,6 +101,8 @@ fn candidate_cost(
 
 /// A form as a function of its own: what it mentions are its parameters.
 fn closed(form: &Expr, name: &str) -> Function {
+    // what only emitted code decides is no work
+    let form = &settled(form);
     let mut params: Vec<Var> = Vec::new();
     each_free_var(form, &mut |var| params.push(var.clone()));
     let mut sizes: Vec<Var> = Vec::new();

@@ -77,6 +77,11 @@ impl Printer<'_> {
                 (text, SELECT)
             }
             Value::Moved { now, home } => (format!("{} != {}", self.name(*now), self.pointer(home)), EQUALITY),
+            Value::Call(callee @ Callee::Deeper(_), args) => {
+                let bytes = self.ground.iter().map(|ground| ground.bytes.clone());
+                let args: Vec<String> = args.iter().map(|arg| self.argument(arg)).chain(bytes).collect();
+                (format!("{}({})", self.callee(callee), args.join(", ")), PRIMARY)
+            }
             Value::Call(callee, args) => (format!("{}({})", self.callee(callee), self.arguments(args)), PRIMARY),
             Value::Prim { prim, elem, plain, args } => self.prim(*prim, *elem, *plain, args),
         }
@@ -133,6 +138,7 @@ impl Printer<'_> {
         let found = match callee {
             Callee::Body(name) => self.file.bodies.get(name),
             Callee::Workspace(name) => self.file.measures.get(name),
+            Callee::Deeper(name) => self.file.deepers.get(name),
             Callee::Slice(name, number) => self.file.slices.get(name).and_then(|slices| slices.get(*number)),
         };
         found.cloned().unwrap_or_default()

@@ -90,8 +90,10 @@ pub struct FileNames {
     pub workspaces: BTreeMap<Rc<str>, String>,
     /// What gives the value of an entry, where that is a number from numbers.
     pub values: BTreeMap<Rc<str>, String>,
-    /// What says how much a number of threads needs; the same where threads do not matter.
+    /// What says how much a depth of stacks and a number of threads need; the same where neither matters.
     pub measures: BTreeMap<Rc<str>, String>,
+    /// What says how deep stacks may be.
+    pub deepers: BTreeMap<Rc<str>, String>,
     /// What says how much a part of a shared loop needs.
     pub slices: BTreeMap<Rc<str>, Vec<String>>,
     /// What runs a part of a shared loop.
@@ -142,11 +144,11 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
     let file = file_names(program, options, &mut names);
     let shape = |name: &str| {
         let function = program.functions.iter().find(|function| &*function.name == name);
-        function.map_or(Shape { is_entry: false, needs_room: false, fallible: false, grows: false }, |function| Shape {
+        function.map_or(Shape { is_entry: false, needs_room: false, fallible: false, is_told: false }, |function| Shape {
             is_entry: function.is_entry,
             needs_room: function.workspace.needed,
             fallible: function.is_entry || can_fail(&function.body),
-            grows: function.workspace.threads.is_some(),
+            is_told: function.workspace.is_told(),
         })
     };
     let mut functions = Vec::new();
@@ -284,6 +286,7 @@ fn body_function(
         names,
         function: function.name.clone(),
         measured: &signature.measured,
+        deeper: function.deeper(),
         room: room.then(|| signature.workspace.clone()),
         ground: room.then(|| Ground { start: signature.workspace.clone(), bytes: signature.workspace_bytes.clone(), is_void: true }),
         part: None,

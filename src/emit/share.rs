@@ -88,7 +88,8 @@ impl Printer<'_> {
         if let Some(slice) = &share.slice {
             let name = self.names.local("slice");
             let callee = self.callee(&Callee::Slice(self.function.clone(), slice.number));
-            let args: Vec<String> = slice.args.iter().filter_map(|at| self.measured.get(*at)).cloned().collect();
+            let own = |at: &usize| self.measured.get(*at).cloned().or_else(|| Some(self.name(self.deeper?)));
+            let args: Vec<String> = slice.args.iter().filter_map(own).collect();
             let bytes = format!("{callee}({})", args.join(", "));
             self.line(format!("const size_t {name} = smooth_slice({bytes});"));
             parts_of = format!("smooth_fit({parts_of}, {}, {name})", self.bytes_left());
@@ -214,6 +215,7 @@ impl Printer<'_> {
             names: &mut names,
             function: self.function.clone(),
             measured: self.measured,
+            deeper: self.deeper,
             room: with_room.then(|| workspace.clone()),
             ground: with_room.then_some(Ground { start: workspace, bytes: workspace_bytes, is_void: true }),
             part: Some(Part { loops: share.loops.clone(), from, end, all: all.clone() }),
@@ -310,7 +312,7 @@ fn has_tiles(block: &[Stmt], loops: &[Id]) -> bool {
 /// Whether a callee of a block asks for the length of its workspace.
 fn needs_bytes(block: &[Stmt], shape: &dyn Fn(&str) -> Shape) -> bool {
     block.iter().any(|stmt| match stmt {
-        Stmt::Invoke(call) => shape(&call.callee).grows,
+        Stmt::Invoke(call) => shape(&call.callee).is_told,
         _ => stmt.blocks().any(|block| needs_bytes(block, shape)),
     })
 }

@@ -59,13 +59,15 @@ pub struct Described {
     pub measured: Vec<String>,
     /// The same as they are declared.
     pub measured_types: Vec<String>,
+    /// What the measure calls the number of calls that stacks are deeper.
+    pub deeper: String,
     pub taken: Vec<String>,
     pub workspace: String,
     pub workspace_bytes: String,
     /// What the measure calls the number of threads.
     pub threads: String,
     pub body: String,
-    /// The measure, which takes the number of threads where that matters.
+    /// The measure, which takes the depth of stacks and the number of threads where they matter.
     pub measure: String,
     /// The measure as callers see it.
     pub public_measure: String,
@@ -83,6 +85,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     }
     let workspace = names.public("workspace");
     let workspace_bytes = names.public("workspace_bytes");
+    let deeper = names.public("deeper");
     let threads = names.public("threads");
     names.close();
     let name = file.bodies.get(&function.name).cloned().unwrap_or_default();
@@ -124,7 +127,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     } else if function.workspace.needed {
         texts.push(format!("void *{workspace}"));
         taken.push(workspace.clone());
-        if function.workspace.threads.is_some() {
+        if function.workspace.is_told() {
             texts.push(format!("size_t {workspace_bytes}"));
             taken.push(workspace_bytes.clone());
         }
@@ -137,9 +140,10 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     let public_measure = format!("{linkage}size_t {workspace_name}({})", list(&measure_texts));
     let prototypes = vec![public_measure.clone(), body.clone()];
     let measure = match file.measures.get(&function.name) {
-        Some(name) if function.workspace.threads.is_some() => {
-            let threads = std::iter::once(format!("int64_t {threads}"));
-            format!("static size_t {name}({})", list(&measure_texts.iter().cloned().chain(threads).collect::<Vec<_>>()))
+        Some(name) if function.workspace.is_told() => {
+            let more = function.workspace.deeper.map(|_| &deeper).into_iter().chain(function.workspace.threads.map(|_| &threads));
+            let all: Vec<String> = measure_texts.iter().cloned().chain(more.map(|name| format!("int64_t {name}"))).collect();
+            format!("static size_t {name}({})", list(&all))
         }
         Some(_) | None => public_measure.clone(),
     };
@@ -158,6 +162,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
         names: c_names,
         measured,
         measured_types: measure_texts,
+        deeper,
         taken,
         workspace,
         workspace_bytes,

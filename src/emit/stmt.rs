@@ -35,6 +35,8 @@ pub struct Printer<'a> {
     /// The core function's name, and the C names of what its measure takes.
     pub function: Rc<str>,
     pub measured: &'a [String],
+    /// What follows these.
+    pub deeper: Option<Id>,
     /// The pointer to free workspace.
     pub room: Option<String>,
     /// The workspace that it moves in.
@@ -55,8 +57,8 @@ pub struct Shape {
     pub is_entry: bool,
     pub needs_room: bool,
     pub fallible: bool,
-    /// It takes the length of its workspace, to share loops among as many threads as have room.
-    pub grows: bool,
+    /// It takes the length of its workspace: stacks are as deep, and threads as many, as have room.
+    pub is_told: bool,
 }
 
 /// The C name of a status.
@@ -260,7 +262,7 @@ impl Printer<'_> {
         if lends {
             let room = if shape.needs_room { self.room.clone() } else { None };
             let room = match (room, shape.is_entry) {
-                (Some(room), _) if shape.grows => format!("{room}, {}", self.bytes_left()),
+                (Some(room), _) if shape.is_told => format!("{room}, {}", self.bytes_left()),
                 (Some(room), true) => format!("{room}, SIZE_MAX"),
                 (Some(room), false) => room,
                 (None, true) => "NULL, 0".to_string(),

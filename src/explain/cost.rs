@@ -117,6 +117,7 @@ impl Model<'_> {
 
     fn normal(&self, size: &Size) -> Size {
         size.substitute(&mut |atom| match atom {
+            Atom::Var(var) if var.is_ambient() => Some(Size::constant(0)),
             Atom::Var(var) => self.values.get(var).cloned(),
             Atom::Term(_) | Atom::Unknown(_) => None,
         })

@@ -150,6 +150,7 @@ impl Checker<'_> {
         match expr.term() {
             Term::Var(var) => match self.scope.get(var) {
                 Some(ty) => self.agree(expr, "its binder", var.ty(), ty)?,
+                None if var.is_ambient() => {}
                 None => return wrong(expr, format!("{var:?} is not in scope")),
             },
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}

@@ -66,17 +66,18 @@ pub fn distinct(expr: &Expr) -> Expr {
 fn first_states(init: &Expr, acc: &Var) -> (Vec<(Var, Expr)>, Expr) {
     let is_update = |expr: &Expr| expr.ty().has_array() && expr.has_updates();
     let mut named = Vec::new();
-    let mut name = |value: &Expr| {
-        let var = Var::fresh(acc.name(), value.ty().clone());
+    let mut name = |value: &Expr, part: Option<usize>| {
+        let of_part = part.and_then(|at| acc.parts()?.get(at));
+        let var = Var::fresh(of_part.unwrap_or(acc.name()), value.ty().clone());
         named.push((var.clone(), value.clone()));
         Expr::var(&var)
     };
     let first = match init.term() {
-        Term::Update(..) | Term::Fold { .. } if is_update(init) => name(init),
+        Term::Update(..) | Term::Fold { .. } if is_update(init) => name(init, None),
         Term::Tuple(parts) if parts.iter().any(is_update) => {
             let last = parts.iter().rposition(is_update).unwrap_or(0);
             let is_named = |at: usize, part: &Expr| at <= last && !part.is_atom() && component(part).is_none();
-            let parts = parts.iter().enumerate().map(|(at, part)| if is_named(at, part) { name(part) } else { part.clone() });
+            let parts = parts.iter().enumerate().map(|(at, part)| if is_named(at, part) { name(part, Some(at)) } else { part.clone() });
             Expr::with_type(Term::Tuple(parts.collect()), init.ty().clone(), init.span())
         }
         _ => init.clone(),

@@ -1,5 +1,6 @@
 //! The core language: types with sizes, terms, primitives and their arithmetic.
 
+pub mod ambient;
 pub mod check;
 pub mod children;
 pub mod distinct;

@@ -20,6 +20,9 @@ pub fn fresh_id() -> u32 {
     })
 }
 
+/// Numbers from here on are those of ambient variables.
+const AMBIENT: u32 = u32::MAX - 7;
+
 /// A variable: one binder and all its occurrences. Equal when the number is; the name is for people.
 #[derive(Clone)]
 pub struct Var(Rc<VarData>);
@@ -36,6 +39,16 @@ impl Var {
     /// A new binder.
     pub fn fresh(name: &str, ty: Type) -> Var {
         Var::with_parts(name, ty, Rc::new([]))
+    }
+
+    /// A variable that has no binder, but is there in every function; `number` is below 8.
+    pub(super) fn ambient(number: u32, name: &str, ty: Type) -> Var {
+        Var(Rc::new(VarData { id: AMBIENT + number, name: name.into(), ty, parts: Rc::new([]) }))
+    }
+
+    /// Whether it is there in every function: see `ambient`.
+    pub fn is_ambient(&self) -> bool {
+        self.0.id >= AMBIENT
     }
 
     /// A new binder of a tuple whose components have names.

@@ -12,6 +12,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::ir::ambient::{self, DEEPEST};
 use crate::ir::{Atom, Prim, Size, Status, Var};
 use crate::real::Real;
 use crate::source::Span;
@@ -37,15 +38,30 @@ pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     let measured = measure(&builder, context, &function.name, &function.body, &function.measured);
     builder.give_back(function);
     function.workspace = measured?;
+    if !function.is_entry && function.workspace.deeper.is_none() {
+        not_deeper(function);
+    }
     if function.is_entry && function.workspace.needed {
-        let sizes = function.measured.iter().map(|(id, _)| Argument::Value(Value::Local(*id)));
-        // one thread does, where there is no room for more
-        let args = sizes.chain(function.workspace.threads.map(|_| Argument::Value(Value::Index(1)))).collect();
+        let sizes = function.measured_by_callers().map(|(id, _)| Argument::Value(Value::Local(*id)));
+        // stacks as deep as is said and one thread do, where there is no room for more
+        let least = |id: Option<Id>, least: i64| id.map(|_| Argument::Value(Value::Index(least)));
+        let args = sizes.chain(least(function.workspace.deeper, 0)).chain(least(function.workspace.threads, 1)).collect();
         let cond = Value::Call(Callee::Workspace(function.name.clone()), args);
         let at = entry_guards(&function.body);
         function.body.insert(at, Stmt::NoRoom { cond });
     }
     Ok(())
+}
+
+/// Where stacks take no workspace, an internal function is not told how much there is.
+fn not_deeper(function: &mut LoopFunction) {
+    let own = function.deeper();
+    for stmt in &mut function.body {
+        match stmt {
+            Stmt::Declare { id, init } if Some(*id) == own => *init = Some(Value::Index(0)),
+            _ => {}
+        }
+    }
 }
 
 /// How many guards at the head of a body come from the signature: the workspace is measured after them.
@@ -56,8 +72,16 @@ fn entry_guards(body: &[Stmt]) -> usize {
 /// The workspace function of a body. `params`: sizes, then Index and Bool parameters, as named in `builder`.
 fn measure(builder: &Builder, context: &Context, name: &Rc<str>, body: &[Stmt], params: &[(Id, Option<Var>)]) -> Result<Workspace> {
     let needs = needs(context.done, body);
-    let grows = grows(context.done, &needs);
-    count(builder, context, name, &needs, params, grows)
+    let by_callers: Vec<(Id, Option<Var>)> = params.iter().filter(|(_, var)| !var.as_ref().is_some_and(Var::is_ambient)).cloned().collect();
+    let more = More { deeper: deepens(context.done, &needs, by_callers.len()), threads: grows(context.done, &needs) };
+    count(builder, context, name, &needs, &by_callers, more)
+}
+
+/// What more bytes are for, where they are of use.
+#[derive(Clone, Copy, Default)]
+struct More {
+    deeper: bool,
+    threads: bool,
 }
 
 /// The measure of a part of a loop, which threads do not share once more, with the parameters that it reads; `None`
@@ -77,7 +101,7 @@ pub fn measure_part(
     if around.iter().any(|var| mentions(&needs, var)) {
         return Ok(Part::Varies);
     }
-    let mut workspace = count(builder, context, name, &needs, params, false)?;
+    let mut workspace = count(builder, context, name, &needs, params, More::default())?;
     let read = |(id, _): &(Id, Option<Var>)| is_live(&workspace.body, *id);
     let args: Vec<usize> = (0..params.len()).filter(|at| read(&workspace.params[*at])).collect();
     workspace.params = args.iter().map(|at| workspace.params[*at].clone()).collect();
@@ -104,8 +128,26 @@ fn grows(done: &[LoopFunction], needs: &[Demand]) -> bool {
 }
 
 fn is_grown(done: &[LoopFunction], callee: &Callee) -> bool {
-    let (Callee::Workspace(name) | Callee::Body(name) | Callee::Slice(name, _)) = callee;
-    done.iter().any(|other| &other.name == name && other.workspace.threads.is_some())
+    workspace_of(done, callee).is_some_and(|workspace| workspace.threads.is_some())
+}
+
+/// Whether stacks may be deeper. `at`: where the measure of a slice has how much.
+fn deepens(done: &[LoopFunction], needs: &[Demand], at: usize) -> bool {
+    needs.iter().any(|need| match need {
+        Demand::Room(_, dims, _) => dims.iter().any(|size| size.mentions(&ambient::deeper())),
+        Demand::Call(callee, ..) => is_deepened(done, callee),
+        Demand::Inner(inner) | Demand::Loop { body: inner, .. } => deepens(done, inner, at),
+        Demand::Slices(slice) => slice.args.contains(&at),
+    })
+}
+
+fn is_deepened(done: &[LoopFunction], callee: &Callee) -> bool {
+    workspace_of(done, callee).is_some_and(|workspace| workspace.deeper.is_some())
+}
+
+fn workspace_of<'d>(done: &'d [LoopFunction], callee: &Callee) -> Option<&'d Workspace> {
+    let (Callee::Workspace(name) | Callee::Body(name) | Callee::Slice(name, _) | Callee::Deeper(name)) = callee;
+    done.iter().find(|other| &other.name == name).map(|other| &other.workspace)
 }
 
 fn count(
@@ -114,7 +156,7 @@ fn count(
     name: &Rc<str>,
     needs: &[Demand],
     params: &[(Id, Option<Var>)],
-    grows: bool,
+    more: More,
 ) -> Result<Workspace> {
     let mut counting = Builder::new();
     let mut ids = Vec::new();
@@ -129,8 +171,13 @@ fn count(
         }
         ids.push((new, var.clone()));
     }
-    let threads = grows.then(|| counting.local("threads", Elem::Index, Form::Scalar { mutable: false }));
-    let arguments = ids.iter().map(|(id, _)| *id).collect();
+    let deeper = more.deeper.then(|| counting.local("deeper", Elem::Index, Form::Scalar { mutable: false }));
+    if let Some(id) = deeper {
+        counting.ranges.insert(id, (0, DEEPEST as i128 - 1));
+        counting.vars.insert(ambient::deeper(), Value::Local(id));
+    }
+    let threads = more.threads.then(|| counting.local("threads", Elem::Index, Form::Scalar { mutable: false }));
+    let arguments = ids.iter().map(|(id, _)| *id).chain(deeper).collect();
     let mut counter = Counter {
         builder: counting,
         context,
@@ -139,6 +186,7 @@ fn count(
         old: HashMap::new(),
         name: name.clone(),
         arguments,
+        deeper,
         threads,
     };
     for ((old, _), (new, var)) in params.iter().zip(&ids) {
@@ -163,7 +211,7 @@ fn count(
         counter.builder.emit(Stmt::Return(Value::Local(need)));
     }
     let body = counter.builder.blocks.pop().unwrap_or_default();
-    Ok(Workspace { needed, locals: counter.builder.locals, params: ids, threads, body })
+    Ok(Workspace { needed, locals: counter.builder.locals, params: ids, deeper, threads, body })
 }
 
 fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Demand> {
@@ -249,6 +297,8 @@ struct Counter<'a> {
     /// The function that is measured.
     name: Rc<str>,
     arguments: Vec<Id>,
+    /// How many calls deeper stacks are, which is 0 where it is no parameter.
+    deeper: Option<Id>,
     /// The number of threads, which is 1 where it is no parameter.
     threads: Option<Id>,
 }
@@ -411,6 +461,9 @@ impl Counter<'_> {
                 Measure::Data => return Err(depends_on_data(span)),
             }));
         }
+        if is_deepened(self.context.done, callee) {
+            args.push(Argument::Value(self.deeper.map_or(Value::Index(0), Value::Local)));
+        }
         if is_grown(self.context.done, callee) {
             args.push(Argument::Value(self.threads.map_or(Value::Index(1), Value::Local)));
         }
@@ -419,7 +472,7 @@ impl Counter<'_> {
 
     /// Whether a callee's workspace function reads a parameter.
     fn measures(&self, callee: &Callee, id: Id) -> bool {
-        let (Callee::Workspace(name) | Callee::Body(name) | Callee::Slice(name, _)) = callee;
+        let (Callee::Workspace(name) | Callee::Body(name) | Callee::Slice(name, _) | Callee::Deeper(name)) = callee;
         self.context.done.iter().filter(|other| &other.name == name).any(|other| is_live(&other.workspace.body, id))
     }
 

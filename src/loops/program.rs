@@ -117,6 +117,9 @@ pub enum Callee {
     Workspace(Rc<str>),
     /// The measure of one of its slices.
     Slice(Rc<str>, usize),
+    /// How many calls deeper than is said a function's stacks may be, with the bytes that it was given: the most that its
+    /// measure has room for. It takes what the measure does, but for that.
+    Deeper(Rc<str>),
 }
 
 /// `base + offset`.
@@ -441,12 +444,25 @@ pub struct LoopFunction {
     pub slices: Vec<PartMeasure>,
     /// The parameter types as a reader of the header wants to see them, by parameter.
     pub size_names: Vec<(Var, Id)>,
-    /// What its workspace is measured by, with the core variables that they are: sizes, then Index and Bool parameters.
+    /// What its workspace is measured by, with the core variables that they are: sizes, then Index and Bool parameters, then what
+    /// is declared as [`Callee::Deeper`], where it is.
     pub measured: Vec<(Id, Option<Var>)>,
     /// What is known of its indices.
     pub ranges: Ranges,
     /// Where it is in the source.
     pub span: Span,
+}
+
+impl LoopFunction {
+    /// What is declared as how many calls deeper its stacks may be.
+    pub fn deeper(&self) -> Option<Id> {
+        self.measured.iter().find(|(_, var)| var.as_ref().is_some_and(Var::is_ambient)).map(|(id, _)| *id)
+    }
+
+    /// What a caller measures its workspace by.
+    pub fn measured_by_callers(&self) -> impl Iterator<Item = &(Id, Option<Var>)> {
+        self.measured.iter().filter(|(id, _)| Some(*id) != self.deeper())
+    }
 }
 
 /// How many bytes of workspace a function needs.
@@ -456,9 +472,23 @@ pub struct Workspace {
     pub locals: Vec<Local>,
     /// Sizes, then Index and Bool parameters, with the core variables that they are.
     pub params: Vec<(Id, Option<Var>)>,
-    /// The number of threads, where that matters: a parameter after the others.
+    /// How many calls deeper than is said stacks are, where it has some: a parameter after the others.
+    pub deeper: Option<Id>,
+    /// The number of threads, where that matters: the last parameter.
     pub threads: Option<Id>,
     pub body: Block,
+}
+
+impl Workspace {
+    /// All parameters.
+    pub fn all_params(&self) -> impl Iterator<Item = Id> {
+        self.params.iter().map(|(id, _)| *id).chain(self.deeper).chain(self.threads)
+    }
+
+    /// Whether the function is told how many bytes there are: more of them are more threads, or deeper stacks.
+    pub fn is_told(&self) -> bool {
+        self.deeper.is_some() || self.threads.is_some()
+    }
 }
 
 /// All functions that the entries reach, callees before callers.

@@ -8,6 +8,7 @@
 //!     write(build(n, i. e), out)   →   for i < n: write(e, out[i])
 
 use crate::diagnostic::Diagnostic;
+use crate::ir::ambient::is_unset;
 use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
 
 use super::blocks::blocks_of;
@@ -132,6 +133,10 @@ impl Lowerer<'_> {
             }
             (Term::Tuple(parts), Dest::Tuple(places)) => {
                 parts.iter().zip(places).try_for_each(|(part, place)| self.write_alone(part, place))
+            }
+            (Term::Build { n, body, .. }, Dest::Array(array)) if is_unset(body) => {
+                self.count(n, Some(&array.length()))?;
+                Ok(())
             }
             (Term::Build { n, i, body }, Dest::Array(array)) => {
                 if expr.has_updates() {

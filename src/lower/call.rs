@@ -59,7 +59,7 @@ impl Lowerer<'_> {
         arguments.extend(flat);
         self.same_shape(&function.result, &sizes, dest, span)?;
         self.outputs(dest, &mut arguments);
-        let measures = callee.measured.iter().map(|(_, var)| match var {
+        let measures = callee.measured_by_callers().map(|(_, var)| match var {
             None => Measure::Data,
             Some(var) => match sizes.iter().find(|(name, _)| name == var) {
                 Some((_, size)) if !size.has_unknown() => Measure::Size(size.clone()),

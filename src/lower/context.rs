@@ -344,6 +344,7 @@ impl<'a> Lowerer<'a> {
             Value::Select(parts) => self.elem_of(&parts[1]),
             Value::Helper(..) | Value::SizeOf(_) => Elem::Bytes,
             Value::Moved { .. } => Elem::Bool,
+            Value::Call(Callee::Deeper(_), _) => Elem::Index,
             Value::Call(..) => Elem::Bytes,
         }
     }

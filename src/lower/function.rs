@@ -6,7 +6,9 @@
 //! Sizes come first, those that are Index parameters included; tuples flatten depth first; internal functions
 //! leave the checks to their callers.
 
+use crate::ir::ambient;
 use crate::ir::distinct::distinct;
+use crate::ir::free::{any_var_in_types, mentions};
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
 use crate::ir::{Function, Labels, Prim, Program, Size, Status, Type, Var};
@@ -48,28 +50,20 @@ pub fn lower_function(
         lowerer.entry_checks(function, &params, &size_names)?;
     }
     lowerer.unchecked = options.unchecked;
+    let mut measured = measured_by(&lowerer, function, &params, &size_names);
+    measured.extend(lowerer.ambient(function, &measured));
     // facts established by the checks at entry
     for param in &params {
         if let (Role::Scalar, Some(var)) = (&param.role, scalar_param(function, &lowerer, param.id)) {
             lowerer.note_range(var.ty(), param.id);
         }
     }
-    let function_body = if function.body.has_updates() { distinct(&function.body) } else { function.body.clone() };
+    let function_body = ambient::unset_in_place(&function.body);
+    let function_body = if function_body.has_updates() { distinct(&function_body) } else { function_body };
     lowerer.has_updates = function_body.has_updates();
     lowerer.last_uses = LastUses::of(&function_body);
     lowerer.write(&function_body, &dest)?;
     let body = lowerer.blocks.pop().unwrap_or_default();
-    let measured: Vec<(Id, Option<Var>)> = params
-        .iter()
-        .filter_map(|param| {
-            let elem = lowerer.locals[param.id].elem;
-            match param.role {
-                Role::Size => Some((param.id, size_names.iter().find(|(_, id)| *id == param.id).map(|(var, _)| var.clone()))),
-                Role::Scalar if elem != Elem::Double => Some((param.id, scalar_param(function, &lowerer, param.id))),
-                Role::Scalar | Role::Array(_) | Role::OutScalar | Role::OutArray(_) => None,
-            }
-        })
-        .collect();
     Ok(LoopFunction {
         name: function.name.clone(),
         doc: function.doc.clone(),
@@ -84,6 +78,16 @@ pub fn lower_function(
         ranges: lowerer.ranges,
         span: function.span,
     })
+}
+
+/// What the workspace is measured by: sizes, then Index and Bool parameters.
+fn measured_by(lowerer: &Lowerer, function: &Function, params: &[Param], size_names: &[(Var, Id)]) -> Vec<(Id, Option<Var>)> {
+    let measured = |param: &Param| match param.role {
+        Role::Size => Some((param.id, size_names.iter().find(|(_, id)| *id == param.id).map(|(var, _)| var.clone()))),
+        Role::Scalar if lowerer.locals[param.id].elem != Elem::Double => Some((param.id, scalar_param(function, lowerer, param.id))),
+        Role::Scalar | Role::Array(_) | Role::OutScalar | Role::OutArray(_) => None,
+    };
+    params.iter().filter_map(measured).collect()
 }
 
 /// Sizes in order of first appearance in the signature, as parameters. A size that is an Index parameter
@@ -137,6 +141,24 @@ fn scalar_param(function: &Function, lowerer: &Lowerer, id: Id) -> Option<Var> {
 }
 
 impl Lowerer<'_> {
+    /// Gives ambient variables their values; where there are stacks, what says how deep they may be is measured by too.
+    fn ambient(&mut self, function: &Function, measured: &[(Id, Option<Var>)]) -> Option<(Id, Option<Var>)> {
+        for var in ambient::unset_scalars() {
+            let zero = self.value(&ambient::meaning(&var)?, var.name()).ok()?;
+            self.env.insert(var, zero);
+        }
+        let deeper = ambient::deeper();
+        if !mentions(&function.body, &deeper) && !any_var_in_types(&function.body, &mut |var| *var == deeper) {
+            return None;
+        }
+        let id = self.local(deeper.name(), Elem::Index, Form::Scalar { mutable: false });
+        self.env.insert(deeper.clone(), View::Scalar(Value::Local(id)));
+        self.note_range(deeper.ty(), id);
+        let args = measured.iter().map(|(id, _)| Argument::Value(Value::Local(*id))).collect();
+        self.emit(Stmt::Declare { id, init: Some(Value::Call(Callee::Deeper(function.name.clone()), args)) });
+        Some((id, Some(deeper)))
+    }
+
     /// A parameter's C parameters, and how to read it.
     fn parameter(&mut self, ty: &Type, (name, labels): (&str, &Labels), params: &mut Vec<Param>) -> View {
         let (name, labels) = labels.within(name);

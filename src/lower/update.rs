@@ -24,7 +24,7 @@ impl Lowerer<'_> {
     /// The array with an element changed: itself, or a copy.
     pub fn updated(&mut self, expr: &Expr, change: Change, parts: &[Expr], name: &str) -> Result<View> {
         let Some(update) = Updated::of(parts) else { return Err(mismatch(expr.span())) };
-        if let Some(array) = self.reusable(update.array, expr)? {
+        if let Some(array) = self.reusable(update.array, expr, name)? {
             self.change(&array, change, update, expr.span())?;
             return Ok(View::Array(array));
         }
@@ -42,7 +42,7 @@ impl Lowerer<'_> {
     }
 
     /// The memory of an array whose last use is `user`: it may be overwritten.
-    pub fn reusable(&mut self, array: &Expr, user: &Expr) -> Result<Option<ArrayView>> {
+    fn reusable(&mut self, array: &Expr, user: &Expr, name: &str) -> Result<Option<ArrayView>> {
         let is_new = matches!(array.term(), Term::Build { .. } | Term::Array(_) | Term::Call(..) | Term::Fold { .. } | Term::Update(..));
         let is_dead = component(array).is_some() && self.last_uses.is_last(array);
         if !is_new && !is_dead {
@@ -50,7 +50,7 @@ impl Lowerer<'_> {
         }
         let name = match component(array) {
             Some((var, _)) => var.name().to_string(),
-            None => "a".to_string(),
+            None => name.to_string(),
         };
         let View::Array(view) = self.value(array, &name)? else { return Err(mismatch(array.span())) };
         let is_free = self.is_free(&view, user);
@@ -125,7 +125,7 @@ impl Lowerer<'_> {
             return Ok(Dest::Array(view.clone()));
         }
         if let Some(init) = init.filter(|init| component(init).is_some() && ty.has_array() && stays(step.1, step.0, path))
-            && let Some(view) = self.reusable(init, fold)?
+            && let Some(view) = self.reusable(init, fold, name)?
         {
             return Ok(Dest::Array(view));
         }

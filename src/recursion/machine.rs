@@ -14,6 +14,7 @@ use std::rc::Rc;
 use super::blocks::{self, Blocks, Leaf, Routine};
 use super::fixed::fixed;
 use super::{CALLS, Result, unsupported};
+use crate::ir::ambient;
 use crate::ir::subst::{freshen, freshen_function, instance, map_children};
 use crate::ir::zero::zero;
 use crate::ir::{Change, Expr, Function, Prim, Size, Status, Term, Type, Var};
@@ -29,9 +30,6 @@ pub fn machine(root: &Function, group: &[Function], measures: &[Var]) -> Result<
     let blocks = blocks::blocks(root, routines)?;
     let args: Vec<Expr> = root.params.iter().filter(|param| !fixed.contains_key(param)).map(Expr::var).collect();
     let room = room(root, &blocks, measures);
-    if room.is_atom() {
-        return Layout::new(root, &blocks, room)?.body(args);
-    }
     let name = Var::fresh("room", Type::INDEX);
     let body = Layout::new(root, &blocks, Expr::var(&name))?.body(args)?;
     Ok(Expr::let_(name, room, body))
@@ -99,7 +97,7 @@ fn without_fixed(expr: &Expr, kept: &HashMap<&str, Vec<bool>>) -> Expr {
 }
 
 /// How many frames the stack has: for n calls in the first, and for the loops and branches that have frames in each; one more,
-/// so that the depth is an index of it.
+/// so that the depth is an index of it. Where nobody says n, it is as many as the workspace has room for, and [`CALLS`] at least.
 fn room(root: &Function, blocks: &Blocks, measures: &[Var]) -> Expr {
     let (mut each, mut last) = (1, 0);
     for (at, _) in blocks.routines.iter().enumerate().filter(|(_, routine)| routine.is_counted) {
@@ -107,12 +105,13 @@ fn room(root: &Function, blocks: &Blocks, measures: &[Var]) -> Expr {
         each = each.max(to_next);
         last = last.max(inside);
     }
-    let calls = match root.params.iter().find(|param| measures.contains(param)) {
-        Some(n) => Expr::prim(Prim::Max, vec![Expr::var(n), Expr::index(0)]),
-        None => return Expr::index((CALLS - 1).saturating_mul(each) + last + 1),
+    let prim = |prim, a: Expr, b: i64| Expr::prim(prim, vec![a, Expr::index(b)]);
+    let (calls, others) = match root.params.iter().find(|param| measures.contains(param)) {
+        Some(n) => (prim(Prim::Max, Expr::var(n), 0), last + 1),
+        None => (Expr::var(&ambient::deeper()), (CALLS - 1).saturating_mul(each).saturating_add(last + 1)),
     };
-    let frames = if each == 1 { calls } else { Expr::prim(Prim::Mul, vec![calls, Expr::index(each)]) };
-    Expr::prim(Prim::Add, vec![frames, Expr::index(last + 1)])
+    let frames = if each == 1 { calls } else { prim(Prim::Mul, calls, each) };
+    prim(Prim::Add, frames, others)
 }
 
 /// The frames from a routine to the next call that is counted, and those of what it calls before that, at most.
@@ -197,7 +196,14 @@ impl<'a> Layout<'a> {
     /// The loop; `args` are those of the first call.
     fn body(&self, args: Vec<Expr>) -> Result<Expr> {
         let (params, result) = &self.registers[0];
-        let mut init: Vec<Expr> = self.types.iter().filter_map(zero).collect();
+        let is_stack = |at: usize| self.returns == Some(at) || self.kept.iter().flatten().any(|array| *array == at);
+        // a frame is written before it is read
+        let first = |(at, ty): (usize, &Type)| if is_stack(at) { ambient::unset(ty) } else { zero(ty) };
+        let mut init: Vec<Expr> = self.types.iter().enumerate().filter_map(first).collect();
+        if let Some(returns) = self.returns {
+            // but for the first one's caller, which is nobody
+            init[returns] = Expr::update(Change::Replace, init[returns].clone(), vec![Expr::index(0)], Expr::index(0));
+        }
         params.iter().zip(args).for_each(|(register, arg)| init[*register] = arg);
         let state = Var::with_parts("state", Type::tuple(self.types.clone()), self.names.clone().into());
         let mut steps = Vec::new();

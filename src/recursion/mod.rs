@@ -9,9 +9,10 @@
 //!       while (block, depth, n, r, stack):   0: if n = 0 then return 1.0 else push n, go to 0 with n - 1
 //!                                            1: pop n, return double n * r
 //!
-//! The stack has room for 10,000 calls, one in another, or for n + 1 where the function says `decreases n`; a call beyond fails with
-//! `Status::Workspace`. It is an array like every other, so that derivatives, rules and targets know nothing of it. Not here:
-//! lengths that change from call to call, and a function that differentiates itself.
+//! The stack has room for 10,000 calls, one in another, and for as many more as the ambient variable `deeper` says, which is what more
+//! bytes of workspace are for; or for n + 1 where the function says `decreases n`. A call beyond fails with `Status::Workspace`. It
+//! begins `unset` (`ir::ambient`), for a frame is written before it is read, and is else an array like every other, so that derivatives,
+//! rules and targets know nothing of it. Not here: lengths that change from call to call, and a function that differentiates itself.
 
 mod blocks;
 mod fixed;

@@ -25,6 +25,7 @@ use super::block::{Block, Spares};
 use super::functions::Functions;
 use super::{Result, internal};
 use crate::diagnostic::Diagnostic;
+use crate::ir::ambient::with_all_set;
 use crate::ir::subst::{inlined, try_map_children};
 use crate::ir::term::Vjp;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type};
@@ -37,7 +38,8 @@ const LARGEST: usize = 100_000;
 
 /// The pair of the body's value and the derivative, of the type of the point.
 pub fn vjp(functions: &mut Functions, vjp: &Vjp, spares: &Spares) -> Result<Expr> {
-    let body = without_calls(vjp.body, functions, &mut 0)?;
+    // what an update overwrites is kept, whether it was set or not
+    let body = with_all_set(&without_calls(vjp.body, functions, &mut 0)?);
     let mut out = Block::new(spares);
     out.spare(vjp.x, vjp.at.clone());
     let cotangent = out.bind("w", vjp.cotangent.clone());

@@ -55,7 +55,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0708",
         "recursion deeper than its stack",
-        "In emitted C, recursion that is no loop has room for 10,000 calls, one in another; with `let rec f (n: Index) … decreases\nn = …` for n + 1. Name the parameter that decreases, or make each call the last that the function does: that is a\nloop, which takes no room.",
+        "In emitted C, recursion that is no loop has room for 10,000 calls, one in another, and for more where C is\ngiven more bytes than `f_workspace` says; with `let rec f (n: Index) … decreases n = …` for n + 1. Name the parameter that decreases, or make each call the last that the function does: that is a\nloop, which takes no room.",
     ),
     page(
         "E0801",

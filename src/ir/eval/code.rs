@@ -14,6 +14,7 @@ use super::rolled::Rolled;
 use super::sizes::{SizeSource, place_of};
 use super::value::Value;
 use super::{ErrorKind, RuntimeError};
+use crate::ir::ambient;
 use crate::ir::last_use::{LastUses, component};
 use crate::ir::prim::{Derivative, Prim};
 use crate::ir::program::{Function, Program};
@@ -270,7 +271,7 @@ impl<'p> Compiler<'p> {
 
     fn size(&mut self, scope: &mut Scope, size: &Size) -> Result<Option<Code>, Box<RuntimeError>> {
         let mut in_scope = true;
-        size.each_var(&mut |var| in_scope &= scope.slots.contains_key(var));
+        size.each_var(&mut |var| in_scope &= var.is_ambient() || scope.slots.contains_key(var));
         match size.to_expr() {
             Some(expr) if in_scope => Ok(Some(self.expr(scope, &expr)?.0)),
             Some(_) | None => Ok(None),
@@ -298,7 +299,10 @@ impl<'p> Compiler<'p> {
         Ok(match expr.term() {
             Term::Var(var) => match scope.slots.get(var) {
                 Some((slot, activity)) => (Code::Slot(*slot), activity.clone()),
-                None => return defect(expr, format!("variable {var:?} is not in scope")),
+                None => match ambient::meaning(var) {
+                    Some(meaning) => return self.expr(scope, &meaning),
+                    None => return defect(expr, format!("variable {var:?} is not in scope")),
+                },
             },
             Term::Double(value) => (Code::Constant(Value::Double(Number::Plain(*value))), Activity::NONE),
             Term::Index(value) => (Code::Constant(Value::Index(*value)), Activity::NONE),

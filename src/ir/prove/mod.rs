@@ -227,6 +227,11 @@ impl Facts {
             Term::Prim(Prim::Rem, args) if args.len() == 2 && args[1].is_atom() && self.positive(&of(&args[1])) => {
                 Size::opaque(expr.clone()).unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone())))
             }
+            Term::Prim(prim @ (Prim::Min | Prim::Max), args) if Size::try_of_expr(expr).is_none() => {
+                let args = args.iter().map(|arg| of(arg).to_expr()).collect::<Option<_>>();
+                let named = args.and_then(|args| Size::opaque(Expr::prim(*prim, args)));
+                named.unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone())))
+            }
             _ => Size::try_of_expr(expr).unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone()))),
         }
     }

@@ -85,6 +85,7 @@ pub fn call(program: &LoopProgram, entry: &str, given: &[Given], how: Call) -> E
     }
     let numbers = function.params.iter().zip(&slots).filter(|(param, _)| function.measured.iter().any(|(id, _)| *id == param.id));
     let mut numbers: Vec<Cell> = numbers.filter_map(|(_, slot)| if let Slot::Cell(cell) = slot { Some(*cell) } else { None }).collect();
+    numbers.extend(function.workspace.deeper.map(|_| Cell::Index(0)));
     numbers.extend(function.workspace.threads.map(|_| Cell::Index(how.threads)));
     let measured = if function.workspace.needed { machine.measure(&function.workspace, &numbers)? } else { 0 };
     let bytes = measured.saturating_sub(how.short);
@@ -159,7 +160,7 @@ impl<'p> Machine<'p> {
 
     /// The bytes that a measure gives.
     fn measure(&mut self, measure: &'p Workspace, args: &[Cell]) -> Evaluated<u64> {
-        let ids: Vec<Id> = measure.params.iter().map(|(id, _)| *id).chain(measure.threads).collect();
+        let ids: Vec<Id> = measure.all_params().collect();
         if ids.len() != args.len() {
             return Err(format!("a measure of {} arguments is given {}", ids.len(), args.len()));
         }

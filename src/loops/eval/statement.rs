@@ -164,7 +164,7 @@ impl<'p> Machine<'p> {
                 Argument::Workspace => lent = frame.bytes - frame.taken,
             }
         }
-        let told = if callee.workspace.threads.is_some() { lent } else { u64::MAX };
+        let told = if callee.workspace.is_told() { lent } else { u64::MAX };
         let (status, used) = self.body(callee, args, lent, told)?;
         frame.most = frame.most.max(frame.taken + used);
         if status != 0 {

@@ -5,6 +5,7 @@
 use super::memory::Place as Address;
 use super::{Cell, Evaluated, Frame, Machine, Slot, find};
 use crate::ir::Prim;
+use crate::ir::ambient::DEEPEST;
 use crate::ir::eval::real;
 use crate::loops::program::*;
 use crate::real::Real;
@@ -157,15 +158,36 @@ impl<'p> Machine<'p> {
                 let slice = find(self.program, name)?.slices.get(*number);
                 &slice.ok_or_else(|| format!("`{name}` has no slice {number}"))?.measure
             }
+            Callee::Deeper(name) => return self.deeper(find(self.program, name)?, cells, frame.told),
         };
         // what a measure does not read may be given as 0, whatever its kind
-        let elems = measure.params.iter().map(|(id, _)| *id).chain(measure.threads).map(|id| measure.locals[id].elem);
+        let elems = measure.all_params().map(|id| measure.locals[id].elem);
         for (cell, elem) in cells.iter_mut().zip(elems) {
             if elem == Elem::Bool && *cell == Cell::Index(0) {
                 *cell = Cell::Bool(false);
             }
         }
         self.measure(measure, &cells).map(Cell::Bytes)
+    }
+
+    /// The most calls deeper that so many bytes have room for.
+    fn deeper(&mut self, function: &'p LoopFunction, cells: Vec<Cell>, told: u64) -> Evaluated<Cell> {
+        let measure = &function.workspace;
+        if measure.deeper.is_none() {
+            let need = if measure.needed { self.measure(measure, &with_threads(cells, measure, self.threads))? } else { 0 };
+            return Ok(Cell::Index(i64::try_from((told - need) / 8).map_or(DEEPEST - 1, |more| more.min(DEEPEST - 1))));
+        }
+        let mut deeper = 0;
+        let mut more = DEEPEST / 2;
+        while more > 0 {
+            let args = [cells.clone(), vec![Cell::Index(deeper + more)]].concat();
+            let need = self.measure(measure, &with_threads(args, measure, self.threads))?;
+            if need <= told && need != u64::MAX {
+                deeper += more;
+            }
+            more /= 2;
+        }
+        Ok(Cell::Index(deeper))
     }
 }
 
@@ -184,6 +206,11 @@ impl Frame<'_> {
             Slot::Cell(_) => Err(format!("`{}` is no pointer", self.name(id))),
         }
     }
+}
+
+fn with_threads(mut args: Vec<Cell>, measure: &Workspace, threads: i64) -> Vec<Cell> {
+    args.extend(measure.threads.map(|_| Cell::Index(threads)));
+    args
 }
 
 /// `smooth_times`.

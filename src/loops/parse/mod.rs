@@ -102,6 +102,10 @@ impl Parser<'_> {
         let body = self.braces()?;
         let names = std::mem::take(&mut self.names);
         names.all_declared()?;
+        for id in names.measured.iter().skip(measured.len()) {
+            self.measured.push(names.text(*id).to_string());
+            measured.push((*id, names.var_of(*id)));
+        }
         Ok(LoopFunction {
             name: name.into(),
             doc: (!doc.is_empty()).then(|| doc.join("\n")),
@@ -174,19 +178,20 @@ impl Parser<'_> {
             args = named.iter().map(place).collect::<Parsed<_>>()?;
         }
         self.names = Names::default();
-        let mut threads = None;
+        let (mut deeper, mut threads) = (None, None);
         let mut params = Vec::new();
-        for (id, is_threads) in self.listed("(", ")", Parser::measure_param)? {
-            match is_threads {
-                true => threads = Some(id),
-                false => params.push((id, args.get(params.len()).and_then(|at| function.measured[*at].1.clone()))),
+        for (id, role) in self.listed("(", ")", Parser::measure_param)? {
+            match role {
+                Measured::Deeper => deeper = Some(id),
+                Measured::Threads => threads = Some(id),
+                Measured::Param => params.push((id, args.get(params.len()).and_then(|at| function.measured[*at].1.clone()))),
             }
         }
         let body = self.braces()?;
         let names = std::mem::take(&mut self.names);
         names.all_declared()?;
         let needed = !matches!(body.as_slice(), [Stmt::Return(Value::Index(0))]);
-        let measure = Workspace { needed, locals: names.locals, params, threads, body };
+        let measure = Workspace { needed, locals: names.locals, params, deeper, threads, body };
         match is_slice {
             true => function.slices.push(PartMeasure { args, measure }),
             false => function.workspace = measure,
@@ -194,12 +199,16 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn measure_param(&mut self) -> Parsed<(Id, bool)> {
-        let is_threads = self.takes("threads");
+    fn measure_param(&mut self) -> Parsed<(Id, Measured)> {
+        let role = match () {
+            () if self.takes("deeper") => Measured::Deeper,
+            () if self.takes("threads") => Measured::Threads,
+            () => Measured::Param,
+        };
         let text = self.ident()?;
         self.punct(":")?;
         let elem = self.elem()?;
-        Ok((self.names.declare(&text, elem, Form::Scalar { mutable: false })?, is_threads))
+        Ok((self.names.declare(&text, elem, Form::Scalar { mutable: false })?, role))
     }
 
     /// ` in 0..=9`, ` in any`, or what is known by itself.
@@ -236,6 +245,13 @@ impl Parser<'_> {
         self.names.in_size = false;
         self.names.size_of(&value?.0)
     }
+}
+
+/// What a parameter of a measure is.
+enum Measured {
+    Param,
+    Deeper,
+    Threads,
 }
 
 struct Parameter {

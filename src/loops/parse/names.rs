@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Parsed;
+use crate::ir::ambient::deeper;
 use crate::ir::{Atom, Size, Type, Var};
 use crate::loops::print;
 use crate::loops::program::*;
@@ -93,6 +94,12 @@ impl Names {
     pub fn variable(&mut self, text: &str, ty: Type) -> Var {
         let name = own(text.strip_prefix('?').unwrap_or(text));
         self.vars.entry(text.to_string()).or_insert_with(|| Var::fresh(name, ty)).clone()
+    }
+
+    /// Says that a local is how many calls deeper than is said stacks may be.
+    pub fn is_deeper(&mut self, id: Id) {
+        self.vars.insert(self.texts[id].clone(), deeper());
+        self.measured.push(id);
     }
 
     /// The variable that a local is in sizes.

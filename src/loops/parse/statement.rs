@@ -127,6 +127,9 @@ impl Parser<'_> {
         }
         let init = if self.takes_sign("=") { Some(self.value()?.0) } else { None };
         let id = self.names.declare(&text, elem, Form::Scalar { mutable })?;
+        if let Some(Value::Call(Callee::Deeper(_), _)) = init {
+            self.names.is_deeper(id);
+        }
         let by_itself = init.as_ref().filter(|_| !mutable).map_or(ANY, |init| self.names.ranges.of(init));
         let after = std::mem::replace(&mut self.at, known);
         self.known(id, by_itself)?;
@@ -179,8 +182,7 @@ impl Parser<'_> {
 
     fn fail(&mut self) -> Parsed<Stmt> {
         let name = self.ident()?;
-        if name == "WORKSPACE" {
-            self.word("unless")?;
+        if name == "WORKSPACE" && self.takes("unless") {
             self.word("room")?;
             self.word("for")?;
             return Ok(Stmt::NoRoom { cond: self.value()?.0 });

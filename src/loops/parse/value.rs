@@ -103,6 +103,11 @@ impl Parser<'_> {
                 let number = number.parse().map_err(|_| format!("`{number}` is no number of a slice"))?;
                 return self.measure_call(Callee::Slice(name.into(), number));
             }
+            "deeper" => {
+                let name = self.ident()?;
+                let (value, _) = self.measure_call(Callee::Deeper(name.into()))?;
+                return Ok((value, Elem::Index));
+            }
             "call" => {
                 let name = self.ident()?;
                 return self.measure_call(Callee::Body(name.into()));

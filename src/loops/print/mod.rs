@@ -68,6 +68,7 @@ pub fn function(function: &LoopFunction, real: Real) -> String {
 fn measure(head: &str, workspace: &Workspace, real: Real) -> String {
     let mut printer = Printer::new(&workspace.locals, None, real);
     let mut params: Vec<String> = workspace.params.iter().map(|(id, _)| format!("{}: {}", printer.name(*id), printer.elem(*id))).collect();
+    params.extend(workspace.deeper.map(|id| format!("deeper {}: {}", printer.name(id), printer.elem(id))));
     params.extend(workspace.threads.map(|id| format!("threads {}: {}", printer.name(id), printer.elem(id))));
     printer.open(&format!("{head}({})", params.join(", ")));
     printer.block(&workspace.body);

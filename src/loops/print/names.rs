@@ -45,6 +45,7 @@ pub const RESERVED: &[&str] = &[
     "moved",
     "workspace",
     "slice",
+    "deeper",
     "const",
 ];
 
@@ -70,6 +71,12 @@ impl Names {
             let of = of.chain(function.measured.iter().map(|(id, var)| (var.as_ref(), id))).find(|(_, id)| **id == param.id);
             let name = names.local(param.id, &function.locals);
             if let Some((Some(var), _)) = of {
+                names.vars.borrow_mut().insert(var.clone(), name);
+            }
+        }
+        for (id, var) in &function.measured {
+            if let (Some(var), true) = (var, Some(*id) == function.deeper()) {
+                let name = names.local(*id, &function.locals);
                 names.vars.borrow_mut().insert(var.clone(), name);
             }
         }

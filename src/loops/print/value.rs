@@ -85,6 +85,7 @@ impl Printer<'_> {
                     Callee::Body(name) => format!("call {name}"),
                     Callee::Workspace(name) => format!("workspace {name}"),
                     Callee::Slice(name, number) => format!("slice {name}.{number}"),
+                    Callee::Deeper(name) => format!("deeper {name}"),
                 };
                 format!("{name}({})", self.arguments(args))
             }

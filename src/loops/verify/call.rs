@@ -25,8 +25,8 @@ impl Verifier<'_> {
         let fails = callee.is_entry || can_fail(&callee.body);
         self.ensure(call.fallible == fails, || format!("`{}` and its call differ about failure", call.callee))?;
         self.ensure(args.len() == callee.params.len(), || format!("`{}` takes {} arguments", call.callee, callee.params.len()))?;
-        self.ensure(call.measures.len() == callee.measured.len(), || {
-            format!("the workspace of `{}` is measured by {} arguments", call.callee, callee.measured.len())
+        self.ensure(call.measures.len() == callee.measured_by_callers().count(), || {
+            format!("the workspace of `{}` is measured by {} arguments", call.callee, callee.measured_by_callers().count())
         })?;
         for (param, arg) in callee.params.iter().zip(args) {
             let elem = callee.locals.get(param.id).map_or(Elem::Bytes, |local| local.elem);
@@ -78,9 +78,19 @@ impl Verifier<'_> {
                 let slice = slices.get(*number).ok_or_else(|| format!("`{name}` has no slice {number}"))?;
                 &slice.measure
             }
+            Callee::Deeper(name) => {
+                self.ensure(own(name), || format!("`{name}` has stacks of its own"))?;
+                let ids = self.function.measured_by_callers().map(|(id, _)| *id);
+                self.numbers(args, ids.filter_map(|id| self.locals.get(id)).map(|local| local.elem).collect())?;
+                return Ok(Elem::Index);
+            }
         };
-        let ids = measure.params.iter().map(|(id, _)| *id).chain(measure.threads);
-        let elems: Vec<Elem> = ids.filter_map(|id| measure.locals.get(id)).map(|local| local.elem).collect();
+        let elems = measure.all_params().filter_map(|id| measure.locals.get(id)).map(|local| local.elem).collect();
+        self.numbers(args, elems)?;
+        Ok(Elem::Bytes)
+    }
+
+    fn numbers(&mut self, args: &[Argument], elems: Vec<Elem>) -> Checked {
         self.ensure(elems.len() == args.len(), || format!("a measure takes {} arguments", elems.len()))?;
         for (elem, arg) in elems.into_iter().zip(args) {
             match arg {
@@ -90,6 +100,6 @@ impl Verifier<'_> {
                 Argument::Pointer(_) | Argument::Address(_) | Argument::Workspace => return Err("a measure takes numbers".into()),
             }
         }
-        Ok(Elem::Bytes)
+        Ok(())
     }
 }

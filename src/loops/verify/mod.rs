@@ -73,7 +73,7 @@ fn body(function: &LoopFunction, done: &[LoopFunction]) -> Checked {
 
 fn measured(function: &LoopFunction, measure: &Workspace, done: &[LoopFunction]) -> Checked {
     let mut verifier = Verifier::new(function, &measure.locals, done, Kind::Measure, &measure.body);
-    for id in measure.params.iter().map(|(id, _)| *id).chain(measure.threads) {
+    for id in measure.all_params() {
         verifier.scalar(id)?;
         verifier.scopes.declare(id)?;
         verifier.memory.set(id);
