@@ -144,7 +144,7 @@ static long deepest(size_t bytes)
     const double v[2] = {0.25, 0.5};
     (void)v;
     char *workspace = malloc(bytes > 0 ? bytes : 1);
-    long low = -1, high = 100000;
+    long low = FIRST - 1, high = LAST;
     while (low < high) {
         const int64_t n = (low + high + 1) / 2;
         double out[2] = {-1.0, -1.0};
@@ -160,14 +160,14 @@ static long deepest(size_t bytes)
 int main(void)
 {
     const size_t said = SAID;
-    if (said > 0) printf(\"%ld \", deepest(said - 1));
-    printf(\"%ld %ld %ld %ld\", deepest(said), deepest(said + EACH - 1), deepest(said + EACH), deepest(said + 30000 * EACH + 5));
+    const size_t tried[] = {TRIED};
+    for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) printf(\"%ld \", deepest(tried[k]));
     return 0;
 }
 ";
 
-/// What it prints: a byte less than is said, as many, almost one call more, one call more, 30,000 calls more.
-fn deepest(entry: &str, options: Options, said: &str, call: &str, each: usize) -> String {
+/// The deepest calls for each number of bytes, over `said`, in a range of depths; a number before it where there is none.
+fn deepest(entry: &str, options: Options, said: &str, call: &str, tried: &str, (first, last): (u32, u32)) -> String {
     let options = Options { entries: vec![entry.into()], header: "program.h".into(), ..options };
     let session = with_large_stack(|| {
         let session = engine::compile_with("recursion.smooth", PROGRAMS, options, "emit")?;
@@ -175,7 +175,8 @@ fn deepest(entry: &str, options: Options, said: &str, call: &str, each: usize) -
     });
     let folder = tempfile::tempdir().expect("a folder");
     let (file, binary) = (folder.path().join("deep.c"), folder.path().join("deep"));
-    let main = DEEPEST.replace("CALL", call).replace("SAID", said).replace("EACH", &each.to_string());
+    let main = DEEPEST.replace("CALL", call).replace("SAID", said).replace("TRIED", tried);
+    let main = main.replace("FIRST", &first.to_string()).replace("LAST", &last.to_string());
     std::fs::write(&file, session.expect("a program") + &main).expect("writes");
     let mut command = Command::new(tools::c_compiler());
     command.args(["-std=c99", "-O1", "-DSMOOTH_WORTH=1e-3"]);
@@ -190,18 +191,27 @@ fn deepest(entry: &str, options: Options, said: &str, call: &str, each: usize) -
 fn more_bytes_are_more_depth() {
     let with =
         |schedule: &str, mode, parallel| Options { schedule: Schedule::Named(schedule.into()), mode, parallel, ..Options::default() };
-    let plain = with("default", Mode::Auto, false);
+    let plain = || with("default", Mode::Auto, false);
+    let all = (0, 100_000);
+    // a byte less than is said, as many, almost a call more, a call more, 30,000 calls more
+    let each = |bytes: u32| format!("said - 1, said, said + {bytes} - 1, said + {bytes}, said + 30000 * {bytes} + 5");
+    let deeper = "-1 9999 9999 10000 39999 ";
     let waves = "waves(0.25, n, out, workspace, bytes)";
+    assert_eq!(deepest("waves", plain(), "waves_workspace(0)", waves, &each(16), all), deeper);
     let slope = "wavesSlope(0.25, n, out, workspace, bytes)";
-    let all = "wavesOfAll(2, v, n, out, workspace, bytes)";
-    let expected = "-1 9999 9999 10000 39999";
-    assert_eq!(deepest("waves", plain.clone(), "waves_workspace(0)", waves, 16), expected);
-    assert_eq!(deepest("wavesSlope", with("default", Mode::Forward, false), "wavesSlope_workspace(0)", slope, 24), expected);
+    assert_eq!(deepest("wavesSlope", plain(), "wavesSlope_workspace(0)", slope, &each(24), all), deeper);
     // in a function of its own, and in a part of a loop that threads share
-    assert_eq!(deepest("wavesOfAll", with("none", Mode::Auto, false), "wavesOfAll_workspace(2, 0)", all, 16), expected);
-    assert_eq!(deepest("wavesOfAll", with("default", Mode::Auto, true), "wavesOfAll_workspace(2, 0)", all, 16), expected);
+    let of_all = "wavesOfAll(2, v, n, out, workspace, bytes)";
+    assert_eq!(deepest("wavesOfAll", with("none", Mode::Auto, false), "wavesOfAll_workspace(2, 0)", of_all, &each(16), all), deeper);
+    assert_eq!(deepest("wavesOfAll", with("default", Mode::Auto, true), "wavesOfAll_workspace(2, 0)", of_all, &each(16), all), deeper);
     // where nothing is kept a call counts as eight bytes
-    assert_eq!(deepest("deep", plain, "deep_workspace(0)", "deep(0.25, n, out, workspace, bytes)", 8), "9999 9999 10000 39999");
+    let deep = "deep(0.25, n, out, workspace, bytes)";
+    assert_eq!(deepest("deep", plain(), "deep_workspace(0)", deep, "said, said + 7, said + 8, said + 240005", all), &deeper[3..]);
+    // a hundredth more in reverse mode, whose states have a stack each
+    let reverse = with("default", Mode::Reverse, false);
+    let of_two = "wavesOfTwo(v, n, out, workspace, bytes)";
+    let more = "said - 1, said, said + said / 100";
+    assert_eq!(deepest("wavesOfTwo", reverse, "wavesOfTwo_workspace(0)", of_two, more, (9_990, 10_120)), "9989 9999 10099 ");
 }
 
 /// The loop program with exactly the workspace that it says, where a read of what was not written is an error.

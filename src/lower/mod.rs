@@ -14,6 +14,7 @@ mod blocks;
 mod call;
 mod choice;
 mod columns;
+mod commute;
 mod context;
 mod diagonal;
 mod expand;
