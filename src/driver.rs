@@ -59,7 +59,7 @@ pub struct Options {
     pub checkpoint: Option<NonZeroU32>,
     /// `--strict-fp`: rounding as in the program as written.
     pub strict_fp: bool,
-    /// `--unchecked`: emitted code has no run-time checks but those at entry.
+    /// `--unchecked`: emitted code has no run-time checks but those at entry, and of the room that recursion has.
     pub unchecked: bool,
     /// `--parallel`: emitted C shares loops among threads.
     pub parallel: bool,

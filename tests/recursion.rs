@@ -127,6 +127,7 @@ fn a_call_beyond_the_room_is_a_status() {
     // ten thousand calls, one in another
     assert_eq!(said(&["run", "-q", "FILE", "deep", "0.5", "9999"]), "2.0");
     assert!(said(&["run", "-q", "FILE", "deep", "0.5", "10000"]).contains("E0708"));
+    assert!(said(&["run", "-q", "--unchecked", "FILE", "deep", "0.5", "10000"]).contains("E0708"));
     // n + 1 calls, exactly
     assert_eq!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "0"]), "1.98828125");
     assert!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "1"]).contains("E0708"));

@@ -103,7 +103,7 @@ pub struct Source {
     #[arg(long)]
     pub strict_fp: bool,
     /// Leave out the checks of bounds, shapes, ranges and counts inside emitted functions; what they would refuse is
-    /// undefined then. Arguments and the workspace are still checked at entry
+    /// undefined then. Arguments and the workspace are still checked at entry, and that recursion has room
     #[arg(long)]
     pub unchecked: bool,
     /// Share loops among threads in emitted C, by OpenMP; the workspace then has a slice for each thread

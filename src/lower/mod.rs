@@ -50,7 +50,7 @@ use crate::loops::program::LoopProgram;
 pub struct LowerOptions {
     /// Replace several divisions by one reciprocal and multiplications, as group `algebra` does.
     pub reciprocals: bool,
-    /// No run-time checks but those at entry.
+    /// No run-time checks but those at entry, and of the room that recursion has.
     pub unchecked: bool,
     /// Loops are shared among threads.
     pub parallel: bool,
