@@ -1,6 +1,6 @@
 //! Loops over rows: what is computed once a row and summed over the rows is not stored, and is what the interpreter says.
 //!
-//! So are sums of several rows that are added at once.
+//! So are sums of several rows that are added at once, and arrays of arrays that are read as one.
 //!
 //! Programs are put together from elements, each with every use of them, and run under sanitizers with buffers of exact
 //! size: no rows, fewer than four, and such as leave some; no columns; numbers whose products overflow.
@@ -367,6 +367,51 @@ fn rows_that_need_not_be_are_not_stored() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Arrays of arrays that are read as one array: a name, whether that takes a workspace, and the text.
+const FLAT: &[(&str, bool, &str)] = &[
+    ("matrix", false, "build (m * n) (fun t -> X[t / n][t % n])"),
+    ("written", false, "let a = build m (fun i -> [y[i], 2.0, -y[i]]) in build (m * 3) (fun t -> a[t / 3][t % 3])"),
+    (
+        "deep",
+        false,
+        "let a = build m (fun i -> build n (fun j -> [X[i][j], w[j]])) in build (m * n * 2) (fun t -> a[t / (n * 2)][t / 2 % n][t % 2])",
+    ),
+    ("components", false, "let a = build m (fun i -> [(y[i], i), (0.5, m)]) in build (2 * m) (fun t -> a[t / 2][t % 2])"),
+    ("summed", false, "let b = build (m * n) (fun t -> X[t / n][t % n]) in ifold (fun s t -> s + b[t] * double t) 0.0 (m * n)"),
+    ("read", false, "let a = build m (fun i -> [y[i], 2.0]) in let b = build (m * 2) (fun t -> a[t / 2][t % 2]) in (b, a)"),
+    ("updated", true, "let a = build m (fun i -> [y[i], 2.0]) in let b = build (m * 2) (fun t -> a[t / 2][t % 2]) in (update b n 1.0, a)"),
+    (
+        "elsewhere",
+        true,
+        "let a = build m (fun i -> [y[i], 2.0]) in let b = build (m * 2) (fun t -> a[t / 2][t % 2]) in (b, update a n [3.0, 4.0])",
+    ),
+    // nothing is read of no elements, so that the index may be any
+    (
+        "beyond",
+        true,
+        "let a = build 2 (fun k -> build m (fun i -> build n (fun j -> X[i][j] * double k))) in build (m * n) (fun t -> a[m][t / n][t % n])",
+    ),
+    ("otherOrder", false, "build (m * n) (fun t -> X[t % m][t / m])"),
+    ("fewer", false, "build (m * n - n) (fun t -> X[t / n][t % n])"),
+    ("otherLength", false, "build (m * n) (fun t -> X[t / m][t % m])"),
+];
+
+#[test]
+fn arrays_of_arrays_read_as_one_agree_with_the_interpreter() {
+    let entry = |(name, _, body): &(&str, bool, &str)| {
+        format!("let {name} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  let m = length y\n  let n = length w\n  {body}\n\n")
+    };
+    let text: String = FLAT.iter().map(entry).collect();
+    let entries: Vec<String> = FLAT.iter().map(|(name, ..)| name.to_string()).collect();
+    agree(&text, &entries, &[SIZES, &[(3, 0), (0, 3)]].concat());
+    let session = engine::compile("rows.smooth", &text, "none", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+    let source = &session.files.as_ref().expect("C").source;
+    for (name, stored, _) in FLAT {
+        let wants = source.contains(&format!("smooth_is_too_small(workspace_bytes, {name}_workspace("));
+        assert_eq!(wants, *stored, "{name}: {source}");
+    }
 }
 
 /// Functions that write rows of eighteen numbers: sums and products of values of which some do not change with the row, linear

@@ -11,7 +11,6 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::is_unset;
 use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
 
-use super::blocks::blocks_of;
 use super::columns::ColumnFold;
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
@@ -32,7 +31,7 @@ impl Lowerer<'_> {
             Term::Prim(prim, args) => Ok(View::Scalar(self.prim_term(*prim, args, expr.span())?)),
             // frees the room of intermediate arrays
             Term::Let(..)
-                if matches!(expr.ty(), Type::Array(..)) && !expr.has_updates() && !is_view(expr) && self.type_of(expr).is_ok() =>
+                if matches!(expr.ty(), Type::Array(..)) && !expr.has_updates() && !self.is_view(expr) && self.type_of(expr).is_ok() =>
             {
                 self.stored(expr, name)
             }
@@ -52,11 +51,11 @@ impl Lowerer<'_> {
                 let name = if name == "t" { names_of(state) } else { name.to_string() };
                 self.steps(expr, None, &name)
             }
-            Term::Build { .. } => match self.joined_blocks(expr, name)? {
+            Term::Build { .. } if !self.has_updates => match self.flat_view(expr, name)? {
                 Some(array) => Ok(View::Array(array)),
                 None => self.stored(expr, name),
             },
-            Term::Array(_) | Term::Call(..) => self.stored(expr, name),
+            Term::Build { .. } | Term::Array(_) | Term::Call(..) => self.stored(expr, name),
             Term::Get(source, index) => {
                 let array = match self.value(source, name)? {
                     View::Array(array) => array,
@@ -149,13 +148,10 @@ impl Lowerer<'_> {
                 if self.scatter(expr, dest)? {
                     return Ok(());
                 }
-                if let Some(joined) = self.joined_blocks(expr, "t")? {
-                    return self.copy(&View::Array(joined), dest, expr.span());
+                if let Some(flat) = self.flat_view(expr, "t")? {
+                    return self.copy(&View::Array(flat), dest, expr.span());
                 }
                 let count = self.count(n, Some(&array.length()))?;
-                if self.is_flat_in_place(i, body, array) {
-                    return Ok(());
-                }
                 if self.in_arrays(n, i, body, array)? || self.in_components(expr, dest)? {
                     return Ok(());
                 }
@@ -346,8 +342,8 @@ impl Lowerer<'_> {
 
     /// As `bind`; the value is computed in the destination where the body stores the variable there unchanged.
     pub fn bind_in(&mut self, var: &Var, value: &Expr, body: &Expr, dest: &Dest) -> Result<()> {
-        match self.tail_place(body, var, dest).or_else(|| self.flat_place(body, var, value, dest)) {
-            Some(place) if value.ty().has_array() && !is_view(value) => {
+        match self.tail_place(body, var, dest) {
+            Some(place) if value.ty().has_array() && !self.is_view(value) => {
                 self.write(value, &place)?;
                 let view = self.view_of(&place);
                 self.env.insert(var.clone(), view);
@@ -375,15 +371,15 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The part of the destination in which the term stores `var` unchanged, or lays out its blocks.
+    /// The part of the destination in which the term stores `var` unchanged, or its arrays as one.
     fn tail_place(&self, expr: &Expr, var: &Var, dest: &Dest) -> Option<Dest> {
         let is_var = |expr: &Expr| matches!(expr.term(), Term::Var(other) if other == var);
         match (expr.term(), dest) {
             (Term::Var(_), _) => is_var(expr).then(|| dest.clone()),
-            (Term::Build { .. }, _) if blocks_of(expr).is_some_and(is_var) => self.place_of_blocks(var, dest),
+            (Term::Build { .. }, _) => self.flat_of(expr, var)?.place(dest),
             (Term::Let(x, value, body), _) => self.tail_place(body, var, dest).or_else(|| {
-                let place = if blocks_of(value).is_some_and(is_var) { self.tail_place(body, x, dest)? } else { return None };
-                self.place_of_blocks(var, &place)
+                let flat = self.flat_of(value, var).filter(|_| !self.has_updates)?;
+                flat.place(&self.tail_place(body, x, dest)?)
             }),
             (Term::Check { body, .. }, _) => self.tail_place(body, var, dest),
             (Term::Tuple(parts), Dest::Tuple(places)) => {
@@ -411,6 +407,31 @@ impl Lowerer<'_> {
         self.write_alone(expr, &dest)?;
         Ok(self.view_of(&dest))
     }
+
+    /// Whether a term is a view of arrays that exist.
+    pub fn is_view(&self, expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Var(_) => true,
+            Term::Proj(part, _) | Term::Get(part, _) => self.is_view(part),
+            Term::Let(_, _, body) | Term::Check { body, .. } => self.is_view(body),
+            Term::Build { .. } => self.is_flat_view(expr),
+            Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Prim(..)
+            | Term::If(..)
+            | Term::Fold { .. }
+            | Term::While { .. }
+            | Term::Dim(..)
+            | Term::Tuple(_)
+            | Term::Array(_)
+            | Term::Call(..)
+            | Term::Iso(..)
+            | Term::Update(..)
+            | Term::Vjp { .. }
+            | Term::Dual { .. } => false,
+        }
+    }
 }
 
 /// Whether the array already exists: a variable, or a component or an element of one.
@@ -419,31 +440,6 @@ fn exists(mut array: &Expr) -> bool {
         array = inner;
     }
     matches!(array.term(), Term::Var(_))
-}
-
-/// Whether a term is a view of arrays that exist.
-pub fn is_view(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Var(_) => true,
-        Term::Proj(part, _) | Term::Get(part, _) => is_view(part),
-        Term::Let(_, _, body) | Term::Check { body, .. } => is_view(body),
-        Term::Build { .. } => blocks_of(expr).is_some_and(is_view),
-        Term::Double(_)
-        | Term::Index(_)
-        | Term::Bool(_)
-        | Term::Prim(..)
-        | Term::If(..)
-        | Term::Fold { .. }
-        | Term::While { .. }
-        | Term::Dim(..)
-        | Term::Tuple(_)
-        | Term::Array(_)
-        | Term::Call(..)
-        | Term::Iso(..)
-        | Term::Update(..)
-        | Term::Vjp { .. }
-        | Term::Dual { .. } => false,
-    }
 }
 
 /// The part of the destination in which the term stores a component of `var` unchanged.

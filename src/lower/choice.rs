@@ -9,7 +9,6 @@ use crate::ir::{Expr, Size, Type};
 use crate::loops::program::*;
 use crate::loops::values::negate;
 
-use super::array::is_view;
 use super::context::{Lowerer, Result};
 use super::view::{ArrayView, Leaf, View};
 
@@ -17,7 +16,7 @@ impl Lowerer<'_> {
     /// `if` as a value: `c ? a : b` where the branches need no statements, also between arrays that exist.
     pub fn choice(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
         let scalar = !expr.ty().has_array() && !matches!(expr.ty(), Type::Tuple(_));
-        if scalar || is_view(a) && is_view(b) {
+        if scalar || self.is_view(a) && self.is_view(b) {
             let (test, cond) = (cond, self.scalar(cond)?);
             if let Value::Bool(is_so) = cond {
                 return self.value(if is_so { a } else { b }, name);

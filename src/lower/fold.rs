@@ -15,7 +15,6 @@ use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
-use super::array::is_view;
 use super::context::{Lowerer, Result, mismatch};
 use super::moves::{
     Component, Holder, Plan, Source, components, current, fills, nest, parts, path_of, plan, reads, rotations, source_of, tails,
@@ -313,7 +312,7 @@ impl Lowerer<'_> {
         match body.term() {
             Term::Let(var, value, rest) => {
                 match next_place(rest, var, acc, components) {
-                    Some(place) if !is_view(value) && !value.has_updates() => {
+                    Some(place) if !self.is_view(value) && !value.has_updates() => {
                         let place = Dest::Array(place.clone());
                         self.write_alone(value, &place)?;
                         self.env.insert(var.clone(), self.view_of(&place));

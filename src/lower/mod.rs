@@ -10,7 +10,6 @@
 //! (E0601 otherwise).
 
 mod array;
-mod blocks;
 mod call;
 mod choice;
 mod columns;

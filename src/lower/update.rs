@@ -14,7 +14,7 @@ use crate::ir::last_use::{component, components_with_arrays};
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
 use crate::source::Span;
 
-use super::array::{is_simple, is_view};
+use super::array::is_simple;
 use super::context::{Lowerer, Result, mismatch};
 use super::names::part_name;
 use super::view::{ArrayView, Dest, Target, View};
@@ -176,7 +176,7 @@ impl Lowerer<'_> {
                 self.store(change, &view, dest, span)
             }
             (Change::Replace, _, _) if !reads_array && !value.has_updates() => self.write_alone(value, dest),
-            (_, Term::Get(..), Dest::Array(place)) if !value.has_updates() && is_view(value) => {
+            (_, Term::Get(..), Dest::Array(place)) if !value.has_updates() && self.is_view(value) => {
                 let view = self.value(value, "x")?;
                 match &view {
                     View::Array(row) if is_apart_or_same(row, place) => self.store(change, &view, dest, span),

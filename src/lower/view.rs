@@ -72,13 +72,13 @@ pub fn leaves(ty: &Type) -> Vec<(Elem, Vec<Size>)> {
 
 impl Leaf {
     /// The block with other lengths in the place of so many, those of the next indices.
-    fn with_dims(&self, count: usize, dims: Vec<Size>) -> Option<Leaf> {
+    fn with_dims(&self, count: usize, dims: &[Size]) -> Option<Leaf> {
         let (from, to) = (self.taken.len(), self.taken.len() + count);
         let mut leaf = self.clone();
         if to > leaf.dims.len() {
             return None;
         }
-        leaf.dims.splice(from..to, dims);
+        leaf.dims.splice(from..to, dims.iter().cloned());
         Some(leaf)
     }
 }
@@ -107,24 +107,26 @@ impl ArrayView {
         parts.iter().map(view).collect()
     }
 
-    /// The array's arrays of `k` elements each, as one array of their elements: the same memory.
-    pub fn joined(&self) -> Option<ArrayView> {
-        let Type::Array(block, count) = &self.ty else { return None };
-        let Type::Array(element, k) = &**block else { return None };
-        let length = count.mul(k);
-        let leaves = self.leaves.iter().map(|leaf| leaf.with_dims(2, vec![length.clone()])).collect::<Option<_>>()?;
-        Some(ArrayView { ty: Type::array(element.as_ref().clone(), length), leaves })
+    /// The elements of so many levels of arrays in arrays, as one array: the same memory.
+    pub fn flattened(&self, levels: usize) -> Option<ArrayView> {
+        let (mut element, mut length) = (&self.ty, Size::constant(1));
+        for _ in 0..levels {
+            let Type::Array(inner, size) = element else { return None };
+            (element, length) = (inner, length.mul(size));
+        }
+        let leaves = self.leaves.iter().map(|leaf| leaf.with_dims(levels, std::slice::from_ref(&length))).collect::<Option<_>>()?;
+        Some(ArrayView { ty: Type::array(element.clone(), length), leaves })
     }
 
-    /// The array as `count` arrays of `k` elements each: the opposite of `joined`.
-    pub fn in_blocks(&self, count: &Size, k: &Size) -> Option<ArrayView> {
+    /// The array as arrays in arrays of these lengths: the opposite of `flattened`.
+    pub fn nested(&self, dims: &[Size]) -> Option<ArrayView> {
         let Type::Array(element, length) = &self.ty else { return None };
-        if *length != count.mul(k) {
+        if *length != dims.iter().fold(Size::constant(1), |product, size| product.mul(size)) {
             return None;
         }
-        let leaves = self.leaves.iter().map(|leaf| leaf.with_dims(1, vec![count.clone(), k.clone()]));
-        let ty = Type::array(Type::array(element.as_ref().clone(), k.clone()), count.clone());
-        Some(ArrayView { ty, leaves: leaves.collect::<Option<_>>()? })
+        let leaves = self.leaves.iter().map(|leaf| leaf.with_dims(1, dims)).collect::<Option<_>>()?;
+        let ty = dims.iter().rev().fold(element.as_ref().clone(), |element, size| Type::array(element, size.clone()));
+        Some(ArrayView { ty, leaves })
     }
 
     pub fn length(&self) -> Size {
