@@ -10,6 +10,7 @@ use super::map::{Folding, Form, Map};
 use super::transpose::transposed;
 use crate::diagnostic::Diagnostic;
 use crate::ir::subst::freshen;
+use crate::ir::zero::zero;
 use crate::ir::{Expr, Prim, Type, Var};
 use crate::source::Span;
 
@@ -27,7 +28,7 @@ pub fn backward(map: &Map, cotangent: &Expr) -> Result<Expr> {
 
 fn apply(map: &Map, x: &Expr) -> Result<Expr> {
     Ok(match map.form() {
-        Form::Zero => zero(map.to())?,
+        Form::Zero => none(map.to())?,
         Form::One => x.clone(),
         Form::Scale(k) => Expr::prim(Prim::Mul, vec![k.clone(), x.clone()]),
         Form::Compose(after, before) => named("d", apply(before, x)?, |d| apply(after, &d))?,
@@ -49,7 +50,7 @@ fn apply(map: &Map, x: &Expr) -> Result<Expr> {
         })?,
         Form::At(index) => Expr::get(x.clone(), index.clone()),
         Form::Hot(index) => named("d", x.clone(), |d| {
-            let (length, none) = (length(map.to())?, zero(map.from())?);
+            let (length, none) = (length(map.to())?, none(map.from())?);
             let is_here = |j: Expr| Expr::prim(Prim::Eq, vec![j, index.clone()]);
             Ok(Expr::build(length, "j", |j| Expr::if_(is_here(j), d, none)))
         })?,
@@ -76,7 +77,7 @@ fn fold_forward(fold: &Folding, x: &Expr) -> Result<Expr> {
 /// `RFold` of 003 Figure 15, from the last step to the first; the state before a step is computed anew.
 fn fold_backward(fold: &Folding, cotangent: &Expr) -> Result<Expr> {
     let (domain, state) = (fold.start.from(), fold.start.to());
-    let none = zero(domain)?;
+    let none = none(domain)?;
     let pair = Var::fresh("back", Type::tuple(vec![state.clone(), domain.clone()]));
     let t = Var::fresh("t", fold.i.ty().clone());
     let one_less = Expr::prim(Prim::Sub, vec![fold.n.clone(), Expr::index(1)]);
@@ -116,29 +117,20 @@ fn named(name: &str, value: Expr, f: impl FnOnce(Expr) -> Result<Expr>) -> Resul
 }
 
 fn length(ty: &Type) -> Result<Expr> {
-    let length = ty.dims().first().and_then(|size| size.to_expr());
-    length.ok_or_else(|| {
-        Diagnostic::error("E0601", Span::NONE, "unsupported: size depends on data").help("linear maps have zeros of known sizes")
-    })
+    ty.dims().first().and_then(|size| size.to_expr()).ok_or_else(of_no_known_size)
 }
 
 /// The zero of a vector space.
-pub fn zero(ty: &Type) -> Result<Expr> {
-    Ok(match ty {
-        Type::Double => Expr::double(0.0),
-        Type::Index(_) => Expr::index(0),
-        Type::Bool => Expr::bool(false),
-        Type::Tuple(parts) => Expr::tuple(parts.iter().map(zero).collect::<Result<_>>()?),
-        Type::Rec(of) => Expr::absent(of),
-        Type::Array(element, _) => {
-            let (length, element) = (length(ty)?, zero(element)?);
-            Expr::build(length, "j", |_| element)
-        }
-    })
+fn none(space: &Type) -> Result<Expr> {
+    zero(space).ok_or_else(of_no_known_size)
+}
+
+fn of_no_known_size() -> Diagnostic {
+    Diagnostic::error("E0601", Span::NONE, "unsupported: size depends on data").help("linear maps have zeros of known sizes")
 }
 
 /// a + b.
-pub fn add(ty: &Type, a: &Expr, b: &Expr) -> Result<Expr> {
+fn add(ty: &Type, a: &Expr, b: &Expr) -> Result<Expr> {
     Ok(match ty {
         Type::Double => Expr::prim(Prim::Add, vec![a.clone(), b.clone()]),
         Type::Index(_) | Type::Bool | Type::Rec(_) => a.clone(),
@@ -168,12 +160,12 @@ fn total(ty: &Type, terms: impl Iterator<Item = Result<Expr>>) -> Result<Expr> {
             None => term,
         });
     }
-    sum.map_or_else(|| zero(ty), Ok)
+    sum.map_or_else(|| none(ty), Ok)
 }
 
 /// The sum of a term for all i.
 fn summed(n: &Expr, i: &Var, ty: &Type, term: Expr) -> Result<Expr> {
     let sum = Var::fresh("s", ty.clone());
     let body = add(ty, &Expr::var(&sum), &term)?;
-    Ok(Expr::fold_with(n.clone(), sum, i.clone(), body, zero(ty)?))
+    Ok(Expr::fold_with(n.clone(), sum, i.clone(), body, none(ty)?))
 }

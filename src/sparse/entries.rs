@@ -10,6 +10,7 @@
 use crate::ir::prim::Prim;
 use crate::ir::subst::instance;
 use crate::ir::term::Vjp;
+use crate::ir::zero::zero;
 use crate::ir::{Expr, Size, Type, Var};
 
 use super::flat::{at, doubles, flattened, one_after_the_other, plus, quotient, remainder, tidy, times};
@@ -232,7 +233,7 @@ impl Writer<'_> {
             };
         }
         if let Some(inside) = inside {
-            let zeros = zeros(value.ty())?;
+            let zeros = zero(value.ty())?;
             value = Expr::if_(inside, value, zeros);
         }
         Some(slot.loops.iter().rev().fold(value, |value, (i, n)| Expr::build_with(n.clone(), i.clone(), value)))
@@ -303,16 +304,4 @@ fn and(a: Option<Expr>, b: Expr) -> Option<Expr> {
         Some(a) => Expr::prim(Prim::And, vec![a, b]),
         None => b,
     })
-}
-
-fn zeros(ty: &Type) -> Option<Expr> {
-    match ty {
-        Type::Double => Some(Expr::double(0.0)),
-        Type::Array(element, size) => {
-            let zeros = zeros(element)?;
-            Some(Expr::build(size.to_expr()?, "i", |_| zeros))
-        }
-        Type::Tuple(parts) => Some(Expr::tuple(parts.iter().map(zeros).collect::<Option<_>>()?)),
-        Type::Bool | Type::Index(_) | Type::Rec(_) => None,
-    }
 }
