@@ -3,6 +3,7 @@
 pub mod ambient;
 pub mod check;
 pub mod children;
+mod construct;
 pub mod distinct;
 pub mod doubles;
 pub mod eval;

@@ -3,7 +3,8 @@
 //! In: a name. Out: what it is, and its type with fresh holes. `build n f` and friends whose result's size
 //! is an argument's value link the two by a size hole per argument.
 
-use super::ty::{Class, Holes, Ty};
+use super::holes::Holes;
+use super::ty::{Class, Ty};
 use crate::ir::Prim;
 use crate::ir::prim::Kind;
 use crate::syntax::ast::{BinOp, UnOp};

@@ -4,8 +4,10 @@
 //! Y` with the next step.
 
 use super::builtin::Api;
+use super::holes::Mismatch;
 use super::infer::{Bound, Infer, Scope};
-use super::ty::{Class, Mismatch, Ty, show};
+use super::show::show;
+use super::ty::{Class, Ty};
 use crate::budget;
 use crate::diagnostic::Diagnostic;
 use crate::ir::Size;

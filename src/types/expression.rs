@@ -7,9 +7,10 @@
 use std::rc::Rc;
 
 use super::builtin::{self, Builtin};
+use super::holes::Mismatch;
 use super::infer::{Bound, Deriv, Infer, Scope, Typed, smallest_index};
 use super::suggest::{self, Candidate};
-use super::ty::{Class, Mismatch, Ty};
+use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Prim, Size};
 use crate::source::Span;

@@ -1,7 +1,8 @@
 //! Which differentiation form fits: the help line of a form that does not.
 
 use super::builtin::Api;
-use super::ty::{Holes, Ty};
+use super::holes::Holes;
+use super::ty::Ty;
 
 /// The next step when `api` was given a function (or point) of type `found`.
 pub fn suggestion(holes: &Holes, api: Api, found: &Ty) -> String {

@@ -9,10 +9,12 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::env::Env;
+use super::holes::Holes;
 use super::modules::Modules;
 use super::record::Record;
 use super::recursion::Groups;
-use super::ty::{Class, Holes, Ty};
+use super::show::show;
+use super::ty::{Class, Ty};
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Atom, Size, Type, Var};
@@ -175,7 +177,7 @@ impl Infer<'_> {
     /// The types of the local names of a file, as text.
     pub fn local_names(&self, file: u32) -> Vec<(Span, String)> {
         let of_file = self.notes.names.iter().filter(|(span, _)| span.file == file);
-        let mut names: Vec<(Span, String)> = of_file.map(|(span, ty)| (*span, super::ty::show(&self.holes, ty, &mut Vec::new()))).collect();
+        let mut names: Vec<(Span, String)> = of_file.map(|(span, ty)| (*span, show(&self.holes, ty, &mut Vec::new()))).collect();
         names.sort_by_key(|(span, _)| *span);
         names
     }

@@ -7,8 +7,10 @@
 //!     let vectorDot (v: Vector<n>) (w: Vector<n>) = …   →   vectorDot, "(v: Vector<n>) (w: Vector<n>) : Double", "The inner product."
 
 use super::builtin::{self, Builtin};
+use super::holes::Holes;
 use super::modules::{LIBRARY, LINALG};
-use super::ty::{Holes, Ty, show};
+use super::show::show;
+use super::ty::Ty;
 use super::{Options, elaborate};
 use crate::diagnostic::Diagnostics;
 use crate::ir::prim::Derivative;

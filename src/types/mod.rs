@@ -4,7 +4,7 @@
 //! inferred signature of each declaration, warnings. Four steps:
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
-//! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `builtin`, `forms`).
+//! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `holes`, `show`, `builtin`, `forms`).
 //! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `pattern`, `record` with
 //!    `fields`, `slice`, `special`, `canonical`, `shapes`), and turns the differentiation API into `dual` and `vjp` (`derive`).
 //! 4. `library` describes the library's functions. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
@@ -25,6 +25,7 @@ mod fields;
 mod forms;
 mod free;
 mod habits;
+mod holes;
 mod infer;
 mod library;
 mod matching;
@@ -34,6 +35,7 @@ mod pattern;
 mod record;
 mod recursion;
 mod shapes;
+mod show;
 mod signature;
 mod slice;
 mod slopes;

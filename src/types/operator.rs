@@ -8,8 +8,9 @@
 //!     v / a         →   build(length v, i. v[i] / a)
 
 use super::elaborate::{Elaborator, Instance, Result};
+use super::holes::Holes;
 use super::infer::{Infer, Scope, Typed};
-use super::ty::{Class, Holes, Ty};
+use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Prim, Type};
 use crate::source::Span;

@@ -6,7 +6,8 @@
 use super::infer::{Infer, pattern_name};
 use super::modules::Modules;
 use super::record::relabelled;
-use super::ty::{Ty, show};
+use super::show::show;
+use super::ty::Ty;
 use crate::ir::{Function, Type};
 use crate::source::Span;
 
@@ -71,7 +72,7 @@ pub fn of_derived(infer: &Infer, modules: &Modules, index: usize, function: &Fun
 impl Signature {
     /// What is printed of a core function.
     pub fn renew(&mut self, infer: &Infer, function: &Function) {
-        let holes = super::ty::Holes::default();
+        let holes = super::holes::Holes::default();
         let of = |ty, labels| show(&holes, &infer.with_labels(ty, labels), &mut Vec::new());
         let params = function.params.iter().enumerate();
         self.params = params.map(|(at, param)| (param.name().to_string(), of(param.ty(), function.parameter_labels(at)))).collect();

@@ -9,7 +9,8 @@
 //! A function of the mathematics that smoothc does not have is never answered by another one: `erfcx` is not `erfc`.
 
 use super::builtin;
-use super::ty::{Holes, Ty};
+use super::holes::Holes;
+use super::ty::Ty;
 use crate::diagnostic::nearest;
 use crate::elsewhere;
 use crate::ir::Prim;

@@ -9,7 +9,8 @@
 
 use indexmap::IndexMap;
 
-use super::code::{Code, Compiler, Scope, ShapeCode};
+use super::code::{Code, ShapeCode};
+use super::compile::{Compiler, Scope};
 use super::machine::{Machine, Run, V};
 use super::number::Number;
 use super::partial::Identities;
