@@ -11,8 +11,10 @@
 mod choice;
 mod expression;
 mod halves;
+mod limits;
 mod provenance;
 mod rooms;
+mod schedule;
 mod sparse;
 
 use std::num::NonZeroU32;

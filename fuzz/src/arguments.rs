@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use smoothc::cli::args::{self, Arguments};
 use smoothc::cli::values::{from_flat, to_flat};
-use smoothc::cli::{json, npy};
+use smoothc::cli::{npy, print};
 use smoothc::driver::{Options, Session};
 use smoothc::ir::eval::eval;
 use smoothc::ir::{Function, Labels, Program, Type};
@@ -145,7 +145,7 @@ fn is_regular(ty: &Type) -> bool {
 
 fn text(value: &Flat) -> Result<String, String> {
     let mut text = Vec::new();
-    json::write(value, &Labels::None, Real::F64, &mut text).map_err(|error| error.to_string())?;
+    print::write(value, &Labels::None, Real::F64, &mut text).map_err(|error| error.to_string())?;
     String::from_utf8(text).map_err(|error| error.to_string())
 }
 

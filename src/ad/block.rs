@@ -313,3 +313,18 @@ pub fn prune(expr: &Expr, spares: &Spares) -> Expr {
     }
     go(expr, &spares.borrow(), &mut HashSet::new())
 }
+
+/// The number of nodes up to which Index arithmetic is repeated rather than named.
+const SMALL: usize = 12;
+
+/// An Index term to use more than once: small arithmetic stays in sight, so that what is known of it does too.
+pub fn shared(name: &str, index: Expr, out: &mut Block) -> Expr {
+    fn is_arithmetic(expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Prim(_, args) => args.iter().all(is_arithmetic),
+            Term::Dim(array, _) => is_name(array),
+            _ => is_name(expr),
+        }
+    }
+    if is_arithmetic(&index) && index.node_count() <= SMALL { index } else { out.bind(name, index) }
+}

@@ -1,17 +1,13 @@
 //! What may be computed twice.
 //!
 //! In: a term. Out: whether a copy of it costs so little that two plain loops, one for primals and one for
-//! tangents, are better than one loop of pairs; and names for Index terms that are used more than once.
+//! tangents, are better than one loop of pairs.
 //!
 //!     build(n, i. v[i] * v[i])   two builds        build(n, i. exp v[i])   one build of pairs
 //!
 //! Loops and calls are never cheap, so that copies do not multiply where loops are nested.
 
-use super::block::{Block, is_name};
 use crate::ir::{Expr, Prim, Term};
-
-/// The number of nodes up to which Index arithmetic is repeated rather than named.
-const SMALL: usize = 12;
 
 /// Whether a term is free of loops, calls and functions that take long: as well computed twice.
 pub fn is_cheap(expr: &Expr) -> bool {
@@ -36,16 +32,4 @@ pub fn is_cheap(expr: &Expr) -> bool {
 fn is_quick(prim: Prim) -> bool {
     matches!(prim, Prim::Min | Prim::Max | Prim::Abs | Prim::Sign | Prim::Floor | Prim::Ceil | Prim::Round | Prim::Trunc)
         || matches!(prim, Prim::Not | Prim::ToDouble | Prim::ToIndex)
-}
-
-/// An Index term to use more than once: small arithmetic stays in sight, so that what is known of it does too.
-pub fn shared(name: &str, index: Expr, out: &mut Block) -> Expr {
-    fn is_arithmetic(expr: &Expr) -> bool {
-        match expr.term() {
-            Term::Prim(_, args) => args.iter().all(is_arithmetic),
-            Term::Dim(array, _) => is_name(array),
-            _ => is_name(expr),
-        }
-    }
-    if is_arithmetic(&index) && index.node_count() <= SMALL { index } else { out.bind(name, index) }
 }

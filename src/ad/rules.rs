@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::activity::{Activities, Activity};
-use super::block::{Block, Spares};
-use super::cost::{is_cheap, shared};
+use super::block::{Block, Spares, shared};
+use super::cost::is_cheap;
 use super::functions::Functions;
 use super::pairs::{leaf_types, one_or_tuple};
 use super::value::{Leaves, Value};

@@ -9,8 +9,9 @@ use super::files::{self, Reads};
 use super::options::{BuildCommand, Display, Target};
 use super::output::{self, Output};
 use super::package;
-use super::session::{self, Wanted};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use super::session;
+use super::wanted::Wanted;
+use crate::diagnostic::Diagnostics;
 use crate::emit::cpp;
 use crate::source::SourceMap;
 use crate::toolchain::compiler::{self, Artifact, Mode};
@@ -60,10 +61,10 @@ fn library(command: &BuildCommand, path: &Path, sources: &mut SourceMap, display
         Target::Futhark => {
             let source = &session.emitted_futhark()?.source;
             futhark::compiler::build(source, command.emission.backend(), artifact, mode, &path).map_err(one)?;
-            made(&path.with_extension("h"))?
+            files::made(&path.with_extension("h")).map_err(one)?
         }
     };
-    let built = made(&path)?;
+    let built = files::made(&path).map_err(one)?;
     let mut outputs = vec![(&output, built.as_slice())];
     outputs.extend(beside.as_ref().map(|beside| (beside, header.as_slice())));
     let text_over = match (over.as_ref().and_then(Output::name), beside.as_ref().and_then(Output::name), command.emission.target) {
@@ -74,12 +75,4 @@ fn library(command: &BuildCommand, path: &Path, sources: &mut SourceMap, display
     let text = session.manifest()?;
     outputs.extend(described.as_ref().map(|described| (described, text.as_bytes())));
     output::write(&outputs, &reads)
-}
-
-/// What a compiler has made.
-pub fn made(path: &Path) -> Result<Vec<u8>, Diagnostics> {
-    std::fs::read(path).map_err(|error| {
-        let message = format!("cannot read `{}`: {}", path.display(), files::reason(&error));
-        vec![Diagnostic::error("E0902", crate::source::Span::NONE, message).help("check what CC is and does")]
-    })
 }

@@ -7,7 +7,7 @@ use super::files::Reads;
 use serde_json::json;
 
 use super::options::{Display, FileCommand, MessageFormat};
-use super::session::Wanted;
+use super::wanted::Wanted;
 use super::{output, session};
 use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;

@@ -6,7 +6,7 @@
 
 use super::files::Reads;
 use super::options::{Display, ExplainCommand};
-use super::session::Wanted;
+use super::wanted::Wanted;
 use super::{eval, output, session, values};
 use crate::diagnostic::Diagnostics;
 use crate::ir::eval::{self as interpreter, Value};

@@ -7,7 +7,7 @@
 //!     emit --target futhark --unchecked f.smooth   →   error[E0017]: `--unchecked` has no effect with --target futhark
 
 use super::options::{ModeName, Source, Target};
-use super::session::Wanted;
+use super::wanted::Wanted;
 use crate::diagnostic::Diagnostic;
 use crate::driver::PASSES;
 use crate::source::Span;

@@ -4,7 +4,7 @@
 
 use super::files::Reads;
 use super::options::{Display, EvalCommand, ReverseName};
-use super::session::Wanted;
+use super::wanted::Wanted;
 use super::{output, session, values};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::eval::{self, ErrorKind, Reverse, RuntimeError, Value};

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::files::Reads;
 use super::options::{Display, ExplainCommand};
 use super::output::{self, Output};
-use super::session::Wanted;
+use super::wanted::Wanted;
 use super::{dual_numbers, effects, pages, session};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::explain::{self, Source, html, text};

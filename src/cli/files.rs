@@ -142,3 +142,11 @@ pub fn reason(error: &io::Error) -> String {
         _ => error.to_string(),
     }
 }
+
+/// What a compiler has made.
+pub fn made(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    std::fs::read(path).map_err(|error| {
+        let message = format!("cannot read `{}`: {}", path.display(), reason(&error));
+        Diagnostic::error("E0902", Span::NONE, message).help("check what CC is and does")
+    })
+}

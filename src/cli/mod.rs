@@ -30,6 +30,7 @@ mod options;
 mod output;
 mod package;
 pub mod pages;
+pub mod print;
 pub mod render;
 mod rewrite;
 mod run;
@@ -39,6 +40,7 @@ mod stale;
 mod tame;
 pub mod trees;
 pub mod values;
+mod wanted;
 
 use std::any::Any;
 use std::ffi::OsString;

@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{self, Reads};
-use super::{json, npy};
+use super::{npy, print};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::Labels;
 use crate::real::Real;
@@ -201,7 +201,7 @@ pub fn of_result(path: Option<&Path>) -> Result<Output, Diagnostics> {
 pub fn value(value: &Flat, labels: &Labels, real: Real, output: &Output, reads: &Reads) -> Result<(), Diagnostics> {
     if *output == Output::Stdout {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        return finish(json::write(value, labels, real, &mut out).and_then(|()| out.flush()));
+        return finish(print::write(value, labels, real, &mut out).and_then(|()| out.flush()));
     }
     let bytes = if output.ending() == Some("npy") {
         npy::write(value, real).ok_or_else(|| {
@@ -211,7 +211,7 @@ pub fn value(value: &Flat, labels: &Labels, real: Real, output: &Output, reads: 
     } else {
         let mut bytes = Vec::new();
         // writing to memory does not fail
-        let _ = json::write(value, labels, real, &mut bytes);
+        let _ = print::write(value, labels, real, &mut bytes);
         bytes
     };
     write(&[(output, &bytes)], reads)

@@ -8,7 +8,8 @@ use std::path::Path;
 use super::files::{self, Reads};
 use super::options::{BuildCommand, Display};
 use super::output::{self, Output};
-use super::session::{self, Wanted};
+use super::session;
+use super::wanted::Wanted;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::emit::python::{self, Binary};
 use crate::source::{SourceMap, Span};
@@ -31,7 +32,7 @@ pub fn run(command: &BuildCommand, folder: &Path, sources: &mut SourceMap, displ
     let mode = Mode::of(&command.source, &command.compilation);
     compiler::compile(&files.source, Artifact::SharedLibrary, mode, &library).map_err(one)?;
     let needs = if command.compilation.portable { None } else { processor::features() };
-    let bytes = super::build::made(&library)?;
+    let bytes = files::made(&library).map_err(one)?;
     let manifest = session.manifest()?;
     let real = session.options.real;
     let binary = Binary { name: &name, bytes: &bytes, needs };

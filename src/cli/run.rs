@@ -2,7 +2,7 @@
 
 use super::files::Reads;
 use super::options::{Display, RunCommand, Target};
-use super::session::Wanted;
+use super::wanted::Wanted;
 use super::{output, session};
 use crate::diagnostic::Diagnostics;
 use crate::source::SourceMap;

@@ -8,41 +8,14 @@ use std::path::Path;
 
 use super::args::{self, Arguments};
 use super::files::Reads;
-use super::options::{Compilation, Display, Emission, Source};
+use super::options::{Compilation, Display, Source};
+use super::wanted::Wanted;
 use super::{effects, options, output, warn};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{Options, Schedule, Session};
 use crate::source::{SourceMap, Span, normal};
 use crate::syntax::ast::OpenWhat;
 use crate::toolchain::compiler;
-
-/// What a command needs of a compilation.
-#[derive(Clone, Copy, Default)]
-pub struct Wanted<'a> {
-    /// The last stage to run.
-    pub stage: &'a str,
-    /// An expression in place of an entry: the program is this, after the declarations of the file.
-    pub expression: Option<&'a str>,
-    /// Keep only this entry.
-    pub only: Option<&'a str>,
-    pub emission: Option<&'a Emission>,
-    /// Derivatives are compiled too, which `stage` does not say.
-    pub checks_derivatives: bool,
-    /// The name of the header that goes with emitted C, if any.
-    pub header: Option<&'a str>,
-    /// All C goes into the header.
-    pub header_only: bool,
-    /// A C++ header is wanted too.
-    pub cpp: bool,
-    /// What the C offers is wanted too.
-    pub manifest: bool,
-    /// A Python package is made of the C.
-    pub python: bool,
-    /// Keep the derivation.
-    pub record: bool,
-    /// Gradients in a Double are reverse derivatives too.
-    pub keep_gradients: bool,
-}
 
 /// The session after the wanted stage, or `None` when `--dump` printed another one instead. `sources` gets the
 /// texts in every case, for drawing diagnostics, and `reads` the files that were read.

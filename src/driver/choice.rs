@@ -16,13 +16,16 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
+use super::schedule::{disabled_rules, schedule};
+use super::{Options, Session};
+use crate::diagnostic::Diagnostics;
 use crate::explain::Candidates;
 use crate::explain::cost::{Cost, of_entry};
 use crate::ir::ambient::settled;
 use crate::ir::free::each_free_var;
 use crate::ir::term::Vjp;
 use crate::ir::{Expr, Function, Program, Size, Type, Var};
-use crate::mode::{self, Way};
+use crate::mode::{self, Mode, Way};
 use crate::{ad, rewrite};
 
 /// The last phase of a schedule that candidates go through.
@@ -34,6 +37,37 @@ const CLEARLY: i64 = 4;
 /// A candidate of more nodes is not optimised: it is no textbook program, and would take long. What it costs as it is, is a
 /// bound.
 const LARGEST: usize = 20_000;
+
+/// Each derivative in the way that costs less; `note` is told of the candidates.
+pub fn cheapest(
+    program: &Program,
+    given: &Options,
+    schedule: &rewrite::Schedule,
+    note: &mut dyn FnMut(crate::explain::Candidates),
+) -> Program {
+    let options = rewrite::Options { strict_fp: given.strict_fp, disabled: disabled_rules(given), ..rewrite::Options::default() };
+    mode::decide(program, &mut |form, name, before| {
+        let (way, candidates) = choose(form, name, before, schedule, &options, given.differentiation());
+        note(candidates);
+        way
+    })
+}
+
+/// A program whose last function has one derivative of its own, for reverse mode, and whose others are as `mode` decides.
+pub fn decided(session: &Session, program: &Program, last: &str) -> Result<Program, Diagnostics> {
+    let mut others = program.clone();
+    let own = others.functions.shift_remove(last);
+    let mut program = match session.options.mode {
+        Mode::Auto => {
+            let schedule = schedule(&super::Schedule::default(), &mut session.sources.clone())?;
+            cheapest(&others, &session.options, &schedule, &mut |_| {})
+        }
+        Mode::Forward => mode::decide(&others, &mut |_, _, _| Way::Forward),
+        Mode::Reverse => mode::decide(&others, &mut |_, _, _| Way::Reverse),
+    };
+    program.functions.extend(own.map(|function| (function.name.clone(), function)));
+    Ok(program)
+}
 
 /// Compares the ways to compute a `vjp`, in a function of this name after `before`.
 pub fn choose(

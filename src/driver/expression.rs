@@ -11,7 +11,8 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::{Schedule, rooms};
+use super::Schedule;
+use super::schedule::schedule;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::check::find_derivative;
 use crate::ir::subst::{inlined, map_children, substitute};
@@ -35,7 +36,7 @@ pub fn rewrite_expression(
     sources: &mut SourceMap,
 ) -> Result<Rewritten, Diagnostics> {
     let one = |problem| vec![problem];
-    let strategy = rooms::schedule(strategy, sources)?;
+    let strategy = schedule(strategy, sources)?;
     let file = sources.add("<expression>", expression);
     let tree = syntax::parse_expr(expression, file)?;
     let types::Free { mut program, plain, warnings } = types::expression(sources, tree)?;

@@ -4,7 +4,7 @@
 //! In: the session after `types`, where such an entry is the whole derivative, a `vjp`. Out: the entries as their halves, with their
 //! signatures. Derivatives inside the function are decided as `mode` would do it; the one that is cut is for reverse mode.
 
-use super::{Session, rooms};
+use super::{Session, choice, limits};
 use crate::ad;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Program, Type};
@@ -21,9 +21,9 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
         if wanted[..at].contains(derive) || !session.program.functions.contains_key(&*name) {
             continue;
         }
-        rooms::no_recursive_types(&reached(&session.program, &name))?;
+        limits::no_recursive_types(&reached(&session.program, &name))?;
         let loops = recursion::give_stacks(&reached(&session.program, &name), &session.measures)?;
-        let decided = rooms::decided(session, &loops, &name)?;
+        let decided = choice::decided(session, &loops, &name)?;
         let halves = ad::split(&decided, &name, session.options.differentiation()).map_err(|problem| vec![problem])?;
         let signature = session.signatures.iter_mut().find(|signature| signature.name == name);
         let half = match derive.kind {

@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{Schedule, Session, rooms};
+use super::schedule::built_in_schedule;
+use super::{Schedule, Session};
 use crate::diagnostic::Diagnostics;
 use crate::emit::Provenance;
 use crate::mode::Mode;
@@ -19,7 +20,7 @@ use crate::source::SourceFile;
 
 /// What made the text that a session emits.
 pub fn of(session: &Session) -> Result<Provenance, Diagnostics> {
-    let built_in = rooms::built_in_schedule(session)?;
+    let built_in = built_in_schedule(session)?;
     let (schedule, strategy) = match (&built_in, &session.options.schedule) {
         (Some(name), _) | (None, Schedule::Named(name)) => (name.clone(), None),
         (None, Schedule::Text { name, text }) => (base_name(name), Some(text.as_str())),

@@ -3,11 +3,12 @@
 //! In: the [`Session`] after the stages before. Out: the session with one thing more, or diagnostics. What a
 //! room takes and gives is adapted here and nowhere else.
 
-use super::{Loader, Options, Session, Target};
-use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
+use super::schedule::{built_in_schedule, disabled_rules, schedule};
+use super::{Loader, Options, Session, Target, limits};
+use crate::diagnostic::Diagnostics;
 use crate::ir::Program;
 use crate::mode::{self as choice, Mode, Way};
-use crate::source::{SourceMap, Span};
+use crate::source::Span;
 use crate::{
     ad as differentiation, emit as emission, ir, loops as loop_passes, lower as lowering, recursion as recursion_to_loops,
     rewrite as optimiser, syntax as parser, types as typing,
@@ -37,9 +38,9 @@ pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
 }
 
 pub fn recursion(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    no_recursive_types(&session.program)?;
+    limits::no_recursive_types(&session.program)?;
     if session.options.target == Target::Futhark {
-        no_recursion(session)?;
+        limits::no_recursion(session)?;
     }
     session.program = recursion_to_loops::give_stacks(&session.program, &session.measures)?;
     Ok(())
@@ -62,64 +63,13 @@ pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Refuses values of recursive types: beyond `types` only the interpreter has them.
-pub fn no_recursive_types(program: &Program) -> Result<(), Diagnostics> {
-    let Some((place, of)) = program.recursive_value() else { return Ok(()) };
-    let problem = Diagnostic::error("E0607", place, format!("unsupported: a value of the recursive type `{}` is here", of.name()));
-    Err(vec![
-        problem.help("`smoothc eval` without `--schedule` has such values and their derivatives; `--entry` chooses entries without them"),
-    ])
-}
-
-/// Refuses recursion that is no loop, which Futhark has no stack for.
-fn no_recursion(session: &Session) -> Result<(), Diagnostics> {
-    let recursive = session.program.recursive();
-    let problems = session.program.functions.values().filter(|function| recursive.contains(&function.name)).map(|function| {
-        let message = format!("unsupported in Futhark: the recursion of `{}` is no loop", function.name);
-        Diagnostic::error("E0606", function.span, message)
-            .help("make each call the last that a function does, or emit C, where other recursion has a stack")
-    });
-    let problems: Diagnostics = problems.collect();
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
 /// Each derivative in the way that costs less.
 fn chosen(session: &mut Session) -> Result<(), Diagnostics> {
     let mut choices = Vec::new();
     let schedule = schedule(&session.options.schedule, &mut session.sources)?;
-    session.program = cheapest(&session.program, &session.options, &schedule, &mut |candidates| choices.push(candidates));
+    session.program = super::choice::cheapest(&session.program, &session.options, &schedule, &mut |candidates| choices.push(candidates));
     session.choices = choices;
     Ok(())
-}
-
-fn cheapest(
-    program: &Program,
-    given: &Options,
-    schedule: &optimiser::Schedule,
-    note: &mut dyn FnMut(crate::explain::Candidates),
-) -> Program {
-    let options = optimiser::Options { strict_fp: given.strict_fp, disabled: disabled_rules(given), ..optimiser::Options::default() };
-    choice::decide(program, &mut |form, name, before| {
-        let (way, candidates) = super::choice::choose(form, name, before, schedule, &options, given.differentiation());
-        note(candidates);
-        way
-    })
-}
-
-/// A program whose last function has one derivative of its own, for reverse mode, and whose others are as `mode` decides.
-pub fn decided(session: &Session, program: &Program, last: &str) -> Result<Program, Diagnostics> {
-    let mut others = program.clone();
-    let own = others.functions.shift_remove(last);
-    let mut program = match session.options.mode {
-        Mode::Auto => {
-            let schedule = schedule(&super::Schedule::default(), &mut session.sources.clone())?;
-            cheapest(&others, &session.options, &schedule, &mut |_| {})
-        }
-        Mode::Forward => choice::decide(&others, &mut |_, _, _| Way::Forward),
-        Mode::Reverse => choice::decide(&others, &mut |_, _, _| Way::Reverse),
-    };
-    program.functions.extend(own.map(|function| (function.name.clone(), function)));
-    Ok(program)
 }
 
 pub fn ad(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -140,39 +90,8 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
     Ok(())
 }
 
-/// What `--disable` names of rules and their groups.
-fn disabled_rules(options: &Options) -> Vec<String> {
-    options.disabled.iter().filter(|name| loop_passes::named(name).is_none()).cloned().collect()
-}
-
-/// The name of the built-in schedule that the options name, or give the text of.
-pub fn built_in_schedule(session: &Session) -> Result<Option<String>, Diagnostics> {
-    match &session.options.schedule {
-        super::Schedule::Named(name) => Ok(Some(name.clone())),
-        text @ super::Schedule::Text { .. } => Ok(schedule(text, &mut session.sources.clone())?.built_in_name().map(str::to_string)),
-    }
-}
-
-/// The schedule that options name or give the text of.
-pub fn schedule(wanted: &super::Schedule, sources: &mut SourceMap) -> Result<optimiser::Schedule, Diagnostics> {
-    match wanted {
-        super::Schedule::Named(name) => optimiser::Schedule::builtin(name).ok_or_else(|| {
-            let problem = Diagnostic::error("E0812", Span::NONE, format!("there is no schedule `{name}`"));
-            let help = match nearest(name, ["none", "paper", "default"].into_iter()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "the schedules are none, paper and default; a path names a strategy file".into(),
-            };
-            vec![problem.help(help)]
-        }),
-        super::Schedule::Text { name, text } => {
-            let file = sources.add(name, text);
-            optimiser::Schedule::parse(name, text, file).map_err(|problem| vec![problem])
-        }
-    }
-}
-
 pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    no_lengths_of_data(session)?;
+    limits::no_lengths_of_data(session)?;
     let entries: Vec<_> =
         session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     let options = &session.options;
@@ -194,12 +113,6 @@ pub fn loops(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// A choice between values of sum types is of no length that is known before.
-fn no_lengths_of_data(session: &Session) -> Result<(), Diagnostics> {
-    let problems: Diagnostics = session.of_data.iter().map(|place| loop_passes::sizes::depends_on_data(*place)).collect();
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
 /// Whether lowering and the passes over loops may use real-number laws, which change rounding; whatever the schedule is.
 fn allows_algebra(options: &Options) -> bool {
     !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra")
@@ -216,7 +129,7 @@ pub fn emit(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
             session.files = Some(emission::c(&session.loops, &options).map_err(one)?);
         }
         Target::Futhark => {
-            no_lengths_of_data(session)?;
+            limits::no_lengths_of_data(session)?;
             let (real, strict_fp) = (session.options.real, session.options.strict_fp);
             let options = emission::futhark::FutharkOptions { prefix, source_name: provenance.source, real, strict_fp };
             session.futhark = Some(emission::futhark::futhark(&session.program, &options).map_err(one)?);

@@ -16,7 +16,7 @@ pub fn make(session: &mut Session) -> Result<(), Diagnostics> {
     // an entry that is asked for twice is one
     names.dedup();
     if !names.is_empty() {
-        super::rooms::no_recursive_types(&session.program)?;
+        super::limits::no_recursive_types(&session.program)?;
     }
     let mut problems: Vec<Diagnostic> = Vec::new();
     for name in names {

@@ -9,8 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use lsp_types::{Position, Range};
 
 use super::documents::Files;
-use super::names::{self, Names, Occurrence};
+use super::names::{Names, Occurrence};
 use super::position::Lines;
+use super::walk;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
 use crate::types::modules::Modules;
@@ -45,7 +46,7 @@ pub fn analyse(name: &str, text: &str, files: &Files) -> Analysis {
             },
             &types::Options::default(),
         );
-        let names = names::resolve(&sources, &modules, &surveyed.records);
+        let names = walk::resolve(&sources, &modules, &surveyed.records);
         Analysis { sources, modules, surveyed, names, opened, lines: Lines::new(text) }
     }));
     done.unwrap_or_else(|_| failed(name, text))

@@ -8,7 +8,6 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::walk::Walk;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{Name, TypeBody};
 use crate::types::modules::Modules;
@@ -78,32 +77,6 @@ impl Names {
     }
 }
 
-/// Resolves the names of all files but the library's.
-pub fn resolve(sources: &SourceMap, modules: &Modules, records: &HashMap<Span, Span>) -> Names {
-    let mut table = Table { sources, modules, records, names: Names::default(), built_in: HashMap::new(), types: Vec::new() };
-    for (at, global) in modules.globals.iter().enumerate() {
-        let what = if global.file == 0 { What::Library(at) } else { What::Global(at) };
-        table.define(&global.decl.name.text, what, Some(global.decl.name.span));
-    }
-    for (at, declared) in modules.types.iter().enumerate() {
-        let number = table.define(&declared.decl.name.text, What::Type(at), Some(declared.decl.name.span));
-        let members = declared.decl.body.members().into_iter();
-        let members = members.map(|(name, _)| table.define(&name.text, What::Field, Some(name.span))).collect();
-        table.types.push((number, members));
-    }
-    let mut walk = Walk::new(table);
-    for (at, declared) in modules.types.iter().enumerate() {
-        walk.type_declaration(at, declared);
-    }
-    for (at, global) in modules.globals.iter().enumerate().filter(|(_, global)| global.file != 0) {
-        walk.declaration(at, &global.decl);
-    }
-    let mut names = walk.table.names;
-    names.occurrences.sort_by_key(|found| (found.span.file, found.span.start, found.span.end));
-    names.occurrences.dedup_by_key(|found| found.span);
-    names
-}
-
 /// The definitions while they are collected.
 pub struct Table<'a> {
     sources: &'a SourceMap,
@@ -115,7 +88,11 @@ pub struct Table<'a> {
     pub types: Vec<(usize, Vec<usize>)>,
 }
 
-impl Table<'_> {
+impl<'a> Table<'a> {
+    pub fn new(sources: &'a SourceMap, modules: &'a Modules, records: &'a HashMap<Span, Span>) -> Table<'a> {
+        Table { sources, modules, records, names: Names::default(), built_in: HashMap::new(), types: Vec::new() }
+    }
+
     pub fn define(&mut self, name: &Rc<str>, what: What, place: Option<Span>) -> usize {
         self.names.definitions.push(Definition { name: name.clone(), what, place, seen: None });
         self.names.definitions.len() - 1

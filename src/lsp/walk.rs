@@ -1,16 +1,42 @@
-//! The walk over declarations that [`super::names`] makes: scopes of values and sizes.
+//! The walk over declarations: scopes of values and sizes.
 //!
-//! In: declarations. Out: in the table, a definition for each name that is bound and an occurrence for each that is written. A value
+//! In: the declarations of all files. Out: their [`Names`], a definition for each name that is bound and an occurrence for each that is written. A value
 //! hides a declaration of its name, which hides a built-in, which hides a size, as in the types room.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::names::{Table, What};
-use crate::source::Span;
+use super::names::{Names, Table, What};
+use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{Decl, Expr, ExprKind, Name, Pattern, PatternKind, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
-use crate::types::modules::TypeGlobal;
+use crate::types::modules::{Modules, TypeGlobal};
 use crate::types::{is_built_in_constant, is_built_in_function};
+
+/// Resolves the names of all files but the library's.
+pub fn resolve(sources: &SourceMap, modules: &Modules, records: &HashMap<Span, Span>) -> Names {
+    let mut table = Table::new(sources, modules, records);
+    for (at, global) in modules.globals.iter().enumerate() {
+        let what = if global.file == 0 { What::Library(at) } else { What::Global(at) };
+        table.define(&global.decl.name.text, what, Some(global.decl.name.span));
+    }
+    for (at, declared) in modules.types.iter().enumerate() {
+        let number = table.define(&declared.decl.name.text, What::Type(at), Some(declared.decl.name.span));
+        let members = declared.decl.body.members().into_iter();
+        let members = members.map(|(name, _)| table.define(&name.text, What::Field, Some(name.span))).collect();
+        table.types.push((number, members));
+    }
+    let mut walk = Walk::new(table);
+    for (at, declared) in modules.types.iter().enumerate() {
+        walk.type_declaration(at, declared);
+    }
+    for (at, global) in modules.globals.iter().enumerate().filter(|(_, global)| global.file != 0) {
+        walk.declaration(at, &global.decl);
+    }
+    let mut names = walk.table.names;
+    names.occurrences.sort_by_key(|found| (found.span.file, found.span.start, found.span.end));
+    names.occurrences.dedup_by_key(|found| found.span);
+    names
+}
 
 /// Names in scope: of each the definitions, the innermost last.
 #[derive(Default)]

@@ -25,6 +25,7 @@ mod condition;
 mod instances;
 mod parse;
 mod pattern;
+mod side;
 mod typing;
 
 /// One or more equations, tried in order.

@@ -8,8 +8,8 @@
 use pest::error::{Error, ErrorVariant, InputLocation};
 
 use super::ast::{Name, Pattern, PatternKind, TypeExpr, TypeExprKind};
+use super::grammar::Rule;
 use super::laid_out::{Layout, mark};
-use super::parse::Rule;
 use super::tokens::{RESERVED, Token, shortened};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;

@@ -8,8 +8,9 @@ use pest::iterators::Pair;
 
 use super::ast::{Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, Row as MatchRow, UnOp};
 use super::errors;
+use super::grammar::Rule;
 use super::operators::{self, Row};
-use super::parse::{Builder, Built, Rule};
+use super::parse::{Builder, Built};
 use super::tokens::shortened;
 use crate::budget;
 use crate::diagnostic::Diagnostic;

@@ -10,8 +10,8 @@
 
 use super::laid_out::Layout;
 use super::layout::Goal;
-use super::offside::ends_operand;
 use super::parse::{parse, pieces};
+use super::tokens::ends_operand;
 use super::tokens::{Token, TokenKind, Tokens, tokenize};
 use crate::diagnostic::Diagnostic;
 

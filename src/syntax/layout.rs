@@ -17,8 +17,8 @@
 
 use super::context::{Block, Context, Kind, Stack};
 use super::laid_out::{Layout, mark};
-use super::offside::{ends_operand, starts_operand};
 use super::tokens::{Token, TokenKind};
+use super::tokens::{ends_operand, starts_operand};
 use crate::diagnostic::Diagnostic;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

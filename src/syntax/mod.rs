@@ -30,6 +30,7 @@ mod context;
 mod errors;
 mod expression;
 mod format;
+mod grammar;
 mod laid_out;
 mod layout;
 mod offside;

@@ -15,7 +15,7 @@
 use super::context::{Block, Context, Kind};
 use super::laid_out::mark;
 use super::layout::Pass;
-use super::tokens::{Token, TokenKind};
+use super::tokens::{Token, TokenKind, ends_operand, starts_operand};
 use crate::diagnostic::Diagnostic;
 
 impl<'t> Pass<'t> {
@@ -102,22 +102,4 @@ impl<'t> Pass<'t> {
 
 fn is_infix(token: &Token) -> bool {
     token.kind == TokenKind::Operator
-}
-
-pub(super) fn ends_operand(token: &Token) -> bool {
-    match token.kind {
-        TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
-        TokenKind::Keyword => matches!(token.text, "true" | "false"),
-        TokenKind::Mark => matches!(token.text, ")" | "]" | "|]" | "}"),
-        TokenKind::Operator | TokenKind::Stray => false,
-    }
-}
-
-pub(super) fn starts_operand(token: &Token) -> bool {
-    match token.kind {
-        TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
-        TokenKind::Keyword => matches!(token.text, "true" | "false" | "deriv" | "not" | "fun" | "if" | "let" | "match"),
-        TokenKind::Mark => matches!(token.text, "(" | "[" | "[|" | ".[" | "{"),
-        TokenKind::Operator | TokenKind::Stray => false,
-    }
 }

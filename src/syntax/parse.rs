@@ -13,18 +13,15 @@ use pest::iterators::{Pair, Pairs};
 use super::MAX_ERRORS;
 use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind, Recursion, TypeBody, TypeDecl, TypeExpr};
 use super::errors;
+use super::grammar::{Grammar, Rule};
 use super::laid_out::Layout;
 use super::layout::Goal;
-use super::offside::starts_operand;
 use super::phrase::{self, PHRASE};
+use super::tokens::starts_operand;
 use super::tokens::{Token, TokenKind, Tokens, tokenize};
 use crate::budget;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-
-#[derive(pest_derive::Parser)]
-#[grammar = "syntax/grammar.pest"]
-pub(super) struct Grammar;
 
 pub(super) type Built<T> = Result<T, Diagnostic>;
 

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use super::MAX_ERRORS;
-use super::offside::ends_operand;
+use super::tokens::ends_operand;
 use super::tokens::{Token, TokenKind, is_name_start, tokenize};
 use crate::diagnostic::Diagnostic;
 use crate::elsewhere::{PHRASES, Phrase, Place};

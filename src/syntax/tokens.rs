@@ -6,7 +6,6 @@
 //! Tokens that only types tell apart (`>>`, `>=>`) are cut so that a `>` stands alone.
 
 use super::MAX_ERRORS;
-use super::offside::ends_operand;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -317,5 +316,25 @@ pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(20) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or("")),
         None => text.to_string(),
+    }
+}
+
+/// Whether an operand may end with the token.
+pub(super) fn ends_operand(token: &Token) -> bool {
+    match token.kind {
+        TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
+        TokenKind::Keyword => matches!(token.text, "true" | "false"),
+        TokenKind::Mark => matches!(token.text, ")" | "]" | "|]" | "}"),
+        TokenKind::Operator | TokenKind::Stray => false,
+    }
+}
+
+/// Whether an operand may begin with it.
+pub(super) fn starts_operand(token: &Token) -> bool {
+    match token.kind {
+        TokenKind::Name | TokenKind::Number | TokenKind::Text => true,
+        TokenKind::Keyword => matches!(token.text, "true" | "false" | "deriv" | "not" | "fun" | "if" | "let" | "match"),
+        TokenKind::Mark => matches!(token.text, "(" | "[" | "[|" | ".[" | "{"),
+        TokenKind::Operator | TokenKind::Stray => false,
     }
 }

@@ -7,7 +7,8 @@
 use pest::iterators::Pair;
 
 use super::ast::{SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
-use super::parse::{Builder, Built, Rule};
+use super::grammar::Rule;
+use super::parse::{Builder, Built};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 

@@ -5,7 +5,7 @@
 
 use smoothc::cli::cases;
 use smoothc::cli::json::{self, Json};
-use smoothc::cli::{args, values};
+use smoothc::cli::{args, print, values};
 use smoothc::diagnostic::Diagnostics;
 use smoothc::driver::{Options, Schedule, Session, Target};
 use smoothc::ir::{Status, eval};
@@ -143,7 +143,7 @@ pub fn is_json(known: &Known, wanted: &Json) -> bool {
 pub fn is_printed(session: &Session, entry: &str, known: &Known, wanted: &Json) -> bool {
     let mut text = Vec::new();
     let labels = session.entry(entry).map(|function| function.result_labels().clone()).unwrap_or_default();
-    let written = json::write(&known.value, &labels, Real::F64, &mut text);
+    let written = print::write(&known.value, &labels, Real::F64, &mut text);
     let found = String::from_utf8(text).ok().and_then(|text| json::parse(&text).ok());
     written.is_ok() && found.is_some_and(|found| is_like(&found, wanted, known.largest))
 }

@@ -14,7 +14,7 @@ mod timing;
 
 use super::files::Reads;
 use super::options::{BenchCommand, Display};
-use super::session::Wanted;
+use super::wanted::Wanted;
 use super::{output, session};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::real::Real;

@@ -16,7 +16,7 @@ mod verdict;
 
 use super::files::Reads;
 use super::options::{Display, GradcheckCommand};
-use super::session::Wanted;
+use super::wanted::Wanted;
 use super::{eval, output, session};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::eval::Trace;

@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::function::Signature;
 use super::hoist;
+use super::signature::Signature;
 use crate::ir::free::mentions;
 use crate::ir::prove::Facts;
 use crate::ir::subst::substitute;

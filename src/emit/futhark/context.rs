@@ -9,8 +9,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::function::Signature;
 use super::layout;
+use super::signature::Signature;
 use super::syntax::{Binding, Fut, Pattern};
 use super::types::Shape;
 use crate::emit::names::Names;

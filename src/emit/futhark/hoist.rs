@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::context::Emitter;
-use super::function::Signature;
+use super::signature::Signature;
 use super::syntax::Fut;
 use crate::ir::free::any_free_var;
 use crate::ir::prove::Facts;

@@ -22,6 +22,7 @@ mod hoist;
 pub mod interface;
 mod layout;
 mod scalar;
+mod signature;
 mod split;
 mod syntax;
 mod term;

@@ -7,8 +7,8 @@
 //!     (let y = x * x in y + 1) * 2   →   let y = x * x in (y + 1) * 2
 
 use super::context::Emitter;
-use super::function;
 use super::layout::flat;
+use super::signature;
 use super::syntax::{Binding, Fut, Pattern};
 use super::types::Shape;
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated};
@@ -189,13 +189,13 @@ impl Emitter<'_> {
         let mut bindings = Vec::new();
         let args: Vec<(Fut, Shape)> = args.iter().map(|arg| self.operand(arg, &mut bindings)).collect();
         let Some(signature) = self.signatures.get(name) else { return (Fut::atom(name), Shape::Double) };
-        let lengths = function::lengths(signature, &args);
+        let lengths = signature::lengths(signature, &args);
         let mut passed = Vec::new();
         for ((exp, found), param) in args.into_iter().zip(&signature.params) {
-            let wanted = function::with_lengths(param, &lengths);
+            let wanted = signature::with_lengths(param, &lengths);
             passed.push(self.settle(exp, found, &wanted).0);
         }
-        let result = function::with_lengths(&signature.result, &lengths);
+        let result = signature::with_lengths(&signature.result, &lengths);
         let exp = if passed.is_empty() { Fut::atom(&signature.name) } else { Fut::apply(&signature.name, passed) };
         let known = self.shape(expr.ty());
         let (exp, shape) = if result.is_known() { (exp, result) } else { self.settle(exp, result, &known) };

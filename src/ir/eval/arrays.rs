@@ -6,7 +6,8 @@
 use std::rc::Rc;
 
 use super::code::{Build, Code, ShapeCode, UpdateCode};
-use super::machine::{Machine, Run, V, defect, fail};
+use super::machine::{Machine, Run, defect, fail};
+use super::number::V;
 use super::value::{Shape, Value};
 use super::{ErrorKind, RuntimeError};
 use crate::ir::term::{Change, Status};

@@ -4,8 +4,7 @@
 
 use std::rc::Rc;
 
-use super::machine::V;
-use super::number::{Arithmetic, Number};
+use super::number::{Arithmetic, Number, V};
 use super::value::{Shape, Value};
 use crate::ir::prim::Prim;
 
@@ -151,4 +150,9 @@ impl Arithmetic {
             (Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Tuple(_) | Value::Array(_) | Value::Rolled(_), _) => {}
         }
     }
+}
+
+/// Whether a cotangent asks for all rows of the Jacobian.
+pub fn wants_rows(cotangent: &V) -> bool {
+    matches!(cotangent, Value::Tuple(parts) if parts.is_empty())
 }

@@ -11,8 +11,8 @@ use indexmap::IndexMap;
 
 use super::code::{Code, ShapeCode};
 use super::compile::{Compiler, Scope};
-use super::machine::{Machine, Run, V};
-use super::number::Number;
+use super::machine::{Machine, Run};
+use super::number::{Number, V};
 use super::partial::Identities;
 use super::rolled::deep;
 use super::value::{Shape, Value};

@@ -8,10 +8,9 @@ use std::rc::Rc;
 
 use super::code::{Code, Fold, Instance, While};
 use super::compile::DEEPEST_DERIVATIVE;
-use super::duals::{misfit, pair, seed};
-use super::number::{Arithmetic, Number};
+use super::duals::{misfit, pair, seed, wants_rows};
+use super::number::{Arithmetic, Number, V};
 use super::partial;
-use super::reverse::wants_rows;
 use super::rolled::Rolled;
 use super::sizes::length_at;
 use super::value::{Shape, Value};
@@ -21,7 +20,6 @@ use crate::ir::print;
 use crate::ir::term::Status;
 use crate::source::Span;
 
-pub type V = Value<Number>;
 pub type Run<T> = Result<T, Box<RuntimeError>>;
 
 /// The most calls at once.

@@ -15,8 +15,12 @@
 use std::rc::Rc;
 
 use super::tape::Tapes;
+use super::value::Value;
 use super::{Trace, real};
 use crate::ir::prim::Prim;
+
+/// A value of the running program.
+pub type V = Value<Number>;
 
 #[derive(Clone, Debug)]
 pub enum Number {

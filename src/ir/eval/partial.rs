@@ -11,8 +11,7 @@
 //! bound by a derivative form has an identity, and an operation's result has one that its primitive and its operands give.
 //! Identities are places of tag 0, as those of a [`record`](super::record).
 
-use super::machine::V;
-use super::number::{Arithmetic, Number};
+use super::number::{Arithmetic, Number, V};
 use crate::ir::prim::Prim;
 
 /// A constant's identities are even, a variable's odd.

@@ -11,20 +11,13 @@ use std::rc::Rc;
 
 use indexmap::IndexSet;
 
-use super::code::Code;
-use super::machine::{Machine, Run, V};
-use super::number::{Arithmetic, Number};
-use super::reverse::{fits, too_long};
+use super::number::{Arithmetic, Number, V};
+use super::real;
 use super::value::Value;
-use super::{ErrorKind, RuntimeError, real};
 use crate::ir::prim::Prim;
-use crate::source::Span;
 
 /// A trace that somebody reads has fewer entries.
-const MOST: usize = 1 << 20;
-
-/// The tag of the outermost derivative form; 0 is that of the record.
-const OUTERMOST: u32 = 1;
+pub const MOST: usize = 1 << 20;
 
 /// What was done.
 #[derive(Clone, Debug)]
@@ -33,16 +26,16 @@ pub struct Record {
     pub result: Value<Operand>,
     pub derivative: Option<Point>,
     /// Of the parameters.
-    names: Vec<Rc<str>>,
+    pub names: Vec<Rc<str>>,
     /// The number of Doubles of the arguments, which are the first entries.
-    arguments: usize,
+    pub arguments: usize,
     /// How many places there are between the arguments and what is kept: operations that are forgotten, and once more the
     /// arguments.
     forgotten: usize,
     /// The arguments that are in the point. The function binds them anew, at their second places; what it captures of them is
     /// constant.
-    bound: IndexSet<usize>,
-    is_full: bool,
+    pub bound: IndexSet<usize>,
+    pub is_full: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -77,13 +70,13 @@ impl Entry {
 }
 
 impl Record {
-    fn new(names: Vec<Rc<str>>) -> Record {
+    pub fn new(names: Vec<Rc<str>>) -> Record {
         let result = Value::Index(0);
         Record { entries: Vec::new(), result, derivative: None, names, arguments: 0, forgotten: 0, bound: IndexSet::new(), is_full: false }
     }
 
     /// What a number is in here.
-    fn operand(&self, number: &Number) -> Operand {
+    pub fn operand(&self, number: &Number) -> Operand {
         let (primal, place) = number.place(0);
         match place.map(|place| place as usize) {
             Some(place) if place < self.arguments && !self.bound.contains(&place) => Operand::Place(place),
@@ -92,7 +85,7 @@ impl Record {
         }
     }
 
-    fn push(&mut self, entry: Entry) -> Number {
+    pub fn push(&mut self, entry: Entry) -> Number {
         let value = Number::Plain(entry.value());
         self.is_full |= self.entries.len() + self.forgotten >= MOST;
         if self.is_full {
@@ -108,13 +101,13 @@ impl Record {
     }
 
     /// Forgets the operations so far: they are not of the function.
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.forgotten = self.entries.len();
         self.entries.truncate(self.arguments);
     }
 
     /// A Double of the point: an argument that stands there once is itself, everything else a variable of its own.
-    fn independent(&mut self, path: &str, number: &Number, places: &mut IndexSet<usize>) -> Number {
+    pub fn independent(&mut self, path: &str, number: &Number, places: &mut IndexSet<usize>) -> Number {
         if let (primal, Some(place)) = number.place(0)
             && (place as usize) < self.arguments
             && places.insert(place as usize)
@@ -128,7 +121,7 @@ impl Record {
 
 /// The value with each Double replaced, which is given with its name: `v[0]`, `p.1`; those of a recursive type are `t[0]`, `t[1]`, … in
 /// their order.
-fn named(value: &V, path: &mut String, f: &mut dyn FnMut(&str, &Number) -> Number) -> V {
+pub fn named(value: &V, path: &mut String, f: &mut dyn FnMut(&str, &Number) -> Number) -> V {
     let length = path.len();
     let mut part = |mark: String, item: &V| {
         path.push_str(&mark);
@@ -153,75 +146,6 @@ fn named(value: &V, path: &mut String, f: &mut dyn FnMut(&str, &Number) -> Numbe
             Value::from_items(array.element.clone(), items)
         }
     }
-}
-
-impl Machine<'_> {
-    /// Calls an instance and keeps what it does.
-    pub fn record(&mut self, instance: usize, names: Vec<Rc<str>>, args: &[V], span: Span) -> Run<Record> {
-        let mut record = Record::new(names.clone());
-        let inputs = args.iter().zip(&names).map(|(arg, name)| {
-            let mut input = |name: &str, number: &Number| record.push(Entry::Input { name: name.into(), value: number.value() });
-            named(arg, &mut name.to_string(), &mut input)
-        });
-        let inputs = inputs.collect();
-        record.arguments = record.entries.len();
-        self.arithmetic.tapes.record = Some(record);
-        self.unlifted = 1;
-        self.awaits_form = true;
-        let outcome = self.call(instance, inputs);
-        let Some(mut record) = self.arithmetic.tapes.record.take() else { return outcome.and_then(|_| stopped(span)) };
-        if record.is_full {
-            return too_long(MOST, span);
-        }
-        // a function that was differentiated ends the run
-        if record.derivative.is_none() {
-            record.result = outcome?.map(&mut |number| record.operand(number));
-        }
-        Ok(record)
-    }
-
-    /// Whether a form with this tag is the outermost one, met for the first time.
-    pub fn is_awaited(&mut self, tag: u32) -> bool {
-        let is_first = self.awaits_form && tag == OUTERMOST;
-        self.awaits_form &= !is_first;
-        is_first
-    }
-
-    /// Records the function under a `vjp`, which ends the run.
-    pub fn trace_function(
-        &mut self,
-        (tag, slot, name): (u32, usize, &Rc<str>),
-        (at, cotangent): (&V, &V),
-        body: &Code,
-        span: Span,
-    ) -> Run<V> {
-        let Some(record) = &mut self.arithmetic.tapes.record else { return stopped(span) };
-        let cotangent_of = cotangent.map(&mut |number| match record.operand(number) {
-            Operand::Place(place) if place >= record.arguments => Operand::Constant(number.value()),
-            operand => operand,
-        });
-        record.forget();
-        let mut places = IndexSet::new();
-        let mut name = name.to_string();
-        while record.names.iter().any(|other| **other == *name) {
-            name.push('_');
-        }
-        let x = named(at, &mut name, &mut |path, number| record.independent(path, number, &mut places));
-        record.bound = places.iter().copied().filter(|place| *place < record.arguments).collect();
-        self.set(slot, x);
-        let result = self.run_on_tape(tag, body)?;
-        fits(&result, cotangent, span)?;
-        if let Some(record) = &mut self.arithmetic.tapes.record {
-            record.result = result.map(&mut |number| record.operand(number));
-            record.derivative = Some(Point { places: places.into_iter().collect(), cotangent: cotangent_of });
-        }
-        stopped(span)
-    }
-}
-
-/// The end of a run whose value nobody needs.
-fn stopped<T>(span: Span) -> Run<T> {
-    Err(RuntimeError::new(ErrorKind::Internal, span, "the run has ended with its record"))
 }
 
 /// Operations that are recorded.

@@ -8,9 +8,9 @@
 
 use super::activity::{Activity, tag_bit};
 use super::code::Code;
-use super::duals::{count_doubles, misfit, pair, primal, rows, seed, tangents, unit_of};
-use super::machine::{Machine, Run, V, fail};
-use super::number::Number;
+use super::duals::{count_doubles, misfit, pair, primal, rows, seed, tangents, unit_of, wants_rows};
+use super::machine::{Machine, Run, fail};
+use super::number::{Number, V};
 use super::value::Value;
 use super::{ErrorKind, Reverse, RuntimeError, tape};
 use crate::ir::term::Status;
@@ -86,11 +86,6 @@ impl Machine<'_> {
     pub fn lift(&self, activity: &Activity, value: V) -> V {
         if self.unlifted == 0 { activity.lift(value) } else { activity.without(self.unlifted).lift(value) }
     }
-}
-
-/// Whether a cotangent asks for all rows of the Jacobian.
-pub fn wants_rows(cotangent: &V) -> bool {
-    matches!(cotangent, Value::Tuple(parts) if parts.is_empty())
 }
 
 /// A value of the shape of the point with these Doubles, 0 for those that are not there.

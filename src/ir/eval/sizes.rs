@@ -2,7 +2,7 @@
 //!
 //!     f (k: Index) (a: Matrix<n, m>)   →   m is at parameter 1, one element down
 
-use super::machine::V;
+use super::number::V;
 use super::value::{Shape, Value};
 use crate::ir::program::Function;
 use crate::ir::types::Type;

@@ -9,8 +9,7 @@
 //!
 //!     x * x + y   at   x = 3, y = 1   →   [x; y; (x, 3), (x, 3); (2, 1), (y, 1)]   →   x: 6, y: 1
 
-use super::machine::V;
-use super::number::{Arithmetic, Number};
+use super::number::{Arithmetic, Number, V};
 use super::partial::Identities;
 use super::real;
 use super::record::Record;

@@ -14,7 +14,7 @@ use crate::source::Span;
 use crate::syntax::ast::{Expr, ExprKind, Pattern, PatternKind, UnOp};
 
 use super::condition::{Condition, Side as Asked, Test};
-use super::parse::Side;
+use super::side::Side;
 
 /// What is known of a type.
 #[derive(Clone, Debug)]

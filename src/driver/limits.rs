@@ -1,0 +1,34 @@
+//! What the stages after `types` do not take: values of recursive types, recursion in Futhark, lengths that only data says.
+//!
+//! In: a program or the session. Out: nothing, or E0601, E0606, E0607 at each place.
+
+use super::Session;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::Program;
+
+/// Refuses values of recursive types: beyond `types` only the interpreter has them.
+pub fn no_recursive_types(program: &Program) -> Result<(), Diagnostics> {
+    let Some((place, of)) = program.recursive_value() else { return Ok(()) };
+    let problem = Diagnostic::error("E0607", place, format!("unsupported: a value of the recursive type `{}` is here", of.name()));
+    Err(vec![
+        problem.help("`smoothc eval` without `--schedule` has such values and their derivatives; `--entry` chooses entries without them"),
+    ])
+}
+
+/// Refuses recursion that is no loop, which Futhark has no stack for.
+pub fn no_recursion(session: &Session) -> Result<(), Diagnostics> {
+    let recursive = session.program.recursive();
+    let problems = session.program.functions.values().filter(|function| recursive.contains(&function.name)).map(|function| {
+        let message = format!("unsupported in Futhark: the recursion of `{}` is no loop", function.name);
+        Diagnostic::error("E0606", function.span, message)
+            .help("make each call the last that a function does, or emit C, where other recursion has a stack")
+    });
+    let problems: Diagnostics = problems.collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// A choice between values of sum types is of no length that is known before.
+pub fn no_lengths_of_data(session: &Session) -> Result<(), Diagnostics> {
+    let problems: Diagnostics = session.of_data.iter().map(|place| crate::loops::sizes::depends_on_data(*place)).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
