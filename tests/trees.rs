@@ -199,6 +199,42 @@ fn rows_of_nested_patterns_are_looked_at() {
 }
 
 #[test]
+fn a_case_without_its_data_is_one_error() {
+    let shape = "type Shape = | Circle of Double | Box of Double * Double | Empty\n";
+    for (rest, wanted) in [
+        ("let f (x: Double) = Circle\n", "error[E0312]: `Circle` has data"),
+        ("let f (x: Double): Shape = Circle\n", "error[E0312]: `Circle` has data"),
+        ("let f (x: Double) = (Box, x)\n", "error[E0312]: `Box` has data"),
+        ("let f (x: Double) = [Circle]\n", "error[E0312]: `Circle` has data"),
+        ("let f (n: Index) = build n (fun i -> Circle)\n", "error[E0312]: `Circle` has data"),
+        ("let area (_: Shape) = 1.0\nlet f (x: Double) = area Box\n", "error[E0312]: `Box` has data"),
+        ("let f (x: Double) = if x > 0.0 then Circle else Box\n", "error[E0312]: `Circle` has data"),
+        ("let f (x: Double) = x |> Circle\n", "nothing"),
+        ("let make = Circle\nlet f (x: Double) = make x\n", "nothing"),
+        ("let f (v: Vector<n>) = let each g = build (length v) (fun i -> g v[i]) in each Circle\n", "nothing"),
+    ] {
+        let found = says(&format!("{shape}{rest}"));
+        assert_eq!(found, wanted, "{rest}");
+    }
+}
+
+#[test]
+fn a_case_that_is_named_as_a_type_is_a_warning() {
+    for (program, wanted) in [
+        ("type S = Double\n", "warning[W0315]: `Double` is a case of `S` here, not the type of that name"),
+        ("type Side = { length: Double }\ntype S = | Side\n", "warning[W0315]: `Side` is a case of `S` here, not the type of that name"),
+        ("type S = Later\ntype Later = { length: Double }\n", "warning[W0315]: `Later` is a case of `S` here, not the type of that name"),
+        ("type S = | S of Double\n", "nothing"),
+        ("type S = S\n", "nothing"),
+        ("type S = Alone\n", "nothing"),
+        ("type S = | Double of Double\n", "nothing"),
+        ("type S = Index | Double\n", "nothing"),
+    ] {
+        assert_eq!(says(&format!("{program}let f (x: Double) = x\n")), wanted, "{program}");
+    }
+}
+
+#[test]
 fn what_is_wrong_has_a_sentence() {
     for (program, wanted) in [
         ("type Node = { next: Node }\nlet f (x: Double) = x\n", "E0113]: the record `Node` contains itself"),

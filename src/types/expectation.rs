@@ -88,6 +88,12 @@ impl Infer<'_> {
     pub(super) fn mismatch(&mut self, span: Span, wanted: &Ty, found: &Ty, mismatch: Mismatch, note: &str, label: Option<(Span, String)>) {
         let (wanted_text, found_text) = (self.text(wanted), self.text(found));
         let diagnostic = match mismatch {
+            Mismatch::Types
+                if !matches!(self.holes.head(wanted), Ty::Fun(..))
+                    && let Some(problem) = self.case_without_data(span) =>
+            {
+                problem
+            }
             Mismatch::Types => {
                 let expected = match self.holes.head(wanted) {
                     Ty::Hole(id) if self.holes.class(id) == Class::Number => "a number".to_string(),

@@ -188,9 +188,21 @@ impl Infer<'_> {
         self.unwritten.clear();
         let mut scheme = self.function(&decl.params, decl.result.as_ref(), &decl.body, &Env::default(), true);
         self.settle(true);
-        for (span, ty, what) in std::mem::take(&mut self.first_order) {
-            let reported = self.diagnostics[errors..].iter().any(|known| known.code == "E0310" && known.span.end == span.end);
-            if matches!(self.holes.head(&ty), Ty::Fun(..)) && !reported {
+        let mut functions = std::mem::take(&mut self.first_order);
+        functions.retain(|(_, ty, _)| matches!(self.holes.head(ty), Ty::Fun(..)));
+        for (span, ..) in &functions {
+            let reported = self.diagnostics[errors..].iter().any(|known| known.code == "E0312" && known.span == *span);
+            let problem = if reported { None } else { self.case_without_data(*span) };
+            problem.into_iter().for_each(|problem| self.report(problem));
+        }
+        for (span, _, what) in functions {
+            let reported = self.diagnostics[errors..].iter().any(|known| match known.code {
+                "E0310" => known.span.end == span.end,
+                // of what a case is in, it says enough
+                "E0312" => known.span.file == span.file && span.start <= known.span.start && known.span.end <= span.end,
+                _ => false,
+            });
+            if !reported {
                 self.diagnostics.push(
                     Diagnostic::error("E0310", span, format!("a function cannot be {what}"))
                         .help("pass functions to functions, or bind them with `let`"),

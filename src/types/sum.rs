@@ -21,6 +21,7 @@ use super::ty::Ty;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var, zero};
 use crate::source::Span;
+use crate::syntax::BUILT_IN_TYPES;
 use crate::syntax::ast::{self, ExprKind, Name, Pattern, TypeDecl, TypeExpr};
 
 /// A case of a sum type.
@@ -64,6 +65,9 @@ impl Infer<'_> {
             cases: Vec::new(),
             recursive: self.groups.recursive(decl),
         };
+        if let [(only, None)] = cases {
+            self.warn_of_type(&decl.name, only);
+        }
         for (at, (name, data)) in cases.iter().enumerate() {
             if !name.text.starts_with(|c: char| c.is_ascii_uppercase()) {
                 let diagnostic = Diagnostic::error("E0312", name.span, format!("the case `{}` does not begin with a capital", name.text));
@@ -94,6 +98,17 @@ impl Infer<'_> {
             sum.cases.push(Case { name: name.clone(), data });
         }
         sum
+    }
+
+    /// Warns where the only case of a type is named as another type: who writes `type S = Double` wants a second name for it.
+    fn warn_of_type(&mut self, sum: &Name, case: &Name) {
+        let is_declared = self.modules.types.iter().any(|global| global.decl.name.text == case.text);
+        if case.text == sum.text || !is_declared && !BUILT_IN_TYPES.contains(&&*case.text) {
+            return;
+        }
+        let message = format!("`{}` is a case of `{}` here, not the type of that name", case.text, sum.text);
+        let help = format!("a type has one name: write `{0}` for `{1}`, or wrap it: `type {1} = | {1} of {0}`", case.text, sum.text);
+        self.report(Diagnostic::warning("W0315", case.span, message).help(help));
     }
 
     /// The case that a name means at a place: of the last declared type that has it.
@@ -135,6 +150,23 @@ impl Infer<'_> {
             }
         }
         result
+    }
+
+    /// What is said of a case that stands without its data where a value is wanted.
+    pub(super) fn case_without_data(&self, span: Span) -> Option<Diagnostic> {
+        let (sum, case) = self.notes.cases.get(&span)?;
+        let case = sum.cases.get(*case)?;
+        let declared = self.holes.head(&case.data.as_ref()?.declared);
+        let name = &case.name.text;
+        let given = match &declared {
+            Ty::Tuple(parts) if (1..=26).contains(&parts.len()) => {
+                let letters: Vec<String> = ('a'..='z').take(parts.len()).map(String::from).collect();
+                format!("({})", letters.join(", "))
+            }
+            _ => "x".to_string(),
+        };
+        let help = format!("write `{name} {given}`: the data are of type {}", self.text(&declared));
+        Some(Diagnostic::error("E0312", span, format!("`{name}` has data")).help(help))
     }
 
     fn fresh_data(&mut self, declared: &Ty) -> Ty {

@@ -41,7 +41,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0312",
         "a case that is not there, or other data than it has",
-        "A case is what the declaration of its sum type says: its name begins with a capital, its data are one value, several are a tuple.\n\n    type Shape = | Circle of Double | Box of Double * Double | Empty\n    let f (s: Shape) = match s with Circle r -> Box (r, r) | _ -> Empty",
+        "A case is what the declaration of its sum type says: its name begins with a capital, its data are one value, several are a tuple. It is never\nwithout them, but where a function is passed.\n\n    type Shape = | Circle of Double | Box of Double * Double | Empty\n    let f (s: Shape) = match s with Circle r -> Box (r, r) | _ -> Empty",
     ),
     page(
         "E0313",
@@ -52,6 +52,11 @@ pub const PAGES: &[Page] = &[
         "W0314",
         "a row that is never reached",
         "The rows above it take every value that its pattern matches. Rows are tried from the first to the last.",
+    ),
+    page(
+        "W0315",
+        "a case that is named as a type",
+        "A type has one name; `type S = Double` declares a sum type whose only case is called `Double`. Write the type itself where it is meant, or\nwrap it in a type of its own:\n\n    type Length = | Length of Double\n    let twice (l: Length) = match l with Length x -> Length (2.0 * x)",
     ),
     page(
         "E0401",
