@@ -6,7 +6,8 @@
 //!     out[j] = out[j] + A[i * 4 * n + j] * t + …;   →   out[j] = out[j] + A[i * 4 * n + j] * t +
 //!                                                            A[(i * 4 + 1) * n + j] * t_2 + …;
 //!
-//! Where a line may be broken at several places, it is at those with the fewest brackets around them, and there as late as fits.
+//! Where a line may be broken at several places, it is at those with the fewest brackets around them, and there as late as fits;
+//! where at none of them, after the last bracket that opens.
 
 /// Lines end before this column.
 pub const WIDTH: usize = 110;
@@ -39,16 +40,23 @@ pub fn wrap(text: &str, depth: usize) -> Vec<String> {
 fn break_in(text: &str, width: usize) -> Option<usize> {
     // as little of a line as this is no line
     let least = width / 3;
-    let (mut best, mut nesting) = (None, 0usize);
+    let (mut best, mut early, mut opened, mut nesting) = (None, None, None, 0usize);
     for (at, byte) in text.bytes().enumerate().take_while(|(at, _)| *at <= width) {
         match byte {
-            b'(' | b'[' | b'{' => nesting += 1,
+            b'(' | b'[' | b'{' => {
+                nesting += 1;
+                opened = (at < width).then_some(at + 1).or(opened);
+            }
             b')' | b']' | b'}' => nesting = nesting.saturating_sub(1),
             _ => {}
         }
         let Some(operator) = text.get(at..).and_then(|text| BREAKS.iter().find(|operator| text.starts_with(**operator))) else { continue };
         let end = at + operator.len();
-        if end <= least || end > width + 1 {
+        if end > width + 1 {
+            continue;
+        }
+        if end <= least {
+            early = Some(end);
             continue;
         }
         // a product is broken only where there is nothing else
@@ -57,7 +65,7 @@ fn break_in(text: &str, width: usize) -> Option<usize> {
             best = Some((rank, end));
         }
     }
-    best.map(|(_, end)| end)
+    best.map(|(_, end)| end).or(opened.filter(|end| *end > least)).or(early)
 }
 
 #[cfg(test)]
@@ -74,6 +82,19 @@ mod tests {
         let parameters: Vec<String> = (0..9).map(|k| format!("const double *SMOOTH_RESTRICT p{k}")).collect();
         let lines = wrap(&format!("smooth_status f({})", parameters.join(", ")), 0);
         assert!(lines.iter().all(|line| line.len() <= WIDTH) && lines[0].ends_with(','), "{lines:?}");
+    }
+
+    #[test]
+    fn calls_in_calls_are_broken_after_a_bracket() {
+        let nested = |count: usize| (0..count).fold("used".to_string(), |sum, k| format!("smooth_plus({sum}, n_{k})"));
+        for count in [8, 9, 20, 40] {
+            for depth in [1, 5] {
+                let lines = wrap(&format!("const size_t need = {};", nested(count)), depth);
+                assert!(lines.iter().all(|line| line.len() <= WIDTH), "{lines:?}");
+                let text: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+                assert_eq!(text.join(" ").replace("( ", "("), format!("const size_t need = {};", nested(count)));
+            }
+        }
     }
 
     #[test]
