@@ -15,38 +15,19 @@ mod support {
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use generator::engine::{derived_name, differentiable, guarded};
+use generator::derived::{compiled, run, values};
+use generator::engine::{derived_name, differentiable};
 use generator::words::arguments;
 use generator::{asked, grow};
 use smoothc::cli::args;
-use smoothc::cli::values::from_flat;
-use smoothc::driver::{Options, Session};
-use smoothc::ir::eval::{self, Outcome, Value};
-use smoothc::ir::{Function, Program};
+use smoothc::ir::Program;
+use smoothc::ir::eval::Value;
 use smoothc::stack::with_large_stack;
 use smoothc::toolchain::futhark::compiler;
-use smoothc::types::Derive;
 use support::command::with_input;
 use support::{snapshot, tools};
 
 const PROGRAM: &str = include_str!("jacobians/sparse.smooth");
-
-fn compiled(source: &str, entries: &[String], derives: &[String], stage: &str, algebra: bool) -> Result<Program, String> {
-    let derive = derives.iter().map(|text| Derive::parse(text).expect("a derivative")).collect();
-    let disabled = if algebra { Vec::new() } else { vec!["algebra".to_string()] };
-    let mut session = Session::new("sparse.smooth", source, Options { entries: entries.to_vec(), derive, disabled, ..Options::default() });
-    let done = guarded(stage, || Ok(session.run_to(stage, &mut |_, _| Err("no files".into())))).map_err(|failure| failure.detail)?;
-    done.map_err(|problems| format!("{problems:?}"))?;
-    Ok(session.program)
-}
-
-fn run(program: &Program, entry: &str, inputs: Vec<Value>) -> Result<Outcome, String> {
-    eval::eval(program, entry, inputs).map_err(|error| format!("{entry}: {}", error.message))
-}
-
-fn values(function: &Function, words: &[String]) -> Vec<Value> {
-    args::read(function, words).expect("arguments").values.iter().map(from_flat).collect()
-}
 
 /// The numbers of a value, outermost index first.
 fn doubles(value: &Value, found: &mut Vec<f64>) {

@@ -2,47 +2,14 @@
 //!
 //! pest counts its calls against a limit that is global to the process, so this file has one test only.
 
+#[path = "../src/syntax/tests/forms.rs"]
+mod forms;
+
 use std::num::NonZeroUsize;
 
+use forms::FORMS;
 use smoothc::stack::with_large_stack;
 use smoothc::syntax::parse;
-
-const FORMS: [(&str, &str); 34] = [
-    ("(", ")"),
-    ("f (", ")"),
-    ("[", "]"),
-    ("[|", "|]"),
-    ("[1, ", "]"),
-    ("(a, ", ")"),
-    ("(a + ", ")"),
-    ("(", " + a)"),
-    ("v[", "]"),
-    ("v.[", "]"),
-    ("", "[0]"),
-    ("f(", ")"),
-    ("if ", " then a else b"),
-    ("if a then ", " else b"),
-    ("if a then b else ", ""),
-    ("if a then b elif ", " then c else d"),
-    ("fun y -> ", ""),
-    ("f (fun y -> ", ")"),
-    ("let y = ", " in y"),
-    ("let y = 1 in ", ""),
-    ("(let y = ", " in y)"),
-    ("let g y = ", " in y"),
-    ("- ", ""),
-    ("-", ""),
-    ("not ", ""),
-    ("a ** ", ""),
-    ("a ** -", ""),
-    ("a + ", ""),
-    ("", " - a"),
-    ("a && ", ""),
-    ("(a < ", ")"),
-    ("(deriv ", " y)"),
-    ("f -v[", "]"),
-    ("1 + if a then b else ", ""),
-];
 
 /// The smallest call limit, to 64, under which a text parses.
 fn calls(text: &str) -> usize {

@@ -149,17 +149,7 @@ fn closed(form: &Expr, name: &str) -> Function {
     note(form.ty());
     // the derivative alone: the value is the same in every way
     let body = Expr::proj(form.clone(), 1);
-    Function {
-        name: name.into(),
-        doc: None,
-        sizes,
-        params,
-        result: body.ty().clone(),
-        body,
-        is_entry: true,
-        span: form.span(),
-        labels: Vec::new(),
-    }
+    Function { span: form.span(), ..Function::entry(name, sizes, params, body) }
 }
 
 /// By total degree, then by the coefficients with all sizes equal.

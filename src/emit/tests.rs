@@ -10,7 +10,6 @@ use super::{CFiles, COptions, c};
 use crate::ir::*;
 use crate::loops;
 use crate::lower::{LowerOptions, lower};
-use crate::source::Span;
 
 const WARNINGS: &str = "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Wvla -Werror";
 
@@ -24,17 +23,8 @@ pub fn size(name: &str) -> Var {
 }
 
 pub fn function(name: &str, sizes: &[&Var], params: &[&Var], body: Expr) -> Function {
-    Function {
-        name: name.into(),
-        doc: None,
-        sizes: sizes.iter().map(|var| (*var).clone()).collect(),
-        params: params.iter().map(|var| (*var).clone()).collect(),
-        result: body.ty().clone(),
-        body,
-        is_entry: true,
-        span: Span::NONE,
-        labels: Vec::new(),
-    }
+    let all = |vars: &[&Var]| vars.iter().map(|var| (*var).clone()).collect();
+    Function::entry(name, all(sizes), all(params), body)
 }
 
 pub fn emit(functions: Vec<Function>, entries: &[&str]) -> CFiles {

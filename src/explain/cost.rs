@@ -152,7 +152,7 @@ impl Model<'_> {
             }
             Term::Build { n, i, body } => {
                 let count = self.size(n);
-                let element = self.expr(body).add(&self.written(body, tail_is_named(body)));
+                let element = self.expr(body).add(&self.written(body, body.is_named()));
                 self.expr(n).add(&element.times(&count, i))
             }
             Term::Fold { n, i, body, init, .. } => {
@@ -215,7 +215,7 @@ impl Model<'_> {
     fn updated(&self, change: Change, parts: &[Expr]) -> Cost {
         let Some(Updated { value, .. }) = Updated::of(parts) else { return Cost::default() };
         match change {
-            Change::Replace => self.written(value, tail_is_named(value)),
+            Change::Replace => self.written(value, value.is_named()),
             Change::Add => {
                 let count = self.doubles(value.ty());
                 let is_bound = count.has_unknown();
@@ -262,17 +262,5 @@ fn operation(prim: Prim, args: &[Expr]) -> Cost {
         Kind::Double | Kind::IndexDoubleToDouble => Cost { arithmetic: one, ..Cost::default() },
         Kind::Order | Kind::Equality | Kind::Number => Cost::default(),
         Kind::Index | Kind::Bool | Kind::IndexToDouble | Kind::DoubleToIndex => Cost::default(),
-    }
-}
-
-/// Whether the term's value, if it is an array, exists already under some name: then to store it is to copy it.
-fn tail_is_named(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Var(_) | Term::Get(..) | Term::Proj(..) => true,
-        Term::Let(_, _, body) | Term::Check { body, .. } => tail_is_named(body),
-        Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
-        Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
-        Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
-        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } | Term::Iso(..) => false,
     }
 }

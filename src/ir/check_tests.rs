@@ -7,8 +7,7 @@ use crate::ir::term::{Iso, Status};
 use crate::source::Span;
 
 fn function(name: &str, sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Function {
-    let result = body.ty().clone();
-    Function { name: name.into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE, labels: Vec::new() }
+    Function::entry(name, sizes, params, body)
 }
 
 fn checked(functions: Vec<Function>) -> Checked {

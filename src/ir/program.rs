@@ -34,6 +34,14 @@ pub struct Function {
     pub labels: Vec<Labels>,
 }
 
+impl Function {
+    /// An entry with the body's type, at no place.
+    pub fn entry(name: &str, sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Function {
+        let result = body.ty().clone();
+        Function { name: name.into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE, labels: Vec::new() }
+    }
+}
+
 /// All functions, callees before callers.
 #[derive(Clone, Debug, Default)]
 pub struct Program {

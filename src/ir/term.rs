@@ -269,6 +269,18 @@ impl Expr {
         matches!(self.term(), Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_))
     }
 
+    /// Whether the value, if it is an array, exists already under some name: then to store it is to copy it.
+    pub fn is_named(&self) -> bool {
+        match self.term() {
+            Term::Var(_) | Term::Get(..) | Term::Proj(..) => true,
+            Term::Let(_, _, body) | Term::Check { body, .. } => body.is_named(),
+            Term::If(_, a, b) => a.is_named() || b.is_named(),
+            Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
+            Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
+            Term::Update(..) | Term::Vjp { .. } | Term::While { .. } | Term::Iso(..) => false,
+        }
+    }
+
     /// The number of nodes of the tree.
     pub fn node_count(&self) -> usize {
         self.0.nodes

@@ -5,7 +5,6 @@ use crate::ad::differentiate;
 use crate::ir::eval::{Array, Counts, Shape, Value, eval};
 
 use crate::ir::{Expr, Function, Prim, Program, Size, Type, Var, print};
-use crate::source::Span;
 use crate::stack::with_large_stack;
 use std::rc::Rc;
 
@@ -34,17 +33,8 @@ fn var(v: &Var) -> Expr {
 }
 
 fn function(name: &str, sizes: &[&Var], params: &[&Var], body: Expr) -> Function {
-    Function {
-        name: name.into(),
-        doc: None,
-        sizes: sizes.iter().map(|var| (*var).clone()).collect(),
-        params: params.iter().map(|var| (*var).clone()).collect(),
-        result: body.ty().clone(),
-        body,
-        is_entry: !name.starts_with('_'),
-        span: Span::NONE,
-        labels: Vec::new(),
-    }
+    let all = |vars: &[&Var]| vars.iter().map(|var| (*var).clone()).collect();
+    Function { is_entry: !name.starts_with('_'), ..Function::entry(name, all(sizes), all(params), body) }
 }
 
 fn sum(n: Expr, f: impl FnOnce(Expr) -> Expr) -> Expr {

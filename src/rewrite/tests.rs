@@ -33,17 +33,8 @@ fn show(expr: &Expr) -> String {
 }
 
 fn function(name: &str, sizes: &[&Var], params: &[&Var], body: Expr) -> Function {
-    Function {
-        name: name.into(),
-        doc: None,
-        sizes: sizes.iter().map(|var| (*var).clone()).collect(),
-        params: params.iter().map(|var| (*var).clone()).collect(),
-        result: body.ty().clone(),
-        body,
-        is_entry: !name.starts_with('_'),
-        span: Span::NONE,
-        labels: Vec::new(),
-    }
+    let all = |vars: &[&Var]| vars.iter().map(|var| (*var).clone()).collect();
+    Function { is_entry: !name.starts_with('_'), ..Function::entry(name, all(sizes), all(params), body) }
 }
 
 fn vector(name: &str, n: &Var) -> Var {

@@ -8,6 +8,7 @@
 pub mod asked;
 pub mod backwards;
 pub mod construct;
+pub mod derived;
 pub mod engine;
 pub mod grow;
 pub mod law;

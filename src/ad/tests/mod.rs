@@ -102,17 +102,7 @@ pub fn function(name: &str, params: &[&Var], body: Expr) -> Function {
             }
         });
     }
-    Function {
-        name: name.into(),
-        doc: None,
-        sizes,
-        params,
-        result: body.ty().clone(),
-        body,
-        is_entry: false,
-        span: Span::NONE,
-        labels: Vec::new(),
-    }
+    Function { is_entry: false, ..Function::entry(name, sizes, params, body) }
 }
 
 /// A program whose last function is its entry.

@@ -220,7 +220,7 @@ impl<'p> Compiler<'p> {
                 let (n, _) = self.expr(scope, n)?;
                 let element = self.shape(scope, expr.ty().element().unwrap_or(&Type::Double))?;
                 let i = scope.bind(i, Activity::NONE);
-                let copies = tail_is_named(body);
+                let copies = body.is_named();
                 // the element of a slice stands where the slice does
                 let is_slice = matches!(body.term(), Term::Get(..)) && body.span() == expr.span() && expr.span() != Span::NONE;
                 let what = if is_slice { "a slice" } else { "`build`" };
@@ -305,7 +305,7 @@ impl<'p> Compiler<'p> {
                 };
                 let (array, own) = self.expr(scope, array)?;
                 let (indices, _) = self.all(scope, indices)?;
-                let copies = tail_is_named(value);
+                let copies = value.is_named();
                 let value = self.expr(scope, value)?;
                 let joined = own.join(&value.1);
                 let update =
@@ -415,17 +415,5 @@ fn lifted_parts(code: Code, own: &Activity, wanted: &Activity) -> Code {
             Code::Tuple(parts.map(|(code, (own, wanted))| lifted_parts(code, own, wanted)).collect())
         }
         (code, own, wanted) => lifted((code, own.clone()), wanted),
-    }
-}
-
-/// Whether the term's value, if it is an array, exists already under some name.
-fn tail_is_named(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Var(_) | Term::Get(..) | Term::Proj(..) => true,
-        Term::Let(_, _, body) | Term::Check { body, .. } => tail_is_named(body),
-        Term::If(_, a, b) => tail_is_named(a) || tail_is_named(b),
-        Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::Build { .. } | Term::Fold { .. } => false,
-        Term::Dim(..) | Term::Tuple(_) | Term::Array(_) | Term::Call(..) | Term::Dual { .. } => false,
-        Term::Update(..) | Term::Vjp { .. } | Term::While { .. } | Term::Iso(..) => false,
     }
 }

@@ -7,11 +7,9 @@ use crate::ir::program::{Function, Program};
 use crate::ir::term::Expr;
 use crate::ir::types::Type;
 use crate::ir::var::Var;
-use crate::source::Span;
 
 fn function(name: &str, params: Vec<Var>, body: Expr) -> Function {
-    let result = body.ty().clone();
-    Function { name: name.into(), doc: None, sizes: Vec::new(), params, result, body, is_entry: true, span: Span::NONE, labels: Vec::new() }
+    Function::entry(name, Vec::new(), params, body)
 }
 
 fn program(functions: Vec<Function>) -> Program {

@@ -22,8 +22,7 @@ fn matrix(n: &Var, m: &Var) -> Type {
 }
 
 fn program(sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Program {
-    let result = body.ty().clone();
-    let f = Function { name: "f".into(), doc: None, sizes, params, result, body, is_entry: true, span: Span::NONE, labels: Vec::new() };
+    let f = Function::entry("f", sizes, params, body);
     Program { functions: [(f.name.clone(), f)].into_iter().collect() }
 }
 

@@ -1,5 +1,6 @@
 //! Depth and size: what must nest nests, what is beyond the limits is a diagnostic, and cost is linear.
 
+use super::forms::FORMS;
 use super::sexp::lines;
 use crate::diagnostic::Diagnostic;
 use crate::stack::with_large_stack;
@@ -14,43 +15,6 @@ fn outcome(text: &str) -> Result<(), String> {
 fn nested(n: usize, before: &str, after: &str) -> String {
     format!("let f =\n  {}x{}\n", before.repeat(n), after.repeat(n))
 }
-
-const FORMS: [(&str, &str); 34] = [
-    ("(", ")"),
-    ("f (", ")"),
-    ("[", "]"),
-    ("[|", "|]"),
-    ("[1, ", "]"),
-    ("(a, ", ")"),
-    ("(a + ", ")"),
-    ("(", " + a)"),
-    ("v[", "]"),
-    ("v.[", "]"),
-    ("", "[0]"),
-    ("f(", ")"),
-    ("if ", " then a else b"),
-    ("if a then ", " else b"),
-    ("if a then b else ", ""),
-    ("if a then b elif ", " then c else d"),
-    ("fun y -> ", ""),
-    ("f (fun y -> ", ")"),
-    ("let y = ", " in y"),
-    ("let y = 1 in ", ""),
-    ("(let y = ", " in y)"),
-    ("let g y = ", " in y"),
-    ("- ", ""),
-    ("-", ""),
-    ("not ", ""),
-    ("a ** ", ""),
-    ("a ** -", ""),
-    ("a + ", ""),
-    ("", " - a"),
-    ("a && ", ""),
-    ("(a < ", ")"),
-    ("(deriv ", " y)"),
-    ("f -v[", "]"),
-    ("1 + if a then b else ", ""),
-];
 
 #[test]
 fn every_form_nests_500_deep() {
