@@ -1,21 +1,13 @@
 //! Arguments against parameter types: what fits becomes columns, what does not names its place.
 
 use super::*;
+use crate::cli::npy;
 use crate::ir::Expr;
+use crate::ir::Var;
 
 /// `f (n: Index) (v: Vector<m>) (a: Array<Matrix<m, k>…>)` and so on: an entry of these parameters.
 fn entry(params: Vec<Var>) -> Function {
-    Function {
-        name: "f".into(),
-        doc: None,
-        sizes: Vec::new(),
-        params,
-        result: Type::Double,
-        body: Expr::double(0.0),
-        is_entry: true,
-        span: Span::NONE,
-        labels: Vec::new(),
-    }
+    Function::entry("f", Vec::new(), params, Expr::double(0.0))
 }
 
 fn size(name: &str) -> Size {

@@ -23,6 +23,7 @@ mod explain;
 pub mod files;
 mod fmt;
 mod gradcheck;
+mod input;
 pub mod json;
 mod lsp;
 pub mod npy;

@@ -7,7 +7,7 @@ use crate::ir::prim::Spelling;
 use crate::loops::program::{Argument, Callee, Elem, Pointer, Value};
 use crate::real::Real;
 
-use super::stmt::Printer;
+use super::printer::Printer;
 
 const PRIMARY: u8 = 16;
 const UNARY: u8 = 14;

@@ -15,9 +15,9 @@ use crate::ir::ambient::DEEPEST;
 use crate::loops::program::*;
 
 use super::names::Names;
+use super::printer::{Printer, Shape};
 use super::share;
 use super::signature::Described;
-use super::stmt::{Printer, Shape};
 use super::{FileNames, FunctionView, words};
 
 /// Names those functions that are this file's own.

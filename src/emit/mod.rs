@@ -15,6 +15,7 @@ pub mod manifest;
 mod measures;
 mod names;
 mod narrow;
+mod printer;
 pub mod python;
 mod range;
 mod reserved;
@@ -40,9 +41,8 @@ use crate::real::Real;
 use crate::source::Span;
 
 use names::Names;
-use share::Ground;
+use printer::{Ground, Printer, Shape};
 pub use signature::{EntrySignature, Parameter, ParameterKind};
-use stmt::{Printer, Shape};
 
 /// How the files are called.
 #[derive(Clone, Debug, Default)]

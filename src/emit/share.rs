@@ -31,26 +31,8 @@ use crate::real::Real;
 use super::FunctionView;
 use super::expr::c_type;
 use super::narrow::writes_narrow_rows;
-use super::stmt::{Printer, Shape, uses_room};
-
-/// The workspace that the current function may use: a pointer to its first byte, and its length.
-#[derive(Clone, Debug)]
-pub struct Ground {
-    pub start: String,
-    pub bytes: String,
-    /// A parameter, so a `void *`.
-    pub is_void: bool,
-}
-
-/// The iterations that the function at hand runs of some loops.
-#[derive(Clone, Debug)]
-pub struct Part {
-    pub loops: Vec<Id>,
-    pub from: String,
-    pub end: String,
-    /// How many iterations all parts have, where that is asked.
-    pub all: Option<String>,
-}
+use super::printer::{Ground, Part, Printer, Shape};
+use super::stmt::uses_room;
 
 /// How many loops of a block threads share.
 pub fn count(block: &[Stmt]) -> usize {

@@ -8,58 +8,14 @@
 //!                          ws += smooth_times(sizeof(double), n);
 //!                          double *u = (double *)ws;
 
-use std::rc::Rc;
-
 use crate::ir::{Prim, Status};
 use crate::loops::measure::room_bytes;
 use crate::loops::overwrites::overwrites;
 use crate::loops::program::*;
-use crate::real::Real;
 
 use super::expr::c_type;
-use super::names::Names;
+use super::printer::Printer;
 use super::range::Range;
-use super::share::{Ground, Part};
-use super::wrap::wrap;
-use super::{FileNames, FunctionView};
-
-/// Prints one function's body.
-pub struct Printer<'a> {
-    pub file: &'a FileNames,
-    /// What a Double is.
-    pub real: Real,
-    pub locals: &'a [Local],
-    pub entries: &'a dyn Fn(&str) -> Shape,
-    pub named: Vec<Option<String>>,
-    pub names: &'a mut Names,
-    /// The core function's name, and the C names of what its measure takes.
-    pub function: Rc<str>,
-    pub measured: &'a [String],
-    /// What follows these.
-    pub deeper: Option<Id>,
-    /// The pointer to free workspace.
-    pub room: Option<String>,
-    /// The workspace that it moves in.
-    pub ground: Option<Ground>,
-    /// Inside a part of a loop that threads share.
-    pub part: Option<Part>,
-    /// The functions that run the parts of such loops.
-    pub parts: Vec<FunctionView>,
-    /// Inside a loop whose iterations may run at once.
-    pub in_lanes: bool,
-    pub lines: Vec<String>,
-    pub depth: usize,
-}
-
-/// How a callee is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    pub is_entry: bool,
-    pub needs_room: bool,
-    pub fallible: bool,
-    /// It takes the length of its workspace: stacks are as deep, and threads as many, as have room.
-    pub is_told: bool,
-}
 
 /// The C name of a status.
 pub fn status_name(status: Status) -> &'static str {
@@ -74,21 +30,6 @@ pub fn status_name(status: Status) -> &'static str {
 }
 
 impl Printer<'_> {
-    pub fn name(&self, id: Id) -> String {
-        self.named.get(id).cloned().flatten().unwrap_or_else(|| format!("unnamed_{id}"))
-    }
-
-    pub fn declare(&mut self, id: Id) -> String {
-        let hint = self.locals.get(id).map_or("t", |local| &*local.name).to_string();
-        let name = self.names.local(&hint);
-        self.named[id] = Some(name.clone());
-        name
-    }
-
-    pub fn line(&mut self, text: impl AsRef<str>) {
-        self.lines.extend(wrap(text.as_ref(), self.depth));
-    }
-
     /// The statements of a block, between braces that the caller prints.
     pub fn block(&mut self, block: &[Stmt]) {
         self.names.open();

@@ -18,7 +18,7 @@ use crate::loops::program::*;
 use crate::loops::visit::each_local;
 
 use super::expr::c_type;
-use super::stmt::Printer;
+use super::printer::Printer;
 
 impl Printer<'_> {
     /// A loop over `i`, from one index to before another, that writes rows by way of tiles.

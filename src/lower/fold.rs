@@ -16,11 +16,8 @@ use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, mismatch};
-use super::moves::{
-    Component, Holder, Plan, Source, components, current, fills, nest, parts, path_of, plan, reads, rotations, source_of, tails,
-};
+use super::moves::{Component, Holder, Plan, Source, components, current, fills, plan, rotations, tails};
 use super::names::{names_of, part_name};
-use super::update::part_of;
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem};
 use crate::loops::program::*;
 
@@ -306,154 +303,6 @@ impl Lowerer<'_> {
         }
         Ok(())
     }
-
-    /// One step: the tails of the body write new values, then scalars are assigned and pointers rotated.
-    pub fn step(&mut self, body: &Expr, acc: &Var, components: &[Component], plan: &Plan) -> Result<()> {
-        match body.term() {
-            Term::Let(var, value, rest) => {
-                match next_place(rest, var, acc, components) {
-                    Some(place) if !self.is_view(value) && !value.has_updates() => {
-                        let place = Dest::Array(place.clone());
-                        self.write_alone(value, &place)?;
-                        self.env.insert(var.clone(), self.view_of(&place));
-                    }
-                    Some(_) | None => self.bind(var, value)?,
-                }
-                self.step(rest, acc, components, plan)
-            }
-            Term::Check { cond, status, body } => {
-                self.check(cond, *status)?;
-                self.step(body, acc, components, plan)
-            }
-            Term::If(cond, a, b) => {
-                let choice = self.scalar(cond)?;
-                let (then, ()) = self.branch(cond, true, |this| this.step(a, acc, components, plan))?;
-                let (otherwise, ()) = self.branch(cond, false, |this| this.step(b, acc, components, plan))?;
-                self.either(choice, then, otherwise);
-                Ok(())
-            }
-            _ => self.tail(body, acc, components, plan),
-        }
-    }
-
-    fn tail(&mut self, body: &Expr, acc: &Var, components: &[Component], plan: &Plan) -> Result<()> {
-        let parts = parts(body, acc, components);
-        let mut scalars: Vec<(Id, Value)> = Vec::new();
-        let mut moved: Vec<usize> = Vec::new();
-        // later components may still read the old value
-        let mut copies: Vec<(View, Dest, Span)> = Vec::new();
-        match parts {
-            // a tuple computed elsewhere: every component is new, except those updated in place; these are written last, as
-            // others may read them
-            None if components.iter().any(|component| matches!(component.place, Holder::Array { free: None, .. })) => {
-                let view = self.value(body, "next")?;
-                for (k, component) in components.iter().enumerate() {
-                    let part = component.path.iter().try_fold(&view, part_of).cloned().ok_or_else(|| mismatch(body.span()))?;
-                    match (&component.place, part) {
-                        (Holder::Scalar(id), View::Scalar(value)) => scalars.push((*id, self.atomic(value, "next"))),
-                        (Holder::Array { free: Some(free), .. }, part) => {
-                            self.copy(&part, &Dest::Array(free.clone()), body.span())?;
-                            moved.push(k);
-                        }
-                        (Holder::Array { free: None, now, .. }, part) => copies.push((part, Dest::Array(now.clone()), body.span())),
-                        (Holder::Scalar(_), View::Tuple(_) | View::Array(_)) => return Err(mismatch(body.span())),
-                    }
-                }
-            }
-            None => {
-                let dest = self.next_places(components);
-                self.write_alone(body, &nest(body.ty(), &mut dest.iter().cloned()))?;
-                for (component, place) in components.iter().zip(&dest) {
-                    if let (Holder::Scalar(id), View::Scalar(value)) = (&component.place, self.view_of(place)) {
-                        scalars.push((*id, value));
-                    }
-                }
-                moved.extend(0..components.len());
-            }
-            Some(parts) => {
-                for (k, (component, part)) in components.iter().zip(&parts).enumerate() {
-                    match &component.place {
-                        Holder::Scalar(id) => match self.value(part, "next")? {
-                            View::Scalar(value) if body.has_updates() => {
-                                let value = self.atomic(value, "next");
-                                scalars.push((*id, value));
-                            }
-                            View::Scalar(value) => scalars.push((*id, value)),
-                            View::Tuple(_) | View::Array(_) => return Err(mismatch(part.span())),
-                        },
-                        Holder::Array { free: Some(free), .. } => {
-                            let source = source_of(part, acc, components);
-                            if source != Source::Old(k) {
-                                let free = free.clone();
-                                if !self.lies_in(part, &free) {
-                                    self.write_alone(part, &Dest::Array(free))?;
-                                }
-                                moved.push(k);
-                            }
-                        }
-                        // each element is computed from itself alone
-                        Holder::Array { free: None, now, .. } if matches!(part.term(), Term::Build { .. }) => {
-                            self.write_alone(part, &Dest::Array(now.clone()))?;
-                        }
-                        // usually updated in place; copied where an alias prevented that
-                        Holder::Array { free: None, now, .. } if path_of(part, acc).is_none() => {
-                            let now = Dest::Array(now.clone());
-                            let view = self.value(part, "next")?;
-                            copies.push((view, now, part.span()));
-                        }
-                        Holder::Array { free: None, .. } => {}
-                    }
-                }
-            }
-        }
-        // scalars first: they may read arrays that the following copies overwrite
-        self.assign_all(scalars);
-        copies.into_iter().try_for_each(|(view, now, span)| self.copy(&view, &now, span))?;
-        if let Plan::ByBranch = plan {
-            for k in moved {
-                if let Holder::Array { free: Some(_), .. } = &components[k].place {
-                    rotations(components, &[k], true).into_iter().for_each(|ids| self.emit(Stmt::Rotate(ids)));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a variable was written in its destination.
-    fn lies_in(&self, expr: &Expr, place: &ArrayView) -> bool {
-        let Term::Var(var) = expr.term() else { return false };
-        matches!(self.env.get(var), Some(View::Array(view)) if view.leaves == place.leaves)
-    }
-
-    /// Where the new value of each component goes.
-    fn next_places(&mut self, components: &[Component]) -> Vec<Dest> {
-        let mut places = Vec::new();
-        for component in components {
-            places.push(match &component.place {
-                Holder::Scalar(_) => {
-                    let id = self.local("next", elem(&component.ty), Form::Scalar { mutable: true });
-                    self.emit(Stmt::Declare { id, init: None });
-                    Dest::Scalar(Target::Local(id))
-                }
-                Holder::Array { free, now, .. } => Dest::Array(free.as_ref().unwrap_or(now).clone()),
-            });
-        }
-        places
-    }
-
-    /// Parallel assignment: a value that uses an old one overwritten before it is computed first.
-    fn assign_all(&mut self, mut scalars: Vec<(Id, Value)>) {
-        for k in 1..scalars.len() {
-            let clash = scalars[..k].iter().any(|(id, value)| value != &Value::Local(*id) && reads(&scalars[k].1, *id));
-            if clash {
-                let (id, value) = scalars[k].clone();
-                let elem = self.locals[id].elem;
-                let name = format!("{}_next", self.locals[id].name);
-                scalars[k].1 = self.constant(&name, elem, value);
-            }
-        }
-        scalars.into_iter().for_each(|(id, value)| self.assign(Place::Local(id), value));
-    }
 }
 
 /// The step of a `while` whose tails leave the first component as it is where they say that it goes on: it is true already.
@@ -465,20 +314,4 @@ fn goes_on(step: &Expr, acc: &Var) -> Expr {
         },
         _ => tail.clone(),
     })
-}
-
-/// The spare buffer of the component in which the rest of a step stores `var` unchanged.
-fn next_place<'c>(rest: &Expr, var: &Var, acc: &Var, components: &'c [Component]) -> Option<&'c ArrayView> {
-    match rest.term() {
-        Term::Let(_, _, rest) | Term::Check { body: rest, .. } => next_place(rest, var, acc, components),
-        Term::If(..) => None,
-        _ => {
-            let parts = parts(rest, acc, components)?;
-            let mut places = parts.iter().zip(components).filter_map(|(part, component)| match (part.term(), &component.place) {
-                (Term::Var(other), Holder::Array { free: Some(free), .. }) if other == var => Some(free),
-                _ => None,
-            });
-            places.next()
-        }
-    }
 }

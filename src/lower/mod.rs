@@ -30,6 +30,7 @@ mod row_loop;
 mod rows;
 mod scalar;
 mod scatter;
+mod step;
 mod sweep;
 mod update;
 mod view;

@@ -14,6 +14,7 @@
 
 mod adjoint;
 mod checkpoints;
+mod collect;
 mod loops;
 mod states;
 mod sweep;

@@ -21,7 +21,7 @@ use crate::ad::block::{Block, shared};
 use crate::ad::functions::Functions;
 use crate::ad::{Result, internal, law};
 use crate::ir::prim::Derivative;
-use crate::ir::{Change, Expr, Prim, Term, Type, Updated, Var};
+use crate::ir::{Expr, Prim, Term, Type, Updated, Var};
 
 /// The way through one body and back; scopes inside it are entered and left.
 pub struct Sweep<'a> {
@@ -31,7 +31,7 @@ pub struct Sweep<'a> {
     pub env: HashMap<Var, Adjoint>,
     activities: Activities,
     operations: Vec<Operation>,
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
     /// Whether the next fold is a part of one in parts.
     pub enters_part: Option<Part>,
     /// The accumulators of the folds around.
@@ -41,16 +41,16 @@ pub struct Sweep<'a> {
 /// What one scope has collected so far.
 #[derive(Default)]
 pub struct Frame {
-    own: HashSet<Wire>,
+    pub(super) own: HashSet<Wire>,
     pub current: HashMap<Wire, Expr>,
     /// Wires from outside, in the order in which they were first needed, with the names of what they had before; a branch
     /// that finds nothing collected begins with nothing.
     pub entered: Vec<(Wire, Option<Var>)>,
     /// Shares for elements of wires that have nothing yet in this scope: they wait for a share for the whole, which they are
     /// then added to without an array of zeros.
-    waiting: HashMap<Wire, Vec<(Vec<Expr>, Expr)>>,
+    pub(super) waiting: HashMap<Wire, Vec<(Vec<Expr>, Expr)>>,
     /// Whether it runs once, where the scope around it is.
-    is_branch: bool,
+    pub(super) is_branch: bool,
 }
 
 /// An operation that is linear in tangents.
@@ -327,143 +327,6 @@ impl<'a> Sweep<'a> {
                 self.add(&place.clone(), leaf(cotangent, &path), out);
             }
         }
-    }
-
-    /// What the wires of a value have collected, by their paths; those with nothing are left out.
-    pub fn taken(&mut self, adjoint: &Adjoint, out: &mut Block) -> Vec<(Vec<usize>, Expr)> {
-        let mut found = Vec::new();
-        for place in adjoint.leaves() {
-            if let Some(cotangent) = self.take(place.wire, out) {
-                found.push((self.wires[place.wire].path.clone(), cotangent));
-            }
-        }
-        found
-    }
-
-    /// What a wire of this scope has collected.
-    pub fn take(&mut self, wire: Wire, out: &mut Block) -> Option<Expr> {
-        self.settle(wire, out);
-        self.frames.last_mut()?.current.remove(&wire)
-    }
-
-    /// The end of a scope: nothing waits any more.
-    pub fn settle_all(&mut self, out: &mut Block) {
-        let mut waiting: Vec<Wire> = self.frames.last().map_or_else(Vec::new, |frame| frame.waiting.keys().copied().collect());
-        waiting.sort_unstable();
-        waiting.into_iter().for_each(|wire| self.settle(wire, out));
-    }
-
-    /// Adds what waits for a wire to what it has, or to zeros.
-    fn settle(&mut self, wire: Wire, out: &mut Block) {
-        let Some(waiting) = self.frames.last_mut().and_then(|frame| frame.waiting.remove(&wire)) else { return };
-        let info = self.wires[wire].clone();
-        let mut total = match self.frames.last().and_then(|frame| frame.current.get(&wire)) {
-            Some(total) => total.clone(),
-            None => out.bind(&info.name, info.zeros()),
-        };
-        for (indices, share) in waiting {
-            total = out.bind(&info.name, Expr::update(Change::Add, total, indices, share));
-        }
-        self.set(wire, total);
-    }
-
-    /// What a wire has collected, zeros where that is nothing: a name.
-    pub fn total(&mut self, wire: Wire, out: &mut Block) -> Expr {
-        self.settle(wire, out);
-        match self.current(wire) {
-            Some(total) => total,
-            None => {
-                let info = self.wires[wire].clone();
-                out.bind(&info.name, info.zeros())
-            }
-        }
-    }
-
-    pub fn set(&mut self, wire: Wire, total: Expr) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.current.insert(wire, total);
-        }
-    }
-
-    /// Notes that a wire from outside is collected in this scope, also where it begins with nothing here: the scope around
-    /// has to know of it.
-    pub fn enter(&mut self, wire: Wire) {
-        self.current(wire);
-    }
-
-    /// What a wire has collected; that of a wire from outside has a name in this scope.
-    fn current(&mut self, wire: Wire) -> Option<Expr> {
-        let ty = self.wires[wire].zeros().ty().clone();
-        let name = self.wires[wire].name.clone();
-        let is_blank = self.is_blank(wire);
-        let frame = self.frames.last_mut()?;
-        if let Some(total) = frame.current.get(&wire) {
-            return Some(total.clone());
-        }
-        if frame.own.contains(&wire) {
-            return None;
-        }
-        if is_blank {
-            if frame.entered.iter().all(|(other, _)| *other != wire) {
-                frame.entered.push((wire, None));
-            }
-            return None;
-        }
-        let before = Var::fresh(&name, ty);
-        frame.entered.push((wire, Some(before.clone())));
-        frame.current.insert(wire, Expr::var(&before));
-        Some(Expr::var(&before))
-    }
-
-    /// Whether nothing is collected yet where the innermost scope begins.
-    fn is_blank(&self, wire: Wire) -> bool {
-        for (depth, frame) in self.frames.iter().enumerate().rev() {
-            if depth + 1 < self.frames.len() {
-                if frame.current.contains_key(&wire) || frame.waiting.contains_key(&wire) {
-                    return false;
-                }
-                if frame.own.contains(&wire) {
-                    return true;
-                }
-            }
-            if !frame.is_branch {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// Adds a share to what a place has collected.
-    pub fn add(&mut self, place: &Place, share: Expr, out: &mut Block) {
-        let name = self.wires[place.wire].name.clone();
-        if matches!(share.term(), Term::Double(value) if *value == 0.0 && value.is_sign_positive()) {
-            return;
-        }
-        let total = match self.current(place.wire) {
-            None if place.indices.is_empty() => {
-                let total = out.bind(&name, share);
-                self.set(place.wire, total);
-                return self.settle(place.wire, out);
-            }
-            None => {
-                let share = out.bind("share", share);
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.waiting.entry(place.wire).or_default().push((place.indices.clone(), share));
-                }
-                return;
-            }
-            Some(before) if !place.indices.is_empty() => Expr::update(Change::Add, before, place.indices.clone(), share),
-            Some(before) if before.ty() == &Type::Double => Expr::prim(Prim::Add, vec![before, share]),
-            // row by row, so that it can be done in place
-            Some(before) => {
-                let share = out.bind("share", share);
-                Expr::fold(Expr::dim(before.clone(), 0), &name, "i", before, |total, i| {
-                    Expr::update(Change::Add, total, vec![i.clone()], Expr::get(share, i))
-                })
-            }
-        };
-        let total = out.bind(&name, total);
-        self.set(place.wire, total);
     }
 }
 
