@@ -12,13 +12,14 @@
 //! By the laws of real numbers (group `algebra`). Limits: a step that is a sum of products, each with at most one number of the
 //! state; conditions only in coefficients; no step can fail.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::free::{any_free_var, any_var_in_types, mentions};
 use crate::ir::subst::{freshen, instance, map_children};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::replace;
 use crate::rewrite::facts::Facts;
+use crate::rewrite::poles::Poles;
 
 use super::ring::is_number;
 use super::rules;
@@ -26,7 +27,7 @@ use super::scan::{NUMBERS, is_total, leaves, numbers};
 
 rules! {
     "fold-transpose" Loop Algebra @ Build: "build n (fun i -> let s = ifold (fun s j -> x[j + i] * s) z (n - i) in e s) -> build n (fun i -> let s = z * ifold (fun w t -> x[n - 1 - t] * w) 1.0 (n - i) in e s)"
-        if ["steps from the end are the same for all i"] => fold_transpose;
+        if ["steps from the end are the same for all i", "z has no pole where n - i is 0"] => fold_transpose;
 }
 
 /// At most so many numbers of the last state are read.
@@ -41,7 +42,7 @@ fn fold_transpose(expr: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 /// The term with the first loop that can be turned round.
-fn turned(expr: &Expr, i: &Var, n: &Expr, bound: &mut Vec<Var>, facts: &Facts) -> Option<Expr> {
+fn turned(expr: &Expr, i: &Var, n: &Expr, bound: &mut Vec<(Var, Option<Expr>)>, facts: &Facts) -> Option<Expr> {
     if let Term::Let(s, value, rest) = expr.term()
         && let Term::Fold { .. } = value.term()
         && let Some(turned) = turn(s, value, rest, i, n, bound, facts)
@@ -62,7 +63,10 @@ fn turned(expr: &Expr, i: &Var, n: &Expr, bound: &mut Vec<Var>, facts: &Facts) -
         return None;
     }
     let before = bound.len();
-    bound.extend(expr.term().binders().cloned());
+    match expr.term() {
+        Term::Let(x, value, _) => bound.push((x.clone(), Some(value.clone()))),
+        term => bound.extend(term.binders().map(|var| (var.clone(), None))),
+    }
     let mut done = false;
     let new = map_children(expr, &mut |child| {
         let changed = if done { None } else { turned(child, i, n, bound, facts) };
@@ -74,7 +78,7 @@ fn turned(expr: &Expr, i: &Var, n: &Expr, bound: &mut Vec<Var>, facts: &Facts) -
 }
 
 /// `let s = value in rest` with `value` turned round.
-fn turn(s: &Var, value: &Expr, rest: &Expr, i: &Var, n: &Expr, bound: &[Var], facts: &Facts) -> Option<Expr> {
+fn turn(s: &Var, value: &Expr, rest: &Expr, i: &Var, n: &Expr, bound: &[(Var, Option<Expr>)], facts: &Facts) -> Option<Expr> {
     let Term::Fold { n: m, acc, i: j, body, init } = value.term() else { return None };
     if !mentions(m, i) || numbers(acc.ty()).is_none_or(|count| count > NUMBERS) || !mentions(body, j) {
         return None;
@@ -83,13 +87,19 @@ fn turn(s: &Var, value: &Expr, rest: &Expr, i: &Var, n: &Expr, bound: &[Var], fa
     let step = Step::of(body, acc)?;
     let mut first = Vec::new();
     leaves(init, acc.ty(), &mut first);
+    // after no step a number that is not read counts 0 times
+    if first.len() > 1 {
+        let may_be_infinite = first.iter().any(|leaf| has_pole(leaf, &Poles::of(m, facts), bound));
+        facts.require("z has no pole where n - i is 0", !may_be_infinite, init)?;
+    }
     let (mut folds, mut sums) = (Vec::new(), FxHashMap::default());
     let first = together(first);
     let begin = Var::fresh(acc.name(), first.ty().clone());
     for leaf in read {
         let (weights, fold) = step.backward(leaf, m, j, i)?;
         let fixed = |term: &Expr| {
-            any_free_var(term, &mut |var| var == i || bound.contains(var)) || any_var_in_types(term, &mut |var| bound.contains(var))
+            let is_bound = |var: &Var| bound.iter().any(|(other, _)| other == var);
+            any_free_var(term, &mut |var| var == i || is_bound(var)) || any_var_in_types(term, &mut |var| is_bound(var))
         };
         let Term::Fold { body, .. } = fold.term() else { return None };
         let is_same = !fixed(body) && facts.in_range(m, &Size::try_of_expr(n)?);
@@ -114,6 +124,20 @@ fn turn(s: &Var, value: &Expr, rest: &Expr, i: &Var, n: &Expr, bound: &[Var], fa
     let rest = with_sums(rest, s, &sums);
     let rest = folds.into_iter().rev().fold(rest, |rest, (row, fold)| Expr::let_(row, fold, rest));
     Some(Expr::let_(begin, first, rest))
+}
+
+/// Whether a term, with the lets around it, may be infinite because a count is 0.
+fn has_pole(expr: &Expr, poles: &Poles, bound: &[(Var, Option<Expr>)]) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut pending = vec![expr];
+    while let Some(term) = pending.pop() {
+        if poles.has(&(term.clone(), 1)) {
+            return true;
+        }
+        let lets = bound.iter().filter(|(var, _)| mentions(term, var));
+        pending.extend(lets.filter(|(var, _)| seen.insert(var)).filter_map(|(_, value)| value.as_ref()));
+    }
+    false
 }
 
 /// A tuple, or the one number that would be in it.
@@ -180,6 +204,9 @@ fn all_states(fold: &Expr, n: &Expr, facts: &Facts) -> bool {
 /// A sum of products: numbers of the state and their coefficients.
 type Row = Vec<(usize, Expr)>;
 
+/// Numbers of the first state, each with its weight where that is the same after every step.
+type Weights = Vec<(usize, Option<f64>)>;
+
 /// An affine step: the lets of its coefficients, and a row for each number of the next state, the last of which is always 1.
 struct Step {
     lets: Vec<(Var, Expr)>,
@@ -214,7 +241,7 @@ impl Step {
 
     /// The numbers of the first state that count for this number of the last one, with the weights that are the same after every
     /// step, and the loop over m steps, the last one first, that gives the other weights.
-    fn backward(&self, leaf: usize, m: &Expr, j: &Var, i: &Var) -> Option<(Vec<(usize, Option<f64>)>, Expr)> {
+    fn backward(&self, leaf: usize, m: &Expr, j: &Var, i: &Var) -> Option<(Weights, Expr)> {
         let mut count = vec![leaf];
         let mut at = 0;
         while let Some(from) = count.get(at) {
@@ -232,7 +259,7 @@ impl Step {
         };
         let first = |from: usize| if from == leaf { 1.0 } else { 0.0 };
         let stays = |from: usize| matches!(column(from).as_slice(), [(to, by)] if *to == from && is_number(by, 1.0));
-        let weights: Vec<(usize, Option<f64>)> = count.iter().map(|from| (*from, stays(*from).then(|| first(*from)))).collect();
+        let weights: Weights = count.iter().map(|from| (*from, stays(*from).then(|| first(*from)))).collect();
         let moving: Vec<usize> = weights.iter().filter(|(_, constant)| constant.is_none()).map(|(from, _)| *from).collect();
         if moving.is_empty() {
             return None;

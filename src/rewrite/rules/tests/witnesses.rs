@@ -424,6 +424,12 @@ pub const ROWS: &[Row] = &[
         Work,
         "build (length v) (fun i -> ifold (fun s j -> s * double j) x (length v - 1 - i))",
     ),
+    row(
+        "fold-transpose",
+        "z has no pole where n - i is 0",
+        Wrong,
+        "build (length v) (fun i -> fst (ifold (fun (a, b) j -> (a * v[i + j + 1] + b, b)) (x, 1.0 / double (length v - 1 - i)) (length v - 1 - i)))",
+    ),
     row("build-unroll", "few elements and a small f", Size, "build 40 (fun i -> sin (double i * x))"),
     // 8g
     row(
