@@ -68,13 +68,12 @@ const COLLAPSES: &str = "a loop of the function collapses under the rules, the o
 const HANDED: &str = "whole arrays are handed on, which counts nothing; in the backward pass each is added to another";
 const NESTED: &str = "the inner derivative is made forward, and the outer one of its columns before rules take them apart";
 const POINT: &str = "forward asks for each Double of the point whether it is the one";
-const SMALL: &str = "a state of few elements is numbers in the function, and an array in the backward pass";
 
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 
 /// Entries of files, and the gradient forms in them, that cost more.
 const BEYOND: [(&str, &str); 7] = [
-    ("examples/motion.smooth filterSlope", SMALL),
+    ("tests/reverse/values.smooth g24, form 1", COLLAPSES),
     ("tests/reverse/values.smooth g55, form 1", NESTED),
     ("tests/reverse/values.smooth g59, form 1", POINT),
     ("tests/reverse/values.smooth g63, form 1", HANDED),
