@@ -129,10 +129,15 @@ fn lanes_change_nothing() {
 
 #[test]
 fn long_iterations_repeat_no_algebra() {
-    // what is the same for all rows, and the factors of one linear map of several vectors, are multiplied out once
+    // what is the same for all rows, and the factors of one linear map of several vectors, are multiplied out once; in one mode,
+    // which the options may decide otherwise
     let operations = |program: &str, options: &[&str]| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/{program}.smooth"));
-        let output = Command::new(env!("CARGO_BIN_EXE_smoothc")).args(["emit", "--target", "c"]).arg(source).args(options).output();
+        let output = Command::new(env!("CARGO_BIN_EXE_smoothc"))
+            .args(["emit", "--target", "c", "--mode", "forward"])
+            .arg(source)
+            .args(options)
+            .output();
         let text = String::from_utf8_lossy(&output.expect("runs").stdout).into_owned();
         let (first, last) = *marked(&text).last().expect("a marked loop");
         let lines = text.lines().skip(first).take(last - first);
