@@ -34,6 +34,9 @@ const LAST_PHASE: &str = "collapse";
 /// A Jacobian by rows that is so many times less is less in any case: later phases share what its columns have in common.
 const CLEARLY: i64 = 4;
 
+/// A gradient in reverse mode that is so many times less as `ad` makes it is less in any case.
+const FAR: i64 = 8;
+
 /// A candidate of more nodes is not optimised: it is no textbook program, and would take long. What it costs as it is, is a
 /// bound.
 const LARGEST: usize = 20_000;
@@ -78,9 +81,20 @@ pub fn choose(
     options: &rewrite::Options,
     differentiation: ad::Options,
 ) -> (Way, Candidates) {
-    let cost = |way| candidate_cost(form, before, schedule, options, differentiation, way);
-    let (forward, reverse) = (cost(Way::Forward), cost(Way::Reverse));
     let is_jacobian = Vjp::of(form).is_some_and(|vjp| vjp.wants_rows());
+    let candidate = |way| Candidate::of(form, before, differentiation, way);
+    let (forward, reverse) = (candidate(Way::Forward), candidate(Way::Reverse));
+    if let (Some(forward), Some(reverse)) = (&forward, &reverse)
+        && !is_jacobian
+        && is_clear(&forward.cost, &reverse.cost)
+    {
+        let bounds = [forward, reverse].map(|candidate| Some(Cost { is_bound: true, ..candidate.cost.clone() }));
+        let [forward, reverse] = bounds;
+        let reason = "of the same degree with far smaller coefficients, as derived";
+        return (Way::Reverse, Candidates { function: name.clone(), span: form.span(), forward, reverse, kept: "reverse", reason });
+    }
+    let cost = |candidate: Option<Candidate>| candidate?.optimised(schedule, options);
+    let (forward, reverse) = (cost(forward), cost(reverse));
     let (way, reason) = match (&forward, &reverse) {
         (Some(forward), Some(reverse)) if degree(forward) == degree(reverse) && (is_jacobian || !comparable(forward, reverse)) => {
             if comparable(forward, reverse) && compare(&times(CLEARLY, reverse), forward) == Ordering::Less {
@@ -106,31 +120,49 @@ pub fn choose(
     (way, Candidates { function: name.clone(), span: form.span(), forward, reverse, kept, reason })
 }
 
-fn candidate_cost(
-    form: &Expr,
-    before: &Program,
-    schedule: &rewrite::Schedule,
-    options: &rewrite::Options,
-    differentiation: ad::Options,
-    way: Way,
-) -> Option<Cost> {
+/// Whether reverse mode is that much less that no optimisation makes up for it. Rules take columns apart that are one-hot, which
+/// lowers the degree of loops over them; where a loop over columns is as long as a literal says, both candidates have one
+/// degree already, and what rules gain is a small factor.
+fn is_clear(forward: &Cost, reverse: &Cost) -> bool {
+    degree(forward) == degree(reverse)
+        && comparable(forward, reverse)
+        && compare(&times(FAR, reverse), forward) == Ordering::Less
+}
+
+/// One way to compute a derivative, as `ad` makes it.
+struct Candidate {
+    program: Program,
+    cost: Cost,
+}
+
+impl Candidate {
+    /// Its entry.
     const NAME: &str = "(candidate)";
-    let mut called = Vec::new();
-    form.each_call(&mut |name| called.push(name.clone()));
-    let needed = before.reachable(called);
-    let of_form = before.functions.iter().filter(|(name, _)| needed.contains(*name));
-    let mut functions: IndexMap<Rc<str>, Function> =
-        of_form.map(|(name, function)| (name.clone(), Function { is_entry: false, ..function.clone() })).collect();
-    functions.insert(NAME.into(), closed(form, NAME));
-    let program = mode::decide(&Program { functions }, &mut |_, _, _| way);
-    // states that are computed again cost a factor, whatever the program
-    let program = ad::differentiate(&program, ad::Options { keeps_all: true, ..differentiation }).ok()?;
-    if program.node_count() > LARGEST {
-        return Some(Cost { is_bound: true, ..of_entry(&program, NAME) });
+
+    /// `None` where it cannot be made.
+    fn of(form: &Expr, before: &Program, differentiation: ad::Options, way: Way) -> Option<Candidate> {
+        let mut called = Vec::new();
+        form.each_call(&mut |name| called.push(name.clone()));
+        let needed = before.reachable(called);
+        let of_form = before.functions.iter().filter(|(name, _)| needed.contains(*name));
+        let mut functions: IndexMap<Rc<str>, Function> =
+            of_form.map(|(name, function)| (name.clone(), Function { is_entry: false, ..function.clone() })).collect();
+        functions.insert(Candidate::NAME.into(), closed(form, Candidate::NAME));
+        let program = mode::decide(&Program { functions }, &mut |_, _, _| way);
+        // states that are computed again cost a factor, whatever the program
+        let program = ad::differentiate(&program, ad::Options { keeps_all: true, ..differentiation }).ok()?;
+        Some(Candidate { cost: of_entry(&program, Candidate::NAME), program })
     }
-    let options = rewrite::Options { record: false, last_phase: Some(LAST_PHASE), ..options.clone() };
-    let optimised = rewrite::optimise(&program, schedule, &options).ok()?;
-    Some(of_entry(&optimised.program, NAME))
+
+    /// What it costs when it is optimised; `None` where that takes too many steps.
+    fn optimised(self, schedule: &rewrite::Schedule, options: &rewrite::Options) -> Option<Cost> {
+        if self.program.node_count() > LARGEST {
+            return Some(Cost { is_bound: true, ..self.cost });
+        }
+        let options = rewrite::Options { record: false, last_phase: Some(LAST_PHASE), ..options.clone() };
+        let optimised = rewrite::optimise(&self.program, schedule, &options).ok()?;
+        Some(of_entry(&optimised.program, Candidate::NAME))
+    }
 }
 
 /// A form as a function of its own: what it mentions are its parameters.

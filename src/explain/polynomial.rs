@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::ir::size::Monomial;
-use crate::ir::{Atom, Size, Var, print};
+use crate::ir::{Atom, Expr, Prim, Size, Term, Var, print};
 
 /// At least as large as both: the larger coefficient of each monomial.
 pub fn maximum(a: &Size, b: &Size) -> Size {
@@ -30,18 +30,33 @@ fn product(monomial: &[Atom], coefficient: i64) -> Size {
 
 /// At least as large as every value of the polynomial for the variable from 0 to `last`.
 pub fn largest(size: &Size, i: &Var, last: &Size) -> Size {
-    let at_i = Atom::Var(i.clone());
     let mut sum = Size::constant(0);
     for (monomial, coefficient) in size.terms() {
         let single = product(monomial, coefficient);
         if !single.mentions(i) {
             sum = sum.add(&single);
         } else if coefficient > 0 {
-            let value = single.substitute(&mut |atom| (*atom == at_i).then(|| last.clone()));
-            sum = sum.add(&value);
+            sum = sum.add(&single.substitute(&mut |atom| largest_atom(atom, i, last)));
         }
     }
     sum
+}
+
+/// The same of an atom; `None` where it is no minimum or maximum. `min i (n - 1 - i)` is at most n - 1, though its operands
+/// are largest at different ends.
+fn largest_atom(atom: &Atom, i: &Var, last: &Size) -> Option<Size> {
+    let term = match atom {
+        Atom::Var(var) => return (var == i).then(|| last.clone()),
+        Atom::Unknown(_) => return None,
+        Atom::Term(term) => term,
+    };
+    let Term::Prim(prim @ (Prim::Min | Prim::Max), args) = term.expr.term() else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    let [a, b] = [Size::try_of_expr(a)?, Size::try_of_expr(b)?].map(|size| largest(&size, i, last));
+    match a.sub(&b).as_constant() {
+        Some(more) => Some(if (more > 0) == (*prim == Prim::Max) { a } else { b }),
+        None => Size::opaque(Expr::prim(*prim, vec![a.to_expr()?, b.to_expr()?])),
+    }
 }
 
 /// The value when every atom is this number.
@@ -126,5 +141,8 @@ mod tests {
         let mixed = at_n.mul(&at_i).add(&at_n).sub(&at_i);
         assert_eq!(text(&largest(&mixed, &i, &at_n.sub(&Size::constant(1)))), "n²");
         assert_eq!(value(&a, 10.0), 103.0);
+        // min i (n - 1 - i)
+        let rising_and_falling = Expr::prim(Prim::Min, vec![Expr::var(&i), at_n.sub(&Size::constant(1)).sub(&at_i).to_expr().unwrap()]);
+        assert_eq!(text(&largest(&Size::of_expr(&rising_and_falling), &i, &at_n.sub(&Size::constant(1)))), "n - 1");
     }
 }

@@ -23,6 +23,7 @@ pub mod engine;
 pub mod facts;
 pub mod interpret;
 pub mod law;
+pub mod needs;
 pub mod poles;
 pub mod product;
 pub mod refusals;

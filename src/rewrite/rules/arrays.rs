@@ -198,13 +198,10 @@ fn indices_of<'a>(expr: &'a Expr, x: &Var, depth: usize) -> Option<Vec<&'a Expr>
 /// Records which components of y are used; `false` where y is used as a whole.
 fn projections_only(expr: &Expr, y: &Var, used: &mut [bool]) -> bool {
     match expr.term() {
-        Term::Var(var) => var != y,
-        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == y) => used.get_mut(*k).map(|used| *used = true).is_some(),
-        _ => {
-            let mut all = true;
-            expr.term().each_child(&mut |child| all = all && projections_only(child, y, used));
-            all
-        }
+        _ if !mentions(expr, y) => true,
+        Term::Var(_) => false,
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(_)) => used.get_mut(*k).map(|used| *used = true).is_some(),
+        term => term.children().all(|child| projections_only(child, y, used)),
     }
 }
 

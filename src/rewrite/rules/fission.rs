@@ -11,6 +11,7 @@ use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
+use crate::rewrite::needs;
 use crate::rewrite::product::is_cheap;
 
 use super::ring::is_number;
@@ -123,9 +124,11 @@ fn fold_fission(expr: &Expr, facts: &Facts, condition: &str) -> Option<Expr> {
     if needed.is_empty() {
         return None;
     }
+    let least = if needed.len() > 1 { needs::of_step(fold.body, fold.acc) } else { Vec::new() };
     let apart = needed.iter().find(|j| {
         let alone = Components::from([**j]);
         needed.len() > 1
+            && may_be_apart(**j, &needed, &least)
             && fold.closure(alone.clone()).is_some_and(|closure| closure == alone)
             && !fold.others_need(**j, &needed)
             && facts.grants(condition, is_simpler(&fold.only(&alone)) || !leaves(value, facts) && leaves(&fold.only(&alone), facts))
@@ -156,6 +159,12 @@ fn fold_fission(expr: &Expr, facts: &Facts, condition: &str) -> Option<Expr> {
     }
     let body = project(&substitute(body, &[]), x, &parts);
     Some(lets.into_iter().rev().fold(body, |body, (var, value)| Expr::let_(var, value, body)))
+}
+
+/// Whether a component needs itself alone, and no other needs it, as far as what they need at least says.
+fn may_be_apart(j: usize, needed: &Components, least: &[needs::Components]) -> bool {
+    let others = needed.iter().filter(|other| **other != j).fold(0, |all, other| all | needs::bit(*other));
+    needs::closure(least, needs::bit(j)) == needs::bit(j) && needs::closure(least, others) & needs::bit(j) == 0
 }
 
 impl Fold<'_> {
@@ -203,16 +212,13 @@ impl Fold<'_> {
 /// Collects the k of each occurrence `x.k`; `false` where x also occurs otherwise.
 fn projections(expr: &Expr, x: &Var, used: &mut Components) -> bool {
     match expr.term() {
-        Term::Var(var) => var != x,
-        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == x) => {
+        _ if !mentions(expr, x) => true,
+        Term::Var(_) => false,
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(_)) => {
             used.insert(*k);
             true
         }
-        _ => {
-            let mut all = true;
-            expr.term().each_child(&mut |child| all = all && projections(child, x, used));
-            all
-        }
+        term => term.children().all(|child| projections(child, x, used)),
     }
 }
 
@@ -225,7 +231,8 @@ pub fn projections_of(expr: &Expr, x: &Var) -> Option<BTreeSet<usize>> {
 /// The term with `x.k` replaced by the k-th part.
 pub fn project(expr: &Expr, x: &Var, parts: &[Expr]) -> Expr {
     match expr.term() {
-        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == x) => match parts.get(*k) {
+        _ if !mentions(expr, x) => expr.clone(),
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(_)) => match parts.get(*k) {
             Some(part) => part.clone(),
             None => expr.clone(),
         },
@@ -265,7 +272,8 @@ fn without_dead_lets(expr: &Expr) -> Expr {
             if !mentions(&b, x) {
                 return b;
             }
-            let used = projections_of(&b, x).filter(|used| used.len() == 1).and_then(|used| used.first().copied());
+            let used = matches!(x.ty(), Type::Tuple(_)).then(|| projections_of(&b, x)).flatten();
+            let used = used.filter(|used| used.len() == 1).and_then(|used| used.first().copied());
             match used.and_then(|k| Some((k, component(a, k)?))) {
                 Some((k, part)) => Expr::bind(x.name(), part, |part| project(&b, x, &vec![part; k + 1])),
                 None => Expr::let_(x.clone(), a.clone(), b),

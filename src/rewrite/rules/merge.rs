@@ -157,14 +157,13 @@ fn used_paths(expr: &Expr, x: &Var, used: &mut Vec<Vec<usize>>) -> bool {
         }
         return true;
     }
-    let mut all = true;
-    expr.term().each_child(&mut |child| all = all && used_paths(child, x, used));
-    all
+    !mentions(expr, x) || expr.term().children().all(|child| used_paths(child, x, used))
 }
 
 fn with_paths(expr: &Expr, x: &Var, read: &dyn Fn(&[usize]) -> Option<Expr>) -> Expr {
     match path_from(expr, x).and_then(|path| read(&path)) {
         Some(component) => component,
+        None if !mentions(expr, x) => expr.clone(),
         None => map_children(expr, &mut |child| with_paths(child, x, read)),
     }
 }

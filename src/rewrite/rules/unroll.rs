@@ -295,6 +295,9 @@ fn place(expr: &Expr, acc: &Var, state: &Var) -> Option<Expr> {
 
 /// The term with components of the tuple in the place of what they were.
 fn with_places(expr: &Expr, acc: &Var, state: &Var) -> Expr {
+    if !mentions(expr, acc) {
+        return expr.clone();
+    }
     match place(expr, acc, state) {
         Some(place) if place.ty() == expr.ty() => place,
         _ => map_children(expr, &mut |child| with_places(child, acc, state)),
@@ -350,6 +353,9 @@ fn only_leaves(expr: &Expr, x: &Var) -> bool {
 }
 
 fn with_projections(expr: &Expr, x: &Var, tuple: &Var) -> Expr {
+    if !mentions(expr, x) {
+        return expr.clone();
+    }
     if let Term::Proj(..) | Term::Get(..) = expr.term() {
         let mut steps = Vec::new();
         if path(expr, &mut steps) == Some(x) {
@@ -362,14 +368,16 @@ fn with_projections(expr: &Expr, x: &Var, tuple: &Var) -> Expr {
 /// Whether x occurs only where a literal indexes it, whatever is then done with the row.
 fn only_rows(expr: &Expr, x: &Var) -> bool {
     match expr.term() {
+        _ if !mentions(expr, x) => true,
         Term::Get(array, index) if is_var(array, x) => matches!(index.term(), Term::Index(_)),
-        Term::Var(var) => var != x,
+        Term::Var(_) => false,
         _ => expr.term().children().all(|child| only_rows(child, x)),
     }
 }
 
 fn with_rows(expr: &Expr, x: &Var, rows: &Var) -> Expr {
     match expr.term() {
+        _ if !mentions(expr, x) => expr.clone(),
         Term::Get(array, index) if is_var(array, x) => match index.term() {
             Term::Index(k) => Expr::proj(Expr::var(rows), *k as usize),
             _ => expr.clone(),
