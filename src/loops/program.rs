@@ -160,7 +160,7 @@ pub struct Room {
 }
 
 /// A room of literal lengths with at most so many elements is a local array.
-const FEW_ELEMENTS: i64 = 16;
+const FEW_ELEMENTS: i64 = 32;
 
 impl Room {
     /// The number of elements of a room that is so small that it is a local array and takes no workspace.

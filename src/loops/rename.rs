@@ -4,7 +4,11 @@
 //!
 //!     out[i] = v[i], i becomes i.1   →   out[i.1] = v[i.1]
 
+use std::collections::HashMap;
+
+use super::effects::inside;
 use super::program::*;
+use super::ranges::Ranges;
 
 /// Puts a local in the place of another one.
 pub fn rename(block: &mut [Stmt], from: Id, to: Id) {
@@ -13,6 +17,21 @@ pub fn rename(block: &mut [Stmt], from: Id, to: Id) {
             *id = to;
         }
     });
+}
+
+/// The statements with locals of their own in the place of those that they declare, which are as these are.
+pub fn copied(block: &[Stmt], locals: &mut Vec<Local>, ranges: &mut Ranges) -> Block {
+    let mut copy = block.to_vec();
+    let mut own = HashMap::new();
+    let mut declared: Vec<Id> = inside(block).into_iter().collect();
+    declared.sort_unstable();
+    for id in declared {
+        own.insert(id, locals.len());
+        ranges.get(id).into_iter().for_each(|range| ranges.insert(locals.len(), range));
+        locals.push(locals[id].clone());
+    }
+    each_id(&mut copy, &mut |id| *id = own.get(id).copied().unwrap_or(*id));
+    copy
 }
 
 /// Calls `f` on each number of a local, wherever it stands.

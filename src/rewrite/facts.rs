@@ -362,6 +362,9 @@ impl Facts {
         let mut free = Vec::new();
         each_free_var(expr, &mut |var| free.push(var.clone()));
         for var in free {
+            if loops.len() == self.loops.len() {
+                return;
+            }
             if !seen.insert(var.clone()) {
                 continue;
             }

@@ -1,16 +1,16 @@
 //! Outer loops in lanes: where the innermost loops of an iteration must run in turn, several iterations run at once.
 //!
 //! In: a function's statements. Out: a loop whose iterations do not depend on each other, but whose innermost loops have steps
-//! that do, takes sixteen iterations at a time, each in a lane: what is the same for all of them is computed once, and what is
-//! not has an element for each lane.
+//! that do, takes thirty-two iterations at a time, each in a lane: what is the same for all of them is computed once, and what is
+//! not has an element for each lane. The iterations that are left run as before.
 //!
-//!     for i < n:                                 →  for i < (n + 15) / 16:
-//!       s = 1.0                                       for l < 16: s[l] = 1.0
-//!       for c < d: s = s * x[i * d + c] + exp(q[c])   for c < d: e = exp(q[c]); for l < 16: s[l] = s[l] * x[(16 i + l) * d + c] + e
-//!       total = total + s                             for l < 16: total = total + (16 i + l < n ? s[l] : 0.0)
+//!     for i < n:                                 →  for i < n / 32:
+//!       s = 1.0                                       for l < 32: s[l] = 1.0
+//!       for c < d: s = s * x[i * d + c] + exp(q[c])   for c < d: e = exp(q[c]); for l < 32: s[l] = s[l] * x[(32 i + l) * d + c] + e
+//!       total = total + s                             for l < 32: total = total + s[l]
+//!                                                   for i < n % 32: …
 //!
-//! The lanes after the last iteration compute it again, and add nothing to sums. Limits: no iteration may stop the function on
-//! its own; sums change their order, which strict arithmetic forbids.
+//! Limits: no iteration may stop the function on its own; sums change their order, which strict arithmetic forbids.
 
 use crate::ir::Prim;
 
@@ -30,7 +30,10 @@ mod write;
 
 /// So many iterations run at once: enough that what they have in common costs little beside them, and few enough that a short
 /// loop loses little.
-const WIDTH: i64 = 16;
+const WIDTH: i64 = 32;
+
+/// The same where loops of few iterations are to be tried too.
+const EAGER_WIDTH: i64 = 2;
 
 /// Takes the iterations of outer loops of a function in lanes.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
@@ -50,20 +53,26 @@ struct Pass<'a> {
 
 impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
-        for stmt in block {
-            match self.in_lanes(stmt) {
-                Some(new) => *stmt = new,
-                None => stmt.blocks_mut().for_each(|block| self.block(block)),
+        let mut out = Vec::new();
+        for mut stmt in std::mem::take(block) {
+            match self.in_lanes(&stmt) {
+                Some(new) => out.extend(new),
+                None => {
+                    stmt.blocks_mut().for_each(|block| self.block(block));
+                    out.push(stmt);
+                }
             }
         }
+        *block = out;
     }
 
     /// A loop with its iterations in lanes, where that pays and may be.
-    fn in_lanes(&mut self, stmt: &Stmt) -> Option<Stmt> {
+    fn in_lanes(&mut self, stmt: &Stmt) -> Option<Block> {
         let Stmt::For { i, count, body, apart, .. } = stmt else { return None };
         let depth = depth(body);
         let eager = self.options.eager;
-        if !eager && (depth == 0 || matches!(count, Value::Index(count) if *count < WIDTH)) {
+        let width = if eager { EAGER_WIDTH } else { WIDTH };
+        if !eager && depth == 0 || matches!(count, Value::Index(count) if *count < width) {
             return None;
         }
         let effects = Effects::of(self.locals, self.homes, *apart, *i, body)?;
@@ -77,7 +86,7 @@ impl Pass<'_> {
         work.add(body, depth, &varying, self.ranges);
         (eager || work.pays()).then_some(())?;
         let parts = parts::of(body, self.locals, &varying, work.has_few_turns())?;
-        Writer::new(self.locals, self.ranges, &varying, *i, count).write(stmt, parts)
+        Writer::new(self.locals, self.ranges, &varying, *i, width).write(stmt, parts)
     }
 }
 

@@ -4,7 +4,7 @@
 //! A scalar that only one run of lanes needs stays one; others, and arrays, get an element for each lane.
 //!
 //!     in lanes: s = x[i]; u = s * s; once: e = exp(q); in lanes: t[c] = u * e
-//!       →   local s_u[16]; for l < 16: s = x[16 i + l]; u[l] = s * s;  e = exp(q);  for l < 16: t[16 c + l] = u[l] * e
+//!       →   local u[32]; for l < 32: s = x[32 i + l]; u[l] = s * s;  e = exp(q);  for l < 32: t[32 c + l] = u[l] * e
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,10 +12,10 @@ use crate::ir::prim::Spelling;
 use crate::ir::{Prim, Size};
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
+use crate::loops::rename::{copied, rename};
 use crate::loops::visit::{each_change, each_local};
 use crate::source::Span;
 
-use super::WIDTH;
 use super::parts::{Kind, Part, added};
 use super::varying::Varying;
 
@@ -24,9 +24,10 @@ pub struct Writer<'a> {
     locals: &'a mut Vec<Local>,
     ranges: &'a mut Ranges,
     varying: &'a Varying<'a>,
-    /// The index of an iteration, and how many there are.
+    /// The index of an iteration.
     i: Id,
-    count: &'a Value,
+    /// So many run at once.
+    width: i64,
     /// The first iteration of those in lanes.
     first: Id,
     /// The scalars with an element for each lane.
@@ -48,18 +49,29 @@ struct Run {
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(locals: &'a mut Vec<Local>, ranges: &'a mut Ranges, varying: &'a Varying<'a>, i: Id, count: &'a Value) -> Writer<'a> {
-        Writer { locals, ranges, varying, i, count, first: i, spread: HashMap::new() }
+    pub fn new(locals: &'a mut Vec<Local>, ranges: &'a mut Ranges, varying: &'a Varying<'a>, i: Id, width: i64) -> Writer<'a> {
+        Writer { locals, ranges, varying, i, width, first: i, spread: HashMap::new() }
     }
 
-    /// The loop with these parts.
-    pub fn write(mut self, stmt: &Stmt, parts: Vec<Part>) -> Option<Stmt> {
-        let Stmt::For { size, apart, .. } = stmt else { return None };
-        let width = Value::Index(WIDTH);
-        let last = self.index(Prim::Add, self.count.clone(), Value::Index(WIDTH - 1));
-        let blocks = self.index(Prim::Div, last, width.clone());
+    /// The loop with these parts, and one for the iterations that are left.
+    pub fn write(mut self, stmt: &Stmt, parts: Vec<Part>) -> Option<Block> {
+        let Stmt::For { count, size, apart, body: iteration, .. } = stmt else { return None };
+        let width = Value::Index(self.width);
+        let mut out = Vec::new();
+        let blocks = match self.index(Prim::Div, count.clone(), width.clone()) {
+            blocks @ Value::Index(_) => blocks,
+            blocks => {
+                let note = format!("{} at a time, each in a lane", self.width);
+                let form = Form::Scalar { mutable: false };
+                self.locals.push(Local { name: "blocks".into(), elem: Elem::Index, form, note: Some(note.into()) });
+                let id = self.locals.len() - 1;
+                self.ranges.insert(id, self.ranges.of(&blocks));
+                out.push(Stmt::Declare { id, init: Some(blocks) });
+                Value::Local(id)
+            }
+        };
         let block = self.counter("block", &blocks);
-        let init = self.index(Prim::Mul, Value::Local(block), width);
+        let init = self.index(Prim::Mul, Value::Local(block), width.clone());
         self.first = self.scalar("first", Elem::Index, false);
         self.ranges.insert(self.first, self.ranges.of(&init));
         let mut shared = Shared::default();
@@ -68,19 +80,31 @@ impl<'a> Writer<'a> {
         self.parts(parts, &shared, &mut body)?;
         let mut varies = false;
         each_use(&body[1..], &mut |id| varies |= id == self.first);
-        varies.then_some(Stmt::For { i: block, var: None, count: blocks, size: size.clone(), body, lanes: Lanes::One, apart: *apart })
+        varies.then_some(())?;
+        let (size, apart) = (size.clone(), *apart);
+        out.push(Stmt::For { i: block, var: None, count: blocks.clone(), size: size.clone(), body, lanes: Lanes::One, apart });
+        let left = self.index(Prim::Rem, count.clone(), width.clone());
+        if left != Value::Index(0) {
+            let rest = self.counter("rest", &left);
+            let at = self.index(Prim::Add, self.index(Prim::Mul, blocks, width), Value::Local(rest));
+            let mut body = copied(iteration, self.locals, self.ranges);
+            let i = self.row_of(at, &mut body);
+            rename(&mut body[1..], self.i, i);
+            out.push(Stmt::For { i: rest, var: None, count: left, size, body, lanes: Lanes::One, apart });
+        }
+        Some(out)
     }
 
     fn parts(&mut self, parts: Vec<Part>, shared: &Shared, out: &mut Block) -> Option<()> {
         for part in parts {
             match part {
                 Part::Once(Stmt::Room(mut room)) if self.varying.has_array(room.id) => {
-                    room.dims.push(Size::constant(WIDTH));
-                    room.counts.push(Value::Index(WIDTH));
+                    room.dims.push(Size::constant(self.width));
+                    room.counts.push(Value::Index(self.width));
                     out.push(Stmt::Room(room));
                 }
                 Part::Once(Stmt::Point { id, to: PointerValue::To(Pointer { base, offset }) }) if self.varying.has_array(base) => {
-                    let offset = offset.map(|offset| self.index(Prim::Mul, offset, Value::Index(WIDTH)));
+                    let offset = offset.map(|offset| self.index(Prim::Mul, offset, Value::Index(self.width)));
                     out.push(Stmt::Point { id, to: PointerValue::To(Pointer { base, offset }) });
                 }
                 Part::Once(stmt) => out.push(stmt),
@@ -103,7 +127,7 @@ impl<'a> Writer<'a> {
 
     /// A loop over the lanes; before it what it needs, after it what its sums go to.
     fn lanes(&mut self, stmts: Vec<Stmt>, kind: Kind, shared: &Shared, out: &mut Block) -> Option<()> {
-        let lane = self.counter("lane", &Value::Index(WIDTH));
+        let lane = self.counter("lane", &Value::Index(self.width));
         let mut run = Run {
             lane: Value::Local(lane),
             row: Value::Local(self.i),
@@ -133,24 +157,25 @@ impl<'a> Writer<'a> {
             (Kind::Apart, false) if run.sums.iter().all(is_once) => Lanes::Sum(run.sums.clone()),
             _ => Lanes::One,
         };
-        let (count, apart) = (Value::Index(WIDTH), kind == Kind::Apart && run.sums.is_empty());
+        let (count, apart) = (Value::Index(self.width), kind == Kind::Apart && run.sums.is_empty());
         out.push(Stmt::For { i: lane, var: None, count, size: None, body: run.body, lanes, apart });
         out.append(&mut run.after);
         Some(())
     }
 
-    /// Declares the iteration of a lane; after the last one it is that.
+    /// Declares the iteration of a lane.
     fn row(&mut self, run: &mut Run) {
+        let at = self.index(Prim::Add, Value::Local(self.first), run.lane.clone());
+        run.row = Value::Local(self.row_of(at, &mut run.body));
+    }
+
+    /// An index of an iteration, declared at the beginning of a block.
+    fn row_of(&mut self, at: Value, body: &mut Block) -> Id {
         let (name, range) = (self.locals[self.i].name.clone(), self.ranges.get(self.i));
         let row = self.scalar(&name, Elem::Index, false);
         range.into_iter().for_each(|range| self.ranges.insert(row, range));
-        let mut at = self.index(Prim::Add, Value::Local(self.first), run.lane.clone());
-        if !self.is_whole() {
-            let last = self.index(Prim::Sub, self.count.clone(), Value::Index(1));
-            at = self.index(Prim::Min, at, last);
-        }
-        run.body.push(Stmt::Declare { id: row, init: Some(at) });
-        run.row = Value::Local(row);
+        body.insert(0, Stmt::Declare { id: row, init: Some(at) });
+        row
     }
 
     fn stmt(&mut self, stmt: Stmt, run: &mut Run) -> Option<()> {
@@ -226,30 +251,14 @@ impl<'a> Writer<'a> {
         }
         let offset = offset.map(|offset| self.value(&offset, run));
         let stored = put(base, offset, self.value(value, run));
-        run.body.push(match self.runs(run) {
-            Some(cond) => Stmt::If { cond, then: vec![stored], otherwise: Vec::new() },
-            None => stored,
-        });
+        run.body.push(stored);
     }
 
-    /// Adds what an iteration gives to a sum; lanes after the last iteration add nothing.
+    /// Adds what an iteration gives to a sum.
     fn add(&mut self, sum: Id, more: &Value, run: &mut Run) {
-        let mut more = self.value(more, run);
+        let more = self.value(more, run);
         run.sums.push(sum);
-        if let Some(cond) = self.runs(run) {
-            more = Value::Select(Box::new([cond, more, Value::Double(0.0)]));
-        }
         run.body.push(Stmt::Assign { place: Place::Local(sum), value: sum_of(Value::Local(sum), more) });
-    }
-
-    /// Whether a lane has an iteration; none where each has.
-    fn runs(&self, run: &Run) -> Option<Value> {
-        let at = self.index(Prim::Add, Value::Local(self.first), run.lane.clone());
-        (!self.is_whole()).then(|| self.index(Prim::Lt, at, self.count.clone()))
-    }
-
-    fn is_whole(&self) -> bool {
-        matches!(self.count, Value::Index(count) if count % WIDTH == 0)
     }
 
     /// An expression with what a lane has in the place of what differs; a function of what does not is called once.
@@ -284,7 +293,7 @@ impl<'a> Writer<'a> {
             return offset;
         }
         let Some(offset) = offset else { return Some(run.lane.clone()) };
-        let first = self.index(Prim::Mul, offset, Value::Index(WIDTH));
+        let first = self.index(Prim::Mul, offset, Value::Index(self.width));
         Some(self.index(Prim::Add, first, run.lane.clone()))
     }
 
@@ -294,7 +303,7 @@ impl<'a> Writer<'a> {
         self.locals.push(Local { name, elem, form: Form::Target { mutable: false }, note: None });
         let array = self.locals.len() - 1;
         self.spread.insert(id, array);
-        Stmt::Room(Room { id: array, elem, dims: vec![Size::constant(WIDTH)], counts: vec![Value::Index(WIDTH)], span: Span::NONE })
+        Stmt::Room(Room { id: array, elem, dims: vec![Size::constant(self.width)], counts: vec![Value::Index(self.width)], span: Span::NONE })
     }
 
     fn counter(&mut self, name: &str, count: &Value) -> Id {
@@ -313,6 +322,7 @@ impl<'a> Writer<'a> {
         match (prim, &a, &b) {
             (Prim::Mul, Value::Index(a), Value::Index(b)) => Value::Index(a * b),
             (Prim::Div, Value::Index(a), Value::Index(b)) if *b != 0 => Value::Index(a / b),
+            (Prim::Rem, Value::Index(a), Value::Index(b)) if *b != 0 => Value::Index(a % b),
             (Prim::Add, Value::Index(a), Value::Index(b)) => Value::Index(a + b),
             (Prim::Add, Value::Index(0), _) => b,
             _ => Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] },

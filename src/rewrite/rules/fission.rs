@@ -131,7 +131,10 @@ fn fold_fission(expr: &Expr, facts: &Facts, condition: &str) -> Option<Expr> {
             && may_be_apart(**j, &needed, &least)
             && fold.closure(alone.clone()).is_some_and(|closure| closure == alone)
             && !fold.others_need(**j, &needed)
-            && facts.grants(condition, is_simpler(&fold.only(&alone)) || !leaves(value, facts) && leaves(&fold.only(&alone), facts))
+            && {
+                let alone = fold.only(&alone);
+                facts.grants(condition, is_simpler(&alone) || !leaves(value, facts) && leaves(&alone, facts))
+            }
     });
     let rest: Components = needed.iter().copied().filter(|j| Some(j) != apart).collect();
     let is_gain = apart.is_some() || needed.len() < fold.width;

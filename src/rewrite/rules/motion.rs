@@ -89,9 +89,10 @@ fn is_free_to_copy(n: &Expr) -> bool {
     is_small_size(n) || matches!(n.term(), Term::Dim(..))
 }
 
-/// Whether a loop of its own makes a term worth a test of whether the loop of n steps around it runs.
+/// Whether a loop or a function of its own makes a term worth a test of whether the loop of n steps around it runs.
 fn is_worth_a_test(n: &Expr, term: &Expr, facts: &Facts) -> bool {
-    is_free_to_copy(n) && Work::of(term).loops > 0 && behind(n, term, facts).is_some()
+    let work = Work::of(term);
+    is_free_to_copy(n) && (work.loops > 0 || work.functions > 0) && behind(n, term, facts).is_some()
 }
 
 /// The term where a loop of n steps runs, and something else where it does not; of an array that has its length in any case,
