@@ -191,6 +191,6 @@ fn declared(statement: &str) -> Option<Declared<'_>> {
         return (from == "workspace" || from.starts_with("ws")).then_some(Declared { element, name, place: Place::Room { from } });
     }
     let (name, length) = rest.strip_suffix(']')?.split_once('[')?;
-    // sixteen lanes of a number are no array of the program, nor is a tile of eight rows
-    (!name.contains(' ') && length != "16" && !length.contains('[')).then_some(Declared { element, name, place: Place::Local { length } })
+    // the lanes of a number are no array of the program, nor is a tile of eight rows
+    (!name.contains(' ') && !["16", "32"].contains(&length) && !length.contains('[')).then_some(Declared { element, name, place: Place::Local { length } })
 }
