@@ -509,6 +509,35 @@ fn tiles_of_rows_agree_with_the_interpreter() {
     agree_by(&past, &text, &entries, &sizes, &chosen_arguments);
 }
 
+/// Functions in which each step goes through rows of X, and which arrays the C copies column by column.
+const PACKED: &[(&str, &[&str], &str)] = &[
+    ("before", &["X"], "ifold (fun s i -> s + ifold (fun s j -> s + sqrt (abs X[j][1] + X[i][0] * X[i][0])) 0.0 i) 0.0 m"),
+    ("all", &["X"], "build m (fun i -> ifold (fun s j -> s + exp (X[j][3] - X[i][2]) / (1.0 + y[j] * y[j])) 0.0 m)"),
+    (
+        "forces",
+        &["X", "out"],
+        "gradient (fun X -> ifold (fun s i -> s + ifold (fun s j -> let (a, b) = (X[i][0] - X[j][0], X[i][4] - X[j][4]) in s + sqrt (1.0 + a * a + b * b)) 0.0 i) 0.0 m) X",
+    ),
+    ("row", &[], "build m (fun i -> ifold (fun s j -> s + exp (vectorDot X[j] w)) 0.0 i)"),
+];
+
+#[test]
+fn columns_side_by_side_agree_with_the_interpreter() {
+    let entry = |(name, _, body): &(&str, &[&str], &str)| {
+        format!("let {name} (X: Matrix<m, 5>) (y: Vector<m>) (w: Vector<5>) (k: Array<Index<m>, m>) =\n  let m = length y\n  {body}\n\n")
+    };
+    for packed in PACKED {
+        let session = engine::compile("rows.smooth", &entry(packed), "default", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+        let source = &session.files.as_ref().expect("C").source;
+        for name in ["X", "y", "out"] {
+            assert_eq!(source.contains(&format!(" *{name}_columns")), packed.1.contains(&name), "{} {name}: {source}", packed.0);
+        }
+    }
+    let text: String = PACKED.iter().map(entry).collect();
+    let entries: Vec<String> = PACKED.iter().map(|(name, ..)| name.to_string()).collect();
+    agree_on(&text, &entries, &[(0, 5), (1, 5), (2, 5), (7, 5), (64, 5), (65, 5)], &chosen_arguments);
+}
+
 /// Functions that write rows of nine numbers, made of what is read by the index, by indices in memory and behind conditions.
 fn mixed_rows(count: usize) -> String {
     let mut state = 5usize;

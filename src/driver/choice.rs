@@ -124,9 +124,7 @@ pub fn choose(
 /// lowers the degree of loops over them; where a loop over columns is as long as a literal says, both candidates have one
 /// degree already, and what rules gain is a small factor.
 fn is_clear(forward: &Cost, reverse: &Cost) -> bool {
-    degree(forward) == degree(reverse)
-        && comparable(forward, reverse)
-        && compare(&times(FAR, reverse), forward) == Ordering::Less
+    degree(forward) == degree(reverse) && comparable(forward, reverse) && compare(&times(FAR, reverse), forward) == Ordering::Less
 }
 
 /// One way to compute a derivative, as `ad` makes it.

@@ -25,6 +25,7 @@ mod if_convert;
 mod join_branches;
 pub mod measure;
 pub mod overwrites;
+mod pack;
 mod parallelise;
 pub mod parse;
 mod peel;
@@ -140,6 +141,7 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("vectorise_outer", Need::Optional, "runs iterations of outer loops in lanes, where inner loops cannot", vectorise_outer::run),
     pass!("vectorise", Need::Optional, "marks loops whose iterations may run at once", vectorise::run),
     pass!("if_convert", Need::Optional, "evaluates both branches and selects, where jumps keep sine out of lanes", if_convert::run),
+    pass!("pack", Need::Optional, "copies short rows column by column before loops whose lanes read them again and again", pack::run),
     pass!("tile", Need::Optional, "computes rows of matrices eight at a time", tile::run),
     pass!("factor_polynomials", Need::Optional, "computes common factors of tiles once", factor_polynomials::run),
     pass!("unroll_and_jam", Need::Optional, "runs several rows at once that read the same", unroll_and_jam::run),

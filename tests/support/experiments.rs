@@ -192,5 +192,9 @@ fn declared(statement: &str) -> Option<Declared<'_>> {
     }
     let (name, length) = rest.strip_suffix(']')?.split_once('[')?;
     // the lanes of a number are no array of the program, nor is a tile of eight rows
-    (!name.contains(' ') && !["16", "32"].contains(&length) && !length.contains('[')).then_some(Declared { element, name, place: Place::Local { length } })
+    (!name.contains(' ') && !["16", "32"].contains(&length) && !length.contains('[')).then_some(Declared {
+        element,
+        name,
+        place: Place::Local { length },
+    })
 }

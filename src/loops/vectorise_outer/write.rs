@@ -303,7 +303,13 @@ impl<'a> Writer<'a> {
         self.locals.push(Local { name, elem, form: Form::Target { mutable: false }, note: None });
         let array = self.locals.len() - 1;
         self.spread.insert(id, array);
-        Stmt::Room(Room { id: array, elem, dims: vec![Size::constant(self.width)], counts: vec![Value::Index(self.width)], span: Span::NONE })
+        Stmt::Room(Room {
+            id: array,
+            elem,
+            dims: vec![Size::constant(self.width)],
+            counts: vec![Value::Index(self.width)],
+            span: Span::NONE,
+        })
     }
 
     fn counter(&mut self, name: &str, count: &Value) -> Id {
