@@ -31,6 +31,7 @@ use crate::explain::Candidates;
 use crate::ir::{Function, Program, Var};
 use crate::loops::{self, program::LoopProgram};
 use crate::mode::Mode;
+use crate::plan::{self, PLANNERS};
 use crate::real::Real;
 use crate::rewrite::Derivation;
 use crate::source::{SourceMap, Span};
@@ -49,7 +50,7 @@ pub struct Options {
     /// `--size NAME=INT`: sizes that are literals.
     pub sizes: Vec<FixedSize>,
     pub schedule: Schedule,
-    /// `--disable`: rules and groups of rules that do not apply, and passes over loops that are left out.
+    /// `--disable`: rules and groups of rules that do not apply, and passes of `plan` and over loops that are left out.
     pub disabled: Vec<String>,
     /// Keep the derivation: every rewrite, for `explain`.
     pub record: bool,
@@ -127,6 +128,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "mode", what: "chooses forward or reverse for each derivative", run: rooms::mode },
     Pass { name: "ad", what: "removes `dual` and `vjp`: derivatives become ordinary code", run: rooms::ad },
     Pass { name: "rewrite", what: "optimises by the rules of the schedule", run: rooms::rewrite },
+    Pass { name: "plan", what: "decides which loops there will be", run: rooms::plan },
     Pass { name: "lower", what: "gives loops in destination-passing style", run: rooms::lower },
     Pass { name: "loops", what: "makes loops fast, and measures the workspace", run: rooms::loops },
     Pass { name: "emit", what: "prints C, or Futhark from the core", run: rooms::emit },
@@ -149,18 +151,23 @@ pub const VIEWS: &[View] = &[
 /// The names that `--dump` takes.
 pub fn stage_names() -> Vec<&'static str> {
     let views = VIEWS.iter().map(|view| view.name);
-    PASSES.iter().map(|pass| pass.name).chain(views).chain(loops::LOOP_PASSES.iter().map(|pass| pass.stage)).collect()
+    let planners = PLANNERS.iter().map(|planner| planner.stage);
+    PASSES.iter().map(|pass| pass.name).chain(views).chain(planners).chain(loops::LOOP_PASSES.iter().map(|pass| pass.stage)).collect()
 }
 
-/// An error for a name of `--disable` that is neither a rule, nor a group of rules, nor a pass over loops that may be left out.
+/// An error for a name of `--disable` that is neither a rule, nor a group of rules, nor a pass that may be left out.
 pub fn check_disabled(name: &str) -> Result<(), Diagnostic> {
-    let passes = || loops::LOOP_PASSES.iter().filter(|pass| pass.need == loops::Need::Optional).map(|pass| pass.name);
+    let over_loops = || loops::LOOP_PASSES.iter().filter(|pass| pass.need == loops::Need::Optional).map(|pass| pass.name);
+    let passes = || PLANNERS.iter().map(|planner| planner.name).chain(over_loops());
+    if plan::named(name).is_some() {
+        return Ok(());
+    }
     match loops::named(name) {
         Some(pass) if pass.need == loops::Need::Optional => Ok(()),
         Some(_) => Err(Diagnostic::error("E0813", Span::NONE, format!("the pass `{name}` cannot be left out"))
             .help(format!("emitted code counts on it; passes that may be left out: {}", passes().collect::<Vec<_>>().join(", ")))),
         None => crate::rewrite::check_name(name).map_err(|problem| match nearest(name, passes()) {
-            Some(near) => problem.help(format!("did you mean the pass over loops `{near}`?")),
+            Some(near) => problem.help(format!("did you mean the pass `{near}`?")),
             None => problem,
         }),
     }
@@ -187,15 +194,17 @@ pub struct Session {
     /// The program before `rewrite` and what was done to it, when the options ask for it.
     pub derivation: Option<(Program, Derivation)>,
     pub loops: LoopProgram,
-    /// The pass of `loops` that the program is wanted after, and that program.
-    pub wanted_loops: (String, LoopProgram),
+    /// The pass of `plan` or `loops` that the program is wanted after, as `--dump` names it.
+    wanted_pass: String,
+    /// The loop program after that pass.
+    wanted_loops: LoopProgram,
     /// The program as a view that was asked for shows it.
     pub view: String,
     pub files: Option<CFiles>,
     pub futhark: Option<FutharkFile>,
-    /// How long each stage took, and each pass over loops after its stage.
+    /// How long each stage took, and each pass of a stage after it.
     pub times: Vec<(&'static str, Duration)>,
-    loop_times: Vec<(&'static str, Duration)>,
+    own_times: Vec<(&'static str, Duration)>,
 }
 
 impl Session {
@@ -215,12 +224,13 @@ impl Session {
             choices: Vec::new(),
             derivation: None,
             loops: LoopProgram::default(),
-            wanted_loops: (String::new(), LoopProgram::default()),
+            wanted_pass: String::new(),
+            wanted_loops: LoopProgram::default(),
             view: String::new(),
             files: None,
             futhark: None,
             times: Vec::new(),
-            loop_times: Vec::new(),
+            own_times: Vec::new(),
         }
     }
 
@@ -242,19 +252,22 @@ impl Session {
     }
 
     fn run_passes(&mut self, passes: impl Iterator<Item = &'static Pass>, stage: &str, load: &mut Loader) -> Result<(), Diagnostics> {
-        let is_loop_pass = stage.starts_with("loops.");
-        if is_loop_pass {
-            self.wanted_loops.0 = stage.to_string();
-        }
-        let stage = if is_loop_pass { "loops" } else { stage };
+        let stage = match stage.split_once('.') {
+            Some((room, _)) => {
+                self.wanted_pass = stage.to_string();
+                room
+            }
+            None => stage,
+        };
+        let is_for_c = |name: &str| matches!(name, "plan" | "lower" | "loops");
         for pass in passes {
             // Futhark is emitted from the core
-            if matches!(pass.name, "lower" | "loops") && !matches!(stage, "lower" | "loops") && self.options.target == Target::Futhark {
+            if is_for_c(pass.name) && !is_for_c(stage) && self.options.target == Target::Futhark {
                 continue;
             }
             let start = Instant::now();
             let done = (pass.run)(self, load);
-            let own = std::mem::take(&mut self.loop_times);
+            let own = std::mem::take(&mut self.own_times);
             self.times.push((pass.name, start.elapsed()));
             self.times.extend(own);
             done?;

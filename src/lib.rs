@@ -3,7 +3,7 @@
 //! There is one way through, and each stage is a plain function from what it is given to what it makes:
 //!
 //! ```text
-//! text ─ syntax ─▶ tree ─ types ─▶ core ─ recursion ─▶ core ─ mode ─▶ core ─ ad ─▶ core ─ rewrite ─▶ core ─ lower ─▶ loops ─ emit ─▶ C
+//! text ─ syntax ─▶ tree ─ types ─▶ core ─ recursion ─▶ core ─ mode ─▶ core ─ ad ─▶ core ─ rewrite ─▶ core ─ plan ─▶ core ─ lower ─▶ loops ─ emit ─▶ C
 //!                                    │                                             └─────────────── emit ─▶ Futhark
 //!                                    └─ ir::eval, the meaning of everything
 //! ```
@@ -11,8 +11,8 @@
 //! `let slope (v: Vector<n>) = gradient vectorSqNorm v` becomes a core function with a `vjp` term, which says
 //! "this cotangent times the Jacobian of this body at this point". `mode` keeps it, for reverse mode, or makes it columns of
 //! `dual` terms, "the derivative along this tangent", whichever costs less. `ad` replaces both by ordinary code, `rewrite`
-//! makes that code cheap by rules that know nothing of derivatives, `lower` gives each array the place it is written to, and
-//! `loops` makes the loops that do so fast.
+//! makes that code cheap by rules that know nothing of derivatives, `plan` decides which loops there will be, `lower` gives each
+//! array the place it is written to, and `loops` makes the loops that do so fast.
 //!
 //! | room | takes → gives |
 //! | --- | --- |
@@ -27,6 +27,7 @@
 //! | `linear` | core functions → their derivatives as linear maps, for `--dump linear` |
 //! | `cl` | core functions → arrows without variables and back, and their derivatives, for `--dump cl` |
 //! | `rewrite` | core → core by named rules and a schedule |
+//! | `plan` | core → core: which loops there will be |
 //! | `lower` | core → loop program in destination-passing style |
 //! | `loops` | loop program → loop program: passes over loops, and how much workspace they need |
 //! | `emit` | loop program → C, core → Futhark, through `templates/` and `runtime/` |
@@ -72,6 +73,7 @@ pub mod loops;
 pub mod lower;
 pub mod lsp;
 pub mod mode;
+pub mod plan;
 pub mod real;
 pub mod recursion;
 pub mod rewrite;

@@ -9,6 +9,7 @@ use std::process::Output;
 use support::command;
 
 use smoothc::loops::{LOOP_PASSES, Need};
+use smoothc::plan::PLANNERS;
 
 /// Ends, checks, branches, windows, functions of sums, rows and sine: what the passes look for.
 const PROGRAM: &str = "
@@ -91,6 +92,7 @@ fn a_pass_is_left_out_seen_alone_and_timed() {
     let timed = smoothc(&["emit", "--time-passes", "-", "-o", "-"], PROGRAM);
     let times = String::from_utf8_lossy(&timed.stderr).into_owned();
     assert!(LOOP_PASSES.iter().all(|pass| times.contains(pass.stage)), "{times}");
+    assert!(PLANNERS.iter().all(|planner| times.contains(planner.stage)), "{times}");
 }
 
 #[test]

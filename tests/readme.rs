@@ -280,13 +280,23 @@ fn tests_in_the_architecture_exist() {
     }
 }
 
+/// The names in the first column of the table of the architecture that begins so.
+fn rows_of(head: &str) -> Vec<String> {
+    let text = read("ARCHITECTURE.md");
+    let table = text.split_once(head).and_then(|(_, rest)| rest.split_once("\n\n")).expect("a table").0;
+    table.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_string())).collect()
+}
+
 #[test]
 fn every_loop_pass_has_a_row_in_the_architecture() {
-    let text = read("ARCHITECTURE.md");
-    let table = text.split_once("| pass | what it does |").and_then(|(_, rest)| rest.split_once("\n\n")).expect("a table").0;
-    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     let passes: Vec<&str> = smoothc::loops::LOOP_PASSES.iter().map(|pass| pass.name).collect();
-    assert_eq!(rows.map(|row| row.0).collect::<Vec<_>>(), passes);
+    assert_eq!(rows_of("| pass | what it does |"), passes);
+}
+
+#[test]
+fn every_pass_of_plan_has_a_row_in_the_architecture() {
+    let planners: Vec<&str> = smoothc::plan::PLANNERS.iter().map(|planner| planner.name).collect();
+    assert_eq!(rows_of("| planner | what it does |"), planners);
 }
 
 #[test]

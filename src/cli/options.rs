@@ -96,7 +96,7 @@ pub struct Source {
     /// The optimisation schedule: none, paper, default, or a strategy file
     #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,
-    /// Leave out a rule, a group of rules or a pass over loops (repeatable)
+    /// Leave out a rule, a group of rules or a pass of `plan` or over loops (repeatable)
     #[arg(long, value_name = "NAME")]
     pub disable: Vec<String>,
     /// Round as the program is written: no rule or compiler flag that may change a result's last digits

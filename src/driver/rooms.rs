@@ -10,8 +10,8 @@ use crate::ir::Program;
 use crate::mode::{self as choice, Mode, Way};
 use crate::source::Span;
 use crate::{
-    ad as differentiation, emit as emission, ir, loops as loop_passes, lower as lowering, recursion as recursion_to_loops,
-    rewrite as optimiser, syntax as parser, types as typing,
+    ad as differentiation, emit as emission, ir, loops as loop_passes, lower as lowering, plan as planning,
+    recursion as recursion_to_loops, rewrite as optimiser, syntax as parser, types as typing,
 };
 
 pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -90,6 +90,12 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
     Ok(())
 }
 
+pub fn plan(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
+    let options = planning::Options { disabled: session.options.disabled.clone() };
+    (session.program, session.own_times) = planning::plan(&session.program, &options, &session.wanted_pass)?;
+    Ok(())
+}
+
 pub fn lower(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     limits::no_lengths_of_data(session)?;
     let entries: Vec<_> =
@@ -107,9 +113,9 @@ pub fn loops(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let options = loop_passes::Options { algebra, parallel, strict_fp, real, disabled: disabled.clone(), eager: false };
     let mut record = loop_passes::Record::default();
     let program = std::mem::take(&mut session.loops);
-    session.loops = loop_passes::optimise_recorded(program, &options, &session.wanted_loops.0, &mut record)?;
-    session.wanted_loops.1 = record.snapshot;
-    session.loop_times = record.times;
+    session.loops = loop_passes::optimise_recorded(program, &options, &session.wanted_pass, &mut record)?;
+    session.wanted_loops = record.snapshot;
+    session.own_times = record.times;
     Ok(())
 }
 
@@ -144,7 +150,7 @@ pub fn print(session: &Session, stage: &str) -> String {
         "syntax" => format!("{:#?}\n", session.module),
         "lower" | "loops" => crate::loops::print::program(&session.loops),
         _ if super::VIEWS.iter().any(|view| view.name == stage) => session.view.clone(),
-        _ if stage.starts_with("loops.") => crate::loops::print::program(&session.wanted_loops.1),
+        _ if stage.starts_with("loops.") => crate::loops::print::program(&session.wanted_loops),
         "emit" => match (&session.files, &session.futhark) {
             (Some(files), _) => files.source.clone(),
             (None, Some(file)) => file.source.clone(),

@@ -5,6 +5,7 @@
 use super::{Options, Schedule, Session};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::loops;
+use crate::plan;
 use crate::rewrite as optimiser;
 use crate::source::{SourceMap, Span};
 
@@ -36,5 +37,5 @@ pub fn schedule(wanted: &Schedule, sources: &mut SourceMap) -> Result<optimiser:
 
 /// What `--disable` names of rules and their groups.
 pub fn disabled_rules(options: &Options) -> Vec<String> {
-    options.disabled.iter().filter(|name| loops::named(name).is_none()).cloned().collect()
+    options.disabled.iter().filter(|name| loops::named(name).is_none() && plan::named(name).is_none()).cloned().collect()
 }

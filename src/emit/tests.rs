@@ -10,6 +10,7 @@ use super::{CFiles, COptions, c};
 use crate::ir::*;
 use crate::loops;
 use crate::lower::{LowerOptions, lower};
+use crate::plan;
 
 const WARNINGS: &str = "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Wvla -Werror";
 
@@ -38,6 +39,7 @@ pub fn emit_with(functions: Vec<Function>, entries: &[&str], options: &LowerOpti
     }
     let entries: Vec<Rc<str>> =
         if entries.is_empty() { program.functions.keys().cloned().collect() } else { entries.iter().map(|name| Rc::from(*name)).collect() };
+    let (program, _) = plan::plan(&program, &plan::Options::default(), "").expect("plans");
     let loops = lower(&program, &entries, options).expect("lowers");
     let passes =
         loops::Options { algebra: options.reciprocals, parallel: options.parallel, real: options.real, ..loops::Options::default() };

@@ -58,7 +58,7 @@ pub fn lower_function(
             lowerer.note_range(var.ty(), param.id);
         }
     }
-    let function_body = super::commute::steps_by_branch(&ambient::unset_in_place(&function.body));
+    let function_body = ambient::unset_in_place(&function.body);
     let function_body = if function_body.has_updates() { distinct(&function_body) } else { function_body };
     lowerer.has_updates = function_body.has_updates();
     lowerer.last_uses = LastUses::of(&function_body);

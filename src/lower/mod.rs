@@ -13,7 +13,6 @@ mod array;
 mod call;
 mod choice;
 mod columns;
-mod commute;
 mod context;
 mod diagonal;
 mod expand;

@@ -163,6 +163,9 @@ fn emit(program: &Core, schedule: &'static str, with: With) -> Result<Native, Fa
     let parallel = with == With::Threads;
     let names: Vec<Rc<str>> =
         program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
+    let options = smoothc::plan::Options::default();
+    let (program, _) =
+        &guarded("plan", || smoothc::plan::plan(program, &options, "").map_err(|problems| Failure::of("plan", &problems, "")))?;
     let loops = guarded("lower", || {
         let options = smoothc::lower::LowerOptions { parallel, ..Default::default() };
         smoothc::lower::lower(program, &names, &options).map_err(|problems| Failure::of("lower", &problems, ""))

@@ -9,7 +9,7 @@ use smoothc::driver::Session;
 use smoothc::ir::Prim;
 use smoothc::loops::program::{Elem, Lanes, LoopProgram, Place, Share, Stmt, Value};
 use smoothc::loops::{self, LOOP_PASSES, LoopPass, Need};
-use smoothc::lower;
+use smoothc::{lower, plan};
 
 /// How often a loop runs whose number of iterations is no literal.
 const TIMES: u64 = 10;
@@ -46,7 +46,8 @@ pub fn work(session: &Session, left_out: Option<&str>) -> Work {
     let functions = session.program.functions.values();
     let entries: Vec<_> = functions.filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     let options = lower::LowerOptions { reciprocals: true, ..lower::LowerOptions::default() };
-    let program = lower::lower(&session.program, &entries, &options).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let (program, _) = plan::plan(&session.program, &plan::Options::default(), "").unwrap_or_else(|problems| panic!("{problems:?}"));
+    let program = lower::lower(&program, &entries, &options).unwrap_or_else(|problems| panic!("{problems:?}"));
     let disabled = left_out.iter().map(|name| name.to_string()).collect();
     let options = loops::Options { algebra: true, disabled, ..loops::Options::default() };
     let program = loops::optimise(program, &options).unwrap_or_else(|problems| panic!("{problems:?}"));

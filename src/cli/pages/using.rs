@@ -97,7 +97,7 @@ pub const PAGES: &[Page] = &[
         "There is nothing to emit: no declaration of the file can be called from outside. `smoothc check` prints all types.",
     ),
     page("E0812", "an unknown schedule", "`--schedule` takes `none`, `paper`, `default`, or the path of a .strategy file."),
-    page("E0813", "an unknown rule", "`--disable` takes the name of a rule, of a group (fusion, normalisation, motion, algebra) or of a pass over loops;\nof the passes `parallelise` and `measure` cannot be left out."),
+    page("E0813", "an unknown rule", "`--disable` takes the name of a rule, of a group (fusion, normalisation, motion, algebra) or of a pass\nthat `--time-passes` lists after `plan` or `loops`; of these `parallelise` and `measure` cannot be left out."),
     page(
         "E0815",
         "a strategy does not apply",

@@ -1,4 +1,4 @@
-//! What ends the step of a loop goes into the branches that come before it, where these change arrays.
+//! Tail duplication: what ends the step of a loop goes into the branches that come before it, where these change arrays.
 //!
 //! In: a function's body. Out: the same, where no step of a loop takes apart what a branch has put together: each branch gives the
 //! next state itself, so that an array that it changes, or leaves as it is, stays where it is. Else each branch would have the array
@@ -11,13 +11,17 @@
 use crate::ir::free::mentions;
 use crate::ir::last_use::component;
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Term, Type, Var};
+use crate::ir::{Expr, Function, Term, Type, Var};
 
 /// What is computed after branches may have so many nodes, a component.
 const FEW: usize = 3;
 
-/// The term with the steps of all its loops so.
-pub fn steps_by_branch(expr: &Expr) -> Expr {
+/// The body with the steps of all its loops so.
+pub fn run(function: &Function) -> Expr {
+    steps_by_branch(&function.body)
+}
+
+fn steps_by_branch(expr: &Expr) -> Expr {
     if !expr.has_updates() {
         return expr.clone();
     }

@@ -1,0 +1,94 @@
+//! Which loops there will be: core → core, so that `lower` only has to say where each value goes.
+//!
+//! In: a program as `rewrite` leaves it. Out: the same program after the passes of [`PLANNERS`], in whose terms the loops of the
+//! emitted C are decided. Each pass has a law, that a function's value stays what it was, which the interpreter can test; `--dump plan.NAME`
+//! shows the program after one, `--disable NAME` leaves one out. Nothing here knows of storage, nor of loop programs. Futhark
+//! is emitted from what `rewrite` gives.
+//!
+//!     let b = if c then (x, y) else (z, w) in (b.1, b.0)   →   if c then (y, x) else (w, z)
+//!
+//! Limits: what only the statements that are emitted can decide, such as whether one of them fails, is still decided in `lower`.
+
+mod duplicate_tails;
+
+use std::time::{Duration, Instant};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::{self, Expr, Function, Program};
+use crate::source::Span;
+
+/// What passes may be told.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The names of passes that are left out.
+    pub disabled: Vec<String>,
+}
+
+/// One pass over a function.
+#[derive(Debug)]
+pub struct Planner {
+    /// The name of the module that does it.
+    pub name: &'static str,
+    /// The name with its room's before it, as `--dump` takes it.
+    pub stage: &'static str,
+    pub what: &'static str,
+    run: fn(&Function) -> Expr,
+}
+
+macro_rules! planner {
+    ($name:literal, $what:literal, $run:expr) => {
+        Planner { name: $name, stage: concat!("plan.", $name), what: $what, run: $run }
+    };
+}
+
+/// All passes, in order. A program is right without any of them.
+pub const PLANNERS: &[Planner] =
+    &[planner!("duplicate_tails", "has each branch of a step give the next state, where arrays are changed", duplicate_tails::run)];
+
+/// The pass of this name.
+pub fn named(name: &str) -> Option<&'static Planner> {
+    PLANNERS.iter().find(|planner| planner.name == name)
+}
+
+impl Planner {
+    /// The program after this pass alone.
+    pub fn run_alone(&self, program: &Program) -> Program {
+        let mut program = program.clone();
+        for function in program.functions.values_mut() {
+            function.body = (self.run)(function);
+        }
+        program
+    }
+}
+
+/// How long each pass took.
+pub type Times = Vec<(&'static str, Duration)>;
+
+/// The program after all passes, or up to the one whose stage is `last`.
+pub fn plan(program: &Program, options: &Options, last: &str) -> Result<(Program, Times), Diagnostics> {
+    let mut program = program.clone();
+    let mut times = Vec::new();
+    for planner in PLANNERS {
+        let start = Instant::now();
+        if !options.disabled.iter().any(|name| name == planner.name) {
+            program = planner.run_alone(&program);
+            check(&program, planner.stage).map_err(|problem| vec![problem])?;
+        }
+        times.push((planner.stage, start.elapsed()));
+        if planner.stage == last {
+            break;
+        }
+    }
+    Ok((program, times))
+}
+
+/// In debug builds, whether a pass gave a well-formed program.
+fn check(program: &Program, stage: &str) -> Result<(), Diagnostic> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    ir::check::check(program).map_err(|problem| {
+        Diagnostic::error("E0901", Span::NONE, format!("internal error: `{stage}` gave a wrong program: {problem}"))
+            .help("this is a bug in smoothc: please report it with the program")
+    })
+}

@@ -1,0 +1,141 @@
+//! The law of the passes of `plan`: a function's value, or the status that it fails with, is what it was.
+//!
+//! Held by the interpreter, without a C compiler: examples with the arguments of their head comments, and generated programs with their
+//! derivatives, after `rewrite`; then after each pass alone and after all of them. `SMOOTHC_CASES=n` for another number of generated
+//! programs, `SMOOTHC_SEED=n` for others.
+
+mod generator;
+mod support {
+    #[allow(dead_code)]
+    pub mod cases;
+    pub mod sources;
+    #[allow(dead_code)]
+    pub mod tools;
+}
+
+use std::sync::Mutex;
+
+use smoothc::cli::args;
+use smoothc::cli::values::{from_flat, to_flat};
+use smoothc::driver::{Options, Session};
+use smoothc::ir::Program;
+use smoothc::ir::eval::{self, Outcome};
+use smoothc::plan::{self, PLANNERS};
+use smoothc::stack::with_large_stack;
+use smoothc::toolchain::flat::Column;
+use smoothc::types::Derive;
+
+use generator::engine::{derived_name, differentiable, direction};
+use generator::{asked, grow};
+use support::{cases, sources, tools};
+
+/// How much was compared.
+#[derive(Debug, Default)]
+struct Counts {
+    values: usize,
+    statuses: usize,
+    /// Programs that some pass changed.
+    changed: usize,
+}
+
+/// The program after each pass alone, and after all.
+fn planned(program: &Program) -> Vec<(&'static str, Program)> {
+    let mut after: Vec<_> = PLANNERS.iter().map(|planner| (planner.name, planner.run_alone(program))).collect();
+    after.push(("all", plan::plan(program, &plan::Options::default(), "").expect("well-formed").0));
+    after
+}
+
+fn close(a: &Column, b: &Column, scale: f64) -> bool {
+    match (a, b) {
+        (Column::Double(a), Column::Double(b)) => {
+            // what laws of real numbers make of numbers that are not finite is theirs
+            let is_close = |(a, b): (&f64, &f64)| a == b || !a.is_finite() || (a - b).abs() <= 1e-9 * scale.max(1.0);
+            a.len() == b.len() && a.iter().zip(b).all(is_close)
+        }
+        _ => a == b,
+    }
+}
+
+/// Whether two outcomes of a call are one; says what differs.
+fn same(wanted: &Result<Outcome, eval::RuntimeError>, found: &Result<Outcome, eval::RuntimeError>) -> Result<(), String> {
+    match (wanted, found) {
+        (Ok(wanted), Ok(found)) => {
+            let (a, b) = (to_flat(&wanted.value), to_flat(&found.value));
+            let is_same =
+                a.columns.len() == b.columns.len() && a.columns.iter().zip(&b.columns).all(|(a, b)| close(a, b, wanted.trace.largest));
+            if is_same { Ok(()) } else { Err(format!("{:?}, not {:?}", found.value, wanted.value)) }
+        }
+        (Err(wanted), Err(found)) if wanted.status() == found.status() => Ok(()),
+        _ => Err(format!("{found:?}, not {wanted:?}")),
+    }
+}
+
+/// Holds calls of a program after `rewrite` against the same after the passes.
+fn held(program: &Program, calls: &[(String, Vec<String>)], counts: &Mutex<Counts>) -> Result<(), String> {
+    let after = planned(program);
+    let body = |program: &Program| program.functions.values().map(|function| function.body.clone()).collect::<Vec<_>>();
+    let is_changed = after.iter().any(|(_, planned)| !body(planned).iter().zip(body(program)).all(|(a, b)| a.is_same(&b)));
+    counts.lock().expect("no panic").changed += usize::from(is_changed);
+    for (entry, words) in calls {
+        let Some(function) = program.functions.get(entry.as_str()) else { continue };
+        // arguments that do not fit
+        let Ok(arguments) = args::read(function, words) else { continue };
+        let values = || arguments.values.iter().map(from_flat).collect();
+        let wanted = eval::eval(program, entry, values());
+        for (name, planned) in &after {
+            let found = eval::eval(planned, entry, values());
+            same(&wanted, &found).map_err(|difference| format!("{entry} {} after {name}: {difference}", words.join(" ")))?;
+        }
+        let mut counts = counts.lock().expect("no panic");
+        if wanted.is_ok() { counts.values += 1 } else { counts.statuses += 1 }
+    }
+    Ok(())
+}
+
+#[test]
+fn passes_keep_values_of_examples() {
+    let counts = Mutex::new(Counts::default());
+    let examples = cases::all();
+    tools::each(&examples, |example| {
+        let mut session = Session::new(&example.path, &example.text, Options::default());
+        session.run_to("rewrite", &mut sources::open).map_err(|problems| sources::drawn(&problems, &session))?;
+        let calls: Vec<_> = example.cases.iter().map(|case| (case.entry.clone(), case.words.clone())).collect();
+        held(&session.program, &calls, &counts)
+    });
+    let counts = counts.into_inner().expect("no panic");
+    assert!(counts.values > 100 && counts.statuses > 5 && counts.changed > 0, "little was compared: {counts:?}");
+}
+
+/// Generated programs and their derivatives in both modes.
+fn generated(seed: u64, counts: &Mutex<Counts>) -> Result<(), String> {
+    let program = grow::program(seed, &format!("f{seed}"), false);
+    let derivative = differentiable(&program);
+    let derive: Vec<_> = derivative.iter().map(|(_, text)| Derive::parse(text).expect("a derivative")).collect();
+    let mut typed = Session::new("program.smooth", &program.text(), Options { derive, ..Options::default() });
+    // a literal index that is out of bounds is an error before anything runs
+    if typed.run_to("types", &mut |_, _| Err(String::new())).is_err() {
+        return Ok(());
+    }
+    let entry = program.entry().name.to_string();
+    let mut calls = Vec::new();
+    for words in &program.inputs {
+        calls.push((entry.clone(), words.clone()));
+        if let Some((at, _)) = &derivative {
+            let mut words = words.clone();
+            words.push(direction(&words[*at]));
+            calls.push((derived_name(&typed.program, &entry, "jvp"), words));
+        }
+    }
+    typed.go_on_to("rewrite").map_err(|problems| problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; "))?;
+    held(&typed.program, &calls, counts).map_err(|problem| format!("seed {seed}: {problem}\n{}", program.text()))
+}
+
+#[test]
+fn passes_keep_values_of_generated_programs() {
+    let (count, first) = (asked::number("SMOOTHC_CASES").unwrap_or(60), asked::number("SMOOTHC_SEED").unwrap_or(0));
+    let counts = Mutex::new(Counts::default());
+    let problem = with_large_stack(|| (first..first + count).find_map(|seed| generated(seed, &counts).err()));
+    assert!(problem.is_none(), "{}", problem.unwrap_or_default());
+    let counts = counts.into_inner().expect("no panic");
+    assert!(counts.values as u64 > count, "little was compared: {counts:?}");
+}
