@@ -40,8 +40,9 @@ struct Counts {
 
 /// The program after each pass alone, and after all.
 fn planned(program: &Program) -> Vec<(&'static str, Program)> {
-    let mut after: Vec<_> = PLANNERS.iter().map(|planner| (planner.name, planner.run_alone(program))).collect();
-    after.push(("all", plan::plan(program, &plan::Options::default(), "").expect("well-formed").0));
+    let options = plan::Options { algebra: true, ..plan::Options::default() };
+    let mut after: Vec<_> = PLANNERS.iter().map(|planner| (planner.name, planner.run_alone(program, &options))).collect();
+    after.push(("all", plan::plan(program, &options, "").expect("well-formed").0));
     after
 }
 
@@ -138,4 +139,67 @@ fn passes_keep_values_of_generated_programs() {
     assert!(problem.is_none(), "{}", problem.unwrap_or_default());
     let counts = counts.into_inner().expect("no panic");
     assert!(counts.values as u64 > count, "little was compared: {counts:?}");
+}
+
+/// What the passes look for, and the pass that changes each function.
+const PROGRAM: &str = "
+let logSums (A: Matrix<m, n>) : Vector<n> =
+  build n (fun j ->
+    let top = ifold (fun s i -> max s A[i][j]) (-infinity) m
+    top + log (ifold (fun s i -> s + exp (A[i][j] - top)) 0.0 m))
+
+let ranges (A: Matrix<m, n>) (w: Vector<n>) : Array<Double * Double, n> =
+  build n (fun j ->
+    let low = ifold (fun s i -> min s A[i][j]) w[j] m
+    let high = ifold (fun s i -> max s A[i][j]) w[j] m
+    (low, high - low))
+
+let maybe (A: Matrix<m, n>) (c: Bool) : Vector<n> =
+  build n (fun j -> if c then ifold (fun s i -> s * 0.5 + A[i][j]) 1.0 m else 7.0)
+
+let quotients (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> = build m (fun i -> ifold (fun s j -> s + A[i][j] / (v[j] + 1.0)) 0.0 n)
+
+let sums (A: Matrix<m, n>) (v: Vector<n>) : Double =
+  ifold (fun s i -> s + sqrt (ifold (fun s j -> let z = v[j] * 2.0 in s + A[i][j] / z) 0.0 n)) 0.0 m
+";
+
+const CHANGED: [(&str, &str); 5] = [
+    ("logSums", "expand_scalars"),
+    ("ranges", "expand_scalars"),
+    ("maybe", "expand_scalars"),
+    ("quotients", "store_reciprocals"),
+    ("sums", "store_reciprocals"),
+];
+
+/// No row, no column, one of each, and numbers that are none.
+const MATRICES: [(&str, &str); 6] = [
+    ("[]", "[]"),
+    ("[]", "[1, 2]"),
+    ("[[], []]", "[]"),
+    ("[[0.5]]", "[-1]"),
+    ("[[1, 2, 3, 4, 5, 6], [0.5, -3, NaN, -0.0, 8, 1]]", "[0, 1, 2, 3, -1, 0.25]"),
+    ("[[1, Infinity], [2, -Infinity], [3, 4]]", "[0, NaN]"),
+];
+
+#[test]
+fn each_pass_changes_what_it_looks_for() {
+    let mut session = Session::new("program.smooth", PROGRAM, Options::default());
+    session.run_to("rewrite", &mut sources::open).unwrap_or_else(|problems| panic!("{}", sources::drawn(&problems, &session)));
+    let program = &session.program;
+    for (entry, pass) in CHANGED {
+        let found: Vec<&str> = planned(program)
+            .into_iter()
+            .filter(|(name, after)| *name != "all" && !after.functions[entry].body.is_same(&program.functions[entry].body))
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(found, [pass], "{entry}");
+    }
+    let counts = Mutex::new(Counts::default());
+    let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+    for (matrix, vector) in MATRICES {
+        let with_vector = ["ranges", "quotients", "sums"].map(|entry| (entry.to_string(), words(&[matrix, vector])));
+        let calls = [with_vector.as_slice(), &[("logSums".into(), words(&[matrix])), ("maybe".into(), words(&[matrix, "true"]))]].concat();
+        held(program, &calls, &counts).unwrap_or_else(|difference| panic!("{difference}"));
+    }
+    assert!(counts.into_inner().expect("no panic").values >= 24);
 }

@@ -91,7 +91,7 @@ pub fn rewrite(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics>
 }
 
 pub fn plan(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    let options = planning::Options { disabled: session.options.disabled.clone() };
+    let options = planning::Options { algebra: allows_algebra(&session.options), disabled: session.options.disabled.clone() };
     (session.program, session.own_times) = planning::plan(&session.program, &options, &session.wanted_pass)?;
     Ok(())
 }
@@ -119,7 +119,7 @@ pub fn loops(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Whether lowering and the passes over loops may use real-number laws, which change rounding; whatever the schedule is.
+/// Whether `plan`, lowering and the passes over loops may use real-number laws, which change rounding; whatever the schedule is.
 fn allows_algebra(options: &Options) -> bool {
     !options.strict_fp && !options.disabled.iter().any(|name| name == "algebra")
 }

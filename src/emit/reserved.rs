@@ -143,8 +143,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut names: BTreeSet<String> = words().map(str::to_string).collect();
         names.extend(of_the_headers(folder.path()));
-        let x = Var::fresh("x", Type::Double);
-        let functions = names.iter().map(|name| function(name, &[], &[&x], Expr::var(&x))).collect();
+        let itself = |name: &String| {
+            let x = Var::fresh("x", Type::Double);
+            function(name, &[], &[&x], Expr::var(&x))
+        };
+        let functions = names.iter().map(itself).collect();
         std::fs::write(folder.path().join("names.c"), emit(functions, &[]).source).expect("writes");
         for compiler in ["gcc -std=c99", "gcc -std=gnu2x -D_GNU_SOURCE", "g++ -x c++", "g++ -x c++ -std=c++23"] {
             let command = format!("{compiler} -Wall -Werror -fsyntax-only names.c");

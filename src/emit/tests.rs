@@ -39,7 +39,8 @@ pub fn emit_with(functions: Vec<Function>, entries: &[&str], options: &LowerOpti
     }
     let entries: Vec<Rc<str>> =
         if entries.is_empty() { program.functions.keys().cloned().collect() } else { entries.iter().map(|name| Rc::from(*name)).collect() };
-    let (program, _) = plan::plan(&program, &plan::Options::default(), "").expect("plans");
+    let planning = plan::Options { algebra: options.reciprocals, ..plan::Options::default() };
+    let (program, _) = plan::plan(&program, &planning, "").expect("plans");
     let loops = lower(&program, &entries, options).expect("lowers");
     let passes =
         loops::Options { algebra: options.reciprocals, parallel: options.parallel, real: options.real, ..loops::Options::default() };

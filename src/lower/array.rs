@@ -11,7 +11,6 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::is_unset;
 use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
 
-use super::columns::ColumnFold;
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
 use super::names::names_of;
@@ -19,6 +18,7 @@ use super::view::{Dest, View};
 use crate::loops::FEW_TO_SHARE;
 use crate::loops::program::*;
 use crate::loops::values::negate;
+use crate::plan::columns::ColumnFold;
 
 impl Lowerer<'_> {
     /// The value of a term; `name` is for what has to be stored.
@@ -152,7 +152,7 @@ impl Lowerer<'_> {
                     return self.copy(&View::Array(flat), dest, expr.span());
                 }
                 let count = self.count(n, Some(&array.length()))?;
-                if self.in_arrays(n, i, body, array)? || self.in_components(expr, dest)? {
+                if self.lies_in_components(expr, array) || self.in_components(expr, dest)? {
                     return Ok(());
                 }
                 // with threads, columns of a fold that is no plain sum are shared; the rows of a sweep cannot be
@@ -164,7 +164,6 @@ impl Lowerer<'_> {
                 {
                     return Ok(());
                 }
-                let body = &self.with_reciprocals(n, i, body)?;
                 self.enter_apart(i, n, &count, Some(array.length()), |this, index| {
                     let place = this.element_dest(array, index, expr.span())?;
                     this.write(body, &place)
@@ -376,7 +375,10 @@ impl Lowerer<'_> {
         let is_var = |expr: &Expr| matches!(expr.term(), Term::Var(other) if other == var);
         match (expr.term(), dest) {
             (Term::Var(_), _) => is_var(expr).then(|| dest.clone()),
-            (Term::Build { .. }, _) => self.flat_of(expr, var)?.place(dest),
+            (Term::Build { .. }, _) => match self.flat_of(expr, var) {
+                Some(flat) => flat.place(dest),
+                None => self.component_place(expr, var, dest),
+            },
             (Term::Let(x, value, body), _) => self.tail_place(body, var, dest).or_else(|| {
                 let flat = self.flat_of(value, var).filter(|_| !self.has_updates)?;
                 flat.place(&self.tail_place(body, x, dest)?)

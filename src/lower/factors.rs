@@ -13,6 +13,7 @@ use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 use super::context::{Lowerer, Result};
+use crate::plan::known::cannot_fail;
 
 /// A product of factors, some of them inverted.
 #[derive(Default)]
@@ -78,7 +79,7 @@ impl Lowerer<'_> {
     pub fn with_common_factors(&mut self, expr: &Expr, ours: &[Var]) -> Result<Expr> {
         let is_product = matches!(expr.term(), Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, _)) && expr.ty() == &Type::Double;
         if is_product {
-            let same = |this: &Self, factor: &Expr| !ours.iter().any(|var| mentions(factor, var)) && this.cannot_fail(factor);
+            let same = |this: &Self, factor: &Expr| !ours.iter().any(|var| mentions(factor, var)) && cannot_fail(factor, &this.facts);
             let (row, mut column) = Product::of(expr).split(|factor| same(self, factor));
             if row.is_work() {
                 for factor in column.over.iter_mut().chain(&mut column.under) {
@@ -101,18 +102,5 @@ impl Lowerer<'_> {
             }
         });
         failed.map_or(Ok(expr), Err)
-    }
-
-    /// Functions and comparisons of numbers, variables, and elements in bounds.
-    pub fn cannot_fail(&self, expr: &Expr) -> bool {
-        match expr.term() {
-            Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => true,
-            Term::Get(array, index) => self.cannot_fail(array) && index.is_atom() && self.facts.get_is_safe(array, index),
-            Term::Prim(_, args) if expr.ty() == &Type::Double => args.iter().all(|arg| arg.ty() == &Type::Double && self.cannot_fail(arg)),
-            Term::Prim(Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Not, args) => {
-                args.iter().all(|arg| self.cannot_fail(arg))
-            }
-            _ => false,
-        }
     }
 }

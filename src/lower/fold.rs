@@ -55,8 +55,6 @@ impl Lowerer<'_> {
         self.env.insert(acc.clone(), self.view_of(&state));
         let count = self.count(n, None)?;
         let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
-        let kept = body;
-        let body = &if body.has_updates() { kept.clone() } else { self.with_reciprocals(n, i, body)? };
         self.enter(i, n, &count, size, |this, _| this.step(body, acc, &components, &Plan::ByBranch))?;
         let view = self.view_of(&state);
         if let Some(dest) = dest {

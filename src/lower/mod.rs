@@ -12,10 +12,9 @@
 mod array;
 mod call;
 mod choice;
-mod columns;
+mod components;
 mod context;
 mod diagonal;
-mod expand;
 mod factors;
 #[cfg(test)]
 mod factors_tests;
@@ -24,7 +23,6 @@ mod fold;
 mod function;
 mod moves;
 mod names;
-mod reciprocal;
 mod row_loop;
 mod rows;
 mod scalar;

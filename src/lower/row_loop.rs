@@ -54,17 +54,13 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    fn row_loop(&mut self, mut rows: Rows, dest: &Dest) -> Result<()> {
+    fn row_loop(&mut self, rows: Rows, dest: &Dest) -> Result<()> {
         for (var, value) in &rows.before {
             self.bind_in(var, value, &rows.tail, dest)?;
         }
         let count = self.count(&rows.count, None)?;
-        for row in &mut rows.elements {
-            row.element = self.with_reciprocals(&rows.count, &row.index, &row.element)?;
-        }
         let mut totals = Vec::new();
-        for fold in &mut rows.folds {
-            fold.body = self.with_reciprocals(&rows.count, &fold.index, &fold.body)?;
+        for fold in &rows.folds {
             let state = self.scalar_state(fold.total.ty(), fold.acc.name(), &fold.init)?;
             self.env.insert(fold.acc.clone(), self.view_of(&state));
             self.env.insert(fold.total.clone(), self.view_of(&state));
@@ -76,9 +72,8 @@ impl Lowerer<'_> {
             self.clear_columns(&sweep.n, &sweep.column, &columns_count, &sweep.sum, &sweep.dest)?;
             columns.push(columns_count);
         }
-        for map in &mut rows.maps {
+        for map in &rows.maps {
             self.count(&rows.count, Some(&map.dest.length()))?;
-            map.body = self.with_reciprocals(&rows.count, &map.index, &map.body)?;
         }
         let index = rows.elements[0].index.clone();
         let size = Size::try_of_expr(&rows.count).map(|size| self.canonical(&size));

@@ -15,8 +15,8 @@ use crate::ir::free::{any_free_var, each_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
-use super::columns::{ColumnFold, folds, has_few, has_loop};
 use super::view::{ArrayView, Dest};
+use crate::plan::columns::{ColumnFold, folds, has_few, has_loop};
 
 /// See the module's head.
 pub struct Rows {
@@ -69,12 +69,14 @@ impl Rows {
     /// Finds rows in lets whose first one is an array that need not be stored; `stored` are arrays that must be.
     pub fn find(expr: &Expr, dest: &Dest, stored: &HashSet<Var>) -> Option<Rows> {
         let Term::Let(first, value, _) = expr.term() else { return None };
-        let count = row_count(value)?.clone();
+        let count = row_count(tables(value).1)?.clone();
         if stored.contains(first) {
             return None;
         }
         let (mut lets, mut tail) = (Vec::new(), expr);
         while let Term::Let(var, value, rest) = tail.term() {
+            let (before, value) = tables(value);
+            lets.extend(before);
             lets.push((var.clone(), value.clone()));
             tail = rest;
         }
@@ -146,6 +148,7 @@ impl Finder {
             }
         }
         for (part, dest) in parts(tail, dest) {
+            let part = finder.after_tables(&part);
             if let (Term::Build { n, i, body }, Dest::Array(view)) = (part.term(), &dest)
                 && finder.reads(&part)
             {
@@ -200,12 +203,23 @@ impl Finder {
         if self.reads(expr) { map_children(expr, &mut |child| self.replaced(child, index)) } else { expr.clone() }
     }
 
+    /// A term without the tables that it begins with, which are computed before the loop.
+    fn after_tables(&mut self, expr: &Expr) -> Expr {
+        let (before, rest) = tables(expr);
+        if before.iter().any(|(_, table)| self.reads(table) || self.is_late(table)) {
+            return expr.clone();
+        }
+        self.rows.before.extend(before);
+        rest.clone()
+    }
+
     /// The term with totals in the place of folds over the rows; `named` are the lets around it.
     fn without_folds(&mut self, expr: &Expr, named: &mut Vec<Var>) -> Result<Expr, Refused> {
         let refused = self.read(expr);
         if refused.is_empty() {
             return Ok(expr.clone());
         }
+        let expr = &self.after_tables(expr);
         match expr.term() {
             Term::Fold { n, acc, i, body, init } => {
                 let free = |var: &Var| !mentions(expr, var);
@@ -272,6 +286,18 @@ pub fn parts(expr: &Expr, dest: &Dest) -> Vec<(Expr, Dest)> {
         }
         _ => vec![(expr.clone(), dest.clone())],
     }
+}
+
+/// The arrays without loops in their elements that a term names first, such as stored reciprocals, and the loop that reads them.
+fn tables(expr: &Expr) -> (Vec<(Var, Expr)>, &Expr) {
+    let (mut before, mut rest) = (Vec::new(), expr);
+    while let Term::Let(var, value, body) = rest.term()
+        && matches!(value.term(), Term::Build { body, .. } if body.ty() == &Type::Double && !has_loop(body))
+    {
+        before.push((var.clone(), value.clone()));
+        rest = body;
+    }
+    if matches!(rest.term(), Term::Build { .. } | Term::Fold { .. }) { (before, rest) } else { (Vec::new(), expr) }
 }
 
 /// The length of an array of numbers that is computed here.

@@ -14,12 +14,13 @@
 use crate::ir::free::{mentions, occurrences};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 
-use super::columns::{ColumnFold, Step, is_var};
 use super::context::{Lowerer, Result};
 use super::moves::{Plan, components};
 use super::view::{ArrayView, Dest, Leaf, View, leaves};
 use crate::loops::program::*;
 use crate::loops::values::negate;
+use crate::plan::columns::{ColumnFold, Step, is_var};
+use crate::plan::known::cannot_fail;
 
 impl Lowerer<'_> {
     /// Writes `build(n, column. …)` with its column folds row by row.
@@ -131,7 +132,7 @@ impl Lowerer<'_> {
             (Step::Next(_), _) => is_var(expr, &sum.acc),
         };
         let (truth, term) = if nothing(b) { (true, a) } else { nothing(a).then_some((false, b))? };
-        let same = !ours.iter().any(|var| mentions(cond, var)) && self.cannot_fail(cond);
+        let same = !ours.iter().any(|var| mentions(cond, var)) && cannot_fail(cond, &self.facts);
         same.then(|| (cond.clone(), truth, term.clone()))
     }
 

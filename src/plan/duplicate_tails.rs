@@ -13,11 +13,13 @@ use crate::ir::last_use::component;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Function, Term, Type, Var};
 
+use super::Options;
+
 /// What is computed after branches may have so many nodes, a component.
 const FEW: usize = 3;
 
 /// The body with the steps of all its loops so.
-pub fn run(function: &Function) -> Expr {
+pub fn run(function: &Function, _: &Options) -> Expr {
     steps_by_branch(&function.body)
 }
 

@@ -9,7 +9,12 @@
 //!
 //! Limits: what only the statements that are emitted can decide, such as whether one of them fails, is still decided in `lower`.
 
+pub mod columns;
 mod duplicate_tails;
+mod expand_scalars;
+pub mod known;
+pub mod scatter;
+mod store_reciprocals;
 
 use std::time::{Duration, Instant};
 
@@ -20,6 +25,8 @@ use crate::source::Span;
 /// What passes may be told.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// Laws of the real numbers that change rounding may be used, as by group `algebra` of the rules.
+    pub algebra: bool,
     /// The names of passes that are left out.
     pub disabled: Vec<String>,
 }
@@ -32,7 +39,7 @@ pub struct Planner {
     /// The name with its room's before it, as `--dump` takes it.
     pub stage: &'static str,
     pub what: &'static str,
-    run: fn(&Function) -> Expr,
+    run: fn(&Function, &Options) -> Expr,
 }
 
 macro_rules! planner {
@@ -42,8 +49,11 @@ macro_rules! planner {
 }
 
 /// All passes, in order. A program is right without any of them.
-pub const PLANNERS: &[Planner] =
-    &[planner!("duplicate_tails", "has each branch of a step give the next state, where arrays are changed", duplicate_tails::run)];
+pub const PLANNERS: &[Planner] = &[
+    planner!("duplicate_tails", "has each branch of a step give the next state, where arrays are changed", duplicate_tails::run),
+    planner!("store_reciprocals", "multiplies by stored reciprocals in loops that divide by the same row", store_reciprocals::run),
+    planner!("expand_scalars", "stores what columns need before a second fold", expand_scalars::run),
+];
 
 /// The pass of this name.
 pub fn named(name: &str) -> Option<&'static Planner> {
@@ -52,10 +62,10 @@ pub fn named(name: &str) -> Option<&'static Planner> {
 
 impl Planner {
     /// The program after this pass alone.
-    pub fn run_alone(&self, program: &Program) -> Program {
+    pub fn run_alone(&self, program: &Program, options: &Options) -> Program {
         let mut program = program.clone();
         for function in program.functions.values_mut() {
-            function.body = (self.run)(function);
+            function.body = (self.run)(function, options);
         }
         program
     }
@@ -71,7 +81,7 @@ pub fn plan(program: &Program, options: &Options, last: &str) -> Result<(Program
     for planner in PLANNERS {
         let start = Instant::now();
         if !options.disabled.iter().any(|name| name == planner.name) {
-            program = planner.run_alone(&program);
+            program = planner.run_alone(&program, options);
             check(&program, planner.stage).map_err(|problem| vec![problem])?;
         }
         times.push((planner.stage, start.elapsed()));

@@ -46,7 +46,8 @@ pub fn work(session: &Session, left_out: Option<&str>) -> Work {
     let functions = session.program.functions.values();
     let entries: Vec<_> = functions.filter(|function| function.is_entry).map(|function| function.name.clone()).collect();
     let options = lower::LowerOptions { reciprocals: true, ..lower::LowerOptions::default() };
-    let (program, _) = plan::plan(&session.program, &plan::Options::default(), "").unwrap_or_else(|problems| panic!("{problems:?}"));
+    let planning = plan::Options { algebra: true, ..plan::Options::default() };
+    let (program, _) = plan::plan(&session.program, &planning, "").unwrap_or_else(|problems| panic!("{problems:?}"));
     let program = lower::lower(&program, &entries, &options).unwrap_or_else(|problems| panic!("{problems:?}"));
     let disabled = left_out.iter().map(|name| name.to_string()).collect();
     let options = loops::Options { algebra: true, disabled, ..loops::Options::default() };

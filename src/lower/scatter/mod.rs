@@ -8,15 +8,11 @@
 //!       →   for r < n: out[r] = 0.0
 //!           for i < m: at = k[i]; if (0 <= at && at < n) out[at] += g(i)
 //!
-//! Each element's sum adds the same numbers in the order of i. Several sums, and several terms of one i, are fused where
+//! `plan::scatter` finds them. Each element's sum adds the same numbers in the order of i. Several sums, and several terms of one i, are fused where
 //! [`super::LowerOptions`] allows another order. A term for all rows is added to each of them in the same loop. Failures keep
 //! their status; where that is not certain, and for few rows, nothing changes.
 
-mod common;
-mod components;
-mod find;
 mod merge;
-mod steps;
 
 use crate::ir::{Expr, Prim, Size, Type};
 use crate::source::Span;
@@ -26,8 +22,9 @@ use super::view::{Dest, View};
 use crate::loops::failures::{Failures, can_fail};
 use crate::loops::program::*;
 use crate::loops::values::negate;
-use find::{Scatter, Shape, Side, Sum};
-use steps::{Addition, Row, Step};
+use crate::plan::scatter::common;
+use crate::plan::scatter::find::{Scatter, Shape, Side, Sum};
+use crate::plan::scatter::steps::{Addition, Row, Step};
 
 impl Lowerer<'_> {
     /// Writes a `build` whose elements are such sums; says whether it did.

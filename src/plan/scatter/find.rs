@@ -10,7 +10,7 @@
 use crate::ir::free::{any_free_var, occurrences};
 use crate::ir::prove::Facts;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
-use crate::lower::columns::replace;
+use crate::plan::columns::replace;
 use crate::source::Span;
 
 use super::components::{component, with_components};

@@ -16,7 +16,7 @@ use crate::ir::prove::Facts;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 
-use crate::lower::columns::has_loop;
+use crate::plan::columns::has_loop;
 
 use super::components::{collect_checks, component, with_components};
 
