@@ -194,6 +194,10 @@ fn each_pass_changes_what_it_looks_for() {
             .collect();
         assert_eq!(found, [pass], "{entry}");
     }
+    let disabled = PLANNERS.iter().map(|planner| planner.name.to_string()).collect();
+    let (same, times) = plan::plan(program, &plan::Options { algebra: true, disabled }, "").expect("well-formed");
+    assert_eq!(times.len(), PLANNERS.len());
+    assert!(same.functions.values().zip(program.functions.values()).all(|(a, b)| a.body.is_same(&b.body)));
     let counts = Mutex::new(Counts::default());
     let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     for (matrix, vector) in MATRICES {

@@ -369,6 +369,23 @@ fn rows_that_need_not_be_are_not_stored() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// The columns of pairs are arrays first; these lie where the pairs do, also in a function that updates arrays.
+#[test]
+fn pairs_of_columns_are_written_where_they_belong() {
+    let text = "
+let ranges (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =
+  let pairs = build n (fun j ->
+    let low = ifold (fun s i -> min s X[i][j]) w[j] m
+    let high = ifold (fun s i -> max s (X[i][j] + low)) w[j] m
+    (low, high - low))
+  (pairs, if n > 0 then update w 0 3.0 else w)
+";
+    let session = engine::compile("rows.smooth", text, "none", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+    let source = &session.files.as_ref().expect("C").source;
+    assert!(!source.contains("part = ("), "{source}");
+    agree(text, &["ranges".to_string()], &[(0, 0), (0, 3), (2, 0), (1, 1), (3, 7)]);
+}
+
 /// Arrays of arrays that are read as one array: a name, whether that takes a workspace, and the text.
 const FLAT: &[(&str, bool, &str)] = &[
     ("matrix", false, "build (m * n) (fun t -> X[t / n][t % n])"),

@@ -415,7 +415,9 @@ impl Lowerer<'_> {
         match expr.term() {
             Term::Var(_) => true,
             Term::Proj(part, _) | Term::Get(part, _) => self.is_view(part),
-            Term::Let(_, _, body) | Term::Check { body, .. } => self.is_view(body),
+            // an array that is named and then given is computed here
+            Term::Let(var, value, body) => self.is_view(body) && (self.is_view(value) || !is_last(body, var)),
+            Term::Check { body, .. } => self.is_view(body),
             Term::Build { .. } => self.is_flat_view(expr),
             Term::Double(_)
             | Term::Index(_)
@@ -433,6 +435,15 @@ impl Lowerer<'_> {
             | Term::Vjp { .. }
             | Term::Dual { .. } => false,
         }
+    }
+}
+
+/// Whether a chain of lets ends in this variable.
+fn is_last(expr: &Expr, var: &Var) -> bool {
+    match expr.term() {
+        Term::Var(other) => other == var,
+        Term::Let(_, _, body) | Term::Check { body, .. } => is_last(body, var),
+        _ => false,
     }
 }
 

@@ -6,7 +6,7 @@
 //!     let a = build(n, j. x[j] * 2) in build(n, j. (a[j], x[j]))   →   for j < n: out_0[j] = x[j] * 2
 //!                                                                      for j < n: out_1[j] = x[j]
 //!
-//! Not in a function that updates arrays: there a name must be known for a part of what it is a name for (`ir::last_use`).
+//! The tuples use each array like any other term, so that no update takes its memory before (`ir::last_use`).
 
 use crate::ir::{Expr, Term, Type, Var};
 
@@ -28,7 +28,7 @@ impl Lowerer<'_> {
         let (Term::Build { i, body, .. }, Dest::Array(array)) = (expr.term(), dest) else { return None };
         let Term::Tuple(parts) = body.term() else { return None };
         let Type::Array(_, length) = var.ty() else { return None };
-        if self.has_updates || self.canonical(length) != array.length() {
+        if self.canonical(length) != array.length() {
             return None;
         }
         let at = parts.iter().position(|part| whole(part, i) == Some(var))?;

@@ -275,6 +275,12 @@ impl<'a> Lowerer<'a> {
         {
             return;
         }
+        if let (Place::Element { base, offset }, Value::Load { base: from, offset: at }) = (&place, &value)
+            && base == from
+            && offset.as_ref() == at.as_deref()
+        {
+            return;
+        }
         self.emit(Stmt::Assign { place, value });
     }
 
