@@ -5,14 +5,16 @@ In: a program, as a file or a text, and options. Out: a Module, whose attributes
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import _cache, _compiler, _futhark
+from . import _cache, _compiler
 from ._explanation import Explanation
+from ._runtime import futhark as _futhark
 from ._runtime.library import Library
 from ._runtime.manifest import Entry, read
 
@@ -242,7 +244,8 @@ def _module(
         library = Library(kept / _cache.LIBRARY, manifest, module=name, copy=copy, records=records)
     else:
         names = [entry["name"] for entry in json.loads((kept / _FUTHARK).read_text(encoding="utf-8"))["entries"]]
-        library = _futhark.FutharkLibrary(kept / _cache.LIBRARY, manifest, names, module=name, copy=copy, records=records)
+        named = dataclasses.replace(manifest, futhark=tuple(names))
+        library = _futhark.FutharkLibrary(kept / _cache.LIBRARY, named, module=name, copy=copy, records=records)
     made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records, backend)
     # what another process must find, whatever its compilers are
     identity = _cache.complete(_cache.key([repr(made_by), source, strategy]), base, manifest.opened)

@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 import smoothc
-from smoothc import _futhark
+from smoothc._runtime import futhark as _futhark
 
 HERE = shutil.which(os.environ.get("FUTHARK") or "futhark") is not None
 if not HERE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,10 @@ import unittest
 from pathlib import Path
 
 import smoothc
+
+FUTHARK = shutil.which(os.environ.get("FUTHARK") or "futhark") is not None
+if not FUTHARK:
+    print("skipped: no Futhark compiler here, scripts/install-futhark gets one", file=sys.stderr)
 
 PROGRAM = '''
 /// "Where" a camera \\\\ sees.
@@ -73,6 +78,29 @@ class Packages(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertEqual(done.stdout, "3.0 2.0\n[2.0, 3.0] 2.0 [1.0, 1.0, 1.0] [2] 1.0 1.0\nSMOOTH_BOUNDS\n")
 
+    @unittest.skipUnless(FUTHARK, "no Futhark compiler here")
+    def test_a_package_of_futhark_needs_no_compiler(self) -> None:
+        environment = {"PATH": "/nowhere", "PYTHONDONTWRITEBYTECODE": "1"}
+        for backend in ["c", "multicore"]:
+            self.build("--target", "futhark", "--futhark-backend", backend)
+            done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, env=environment, capture_output=True, text=True)
+            self.assertEqual(done.stderr, "")
+            self.assertEqual(done.stdout, "3.0 2.0\n[2.0, 3.0] 2.0 [1.0, 1.0, 1.0] [2] 1.0 1.0\nSMOOTH_BOUNDS\n")
+        # one of C in its place, and what is described beside a package is what was compiled
+        self.build()
+        self.assertNotIn("futhark", json.loads((self.folder / "camera" / "manifest.json").read_text()))
+        self.build("--target", "futhark", "--real", "f32", "--derive", "gradient:total", "--manifest", "described.json")
+        self.assertNotIn("calls", json.loads((self.folder / "described.json").read_text()))
+        single = "import numpy as np, camera; print(camera.total_gradient(np.ones(2, np.float32), 0, True).dtype)"
+        done = subprocess.run([sys.executable, "-c", single], cwd=self.folder, env=environment, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("float32\n", ""))
+
+    @unittest.skipIf(FUTHARK, "a Futhark compiler is here")
+    def test_without_a_futhark_compiler_no_package_is_made(self) -> None:
+        done = self.smoothc("build", "camera.smooth", "--python", "camera", "--target", "futhark")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertFalse((self.folder / "camera").exists())
+
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy here")
     def test_types(self) -> None:
         self.build()
@@ -120,7 +148,7 @@ class Packages(unittest.TestCase):
         done = self.smoothc("build", "camera.smooth", "--python", "other")
         self.assertEqual((done.returncode, (other / "__init__.py").read_text()), (1, "mine = 1\n"))
         self.assertIn("error[E0011]: cannot write `other`: it is a Python package that smoothc has not made", done.stderr)
-        for words in [["--python", "1st"], ["--python", "a-b"], ["--python", "p", "-o", "p.so"], ["--python", "p", "--target", "futhark"], []]:
+        for words in [["--python", "1st"], ["--python", "a-b"], ["--python", "p", "-o", "p.so"], ["--python", "p", "--futhark-backend", "c"], []]:
             done = self.smoothc("build", "camera.smooth", *words)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertFalse((self.folder / "p").exists())

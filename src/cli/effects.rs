@@ -35,7 +35,7 @@ pub fn check(source: &Source, wanted: &Wanted) -> Result<(), Diagnostic> {
         effect("--unchecked", source.unchecked, "lower", Some(Target::C), NO_CODE),
         effect("--parallel", source.parallel, "lower", Some(Target::C), NO_CODE),
         effect("--header-only", wanted.header_only, "emit", Some(Target::C), NO_CODE),
-        effect("--python", wanted.python, "emit", Some(Target::C), NO_CODE),
+        effect("--python", wanted.python, "emit", None, NO_CODE),
         effect("--cpp", wanted.cpp, "emit", Some(Target::C), NO_CODE),
         effect("--manifest", wanted.manifest, "emit", None, NO_CODE),
         effect(

@@ -321,7 +321,7 @@ pub struct BuildCommand {
     /// Where the library or object goes; its ending says what it is
     #[arg(short, long, value_name = "PATH", required_unless_present = "python", conflicts_with = "python")]
     pub output: Option<PathBuf>,
-    /// Make a Python package in this folder, whose name is the package's: it needs NumPy, and no compiler
+    /// Make a Python package in this folder, whose name is the package's: it needs NumPy, and no compiler; with --target futhark around a library of Futhark
     #[arg(long, value_name = "DIR", value_parser = package)]
     pub python: Option<PathBuf>,
 }

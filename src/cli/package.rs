@@ -1,12 +1,15 @@
-//! `smoothc build FILE --python DIR`: a Python package in a folder, around a shared library of emitted C.
+//! `smoothc build FILE --python DIR`: a Python package in a folder, around a shared library of emitted C, or of Futhark.
 //!
 //! In: the command, the folder. Out: the files of the package in it, all or none. A folder whose `__init__.py` is not smoothc's stays as it is.
+//!
+//! What is passed and what comes back is said of C. With `--target futhark` the program is compiled to both: the C says how values become
+//! arguments, the library is Futhark's, and `_runtime/futhark.py` calls it as if it were the C.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
 use super::files::{self, Reads};
-use super::options::{BuildCommand, Display};
+use super::options::{BuildCommand, Display, Target};
 use super::output::{self, Output};
 use super::session;
 use super::wanted::Wanted;
@@ -14,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::emit::python::{self, Binary};
 use crate::source::{SourceMap, Span};
 use crate::toolchain::compiler::{self, Artifact, Mode};
-use crate::toolchain::processor;
+use crate::toolchain::{futhark, processor};
 
 pub fn run(command: &BuildCommand, folder: &Path, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     let one = |problem| vec![problem];
@@ -28,15 +31,26 @@ pub fn run(command: &BuildCommand, folder: &Path, sources: &mut SourceMap, displ
     let temporary = tempfile::tempdir().map_err(|error| one(files::cannot_write(Path::new("a temporary folder"), &error)))?;
     let name = format!("library{}", std::env::consts::DLL_SUFFIX);
     let library = temporary.path().join(&name);
-    let files = session.emitted()?;
     let mode = Mode::of(&command.source, &command.compilation);
-    compiler::compile(&files.source, Artifact::SharedLibrary, mode, &library).map_err(one)?;
+    let (in_c, futhark) = match command.emission.target {
+        Target::C => {
+            compiler::compile(&session.emitted()?.source, Artifact::SharedLibrary, mode, &library).map_err(one)?;
+            (None, None)
+        }
+        Target::Futhark => {
+            let file = session.emitted_futhark()?;
+            let backend = command.emission.backend();
+            futhark::compiler::build(&file.source, backend, Artifact::SharedLibrary, mode, &library).map_err(one)?;
+            let names = file.interfaces.iter().map(|entry| entry.name.clone()).collect();
+            (Some(session::again(&session, |options| options.target = Target::C.into(), "emit", &mut reads)?), Some(names))
+        }
+    };
+    let of_c = in_c.as_ref().unwrap_or(&session);
     let needs = if command.compilation.portable { None } else { processor::features() };
     let bytes = files::made(&library).map_err(one)?;
+    let binary = Binary { name: &name, bytes: &bytes, needs, futhark };
+    let made = python::package(of_c.emitted()?, &of_c.program, of_c.options.real, &of_c.manifest()?, binary).map_err(one)?;
     let manifest = session.manifest()?;
-    let real = session.options.real;
-    let binary = Binary { name: &name, bytes: &bytes, needs };
-    let made = python::package(files, &session.program, real, &manifest, binary).map_err(one)?;
     for part in [folder.to_path_buf(), folder.join("_runtime")] {
         std::fs::create_dir_all(&part).map_err(|error| one(files::cannot_write(&part, &error)))?;
     }

@@ -96,6 +96,8 @@ class Manifest:
     """The file of the shared library, in a package."""
     processor: tuple[str, ...] | None
     """What the library needs of the processor: None where any will do, or nothing is known."""
+    futhark: tuple[str, ...] | None
+    """What the entries are called in a library of Futhark; None where the library is of emitted C."""
 
     @property
     def parallel(self) -> bool:
@@ -107,7 +109,7 @@ def read(text: str) -> Manifest:
     found = json.loads(text)
     described = {entry["name"]: entry for entry in found["entries"]}
     entries = tuple(_entry(call, described[call["entry"]]) for call in found.get("calls", []))
-    processor = found.get("processor")
+    processor, futhark = found.get("processor"), found.get("futhark")
     return Manifest(
         version=found["version"],
         source=found["source"],
@@ -116,6 +118,7 @@ def read(text: str) -> Manifest:
         entries=entries,
         library=found.get("library", ""),
         processor=None if processor is None else tuple(processor),
+        futhark=None if futhark is None else tuple(futhark),
     )
 
 

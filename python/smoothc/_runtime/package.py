@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import machine
+from .futhark import FutharkLibrary
 from .library import Library
 from .manifest import read
 
@@ -23,6 +24,6 @@ def opened(init: str, module: str) -> Library:
         )
     path = folder / manifest.library
     try:
-        return Library(path, manifest, module=module)
+        return (Library if manifest.futhark is None else FutharkLibrary)(path, manifest, module=module)
     except OSError as problem:
         raise ImportError(f"{module}: {path.name} does not load here, it may be for another kind of machine: {problem}", name=module) from problem

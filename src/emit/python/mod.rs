@@ -1,6 +1,6 @@
 //! `build --python`: a Python package around a shared library, which needs no compiler where it runs.
 //!
-//! In: emitted C, the core program, the manifest, the bytes of the library. Out: the files of a package: `__init__.py` with the entries by name,
+//! In: emitted C, the core program, the manifest, the bytes of the library, which may be Futhark's for the same entries. Out: the files of a package: `__init__.py` with the entries by name,
 //! `__init__.pyi` with their types, the library, its manifest, and `_runtime`, the part of the Python package `smoothc` that calls a library.
 //!
 //!     dot (a: Vector<n>) (b: Vector<n>) : Double   →   def dot(a: _npt.ArrayLike, b: _npt.ArrayLike, *, out: None = None) -> float:
@@ -21,6 +21,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("__init__.py", include_str!("../../../python/smoothc/_runtime/__init__.py")),
     ("describe.py", include_str!("../../../python/smoothc/_runtime/describe.py")),
     ("errors.py", include_str!("../../../python/smoothc/_runtime/errors.py")),
+    ("futhark.py", include_str!("../../../python/smoothc/_runtime/futhark.py")),
     ("lengths.py", include_str!("../../../python/smoothc/_runtime/lengths.py")),
     ("library.py", include_str!("../../../python/smoothc/_runtime/library.py")),
     ("machine.py", include_str!("../../../python/smoothc/_runtime/machine.py")),
@@ -40,6 +41,8 @@ pub struct Binary<'a> {
     pub bytes: &'a [u8],
     /// The instruction sets that it may use beyond those of any processor of its kind.
     pub needs: Option<Vec<String>>,
+    /// What a library of Futhark calls the entries; `None` where it is compiled from the emitted C.
+    pub futhark: Option<Vec<String>>,
 }
 
 /// The files of a package: their paths in its folder, and what they hold.
@@ -69,5 +72,8 @@ fn described(manifest: &str, library: &Binary) -> Result<String, Diagnostic> {
     let mut found: serde_json::Map<String, Value> = serde_json::from_str(manifest).map_err(problem)?;
     found.insert("library".into(), library.name.into());
     found.insert("processor".into(), library.needs.clone().into());
+    if let Some(names) = &library.futhark {
+        found.insert("futhark".into(), names.clone().into());
+    }
     serde_json::to_string_pretty(&found).map(|text| text + "\n").map_err(problem)
 }

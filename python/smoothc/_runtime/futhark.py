@@ -1,7 +1,7 @@
 """Calls entries of a library that the Futhark compiler made, as if it were emitted C.
 
-In: the library, what smoothc says of the same entries in C, and their names in Futhark. Out: for each entry a function of C's arguments, sizes first,
-which gives C's status. Arrays are copied to the device and back; results have the lengths that the source gives them.
+In: the library, and what smoothc says of the same entries in C, with their names in Futhark. Out: for each entry a function of C's arguments, sizes
+first, which gives C's status. Arrays are copied to the device and back; results have the lengths that the source gives them.
 
     f (v: Vector<n>) : Vector<n>   ->   call(n, v, out, no workspace)
                                         = futhark_new_f64_1d, futhark_entry_f, futhark_values_f64_1d, futhark_free_f64_1d
@@ -18,9 +18,9 @@ import threading
 from pathlib import Path
 from typing import Any, Callable
 
-from ._runtime import lengths
-from ._runtime.library import Library
-from ._runtime.manifest import Entry, Leaf, Length, Manifest, leaves
+from . import lengths
+from .library import Library
+from .manifest import Entry, Leaf, Length, Manifest, leaves
 
 BACKENDS = ("c", "multicore", "opencl", "cuda", "hip")
 
@@ -50,8 +50,8 @@ def status(message: str) -> int | None:
 class FutharkLibrary(Library):
     """The functions and records of one library of Futhark."""
 
-    def __init__(self, path: Path, manifest: Manifest, names: list[str], *, module: str, copy: bool, records: str) -> None:
-        self._names = dict(zip([entry.source_name for entry in manifest.entries], names))
+    def __init__(self, path: Path, manifest: Manifest, *, module: str, copy: bool = True, records: str = "dataclass") -> None:
+        self._names = dict(zip([entry.source_name for entry in manifest.entries], manifest.futhark or ()))
         self._context: _Context | None = None
         # what C needs as workspace Futhark allocates
         entries = tuple(dataclasses.replace(entry, needs_workspace=False) for entry in manifest.entries)
