@@ -7,8 +7,8 @@
 //!
 //!     gradient of a recurrence in h² weights   forward: 12 h⁴ t, reverse: 9 h² t   →   reverse
 //!
-//! A candidate is optimised by the schedule's phases up to `collapse`: later phases make loops shorter, not fewer. A candidate
-//! that cannot be made is not considered.
+//! A candidate is optimised by the schedule's phases up to `collapse`: later phases make loops shorter, not fewer. Where reverse
+//! mode is far less as derived, none is. A candidate that cannot be made is not considered.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
