@@ -37,6 +37,9 @@ const CLEARLY: i64 = 4;
 /// A gradient in reverse mode that is so many times less as `ad` makes it is less in any case.
 const FAR: i64 = 8;
 
+/// Candidates of fewer nodes are optimised in any case: it takes few milliseconds.
+const SMALL: usize = 1_000;
+
 /// A candidate of more nodes is not optimised: it is no textbook program, and would take long. What it costs as it is, is a
 /// bound.
 const LARGEST: usize = 20_000;
@@ -86,6 +89,7 @@ pub fn choose(
     let (forward, reverse) = (candidate(Way::Forward), candidate(Way::Reverse));
     if let (Some(forward), Some(reverse)) = (&forward, &reverse)
         && !is_jacobian
+        && forward.program.node_count() > SMALL
         && is_clear(&forward.cost, &reverse.cost)
     {
         let bounds = [forward, reverse].map(|candidate| Some(Cost { is_bound: true, ..candidate.cost.clone() }));
