@@ -277,7 +277,7 @@ fn same(a: &[Outcome], b: &[Outcome]) -> bool {
     a.iter().map(outcome).eq(b.iter().map(outcome))
 }
 
-/// Between what one thread needs (an array of three numbers for each of sixteen lanes) and what eight want, each number of bytes
+/// Between what one thread needs (an array of three numbers for each of thirty-two lanes) and what eight want, each number of bytes
 /// does, in a block of exactly that size.
 #[test]
 fn fewer_bytes_are_fewer_threads() {
@@ -295,7 +295,7 @@ fn fewer_bytes_are_fewer_threads() {
 
 int main(void)
 {
-    enum { R = 190, C = 3, SLICE = 16 * C * 8 };
+    enum { R = 190, C = 3, SLICE = 32 * C * 8 };
     double m[R * C], wanted[R], out[R];
     for (int k = 0; k < R * C; k++) m[k] = (double)(k % 7) / 7.0;
     omp_set_num_threads(1);

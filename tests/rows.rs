@@ -257,12 +257,14 @@ const PAIRS: &[(&str, usize, &str)] = &[
     ),
     (
         "near",
-        1,
+        // in lanes, and for the rows that are left
+        2,
         "build m (fun i -> let f k = ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s + k * exp d else s) k n in (f w[0], f y[i]))",
     ),
     (
         "nearAndFar",
-        2,
+        // the same
+        4,
         "build m (fun i -> (ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s + exp d else s) 0.0 n, ifold (fun s j -> let d = y[i] - w[j] in if d < 0.5 then s else s - d * exp d) 0.0 n))",
     ),
     (
