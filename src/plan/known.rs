@@ -63,6 +63,21 @@ pub fn cannot_fail(expr: &Expr, facts: &Facts) -> bool {
         Term::Prim(Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Not, args) => {
             args.iter().all(|arg| cannot_fail(arg, facts))
         }
-        _ => false,
+        Term::Prim(..)
+        | Term::Let(..)
+        | Term::If(..)
+        | Term::Check { .. }
+        | Term::Build { .. }
+        | Term::Fold { .. }
+        | Term::While { .. }
+        | Term::Dim(..)
+        | Term::Tuple(_)
+        | Term::Proj(..)
+        | Term::Array(_)
+        | Term::Call(..)
+        | Term::Update(..)
+        | Term::Iso(..)
+        | Term::Dual { .. }
+        | Term::Vjp { .. } => false,
     }
 }

@@ -21,6 +21,7 @@ use super::refusals::Refusals;
 use super::uses::Uses;
 use sizes::{Asked, Known, Lesson};
 
+mod loops;
 mod sizes;
 mod total;
 
@@ -349,56 +350,6 @@ impl Facts {
             }
         });
         hasher.finish()
-    }
-
-    /// Whether the term depends on every enclosing loop, through the values of lets too.
-    pub fn needs_all_loops(&self, expr: &Expr) -> bool {
-        let (mut loops, mut seen) = (FxHashSet::default(), FxHashSet::default());
-        self.loops_of(expr, &mut loops, &mut seen);
-        loops.len() == self.loops.len()
-    }
-
-    fn loops_of(&self, expr: &Expr, loops: &mut FxHashSet<usize>, seen: &mut FxHashSet<Var>) {
-        let mut free = Vec::new();
-        each_free_var(expr, &mut |var| free.push(var.clone()));
-        for var in free {
-            if loops.len() == self.loops.len() {
-                return;
-            }
-            if !seen.insert(var.clone()) {
-                continue;
-            }
-            let Some(place) = self.bound.get(&var) else { continue };
-            match self.facts.get(place.at) {
-                Some(Fact::Loop(_) | Fact::Accumulator(_)) => {
-                    loops.insert(place.loops);
-                }
-                Some(Fact::Let(_, value, _)) => self.loops_of(value, loops, seen),
-                Some(Fact::Is(..) | Fact::Bound(_)) | None => {}
-            }
-        }
-    }
-
-    /// The variable of the innermost enclosing loop, if that is a fold.
-    pub fn innermost_fold(&self) -> Option<&Var> {
-        let at = *self.loops.last()?;
-        match (self.facts.get(at.checked_sub(1)?)?, self.facts.get(at)?) {
-            (Fact::Accumulator(_), Fact::Loop(i)) => Some(i),
-            _ => None,
-        }
-    }
-
-    /// The product of the counts of the innermost enclosing `build`s that are literals up to `longest`.
-    pub fn nest(&self, longest: i64) -> i64 {
-        let count = |at: &usize| match (at.checked_sub(1).and_then(|before| self.facts.get(before)), self.facts.get(*at)?) {
-            (Some(Fact::Accumulator(_)), _) => None,
-            (_, Fact::Loop(i)) => match i.ty() {
-                Type::Index(Some(size)) => size.as_constant().filter(|count| *count <= longest),
-                Type::Double | Type::Bool | Type::Index(None) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => None,
-            },
-            (_, Fact::Is(..) | Fact::Let(..) | Fact::Bound(_) | Fact::Accumulator(_)) => None,
-        };
-        self.loops.iter().rev().map_while(count).fold(1, i64::saturating_mul)
     }
 
     /// A sort key: the binding order; variables that are not in scope come last.
