@@ -10,6 +10,7 @@ use crate::ir::Prim;
 
 use super::program::*;
 use super::ranges::Ranges;
+use super::values::index;
 
 /// A sum of multiples of indices, and a number; of the arithmetic that cannot overflow.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +119,6 @@ impl Affine {
 
     /// `n`, `n - 1`, `n - p`: what is added first, then what is taken away; `None` for multiples.
     pub fn value(&self) -> Option<Value> {
-        let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
         let part = |wanted: i64| self.terms.iter().filter(move |(_, factor)| *factor == wanted).map(|(term, _)| term.clone());
         if self.terms.iter().any(|(term, factor)| !matches!(factor, 1 | -1) || matches!(term, Value::Bool(_))) {
             return None;

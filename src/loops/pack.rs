@@ -19,6 +19,7 @@ use crate::source::Span;
 use super::builder::Builder;
 use super::homes::Homes;
 use super::program::*;
+use super::values::index;
 use super::visit::each_mention;
 use super::{Context, Result};
 
@@ -257,9 +258,9 @@ fn place(offset: Option<&Value>, width: i64) -> Option<(Value, i64)> {
 }
 
 fn times(a: Value, b: Value) -> Value {
-    Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] }
+    index(Prim::Mul, a, b)
 }
 
 fn plus(a: Value, b: Value) -> Value {
-    Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![a, b] }
+    index(Prim::Add, a, b)
 }

@@ -1,6 +1,6 @@
 //! Expressions of the loop program, made and judged.
 //!
-//! In: expressions and primitives. Out: negations, and the kind of what a primitive gives.
+//! In: expressions and primitives. Out: negations, arithmetic of Indexes, and the kind of what a primitive gives.
 //!
 //!     !(i < n && p)   →   i >= n || !p
 
@@ -21,6 +21,11 @@ pub fn result_elem(prim: Prim, elem: Elem) -> Elem {
 /// Whether Index arithmetic of this kind can leave the range of 64 bits, or divide by zero.
 pub fn may_wrap(prim: Prim) -> bool {
     matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Div | Prim::Rem)
+}
+
+/// A primitive on two Indexes whose result is known to be one.
+pub fn index(prim: Prim, a: Value, b: Value) -> Value {
+    Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
 }
 
 /// The negation, pushed inwards where that is exact.

@@ -28,7 +28,7 @@ use crate::loops::failures::can_fail;
 use crate::loops::homes::Homes;
 use crate::loops::measure::{Part, measure_part};
 use crate::loops::program::*;
-use crate::loops::values::may_wrap;
+use crate::loops::values::{index, may_wrap};
 use crate::loops::{Context, FEW_TO_SHARE, Result};
 use crate::source::Span;
 
@@ -284,8 +284,7 @@ impl Sharer<'_> {
     /// A part's own sums of the elements of an array.
     fn array_total(&mut self, id: Id, dims: &[Size]) -> Option<Total> {
         let counts: Vec<Value> = dims.iter().map(|size| self.builder.size_value(size)).collect::<Option<_>>()?;
-        let times = |a, b| Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] };
-        let length = counts.into_iter().reduce(times)?;
+        let length = counts.into_iter().reduce(|a, b| index(Prim::Mul, a, b))?;
         let name = self.builder.locals[id].name.clone();
         let part = self.builder.local(&format!("part_{name}"), Elem::Double, Form::Target { mutable: false });
         let mut repeat = |value: &dyn Fn(Value) -> (Id, Value)| {

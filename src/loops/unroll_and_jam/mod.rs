@@ -21,6 +21,7 @@ use crate::loops::homes::Homes;
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
 use crate::loops::rename::rename;
+use crate::loops::values::index;
 use crate::loops::visit::{each_local, each_value, reads};
 use crate::loops::{Context, Result};
 use accumulate::{Adds, Site};
@@ -154,7 +155,6 @@ impl Rows<'_> {
     }
 
     fn grouped(&self, locals: &mut Vec<Local>, ranges: &mut Ranges, out: &mut Block) {
-        let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
         if let Value::Index(count) = *self.count
             && count <= self.group
         {
@@ -337,7 +337,7 @@ fn plus(a: Value, b: Value) -> Value {
             let last = args.swap_remove(1);
             plus(plus(a, args.swap_remove(0)), last)
         }
-        (a, b) => Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![a, b] },
+        (a, b) => index(Prim::Add, a, b),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::ir::{Prim, Size};
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
 use crate::loops::rename::{copied, rename};
+use crate::loops::values::index;
 use crate::loops::visit::{each_change, each_local};
 use crate::source::Span;
 
@@ -331,7 +332,7 @@ impl<'a> Writer<'a> {
             (Prim::Rem, Value::Index(a), Value::Index(b)) if *b != 0 => Value::Index(a % b),
             (Prim::Add, Value::Index(a), Value::Index(b)) => Value::Index(a + b),
             (Prim::Add, Value::Index(0), _) => b,
-            _ => Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] },
+            _ => index(prim, a, b),
         }
     }
 }
