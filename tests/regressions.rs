@@ -129,6 +129,13 @@ const GROWN: &[(&str, Calls)] = &[
              (matrixTranspose (jacobian (fun w -> build (length M) (fun j -> y)) (build (length M + 1) (fun i -> 2.0)))) 3",
         &[("f", &["[1, 2]", "[[1], [2]]"]), ("g", &["[1, 2]", "[[1], [2]]", "2.0"])],
     ),
+    // a let at the end of a step, which went into two branches with the variable that it binds
+    (
+        "let f (M: Matrix<n, m>) (y: Double) =\n  \
+           fst (ifold (fun (r, s) i -> (if length r > 0 then accumulate r 0 y else r, derivative (fun t -> t) y)) (M[1], y) 1)\n\
+         let g (M: Matrix<n, m>) (y: Double) = jvp (fun M -> f M y) M M",
+        &[("g", &["[[1, 2], [3, 4]]", "2.0"])],
+    ),
 ];
 
 #[test]

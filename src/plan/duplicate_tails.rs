@@ -10,7 +10,7 @@
 
 use crate::ir::free::mentions;
 use crate::ir::last_use::component;
-use crate::ir::subst::map_children;
+use crate::ir::subst::{freshen, map_children};
 use crate::ir::{Expr, Function, Term, Type, Var};
 
 use super::Options;
@@ -116,12 +116,15 @@ fn ended(value: &Expr, x: &Var, end: &Expr) -> Expr {
     }
 }
 
-/// The end with the components of x in their places.
+/// A copy of the end with the components of x in their places: what the end binds is bound once in each branch.
 fn selected(end: &Expr, x: &Var, parts: &[Expr]) -> Expr {
-    match end.term() {
-        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == x) => parts.get(*k).unwrap_or(end).clone(),
-        _ => map_children(end, &mut |child| selected(child, x, parts)),
+    fn go(end: &Expr, x: &Var, parts: &[Expr]) -> Expr {
+        match end.term() {
+            Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == x) => parts.get(*k).unwrap_or(end).clone(),
+            _ => map_children(end, &mut |child| go(child, x, parts)),
+        }
     }
+    go(&freshen(end), x, parts)
 }
 
 #[cfg(test)]
