@@ -172,6 +172,12 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
     ),
     ("histogram (v: Vector<n>) (k: Array<Index, m>)", 1, false, "gradient (fun x -> vectorSum (vectorMap k (fun i -> sin x[i % 40]))) v"),
     (
+        "fewKeys (v: Vector<n>) (k: Array<Index, m>)",
+        1,
+        false,
+        "histogram (vectorMap k (fun i -> i % 3)) (vectorMap k (fun i -> sin v[i % 40])) 3",
+    ),
+    (
         "weighed (v: Vector<n>) (k: Array<Index, m>)",
         1,
         false,

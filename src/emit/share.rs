@@ -119,7 +119,10 @@ impl Printer<'_> {
         };
         let mut next = format!("({} *)({room})", self.real.c());
         for total in &share.totals {
-            if let Some(length) = &total.length {
+            if let Some(count) = total.few() {
+                let name = self.declare(total.part);
+                self.line(format!("{} {name}[{count}];", self.real.c()));
+            } else if let Some(length) = &total.length {
                 let name = self.declare(total.part);
                 self.line(format!("{} *{name} = {next};", self.real.c()));
                 next = format!("{name} + {}", self.addend(length));

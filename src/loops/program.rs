@@ -165,9 +165,17 @@ const FEW_ELEMENTS: i64 = 32;
 impl Room {
     /// The number of elements of a room that is so small that it is a local array and takes no workspace.
     pub fn few(&self) -> Option<i64> {
-        let count = self.dims.iter().try_fold(1i64, |count, size| count.checked_mul(size.as_constant()?))?;
-        (1..=FEW_ELEMENTS).contains(&count).then_some(count)
+        literal_length(&self.dims).filter(|count| is_few(*count))
     }
+}
+
+/// The number of elements of an array of literal lengths.
+pub fn literal_length(dims: &[Size]) -> Option<i64> {
+    dims.iter().try_fold(1i64, |count, size| count.checked_mul(size.as_constant()?))
+}
+
+fn is_few(count: i64) -> bool {
+    (1..=FEW_ELEMENTS).contains(&count)
 }
 
 /// A call of another function.
@@ -391,7 +399,7 @@ pub struct PartMeasure {
 #[derive(Clone, Debug)]
 pub struct Total {
     pub id: Id,
-    /// What a part collects: a scalar, or an array in its slice of the workspace.
+    /// What a part collects: a scalar, or an array, a local one or in its slice of the workspace.
     pub part: Id,
     /// The number of elements of an array.
     pub length: Option<Value>,
@@ -399,6 +407,16 @@ pub struct Total {
     pub start: Stmt,
     /// Adds the part's to the total.
     pub join: Stmt,
+}
+
+impl Total {
+    /// As [`Room::few`], of an array.
+    pub fn few(&self) -> Option<i64> {
+        match self.length {
+            Some(Value::Index(count)) if is_few(count) => Some(count),
+            Some(_) | None => None,
+        }
+    }
 }
 
 /// What a pointer is set to.

@@ -283,8 +283,13 @@ impl Sharer<'_> {
 
     /// A part's own sums of the elements of an array.
     fn array_total(&mut self, id: Id, dims: &[Size]) -> Option<Total> {
-        let counts: Vec<Value> = dims.iter().map(|size| self.builder.size_value(size)).collect::<Option<_>>()?;
-        let length = counts.into_iter().reduce(|a, b| index(Prim::Mul, a, b))?;
+        let length = match literal_length(dims) {
+            Some(count) => Value::Index(count),
+            None => {
+                let counts: Vec<Value> = dims.iter().map(|size| self.builder.size_value(size)).collect::<Option<_>>()?;
+                counts.into_iter().reduce(|a, b| index(Prim::Mul, a, b))?
+            }
+        };
         let name = self.builder.locals[id].name.clone();
         let part = self.builder.local(&format!("part_{name}"), Elem::Double, Form::Target { mutable: false });
         let mut repeat = |value: &dyn Fn(Value) -> (Id, Value)| {
