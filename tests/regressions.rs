@@ -136,6 +136,13 @@ const GROWN: &[(&str, Calls)] = &[
          let g (M: Matrix<n, m>) (y: Double) = jvp (fun M -> f M y) M M",
         &[("g", &["[[1, 2], [3, 4]]", "2.0"])],
     ),
+    // a function of what only a branch declares was called before the lanes that have the branch
+    (
+        "let rec f (k: Index) (a: Double) (m: Matrix<n, n>) (v: Vector<n>) : Double =\n  \
+           if k <= 0 then a else f (k - 1) v[0] (build n (fun i -> build n (fun j -> if i = j then 2.5 else sin v[0]))) v\n\
+         let h (k: Index) (a: Double) (m: Matrix<n, n>) (v: Vector<n>) = hessian (fun v -> f k a m v) v",
+        &[("h", &["2", "0.5", "[[1, 2], [3, 4]]", "[0.5, 1.5]"])],
+    ),
 ];
 
 #[test]

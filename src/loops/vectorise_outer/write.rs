@@ -47,6 +47,8 @@ struct Run {
     after: Block,
     /// What is added to, once for each addition.
     sums: Vec<Id>,
+    /// Whether a branch is written: what only that declares is not known around the loop, and what it reads may not be there.
+    in_branch: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -136,6 +138,7 @@ impl<'a> Writer<'a> {
             body: Vec::new(),
             after: Vec::new(),
             sums: Vec::new(),
+            in_branch: false,
         };
         let mut reads_row = false;
         each_use(&stmts, &mut |id| reads_row |= id == self.i);
@@ -216,11 +219,13 @@ impl<'a> Writer<'a> {
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.value(&cond, run);
                 let before = std::mem::take(&mut run.body);
+                let around = std::mem::replace(&mut run.in_branch, true);
                 let mut branch = |stmts: Block| -> Option<Block> {
                     stmts.into_iter().try_for_each(|stmt| self.stmt(stmt, run))?;
                     Some(std::mem::take(&mut run.body))
                 };
                 let (then, otherwise) = (branch(then)?, branch(otherwise)?);
+                run.in_branch = around;
                 run.body = before;
                 run.body.push(Stmt::If { cond, then, otherwise });
             }
@@ -243,7 +248,7 @@ impl<'a> Writer<'a> {
     fn outside(&mut self, base: Id, offset: Option<Value>, value: &Value, run: &mut Run, put: &dyn Fn(Id, Option<Value>, Value) -> Stmt) {
         let own = Value::Load { base, offset: offset.clone().map(Box::new) };
         let is_one = !offset.as_ref().is_some_and(|offset| self.varying.is_in(offset));
-        if let (true, Some(more)) = (is_one, added(value, &own)) {
+        if let (true, Some(more)) = (is_one && !run.in_branch, added(value, &own)) {
             let total = self.scalar("total", Elem::Double, true);
             run.before.push(Stmt::Declare { id: total, init: Some(Value::Double(0.0)) });
             self.add(total, &more, run);
@@ -265,7 +270,7 @@ impl<'a> Writer<'a> {
     /// An expression with what a lane has in the place of what differs; a function of what does not is called once.
     fn value(&mut self, value: &Value, run: &mut Run) -> Value {
         match value {
-            Value::Prim { prim, elem: Elem::Double, .. } if is_call(*prim) && !self.varying.is_in(value) => {
+            Value::Prim { prim, elem: Elem::Double, .. } if is_call(*prim) && !self.varying.is_in(value) && !run.in_branch => {
                 let once = self.scalar(&format!("{}_once", prim.row().name), Elem::Double, false);
                 run.before.push(Stmt::Declare { id: once, init: Some(value.clone()) });
                 return Value::Local(once);
