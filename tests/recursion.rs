@@ -76,9 +76,12 @@ const CALLS: &[(&str, &[&str])] = &[
     ("wavesOfTwo", &["[0.7, 1.5]", "9"]),
     ("wavesOfAll", &["[0.7, 0.8, 0.9]", "9"]),
     ("localCurve", &["[0.5, 0.25, 2]", "2"]),
+    ("sinesSlope", &["2", "[0.5, 0.25]"]),
+    // frames of no bytes
+    ("sinesSlope", &["2", "[]"]),
 ];
 
-const DERIVATIVES: &[&str] = &["hornerSlope", "productSlope", "determinantSlope", "halvesSlope", "walkSlope", "wavesOfTwo"];
+const DERIVATIVES: &[&str] = &["hornerSlope", "productSlope", "determinantSlope", "halvesSlope", "walkSlope", "wavesOfTwo", "sinesSlope"];
 
 fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
     let entries: Vec<String> = CALLS.iter().map(|(entry, _)| entry.to_string()).filter(|entry| is_wanted(entry)).collect();

@@ -95,10 +95,20 @@ fn deeper(function: &LoopFunction, file: &FileNames, names: &mut Names, signatur
     [bytes, deeper].into_iter().chain(&signature.measured).for_each(|name| names.take(name));
     let more = names.local("more");
     names.close();
+    let by_eights = |left: &str, indent: &str| {
+        let most = DEEPEST - 1;
+        format!("{indent}const uint64_t {more} = {left} / 8;\n{indent}return {more} < {DEEPEST} ? (int64_t){more} : {most};")
+    };
     let lines = if function.workspace.deeper.is_some() {
-        let fits = format!("!smooth_is_too_small({bytes}, {})", measured(function, file, signature, &format!("{deeper} + {more}")));
+        let need = |depth: &str| measured(function, file, signature, depth);
+        let fits = format!("!smooth_is_too_small({bytes}, {})", need(&format!("{deeper} + {more}")));
+        let (none, most) = (need("0"), need(&(DEEPEST / 2).to_string()));
+        let by_eights = by_eights(&format!("({bytes} - {none})"), "        ");
         format!(
-            "    int64_t {deeper} = 0;
+            "    if ({none} == {most}) {{
+{by_eights}
+    }}
+    int64_t {deeper} = 0;
     int64_t {more} = 1;
     while ({more} < {} && {fits}) {{
         {deeper} += {more};
@@ -118,11 +128,7 @@ fn deeper(function: &LoopFunction, file: &FileNames, names: &mut Names, signatur
             if function.workspace.needed { format!("({bytes} - {})", measured(function, file, signature, "")) } else { bytes.clone() };
         let unused = if function.workspace.needed { &[][..] } else { &signature.measured };
         let unused: String = unused.iter().map(|name| format!("    (void){name};\n")).collect();
-        format!(
-            "{unused}    const uint64_t {more} = {left} / 8;
-    return {more} < {DEEPEST} ? (int64_t){more} : {};",
-            DEEPEST - 1
-        )
+        format!("{unused}{}", by_eights(&left, "    "))
     };
     let params = signature.measured_types.iter().cloned().chain([format!("size_t {bytes}")]).collect::<Vec<_>>().join(", ");
     let doc = vec![format!("how many calls deeper stacks may be in {} with so many bytes", signature.entry.name)];

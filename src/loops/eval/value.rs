@@ -173,15 +173,23 @@ impl<'p> Machine<'p> {
     /// The most calls deeper that so many bytes have room for.
     fn deeper(&mut self, function: &'p LoopFunction, cells: Vec<Cell>, told: u64) -> Evaluated<Cell> {
         let measure = &function.workspace;
+        let by_eights = |need: u64| Cell::Index(i64::try_from((told - need) / 8).map_or(DEEPEST - 1, |more| more.min(DEEPEST - 1)));
         if measure.deeper.is_none() {
             let need = if measure.needed { self.measure(measure, &with_threads(cells, measure, self.threads))? } else { 0 };
-            return Ok(Cell::Index(i64::try_from((told - need) / 8).map_or(DEEPEST - 1, |more| more.min(DEEPEST - 1))));
+            return Ok(by_eights(need));
+        }
+        let need_of = |this: &mut Self, deeper: i64| {
+            let args = [cells.clone(), vec![Cell::Index(deeper)]].concat();
+            this.measure(measure, &with_threads(args, measure, this.threads))
+        };
+        let none = need_of(self, 0)?;
+        if none == need_of(self, DEEPEST / 2)? {
+            return Ok(by_eights(none));
         }
         let mut deeper = 0;
         let mut more = DEEPEST / 2;
         while more > 0 {
-            let args = [cells.clone(), vec![Cell::Index(deeper + more)]].concat();
-            let need = self.measure(measure, &with_threads(args, measure, self.threads))?;
+            let need = need_of(self, deeper + more)?;
             if need <= told && need != u64::MAX {
                 deeper += more;
             }
