@@ -31,9 +31,12 @@ pub struct Block {
     items: Vec<Item>,
     /// Those of all values bound.
     nodes: usize,
+    /// How many items are of the forward pass.
+    forward: usize,
     spares: Spares,
 }
 
+#[derive(Clone)]
 enum Item {
     Let(Var, Expr),
     Check(Expr, Status, Span),
@@ -44,6 +47,7 @@ enum Item {
 }
 
 /// An array that was changed under another name, and what it is again when that is changed back.
+#[derive(Clone)]
 struct Undo {
     before: Expr,
     after: Expr,
@@ -53,7 +57,7 @@ struct Undo {
 
 impl Block {
     pub fn new(spares: &Spares) -> Block {
-        Block { items: Vec::new(), nodes: 0, spares: spares.clone() }
+        Block { items: Vec::new(), nodes: 0, forward: 0, spares: spares.clone() }
     }
 
     /// An empty block for a scope inside.
@@ -93,7 +97,28 @@ impl Block {
     pub fn replace(&mut self, var: &Var, by: Vec<(Var, Expr)>) {
         let Some(at) = self.items.iter().position(|item| matches!(item, Item::Let(own, _) if own == var)) else { return };
         by.iter().for_each(|(var, _)| self.may_drop(var));
+        if at < self.forward {
+            self.forward = self.forward + by.len() - 1;
+        }
         self.items.splice(at..=at, by.into_iter().map(|(var, value)| Item::Let(var, value)));
+    }
+
+    /// Everything so far is of the forward pass.
+    pub fn begin_backward(&mut self) {
+        self.forward = self.items.len();
+    }
+
+    /// The forward pass alone.
+    pub fn forward(&self) -> Block {
+        Block { items: self.items[..self.forward].to_vec(), nodes: self.nodes, forward: self.forward, spares: self.spares() }
+    }
+
+    /// What the forward pass binds, in order.
+    pub fn forward_bindings(&self) -> impl Iterator<Item = (&Var, &Expr)> {
+        self.items[..self.forward].iter().filter_map(|item| match item {
+            Item::Let(var, value) => Some((var, value)),
+            Item::Check(..) | Item::Same(..) | Item::Undo(_) => None,
+        })
     }
 
     /// Takes what is computed here for `value`, and for the components of a tuple, from `from` where that is work.

@@ -12,7 +12,7 @@
 
 use super::adjoint::{Adjoint, Wire, paths};
 use super::checkpoints::{self, Open};
-use super::states::Kept;
+use super::states::{Kept, Storing};
 use super::sweep::{Frame, Sweep};
 use crate::ad::Result;
 use crate::ad::activity::Activity;
@@ -238,9 +238,16 @@ impl Sweep<'_> {
         if !moving.is_empty() || !wires.is_empty() {
             let mut inits: Vec<Expr> = moving.iter().map(|k| firsts[*k].clone()).collect();
             inits.extend(wires.iter().map(|wire| self.total(*wire, out)));
+            let forward = turned.block.forward();
             // a component that goes back with the loop is what the step leaves of it
             let is_less = kept.take_states_after(&result, &mut turned.block);
-            let step = if kept.logged.is_empty() && !is_less { step } else { close(&turned, [results, kept.carried(&acc)].concat()) };
+            let results = [results, kept.carried(&acc)].concat();
+            let close = |block: &Block| prune(&block.close(one_or_tuple(results.clone())), &spares);
+            let mut step = if kept.logged.is_empty() && !is_less { step } else { close(&turned.block) };
+            if !steps.is_part && !steps.is_in_parts {
+                let storing = Storing { acc: acc.clone(), i: i.clone(), block: forward, result: result.clone() };
+                step = kept.take_values(storing, &mut turned.block, step, &close);
+            }
             let vars = moving.iter().map(|k| own[*k].clone()).chain(names).collect();
             let (mut vars, step, mut inits) = carry(&restored, vars, step, inits);
             let (step, carried) = kept.states(steps, (&acc, &i), step, out);
@@ -288,6 +295,7 @@ impl Sweep<'_> {
             let adjoint = this.activate(acc, &steps.active);
             this.enters_part = steps.is_in_parts.then(|| Part { levels: steps.open.as_ref().map(|open| open.levels) });
             let (value, result) = this.forward(body, block)?;
+            block.begin_backward();
             for ((path, _), cotangent) in leaves.iter().zip(own) {
                 if let Some(place) = result.at(path) {
                     this.add(&place.clone(), Expr::var(cotangent), block);

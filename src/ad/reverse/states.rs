@@ -4,20 +4,22 @@
 //! components of its state, and the backward step that reads them. A component that is read has a tape: an array whose
 //! element i is the component
 //! before step i. A component that each step updates at indices which do not depend on the state has a log of
-//! the overwritten elements only ([`super::undo`]); the backward pass carries it from its last value to its first.
+//! the overwritten elements only ([`super::undo`]); the backward pass carries it from its last value to its first. Values of a step
+//! that are dear to compute again have tapes as well ([`super::stored`]).
 //!
 //!     ifold (fun s i -> s * x[i]) z n          →   ifold (fun (s, tape) i -> (s * x[i], update tape i s)) (z, …) n
 //!     ifold (fun s i -> update s i (f s)) z n  →   ifold (fun (s, log) i -> (update s i (f s), update log i s[i])) (z, …) n
 //!     back, from the last s:                       fun (.., s) i -> let s = update s i log[i] in (.., s)
 
 use super::loops::Steps;
+use super::stored::{Stored, degree, nothing, take_values};
 use super::undo::Log;
-use crate::ad::block::Block;
+use crate::ad::block::{Block, prune};
 use crate::ir::free::mentions;
 use crate::ir::in_place::Changes;
 use crate::ir::last_use::component;
 use crate::ir::subst::instance;
-use crate::ir::{Change, Expr, Prim, Type, Var};
+use crate::ir::{Change, Expr, Prim, Term, Type, Var};
 
 /// What is kept of a fold's states.
 pub struct Kept {
@@ -26,6 +28,19 @@ pub struct Kept {
     leaves: Vec<(Vec<usize>, Type)>,
     taped: Vec<Taped>,
     pub logged: Vec<Logged>,
+    stored: Vec<Stored>,
+    /// The step that the forward pass runs where it stores values.
+    storing: Option<Storing>,
+}
+
+/// A step with its values by their names.
+pub struct Storing {
+    pub acc: Var,
+    pub i: Var,
+    /// What it binds.
+    pub block: Block,
+    /// The state after it.
+    pub result: Expr,
 }
 
 /// A component with a tape: its states before the steps, or all of them where the backward pass also takes the one after a step, by
@@ -52,7 +67,7 @@ impl Kept {
         let mut leaves = Vec::new();
         each_leaf(acc.ty(), &mut Vec::new(), &mut leaves);
         let mut is_read = vec![false; leaves.len()];
-        mark_read(step, acc, &leaves, &mut is_read);
+        mark_read(step, acc, true, &leaves, &mut is_read);
         let changes = Changes::of(&steps.body, &steps.acc);
         let log = |leaf: usize| {
             let (path, ty) = &leaves[leaf];
@@ -72,7 +87,7 @@ impl Kept {
         }
         let taped = (0..leaves.len()).filter(|leaf| is_read[*leaf] && !is_logged[*leaf]).map(|leaf| Taped { leaf, after: None }).collect();
         let logged = (0..leaves.len()).filter(|leaf| is_logged[*leaf]).filter_map(|leaf| candidates[leaf].take()).collect();
-        Kept { ty: acc.ty().clone(), leaves, taped, logged }
+        Kept { ty: acc.ty().clone(), leaves, taped, logged, stored: Vec::new(), storing: None }
     }
 
     pub fn is_nothing(&self) -> bool {
@@ -101,6 +116,17 @@ impl Kept {
             }
         }
         self.taped.iter().any(|taped| taped.after.is_some()) || self.logged.iter().any(|logged| logged.written.is_some())
+    }
+
+    /// Takes values out of the backward step that are worth storing: from `block`, of which `close` makes that step.
+    pub fn take_values(&mut self, storing: Storing, block: &mut Block, step: Expr, close: &dyn Fn(&Block) -> Expr) -> Expr {
+        let taped = self.taped.iter().map(|taped| degree(&self.leaves[taped.leaf].1));
+        let logged = self.logged.iter().flat_map(|logged| logged.logs.iter().map(Log::degree));
+        let Some(room) = taped.chain(logged).max() else { return step };
+        let (stored, step) = take_values(&storing.i, block, step, room, close);
+        self.storing = (!stored.is_empty()).then_some(storing);
+        self.stored = stored;
+        step
     }
 
     /// A component of the state.
@@ -165,6 +191,7 @@ impl Kept {
                 (None, Some((_, name, _))) => Expr::var(name),
                 (None, None) => self.part(&steps.init, leaf),
             };
+        let step = self.stored.iter().enumerate().fold(step, |step, (k, stored)| Expr::let_(stored.name.clone(), kept_at(at + k), step));
         let after = self.taped.iter().enumerate().filter_map(|(at, taped)| Some((at, taped.after.as_ref()?)));
         let step = after.fold(step, |step, (at, name)| Expr::let_(name.clone(), Expr::get(tape(at), one_more(&Expr::var(i))), step));
         let step = Expr::let_(acc.clone(), self.state(read), step);
@@ -183,6 +210,10 @@ impl Kept {
         for Logged { leaf, logs, .. } in &self.logged {
             tapes.extend(logs.iter().map(|log| Expr::build(steps.n.clone(), "i", |_| log.nothing(&self.part(first, *leaf)))));
         }
+        tapes.extend(self.stored.iter().filter_map(|stored| {
+            let nothing = nothing(stored.name.ty())?;
+            Some(Expr::build(steps.n.clone(), "i", |_| nothing))
+        }));
         let state_type = Type::tuple(self.leaves.iter().map(|(_, ty)| ty).chain(tapes.iter().map(Expr::ty)).cloned().collect());
         let state = steps.acc.renewed(state_type.clone());
         let next = steps.acc.renewed(steps.acc.ty().clone());
@@ -201,13 +232,26 @@ impl Kept {
         for Logged { leaf, logs, .. } in &self.logged {
             logs.iter().for_each(|log| keep(&|tape| log.keep(&self.part(&acc, *leaf), tape, &i)));
         }
+        for Stored { value, .. } in &self.stored {
+            keep(&|tape| Expr::update(Change::Replace, tape, vec![i.clone()], value.clone()));
+        }
         let results =
             (0..self.leaves.len()).map(|k| self.part(&Expr::var(&next), k)).chain(updates.iter().map(|(name, _)| Expr::var(name)));
         let results = Expr::tuple(results.collect());
-        let (after, before): (Vec<_>, Vec<_>) = updates.into_iter().partition(|(_, update)| mentions(update, &next));
+        let values = updates.split_off(updates.len() - self.stored.len());
+        let (mut after, before): (Vec<_>, Vec<_>) = updates.into_iter().partition(|(_, update)| mentions(update, &next));
+        after.extend(values);
         let within =
             |updates: Vec<(Var, Expr)>, body| updates.into_iter().rev().fold(body, |body, (name, update)| Expr::let_(name, update, body));
-        let body = within(before, Expr::let_(next.clone(), steps.body.clone(), within(after, results)));
+        let end = |result: &Expr, after| Expr::let_(next.clone(), result.clone(), within(after, results));
+        let body = match &self.storing {
+            None => end(&steps.body, after),
+            Some(storing) => {
+                let body = prune(&storing.block.close(end(&storing.result, after)), &out.spares());
+                instance(&body, &[(storing.acc.clone(), acc.clone()), (storing.i.clone(), i.clone())])
+            }
+        };
+        let body = within(before, body);
         let body = Expr::let_(steps.acc.clone(), self.whole(&state), body);
         let firsts = (0..self.leaves.len()).map(|k| self.part(first, k));
         let init = Expr::tuple(firsts.chain(tapes).collect());
@@ -223,7 +267,7 @@ fn one_more(index: &Expr) -> Expr {
 }
 
 /// The components of a type that are no tuples.
-fn each_leaf(ty: &Type, path: &mut Vec<usize>, leaves: &mut Vec<(Vec<usize>, Type)>) {
+pub fn each_leaf(ty: &Type, path: &mut Vec<usize>, leaves: &mut Vec<(Vec<usize>, Type)>) {
     let Type::Tuple(parts) = ty else { return leaves.push((path.clone(), ty.clone())) };
     for (k, part) in parts.iter().enumerate() {
         path.push(k);
@@ -244,8 +288,8 @@ fn cycle(leaf: usize, candidates: &[Option<Logged>]) -> Option<Vec<usize>> {
     }
 }
 
-/// Notes which components of a variable a term reads.
-fn mark_read(expr: &Expr, var: &Var, leaves: &[(Vec<usize>, Type)], is_read: &mut [bool]) {
+/// Notes which components of a variable a term reads; `lengths`: also where only their length is read.
+pub fn mark_read(expr: &Expr, var: &Var, lengths: bool, leaves: &[(Vec<usize>, Type)], is_read: &mut [bool]) {
     if !mentions(expr, var) {
         return;
     }
@@ -255,6 +299,7 @@ fn mark_read(expr: &Expr, var: &Var, leaves: &[(Vec<usize>, Type)], is_read: &mu
                 *read |= leaf.starts_with(&path);
             }
         }
-        None => expr.term().each_child(&mut |child| mark_read(child, var, leaves, is_read)),
+        None if !lengths && matches!(expr.term(), Term::Dim(array, _) if component(array).is_some()) => {}
+        None => expr.term().each_child(&mut |child| mark_read(child, var, lengths, leaves, is_read)),
     }
 }

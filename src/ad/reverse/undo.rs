@@ -57,6 +57,15 @@ impl Log {
         (self.site.around.is_empty() && self.stored.is_empty() && !self.site.is_conditional).then_some(&self.site.indices)
     }
 
+    /// The degree of a step's log in the sizes that are no literals.
+    pub fn degree(&self) -> usize {
+        let counts = self.site.around.iter().filter_map(|around| match around {
+            Around::If(_) => None,
+            Around::Loop(_, count) => Size::of_expr(count).as_constant().is_none().then_some(()),
+        });
+        counts.count()
+    }
+
     /// A tape with what step `i` is about to change of `s`.
     pub fn keep(&self, s: &Expr, tape: Expr, i: &Expr) -> Expr {
         let conditions: Vec<&Expr> = self
