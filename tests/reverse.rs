@@ -97,3 +97,23 @@ fn a_gradient_costs_a_constant_times_its_function() {
         assert!(beyond.is_empty(), "these cost more than the law allows: {beyond:?}");
     });
 }
+
+/// The products of matrix and vector in each step are needed on the way back: it reads them. In the vector alone that is one more
+/// product a step; with those of the step computed again it would be two.
+#[test]
+fn what_is_dear_in_a_step_is_computed_once() {
+    with_large_stack(|| {
+        let source = "let f (W: Matrix<n, n>) (x: Vector<n>) (k: Index) : Double =\n  \
+             vectorSum (ifold (fun s i -> let u = W * s in u .* u) x k)\n\
+             let g (W: Matrix<n, n>) (x: Vector<n>) (k: Index) = gradient (fun x -> f W x k) x\n";
+        let mut session = session(source);
+        let done = session.run_to("rewrite", &mut |_, _| Err("no files".into()));
+        assert!(done.is_ok(), "{done:?}");
+        let n = 32;
+        let row = format!("[{}]", vec!["0.01"; n].join(", "));
+        let words = [format!("[{}]", vec![row.as_str(); n].join(", ")), row.clone(), "10".to_string()];
+        let arithmetic = |entry: &str| count(&session.program, entry, &words).expect("counts").arithmetic as f64;
+        let ratio = arithmetic("g") / arithmetic("f");
+        assert!((1.5..2.5).contains(&ratio), "{ratio}");
+    });
+}
