@@ -98,10 +98,10 @@ fn a_gradient_costs_a_constant_times_its_function() {
     });
 }
 
-/// The products of matrix and vector in each step are needed on the way back: it reads them. In the vector alone that is one more
-/// product a step; with those of the step computed again it would be two.
+/// The backward pass needs the matrix-vector product of each step, and reads it. The gradient in the vector adds one product to each
+/// step; a second one would recompute the step's own.
 #[test]
-fn what_is_dear_in_a_step_is_computed_once() {
+fn what_is_expensive_in_a_step_is_computed_once() {
     with_large_stack(|| {
         let source = "let f (W: Matrix<n, n>) (x: Vector<n>) (k: Index) : Double =\n  \
              vectorSum (ifold (fun s i -> let u = W * s in u .* u) x k)\n\

@@ -31,7 +31,7 @@ pub struct Block {
     items: Vec<Item>,
     /// Those of all values bound.
     nodes: usize,
-    /// How many items are of the forward pass.
+    /// How many items belong to the forward pass.
     forward: usize,
     spares: Spares,
 }
@@ -103,7 +103,7 @@ impl Block {
         self.items.splice(at..=at, by.into_iter().map(|(var, value)| Item::Let(var, value)));
     }
 
-    /// Everything so far is of the forward pass.
+    /// What is bound so far belongs to the forward pass.
     pub fn begin_backward(&mut self) {
         self.forward = self.items.len();
     }

@@ -244,8 +244,9 @@ impl Sweep<'_> {
             let results = [results, kept.carried(&acc)].concat();
             let close = |block: &Block| prune(&block.close(one_or_tuple(results.clone())), &spares);
             let mut step = if kept.logged.is_empty() && !is_less { step } else { close(&turned.block) };
+            // a loop in parts keeps few states to save room
             if !steps.is_part && !steps.is_in_parts {
-                let storing = Storing { acc: acc.clone(), i: i.clone(), block: forward, result: result.clone() };
+                let storing = Storing { acc: acc.clone(), i: i.clone(), block: forward, result: result.clone(), values: Vec::new() };
                 step = kept.take_values(storing, &mut turned.block, step, &close);
             }
             let vars = moving.iter().map(|k| own[*k].clone()).chain(names).collect();

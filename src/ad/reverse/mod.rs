@@ -9,8 +9,9 @@
 //!     →   ifold (fun xb i -> let xb1 = accumulate xb i (w * v[i]) in accumulate xb1 i (v[i] * w)) (build n (fun i -> 0.0)) n
 //!
 //! A scope's values are recomputed when the backward pass enters it (Schenck et al., AD for an Array Language with Nested
-//! Parallelism): only states of sequential loops are stored, and what is dear to compute and no larger ([`stored`]), in arrays with
-//! an element for each step, so that the size of every workspace room is known on entry. Calls are inlined first; a body that grows too large is refused, and is for forward mode.
+//! Parallelism): only the states of sequential loops are stored, and values of their steps that are expensive to recompute and no
+//! larger ([`stored`]), in arrays with an element for each step, so that the size of every workspace room is known on entry. Calls
+//! are inlined first; a body that grows too large is refused, and is for forward mode.
 
 mod adjoint;
 mod checkpoints;

@@ -5,14 +5,14 @@
 //! element i is the component
 //! before step i. A component that each step updates at indices which do not depend on the state has a log of
 //! the overwritten elements only ([`super::undo`]); the backward pass carries it from its last value to its first. Values of a step
-//! that are dear to compute again have tapes as well ([`super::stored`]).
+//! that are expensive to recompute have tapes as well ([`super::stored`]).
 //!
 //!     ifold (fun s i -> s * x[i]) z n          →   ifold (fun (s, tape) i -> (s * x[i], update tape i s)) (z, …) n
 //!     ifold (fun s i -> update s i (f s)) z n  →   ifold (fun (s, log) i -> (update s i (f s), update log i s[i])) (z, …) n
 //!     back, from the last s:                       fun (.., s) i -> let s = update s i log[i] in (.., s)
 
 use super::loops::Steps;
-use super::stored::{Stored, degree, nothing, take_values};
+use super::stored::{Stored, degree, take_values};
 use super::undo::Log;
 use crate::ad::block::{Block, prune};
 use crate::ir::free::mentions;
@@ -25,15 +25,22 @@ use crate::ir::{Change, Expr, Prim, Term, Type, Var};
 pub struct Kept {
     ty: Type,
     /// The state's components that are no tuples.
-    leaves: Vec<(Vec<usize>, Type)>,
+    leaves: Vec<Leaf>,
     taped: Vec<Taped>,
     pub logged: Vec<Logged>,
-    stored: Vec<Stored>,
-    /// The step that the forward pass runs where it stores values.
+    /// Where the forward pass stores values of a step: that step, with names for its values.
     storing: Option<Storing>,
 }
 
-/// A step with its values by their names.
+/// A component of a variable that is no tuple.
+pub struct Leaf {
+    pub path: Vec<usize>,
+    pub ty: Type,
+    /// Whether a term reads it.
+    pub is_read: bool,
+}
+
+/// A step of the forward pass, and which of its values are stored.
 pub struct Storing {
     pub acc: Var,
     pub i: Var,
@@ -41,6 +48,7 @@ pub struct Storing {
     pub block: Block,
     /// The state after it.
     pub result: Expr,
+    pub values: Vec<Stored>,
 }
 
 /// A component with a tape: its states before the steps, or all of them where the backward pass also takes the one after a step, by
@@ -64,15 +72,12 @@ pub struct Logged {
 impl Kept {
     /// What a step of the backward pass needs, which reads the state `acc`.
     pub fn of(steps: &Steps, step: &Expr, acc: &Var) -> Kept {
-        let mut leaves = Vec::new();
-        each_leaf(acc.ty(), &mut Vec::new(), &mut leaves);
-        let mut is_read = vec![false; leaves.len()];
-        mark_read(step, acc, true, &leaves, &mut is_read);
+        let leaves = read_leaves(step, acc, true);
         let changes = Changes::of(&steps.body, &steps.acc);
         let log = |leaf: usize| {
-            let (path, ty) = &leaves[leaf];
-            let goes_to = leaves.iter().position(|(after, _)| changes.source(after).as_ref() == Some(path));
-            let goes_to = goes_to.filter(|after| ty.has_array() && leaves[*after].1 == *ty)?;
+            let Leaf { path, ty, .. } = &leaves[leaf];
+            let goes_to = leaves.iter().position(|after| changes.source(&after.path).as_ref() == Some(path));
+            let goes_to = goes_to.filter(|after| ty.has_array() && leaves[*after].ty == *ty)?;
             let sites = changes.sites(path)?;
             let logs = sites.into_iter().map(|site| Log::of(site, &steps.acc, &steps.i, &steps.n)).collect::<Option<_>>()?;
             Some(Logged { leaf, goes_to, logs, written: None })
@@ -80,14 +85,15 @@ impl Kept {
         let mut candidates: Vec<Option<Logged>> = (0..leaves.len()).map(log).collect();
         // components that change places go back together
         let mut is_logged = vec![false; leaves.len()];
-        for leaf in (0..leaves.len()).filter(|leaf| is_read[*leaf]) {
+        for leaf in (0..leaves.len()).filter(|leaf| leaves[*leaf].is_read) {
             for other in cycle(leaf, &candidates).unwrap_or_default() {
                 is_logged[other] = true;
             }
         }
-        let taped = (0..leaves.len()).filter(|leaf| is_read[*leaf] && !is_logged[*leaf]).map(|leaf| Taped { leaf, after: None }).collect();
+        let taped =
+            (0..leaves.len()).filter(|leaf| leaves[*leaf].is_read && !is_logged[*leaf]).map(|leaf| Taped { leaf, after: None }).collect();
         let logged = (0..leaves.len()).filter(|leaf| is_logged[*leaf]).filter_map(|leaf| candidates[leaf].take()).collect();
-        Kept { ty: acc.ty().clone(), leaves, taped, logged, stored: Vec::new(), storing: None }
+        Kept { ty: acc.ty().clone(), leaves, taped, logged, storing: None }
     }
 
     pub fn is_nothing(&self) -> bool {
@@ -119,19 +125,23 @@ impl Kept {
     }
 
     /// Takes values out of the backward step that are worth storing: from `block`, of which `close` makes that step.
-    pub fn take_values(&mut self, storing: Storing, block: &mut Block, step: Expr, close: &dyn Fn(&Block) -> Expr) -> Expr {
-        let taped = self.taped.iter().map(|taped| degree(&self.leaves[taped.leaf].1));
+    pub fn take_values(&mut self, mut storing: Storing, block: &mut Block, step: Expr, close: &dyn Fn(&Block) -> Expr) -> Expr {
+        let taped = self.taped.iter().map(|taped| degree(&self.leaves[taped.leaf].ty));
         let logged = self.logged.iter().flat_map(|logged| logged.logs.iter().map(Log::degree));
-        let Some(room) = taped.chain(logged).max() else { return step };
-        let (stored, step) = take_values(&storing.i, block, step, room, close);
-        self.storing = (!stored.is_empty()).then_some(storing);
-        self.stored = stored;
+        let Some(degree) = taped.chain(logged).max() else { return step };
+        let (values, step) = take_values(&storing.i, block, step, degree, close);
+        storing.values = values;
+        self.storing = (!storing.values.is_empty()).then_some(storing);
         step
+    }
+
+    fn stored(&self) -> &[Stored] {
+        self.storing.as_ref().map_or(&[], |storing| &storing.values)
     }
 
     /// A component of the state.
     pub fn part(&self, state: &Expr, leaf: usize) -> Expr {
-        self.leaves[leaf].0.iter().fold(state.clone(), |state, k| Expr::proj(state, *k))
+        self.leaves[leaf].path.iter().fold(state.clone(), |state, k| Expr::proj(state, *k))
     }
 
     /// The state of these components.
@@ -165,7 +175,7 @@ impl Kept {
         let all = self.forward(steps, out);
         let tape = |at: usize| Expr::proj(Expr::var(&all), self.leaves.len() + at);
         let kept_at = |at: usize| Expr::get(tape(at), Expr::var(i));
-        let name = |leaf: usize| Var::fresh(acc.name(), self.leaves[leaf].1.clone());
+        let name = |leaf: usize| Var::fresh(acc.name(), self.leaves[leaf].ty.clone());
         // what each component is after the step
         let carried: Vec<(Var, Expr)> =
             self.logged.iter().map(|logged| (name(logged.leaf), Expr::proj(Expr::var(&all), logged.leaf))).collect();
@@ -191,7 +201,7 @@ impl Kept {
                 (None, Some((_, name, _))) => Expr::var(name),
                 (None, None) => self.part(&steps.init, leaf),
             };
-        let step = self.stored.iter().enumerate().fold(step, |step, (k, stored)| Expr::let_(stored.name.clone(), kept_at(at + k), step));
+        let step = self.stored().iter().enumerate().fold(step, |step, (k, stored)| Expr::let_(stored.name.clone(), kept_at(at + k), step));
         let after = self.taped.iter().enumerate().filter_map(|(at, taped)| Some((at, taped.after.as_ref()?)));
         let step = after.fold(step, |step, (at, name)| Expr::let_(name.clone(), Expr::get(tape(at), one_more(&Expr::var(i))), step));
         let step = Expr::let_(acc.clone(), self.state(read), step);
@@ -210,11 +220,8 @@ impl Kept {
         for Logged { leaf, logs, .. } in &self.logged {
             tapes.extend(logs.iter().map(|log| Expr::build(steps.n.clone(), "i", |_| log.nothing(&self.part(first, *leaf)))));
         }
-        tapes.extend(self.stored.iter().filter_map(|stored| {
-            let nothing = nothing(stored.name.ty())?;
-            Some(Expr::build(steps.n.clone(), "i", |_| nothing))
-        }));
-        let state_type = Type::tuple(self.leaves.iter().map(|(_, ty)| ty).chain(tapes.iter().map(Expr::ty)).cloned().collect());
+        tapes.extend(self.stored().iter().map(|stored| Expr::build(steps.n.clone(), "i", |_| stored.zeros.clone())));
+        let state_type = Type::tuple(self.leaves.iter().map(|leaf| &leaf.ty).chain(tapes.iter().map(Expr::ty)).cloned().collect());
         let state = steps.acc.renewed(state_type.clone());
         let next = steps.acc.renewed(steps.acc.ty().clone());
         let i = Expr::var(&steps.i);
@@ -232,13 +239,13 @@ impl Kept {
         for Logged { leaf, logs, .. } in &self.logged {
             logs.iter().for_each(|log| keep(&|tape| log.keep(&self.part(&acc, *leaf), tape, &i)));
         }
-        for Stored { value, .. } in &self.stored {
+        for Stored { value, .. } in self.stored() {
             keep(&|tape| Expr::update(Change::Replace, tape, vec![i.clone()], value.clone()));
         }
         let results =
             (0..self.leaves.len()).map(|k| self.part(&Expr::var(&next), k)).chain(updates.iter().map(|(name, _)| Expr::var(name)));
         let results = Expr::tuple(results.collect());
-        let values = updates.split_off(updates.len() - self.stored.len());
+        let values = updates.split_off(updates.len() - self.stored().len());
         let (mut after, before): (Vec<_>, Vec<_>) = updates.into_iter().partition(|(_, update)| mentions(update, &next));
         after.extend(values);
         let within =
@@ -266,9 +273,16 @@ fn one_more(index: &Expr) -> Expr {
     Expr::prim(Prim::Add, vec![index.clone(), Expr::index(1)])
 }
 
-/// The components of a type that are no tuples.
-pub fn each_leaf(ty: &Type, path: &mut Vec<usize>, leaves: &mut Vec<(Vec<usize>, Type)>) {
-    let Type::Tuple(parts) = ty else { return leaves.push((path.clone(), ty.clone())) };
+/// The components of a variable that are no tuples, and which of them a term reads; `lengths`: also where it reads only a length.
+pub fn read_leaves(expr: &Expr, var: &Var, lengths: bool) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    each_leaf(var.ty(), &mut Vec::new(), &mut leaves);
+    mark_read(expr, var, lengths, &mut leaves);
+    leaves
+}
+
+fn each_leaf(ty: &Type, path: &mut Vec<usize>, leaves: &mut Vec<Leaf>) {
+    let Type::Tuple(parts) = ty else { return leaves.push(Leaf { path: path.clone(), ty: ty.clone(), is_read: false }) };
     for (k, part) in parts.iter().enumerate() {
         path.push(k);
         each_leaf(part, path, leaves);
@@ -288,18 +302,13 @@ fn cycle(leaf: usize, candidates: &[Option<Logged>]) -> Option<Vec<usize>> {
     }
 }
 
-/// Notes which components of a variable a term reads; `lengths`: also where only their length is read.
-pub fn mark_read(expr: &Expr, var: &Var, lengths: bool, leaves: &[(Vec<usize>, Type)], is_read: &mut [bool]) {
+fn mark_read(expr: &Expr, var: &Var, lengths: bool, leaves: &mut [Leaf]) {
     if !mentions(expr, var) {
         return;
     }
     match component(expr) {
-        Some((_, path)) => {
-            for (read, (leaf, _)) in is_read.iter_mut().zip(leaves) {
-                *read |= leaf.starts_with(&path);
-            }
-        }
+        Some((_, path)) => leaves.iter_mut().for_each(|leaf| leaf.is_read |= leaf.path.starts_with(&path)),
         None if !lengths && matches!(expr.term(), Term::Dim(array, _) if component(array).is_some()) => {}
-        None => expr.term().each_child(&mut |child| mark_read(child, var, lengths, leaves, is_read)),
+        None => expr.term().each_child(&mut |child| mark_read(child, var, lengths, leaves)),
     }
 }

@@ -59,11 +59,11 @@ impl Log {
 
     /// The degree of a step's log in the sizes that are no literals.
     pub fn degree(&self) -> usize {
-        let counts = self.site.around.iter().filter_map(|around| match around {
-            Around::If(_) => None,
-            Around::Loop(_, count) => Size::of_expr(count).as_constant().is_none().then_some(()),
-        });
-        counts.count()
+        let is_counted = |around: &&Around| match around {
+            Around::If(_) => false,
+            Around::Loop(_, count) => Size::of_expr(count).as_constant().is_none(),
+        };
+        self.site.around.iter().filter(is_counted).count()
     }
 
     /// A tape with what step `i` is about to change of `s`.

@@ -47,7 +47,8 @@ struct Run {
     after: Block,
     /// What is added to, once for each addition.
     sums: Vec<Id>,
-    /// Whether a branch is written: what only that declares is not known around the loop, and what it reads may not be there.
+    /// Whether a branch is being written. Nothing moves from there out of the loop: what the branch declares is not in scope
+    /// there, and what it reads may be out of range.
     in_branch: bool,
 }
 
