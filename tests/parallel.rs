@@ -178,6 +178,12 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
         "histogram (vectorMap k (fun i -> i % 3)) (vectorMap k (fun i -> sin v[i % 40])) 3",
     ),
     (
+        "fewAndMany (v: Vector<n>) (k: Array<Index, m>)",
+        1,
+        false,
+        "ifold (fun (a, b) i -> (accumulate a (k[i] % 3) (sin v[k[i] % 40]), accumulate b (k[i] % 40) (cos v[k[i] % 40]))) (vectorZeros 3, vectorZeros 40) (length k)",
+    ),
+    (
         "weighed (v: Vector<n>) (k: Array<Index, m>)",
         1,
         false,
