@@ -117,3 +117,22 @@ fn what_is_expensive_in_a_step_is_computed_once() {
         assert!((1.5..2.5).contains(&ratio), "{ratio}");
     });
 }
+
+/// The gradient does not need the total of the exponentials in the forward pass: it is not computed there to be stored, beside the
+/// exponentials that the backward pass needs itself.
+#[test]
+fn what_the_forward_pass_does_not_need_is_not_stored() {
+    with_large_stack(|| {
+        let source = "let f (w: Vector<n>) (x: Vector<n>) (k: Index) : Double =\n  \
+             snd (ifold (fun (s, total) i ->\n    \
+               let t = vectorMap2 s w (fun a b -> tanh (a * b))\n    \
+               (t, total + log (vectorSum (vectorMap t exp) + 2.0))) (x, 0.0) k)\n\
+             let g (w: Vector<n>) (x: Vector<n>) (k: Index) = gradient (fun w -> f w x k) w\n";
+        let options = Options { entries: vec!["g".into()], ..Options::default() };
+        let mut session = Session::new("program.smooth", source, options);
+        let done = session.run_to("emit", &mut |_, _| Err("no files".into()));
+        assert!(done.is_ok(), "{done:?}");
+        let c = session.files.as_ref().map_or("", |files| &files.source);
+        assert_eq!(c.matches("= exp(").count(), 1, "{c}");
+    });
+}

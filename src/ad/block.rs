@@ -113,6 +113,11 @@ impl Block {
         Block { items: self.items[..self.forward].to_vec(), nodes: self.nodes, forward: self.forward, spares: self.spares() }
     }
 
+    /// What a name stands for in the end.
+    pub fn meaning(&self, name: &Expr) -> Expr {
+        root(name, &self.names())
+    }
+
     /// What the forward pass binds, in order.
     pub fn forward_bindings(&self) -> impl Iterator<Item = (&Var, &Expr)> {
         self.items[..self.forward].iter().filter_map(|item| match item {

@@ -20,17 +20,12 @@ pub fn is_cheap(expr: &Expr) -> bool {
         | Term::Dual { .. }
         | Term::Vjp { .. }
         | Term::Update(..) => false,
-        Term::Prim(prim, _) => is_operator(*prim),
+        Term::Prim(prim, _) => !prim.row().name.starts_with(|c: char| c.is_ascii_alphabetic()) && *prim != Prim::Pow || is_quick(*prim),
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Let(..) | Term::If(..) | Term::Get(..) => true,
         Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Check { .. } => true,
     };
     expr.term().each_child(&mut |child| cheap = cheap && is_cheap(child));
     cheap
-}
-
-/// Whether a primitive is an operator, or as cheap as one.
-pub fn is_operator(prim: Prim) -> bool {
-    !prim.row().name.starts_with(|c: char| c.is_ascii_alphabetic()) && prim != Prim::Pow || is_quick(prim)
 }
 
 /// The named primitives that are as cheap as an operator.

@@ -12,7 +12,7 @@
 //!     back, from the last s:                       fun (.., s) i -> let s = update s i log[i] in (.., s)
 
 use super::loops::Steps;
-use super::stored::{Stored, degree, take_values};
+use super::stored::{Stored, essence, size_degree, take_values};
 use super::undo::Log;
 use crate::ad::block::{Block, prune};
 use crate::ir::free::mentions;
@@ -126,13 +126,31 @@ impl Kept {
 
     /// Takes values out of the backward step that are worth storing: from `block`, of which `close` makes that step.
     pub fn take_values(&mut self, mut storing: Storing, block: &mut Block, step: Expr, close: &dyn Fn(&Block) -> Expr) -> Expr {
-        let taped = self.taped.iter().map(|taped| degree(&self.leaves[taped.leaf].ty));
+        let taped = self.taped.iter().map(|taped| size_degree(&self.leaves[taped.leaf].ty));
         let logged = self.logged.iter().flat_map(|logged| logged.logs.iter().map(Log::degree));
         let Some(degree) = taped.chain(logged).max() else { return step };
-        let (values, step) = take_values(&storing.i, block, step, degree, close);
+        let computed = self.computed(&storing);
+        let (values, step) = take_values(&storing.i, block, step, &computed, degree, close);
         storing.values = values;
         self.storing = (!storing.values.is_empty()).then_some(storing);
         step
+    }
+
+    /// What the forward pass computes anyway: what the states that are kept need of a step.
+    fn computed(&self, storing: &Storing) -> Expr {
+        let kept = self.taped.iter().map(|taped| taped.leaf).chain(self.logged.iter().map(|logged| logged.leaf));
+        let mut wanted: Vec<usize> = kept.collect();
+        loop {
+            let parts = wanted.iter().map(|leaf| storing.block.meaning(&self.part(&storing.result, *leaf))).collect();
+            let computed = essence(&storing.block.close(Expr::tuple(parts)));
+            let read = read_leaves(&computed, &storing.acc, false);
+            let more = (0..read.len()).filter(|leaf| read[*leaf].is_read && !wanted.contains(leaf));
+            let more: Vec<usize> = more.collect();
+            if more.is_empty() {
+                return computed;
+            }
+            wanted.extend(more);
+        }
     }
 
     fn stored(&self) -> &[Stored] {
