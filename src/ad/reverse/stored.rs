@@ -7,8 +7,8 @@
 //!     →   forward: update tape i u;   back: let u = tape[i] in … u …
 //!
 //! A value is stored where the forward pass computes it anyway, it takes a loop more to compute than it has dimensions, and its size
-//! is of no higher degree than that of the states that the fold stores anyway. Limits: values in branches and in loops inside the step are recomputed, and arrays whose
-//! lengths differ from step to step.
+//! is of no higher degree than that of the states that the fold stores anyway. Limits: values in branches and in loops inside the
+//! step are recomputed, and arrays whose lengths differ from step to step.
 
 use std::collections::HashSet;
 
@@ -74,8 +74,8 @@ pub fn take_values(
     (stored, step)
 }
 
-/// Straight-line code for the analysis alone: without names for other names, and without values of which only the lengths are used,
-/// so that what only these read counts as not read.
+/// Straight-line code that only analyses read: without names for other names, and without values of which only the lengths are used,
+/// so that what only those values read counts as not read.
 pub fn essence(code: &Expr) -> Expr {
     without_names(code, &mut Vec::new())
 }
