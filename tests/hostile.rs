@@ -648,6 +648,38 @@ let indices (v: Vector<n>) (i: Array<Index<n>, k>) = build (length i) (fun j -> 
     assert_eq!(c_main(folder.path(), text, main), "000000 1 0 0 0 055 0");
 }
 
+/// The array of a case that the value is not of is NULL, whatever its length is declared as.
+#[test]
+fn callers_that_give_no_array_for_another_case() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "
+type V = | A of Vector<2> | B of Double
+type P = { v: V; w: Double }
+let next (x: V) : V = match x with A v -> A (2.0 * v) | B y -> B (0.5 * y)
+let first (x: V) : Double = match x with A v -> v[0] | B y -> y
+let folded (k: Index) (x: V) : Double = first (ifold (fun s i -> next s) x k)
+let rec tail (k: Index) (x: V) : Double = if k <= 0 then first x else tail (k - 1) (next x)
+let rec stack (k: Index) (x: V) : Double = if k <= 0 then first x else 1.0 + stack (k - 1) (next x)
+let rec ping (k: Index) (x: V) : Double = if k <= 0 then first x else pong (k - 1) x
+and pong (k: Index) (x: V) : Double = if k <= 0 then 3.0 * first x else ping (k - 1) (next x)
+let both (k: Index) (x: V) : Double = tail k x + stack k x
+let rec held (k: Index) (p: P) : Double = if k <= 0 then p.w * first p.v else held (k - 1) { v = next p.v; w = p.w + 1.0 }
+let sensitivity (k: Index) (x: V) : Double = match gradient (fun y -> tail k y) x with A v -> v[0] | B y -> y
+";
+    let main = "
+    double out = 0;
+    #define CALL(f, ...) do { \\
+        size_t bytes = f##_workspace(3, 1); \\
+        void *workspace = bytes ? malloc(bytes) : NULL; \\
+        int status = f(3, 1, NULL, 8.0, __VA_ARGS__ &out, workspace, bytes); \\
+        printf(\"%d %g, \", status, out); \\
+        free(workspace); \\
+    } while (0)
+    CALL(folded,); CALL(tail,); CALL(stack,); CALL(ping,); CALL(pong,); CALL(both,); CALL(held, 1.0,); CALL(sensitivity,);
+    ";
+    assert_eq!(c_main(folder.path(), text, main), "0 1, 0 1, 0 4, 0 12, 0 2, 0 5, 0 4, 0 0.125, ");
+}
+
 #[test]
 fn workspace_that_is_too_small() {
     let folder = tempfile::tempdir().expect("a folder");

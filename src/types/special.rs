@@ -11,7 +11,6 @@ use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions
 use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Result, Scope};
 use super::infer::pattern_name;
 use super::ty::Ty;
-use crate::diagnostic::Diagnostic;
 use crate::ir::{Atom, Expr, Function, Size, Term, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::TypeExpr;
@@ -41,7 +40,7 @@ struct Beside {
 }
 
 /// One parameter of a function to be made: its name, the argument, and the type inside.
-struct Slot {
+pub(super) struct Slot {
     name: Rc<str>,
     arg: Expr,
     ty: Type,
@@ -68,7 +67,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The function for these arguments, the arguments with their types inside, and the sizes.
-    fn special(
+    pub(super) fn special(
         &mut self,
         index: usize,
         instance: &Instance,
@@ -163,7 +162,8 @@ impl<'a> Elaborator<'a> {
         let key = if exact { key } else { canonical.anonymous(&key, &vars) };
         let decl = &self.modules.globals[index].decl;
         let base = decl.name.text.clone();
-        let of_main = self.modules.globals[index].file == self.modules.main;
+        let behind_entry = self.has_entry_of_its_own(index);
+        let of_main = self.modules.globals[index].file == self.modules.main && !behind_entry;
         let special = match self.memo.get(&key) {
             Some(special) => special.clone(),
             None => {
@@ -186,7 +186,11 @@ impl<'a> Elaborator<'a> {
                 let ahead = decl.recursion.as_ref().and_then(|_| self.ahead(&key, &scheme.result, decl.result.as_ref()?, &scope));
                 let special = self.make((&base, of_main), vars, ahead, (decl.doc.clone(), decl.span), &mut |this, vars| {
                     this.local.declared.clone_from(&declared);
-                    let values = vars.iter().zip(&used).map(|(var, at)| this.guarded_parameter(Expr::var(var), &params[*at])).collect();
+                    let guard = |(var, at): (&Var, &usize)| {
+                        let value = Expr::var(var);
+                        if behind_entry { value } else { this.guarded_parameter(value, &params[*at]) }
+                    };
+                    let values = vars.iter().zip(&used).map(guard).collect();
                     let args = arguments(patterns.len(), values, &used, &functions);
                     let scope = this.bind_arguments(patterns, args, scope.clone())?;
                     let value = this.expr(body, &scope)?;
@@ -262,50 +266,6 @@ impl<'a> Elaborator<'a> {
             }
         };
         Ok(self.call(&special, slots, &[], span))
-    }
-
-    /// The function that an entry is: its parameters have the declared or inferred types.
-    pub(super) fn entry(&mut self, index: usize, instance: &Instance) -> Result<Rc<str>> {
-        let scheme = self.infer.schemes[index].clone();
-        let scope = self.declaration_scope(index, instance);
-        let mut args = Vec::new();
-        for (param, value) in scheme.params.iter().zip(&scheme.values) {
-            let ty = self.concrete(param, &scope);
-            let Some(ty) = ty.to_core() else {
-                let span = self.modules.globals[index].decl.name.span;
-                return self.fail(Diagnostic::error("E0307", span, "the type of a parameter is not known").help("annotate the parameter"));
-            };
-            args.push(Arg::Value(Expr::var(&value.retyped(ty))));
-        }
-        if self.declaration(index).0.len() != scheme.params.len() {
-            return self.alias_entry(index, instance);
-        }
-        let span = self.modules.globals[index].decl.name.span;
-        let outer = std::mem::take(&mut self.local);
-        let special = self.special(index, instance, args, span);
-        self.local = outer;
-        Ok(special?.0.name.clone())
-    }
-
-    /// A function of its own for a declaration that is another name for a built-in or library function.
-    fn alias_entry(&mut self, index: usize, instance: &Instance) -> Result<Rc<str>> {
-        let scheme = self.infer.schemes[index].clone();
-        let scope = self.declaration_scope(index, instance);
-        let vars: Vec<Var> = scheme
-            .params
-            .iter()
-            .enumerate()
-            .filter_map(|(at, param)| Some(Var::fresh(&format!("arg{}", at + 1), self.concrete(param, &scope).to_core()?)))
-            .collect();
-        let decl = &self.modules.globals[index].decl;
-        let special = self.make((&decl.name.text, true), vars, None, (decl.doc.clone(), decl.span), &mut |this, vars| {
-            let args = vars.iter().map(|var| Arg::Value(Expr::var(var))).collect();
-            match this.callable(&decl.body, &scope) {
-                Some(callable) => this.apply(&callable, args, decl.body.span),
-                None => this.function_as_value(decl.body.span),
-            }
-        })?;
-        Ok(special.name.clone())
     }
 
     /// What a recursive function's callers need to know before its body is there.

@@ -363,6 +363,11 @@ impl<'a> Elaborator<'a> {
     }
 }
 
+/// Whether `guarded_parameter` reads a parameter of a type under a condition.
+pub(super) fn is_guarded(ty: &Ty) -> bool {
+    ty.to_core().is_some_and(|core| has_numbered(&core)) && has_sum(ty)
+}
+
 /// Whether a sum type is a component of a type, at any depth.
 fn has_sum(ty: &Ty) -> bool {
     match ty {
