@@ -129,6 +129,13 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
         true,
         "vectorMap m (fun row -> let t = vectorMap row (fun x -> x > 0.25) in ifold (fun s j -> if t[length t - 1 - j] then s + 1 else s * 2) 0 (length t))",
     ),
+    // rows that are written, then added to
+    (
+        "diagonal (v: Vector<n>)",
+        1,
+        true,
+        "build (length v) (fun i -> accumulate (build (length v) (fun j -> v[j])) i (ifold (fun s j -> s + sin (s * v[i])) 0.5 3000))",
+    ),
     (
         "triangle (v: Vector<n>)",
         1,

@@ -86,7 +86,7 @@ impl<'a> Effects<'a> {
             }
             Stmt::Update { base, offset, value } => {
                 self.reads(offset);
-                if !self.inside.contains(base) {
+                if self.may_write(*base).is_none() {
                     (self.locals[*base].elem == Elem::Double).then_some(())?;
                     let own = Value::Load { base: *base, offset: Some(Box::new(offset.clone())) };
                     self.added.push(*base);
