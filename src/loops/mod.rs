@@ -36,6 +36,7 @@ pub mod ranges;
 mod rename;
 mod simplify;
 pub mod sizes;
+mod strips;
 mod tile;
 mod unroll_and_jam;
 mod unswitch;

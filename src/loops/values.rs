@@ -28,6 +28,18 @@ pub fn index(prim: Prim, a: Value, b: Value) -> Value {
     Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
 }
 
+/// As [`index`], with what literals give.
+pub fn folded(prim: Prim, a: Value, b: Value) -> Value {
+    match (prim, &a, &b) {
+        (Prim::Mul, Value::Index(a), Value::Index(b)) => Value::Index(a * b),
+        (Prim::Div, Value::Index(a), Value::Index(b)) if *b != 0 => Value::Index(a / b),
+        (Prim::Rem, Value::Index(a), Value::Index(b)) if *b != 0 => Value::Index(a % b),
+        (Prim::Add, Value::Index(a), Value::Index(b)) => Value::Index(a + b),
+        (Prim::Add, Value::Index(0), _) => b,
+        _ => index(prim, a, b),
+    }
+}
+
 /// The negation, pushed inwards where that is exact.
 pub fn negate(value: Value) -> Value {
     let not = |value| Value::Prim { prim: Prim::Not, elem: Elem::Bool, plain: true, args: vec![value] };

@@ -12,8 +12,8 @@ use crate::ir::prim::Spelling;
 use crate::ir::{Prim, Size};
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
-use crate::loops::rename::{copied, rename};
-use crate::loops::values::index;
+use crate::loops::strips::{Strips, counter};
+use crate::loops::values::{folded, result_elem};
 use crate::loops::visit::{each_change, each_local};
 use crate::source::Span;
 
@@ -59,23 +59,13 @@ impl<'a> Writer<'a> {
 
     /// The loop with these parts, and one for the iterations that are left.
     pub fn write(mut self, stmt: &Stmt, parts: Vec<Part>) -> Option<Block> {
-        let Stmt::For { count, size, apart, body: iteration, .. } = stmt else { return None };
+        let Stmt::For { count, size, apart, .. } = stmt else { return None };
         let width = Value::Index(self.width);
-        let mut out = Vec::new();
-        let blocks = match self.index(Prim::Div, count.clone(), width.clone()) {
-            blocks @ Value::Index(_) => blocks,
-            blocks => {
-                let note = format!("{} at a time, each in a lane", self.width);
-                let form = Form::Scalar { mutable: false };
-                self.locals.push(Local { name: "blocks".into(), elem: Elem::Index, form, note: Some(note.into()) });
-                let id = self.locals.len() - 1;
-                self.ranges.insert(id, self.ranges.of(&blocks));
-                out.push(Stmt::Declare { id, init: Some(blocks) });
-                Value::Local(id)
-            }
-        };
-        let block = self.counter("block", &blocks);
-        let init = self.index(Prim::Mul, Value::Local(block), width.clone());
+        let strips = Strips::of(count, self.width, "each in a lane", self.locals, self.ranges);
+        let blocks = strips.blocks.clone();
+        let mut out = Vec::from_iter(strips.declared.clone());
+        let block = counter("block", &blocks, self.locals, self.ranges);
+        let init = folded(Prim::Mul, Value::Local(block), width);
         self.first = self.scalar("first", Elem::Index, false);
         self.ranges.insert(self.first, self.ranges.of(&init));
         let mut shared = Shared::default();
@@ -86,16 +76,8 @@ impl<'a> Writer<'a> {
         each_use(&body[1..], &mut |id| varies |= id == self.first);
         varies.then_some(())?;
         let (size, apart) = (size.clone(), *apart);
-        out.push(Stmt::For { i: block, var: None, count: blocks.clone(), size: size.clone(), body, lanes: Lanes::One, apart });
-        let left = self.index(Prim::Rem, count.clone(), width.clone());
-        if left != Value::Index(0) {
-            let rest = self.counter("rest", &left);
-            let at = self.index(Prim::Add, self.index(Prim::Mul, blocks, width), Value::Local(rest));
-            let mut body = copied(iteration, self.locals, self.ranges);
-            let i = self.row_of(at, &mut body);
-            rename(&mut body[1..], self.i, i);
-            out.push(Stmt::For { i: rest, var: None, count: left, size, body, lanes: Lanes::One, apart });
-        }
+        out.push(Stmt::For { i: block, var: None, count: blocks, size, body, lanes: Lanes::One, apart });
+        out.extend(strips.rest(stmt, self.locals, self.ranges));
         Some(out)
     }
 
@@ -108,7 +90,7 @@ impl<'a> Writer<'a> {
                     out.push(Stmt::Room(room));
                 }
                 Part::Once(Stmt::Point { id, to: PointerValue::To(Pointer { base, offset }) }) if self.varying.has_array(base) => {
-                    let offset = offset.map(|offset| self.index(Prim::Mul, offset, Value::Index(self.width)));
+                    let offset = offset.map(|offset| folded(Prim::Mul, offset, Value::Index(self.width)));
                     out.push(Stmt::Point { id, to: PointerValue::To(Pointer { base, offset }) });
                 }
                 Part::Once(stmt) => out.push(stmt),
@@ -131,7 +113,7 @@ impl<'a> Writer<'a> {
 
     /// A loop over the lanes; before it what it needs, after it what its sums go to.
     fn lanes(&mut self, stmts: Vec<Stmt>, kind: Kind, shared: &Shared, out: &mut Block) -> Option<()> {
-        let lane = self.counter("lane", &Value::Index(self.width));
+        let lane = counter("lane", &Value::Index(self.width), self.locals, self.ranges);
         let mut run = Run {
             lane: Value::Local(lane),
             row: Value::Local(self.i),
@@ -170,7 +152,7 @@ impl<'a> Writer<'a> {
 
     /// Declares the iteration of a lane.
     fn row(&mut self, run: &mut Run) {
-        let at = self.index(Prim::Add, Value::Local(self.first), run.lane.clone());
+        let at = folded(Prim::Add, Value::Local(self.first), run.lane.clone());
         run.row = Value::Local(self.row_of(at, &mut run.body));
     }
 
@@ -272,7 +254,7 @@ impl<'a> Writer<'a> {
     fn value(&mut self, value: &Value, run: &mut Run) -> Value {
         match value {
             Value::Prim { prim, elem: Elem::Double, .. } if is_call(*prim) && !self.varying.is_in(value) && !run.in_branch => {
-                let once = self.scalar(&format!("{}_once", prim.row().name), Elem::Double, false);
+                let once = self.scalar(&format!("{}_once", prim.row().name), result_elem(*prim, Elem::Double), false);
                 run.before.push(Stmt::Declare { id: once, init: Some(value.clone()) });
                 return Value::Local(once);
             }
@@ -300,8 +282,8 @@ impl<'a> Writer<'a> {
             return offset;
         }
         let Some(offset) = offset else { return Some(run.lane.clone()) };
-        let first = self.index(Prim::Mul, offset, Value::Index(self.width));
-        Some(self.index(Prim::Add, first, run.lane.clone()))
+        let first = folded(Prim::Mul, offset, Value::Index(self.width));
+        Some(folded(Prim::Add, first, run.lane.clone()))
     }
 
     /// An array with an element of a scalar for each lane.
@@ -319,27 +301,9 @@ impl<'a> Writer<'a> {
         })
     }
 
-    fn counter(&mut self, name: &str, count: &Value) -> Id {
-        let i = self.scalar(name, Elem::Index, true);
-        self.ranges.count_to(i, count);
-        i
-    }
-
     fn scalar(&mut self, name: &str, elem: Elem, mutable: bool) -> Id {
         self.locals.push(Local { name: name.into(), elem, form: Form::Scalar { mutable }, note: None });
         self.locals.len() - 1
-    }
-
-    /// A primitive on Indexes of which none is beyond the elements that there are.
-    fn index(&self, prim: Prim, a: Value, b: Value) -> Value {
-        match (prim, &a, &b) {
-            (Prim::Mul, Value::Index(a), Value::Index(b)) => Value::Index(a * b),
-            (Prim::Div, Value::Index(a), Value::Index(b)) if *b != 0 => Value::Index(a / b),
-            (Prim::Rem, Value::Index(a), Value::Index(b)) if *b != 0 => Value::Index(a % b),
-            (Prim::Add, Value::Index(a), Value::Index(b)) => Value::Index(a + b),
-            (Prim::Add, Value::Index(0), _) => b,
-            _ => index(prim, a, b),
-        }
     }
 }
 
