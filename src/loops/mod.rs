@@ -36,6 +36,7 @@ pub mod ranges;
 mod rename;
 mod simplify;
 pub mod sizes;
+mod skip;
 mod strips;
 mod tile;
 mod unroll_and_jam;
@@ -148,6 +149,7 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("unroll_and_jam", Need::Optional, "runs several rows at once that read the same", unroll_and_jam::run),
     pass!("join_branches", Need::Optional, "joins nested conditions, and changes in place", join_branches::run),
     pass!("guard_sums", Need::Optional, "tests before sums that are empty in the first iteration around", guard_sums::run),
+    pass!("skip", Need::Optional, "tests blocks of iterations in lanes, and skips those that change nothing", skip::run),
     pass!("parallelise", Need::Always, "shares loops among threads, where that is asked for", parallelise::run),
     pass!("measure", Need::Always, "says how much workspace each function needs", measure::run),
 ];

@@ -69,28 +69,30 @@ pub fn each_in_argument(arg: &Argument, f: &mut dyn FnMut(Id)) {
     }
 }
 
+/// Calls `f` on an expression and on each inside of it.
+pub fn each_part(value: &Value, f: &mut dyn FnMut(&Value)) {
+    f(value);
+    match value {
+        Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| each_part(arg, f)),
+        Value::Select(parts) => parts.iter().for_each(|part| each_part(part, f)),
+        Value::Load { offset, .. } => offset.iter().for_each(|offset| each_part(offset, f)),
+        Value::Local(_)
+        | Value::Double(_)
+        | Value::Index(_)
+        | Value::Bool(_)
+        | Value::SizeOf(_)
+        | Value::Moved { .. }
+        | Value::Call(..) => {}
+    }
+}
+
 /// Calls `f` on every expression of declarations, assignments, updates and branches.
 pub fn each_value(block: &[Stmt], f: &mut dyn FnMut(&Value)) {
-    fn go(value: &Value, f: &mut dyn FnMut(&Value)) {
-        f(value);
-        match value {
-            Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| go(arg, f)),
-            Value::Select(parts) => parts.iter().for_each(|part| go(part, f)),
-            Value::Load { offset, .. } => offset.iter().for_each(|offset| go(offset, f)),
-            Value::Local(_)
-            | Value::Double(_)
-            | Value::Index(_)
-            | Value::Bool(_)
-            | Value::SizeOf(_)
-            | Value::Moved { .. }
-            | Value::Call(..) => {}
-        }
-    }
     for stmt in block {
         match stmt {
-            Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } | Stmt::Update { value, .. } => go(value, f),
+            Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } | Stmt::Update { value, .. } => each_part(value, f),
             Stmt::If { cond, then, otherwise } => {
-                go(cond, f);
+                each_part(cond, f);
                 each_value(then, f);
                 each_value(otherwise, f);
             }

@@ -43,7 +43,7 @@ impl Grower {
     }
 
     fn any(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
-        match self.random.below(17) {
+        match self.random.below(18) {
             0..=2 => self.let_value(ty, depth),
             3 => self.let_pair(ty, depth),
             4 => self.let_function(ty, depth),
@@ -55,6 +55,7 @@ impl Grower {
             12 => self.fold(ty, depth),
             13 => self.jvp(ty, depth),
             14 | 15 => self.swept(ty, depth),
+            16 => self.extreme(ty, depth),
             _ => {
                 let other = self.ty(0);
                 let (template, parts) =
@@ -83,6 +84,22 @@ impl Grower {
         let binds = vec![Binding::value(&first, a), Binding::value(&second, b)].into_iter().filter(|bind| &*bind.name != "_").collect();
         let body = self.under(binds, ty, depth);
         Some(form(ty, format!("let ({first}, {second}) = {{0}} in {{1}}"), vec![value, body]))
+    }
+
+    /// What belongs to the largest or smallest of the values that a loop finds.
+    fn extreme(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
+        let steps = self.len();
+        let count = Child { binds: vec![], expr: self.len_expr(&steps)? };
+        let [best, kept, found, i] = std::array::from_fn(|_| self.name(&Ty::Tuple(vec![])));
+        let index = Binding { name: i.to_string().into(), kind: Kind::Below(steps) };
+        let item = self.looped(vec![index.clone()], &Ty::Double, depth.min(2));
+        let binds = vec![Binding::value(&best, Ty::Double), Binding::value(&kept, ty.clone()), index, Binding::value(&found, Ty::Double)];
+        let next = self.looped(binds, ty, depth.min(2));
+        let (start, other) = (self.plain(&Ty::Double, depth.min(2)), self.plain(ty, depth.min(2)));
+        let order = self.random.word(&[">", "<", ">=", "<="]);
+        let step = format!("let {found} = {{0}} in if {found} {order} {best} then ({found}, {{1}}) else ({best}, {kept})");
+        let template = format!("snd (ifold (fun ({best}, {kept}) {i} -> {step}) ({{2}}, {{3}}) {{4}})");
+        Some(form(ty, template, vec![item, next, start, other, count]))
     }
 
     fn let_function(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
