@@ -32,6 +32,11 @@ impl Span {
         self.file == u32::MAX
     }
 
+    /// Whether the other one is a part of it.
+    pub fn contains(self, other: Span) -> bool {
+        self.file == other.file && self.start <= other.start && other.end <= self.end
+    }
+
     /// The smallest span that covers both.
     pub fn to(self, other: Span) -> Span {
         if self.is_none() || self.file != other.file {

@@ -86,6 +86,14 @@ fn empty_and_odd_texts_are_texts() {
 }
 
 #[test]
+fn functions_without_end_are_an_error_while_one_types() {
+    let mut client = Client::ready();
+    client.open(URI, include_str!("../examples/errors/E0316_function_made_in_each_call.smooth"));
+    assert_eq!(client.problems(URI), ["E0316 1:25-1:60"]);
+    client.shut_down();
+}
+
+#[test]
 fn places_are_counted_in_utf16() {
     let mut client = Client::ready();
     client.open(URI, "let f (v: Vector<n>) = vectorSum v\n// 𝄞\nlet g x = (* 𝄞𝄞 *) f x + y\n");

@@ -298,3 +298,23 @@ let rec f (x: Double) (n: Index) : Double =
     let text = refused(own);
     assert!(text.contains("E0606") && text.contains("is inside of a derivative of its own"), "{text}");
 }
+
+#[test]
+fn every_command_says_that_functions_have_no_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("endless.smooth");
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/errors/E0316_function_made_in_each_call.smooth"), &path).expect("a file");
+    let path = path.to_string_lossy().into_owned();
+    for words in [&["check"][..], &["emit"], &["emit", "--target", "futhark"], &["eval"], &["explain"], &["run"]] {
+        let mut words = words.to_vec();
+        words.push(&path);
+        words.extend(match words[0] {
+            "eval" | "run" => &["f", "2", "0.5"][..],
+            "explain" => &["f"],
+            _ => &[],
+        });
+        let output = with_input(&words, b"");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("error[E0316]: each call of `repeat` inside itself is given another function"), "{words:?}: {said}");
+    }
+}

@@ -413,3 +413,90 @@ fn a_pipe_gives_the_first_argument() {
     assert_eq!(errors("let f (x: Double) = x |> (sin x)"), [("E0305", "1:26".to_string())]);
     assert_eq!(errors("let f (x: Double) = x |> 2"), [("E0101", "1:26".to_string())]);
 }
+
+/// The value of an entry at a depth and 0.5.
+fn value_at(text: &str, depth: i64) -> String {
+    let value = || {
+        let program = typed(text).map_err(|errors| format!("{errors:?}"))?.program;
+        let value = eval(&program, "h", vec![Value::Index(depth), Value::Double(0.5)]).map_err(|error| format!("{:?}", error.kind))?;
+        value.value.as_double().map(|x| x.to_string()).ok_or("no Double".to_string())
+    };
+    with_large_stack(value).unwrap_or_else(|why| why)
+}
+
+#[test]
+fn functions_are_passed_on_in_recursion() {
+    let of = |body: &str| {
+        format!("let rec f (k: Index) (x: Double) (g: Double => Double) (e: Double => Double) : Double = if k <= 0 then g x else {body}\n")
+    };
+    let twice = "let twice (y: Double) = 2.0 * y\n";
+    let h = "let h (k: Index) (x: Double) = f k x (fun y -> y + 1.0) (fun y -> 10.0 * y)\n";
+    for (body, wanted) in [
+        ("f (k - 1) x g e", ["1.5", "1.5", "1.5"]),
+        ("f (k - 1) x (fun y -> g y) (fun z -> e z)", ["1.5", "1.5", "1.5"]),
+        ("f (k - 1) x e g", ["1.5", "5", "1.5"]),
+        ("f (k - 1) x e twice", ["1.5", "5", "1"]),
+        ("f (k - 1) (g x) g (fun y -> e y)", ["1.5", "2.5", "3.5"]),
+    ] {
+        let global = format!("{twice}{}{h}", of(body));
+        let local = format!("{twice}let h (k: Index) (x: Double) =\n  {}  f k x (fun y -> y + 1.0) (fun y -> 10.0 * y)\n", of(body));
+        for text in [global, local] {
+            assert_eq!([0, 1, 2].map(|depth| value_at(&text, depth)), wanted, "{text}");
+        }
+    }
+    // a recursive function inside a function that is passed to it
+    let iterate = "let rec f (k: Index) (x: Double) (g: Double => Double) : Double = if k <= 0 then x else f (k - 1) (g x) g\n";
+    let nested = "f k x (fun y -> f 5 y (fun z -> z * 2.0 + y))\n";
+    assert_eq!(value_at(&format!("{iterate}let h (k: Index) (x: Double) = {nested}"), 2), "1984.5");
+    assert_eq!(value_at(&format!("let h (k: Index) (x: Double) =\n  {iterate}  {nested}"), 2), "1984.5");
+}
+
+#[test]
+fn lengths_that_grow_in_recursion_are_of_one_function() {
+    let grow = "(build (length x + 1) (fun i -> if i = 0 then x[0] else double i))";
+    let one = format!("let rec f (k: Index) (x: Vector) : Double = if k <= 0 then vectorSum x else f (k - 1) {grow}\n");
+    assert_eq!(value_at(&format!("{one}let h (k: Index) (x: Double) = f k [x, 1.0]"), 3), "10.5");
+    let given = "let rec f (k: Index) (x: Vector) (g: Double => Double) : Double = if k <= 0 then g (vectorSum x) else ";
+    for point in ["[x, 1.0]", "(build (k + 2 - k) (fun i -> if i = 0 then x else 1.0))"] {
+        assert_eq!(value_at(&format!("{given}f (k - 1) {grow} g\nlet h (k: Index) (x: Double) = f k {point} (fun y -> y + x)"), 3), "11");
+    }
+    let fixed =
+        "let rec f (k: Index) (x: Vector) (w: Vector<3>) : Double = if k <= 0 then vectorSum (vectorCross w w) + double (length x) else ";
+    assert_eq!(value_at(&format!("{fixed}f (k - 1) {grow} w\nlet h (k: Index) (x: Double) = f k [x, x, x] [x, x, x]"), 4), "7");
+    let group = "and e (k: Index) (x: Vector) : Double = if k <= 0 then vectorSum x else f (k - 1) (vectorAdd x x)\n";
+    let both = one.replace("f (k - 1)", "e (k - 1)");
+    assert_eq!(value_at(&format!("{both}{group}let h (k: Index) (x: Double) = f k [x, 1.0]"), 4), "14");
+}
+
+#[test]
+fn recursion_that_makes_functions_without_end_is_an_error() {
+    let head = "let rec f (k: Index) (x: Double) (g: Double => Double) (e: Double => Double) : Double = if k <= 0 then g x else ";
+    let h = "\nlet h (k: Index) (x: Double) = f k x sin cos";
+    // the errors without the warnings
+    let found = |problems: &[(&'static str, String)]| {
+        problems.iter().map(|(code, _)| *code).filter(|code| code.starts_with('E')).collect::<Vec<_>>()
+    };
+    for body in [
+        "f (k - 1) x (fun y -> g (g y)) e",
+        "f (k - 1) x e (fun y -> g (e y))",
+        "f (k - 1) x (fun y -> y * x) e",
+        "f (k - 1) x (fun y -> 2.0 * y) e",
+        "let twice y = g (g y) in f (k - 1) x twice e",
+        "f (k - 1) x g e + f (k - 1) x (fun y -> g (g y)) e + f (k - 1) x (fun y -> g (g y)) e",
+        "q (k - 1) x (fun y -> g (g y))\nand q (k: Index) (x: Double) (g: Double => Double) : Double = f k x g g",
+        "q (k - 1) x g\nand q (k: Index) (x: Double) (g: Double => Double) : Double = f k x (fun y -> 2.0 * g y) g",
+        "gradient (fun y -> f (k - 1) y (fun z -> g (y * z)) e) x",
+    ] {
+        let global = errors(&format!("{head}{body}{h}"));
+        assert_eq!(found(&global), ["E0316"], "{body}: {global:?}");
+        if !body.contains("and q") {
+            let local = errors(&format!("let h (k: Index) (x: Double) =\n  {head}{body}\n  f k x sin cos"));
+            assert_eq!(found(&local), ["E0316"], "{body}: {local:?}");
+        }
+    }
+    let pairs = "let rec f (k: Index) (p: Double * Double) (g: Double * Double => Double) : Double = if k <= 0 then g p else ";
+    assert_eq!(
+        errors(&format!("{pairs}f (k - 1) p (fun (a, b) -> g (b, a))\nlet h (x: Double) = f 3 (x, x) (fun (a, b) -> a - b)"))[0].0,
+        "E0316"
+    );
+}

@@ -12,7 +12,7 @@ use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Change, Expr, Size, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::{self, ExprKind, Pattern, TypeExpr};
+use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind, TypeExpr};
 
 impl<'a> Elaborator<'a> {
     /// What an expression is as a function, if it is one.
@@ -31,6 +31,7 @@ impl<'a> Elaborator<'a> {
                 },
             },
             ExprKind::Operator(op) => Some(Callable::Builtin(Builtin::Operator(*op))),
+            ExprKind::Fun(params, body) if let Some(function) = passed_on(params, body, scope) => self.callable(function, scope),
             ExprKind::Fun(params, body) => Some(Callable::Closure(Rc::new(Closure {
                 id: crate::ir::var::fresh_id(),
                 name: None,
@@ -255,4 +256,16 @@ impl<'a> Elaborator<'a> {
             _ => otherwise.into(),
         }
     }
+}
+
+/// The parameter or local function g that `fun y -> g y` is.
+fn passed_on<'a>(params: &[Pattern], body: &'a ast::Expr, scope: &Scope) -> Option<&'a ast::Expr> {
+    let ExprKind::App(head, args) = &body.kind else { return None };
+    let ExprKind::Var(function) = &head.kind else { return None };
+    let is = |pattern: &Pattern, arg: &ast::Expr| match (&pattern.kind, &arg.kind) {
+        (PatternKind::Var(name), ExprKind::Var(arg)) => name == arg && name != function,
+        _ => false,
+    };
+    let same = params.len() == args.len() && params.iter().zip(args).all(|(pattern, arg)| is(pattern, arg));
+    (same && matches!(scope.values.get(function), Some(Bind::Function(_)))).then_some(&**head)
 }

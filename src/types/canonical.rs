@@ -66,6 +66,8 @@ impl Actual {
 pub(super) struct Canonical {
     pub(super) known: Vec<(Size, Var)>,
     pub(super) key: String,
+    /// Whether a constant length is one of many, so that it is a variable too.
+    pub(super) any: bool,
 }
 
 impl Canonical {
@@ -106,7 +108,10 @@ impl Canonical {
                     Some(Ty::Array(_, written)) if written.as_atom().is_none() && self.expressible(size) => true,
                     _ => false,
                 };
-                let size = if composed {
+                let is_declared = matches!(declared, Some(Ty::Array(_, written)) if written.as_constant().is_some());
+                let size = if is_declared {
+                    size.clone()
+                } else if composed {
                     self.size(size)
                 } else {
                     let name = name.unwrap_or_else(|| if total <= 1 { format!("{param}_n") } else { format!("{param}_n{axis}") });
@@ -132,7 +137,7 @@ impl Canonical {
     }
 
     pub(super) fn variable(&mut self, size: &Size, name: &str) -> Size {
-        if size.as_constant().is_some() {
+        if size.as_constant().is_some() && !self.any {
             return size.clone();
         }
         if let Some((_, var)) = self.known.iter().find(|(known, _)| known == size) {

@@ -120,8 +120,8 @@ pub struct Elaborator<'a> {
     pub(super) measures: Vec<Var>,
     /// Functions that are called as they are declared: no argument is a function.
     pub(super) plain: HashSet<Rc<str>>,
-    /// The local functions whose bodies are being made, and the keys of their functions.
-    pub(super) making: Vec<(u32, String)>,
+    /// The recursive functions whose bodies are being made, the innermost last.
+    pub(super) making: Vec<super::nested::Making>,
 }
 
 /// What belongs to the core function that is being made.

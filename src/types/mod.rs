@@ -6,7 +6,7 @@
 //! 1. `modules` lists all declarations, each with the names it can see.
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `holes`, `show`, `builtin`, `forms`).
 //! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `pattern`, `record` with
-//!    `fields`, `slice`, `special` with `entry`, `canonical`, `shapes`), and turns the differentiation API into `dual` and `vjp` (`derive`).
+//!    `fields`, `slice`, `special` with `entry` and `nested`, `canonical`, `shapes`), and turns the differentiation API into `dual` and `vjp` (`derive`).
 //! 4. `library` describes the library's functions. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
 //!
 //!     let sq x = x * x   →   sq (x: Double) : Double = x * x
@@ -31,6 +31,7 @@ mod infer;
 mod library;
 mod matching;
 pub mod modules;
+mod nested;
 mod operator;
 mod pattern;
 mod record;

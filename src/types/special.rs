@@ -8,8 +8,9 @@
 use std::rc::Rc;
 
 use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions};
-use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Result, Scope};
-use super::infer::pattern_name;
+use super::elaborate::{Arg, Callable, Elaborator, Instance, Result, Scope};
+use super::infer::{Scheme, pattern_name};
+use super::nested::{Making, Recursive};
 use super::ty::Ty;
 use crate::ir::{Atom, Expr, Function, Size, Term, Type, Var};
 use crate::source::Span;
@@ -19,7 +20,7 @@ use crate::syntax::ast::TypeExpr;
 pub struct Special {
     pub name: Rc<str>,
     /// The value parameters, then what else the body needs, as bound while the body was made.
-    params: Vec<Var>,
+    pub(super) params: Vec<Var>,
     extra: Vec<Var>,
     result: Type,
     /// The value, where it is a size that the shapes and Index arguments tell: `matrixRows m` is one.
@@ -41,9 +42,9 @@ struct Beside {
 
 /// One parameter of a function to be made: its name, the argument, and the type inside.
 pub(super) struct Slot {
-    name: Rc<str>,
-    arg: Expr,
-    ty: Type,
+    pub name: Rc<str>,
+    pub arg: Expr,
+    pub ty: Type,
 }
 
 impl<'a> Elaborator<'a> {
@@ -96,7 +97,6 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
-        let exact = args.iter().any(|arg| matches!(arg, Arg::Function(_)));
         let mut slots = Vec::new();
         let mut functions = Vec::new();
         let mut used = Vec::new();
@@ -112,39 +112,22 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
-        let mut canonical = Canonical::default();
-        let mut vars: Vec<Var> = Vec::new();
-        if !exact {
-            for (slot, at) in slots.iter().zip(&used) {
-                if let (Type::Index(_), value) = (&slot.ty, &scheme.values[*at])
-                    && params.iter().chain([&scheme.result]).any(|ty| ty_mentions(&self.infer.holes.resolve(ty), value))
-                {
-                    let var = Var::fresh(&slot.name, Type::INDEX);
-                    canonical.known.push((self.normal(&Size::of_expr(&slot.arg)), var.clone()));
-                    canonical.key += &format!("{at}={};", canonical.known.len());
-                    vars.push(var);
-                } else {
-                    vars.push(Var::fresh(&slot.name, Type::INDEX));
-                }
-            }
-            for (slot, at) in slots.iter().zip(&used) {
-                canonical.declare(&slot.ty, &params[*at]);
-            }
-            for (slot, at) in slots.iter_mut().zip(&used) {
-                slot.ty = canonical.lengths(&slot.ty, &params[*at], &slot.name);
-            }
-            for slot in &mut slots {
-                slot.ty = canonical.bounds(&slot.ty);
-            }
-        }
-        let vars: Vec<Var> = slots
-            .iter()
-            .enumerate()
-            .map(|(at, slot)| match vars.get(at) {
-                Some(var) => var.retyped(slot.ty.clone()),
-                None => Var::fresh(&slot.name, slot.ty.clone()),
-            })
-            .collect();
+        let (of, function_keys) = (Recursive::Declaration(index), function_key(&functions));
+        let base_key = format!("g{index} {instance:?} {function_keys}");
+        // what a function captured knows sizes by their names outside
+        let exact = !functions.is_empty();
+        let (mut canonical, mut vars) = (Canonical::default(), slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect());
+        let exact_key = format!("{base_key} {:?}", slots.iter().map(|slot| &slot.ty).collect::<Vec<_>>());
+        let key = if exact { exact_key } else { self.general(&mut canonical, &mut vars, &base_key, (&params, &scheme), (&slots, &used)) };
+        // a call inside that has other sizes is made for any
+        let is_nested = !self.memo.contains_key(&key) && self.making.iter().any(|around| around.is(of, &function_keys));
+        let (key, exact) = if is_nested {
+            canonical = Canonical { any: true, ..Canonical::default() };
+            (self.general(&mut canonical, &mut vars, &base_key, (&params, &scheme), (&slots, &used)), false)
+        } else {
+            (key, exact)
+        };
+        slots.iter_mut().zip(&vars).for_each(|(slot, var)| slot.ty = var.ty().clone());
         let sizes = |atom: &Atom| -> Option<Size> {
             let position = scheme.values.iter().position(|value| *atom == Atom::Var(value.clone()));
             if let Some(at) = position.and_then(|at| used.iter().position(|used| *used == at)) {
@@ -153,13 +136,6 @@ impl<'a> Elaborator<'a> {
             let size = actual.sizes.iter().find(|(known, _)| known == atom).map(|(_, size)| size.clone())?;
             Some(if exact { size } else { canonical.size(&size) })
         };
-        let key = format!(
-            "g{index} {instance:?} {:?} {} {}",
-            slots.iter().map(|slot| &slot.ty).collect::<Vec<_>>(),
-            canonical.key,
-            function_key(&functions)
-        );
-        let key = if exact { key } else { canonical.anonymous(&key, &vars) };
         let decl = &self.modules.globals[index].decl;
         let base = decl.name.text.clone();
         let behind_entry = self.has_entry_of_its_own(index);
@@ -167,6 +143,9 @@ impl<'a> Elaborator<'a> {
         let special = match self.memo.get(&key) {
             Some(special) => special.clone(),
             None => {
+                if decl.recursion.is_some() {
+                    self.begin(Making::new(of, &key, &functions, decl.span), &base, span)?;
+                }
                 let mut scope = scope;
                 for atom in &scheme.sizes {
                     if let (Atom::Var(var), Some(size)) = (atom, sizes(atom)) {
@@ -195,7 +174,11 @@ impl<'a> Elaborator<'a> {
                     let scope = this.bind_arguments(patterns, args, scope.clone())?;
                     let value = this.expr(body, &scope)?;
                     this.declared_result(value, decl.result.as_ref(), &scope, body.span)
-                })?;
+                });
+                if decl.recursion.is_some() {
+                    self.making.pop();
+                }
+                let special = special?;
                 let measure = decl.recursion.as_ref().and_then(|recursion| recursion.decreases.as_ref());
                 let named = |param: &&Var| measure.is_some_and(|measure| measure.text == *param.name());
                 let made = self.program.functions.get(&special.name);
@@ -210,66 +193,40 @@ impl<'a> Elaborator<'a> {
         Ok((special, slots, canonical))
     }
 
-    /// A call of a local function, or of a `fun` that is expanded no further.
-    pub(super) fn apply_closure(&mut self, closure: &Rc<Closure<'a>>, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
-        let mut slots = Vec::new();
-        let mut functions = Vec::new();
-        let mut used = Vec::new();
-        for (at, arg) in args.into_iter().enumerate() {
-            match arg {
-                Arg::Function(function) => functions.push((at, function)),
-                Arg::Value(value) => {
-                    let ty = value.ty().map_sizes(&mut |size| self.normal(size));
-                    slots.push(Slot { name: pattern_name(&closure.params[at], at), arg: value, ty });
-                    used.push(at);
-                }
+    /// The parameters of a function for any sizes, those of the arguments as far as they say the same; and its key.
+    fn general(
+        &self,
+        canonical: &mut Canonical,
+        vars: &mut Vec<Var>,
+        key: &str,
+        (params, scheme): (&[Ty], &Scheme),
+        (slots, used): (&[Slot], &[usize]),
+    ) -> String {
+        vars.clear();
+        for (slot, at) in slots.iter().zip(used) {
+            let var = Var::fresh(&slot.name, Type::INDEX);
+            if let (Type::Index(_), value) = (&slot.ty, &scheme.values[*at])
+                && params.iter().chain([&scheme.result]).any(|ty| ty_mentions(&self.infer.holes.resolve(ty), value))
+            {
+                canonical.known.push((self.normal(&Size::of_expr(&slot.arg)), var.clone()));
+                canonical.key += &format!("{at}={};", canonical.known.len());
             }
+            vars.push(var);
         }
-        let types: Vec<&Type> = slots.iter().map(|slot| &slot.ty).collect();
-        let mut key = format!("c{} {:?} {types:?} {}", closure.id, closure.instance, function_key(&functions));
-        if closure.is_recursive {
-            // inside, it has the sizes that it is called with from outside
-            let around = self.making.iter().rev().find(|(id, _)| *id == closure.id).map(|(_, key)| key.clone());
-            if let Some(special) = around.as_ref().and_then(|key| self.memo.get(key)).cloned() {
-                for (slot, param) in slots.iter_mut().zip(&special.params) {
-                    let place = if slot.arg.span().is_none() { span } else { slot.arg.span() };
-                    let value = std::mem::replace(&mut slot.arg, Expr::index(0));
-                    slot.arg = self.coerce(value, param.ty(), place, "a local recursive function keeps the sizes of its parameters")?;
-                    slot.ty = param.ty().clone();
-                }
-            }
-            key = around.unwrap_or(key);
+        for (slot, at) in slots.iter().zip(used) {
+            canonical.declare(&slot.ty, &params[*at]);
         }
-        let special = match self.memo.get(&key) {
-            Some(special) => special.clone(),
-            None => {
-                let vars = slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect();
-                let base = closure.name.clone().unwrap_or_else(|| "fun".into());
-                let mut scope = closure.scope.clone();
-                let ahead = match (&closure.name, closure.result) {
-                    (Some(name), Some(result)) if closure.is_recursive => {
-                        scope.values = scope.values.with(name, Bind::Function(Callable::Closure(closure.clone())));
-                        let ty = self.infer.annotations.get(&result.span).cloned();
-                        ty.and_then(|ty| self.ahead(&key, &ty, result, &closure.scope))
-                    }
-                    _ => None,
-                };
-                self.making.push((closure.id, key.clone()));
-                let special = self.make((&base, false), vars, ahead, (None, closure.body.span), &mut |this, vars| {
-                    let values = vars.iter().map(Expr::var).collect();
-                    this.expand(closure, arguments(closure.params.len(), values, &used, &functions), scope.clone())
-                });
-                self.making.pop();
-                let special = special?;
-                self.memo.insert(key, special.clone());
-                special
-            }
-        };
-        Ok(self.call(&special, slots, &[], span))
+        let types: Vec<Type> = slots.iter().zip(used).map(|(slot, at)| canonical.lengths(&slot.ty, &params[*at], &slot.name)).collect();
+        let types: Vec<Type> = types.iter().map(|ty| canonical.bounds(ty)).collect();
+        let key = format!("{key} {types:?} {}", canonical.key);
+        for (var, ty) in vars.iter_mut().zip(types) {
+            *var = var.retyped(ty);
+        }
+        canonical.anonymous(&key, vars)
     }
 
     /// What a recursive function's callers need to know before its body is there.
-    fn ahead(&self, key: &str, result: &Ty, written: &TypeExpr, scope: &Scope<'a>) -> Option<Ahead> {
+    pub(super) fn ahead(&self, key: &str, result: &Ty, written: &TypeExpr, scope: &Scope<'a>) -> Option<Ahead> {
         let open = self.concrete(result, scope).to_core()?.map_sizes(&mut |_| Size::unknown());
         Some(Ahead { key: key.to_string(), result: self.wanted(&open, written, &mut scope.clone()) })
     }
@@ -364,7 +321,7 @@ impl<'a> Elaborator<'a> {
         Rc::new(special)
     }
 
-    fn call(&mut self, special: &Special, slots: Vec<Slot>, canonical: &[(Size, Var)], span: Span) -> Expr {
+    pub(super) fn call(&mut self, special: &Special, slots: Vec<Slot>, canonical: &[(Size, Var)], span: Span) -> Expr {
         let values: Vec<(Var, Size)> = special
             .params
             .iter()
@@ -429,7 +386,7 @@ impl<'a> Elaborator<'a> {
 }
 
 /// The arguments that a function's body is made for: values of its variables, and functions.
-fn arguments<'a>(count: usize, values: Vec<Expr>, used: &[usize], functions: &[(usize, Callable<'a>)]) -> Vec<Arg<'a>> {
+pub(super) fn arguments<'a>(count: usize, values: Vec<Expr>, used: &[usize], functions: &[(usize, Callable<'a>)]) -> Vec<Arg<'a>> {
     let mut args: Vec<Option<Arg<'a>>> = (0..count).map(|_| None).collect();
     for (value, at) in values.into_iter().zip(used) {
         args[*at] = Some(Arg::Value(value));
@@ -441,7 +398,7 @@ fn arguments<'a>(count: usize, values: Vec<Expr>, used: &[usize], functions: &[(
 }
 
 /// A text that is equal for equal function arguments.
-fn function_key(functions: &[(usize, Callable)]) -> String {
+pub(super) fn function_key(functions: &[(usize, Callable)]) -> String {
     let mut key = String::new();
     for (at, function) in functions {
         key += &match function {

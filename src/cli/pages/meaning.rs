@@ -59,6 +59,11 @@ pub const PAGES: &[Page] = &[
         "A type has one name; `type S = Double` declares a sum type whose only case is called `Double`. Write the type itself where it is meant, or\nwrap it in a type of its own:\n\n    type Length = | Length of Double\n    let twice (l: Length) = match l with Length x -> Length (2.0 * x)",
     ),
     page(
+        "E0316",
+        "recursion that is given another function each time",
+        "A function that is passed to a function is known where a program is compiled: there is one function for each that is passed. A\nrecursive function that passes a new one to itself in each call would be endlessly many. It passes on its parameters, in any order,\nor declared functions; `fun y -> g y` is g.",
+    ),
+    page(
         "E0401",
         "sizes that can never agree",
         "Two lengths meet that differ for every call, as n and n + 1:\n\n    let f (v: Vector<n>) (w: Vector<n + 1>) = vectorDot v w",

@@ -1,0 +1,145 @@
+//! Functions that call themselves, while they are made; and calls of local functions.
+//!
+//! In: a call inside the body of a recursive function that is being made. Out: the function that it calls: the one that is being
+//! made, where its function arguments are the same, or another one. Where each call passes a function that its body makes anew,
+//! there would be no end of functions, which is an error.
+//!
+//!     let rec f (k: Index) (g: Double => Double) : Double = … f (k - 1) g …                  one function for each g
+//!     let rec f (k: Index) (g: Double => Double) : Double = … f (k - 1) (fun y -> g (g y)) …  E0316
+
+use std::rc::Rc;
+
+use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Result};
+use super::infer::pattern_name;
+use super::special::{Slot, arguments, function_key};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Expr, Type, Var};
+use crate::source::Span;
+
+/// How often one text may make the function that a call inside passes on: what is passed to a function and back to the first one is
+/// made twice.
+const TIMES: usize = 2;
+
+/// A recursive function of the source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recursive {
+    /// By its number.
+    Declaration(usize),
+    /// A local function by its number.
+    Local(u32),
+}
+
+/// A recursive function whose body is being made.
+pub(super) struct Making {
+    of: Recursive,
+    key: String,
+    functions: String,
+    /// Its function arguments that are closures: their numbers, and where they are written.
+    closures: Vec<(u32, Span)>,
+    text: Span,
+}
+
+impl Making {
+    pub fn new(of: Recursive, key: &str, functions: &[(usize, Callable)], text: Span) -> Making {
+        let closures = functions.iter().filter_map(|(_, function)| match function {
+            Callable::Closure(closure) => Some((closure.id, closure.body.span)),
+            Callable::Builtin(_) | Callable::Global { .. } | Callable::Case { .. } | Callable::Free { .. } => None,
+        });
+        Making { of, key: key.to_string(), functions: function_key(functions), closures: closures.collect(), text }
+    }
+
+    /// Whether it is this function, of the same functions.
+    pub fn is(&self, of: Recursive, functions: &str) -> bool {
+        self.of == of && self.functions == functions
+    }
+
+    fn is_given_anew(&self, (id, text): (u32, Span)) -> bool {
+        self.closures.iter().any(|(known, place)| *place == text && *known != id)
+    }
+}
+
+impl<'a> Elaborator<'a> {
+    /// Begins to make a recursive function, unless this goes on without end.
+    pub(super) fn begin(&mut self, making: Making, name: &str, span: Span) -> Result<()> {
+        let around = match self.making.iter().position(|around| around.of == making.of) {
+            Some(first) => &self.making[first..],
+            None => &[],
+        };
+        let endless = making.closures.iter().find(|closure| {
+            let times = around.iter().filter(|around| around.of == making.of && around.is_given_anew(**closure)).count();
+            times >= TIMES && around.iter().any(|around| around.text.contains(closure.1))
+        });
+        if let Some((_, text)) = endless {
+            let message = format!("each call of `{name}` inside itself is given another function");
+            let help = "pass on a parameter as it is, or a declared function; what the function needs can be a parameter of its own";
+            return self.fail(Diagnostic::error("E0316", span, message).label(*text, "made anew in each call").help(help));
+        }
+        self.making.push(making);
+        Ok(())
+    }
+
+    /// A call of a local function, or of a `fun` that is expanded no further.
+    pub(super) fn apply_closure(&mut self, closure: &Rc<Closure<'a>>, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
+        let mut slots = Vec::new();
+        let mut functions = Vec::new();
+        let mut used = Vec::new();
+        for (at, arg) in args.into_iter().enumerate() {
+            match arg {
+                Arg::Function(function) => functions.push((at, function)),
+                Arg::Value(value) => {
+                    let ty = value.ty().map_sizes(&mut |size| self.normal(size));
+                    slots.push(Slot { name: pattern_name(&closure.params[at], at), arg: value, ty });
+                    used.push(at);
+                }
+            }
+        }
+        let of = Recursive::Local(closure.id);
+        let types: Vec<&Type> = slots.iter().map(|slot| &slot.ty).collect();
+        let function_keys = function_key(&functions);
+        let mut key = format!("c{} {:?} {types:?} {function_keys}", closure.id, closure.instance);
+        if closure.is_recursive {
+            // inside, it has the sizes that it is called with from outside
+            let around = self.making.iter().rev().find(|around| around.is(of, &function_keys));
+            let around = around.map(|making| making.key.clone());
+            if let Some(special) = around.as_ref().and_then(|key| self.memo.get(key)).cloned() {
+                for (slot, param) in slots.iter_mut().zip(&special.params) {
+                    let place = if slot.arg.span().is_none() { span } else { slot.arg.span() };
+                    let value = std::mem::replace(&mut slot.arg, Expr::index(0));
+                    slot.arg = self.coerce(value, param.ty(), place, "a local recursive function keeps the sizes of its parameters")?;
+                    slot.ty = param.ty().clone();
+                }
+            }
+            key = around.unwrap_or(key);
+        }
+        let special = match self.memo.get(&key) {
+            Some(special) => special.clone(),
+            None => {
+                let vars = slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect();
+                let base = closure.name.clone().unwrap_or_else(|| "fun".into());
+                let mut scope = closure.scope.clone();
+                if closure.is_recursive {
+                    self.begin(Making::new(of, &key, &functions, closure.body.span), &base, span)?;
+                }
+                let ahead = match (&closure.name, closure.result) {
+                    (Some(name), Some(result)) if closure.is_recursive => {
+                        scope.values = scope.values.with(name, Bind::Function(Callable::Closure(closure.clone())));
+                        let ty = self.infer.annotations.get(&result.span).cloned();
+                        ty.and_then(|ty| self.ahead(&key, &ty, result, &closure.scope))
+                    }
+                    _ => None,
+                };
+                let special = self.make((&base, false), vars, ahead, (None, closure.body.span), &mut |this, vars| {
+                    let values = vars.iter().map(Expr::var).collect();
+                    this.expand(closure, arguments(closure.params.len(), values, &used, &functions), scope.clone())
+                });
+                if closure.is_recursive {
+                    self.making.pop();
+                }
+                let special = special?;
+                self.memo.insert(key, special.clone());
+                special
+            }
+        };
+        Ok(self.call(&special, slots, &[], span))
+    }
+}
