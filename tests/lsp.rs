@@ -94,6 +94,15 @@ fn functions_without_end_are_an_error_while_one_types() {
 }
 
 #[test]
+fn what_decreases_is_the_parameter() {
+    let mut client = Client::ready();
+    client.open(URI, "let rec f (n: Index) : Double decreases n = if n <= 0 then 1.0 else 2.0 * f (n - 1)\n");
+    let found = client.at("definition", URI, 0, 40).expect("a definition");
+    assert_eq!(found["range"]["start"], json!({ "line": 0, "character": 11 }));
+    client.shut_down();
+}
+
+#[test]
 fn places_are_counted_in_utf16() {
     let mut client = Client::ready();
     client.open(URI, "let f (v: Vector<n>) = vectorSum v\n// 𝄞\nlet g x = (* 𝄞𝄞 *) f x + y\n");

@@ -59,6 +59,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("local", &["[]", "1"]),
     ("deep", &["0.5", "9999"]),
     ("exact", &["0.5", "7", "0"]),
+    ("exactInside", &["0.5", "7", "0"]),
     ("powerSlope", &["1.1", "13"]),
     ("powerCurve", &["1.1", "6"]),
     ("hornerSlope", &["[1, 2, 3]", "2"]),
@@ -135,6 +136,8 @@ fn a_call_beyond_the_room_is_a_status() {
     assert_eq!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "0"]), "1.98828125");
     assert!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "1"]).contains("E0708"));
     assert_eq!(said(&["eval", "-q", "FILE", "exact", "0.5", "7", "1"]), "1.994140625");
+    assert_eq!(said(&["run", "-q", "FILE", "exactInside", "0.5", "7", "0"]), said(&["eval", "-q", "FILE", "exactInside", "0.5", "7", "0"]));
+    assert!(said(&["run", "-q", "FILE", "exactInside", "0.5", "7", "1"]).contains("E0708"));
 }
 
 /// C that is told to find the deepest call that so many bytes have room for. The block has exactly that size, and the result is
@@ -257,6 +260,7 @@ fn no_frame_is_read_before_it_is_written() {
 #[test]
 fn a_million_frames_fit_where_the_program_says_so() {
     assert_eq!(said(&["run", "-q", "FILE", "exact", "0.5", "1000000", "0"]), "2.0");
+    assert_eq!(said(&["run", "-q", "FILE", "exactInside", "0.5", "1000000", "0"]), "1.0");
 }
 
 #[test]

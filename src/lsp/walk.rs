@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::names::{Names, Table, What};
 use crate::source::{SourceMap, Span};
-use crate::syntax::ast::{Decl, Expr, ExprKind, Name, Pattern, PatternKind, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
+use crate::syntax::ast::{Decl, Expr, ExprKind, Name, Pattern, PatternKind, Recursion, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
 use crate::types::modules::{Modules, TypeGlobal};
 use crate::types::{is_built_in_constant, is_built_in_function};
 
@@ -98,10 +98,10 @@ impl<'a> Walk<'a> {
     pub fn declaration(&mut self, at: usize, decl: &Decl) {
         self.at = at;
         self.table.occurs(&decl.name.text, decl.name.span, at);
-        self.function(&decl.params, decl.result.as_ref(), &decl.body);
+        self.function(&decl.params, (decl.result.as_ref(), decl.recursion.as_ref()), &decl.body);
     }
 
-    fn function(&mut self, params: &[Pattern], result: Option<&TypeExpr>, body: &Expr) {
+    fn function(&mut self, params: &[Pattern], (result, recursion): (Option<&TypeExpr>, Option<&Recursion>), body: &Expr) {
         let (values, sizes) = (self.values.order.len(), self.sizes.order.len());
         for pattern in params {
             self.declared_sizes(pattern);
@@ -109,6 +109,7 @@ impl<'a> Walk<'a> {
         }
         params.iter().for_each(|pattern| self.annotations(pattern));
         result.into_iter().for_each(|result| self.ty(result));
+        recursion.and_then(|recursion| recursion.decreases.as_ref()).into_iter().for_each(|measure| self.name(&measure.text, measure.span));
         self.expr(body);
         self.values.leave(values);
         self.sizes.leave(sizes);
@@ -263,7 +264,7 @@ impl<'a> Walk<'a> {
         match &expr.kind {
             ExprKind::Var(name) => self.name(name, expr.span),
             ExprKind::Int(..) | ExprKind::Double(_) | ExprKind::Bool(_) | ExprKind::Operator(_) => {}
-            ExprKind::Fun(params, body) => self.function(params, None, body),
+            ExprKind::Fun(params, body) => self.function(params, (None, None), body),
             ExprKind::Let(pattern, value, body) => {
                 self.expr(value);
                 self.annotations(pattern);
@@ -274,13 +275,13 @@ impl<'a> Walk<'a> {
             }
             ExprKind::LetFun(fun, body) => {
                 let mark = self.values.order.len();
-                if !fun.is_recursive {
-                    self.function(&fun.params, fun.result.as_ref(), &fun.value);
+                if fun.recursion.is_none() {
+                    self.function(&fun.params, (fun.result.as_ref(), None), &fun.value);
                 }
                 let number = self.local(&fun.name.text, fun.name.span, What::Local, Some(body.span));
                 self.values.bind(&fun.name.text, number);
-                if fun.is_recursive {
-                    self.function(&fun.params, fun.result.as_ref(), &fun.value);
+                if fun.recursion.is_some() {
+                    self.function(&fun.params, (fun.result.as_ref(), fun.recursion.as_ref()), &fun.value);
                 }
                 self.expr(body);
                 self.values.leave(mark);

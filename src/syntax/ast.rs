@@ -48,7 +48,7 @@ pub struct Decl {
 }
 
 /// What makes a declaration recursive: `let rec`, or `and` after one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Recursion {
     /// It is the `and` of the declarations before.
     pub continues: bool,
@@ -157,8 +157,7 @@ pub struct LocalFun {
     pub params: Vec<Pattern>,
     pub result: Option<TypeExpr>,
     pub value: Expr,
-    /// `let rec`.
-    pub is_recursive: bool,
+    pub recursion: Option<Recursion>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@
 
 use pest::iterators::Pair;
 
-use super::ast::{Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, Row as MatchRow, UnOp};
+use super::ast::{Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, Recursion, Row as MatchRow, UnOp};
 use super::errors;
 use super::grammar::Rule;
 use super::operators::{self, Row};
@@ -59,12 +59,20 @@ impl<'a> Builder<'a> {
         Ok(Expr { kind: ExprKind::Tuple(elements), span })
     }
 
+    /// `decreases n`, of a function that calls itself.
+    pub fn measured(self, part: Pair<'a, Rule>) -> Recursion {
+        let measure = part.into_inner().find(|part| part.as_rule() == Rule::name).map(|part| self.name(&part));
+        Recursion { continues: false, decreases: measure }
+    }
+
     fn binding(self, pair: Pair<'a, Rule>) -> Built<Binding> {
         let whole = self.span(&pair);
-        let (mut patterns, mut annotation, mut value, mut is_recursive) = (Vec::new(), None, None, false);
+        let (mut patterns, mut annotation, mut value, mut recursion) = (Vec::new(), None, None, None);
         for part in pair.into_inner() {
             if part.as_rule() == Rule::recursive {
-                is_recursive = true;
+                recursion = Some(Recursion::default());
+            } else if part.as_rule() == Rule::decreases {
+                recursion = Some(self.measured(part));
             } else if part.as_rule() == Rule::parameter {
                 patterns.push(self.parameter(part)?);
             } else if part.as_rule() == Rule::annotation {
@@ -81,8 +89,9 @@ impl<'a> Builder<'a> {
             return Err(self.internal(value.span));
         };
         let params: Vec<Pattern> = patterns.collect();
-        if is_recursive {
+        if let Some(recursion) = &recursion {
             errors::written_types(&params, annotation.as_ref(), whole)?;
+            recursion.decreases.iter().try_for_each(|measure| errors::measure(measure, &params))?;
         }
         if params.is_empty() {
             let span = annotation.as_ref().map_or(first.span, |annotation| first.span.to(annotation.span));
@@ -105,7 +114,7 @@ impl<'a> Builder<'a> {
                     .help("write `let f x y = …`, or `let (a, b) = …` for a tuple"));
             }
         };
-        Ok(Binding::Function(LocalFun { name, params, result: annotation, value, is_recursive }))
+        Ok(Binding::Function(LocalFun { name, params, result: annotation, value, recursion }))
     }
 
     /// Operands and operators in a row.

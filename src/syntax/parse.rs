@@ -196,8 +196,8 @@ fn declaration(text: &str, tokens: &[Token], file: u32, doc: &[&str]) -> Built<D
         } else if matches!(part.as_rule(), Rule::recursive | Rule::continued) {
             recursion = Some(Recursion { continues: part.as_rule() == Rule::continued, decreases: None });
         } else if part.as_rule() == Rule::decreases {
-            let measure = part.into_inner().find(|part| part.as_rule() == Rule::name).map(|part| builder.name(&part));
-            recursion = recursion.map(|recursion| Recursion { decreases: measure, ..recursion });
+            let measured = builder.measured(part);
+            recursion = recursion.map(|recursion| Recursion { decreases: measured.decreases, ..recursion });
         } else if part.as_rule() == Rule::parameter {
             params.push(builder.parameter(part)?);
         } else if part.as_rule() == Rule::annotation {

@@ -40,7 +40,7 @@ impl<'a> Elaborator<'a> {
                 body,
                 scope: scope.clone(),
                 instance: Instance::default(),
-                is_recursive: false,
+                recursion: None,
             }))),
             _ => None,
         }
@@ -68,7 +68,7 @@ impl<'a> Elaborator<'a> {
                 body: closure.body,
                 scope: closure.scope.clone(),
                 instance: closure.instance.clone(),
-                is_recursive: false,
+                recursion: None,
             }))),
             Some(callable) => Ok(callable),
             None => self.function_as_value(span),
@@ -90,7 +90,7 @@ impl<'a> Elaborator<'a> {
             body: closure.body,
             scope: Scope { types, ..closure.scope.clone() },
             instance,
-            is_recursive: closure.is_recursive,
+            recursion: closure.recursion,
         })
     }
 

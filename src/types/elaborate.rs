@@ -80,8 +80,8 @@ pub struct Closure<'a> {
     pub scope: Scope<'a>,
     /// What its own holes are at this use.
     pub instance: Instance,
-    /// Its body has its name.
-    pub is_recursive: bool,
+    /// Where its body has its name.
+    pub recursion: Option<&'a ast::Recursion>,
 }
 
 /// An argument of an application.
@@ -213,7 +213,7 @@ impl<'a> Elaborator<'a> {
                     body: &fun.value,
                     scope: scope.clone(),
                     instance: Instance::default(),
-                    is_recursive: fun.is_recursive,
+                    recursion: fun.recursion.as_ref(),
                 };
                 let function = Bind::Function(Callable::Closure(Rc::new(closure)));
                 let scope = Scope { values: scope.values.with(&fun.name.text, function), ..scope.clone() };

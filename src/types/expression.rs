@@ -85,7 +85,7 @@ impl Infer<'_> {
                 self.expr(body, &scope)
             }
             ExprKind::LetFun(fun, body) => {
-                let inner = if fun.is_recursive {
+                let inner = if fun.recursion.is_some() {
                     let announced = self.announced(&fun.params, fun.result.as_ref(), false);
                     scope.with(&fun.name.text, Bound::Poly(Rc::new(announced)))
                 } else {

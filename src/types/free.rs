@@ -136,11 +136,11 @@ impl Names<'_> {
                 self.within(std::slice::from_ref(pattern), body);
             }
             ExprKind::LetFun(fun, body) => {
-                if !fun.is_recursive {
+                if fun.recursion.is_none() {
                     self.within(&fun.params, &fun.value);
                 }
                 self.bound.push(fun.name.text.clone());
-                if fun.is_recursive {
+                if fun.recursion.is_some() {
                     self.within(&fun.params, &fun.value);
                 }
                 self.expr(body);

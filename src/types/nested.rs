@@ -11,10 +11,11 @@ use std::rc::Rc;
 
 use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Result};
 use super::infer::pattern_name;
-use super::special::{Slot, arguments, function_key};
+use super::special::{Slot, Special, arguments, function_key};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Type, Var};
 use crate::source::Span;
+use crate::syntax::ast::Recursion;
 
 /// How often one text may make the function that a call inside passes on: what is passed to a function and back to the first one is
 /// made twice.
@@ -78,6 +79,14 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
+    /// Remembers the parameter that `decreases` names.
+    pub(super) fn measure(&mut self, special: &Special, recursion: Option<&Recursion>) {
+        let measure = recursion.and_then(|recursion| recursion.decreases.as_ref());
+        let named = |param: &&Var| measure.is_some_and(|measure| measure.text == *param.name());
+        let made = self.program.functions.get(&special.name);
+        self.measures.extend(made.and_then(|made| made.params.iter().find(named)).cloned());
+    }
+
     /// A call of a local function, or of a `fun` that is expanded no further.
     pub(super) fn apply_closure(&mut self, closure: &Rc<Closure<'a>>, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
         let mut slots = Vec::new();
@@ -97,7 +106,7 @@ impl<'a> Elaborator<'a> {
         let types: Vec<&Type> = slots.iter().map(|slot| &slot.ty).collect();
         let function_keys = function_key(&functions);
         let mut key = format!("c{} {:?} {types:?} {function_keys}", closure.id, closure.instance);
-        if closure.is_recursive {
+        if closure.recursion.is_some() {
             // inside, it has the sizes that it is called with from outside
             let around = self.making.iter().rev().find(|around| around.is(of, &function_keys));
             let around = around.map(|making| making.key.clone());
@@ -117,11 +126,11 @@ impl<'a> Elaborator<'a> {
                 let vars = slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect();
                 let base = closure.name.clone().unwrap_or_else(|| "fun".into());
                 let mut scope = closure.scope.clone();
-                if closure.is_recursive {
+                if closure.recursion.is_some() {
                     self.begin(Making::new(of, &key, &functions, closure.body.span), &base, span)?;
                 }
                 let ahead = match (&closure.name, closure.result) {
-                    (Some(name), Some(result)) if closure.is_recursive => {
+                    (Some(name), Some(result)) if closure.recursion.is_some() => {
                         scope.values = scope.values.with(name, Bind::Function(Callable::Closure(closure.clone())));
                         let ty = self.infer.annotations.get(&result.span).cloned();
                         ty.and_then(|ty| self.ahead(&key, &ty, result, &closure.scope))
@@ -132,10 +141,11 @@ impl<'a> Elaborator<'a> {
                     let values = vars.iter().map(Expr::var).collect();
                     this.expand(closure, arguments(closure.params.len(), values, &used, &functions), scope.clone())
                 });
-                if closure.is_recursive {
+                if closure.recursion.is_some() {
                     self.making.pop();
                 }
                 let special = special?;
+                self.measure(&special, closure.recursion);
                 self.memo.insert(key, special.clone());
                 special
             }

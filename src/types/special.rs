@@ -179,10 +179,7 @@ impl<'a> Elaborator<'a> {
                     self.making.pop();
                 }
                 let special = special?;
-                let measure = decl.recursion.as_ref().and_then(|recursion| recursion.decreases.as_ref());
-                let named = |param: &&Var| measure.is_some_and(|measure| measure.text == *param.name());
-                let made = self.program.functions.get(&special.name);
-                self.measures.extend(made.and_then(|made| made.params.iter().find(named)).cloned());
+                self.measure(&special, decl.recursion.as_ref());
                 if used.len() == patterns.len() && special.extra.is_empty() && special.name == base {
                     self.plain.insert(base);
                 }

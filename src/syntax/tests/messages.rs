@@ -82,6 +82,7 @@ fn words() {
     says("let f = type x", "E0107 [type]: `type` is a reserved word");
     says("let rec f x = f x", "E0108 [x]: a parameter of a recursive function has no type");
     says("let rec f (x: Double) decreases x : Double = x", "E0108 [x]: `x` is no parameter of type Index");
+    says("let f x =\n  let rec g (y: Double) decreases y : Double = y\n  g x", "E0108 [y]: `y` is no parameter of type Index");
     says("let f x = x\nand g x = x", "E0108 [and]: no `let rec` stands before this `and`");
     says("let f = else", "E0101 [else]: expected `if … then` before `else`");
     says("let f = a @@ b", "E0105 [@@]: expected a name, a number or an operator, found `@@`");
