@@ -44,6 +44,9 @@ const CASES: &str = "write `match e with | Circle r -> … | _ -> …`";
 const TEXT: &str = "values are numbers, truth values, arrays, tuples, records and cases; text stands in comments";
 const OUTPUT: &str = "results are what entries give: `smoothc eval FILE ENTRY` prints them, with `--trace` each step too";
 const ARRAY: &str = "a vector of Doubles is `Vector<n>`, a matrix `Matrix<n, m>`, other arrays are `Array<T, n>`";
+const NO_ARRAY_PATTERN: &str = "no pattern takes an array apart";
+const ARRAY_PATTERN: &str = "elements are read by index, and the length is asked for: `if length v = 2 then v[0] + v[1] else …`; a tuple has the \
+                             pattern `(a, b)`";
 const IF: &str = "write `if condition then a else b`";
 
 const fn row(place: Place, words: &'static str, message: &'static str, help: &'static str) -> Phrase {
@@ -63,6 +66,12 @@ pub const PHRASES: &[Phrase] = &[
          minus b is `a < -b`",
     ),
     row(Place::Operand, "when", "rows have no conditions", "write `| Some x -> if x > 0.0 then … else …`"),
+    row(Place::Anywhere, "| [", NO_ARRAY_PATTERN, ARRAY_PATTERN),
+    row(Place::Anywhere, "| [|", NO_ARRAY_PATTERN, ARRAY_PATTERN),
+    row(Place::Anywhere, "with [", NO_ARRAY_PATTERN, ARRAY_PATTERN),
+    row(Place::Anywhere, "with [|", NO_ARRAY_PATTERN, ARRAY_PATTERN),
+    row(Place::Anywhere, "let [", NO_ARRAY_PATTERN, ARRAY_PATTERN),
+    row(Place::Anywhere, "fun [", NO_ARRAY_PATTERN, ARRAY_PATTERN),
     row(Place::Anywhere, "printfn TEXT", "there is no output", OUTPUT),
     row(Place::Anywhere, "printf TEXT", "there is no output", OUTPUT),
     row(Place::Line, "print (", "there is no output", OUTPUT),

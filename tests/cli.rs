@@ -329,6 +329,12 @@ fn a_derived_entry_has_the_name_that_was_promised() {
 const SEVERAL: &str = "let f (a: Double) (b: Vector<n>) (k: Index) : Double = a * vectorDot b b * double k\n\
                        let g (a: Double) (b: Vector<n>) : Vector<n> * Double = (vectorSMul b a, a * a)\n";
 
+/// Results with an Index and a Bool inside.
+const MIXED: &str = "let f (x: Vector<n>) : Double * Index = (vectorDot x x, length x)\n\
+                     type R = { y: Vector<2>; k: Index; ok: Bool }\n\
+                     let g (x: Double) : R = { y = [x, x * x]; k = 3; ok = true }\n\
+                     let none (_x: Double) : Index = 1\n";
+
 #[test]
 fn derivatives_in_several_parameters_are_entries() {
     let cases = [
@@ -344,6 +350,20 @@ fn derivatives_in_several_parameters_are_entries() {
         ("jvp:g:b,a", "g_jvp_b_a", &["2", "[1, 3]", "[1, 0]", "10"], "[[12.0, 30.0], 40.0]"),
     ];
     let (_folder, path) = file("several.smooth", SEVERAL.as_bytes());
+    let (_other, mixed) = file("mixed.smooth", MIXED.as_bytes());
+    let mixed = mixed.to_str().expect("text");
+    for (derive, entry, args, wanted) in [
+        ("vjp:f", "f_vjp", &["[1, 2]", "[3, 7]"][..], "[6.0, 12.0]"),
+        ("vjp:g:*", "g_vjp_all", &["2", "{\"y\": [1, 2], \"k\": 5, \"ok\": true}"], "9.0"),
+        ("revf:f", "f_revf", &["[1, 2]"], "[[5.0, 2], [1.0, 2.0]]"),
+    ] {
+        for command in ["eval", "run"] {
+            let output = smoothc(&[&[command, "--derive", derive, "--entry", entry, mixed, entry], args].concat());
+            assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), wanted, "{command} {derive}: {}", errors(&output));
+        }
+    }
+    let none = smoothc(&["check", "--derive", "vjp:none", mixed]);
+    assert!(errors(&none).contains("error[E0501]: `none` has no vjp"), "{}", errors(&none));
     let path = path.to_str().expect("text");
     for (derive, entry, args, wanted) in cases {
         for command in ["eval", "run"] {

@@ -283,7 +283,7 @@ impl<'a> Elaborator<'a> {
         let scalar = function.result == Type::Double;
         let fits = match derive.kind {
             Kind::Jvp => true,
-            Kind::Vjp | Kind::Revf | Kind::Revr => takes_part(&function.result, function.result_labels()),
+            Kind::Vjp | Kind::Revf | Kind::Revr => function.result.has_double(),
             Kind::Gradient | Kind::ValueAndGradient => scalar,
             Kind::Jacobian | Kind::SparseJacobian => function.result.is_made_of_doubles() && point_type.is_made_of_doubles(),
             Kind::Hessian => scalar && point_type.is_made_of_doubles(),
@@ -291,8 +291,8 @@ impl<'a> Elaborator<'a> {
         let names = chosen.iter().map(|at| format!("`{}`", function.params[*at].name())).collect::<Vec<_>>().join(", ");
         if !fits {
             let message = format!("`{}` has no {} with respect to {names}", derive.function, derive.kind.name());
-            let help = "gradient, valueAndGradient, hessian: Double result; jacobian, sparse_jacobian, vjp, revf, revr: a result made of Doubles; \
-                        jacobian, sparse_jacobian, hessian: parameters made of Doubles; jvp: anything differentiable; a value of a sum type has gradient, vjp and jvp";
+            let help = "gradient, valueAndGradient, hessian: Double result; jacobian, sparse_jacobian: a result made of Doubles; vjp, revf, revr: a result \
+                        with a Double inside; jacobian, sparse_jacobian, hessian: parameters made of Doubles; jvp: anything differentiable; a value of a sum type has gradient, vjp and jvp";
             return self.fail(Diagnostic::error("E0501", span, message).help(help));
         }
         let mut params = function.params.clone();
