@@ -57,7 +57,7 @@ fn words_stand_apart_and_lines_below_what_they_belong_to() {
             "type Shape = | Circle of Double | Empty\nlet rec f (s: Shape) (n: Index) : Double decreases n = match s with | Circle r -> r * f s (n - 1) | _ -> 0.0\n",
         ),
         (
-            "let f (x: Double)=\n  let rec g (n: Index) decreases n:Double=if n=0 then x else 2.0*g (n-1)\n  g 3",
+            "let f (x: Double)=\n  let rec g (n: Index) decreases n : Double=if n=0 then x else 2.0*g (n-1)\n  g 3",
             "let f (x: Double) =\n  let rec g (n: Index) decreases n : Double = if n = 0 then x else 2.0 * g (n - 1)\n  g 3\n",
         ),
         ("", ""),
