@@ -13,8 +13,10 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::range::{Range, TYPES, sum_of_ranges};
-use super::{Facts, small};
-use crate::ir::size::{Monomial, Size};
+use super::{COEFFICIENT, Facts, small};
+use crate::ir::prim::Prim;
+use crate::ir::size::{Atom, Monomial, Size};
+use crate::ir::term::{Expr, Term};
 
 /// How many facts one proof may add up, and how many sums it may try.
 const DEPTH: u32 = 5;
@@ -67,12 +69,24 @@ impl<'a> Search<'a> {
     }
 
     /// Whether some proof shows that the polynomial is ≥ 0 as an integer.
+    ///
+    /// What is greater than -1 is. So a goal that takes a quotient `a / d` away may be proved as `d * goal + d - 1`, in which the
+    /// quotient's own fact `a - d * (a / d) ≥ 0` leaves no remainder: for `k / 2 < n` that is `2 * n - 1 - k ≥ 0`.
     pub fn proves(&mut self, goal: &Size) -> bool {
+        self.proves_as_written(goal)
+            || divisors(goal).into_iter().any(|d| {
+                let scaled = goal.mul(&Size::constant(d)).add(&Size::constant(d - 1));
+                self.proves_as_written(&scaled)
+            })
+    }
+
+    fn proves_as_written(&mut self, goal: &Size) -> bool {
         if self.holds(goal.terms()) {
             return true;
         }
         let goal = self.meet(goal.clone());
         // short proofs first: they are the common ones
+        self.steps = STEPS;
         (1..=DEPTH).any(|depth| self.goes_on(goal, depth, &mut FxHashSet::default()))
     }
 
@@ -157,4 +171,22 @@ impl<'a> Search<'a> {
         let nonnegative = rest.iter().all(|atom| self.facts.atom_range(atom, TYPES).0 >= 0);
         nonnegative.then(|| rest.into_iter().fold(Size::constant(1), |product, atom| product.mul(&Size::atom(atom))))
     }
+}
+
+/// The literals by which what a small goal takes away was divided, each once.
+fn divisors(goal: &Size) -> Vec<i64> {
+    let mut found = Vec::new();
+    let largest = goal.terms().map(|(_, coefficient)| coefficient.unsigned_abs()).max().unwrap_or(0).max(1);
+    for atom in goal.terms().filter(|(_, coefficient)| *coefficient < 0).flat_map(|(monomial, _)| monomial.iter()) {
+        if let Atom::Term(term) = atom
+            && let Term::Prim(Prim::Div, args) = term.expr.term()
+            && let Some(Term::Index(d)) = args.get(1).map(Expr::term)
+            && *d > 1
+            && d.unsigned_abs().saturating_mul(largest) < COEFFICIENT.unsigned_abs()
+            && !found.contains(d)
+        {
+            found.push(*d);
+        }
+    }
+    found
 }

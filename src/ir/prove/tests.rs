@@ -97,6 +97,31 @@ fn halves_and_lesser_counts() {
     assert!(!facts(&[], &[]).at_most(&third, &s(&k)));
 }
 
+/// Places in blocks: `k / d < n` for k below `d * n`, and not for one more.
+#[test]
+fn quotients_of_what_is_below_a_multiple() {
+    let n = index("n");
+    for d in [2, 3, 7] {
+        let mut facts = facts(&[&n], &[]);
+        let all = s(&n).mul(&c(d));
+        let quotient = |of: &Size| Size::of_expr(&Expr::prim(Prim::Div, vec![of.to_expr().unwrap(), Expr::index(d)]));
+        let (k, more, bare) = (below("k", &all), below("more", &all.add(&c(1))), index("bare"));
+        facts.restrict(Rc::new([Atom::Var(n.clone())]), (0, 1 << 40));
+        facts.enter_loop(&k, &all.to_expr().unwrap());
+        let rest = Size::of_expr(&Expr::prim(Prim::Rem, vec![Expr::var(&k), Expr::index(d)]));
+        assert!(facts.in_range(&quotient(&s(&k)), &s(&n)) && facts.in_range(&rest, &c(d)) && !facts.in_range(&rest, &c(d - 1)));
+        // the last of a block is in it, the next is not
+        assert!(facts.less(&quotient(&s(&more)), &s(&n).add(&c(1))) && !facts.less(&quotient(&s(&more)), &s(&n)));
+        assert!(!facts.less(&quotient(&s(&k).add(&c(1))), &s(&n)) && facts.at_most(&quotient(&s(&k).add(&c(1))), &s(&n)));
+        assert!(!facts.less(&quotient(&s(&k)), &s(&n).sub(&c(1))) && !facts.positive(&quotient(&s(&k))));
+        // division rounds towards zero, and of what may be negative nothing is known
+        facts.assume(&compare(Prim::Lt, &s(&bare), &all), true);
+        assert!(!facts.nonnegative(&quotient(&s(&bare))) && !facts.less(&quotient(&s(&bare)), &s(&n)));
+        facts.assume(&compare(Prim::Ge, &s(&bare), &c(0)), true);
+        assert!(facts.in_range(&quotient(&s(&bare)), &s(&n)));
+    }
+}
+
 #[test]
 fn literals_and_slices() {
     let facts = Facts::default();
