@@ -263,9 +263,10 @@ fn in_rows(i: Id, stores: &[&Option<Value>], loads: &[&Option<Value>]) -> bool {
         || written.iter().all(|store| accesses.iter().all(|access| store.is_beside(access)))
 }
 
-/// `id + e` or `id - e`.
+/// `id + e` or `id - e`, or more terms after these.
 fn adds_to(id: Id, value: &Value) -> bool {
-    matches!(value, Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } if args.first() == Some(&Value::Local(id)))
+    let Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } = value else { return false };
+    args.first().is_some_and(|first| *first == Value::Local(id) || adds_to(id, first))
 }
 
 /// Whether an offset is different for different i: `i`, `i + k`, `k + i`, `i * n`, `k * n + i`, `i * n + k`
