@@ -165,9 +165,10 @@ fn has_cheap_elements(term: &Expr) -> bool {
     !element.is_same(term) && !element.ty().has_array() && !Work::of(element).is_worth_an_array()
 }
 
-/// A plain read is not refused with a message.
+/// A plain read is not refused with a message, and neither is a length: that is known without the array, and only as long as it
+/// is not read from memory.
 pub(super) fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
-    if !is_worth_a_name(term) {
+    if !is_worth_a_name(term) || Size::try_of_expr(term).is_some() {
         return facts.grants("e is worth an array", false);
     }
     facts.require("e is worth an array", Work::of(term).is_worth_an_array(), term).is_some()
