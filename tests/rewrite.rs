@@ -280,6 +280,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s q -> let s_1 = s * double 0 + exp (v[q] * x) in s_1 * double 1 + exp (v[q] * x)) z (length v)",
     ),
     (
+        "fold-blocks",
+        "ifold (fun s i -> if i % 2 = 0 then s + v[i / 2] else s * x) z (2 * length v)",
+        "ifold (fun s q -> let s_1 = if 0 = 0 then s + v[q] else s * x in if 1 = 0 then s_1 + v[q] else s_1 * x) z (length v)",
+    ),
+    (
         "build.body fold-start",
         "build 9 (fun k -> ifold (fun s i -> (fst s * y, snd s * y + (if i = k then fst s else 0.0))) (x, 0.0) 9)",
         "build 9 (fun k -> let s_2 = ifold (fun s i -> let s_1 = (fst (s, 0.0) * y, snd (s, 0.0) * y + (if i = k then fst (s, 0.0) else 0.0)) in fst s_1) x k in ifold (fun s_3 i_1 -> (fst s_3 * y, snd s_3 * y + (if i_1 + (k + 1) = k then fst s_3 else 0.0))) (fst (s_2, 0.0) * y, snd (s_2, 0.0) * y + (if k = k then fst (s_2, 0.0) else 0.0)) (9 - (k + 1)))",
@@ -505,6 +510,18 @@ const RULES: &[(&str, &str, &str)] = &[
         "let a = build n (fun i -> sin v[i]) in ifold (fun s i -> s + a[i] * w[i]) 0.0 n * ifold (fun s i -> s + a[i] * a[i]) 0.0 n",
         "let s_1 = ifold (fun s i -> let a = sin v[i] in (fst s + a * w[i], snd s + a * a)) (0.0, 0.0) n in fst s_1 * snd s_1",
     ),
+    (
+        "fold-consume",
+        "let a = build n (fun i -> [sin v[i], cos v[i]]) in ifold (fun s i -> s + a[i][0] * a[i][1]) 0.0 n",
+        "let s_1 = ifold (fun s i -> let a = sin v[i] in let a_1 = cos v[i] in s + a * a_1) 0.0 n in s_1",
+    ),
+    (
+        "fold-consume",
+        "let a = build (length v) (fun i -> [sin v[i], cos v[i]]) in let b = build (2 * length v) (fun k -> a[k / 2][k % 2] * x) in ifold (fun s k -> s + b[k] * b[k]) 0.0 (2 * length v)",
+        "let s_2 = ifold (fun s i -> let a = sin v[i] in let a_1 = cos v[i] in let b = a * x in let b_1 = a_1 * x in let s_1 = s + b * b in s_1 + b_1 * b_1) 0.0 (length v) in s_2",
+    ),
+    // an element is read in another step
+    ("fold-consume", "let a = build n (fun i -> [sin v[i], v[i]]) in ifold (fun s i -> s + a[i][0] * a[n - 1 - i][1]) 0.0 n", ""),
     (
         "array-to-tuple",
         "let a = [build n (fun i -> sin v[i]), w] in build n (fun k -> a[0][k] * a[1][k])",

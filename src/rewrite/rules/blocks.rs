@@ -27,8 +27,10 @@ rules! {
     "build-blocks" Loop Motion @ Build: "build (2 * n) (fun i -> f (i / 2) (i % 2)) -> let b = build n (fun q -> [f q 0, f q 1]) in build (2 * n) (fun i -> b[i / 2][i % 2])"
         if ["f has work that depends on i / 2 alone"] => build_blocks;
     "fold-blocks" Loop Motion @ Fold: "ifold (fun s i -> f s (i / 2) (i % 2)) z (2 * n) -> ifold (fun s q -> let t = f s q 0 in f t q 1) z n"
-        if ["f has work that depends on i / 2 alone"] => fold_blocks;
+        if ["f has work that depends on i / 2 alone, or asks for i % 2"] => fold_blocks;
 }
+
+const FOLD: &str = "f has work that depends on i / 2 alone, or asks for i % 2";
 
 /// The steps of a block together have at most so many nodes,
 const BLOCK_NODES: usize = 6_000;
@@ -41,8 +43,8 @@ fn build_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if body.has_updates() {
         return None;
     }
-    let Blocks { count, q, body, k } = Blocks::of(n, i, &[i], body, facts)?;
-    let items = (0..k).map(|r| at(&body, i, &q, k, r, &[])).collect();
+    let Blocks { count, q, body, k } = Blocks::of(n, i, &[i], body, facts, ("f has work that depends on i / 2 alone", &|_, _| false))?;
+    let items = (0..k).map(|r| in_block(&body, i, &q, k, r, &[])).collect();
     let block = Expr::array(element.as_ref().clone(), items);
     let blocks = Expr::build_with(count, q, block);
     let whole = |b: Expr| {
@@ -55,19 +57,37 @@ fn build_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 fn fold_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
-    let Blocks { count, q, body, k } = Blocks::of(n, i, &[acc, i], body, facts)?;
-    let first = at(&body, i, &q, k, 0, &[]);
+    let Term::Fold { n, acc, i, body, .. } = expr.term() else { return None };
+    let Blocks { count, q, k, .. } = Blocks::of(n, i, &[acc, i], body, facts, (FOLD, &|body, k| asks_for_place(body, i, k)))?;
+    by_blocks(expr, count, q, k)
+}
+
+/// A fold over `k * count` steps as one over blocks of k: each step of it takes the k steps of a block.
+pub(super) fn by_blocks(fold: &Expr, count: Expr, q: Var, k: i64) -> Option<Expr> {
+    let Term::Fold { acc, i, body, init, .. } = fold.term() else { return None };
+    let first = at(body, i, &q, k, 0, &[]);
     let steps = (1..k).fold(first, |state, r| {
         let before = Var::fresh(acc.name(), acc.ty().clone());
-        let step = at(&body, i, &q, k, r, &[(acc.clone(), Expr::var(&before))]);
+        let step = at(body, i, &q, k, r, &[(acc.clone(), Expr::var(&before))]);
         Expr::let_(before, state, step)
     });
     Some(Expr::fold_with(count, acc.clone(), q, steps, init.clone()))
 }
 
-/// A step at place r of block q.
-fn at(body: &Expr, i: &Var, q: &Var, k: i64, r: i64, more: &[(Var, Expr)]) -> Expr {
+/// A step at place r of block q, of k steps each.
+pub(super) fn at(body: &Expr, i: &Var, q: &Var, k: i64, r: i64, more: &[(Var, Expr)]) -> Expr {
+    in_block(&with_block(body, i, q, k), i, q, k, r, more)
+}
+
+/// A body with the number of its block in the place of `i / k`.
+fn with_block(body: &Expr, i: &Var, q: &Var, k: i64) -> Expr {
+    let mut quotients = Replacements::default();
+    quotients.add(&Expr::prim(Prim::Div, vec![Expr::var(i), Expr::index(k)]), &Expr::var(q));
+    quotients.done_in(body)
+}
+
+/// Such a body at place r of the block.
+fn in_block(body: &Expr, i: &Var, q: &Var, k: i64, r: i64, more: &[(Var, Expr)]) -> Expr {
     let mut rests = Replacements::default();
     rests.add(&Expr::prim(Prim::Rem, vec![Expr::var(i), Expr::index(k)]), &Expr::index(r));
     let first = Expr::prim(Prim::Mul, vec![Expr::index(k), Expr::var(q)]);
@@ -87,8 +107,15 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// The blocks of a loop over i which share work; `varying` are the variables that differ in a block.
-    fn of(n: &Expr, i: &Var, varying: &[&Var], body: &Expr, facts: &Facts) -> Option<Blocks> {
+    /// The blocks of a loop over i which share work, or are worth it otherwise; `varying` are the variables that differ in a block.
+    fn of(
+        n: &Expr,
+        i: &Var,
+        varying: &[&Var],
+        body: &Expr,
+        facts: &Facts,
+        (condition, worth): (&str, &dyn Fn(&Expr, i64) -> bool),
+    ) -> Option<Blocks> {
         let mut divisors = Vec::new();
         find_divisors(body, i, &mut divisors);
         if divisors.is_empty() || any_var_in_types(body, &mut |var| var == i) {
@@ -103,14 +130,12 @@ impl Blocks {
                 return None;
             }
             let q = Var::fresh("q", Type::Index(Some(count.clone())));
-            let mut quotients = Replacements::default();
-            quotients.add(&Expr::prim(Prim::Div, vec![Expr::var(i), Expr::index(k)]), &Expr::var(&q));
-            let body = quotients.done_in(body);
+            let body = with_block(body, i, &q, k);
             let varying = varying.iter().map(|var| (*var).clone()).collect();
             let mut shared = Shared { fixed: FxHashSet::from_iter([q.clone()]), varying, work: Work::default() };
             shared.add(&body);
-            let is_worth = shared.work.is_worth_an_array();
-            facts.require("f has work that depends on i / 2 alone", is_worth, n)?;
+            let is_worth = shared.work.is_worth_an_array() || worth(&body, k);
+            facts.require(condition, is_worth, n)?;
             Some(Blocks { count: count.to_expr()?, q, body, k })
         })
     }
@@ -121,7 +146,7 @@ fn find_divisors(expr: &Expr, i: &Var, found: &mut Vec<i64>) {
     if !mentions(expr, i) {
         return;
     }
-    if let Term::Prim(Prim::Div, args) = expr.term()
+    if let Term::Prim(Prim::Div | Prim::Rem, args) = expr.term()
         && let [a, b] = args.as_slice()
         && let (Term::Var(var), Term::Index(k)) = (a.term(), b.term())
         && var == i
@@ -131,6 +156,23 @@ fn find_divisors(expr: &Expr, i: &Var, found: &mut Vec<i64>) {
         found.push(*k);
     }
     expr.term().each_child(&mut |child| find_divisors(child, i, found));
+}
+
+/// Whether a term has a condition that the place in a block of k decides.
+fn asks_for_place(expr: &Expr, i: &Var, k: i64) -> bool {
+    let is_place = |arg: &Expr| match arg.term() {
+        Term::Prim(Prim::Rem, args) => {
+            matches!(args.as_slice(), [a, b] if matches!(a.term(), Term::Var(var) if var == i) && matches!(b.term(), Term::Index(by) if *by == k))
+        }
+        _ => false,
+    };
+    let here = match expr.term() {
+        Term::Prim(Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge, args) => {
+            args.iter().any(is_place) && args.iter().any(|arg| matches!(arg.term(), Term::Index(_)))
+        }
+        _ => false,
+    };
+    here || expr.term().children().any(|child| asks_for_place(child, i, k))
 }
 
 /// The work of a step that depends on its block, and on nothing that differs in the block.

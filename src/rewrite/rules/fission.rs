@@ -300,6 +300,7 @@ fn is_simpler(expr: &Expr) -> bool {
         body = inner;
     }
     let is_local = |e: &Expr| local.iter().any(|(x, _)| mentions(e, x));
+    let is_fixed = |e: &Expr| e.is_atom() && !mentions(e, i) && !mentions(e, acc) && !is_local(e);
     let is_one = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, args) if args.iter().any(|arg| matches!(arg.term(), Term::Var(var) if var == i)));
     match body.term() {
         Term::Var(var) => var == acc,
@@ -310,7 +311,7 @@ fn is_simpler(expr: &Expr) -> bool {
         Term::Prim(Prim::Add | Prim::Sub, args) => {
             let [s, term] = args.as_slice() else { return false };
             let is_hot = |cond: &Expr, cold: &Expr| is_one(cond) && is_number(cold, 0.0) && !is_local(cond);
-            is_acc(s) && is_product_with(term, &local, &is_hot)
+            is_acc(s) && (is_product_with(term, &local, &is_hot) || is_fixed(term))
         }
         _ => false,
     }

@@ -40,12 +40,13 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if let Term::Let(_, value, _) = expr.term() {
         // the first of them is here; otherwise the rule applies at an inner let
         strict_folds(value, facts, &mut Vec::new(), &mut folds);
-        if folds.is_empty() {
+        if !folds.iter().any(|fold| fold.ty() == &Type::Double) {
             return None;
         }
         folds.clear();
     }
     strict_folds(expr, facts, &mut Vec::new(), &mut folds);
+    folds.retain(|fold| fold.ty() == &Type::Double);
     if folds.len() < 2 {
         return None;
     }
@@ -64,18 +65,20 @@ pub fn as_one_loop(n: &Expr, i: &Var, sums: &[Expr], form: impl Fn(&Expr) -> Exp
     for fold in sums {
         let Term::Fold { init, .. } = fold.term() else { return None };
         inits.push(init.clone());
-        types.push(Type::Double);
+        types.push(init.ty().clone());
     }
-    let state = Var::fresh("s", Type::tuple(types));
+    let is_one = sums.len() == 1;
+    let state = Var::fresh("s", if is_one { types.pop()? } else { Type::tuple(types) });
     let mut steps = Vec::new();
     for (k, fold) in sums.iter().enumerate() {
         let Term::Fold { acc, i: own, body, .. } = fold.term() else { return None };
-        let component = Expr::proj(Expr::var(&state), k);
+        let component = if is_one { Expr::var(&state) } else { Expr::proj(Expr::var(&state), k) };
         steps.push(form(&substitute(body, &[(acc.clone(), component), (own.clone(), Expr::var(i))])));
     }
-    let step = as_one(alike(steps, &state), &state);
+    let step = if is_one { steps.pop()? } else { as_one(alike(steps, &state), &state) };
     let step = lets.into_iter().rev().fold(step, |step, (var, value)| Expr::let_(var, value, step));
-    let together = Expr::fold_with(n.clone(), state, i.clone(), step, Expr::tuple(inits));
+    let init = if is_one { inits.pop()? } else { Expr::tuple(inits) };
+    let together = Expr::fold_with(n.clone(), state, i.clone(), step, init);
     Some((Var::fresh("s", together.ty().clone()), together))
 }
 
@@ -113,13 +116,13 @@ fn group(first: &Sum, others: &[Sum], inner: bool, facts: &Facts) -> Option<Vec<
     (group.len() > 1).then(|| group.into_iter().map(|sum| sum.fold.clone()).collect())
 }
 
-/// The sums that the term evaluates once and always, and that need nothing it binds (`bound`).
+/// The sums, of one or of several in a tuple, that the term evaluates once and always, and that need nothing it binds (`bound`).
 pub fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
     match expr.term() {
         Term::Fold { .. } => {
             let is_free =
                 || facts.grants("f uses both, and binds none of their free variables", !bound.iter().any(|var| mentions(expr, var)));
-            if expr.ty() == &Type::Double && is_free() {
+            if sums_in(expr.ty()) > 0 && is_free() {
                 found.push(expr.clone());
             }
         }
@@ -132,6 +135,15 @@ pub fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mu
         // what may not be evaluated, or in a loop
         Term::If(..) | Term::Build { .. } | Term::Check { .. } | Term::Dual { .. } | Term::Prim(Prim::And | Prim::Or, _) => {}
         term => term.each_child(&mut |child| strict_folds(child, facts, bound, found)),
+    }
+}
+
+/// How many Doubles a state has that is made of nothing else.
+pub fn sums_in(ty: &Type) -> usize {
+    match ty {
+        Type::Double => 1,
+        Type::Tuple(parts) if parts.iter().all(|part| sums_in(part) > 0) => parts.iter().map(sums_in).sum(),
+        Type::Tuple(_) | Type::Array(..) | Type::Index(_) | Type::Bool | Type::Rec(_) => 0,
     }
 }
 
@@ -300,8 +312,10 @@ fn costly_in(expr: &Expr, i: &Var, acc: &Var, found: &mut Vec<Expr>) {
     }
 }
 
+/// A term with the parts of the loop that [`as_one_loop`] gives in the place of the sums.
 pub fn replace(expr: &Expr, group: &[Expr], sums: &Var) -> Expr {
     match group.iter().position(|fold| fold.is_same(expr)) {
+        Some(_) if group.len() == 1 => Expr::var(sums),
         Some(k) => Expr::proj(Expr::var(sums), k),
         None => map_children(expr, &mut |child| replace(child, group, sums)),
     }

@@ -84,3 +84,41 @@ pub fn block_step(g: &mut Generator, i: &Var, k: i64, other: Expr) -> Expr {
         }
     })
 }
+
+/// Rows of two, the same elements one after the other, and sums over the one and over the other.
+pub fn rows_and_sums(g: &mut Generator) -> Expr {
+    let n = g.size(0);
+    let twice = Expr::prim(Prim::Mul, vec![Expr::index(2), n.clone()]);
+    let part = |prim, k: &Expr| Expr::prim(prim, vec![k.clone(), Expr::index(2)]);
+    let rows = g.build(n.clone(), |g| {
+        let row = |g: &mut Generator| Expr::array(Type::Double, vec![prim(Prim::Mul, g.double(1), g.double(0)), g.double(0)]);
+        match g.below(3) {
+            0 => Expr::if_(g.boolean(1), row(g), row(g)),
+            _ => row(g),
+        }
+    });
+    let by_one = g.below(3);
+    let (x, body) = g.bound("x", rows.ty().clone(), |g, x| {
+        let at = |k: &Expr| Expr::get(Expr::get(Expr::var(x), part(Prim::Div, k)), part(Prim::Rem, k));
+        let flat = Expr::build(twice.clone(), "k", |k| prim(Prim::Mul, at(&k), double(0.5)));
+        let (y, sums) = g.bound("y", flat.ty().clone(), |g, y| {
+            let (init, other) = (g.double(0), g.double(1));
+            let of_rows = Expr::fold(n.clone(), "s", "i", Expr::tuple(vec![init.clone(), init.clone()]), |s, i| {
+                let of = |k| Expr::get(Expr::get(Expr::var(x), i.clone()), Expr::index(k));
+                let first = prim(Prim::Add, Expr::proj(s.clone(), 0), prim(Prim::Mul, of(0), of(1)));
+                Expr::tuple(vec![first, prim(Prim::Add, Expr::proj(s, 1), of(1))])
+            });
+            let of_elements = Expr::fold(twice.clone(), "s", "k", init, |s, k| {
+                let element = if by_one == 0 { at(&k) } else { Expr::get(Expr::var(y), k) };
+                prim(Prim::Add, prim(Prim::Mul, s, double(0.5)), prim(Prim::Mul, element, other))
+            });
+            let (both, sum) = g.bound("b", of_rows.ty().clone(), |_, both| {
+                let both = Expr::var(both);
+                prim(Prim::Add, prim(Prim::Mul, Expr::proj(both.clone(), 0), Expr::proj(both, 1)), of_elements)
+            });
+            Expr::let_(both, of_rows, sum)
+        });
+        Expr::let_(y, flat, sums)
+    });
+    Expr::let_(x, rows, body)
+}

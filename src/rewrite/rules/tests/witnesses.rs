@@ -411,7 +411,12 @@ pub const ROWS: &[Row] = &[
         "build 2 (fun k -> ifold (fun s i -> (max (fst s) (snd s), if fst s >= v[i] then snd s else double k)) (0.0, 0.0) (length v))",
     ),
     row("build-blocks", "f has work that depends on i / 2 alone", Idle, "build (2 * length v) (fun i -> v[i / 2] * w[i / 2])"),
-    row("fold-blocks", "f has work that depends on i / 2 alone", Idle, "ifold (fun s i -> s + v[i / 2]) z (2 * length v)"),
+    row(
+        "fold-blocks",
+        "f has work that depends on i / 2 alone, or asks for i % 2",
+        Idle,
+        "ifold (fun s i -> s + v[i / 2]) z (2 * length v)",
+    ),
     row("fold-start", "0 <= k && k < 9", Wrong, "ifold (fun s i -> (fst s + x, snd s * y + (if i = k then fst s else 0.0))) (x, 0.0) 9"),
     row("build-scan", "0 <= k && k < n", Wrong, "build (length v) (fun i -> ifold (fun s j -> s * x) y (i + 3))"),
     row("build-scan", "f and z are the same for all i", Scope, "build (length v) (fun i -> ifold (fun s j -> s * v[i]) y i)"),

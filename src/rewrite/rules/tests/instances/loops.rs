@@ -8,7 +8,7 @@
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::generate::Generator;
 
-use super::super::shapes::{block_step, double, in_blocks, loop_of, pair_fold, partial, prim, sum_of};
+use super::super::shapes::{block_step, double, in_blocks, loop_of, pair_fold, partial, prim, rows_and_sums, sum_of};
 
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
     Some(match rule {
@@ -109,6 +109,7 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 Expr::let_(s, fold, body)
             })
         }
+        "fold-consume" if g.below(2) == 0 => rows_and_sums(g),
         "fold-consume" => {
             let n = g.size(0);
             let element = |g: &mut Generator| prim(Prim::Mul, g.double(1), g.double(0));
