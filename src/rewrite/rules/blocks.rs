@@ -43,7 +43,7 @@ fn build_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if body.has_updates() {
         return None;
     }
-    let Blocks { count, q, body, k } = Blocks::of(n, i, &[i], body, facts, ("f has work that depends on i / 2 alone", &|_, _| false))?;
+    let Blocks { count, q, body, k } = Blocks::of(n, i, &[i], body, facts, "f has work that depends on i / 2 alone")?;
     let items = (0..k).map(|r| in_block(&body, i, &q, k, r, &[])).collect();
     let block = Expr::array(element.as_ref().clone(), items);
     let blocks = Expr::build_with(count, q, block);
@@ -58,7 +58,7 @@ fn build_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn fold_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, .. } = expr.term() else { return None };
-    let Blocks { count, q, k, .. } = Blocks::of(n, i, &[acc, i], body, facts, (FOLD, &|body, k| asks_for_place(body, i, k)))?;
+    let Blocks { count, q, k, .. } = Blocks::of(n, i, &[acc, i], body, facts, FOLD)?;
     by_blocks(expr, count, q, k)
 }
 
@@ -107,15 +107,9 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// The blocks of a loop over i which share work, or are worth it otherwise; `varying` are the variables that differ in a block.
-    fn of(
-        n: &Expr,
-        i: &Var,
-        varying: &[&Var],
-        body: &Expr,
-        facts: &Facts,
-        (condition, worth): (&str, &dyn Fn(&Expr, i64) -> bool),
-    ) -> Option<Blocks> {
+    /// The blocks of a loop over i which share work, or of a fold that asks for places; `varying` are the variables that differ in
+    /// a block.
+    fn of(n: &Expr, i: &Var, varying: &[&Var], body: &Expr, facts: &Facts, condition: &str) -> Option<Blocks> {
         let mut divisors = Vec::new();
         find_divisors(body, i, &mut divisors);
         if divisors.is_empty() || any_var_in_types(body, &mut |var| var == i) {
@@ -134,7 +128,7 @@ impl Blocks {
             let varying = varying.iter().map(|var| (*var).clone()).collect();
             let mut shared = Shared { fixed: FxHashSet::from_iter([q.clone()]), varying, work: Work::default() };
             shared.add(&body);
-            let is_worth = shared.work.is_worth_an_array() || worth(&body, k);
+            let is_worth = shared.work.is_worth_an_array() || condition == FOLD && asks_for_place(&body, i, k);
             facts.require(condition, is_worth, n)?;
             Some(Blocks { count: count.to_expr()?, q, body, k })
         })

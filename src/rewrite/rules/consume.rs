@@ -326,7 +326,7 @@ fn related(producers: &[Producer], folds: &[Expr]) -> Vec<Producer> {
             None => break,
         }
     }
-    producers.iter().zip(is_related).filter_map(|(producer, is_related)| is_related.then(|| producer.clone())).collect()
+    producers.iter().zip(is_related).filter(|(_, is_related)| *is_related).map(|(producer, _)| producer.clone()).collect()
 }
 
 fn without_folds(expr: &Expr, folds: &[Expr]) -> Expr {
