@@ -280,9 +280,9 @@ const RULES: &[(&str, &str, &str)] = &[
         "ifold (fun s q -> let s_1 = s * double 0 + exp (v[q] * x) in s_1 * double 1 + exp (v[q] * x)) z (length v)",
     ),
     (
-        "fold-blocks",
+        "fold-blocks ; innermost (const-fold <+ if-true <+ if-false)",
         "ifold (fun s i -> if i % 2 = 0 then s + v[i / 2] else s * x) z (2 * length v)",
-        "ifold (fun s q -> let s_1 = if 0 = 0 then s + v[q] else s * x in if 1 = 0 then s_1 + v[q] else s_1 * x) z (length v)",
+        "ifold (fun s q -> let s_1 = s + v[q] in s_1 * x) z (length v)",
     ),
     (
         "build.body fold-start",
