@@ -252,6 +252,11 @@ impl Size {
         self.atoms().any(|atom| matches!(atom, Atom::Unknown(_)))
     }
 
+    /// Whether some part is computed by a loop.
+    pub fn has_fold(&self) -> bool {
+        self.atoms().any(|atom| matches!(atom, Atom::Term(term) if height(&term.expr) > 0))
+    }
+
     /// Replaces atoms: `f` gives the new size of one, or `None` to keep it. Opaque terms are rebuilt from
     /// their variables.
     pub fn substitute(&self, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Size {
@@ -305,6 +310,7 @@ impl Size {
                 _ => opaque_of_expr(expr),
             },
             Term::If(..) => opaque_of_expr(expr),
+            Term::Fold { .. } => Size::opaque(normal_fold(expr)?),
             Term::Let(var, value, body) => {
                 let body = Size::try_of_expr(body)?;
                 if !body.mentions(var) {
@@ -327,6 +333,12 @@ impl Size {
 
     /// The Index term that computes the size; `None` when a part is unknown.
     pub fn to_expr(&self) -> Option<Expr> {
+        let expr = self.to_own_expr()?;
+        Some(if height(&expr) > 0 { super::subst::freshen(&expr) } else { expr })
+    }
+
+    /// As [`Size::to_expr`], where folds bind the variables of sizes.
+    fn to_own_expr(&self) -> Option<Expr> {
         let mut sum: Option<Expr> = None;
         // positive terms first, so that `n - 1` does not become `-1 + n`
         let (plus, minus): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| *c > 0 || *c == i64::MIN);
@@ -357,6 +369,7 @@ impl Size {
 
 fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
     match expr.term() {
+        Term::Var(var) if var.is_of_size() => {}
         Term::Var(var) => f(var),
         _ => expr.term().each_child(&mut |child| each_free_var(child, f)),
     }
@@ -383,24 +396,51 @@ fn normal(expr: &Expr) -> Option<Expr> {
                 return None;
             }
             if polynomial {
-                return Size::try_of_expr(expr)?.to_expr();
+                return Size::try_of_expr(expr)?.to_own_expr();
             }
             Some(Expr::prim(*prim, args.iter().map(normal).collect::<Option<_>>()?))
         }
-        _ if matches!(expr.ty(), Type::Index(_)) => Size::try_of_expr(expr)?.to_expr(),
+        _ if matches!(expr.ty(), Type::Index(_)) => Size::try_of_expr(expr)?.to_own_expr(),
         _ => None,
     }
+}
+
+/// A fold of total Index operations, which binds the variables of sizes. With a negative count the program fails, and
+/// the size is not asked for.
+fn normal_fold(expr: &Expr) -> Option<Expr> {
+    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+    if expr.node_count() > NODES || !matches!(acc.ty(), Type::Index(_)) {
+        return None;
+    }
+    // folds inside may come to bind what it binds
+    let (old_acc, old_i) = (acc.renewed(Type::INDEX), i.renewed(Type::INDEX));
+    let body = super::subst::substitute(body, &[(acc.clone(), Expr::var(&old_acc)), (i.clone(), Expr::var(&old_i))]);
+    let (n, init, inside) = (normal(n)?, normal(init)?, normal(&body)?);
+    let at = height(&inside);
+    let (own_acc, own_i) = (Var::of_size(at, "s")?, Var::of_size(at, "i")?);
+    let inside = super::subst::substitute(&inside, &[(old_acc, Expr::var(&own_acc)), (old_i, Expr::var(&own_i))]);
+    // the order of names is that of their numbers
+    Some(Expr::fold_with(n, own_acc, own_i, normal(&inside)?, init))
+}
+
+/// How many folds are one in another.
+pub fn height(expr: &Expr) -> u32 {
+    let mut inside = 0;
+    expr.term().each_child(&mut |child| inside = inside.max(height(child)));
+    inside + u32::from(matches!(expr.term(), Term::Fold { .. }))
 }
 
 fn substitute_term(expr: &Expr, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Size {
     fn go(expr: &Expr, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Option<Expr> {
         match expr.term() {
+            Term::Var(var) if var.is_of_size() => Some(expr.clone()),
             Term::Var(var) => match f(&Atom::Var(var.clone())) {
                 Some(size) => size.to_expr(),
                 None => Some(expr.clone()),
             },
             Term::Prim(prim, args) => Some(Expr::prim(*prim, args.iter().map(|arg| go(arg, f)).collect::<Option<_>>()?)),
             Term::If(c, a, b) => Some(Expr::if_(go(c, f)?, go(a, f)?, go(b, f)?)),
+            Term::Fold { n, acc, i, body, init } => Some(Expr::fold_with(go(n, f)?, acc.clone(), i.clone(), go(body, f)?, go(init, f)?)),
             _ => Some(expr.clone()),
         }
     }
@@ -415,3 +455,7 @@ impl std::fmt::Display for Size {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "size_tests.rs"]
+mod tests;

@@ -23,6 +23,9 @@ pub fn fresh_id() -> u32 {
 /// Numbers from here on are those of ambient variables.
 const AMBIENT: u32 = u32::MAX - 7;
 
+/// So many numbers below are those of variables that folds in sizes bind.
+const OF_SIZES: u32 = 32;
+
 /// A variable: one binder and all its occurrences. Equal when the number is; the name is for people.
 #[derive(Clone)]
 pub struct Var(Rc<VarData>);
@@ -44,6 +47,18 @@ impl Var {
     /// A variable that has no binder, but is there in every function; `number` is below 8.
     pub(super) fn ambient(number: u32, name: &str, ty: Type) -> Var {
         Var(Rc::new(VarData { id: AMBIENT + number, name: name.into(), ty, parts: Rc::new([]) }))
+    }
+
+    /// A variable that a fold in a size binds, `height` folds around the innermost: equal folds bind equal variables.
+    pub fn of_size(height: u32, name: &str) -> Option<Var> {
+        let number = height.checked_mul(2)?.checked_add(u32::from(name == "i"))?;
+        let id = AMBIENT.checked_sub(1)?.checked_sub(number).filter(|_| number < OF_SIZES)?;
+        Some(Var(Rc::new(VarData { id, name: name.into(), ty: Type::INDEX, parts: Rc::new([]) })))
+    }
+
+    /// Whether a fold in a size binds it.
+    pub fn is_of_size(&self) -> bool {
+        (AMBIENT - OF_SIZES..AMBIENT).contains(&self.0.id)
     }
 
     /// Whether it is there in every function: see `ambient`.

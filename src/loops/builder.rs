@@ -20,6 +20,8 @@ pub struct Builder {
     pub ranges: Ranges,
     /// What a variable of sizes is.
     pub vars: HashMap<Var, Value>,
+    /// Folds of sizes that were computed, and the locals that hold them.
+    pub folds: Vec<(Size, Value)>,
     pub blocks: Vec<Block>,
 }
 
@@ -40,6 +42,7 @@ impl Builder {
             locals: std::mem::take(&mut function.locals),
             ranges: std::mem::take(&mut function.ranges),
             vars,
+            folds: Vec::new(),
             blocks: vec![Vec::new()],
         }
     }
@@ -85,7 +88,51 @@ impl Builder {
     }
 
     fn var(&self, expr: &Expr) -> Option<Value> {
-        if let Term::Var(var) = expr.term() { self.vars.get(var).cloned() } else { None }
+        match expr.term() {
+            Term::Var(var) => self.vars.get(var).cloned(),
+            Term::Fold { .. } if !self.folds.is_empty() => {
+                let size = Size::try_of_expr(expr)?;
+                self.folds.iter().find(|(known, _)| *known == size).map(|(_, value)| value.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Computes the folds of a size, those inside of others first.
+    ///
+    ///     ifold (fun s i -> 2 * s) 1 n   →   s = 1; for (i < n) s = 2 * s
+    pub fn compute_folds(&mut self, size: &Size) {
+        if let Some(expr) = size.to_expr() {
+            self.compute_folds_of(&expr);
+        }
+    }
+
+    fn compute_folds_of(&mut self, expr: &Expr) {
+        let Term::Fold { n, acc, i, body, init } = expr.term() else {
+            return expr.term().each_child(&mut |child| self.compute_folds_of(child));
+        };
+        if self.var(expr).is_some() {
+            return;
+        }
+        self.compute_folds_of(n);
+        self.compute_folds_of(init);
+        let value = |this: &Builder, expr: &Expr| sizes::value(&Size::try_of_expr(expr)?, &this.ranges, &|expr| this.var(expr));
+        let (Some(count), Some(first), Some(size)) = (value(self, n), value(self, init), Size::try_of_expr(expr)) else { return };
+        let state = self.local(acc.name(), Elem::Index, Form::Scalar { mutable: true });
+        let step = self.counter(i.name(), &count);
+        let known = self.folds.len();
+        self.vars.insert(acc.clone(), Value::Local(state));
+        self.vars.insert(i.clone(), Value::Local(step));
+        self.blocks.push(Vec::new());
+        self.compute_folds_of(body);
+        let next = value(self, body);
+        let mut inside = self.blocks.pop().unwrap_or_default();
+        self.folds.truncate(known);
+        let Some(value) = next else { return };
+        self.emit(Stmt::Declare { id: state, init: Some(first) });
+        inside.push(Stmt::Assign { place: Place::Local(state), value });
+        self.emit(Stmt::For { i: step, var: None, count, size: None, body: inside, lanes: Lanes::One, apart: false });
+        self.folds.push((size, Value::Local(state)));
     }
 
     /// An expression for the most that a length may be; none where only data decides.

@@ -261,6 +261,8 @@ impl Lowerer<'_> {
     pub fn count(&mut self, n: &Expr, wanted: Option<&Size>) -> Result<Value> {
         let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
         let count = match &size {
+            // what counts the steps of a loop may be negative
+            Some(size) if size.has_fold() => self.scalar(n)?,
             Some(size) => match self.size_value(size, n.span()) {
                 Ok(count) => count,
                 Err(_) => self.scalar(n)?,

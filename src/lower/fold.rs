@@ -11,6 +11,7 @@
 
 use crate::ir::distinct::distinct;
 use crate::ir::in_place::stays;
+use crate::ir::size::height;
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
@@ -49,6 +50,15 @@ impl Lowerer<'_> {
             })?;
             self.place(block);
             return Ok(self.view_of(&dest));
+        }
+        // where a length was computed, only a negative count is still to be found
+        if dest.is_none()
+            && matches!(ty, Type::Index(_))
+            && height(expr) == 1
+            && let Some(value) = self.named_size(expr)
+        {
+            self.count(n, None)?;
+            return Ok(View::Scalar(value));
         }
         let state = self.scalar_state(&ty, &names_of(acc), init)?;
         let components = components(&ty, &state);

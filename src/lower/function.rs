@@ -42,7 +42,9 @@ pub fn lower_function(
         lowerer.note_bound(param);
     }
     let result = function.result.clone();
-    if result.dims().iter().any(Size::has_unknown) || leaves(&result).iter().any(|(_, dims)| dims.iter().any(Size::has_unknown)) {
+    // a caller of C has to know the length of the array that it gives
+    let is_open = |size: &Size| size.has_unknown() || checked && size.has_fold();
+    if result.dims().iter().any(is_open) || leaves(&result).iter().any(|(_, dims)| dims.iter().any(is_open)) {
         return Err(super::context::depends_on_data(function.body.span()));
     }
     let dest = lowerer.destination(&result, ("out", function.result_labels()), &mut params);
@@ -62,6 +64,7 @@ pub fn lower_function(
     let function_body = if function_body.has_updates() { distinct(&function_body) } else { function_body };
     lowerer.has_updates = function_body.has_updates();
     lowerer.last_uses = LastUses::of(&function_body);
+    lowerer.compute_lengths(&function_body)?;
     lowerer.write(&function_body, &dest)?;
     let body = lowerer.blocks.pop().unwrap_or_default();
     Ok(LoopFunction {
@@ -214,7 +217,7 @@ impl Lowerer<'_> {
     /// Notes what a local is between, where its type says it.
     pub fn note_range(&mut self, ty: &Type, id: Id) {
         if let Type::Index(Some(bound)) = ty
-            && let Ok(count) = self.size_value(bound, Span::NONE)
+            && let Ok(count) = self.known_size(bound, Span::NONE)
         {
             let most = self.range(&count).1;
             self.ranges.insert(id, (0, (most - 1).max(0)));

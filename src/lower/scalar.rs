@@ -6,6 +6,7 @@
 //!     i + 1   →   i + 1               for a loop counter
 //!     k + 1   →   smooth_add(k, 1)    for an Index that anything may have been passed as
 
+use crate::ir::subst::map_children;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
@@ -21,17 +22,58 @@ use crate::loops::visit::{each_local, is_total};
 const LAST: usize = 100;
 
 impl Lowerer<'_> {
-    /// An expression for a size.
-    pub fn size_value(&self, size: &Size, span: Span) -> Result<Value> {
+    /// An expression for a size; its folds are computed here, unless a local holds them.
+    pub fn size_value(&mut self, size: &Size, span: Span) -> Result<Value> {
+        if size.has_fold() {
+            self.compute_folds(&size.to_expr().ok_or_else(|| depends_on_data(span))?)?;
+        }
+        self.known_size(size, span)
+    }
+
+    /// Computes the folds in the lengths of a body that are of parameters alone, once for all.
+    pub fn compute_lengths(&mut self, body: &Expr) -> Result<()> {
+        let mut found: Vec<Size> = Vec::new();
+        let mut add = |size: &Size| {
+            if size.has_fold() && !found.contains(size) {
+                found.push(size.clone());
+            }
+        };
+        each_length(body, &mut add);
+        for size in found {
+            let mut is_known = true;
+            size.each_var(&mut |var| is_known &= self.size_var(var).is_some());
+            if let (Some(expr), true) = (size.to_expr(), is_known) {
+                self.compute_folds(&expr)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// In a size a fold of less than no steps has none: where the program asks for it, it fails.
+    fn compute_folds(&mut self, expr: &Expr) -> Result<()> {
+        let Term::Fold { .. } = expr.term() else {
+            return expr.term().children().try_for_each(|child| self.compute_folds(child));
+        };
+        if self.named_size(expr).is_none()
+            && let Some(size) = Size::try_of_expr(expr)
+            && let View::Scalar(value) = self.fold(&total(expr), None, "length")?
+        {
+            self.named.push((size, value));
+        }
+        Ok(())
+    }
+
+    /// An expression for a size of which nothing has to be computed.
+    pub fn known_size(&self, size: &Size, span: Span) -> Result<Value> {
         sizes::value(size, &self.ranges, &|expr| self.named_size(expr)).ok_or_else(|| depends_on_data(span))
     }
 
     /// What a variable of a size is, or another term of one that a `let` has named.
-    fn named_size(&self, expr: &Expr) -> Option<Value> {
+    pub fn named_size(&self, expr: &Expr) -> Option<Value> {
         match expr.term() {
             Term::Var(var) => self.size_var(var),
-            Term::Prim(..) | Term::If(..) if !self.named.is_empty() => {
-                let size = Size::opaque(expr.clone())?;
+            Term::Prim(..) | Term::If(..) | Term::Fold { .. } if !self.named.is_empty() => {
+                let size = Size::try_of_expr(expr)?;
                 self.named.iter().rev().find(|(named, _)| *named == size).map(|(_, value)| value.clone())
             }
             _ => None,
@@ -41,7 +83,7 @@ impl Lowerer<'_> {
     fn size_var(&self, var: &Var) -> Option<Value> {
         match (self.env.get(var), self.sizes.get(var)) {
             (Some(View::Scalar(value)), _) => Some(value.clone()),
-            (_, Some(size)) => self.size_value(size, Span::NONE).ok(),
+            (_, Some(size)) => self.known_size(size, Span::NONE).ok(),
             (Some(View::Tuple(_) | View::Array(_)) | None, None) => None,
         }
     }
@@ -49,7 +91,7 @@ impl Lowerer<'_> {
     /// The offset of a leaf in its block; `None` for a lone scalar. A whole element is Horner's form, which
     /// never exceeds the block; a row is a sum of strides, exact also where a later length is 0.
     pub fn offset(&self, leaf: &Leaf) -> Option<Value> {
-        let count = |size: &Size| self.size_value(size, Span::NONE).unwrap_or(Value::Index(0));
+        let count = |size: &Size| self.known_size(size, Span::NONE).unwrap_or(Value::Index(0));
         let (first, rest) = leaf.taken.split_first()?;
         if leaf.taken.len() == leaf.dims.len() {
             let mut sum = first.clone();
@@ -266,4 +308,21 @@ fn plain_product(a: Value, b: Value) -> Value {
         (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_mul(b)),
         (a, b) => Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] },
     }
+}
+
+/// A fold whose counts, those of folds inside too, are not negative.
+fn total(expr: &Expr) -> Expr {
+    let expr = map_children(expr, &mut |child| total(child));
+    match expr.term() {
+        Term::Fold { n, acc, i, body, init } => {
+            let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
+            Expr::fold_with(n, acc.clone(), i.clone(), body.clone(), init.clone())
+        }
+        _ => expr,
+    }
+}
+
+fn each_length(expr: &Expr, f: &mut dyn FnMut(&Size)) {
+    expr.ty().each_length(f);
+    expr.term().each_child(&mut |child| each_length(child, f));
 }

@@ -93,6 +93,15 @@ impl Bindings {
                 let args: Vec<i64> = args.iter().map(|arg| self.term(arg)).collect::<Option<_>>()?;
                 operation(*prim, &args)
             }
+            Term::Fold { n, acc, i, body, init } => {
+                let mut value = self.term(init)?;
+                for step in 0..self.term(n)? {
+                    let mut inside = Bindings(vec![(acc.clone(), value), (i.clone(), step)]);
+                    inside.0.extend(self.0.iter().filter(|(var, _)| var != acc && var != i).cloned());
+                    value = inside.term(body)?;
+                }
+                Some(value)
+            }
             _ => None,
         }
     }

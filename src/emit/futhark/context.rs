@@ -61,6 +61,8 @@ pub struct Emitter<'a> {
     defined: HashMap<Var, Size>,
     /// Lengths that depend on data, once something has named them.
     named: HashMap<u32, Size>,
+    /// Lengths that loops compute, and the variables in scope that hold them.
+    computed: Vec<(Size, Var)>,
     /// The parameters that a variable's value comes from.
     origins: HashMap<Var, BTreeSet<u32>>,
 }
@@ -77,6 +79,7 @@ impl<'a> Emitter<'a> {
             places: HashMap::new(),
             defined: HashMap::new(),
             named: HashMap::new(),
+            computed: Vec::new(),
             origins: HashMap::new(),
         }
     }
@@ -90,9 +93,10 @@ impl<'a> Emitter<'a> {
     pub fn scope<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         self.names.open();
         self.depth += 1;
-        let facts = self.facts.clone();
+        let (facts, computed) = (self.facts.clone(), self.computed.len());
         let done = work(self);
         self.facts = facts;
+        self.computed.truncate(computed);
         self.depth -= 1;
         self.names.close();
         done
@@ -139,7 +143,11 @@ impl<'a> Emitter<'a> {
             && let Some(size) = Size::try_of_expr(value)
         {
             let size = self.expand(&size);
-            self.defined.insert(var.clone(), size);
+            if size.has_fold() {
+                self.name_size(&size, var);
+            } else {
+                self.defined.insert(var.clone(), size);
+            }
         }
         let origins = self.origins(value);
         self.origins.insert(var.clone(), origins);
@@ -185,8 +193,17 @@ impl<'a> Emitter<'a> {
         size.substitute(&mut |atom| match atom {
             Atom::Var(var) => self.defined.get(var).cloned(),
             Atom::Unknown(id) => self.named.get(id).cloned(),
-            Atom::Term(_) => None,
+            Atom::Term(_) => {
+                let size = Size::atom(atom.clone());
+                self.computed.iter().rev().find(|(known, _)| *known == size).map(|(_, var)| Size::var(var))
+            }
         })
+    }
+
+    /// The variable that holds what a loop over Indexes computes, where one in scope does.
+    pub fn computed_length(&self, fold: &Expr) -> Option<Fut> {
+        let size = Size::try_of_expr(fold).filter(Size::has_fold)?;
+        self.place(self.expand(&size).as_var()?).map(Place::exp)
     }
 
     /// The term that computes a size, in the one form that all equal sizes have; `None` where it depends on data
@@ -195,7 +212,7 @@ impl<'a> Emitter<'a> {
         let expanded = self.expand(size);
         let mut in_scope = true;
         expanded.each_var(&mut |var| in_scope &= self.places.contains_key(var));
-        if in_scope { expanded.to_expr() } else { None }
+        if in_scope && !expanded.has_fold() { expanded.to_expr() } else { None }
     }
 
     /// A length as Futhark compares it.
@@ -292,8 +309,11 @@ impl<'a> Emitter<'a> {
         self.name_lengths(name, element, inner, sizes);
     }
 
-    /// That a length that depends on data is the value of this variable.
+    /// That a length that depends on data, or that a loop computes, is the value of this variable.
     pub fn name_size(&mut self, size: &Size, var: &Var) {
+        if size.has_fold() {
+            self.computed.push((size.clone(), var.clone()));
+        }
         if let Some(Atom::Unknown(id)) = size.as_atom() {
             self.named.insert(*id, Size::var(var));
         }

@@ -67,7 +67,7 @@ impl Parts<'_> {
         let mut mentioned = BTreeSet::new();
         let mut collect = |ty: &Type| {
             ty.each_size(&mut |size| {
-                known &= !size.has_unknown();
+                known &= !size.has_unknown() && !size.has_fold();
                 size.each_var(&mut |var| {
                     mentioned.insert(var.clone());
                 })

@@ -17,7 +17,7 @@ use crate::loops::{Context, Result};
 use crate::real::Real;
 use crate::source::Span;
 
-use super::demand::{Demand, counts, is_deepened, is_grown, mentions};
+use super::demand::{Demand, counts, each_size, is_deepened, is_grown, mentions};
 
 /// The function that counts, while it is being written.
 pub struct Counter<'a> {
@@ -116,7 +116,12 @@ impl Counter<'_> {
         }
         let i = self.builder.counter(var.name(), &count);
         self.builder.vars.insert(var.clone(), Value::Local(i));
-        let (inner, ()) = self.nested(|this| this.walk(body, used))?;
+        let known = self.builder.folds.len();
+        let (inner, ()) = self.nested(|this| {
+            each_size(body, &mut |size| this.builder.compute_folds(size));
+            this.walk(body, used)
+        })?;
+        self.builder.folds.truncate(known);
         self.builder.emit(Stmt::For { i, var: None, count, size: None, body: inner, lanes: Lanes::One, apart: false });
         Ok(())
     }

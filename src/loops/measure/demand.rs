@@ -91,6 +91,25 @@ pub fn count_candidates(needs: &[Demand]) -> usize {
     count
 }
 
+/// Calls `f` on every length.
+pub fn each_size(needs: &[Demand], f: &mut dyn FnMut(&Size)) {
+    for need in needs {
+        match need {
+            Demand::Room(_, dims, _) => dims.iter().for_each(&mut *f),
+            Demand::Call(_, measures, ..) => measures.iter().for_each(|measure| match measure {
+                Measure::Size(size) => f(size),
+                Measure::Bool(_) | Measure::Data => {}
+            }),
+            Demand::Slices(..) => {}
+            Demand::Inner(inner) => each_size(inner, f),
+            Demand::Loop { size, body, .. } => {
+                size.iter().for_each(&mut *f);
+                each_size(body, f);
+            }
+        }
+    }
+}
+
 /// Whether some length depends on a variable.
 pub fn mentions(needs: &[Demand], var: &Var) -> bool {
     needs.iter().any(|need| match need {

@@ -20,7 +20,7 @@ use super::program::*;
 use super::simplify::is_live;
 use super::{Context, Result};
 use counter::Counter;
-use demand::{Demand, count_candidates, deepens, grows, mentions, needs};
+use demand::{Demand, count_candidates, deepens, each_size, grows, mentions, needs};
 
 mod counter;
 mod demand;
@@ -158,6 +158,7 @@ fn count(
             counter.natural.insert(var.clone());
         }
     }
+    each_size(needs, &mut |size| counter.builder.compute_folds(size));
     let needed = !needs.is_empty();
     let candidates = count_candidates(needs);
     if !needed {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Parsed;
 use crate::ir::ambient::deeper;
-use crate::ir::{Atom, Size, Type, Var};
+use crate::ir::{Atom, Expr, Size, Type, Var};
 use crate::loops::print;
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
@@ -26,7 +26,7 @@ pub struct Names {
     /// What the function's workspace is measured by.
     pub measured: Vec<Id>,
     vars: HashMap<String, Var>,
-    /// Sizes that data decides, as the variables that stand for them while a size is read.
+    /// Sizes that data decides or a loop computes, as the variables that stand for them while a size is read.
     unknowns: HashMap<Var, Size>,
     /// Whether names are those of variables of sizes.
     pub in_size: bool,
@@ -124,14 +124,32 @@ impl Names {
         Ok((Value::Local(self.size_vars.len() - 1), elem))
     }
 
+    /// `fold.1(n, 1, 2 * ?s1)`: a variable that stands for the size.
+    pub fn fold(&mut self, height: &str, parts: &[Value]) -> Parsed<Value> {
+        let size = |part: &Value| {
+            print::size_of(part, &|at| self.size_vars.get(at).cloned())?.substitute(&mut |atom| self.unknown(atom)).to_expr()
+        };
+        let parts: Option<Vec<Expr>> = parts.iter().map(size).collect();
+        let [n, init, body] = parts.and_then(|parts| parts.try_into().ok()).ok_or("a fold in a size has three sizes")?;
+        let (acc, i) = (self.variable(&format!("?s{height}"), Type::INDEX), self.variable(&format!("?i{height}"), Type::INDEX));
+        let size = Size::try_of_expr(&Expr::fold_with(n, acc, i, body, init)).ok_or("it is no size")?;
+        let var = Var::fresh("fold", Type::INDEX);
+        self.unknowns.insert(var.clone(), size);
+        self.size_vars.push(var);
+        Ok(Value::Local(self.size_vars.len() - 1))
+    }
+
+    fn unknown(&self, atom: &Atom) -> Option<Size> {
+        match atom {
+            Atom::Var(var) => self.unknowns.get(var).cloned(),
+            Atom::Term(_) | Atom::Unknown(_) => None,
+        }
+    }
+
     /// The size that an expression over variables of sizes is.
     pub fn size_of(&mut self, value: &Value) -> Parsed<Size> {
         let vars = std::mem::take(&mut self.size_vars);
         let size = print::size_of(value, &|at| vars.get(at).cloned()).ok_or("it is no size")?;
-        let unknown = |atom: &Atom| match atom {
-            Atom::Var(var) => self.unknowns.get(var).cloned(),
-            Atom::Term(_) | Atom::Unknown(_) => None,
-        };
-        Ok(if self.unknowns.is_empty() { size } else { size.substitute(&mut |atom| unknown(atom)) })
+        Ok(if self.unknowns.is_empty() { size } else { size.substitute(&mut |atom| self.unknown(atom)) })
     }
 }

@@ -155,6 +155,10 @@ impl Parser<'_> {
             _ => {}
         }
         let parsed = self.listed("(", ")", Parser::value)?;
+        if let (Some(height), true) = (name.strip_prefix("fold."), self.names.in_size) {
+            let parts: Vec<Value> = parsed.into_iter().map(|(value, _)| value).collect();
+            return Ok((self.names.fold(height, &parts)?, Elem::Index));
+        }
         let elems: Vec<Elem> = parsed.iter().map(|(_, elem)| *elem).collect();
         let args: Vec<Value> = parsed.into_iter().map(|(value, _)| value).collect();
         if let Some(helper) = helpers::named(name) {

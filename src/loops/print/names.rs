@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use super::value::CLOSED;
 use super::{Printer, elem};
+use crate::ir::size::height;
 use crate::ir::{Atom, Expr, Size, Term, Var};
 use crate::loops::program::*;
 use crate::loops::ranges::{ANY, Range, Ranges};
@@ -219,14 +220,29 @@ impl Printer<'_> {
             Atom::Term(term) => term,
         };
         let mut names: Vec<String> = Vec::new();
-        let mut local = |var: &Var| {
-            names.push(name(var));
-            Value::Local(names.len() - 1)
+        let mut local = |expr: &Expr| {
+            names.push(match expr.term() {
+                Term::Var(var) => name(var),
+                Term::Fold { acc, i, .. } => self.fold(expr, &|var| match height(expr) {
+                    at if var == acc => format!("?s{at}"),
+                    at if var == i => format!("?i{at}"),
+                    _ => name(var),
+                }),
+                _ => return None,
+            });
+            Some(Value::Local(names.len() - 1))
         };
         let Some(value) = value_of(&term.expr, &mut local) else { return "?".to_string() };
         let printer = Printer::new(&[], None, self.real);
         *printer.names.given.borrow_mut() = names.into_iter().enumerate().collect();
         printer.value(&value, CLOSED)
+    }
+
+    /// `fold.h(count, first, next)`: what its step is called with is `?sh` and `?ih`, where h - 1 folds are one in another inside.
+    fn fold(&self, expr: &Expr, name: &dyn Fn(&Var) -> String) -> String {
+        let Term::Fold { n, body, init, .. } = expr.term() else { return "?".to_string() };
+        let parts = [n, init, body].map(|part| Size::try_of_expr(part).map_or("?".to_string(), |size| self.polynomial(&size, name)));
+        format!("fold.{}({})", height(expr), parts.join(", "))
     }
 
     /// What an array is, as its pointer is declared.
@@ -238,11 +254,11 @@ impl Printer<'_> {
 }
 
 /// A size's term as an expression, over what `name` makes of its variables.
-fn value_of(expr: &Expr, name: &mut dyn FnMut(&Var) -> Value) -> Option<Value> {
+fn value_of(expr: &Expr, name: &mut dyn FnMut(&Expr) -> Option<Value>) -> Option<Value> {
     match expr.term() {
         Term::Index(value) => Some(Value::Index(*value)),
         Term::Bool(value) => Some(Value::Bool(*value)),
-        Term::Var(var) => Some(name(var)),
+        Term::Var(_) | Term::Fold { .. } => name(expr),
         Term::If(c, a, b) => Some(Value::Select(Box::new([value_of(c, name)?, value_of(a, name)?, value_of(b, name)?]))),
         Term::Prim(prim, args) => {
             let values = args.iter().map(|arg| value_of(arg, name)).collect::<Option<Vec<_>>>()?;

@@ -32,7 +32,7 @@ pub(super) const NUMBERS: usize = 64;
 fn build_scan(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = expr.term() else { return None };
     let length = Size::try_of_expr(n)?;
-    Prefix::all(body, i).into_iter().find_map(|prefix| {
+    Prefix::all(expr, body, i).into_iter().find_map(|prefix| {
         facts.require("0 <= k && k < n", facts.in_range(&prefix.count, &length), &prefix.count)?;
         let scan = prefix.scan(n, i, facts)?;
         let states = Var::fresh(prefix.acc.name(), Type::array(prefix.acc.ty().clone(), expr.ty().dims().first()?.clone()));
@@ -45,7 +45,7 @@ fn build_scan(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn fold_scan(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
     let is_prefix = |prefix: &Prefix| matches!(prefix.count.term(), Term::Var(k) if k == i) && !mentions(&prefix.fold, acc);
-    Prefix::all(body, i).into_iter().filter(is_prefix).find_map(|prefix| {
+    Prefix::all(expr, body, i).into_iter().filter(is_prefix).find_map(|prefix| {
         facts.require("f and z are the same for all i", prefix.same, &prefix.fold)?;
         let both = Expr::fold(n.clone(), acc.name(), i.name(), Expr::tuple(vec![init.clone(), freshen(&prefix.init)]), |both, at| {
             let state = Expr::proj(both.clone(), 1);
@@ -73,9 +73,14 @@ struct Prefix {
 }
 
 impl Prefix {
-    fn all(body: &Expr, i: &Var) -> Vec<Prefix> {
+    /// Those in the body of a loop that are no lengths: one has to be known before the loop runs.
+    fn all(expr: &Expr, body: &Expr, i: &Var) -> Vec<Prefix> {
         let mut found = Vec::new();
         find(body, i, &mut Vec::new(), &mut found);
+        if found.iter().any(|prefix| Size::try_of_expr(&prefix.fold).is_some()) && (Size::try_of_expr(expr).is_some() || has_lengths(expr))
+        {
+            found.retain(|prefix| Size::try_of_expr(&prefix.fold).is_none());
+        }
         found
     }
 
@@ -105,6 +110,13 @@ impl Prefix {
         facts.require("f and z total", is_total(&scan, facts), &self.fold)?;
         Some(scan)
     }
+}
+
+/// Whether a loop computes some length.
+fn has_lengths(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.ty().each_size(&mut |size| found |= size.has_fold());
+    found || expr.term().children().any(has_lengths)
 }
 
 fn find(expr: &Expr, i: &Var, bound: &mut Vec<Var>, found: &mut Vec<Prefix>) {

@@ -1,0 +1,182 @@
+//! Lengths that a loop over Indexes computes: C gives what the interpreter gives, with the workspace that it asks for.
+//!
+//! C runs under sanitizers where there are some, with exactly that workspace and with a byte less, which is refused.
+
+#[allow(dead_code)]
+mod support {
+    pub mod agree;
+    pub mod command;
+    pub mod engine;
+    pub mod native;
+    pub mod sources;
+    pub mod tools;
+}
+
+use smoothc::driver::{Options, Schedule};
+use smoothc::loops::{parse, print};
+use smoothc::mode::Mode;
+use smoothc::stack::with_large_stack;
+use support::command::with_input;
+use support::{agree, engine, native, tools};
+
+const PROGRAMS: &str = "\
+let named (n: Index) (x: Double) =
+  let m = ifold (fun s i -> 2 * s) 1 n
+  let v = build m (fun i -> sin (x + double i))
+  let w = build m (fun i -> v[m - 1 - i] * v[i])
+  vectorSum w
+
+let inline (n: Index) (x: Double) =
+  let v = build (ifold (fun s i -> 2 * s) 1 n) (fun i -> sin (x + double i))
+  let w = vectorMap v (fun y -> y * v[length v - 1])
+  vectorDot w v
+
+let inner (n: Index) (x: Double) = build (ifold (fun s i -> 2 * s + i) 1 n) (fun i -> x + double i)
+let equal (n: Index) (x: Double) = vectorDot (inner n x) (build (ifold (fun t j -> j + t * 2) 1 n) (fun i -> x * double i))
+
+/// The length may be negative.
+let down (n: Index) (x: Double) =
+  let m = ifold (fun s i -> s - 1) 3 n
+  let v = build m (fun i -> sin x * double i)
+  vectorSum (build m (fun i -> v[m - 1 - i] + v[i]))
+
+/// Sizes, conditions and lengths of the arguments.
+let mixed (n: Index) (c: Bool) (v: Vector<k>) =
+  let m = ifold (fun s i -> if c then s + k else max s (2 * i)) 0 n
+  let A = build m (fun i -> build (m + k) (fun j -> sin (double (i + j) + v[j % k])))
+  vectorSum (build m (fun i -> vectorSum A[i] + A[m - 1 - i][i]))
+
+/// A length for each step of a loop.
+let rows (n: Index) (x: Double) =
+  let row i =
+    let m = ifold (fun s j -> s * 2 - j) 1 i
+    let w = build m (fun j -> sin (x * double j))
+    vectorSum (build m (fun j -> w[m - 1 - j] * w[j]))
+  vectorSum (build n row)
+
+let states (n: Index) (v: Vector<k>) =
+  let start = build (ifold (fun s i -> 2 * s + 1) 1 n) (fun i -> v[i % k])
+  vectorSum (ifold (fun s i -> build (length s) (fun j -> s[length s - 1 - j] * 0.5 + double i)) start 4)
+
+/// The parameter's length is the one that the body says.
+let given (n: Index) v = vectorDot v (build (ifold (fun s i -> 2 * s) 1 n) (fun i -> double i))
+
+let slope (n: Index) (x: Double) = gradient (fun x -> named n x) x
+let slopes (n: Index) (v: Vector<k>) = gradient (fun v -> states n v) v
+let curve (n: Index) (c: Bool) (v: Vector<2>) = hessian (fun v -> mixed n c v) v
+";
+
+const CALLS: &[(&str, &[&str])] = &[
+    ("named", &["0", "0.5"]),
+    ("named", &["5", "0.5"]),
+    ("named", &["-1", "0.5"]),
+    // a length that wraps is the wrapped one
+    ("named", &["63", "0.5"]),
+    ("named", &["64", "0.5"]),
+    ("inline", &["0", "0.5"]),
+    ("inline", &["4", "0.5"]),
+    ("inline", &["-1", "0.5"]),
+    ("equal", &["0", "0.5"]),
+    ("equal", &["3", "0.5"]),
+    ("equal", &["-2", "0.5"]),
+    ("down", &["0", "0.5"]),
+    ("down", &["2", "0.5"]),
+    ("down", &["3", "0.5"]),
+    ("down", &["4", "0.5"]),
+    ("down", &["-4", "0.5"]),
+    ("mixed", &["0", "true", "[1, 2]"]),
+    ("mixed", &["2", "true", "[1, 2]"]),
+    ("mixed", &["4", "false", "[1, 2, 3]"]),
+    ("mixed", &["4", "true", "[]"]),
+    ("rows", &["0", "0.5"]),
+    ("rows", &["5", "0.5"]),
+    ("states", &["0", "[1, 2, 3]"]),
+    ("states", &["3", "[1, 2, 3]"]),
+    ("states", &["-1", "[1, 2, 3]"]),
+    ("given", &["2", "[1, 2, 3, 4]"]),
+    ("given", &["2", "[1, 2, 3]"]),
+    ("slope", &["4", "0.5"]),
+    ("slope", &["-1", "0.5"]),
+    ("slopes", &["2", "[1, 2, 3]"]),
+    ("curve", &["2", "true", "[1, 2]"]),
+];
+
+fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
+    let mut entries: Vec<String> = CALLS.iter().map(|(entry, _)| entry.to_string()).filter(|entry| is_wanted(entry)).collect();
+    entries.dedup();
+    let options = Options { schedule: Schedule::Named(schedule.into()), mode, entries, header: "program.h".into(), ..Options::default() };
+    let typed = engine::compile_with("folds.smooth", PROGRAMS, options.clone(), "types").expect("a program");
+    let session = engine::compile_with("folds.smooth", PROGRAMS, options.clone(), "emit").expect("a program");
+    let arguments = |(entry, words): &(&'static str, &[&str])| {
+        let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+        (*entry, engine::arguments(&session, entry, &words).expect("arguments"))
+    };
+    let calls: Vec<_> = CALLS.iter().filter(|(entry, _)| is_wanted(entry)).map(arguments).collect();
+    let run: agree::Run = if tools::has_sanitizers() { &native::sanitized } else { &native::optimised };
+    if let Err(difference) = agree::agree(run, &typed, &session, &calls) {
+        panic!("{schedule}, {mode:?}: {difference}");
+    }
+    for stage in ["lower", "loops"] {
+        let session = engine::compile_with("folds.smooth", PROGRAMS, options.clone(), stage).expect("a program");
+        let text = print::program(&session.loops);
+        let again = parse::program(&text).unwrap_or_else(|problem| panic!("{stage}: {problem}\n{text}"));
+        assert_eq!(print::program(&again), text, "{stage}");
+    }
+}
+
+fn is_derivative(entry: &str) -> bool {
+    entry.starts_with("slope") || entry == "curve"
+}
+
+#[test]
+fn lengths_that_loops_compute_agree_with_the_interpreter() {
+    with_large_stack(|| hold("default", Mode::Auto, |_| true));
+}
+
+#[test]
+fn so_they_do_as_they_are_written() {
+    with_large_stack(|| hold("none", Mode::Forward, |entry| !is_derivative(entry)));
+}
+
+#[test]
+fn so_they_do_in_reverse() {
+    with_large_stack(|| hold("default", Mode::Reverse, is_derivative));
+}
+
+/// The code of what is said of a program.
+fn refused(program: &str) -> String {
+    let options = Options { schedule: Schedule::Named("default".into()), ..Options::default() };
+    engine::compile_with("folds.smooth", program, options, "emit").err().unwrap_or_default()
+}
+
+#[test]
+fn what_a_caller_cannot_know_is_refused() {
+    let result = refused("let f (n: Index) (x: Double) = build (ifold (fun s i -> 2 * s) 1 n) (fun i -> x)\n");
+    assert!(result.contains("E0601"), "{result}");
+    let data = "let f (v: Vector<n>) = vectorSum (ifold (fun s i -> build (length s) (fun j -> s[length s - 1 - j])) \
+                (build (ifold (fun s i -> if v[i] > 0.0 then s + 1 else s) 1 n) (fun i -> 1.0)) 3)\n";
+    assert!(refused(data).contains("E0601"), "{}", refused(data));
+}
+
+#[test]
+fn equal_loops_are_one_length_and_others_are_told_apart() {
+    let of = |other: &str| {
+        format!(
+            "let f (n: Index) (x: Double) = vectorDot (build (ifold (fun s i -> 2 * s) 1 n) (fun i -> x)) \
+             (build ({other}) (fun i -> x))\n"
+        )
+    };
+    assert_eq!(refused(&of("ifold (fun t j -> t + t) 1 n")), "");
+    assert!(refused(&of("1 + ifold (fun t j -> t + t) 1 n")).contains("E0401"));
+}
+
+#[test]
+fn a_length_that_is_too_much_is_a_status() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("folds.smooth");
+    std::fs::write(&path, PROGRAMS).expect("a file");
+    let path = path.to_string_lossy();
+    let output = with_input(&["run", "-q", "--entry", "named", &path, "named", "62", "0.5"], b"");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("E0706"), "{said}");
+}
