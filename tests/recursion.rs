@@ -322,3 +322,26 @@ fn every_command_says_that_functions_have_no_end() {
         assert!(said.contains("error[E0316]: each call of `repeat` inside itself is given another function"), "{words:?}: {said}");
     }
 }
+
+/// Four functions have twenty-four orders; of five nobody waits for all.
+#[test]
+fn functions_that_change_places_in_too_many_ways_are_refused() {
+    let program = |count: usize| {
+        let names: Vec<String> = (0..count).map(|k| format!("f{k}")).collect();
+        let typed: Vec<String> = names.iter().map(|name| format!("({name}: Double => Double)")).collect();
+        let given: Vec<String> = (0..count).map(|k| format!("(fun y -> y + {k}.0)")).collect();
+        let turned = [&names[1..], &names[..1]].concat().join(" ");
+        let swapped = [&names[1..2], &names[..1], &names[2..]].concat().join(" ");
+        format!(
+            "let rec ap {} (n: Index) (x: Double) : Double =\n  if n <= 0 then f0 x elif n % 2 = 0 then ap {turned} (n - 1) x else ap {swapped} (n - 1) x\n\
+             let f (x: Double) = ap {} 5 x\n",
+            typed.join(" "),
+            given.join(" ")
+        )
+    };
+    let output = with_input(&["check", "-"], program(4).as_bytes());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = with_input(&["check", "-"], program(5).as_bytes());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("error[E0316]: `ap` calls itself with more than 24 choices of its functions"), "{said}");
+}

@@ -21,6 +21,9 @@ use crate::syntax::ast::Recursion;
 /// made twice.
 const TIMES: usize = 2;
 
+/// A recursive function may be made for so many choices of its functions inside each other: all orders of four.
+const CHOICES: usize = 24;
+
 /// A recursive function of the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Recursive {
@@ -74,6 +77,11 @@ impl<'a> Elaborator<'a> {
             let message = format!("each call of `{name}` inside itself is given another function");
             let help = "pass on a parameter as it is, or a declared function; what the function needs can be a parameter of its own";
             return self.fail(Diagnostic::error("E0316", span, message).label(*text, "made anew in each call").help(help));
+        }
+        if around.iter().filter(|around| around.of == making.of).count() >= CHOICES {
+            let message = format!("`{name}` calls itself with more than {CHOICES} choices of its functions");
+            let help = "pass the functions on in the same order, or choose among them by a parameter that is an Index";
+            return self.fail(Diagnostic::error("E0316", span, message).help(help));
         }
         self.making.push(making);
         Ok(())
