@@ -219,7 +219,7 @@ fn check(program: &LoopProgram, case: &Case, threads: i64, counts: &mut Counts) 
 
 /// A generated program and its derivative.
 fn generated(seed: u64, counts: &mut Counts) -> Result<(), String> {
-    let program = grow::program(seed, &format!("f{seed}"), false);
+    let program = grow::with_extremes(seed, &format!("f{seed}"), false);
     let derivative = differentiable(&program);
     let derive: Vec<_> = derivative.iter().map(|(_, text)| smoothc::types::Derive::parse(text).expect("a derivative")).collect();
     let schedule = if seed.is_multiple_of(3) { "none" } else { "default" };

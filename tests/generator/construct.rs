@@ -43,7 +43,7 @@ impl Grower {
     }
 
     fn any(&mut self, ty: &Ty, depth: usize) -> Option<Expr> {
-        match self.random.below(18) {
+        match self.random.below(if self.has_extremes { 18 } else { 17 }) {
             0..=2 => self.let_value(ty, depth),
             3 => self.let_pair(ty, depth),
             4 => self.let_function(ty, depth),
@@ -55,7 +55,7 @@ impl Grower {
             12 => self.fold(ty, depth),
             13 => self.jvp(ty, depth),
             14 | 15 => self.swept(ty, depth),
-            16 => self.extreme(ty, depth),
+            17 => self.extreme(ty, depth),
             _ => {
                 let other = self.ty(0);
                 let (template, parts) =

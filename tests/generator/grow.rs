@@ -23,6 +23,8 @@ pub struct Grower {
     pub duals: usize,
     /// Sizes may come from this Index parameter.
     pub sizes_from_k: bool,
+    /// Loops look for the largest or the smallest.
+    pub has_extremes: bool,
     /// The functions so far whose lengths contradict each other unless their arguments have the right ones, and whether the
     /// one at hand is such.
     pub contradicting: Vec<std::sync::Arc<str>>,
@@ -36,8 +38,17 @@ pub fn program(seed: u64, prefix: &str, wild: bool) -> Program {
     program_of(Random::new(seed), prefix, wild)
 }
 
+/// The same, in which loops also look for the largest or the smallest.
+pub fn with_extremes(seed: u64, prefix: &str, wild: bool) -> Program {
+    grown(Random::new(seed), prefix, wild, true)
+}
+
 /// The program of a source of choices.
 pub fn program_of(random: Random, prefix: &str, wild: bool) -> Program {
+    grown(random, prefix, wild, false)
+}
+
+fn grown(random: Random, prefix: &str, wild: bool, has_extremes: bool) -> Program {
     let mut grower = Grower {
         spelling: random.apart(),
         prefix: prefix.to_string(),
@@ -47,6 +58,7 @@ pub fn program_of(random: Random, prefix: &str, wild: bool) -> Program {
         fuel: 0,
         duals: 0,
         sizes_from_k: false,
+        has_extremes,
         contradicting: Vec::new(),
         contradicts: false,
         loops: 0,
