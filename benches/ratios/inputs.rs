@@ -297,6 +297,14 @@ pub fn answers(size: &[usize]) -> Inputs {
     in_weights(size, arrays, 1)
 }
 
+/// A motion, n points of the plane, and where they went.
+pub fn moved_points(size: &[usize]) -> Inputs {
+    let &[n] = size else { panic!("one size") };
+    let mut random = Random(22);
+    let arrays = vec![random.doubles(3, -1.0, 1.0), random.doubles(2 * n, -2.0, 2.0), random.doubles(2 * n, -2.0, 2.0)];
+    Inputs { output: vec![9, 3], ..in_weights(size, arrays, 0) }
+}
+
 /// A k × k kernel, an h × w image, and the image that is wanted.
 pub fn images(size: &[usize]) -> Inputs {
     let &[k, h, w] = size else { panic!("three sizes") };

@@ -250,6 +250,15 @@ pub const WORKLOADS: &[Workload] = &[
         limit: 0.0,
     },
     Workload {
+        name: "normal equations of a motion",
+        file: "motion",
+        entry: "normalEquations",
+        sizes: &[&[1_000], &[100_000]],
+        label: plain,
+        inputs: inputs::moved_points,
+        limit: 0.0,
+    },
+    Workload {
         name: "convolution kernel",
         file: "convolution",
         entry: "kernelGradient",
