@@ -11,6 +11,7 @@ use super::program::*;
 use super::ranges::Ranges;
 use super::rename::{copied, rename};
 use super::values::folded;
+use super::visit::mentions;
 
 /// A loop's iterations in blocks.
 pub struct Strips {
@@ -65,6 +66,9 @@ pub fn iteration(i: Id, at: Value, stmts: &[Stmt], locals: &mut Vec<Local>, rang
     locals.push(Local { form: Form::Scalar { mutable: false }, ..locals[i].clone() });
     ranges.get(i).into_iter().for_each(|range| ranges.insert(own, range));
     rename(&mut body, i, own);
-    body.insert(0, Stmt::Declare { id: own, init: Some(at) });
+    // compilers warn of what nothing reads
+    if body.iter().any(|stmt| mentions(stmt, own)) {
+        body.insert(0, Stmt::Declare { id: own, init: Some(at) });
+    }
     body
 }
