@@ -32,7 +32,7 @@ use super::FunctionView;
 use super::expr::c_type;
 use super::narrow::writes_narrow_rows;
 use super::printer::{Ground, Part, Printer, Shape};
-use super::stmt::uses_room;
+use crate::loops::visit::uses_room;
 
 /// How many loops of a block threads share.
 pub fn count(block: &[Stmt]) -> usize {

@@ -12,6 +12,7 @@ use crate::ir::{Prim, Status};
 use crate::loops::measure::room_bytes;
 use crate::loops::overwrites::overwrites;
 use crate::loops::program::*;
+use crate::loops::visit::uses_room;
 
 use super::expr::c_type;
 use super::printer::Printer;
@@ -241,14 +242,4 @@ impl Printer<'_> {
 /// Whether a block must have a pointer to free workspace of its own.
 fn moves_room(block: &[Stmt]) -> bool {
     block.iter().enumerate().any(|(k, stmt)| matches!(stmt, Stmt::Room(room) if room.few().is_none()) && uses_room(&block[k + 1..]))
-}
-
-/// Whether statements take room.
-pub fn uses_room(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Room(room) => room.few().is_none(),
-        Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
-        Stmt::Share(share) if share.slice.is_some() => true,
-        _ => stmt.blocks().any(|block| uses_room(block)),
-    })
 }

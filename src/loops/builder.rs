@@ -77,9 +77,7 @@ impl Builder {
 
     /// A loop's index below `count`.
     pub fn counter(&mut self, name: &str, count: &Value) -> Id {
-        let i = self.local(name, Elem::Index, Form::Scalar { mutable: true });
-        self.ranges.count_to(i, count);
-        i
+        counter(name, count, &mut self.locals, &mut self.ranges)
     }
 
     /// An expression for a size; none where data decides.
@@ -139,6 +137,14 @@ impl Builder {
     pub fn most(&self, length: &Size) -> Option<Value> {
         sizes::most(length, &self.ranges, &|expr| self.var(expr))
     }
+}
+
+/// A loop's index below `count`.
+pub fn counter(name: &str, count: &Value, locals: &mut Vec<Local>, ranges: &mut Ranges) -> Id {
+    locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: true }, note: None });
+    let i = locals.len() - 1;
+    ranges.count_to(i, count);
+    i
 }
 
 fn note_indices(block: &[Stmt], vars: &mut HashMap<Var, Value>) {

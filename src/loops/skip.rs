@@ -19,12 +19,13 @@ use std::collections::HashSet;
 
 use crate::ir::Prim;
 
-use super::builder::Builder;
+use super::builder::{Builder, counter};
 use super::effects::inside;
+use super::failures::can_fail;
 use super::program::*;
-use super::strips::{Strips, counter, iteration};
+use super::strips::{Strips, iteration};
 use super::values::{index, negate};
-use super::visit::{each_change, each_local, each_part, reads};
+use super::visit::{each_change, each_invocation, each_local, each_part, reads, uses_room};
 use super::{Context, Result};
 
 /// So many iterations are tested at once.
@@ -112,10 +113,10 @@ impl Test {
     /// The test of a loop's body; none where something is done in any case.
     fn of(body: &[Stmt]) -> Option<Test> {
         let own = inside(body);
-        let (mut declared, mut state) = (HashSet::new(), HashSet::new());
+        let (mut met, mut state) = (HashSet::new(), HashSet::new());
         each_change(body, &mut |id| {
             // what is declared here and changed afterwards is no value of the iteration
-            if !own.contains(&id) || !declared.insert(id) {
+            if !own.contains(&id) || !met.insert(id) {
                 state.insert(id);
             }
         });
@@ -124,7 +125,7 @@ impl Test {
         // another condition may well be true again and again
         let compares = found.conditions.iter().all(|cond| found.depends(cond) && found.reads_elements(cond));
         let is_safe = found.lets.iter().map(|(_, value)| value).chain(&found.conditions).all(|value| found.may_be_early(value, false));
-        (compares && is_safe && !is_bound(body)).then_some(())?;
+        (compares && is_safe && !is_bound_to_turn(body)).then_some(())?;
         let changes = found.conditions.iter().cloned().reduce(|a, b| logic(Prim::Or, a, b))?;
         let mut used = vec![changes.clone()];
         let mut declared: Block = Vec::new();
@@ -206,7 +207,7 @@ impl Found {
                 }
                 _ => None,
             },
-            Value::Local(next) => self.lets.iter().rev().find(|(let_, _)| let_ == next).and_then(|(_, value)| self.change(id, value)),
+            Value::Local(next) => self.lets.iter().rev().find(|(known, _)| known == next).and_then(|(_, value)| self.change(id, value)),
             _ => None,
         }
     }
@@ -255,22 +256,11 @@ impl Found {
     }
 }
 
-/// Whether statements can stop the function, or take room whose size may depend on the iteration.
-fn is_bound(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Invoke(_) | Stmt::Return(_) => true,
-        Stmt::Room(room) => room.few().is_none(),
-        Stmt::Declare { .. }
-        | Stmt::Point { .. }
-        | Stmt::Assign { .. }
-        | Stmt::Update { .. }
-        | Stmt::For { .. }
-        | Stmt::While { .. }
-        | Stmt::Share(_)
-        | Stmt::If { .. }
-        | Stmt::Rotate(_)
-        | Stmt::Scope(_) => stmt.blocks().any(|block| is_bound(block)),
-    })
+/// Whether statements may stop the function, call one, or take workspace, whose size may depend on the iteration.
+fn is_bound_to_turn(body: &[Stmt]) -> bool {
+    let mut calls = false;
+    each_invocation(body, &mut |_| calls = true);
+    calls || can_fail(body) || uses_room(body)
 }
 
 fn logic(prim: Prim, a: Value, b: Value) -> Value {

@@ -7,6 +7,7 @@
 
 use crate::ir::Prim;
 
+use super::builder::counter;
 use super::program::*;
 use super::ranges::Ranges;
 use super::rename::{copied, rename};
@@ -49,14 +50,6 @@ impl Strips {
         let body = iteration(*i, folded(Prim::Add, first, Value::Local(rest)), body, locals, ranges);
         Some(Stmt::For { i: rest, var: None, count: self.left.clone(), size: size.clone(), body, lanes: Lanes::One, apart: *apart })
     }
-}
-
-/// A loop's index below `count`.
-pub fn counter(name: &str, count: &Value, locals: &mut Vec<Local>, ranges: &mut Ranges) -> Id {
-    locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: true }, note: None });
-    let id = locals.len() - 1;
-    ranges.count_to(id, count);
-    id
 }
 
 /// The statements of an iteration with locals of their own, for the iteration `at` of the loop over `i`.

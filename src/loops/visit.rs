@@ -206,6 +206,16 @@ pub fn each_invocation(block: &[Stmt], f: &mut dyn FnMut(&Rc<str>)) {
     }
 }
 
+/// Whether statements take workspace: local arrays are none.
+pub fn uses_room(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Room(room) => room.few().is_none(),
+        Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
+        Stmt::Share(share) if share.slice.is_some() => true,
+        _ => stmt.blocks().any(|block| uses_room(block)),
+    })
+}
+
 /// Whether an expression may be evaluated anywhere: it reads no memory and divides by nothing.
 pub fn is_total(value: &Value) -> bool {
     match value {

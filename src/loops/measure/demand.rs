@@ -112,16 +112,9 @@ pub fn each_size(needs: &[Demand], f: &mut dyn FnMut(&Size)) {
 
 /// Whether some length depends on a variable.
 pub fn mentions(needs: &[Demand], var: &Var) -> bool {
-    needs.iter().any(|need| match need {
-        Demand::Room(_, dims, _) => dims.iter().any(|size| size.mentions(var)),
-        Demand::Call(_, measures, ..) => measures.iter().any(|measure| match measure {
-            Measure::Size(size) => size.mentions(var),
-            Measure::Bool(_) | Measure::Data => false,
-        }),
-        Demand::Slices(..) => false,
-        Demand::Inner(inner) => mentions(inner, var),
-        Demand::Loop { size, body, .. } => size.as_ref().is_some_and(|size| size.mentions(var)) || mentions(body, var),
-    })
+    let mut found = false;
+    each_size(needs, &mut |size| found |= size.mentions(var));
+    found
 }
 
 /// Whether the number of threads matters.

@@ -29,6 +29,7 @@ use crate::loops::homes::Homes;
 use crate::loops::measure::{Part, measure_part};
 use crate::loops::program::*;
 use crate::loops::values::{index, may_wrap};
+use crate::loops::visit::uses_room;
 use crate::loops::{Context, FEW_TO_SHARE, Result};
 use crate::source::Span;
 
@@ -304,15 +305,6 @@ impl Sharer<'_> {
         let join = repeat(&sum);
         Some(Total { id, part, length: Some(length), start, join })
     }
-}
-
-/// Whether iterations need more room than local arrays.
-fn uses_room(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Room(room) => room.few().is_none(),
-        Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
-        _ => stmt.blocks().any(|block| uses_room(block)),
-    })
 }
 
 /// Whether a loop is not worth a second thread, as far as is known here.

@@ -10,9 +10,10 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::prim::Spelling;
 use crate::ir::{Prim, Size};
+use crate::loops::builder::counter;
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
-use crate::loops::strips::{Strips, counter};
+use crate::loops::strips::Strips;
 use crate::loops::values::{folded, result_elem};
 use crate::loops::visit::{each_change, each_local};
 use crate::source::Span;
