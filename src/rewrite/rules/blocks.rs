@@ -30,8 +30,6 @@ rules! {
         if ["f has work that depends on i / 2 alone, or asks for i % 2"] => fold_blocks;
 }
 
-const FOLD: &str = "f has work that depends on i / 2 alone, or asks for i % 2";
-
 /// The steps of a block together have at most so many nodes,
 const BLOCK_NODES: usize = 6_000;
 /// and nothing is written out in a function that has grown to more nodes than this.
@@ -43,7 +41,7 @@ fn build_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if body.has_updates() {
         return None;
     }
-    let Blocks { count, q, body, k } = Blocks::of(n, i, &[i], body, facts, "f has work that depends on i / 2 alone")?;
+    let Blocks { count, q, body, k } = Blocks::of(n, i, &[i], body, facts, ("f has work that depends on i / 2 alone", &|_, _| false))?;
     let items = (0..k).map(|r| in_block(&body, i, &q, k, r, &[])).collect();
     let block = Expr::array(element.as_ref().clone(), items);
     let blocks = Expr::build_with(count, q, block);
@@ -58,7 +56,9 @@ fn build_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
 
 fn fold_blocks(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Fold { n, acc, i, body, .. } = expr.term() else { return None };
-    let Blocks { count, q, k, .. } = Blocks::of(n, i, &[acc, i], body, facts, FOLD)?;
+    let asks = |body: &Expr, k: i64| asks_for_place(body, i, k);
+    let condition = "f has work that depends on i / 2 alone, or asks for i % 2";
+    let Blocks { count, q, k, .. } = Blocks::of(n, i, &[acc, i], body, facts, (condition, &asks))?;
     by_blocks(expr, count, q, k)
 }
 
@@ -106,10 +106,13 @@ struct Blocks {
     k: i64,
 }
 
+/// Whether blocks of so many steps are worth it although they share no work.
+type Or<'a> = &'a dyn Fn(&Expr, i64) -> bool;
+
 impl Blocks {
-    /// The blocks of a loop over i which share work, or of a fold that asks for places; `varying` are the variables that differ in
-    /// a block.
-    fn of(n: &Expr, i: &Var, varying: &[&Var], body: &Expr, facts: &Facts, condition: &str) -> Option<Blocks> {
+    /// The blocks of a loop over i which share work; `varying` are the variables that differ in a block. `or`: what else makes blocks
+    /// of so many steps worth it; with the name of the whole condition.
+    fn of(n: &Expr, i: &Var, varying: &[&Var], body: &Expr, facts: &Facts, (condition, or): (&str, Or)) -> Option<Blocks> {
         let mut divisors = Vec::new();
         find_divisors(body, i, &mut divisors);
         if divisors.is_empty() || any_var_in_types(body, &mut |var| var == i) {
@@ -128,7 +131,7 @@ impl Blocks {
             let varying = varying.iter().map(|var| (*var).clone()).collect();
             let mut shared = Shared { fixed: FxHashSet::from_iter([q.clone()]), varying, work: Work::default() };
             shared.add(&body);
-            let is_worth = shared.work.is_worth_an_array() || condition == FOLD && asks_for_place(&body, i, k);
+            let is_worth = shared.work.is_worth_an_array() || or(&body, k);
             facts.require(condition, is_worth, n)?;
             Some(Blocks { count: count.to_expr()?, q, body, k })
         })
