@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Result};
 use super::infer::pattern_name;
-use super::special::{Slot, Special, arguments, function_key};
+use super::special::{Slot, Special, apart, arguments, function_key};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Type, Var};
 use crate::source::Span;
@@ -97,19 +97,13 @@ impl<'a> Elaborator<'a> {
 
     /// A call of a local function, or of a `fun` that is expanded no further.
     pub(super) fn apply_closure(&mut self, closure: &Rc<Closure<'a>>, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
-        let mut slots = Vec::new();
-        let mut functions = Vec::new();
-        let mut used = Vec::new();
-        for (at, arg) in args.into_iter().enumerate() {
-            match arg {
-                Arg::Function(function) => functions.push((at, function)),
-                Arg::Value(value) => {
-                    let ty = value.ty().map_sizes(&mut |size| self.normal(size));
-                    slots.push(Slot { name: pattern_name(&closure.params[at], at), arg: value, ty });
-                    used.push(at);
-                }
-            }
-        }
+        let (values, functions) = apart(args);
+        let used: Vec<usize> = values.iter().map(|(at, _)| *at).collect();
+        let slot = |(at, value): (usize, Expr)| {
+            let ty = value.ty().map_sizes(&mut |size| self.normal(size));
+            Slot { name: pattern_name(&closure.params[at], at), arg: value, ty }
+        };
+        let mut slots: Vec<Slot> = values.into_iter().map(slot).collect();
         let of = Recursive::Local(closure.id);
         let types: Vec<&Type> = slots.iter().map(|slot| &slot.ty).collect();
         let function_keys = function_key(&functions);

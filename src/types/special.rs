@@ -97,20 +97,14 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+        let (values, functions) = apart(args);
+        let used: Vec<usize> = values.iter().map(|(at, _)| *at).collect();
         let mut slots = Vec::new();
-        let mut functions = Vec::new();
-        let mut used = Vec::new();
-        for (at, arg) in args.into_iter().enumerate() {
-            match arg {
-                Arg::Function(function) => functions.push((at, function)),
-                Arg::Value(value) => {
-                    let wanted = actual.fill(&params[at]);
-                    let place = if value.span().is_none() { span } else { value.span() };
-                    let value = self.coerce(value, &wanted, place, "the parameter's type says so")?;
-                    slots.push(Slot { name: pattern_name(&patterns[at], at), arg: value, ty: wanted });
-                    used.push(at);
-                }
-            }
+        for (at, value) in values {
+            let wanted = actual.fill(&params[at]);
+            let place = if value.span().is_none() { span } else { value.span() };
+            let value = self.coerce(value, &wanted, place, "the parameter's type says so")?;
+            slots.push(Slot { name: pattern_name(&patterns[at], at), arg: value, ty: wanted });
         }
         let (of, function_keys) = (Recursive::Declaration(index), function_key(&functions));
         let base_key = format!("g{index} {instance:?} {function_keys}");
@@ -380,6 +374,21 @@ impl<'a> Elaborator<'a> {
         self.taken.insert(name.clone());
         name
     }
+}
+
+/// Some of a function's arguments, with their positions.
+type Placed<T> = Vec<(usize, T)>;
+
+/// Arguments: values, and functions.
+pub(super) fn apart(args: Vec<Arg>) -> (Placed<Expr>, Placed<Callable>) {
+    let (mut values, mut functions) = (Vec::new(), Vec::new());
+    for (at, arg) in args.into_iter().enumerate() {
+        match arg {
+            Arg::Value(value) => values.push((at, value)),
+            Arg::Function(function) => functions.push((at, function)),
+        }
+    }
+    (values, functions)
 }
 
 /// The arguments that a function's body is made for: values of its variables, and functions.
