@@ -17,7 +17,7 @@ use smoothc::loops::{parse, print};
 use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 use support::command::with_input;
-use support::{agree, engine, native, tools};
+use support::{agree, engine};
 
 const PROGRAMS: &str = "\
 let named (n: Index) (x: Double) =
@@ -102,20 +102,13 @@ const CALLS: &[(&str, &[&str])] = &[
 ];
 
 fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
-    let mut entries: Vec<String> = CALLS.iter().map(|(entry, _)| entry.to_string()).filter(|entry| is_wanted(entry)).collect();
-    entries.dedup();
-    let options = Options { schedule: Schedule::Named(schedule.into()), mode, entries, header: "program.h".into(), ..Options::default() };
-    let typed = engine::compile_with("folds.smooth", PROGRAMS, options.clone(), "types").expect("a program");
-    let session = engine::compile_with("folds.smooth", PROGRAMS, options.clone(), "emit").expect("a program");
-    let arguments = |(entry, words): &(&'static str, &[&str])| {
-        let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
-        (*entry, engine::arguments(&session, entry, &words).expect("arguments"))
-    };
-    let calls: Vec<_> = CALLS.iter().filter(|(entry, _)| is_wanted(entry)).map(arguments).collect();
-    let run: agree::Run = if tools::has_sanitizers() { &native::sanitized } else { &native::optimised };
-    if let Err(difference) = agree::agree(run, &typed, &session, &calls) {
+    let options = Options { schedule: Schedule::Named(schedule.into()), mode, ..Options::default() };
+    if let Err(difference) = agree::hold("folds.smooth", PROGRAMS, &options, CALLS, is_wanted) {
         panic!("{schedule}, {mode:?}: {difference}");
     }
+    let mut entries: Vec<String> = CALLS.iter().map(|(entry, _)| entry.to_string()).filter(|entry| is_wanted(entry)).collect();
+    entries.dedup();
+    let options = Options { entries, ..options };
     for stage in ["lower", "loops"] {
         let session = engine::compile_with("folds.smooth", PROGRAMS, options.clone(), stage).expect("a program");
         let text = print::program(&session.loops);

@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use smoothc::cli::args::Arguments;
-use smoothc::driver::Session;
+use smoothc::driver::{Options, Session};
 
-use super::engine;
 use super::native::{self, Call};
+use super::{engine, tools};
 
 /// How emitted C is run.
 pub type Run<'a> = &'a dyn Fn(&str, &Session, &[Call], &Path) -> Result<Vec<native::Outcome>, String>;
@@ -35,4 +35,19 @@ pub fn agree(run: Run, known: &Session, session: &Session, calls: &[(&str, Argum
         }
     }
     Ok(())
+}
+
+/// Runs the chosen ones of calls with words of a command line, of the program that they are entries of; what differs.
+pub fn hold(path: &str, text: &str, options: &Options, calls: &[(&str, &[&str])], is_wanted: fn(&str) -> bool) -> Result<(), String> {
+    let mut entries: Vec<String> = calls.iter().map(|(entry, _)| entry.to_string()).filter(|entry| is_wanted(entry)).collect();
+    entries.dedup();
+    let options = Options { entries, header: "program.h".into(), ..options.clone() };
+    let typed = engine::compile_with(path, text, options.clone(), "types")?;
+    let session = engine::compile_with(path, text, options, "emit")?;
+    let mut given = Vec::new();
+    for (entry, words) in calls.iter().filter(|(entry, _)| is_wanted(entry)) {
+        let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+        given.push((*entry, engine::arguments(&session, entry, &words)?));
+    }
+    agree(if tools::has_sanitizers() { &native::sanitized } else { &native::optimised }, &typed, &session, &given)
 }
