@@ -61,7 +61,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0316",
         "recursion that is given another function each time",
-        "A function that is passed to a function is known where a program is compiled: there is one function for each that is passed. A\nrecursive function that passes a new one to itself in each call would be endlessly many. It passes on its parameters, in up to 24\norders, or declared functions; `fun y -> g y` is g.",
+        "A function that is passed to a function is known where a program is compiled: there is one function for each that is passed. A\nrecursive function that passes a new one to itself in each call would be endlessly many. It passes on its parameters or\ndeclared functions, in up to 24 different ways (all orders of four); `fun y -> g y` is g.",
     ),
     page(
         "E0401",
