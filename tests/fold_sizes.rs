@@ -8,6 +8,7 @@ mod support {
     pub mod command;
     pub mod engine;
     pub mod native;
+    pub mod silent;
     pub mod sources;
     pub mod tools;
 }
@@ -17,7 +18,7 @@ use smoothc::loops::{parse, print};
 use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 use support::command::with_input;
-use support::{agree, engine};
+use support::{agree, engine, silent};
 
 const PROGRAMS: &str = "\
 let named (n: Index) (x: Double) =
@@ -61,6 +62,10 @@ let states (n: Index) (v: Vector<k>) =
 /// The parameter's length is the one that the body says.
 let given (n: Index) v = vectorDot v (build (ifold (fun s i -> 2 * s) 1 n) (fun i -> double i))
 
+/// Without optimisation the callee's measure does not read the length.
+let unread (v: Vector<k>) (n: Index) = double (vectorSum (vectorRange (length v)) + n)
+let ignored (n: Index) (v: Vector<k>) = unread v (ifold (fun s j -> n) n n)
+
 let slope (n: Index) (x: Double) = gradient (fun x -> named n x) x
 let slopes (n: Index) (v: Vector<k>) = gradient (fun v -> states n v) v
 let curve (n: Index) (c: Bool) (v: Vector<2>) = hessian (fun v -> mixed n c v) v
@@ -95,6 +100,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("states", &["-1", "[1, 2, 3]"]),
     ("given", &["2", "[1, 2, 3, 4]"]),
     ("given", &["2", "[1, 2, 3]"]),
+    ("ignored", &["3", "[1, 2, 3]"]),
     ("slope", &["4", "0.5"]),
     ("slope", &["-1", "0.5"]),
     ("slopes", &["2", "[1, 2, 3]"]),
@@ -109,6 +115,9 @@ fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
     let mut entries: Vec<String> = CALLS.iter().map(|(entry, _)| entry.to_string()).filter(|entry| is_wanted(entry)).collect();
     entries.dedup();
     let options = Options { entries, ..options };
+    let header = "program.h".into();
+    let session = engine::compile_with("folds.smooth", PROGRAMS, Options { header, ..options.clone() }, "emit").expect("a program");
+    silent::files(session.emitted().expect("files")).expect("C that compiles without a word");
     for stage in ["lower", "loops"] {
         let session = engine::compile_with("folds.smooth", PROGRAMS, options.clone(), stage).expect("a program");
         let text = print::program(&session.loops);

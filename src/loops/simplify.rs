@@ -25,7 +25,7 @@ pub fn simplify(function: &mut LoopFunction) {
 }
 
 /// What has an effect where `live` are the parameters.
-fn live_part(block: Block, mut live: HashSet<Id>) -> Block {
+pub fn live_part(block: Block, mut live: HashSet<Id>) -> Block {
     loop {
         let before = live.len();
         mark(&block, &mut live);

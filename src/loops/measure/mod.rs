@@ -17,7 +17,7 @@ use crate::ir::{Status, Var};
 
 use super::builder::Builder;
 use super::program::*;
-use super::simplify::is_live;
+use super::simplify::{is_live, live_part};
 use super::{Context, Result};
 use counter::Counter;
 use demand::{Demand, count_candidates, deepens, each_size, grows, mentions, needs};
@@ -173,6 +173,7 @@ fn count(
         counter.walk(needs, None)?;
         counter.builder.emit(Stmt::Return(Value::Local(need)));
     }
-    let body = counter.builder.blocks.pop().unwrap_or_default();
+    // a size that a callee's measure does not read may have been a loop
+    let body = live_part(counter.builder.blocks.pop().unwrap_or_default(), HashSet::new());
     Ok(Workspace { needed, locals: counter.builder.locals, params: ids, deeper, threads, body })
 }
