@@ -71,9 +71,10 @@ const LOOPS: &[(&str, bool, &str)] = &[
         true,
         "build (length v) (fun i -> let x = v[i] in let (a, b) = (if x * x < 0.04 then (1.0 - x * x / 6.0, x) else (sin x / x, cos x)) in [a * b, a + b])",
     ),
+    // the loop that looks whether one of a block is larger
+    ("largest", true, "vectorMax v"),
     ("product", false, "ifold (fun p i -> p * v[i]) 1.0 (length v)"),
     ("recurrence", false, "ifold (fun s i -> s * 0.5 + v[i]) 0.0 (length v)"),
-    ("largest", false, "vectorMax v"),
     ("doubled", false, "ifold (fun s i -> s + s * v[i]) 1.0 (length v)"),
     ("sumAndLast", false, "ifold (fun (s, t) i -> (s + v[i], s - t)) (0.0, 0.0) (length v)"),
     ("positive", false, "ifold (fun s i -> if v[i] > 0.0 then s + v[i] else s * 0.5) 0.0 (length v)"),
