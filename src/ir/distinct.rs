@@ -6,10 +6,10 @@
 //!
 //!     update (update v i v[j]) j v[i]   →   let x = v[i] in update (update v i v[j]) j x
 //!
-//! So is a component that reads an array which an earlier component updates, `x` in `(update v i e, f v)`, and an update in the
-//! initial state of a fold.
+//! So is a component that reads an array which an earlier component updates, `x` in `(update v i e, f v)` and in
+//! `let u = update v i e in (u, f v)`, and an update in the initial state of a fold.
 
-use super::free::mentions;
+use super::free::{mentions, occurrences};
 use super::last_use::{Live, component, held, uses};
 use super::term::{Expr, Term, Updated};
 use super::var::Var;
@@ -21,7 +21,10 @@ pub fn distinct(expr: &Expr) -> Expr {
     let term = match expr.term() {
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => expr.term().clone(),
         Term::Prim(prim, args) => Term::Prim(*prim, all(args)),
-        Term::Let(var, value, body) => Term::Let(var.clone(), copy(value), copy(body)),
+        Term::Let(var, value, body) => match in_its_place(var, value, body) {
+            Some(tuple) => return distinct(&tuple),
+            None => Term::Let(var.clone(), copy(value), copy(body)),
+        },
         Term::If(cond, a, b) => Term::If(copy(cond), copy(a), copy(b)),
         Term::Build { n, i, body } => Term::Build { n: copy(n), i: i.clone(), body: copy(body) },
         Term::Fold { n, acc, i, body, init } => {
@@ -43,7 +46,11 @@ pub fn distinct(expr: &Expr) -> Expr {
             let whole = Expr::with_type(Term::Tuple(all(&parts)), expr.ty().clone(), expr.span());
             return named.into_iter().rev().fold(whole, |whole, (var, value)| Expr::let_(var, copy(&value), whole));
         }
-        Term::Proj(tuple, k) => Term::Proj(copy(tuple), *k),
+        Term::Proj(tuple, k) => {
+            let (named, tuple) = without_lets(copy(tuple));
+            let whole = Expr::with_type(Term::Proj(tuple, *k), expr.ty().clone(), expr.span());
+            return named.into_iter().rev().fold(whole, |whole, (var, value)| Expr::let_(var, value, whole));
+        }
         Term::Array(items) => Term::Array(all(items)),
         Term::Call(name, args) => Term::Call(name.clone(), all(args)),
         Term::Iso(iso, operands) => Term::Iso(*iso, all(operands)),
@@ -60,6 +67,27 @@ pub fn distinct(expr: &Expr) -> Expr {
         Term::Vjp { x, at, cotangent, body } => Term::Vjp { x: x.clone(), at: copy(at), cotangent: copy(cotangent), body: copy(body) },
     };
     Expr::with_type(term, expr.ty().clone(), expr.span())
+}
+
+/// The tuple with a changed array where its name stands, so that the components that read it as it was come first.
+fn in_its_place(var: &Var, value: &Expr, body: &Expr) -> Option<Expr> {
+    let Term::Tuple(parts) = body.term() else { return None };
+    let is_it = |part: &Expr| matches!(part.term(), Term::Var(own) if own == var);
+    if !matches!(value.term(), Term::Update(..)) || !parts.iter().any(is_it) || occurrences(body, var) != 1 {
+        return None;
+    }
+    let parts = parts.iter().map(|part| if is_it(part) { value.clone() } else { part.clone() });
+    Some(Expr::with_type(Term::Tuple(parts.collect()), body.ty().clone(), body.span()))
+}
+
+/// What a term binds around its value, and the value.
+fn without_lets(mut expr: Expr) -> (Vec<(Var, Expr)>, Expr) {
+    let mut named = Vec::new();
+    while let Term::Let(var, value, body) = expr.term() {
+        named.push((var.clone(), value.clone()));
+        expr = body.clone();
+    }
+    (named, expr)
 }
 
 /// Names for the updates that a fold's state begins with, and for what comes before them: so they are made where the state is.
@@ -106,7 +134,8 @@ fn readers_first(parts: &[Expr]) -> (Vec<(Var, Expr)>, Vec<Expr>) {
     leaves(parts, &mut flat);
     let mut named = Vec::new();
     let mut rest: Vec<Expr> = flat.iter().map(|part| (*part).clone()).collect();
-    for (at, part) in flat.iter().enumerate().filter(|(_, part)| part.has_updates()) {
+    // from the last, so that a name comes before the names of what changes what it reads
+    for (at, part) in flat.iter().enumerate().rev().filter(|(_, part)| part.has_updates()) {
         let changed = changed(part);
         for later in rest.iter_mut().skip(at + 1).filter(|later| !later.is_atom()) {
             let mut read = Live::default();
@@ -182,5 +211,24 @@ mod tests {
         let Term::Let(_, _, tuple) = both.term() else { panic!("no let: {both:?}") };
         let Term::Tuple(parts) = tuple.term() else { panic!("no tuple: {tuple:?}") };
         assert!(LastUses::of(&both).is_last(&operand(&parts[0])));
+    }
+
+    #[test]
+    fn what_is_read_comes_before_every_change_of_it() {
+        let (u, v, w) = (vector("u"), vector("v"), vector("w"));
+        let changed = |var: &Var, value: Expr| Expr::update(Change::Replace, Expr::var(var), vec![Expr::index(0)], value);
+        let read = |var: &Var| Expr::get(Expr::var(var), Expr::index(1));
+        // let a = update u 0 1.0 in (a, update v 0 u[1], update w 0 v[1])
+        let a = vector("a");
+        let tuple = Expr::tuple(vec![Expr::var(&a), changed(&v, read(&u)), changed(&w, read(&v))]);
+        let ordered = distinct(&Expr::let_(a, changed(&u, Expr::double(1.0)), tuple));
+        let uses = LastUses::of(&ordered);
+        let mut expr = &ordered;
+        while let Term::Let(_, value, body) = expr.term() {
+            assert!(uses.is_last(&operand(value)), "{value:?}");
+            expr = body;
+        }
+        let Term::Tuple(parts) = expr.term() else { panic!("no tuple: {expr:?}") };
+        assert!(uses.is_last(&operand(&parts[0])));
     }
 }

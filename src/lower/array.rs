@@ -187,7 +187,7 @@ impl Lowerer<'_> {
             }
             (Term::Call(callee, args), _) => self.call(callee, args, dest, expr.span()),
             (Term::Proj(tuple, k), _) if matches!(tuple.term(), Term::Fold { .. }) => {
-                let whole = self.places_around(tuple, *k, dest)?;
+                let whole = self.state_places_around(tuple, *k, dest)?;
                 let (block, ()) = self.nested(|this| this.write(tuple, &whole))?;
                 self.place(block);
                 Ok(())
@@ -391,17 +391,6 @@ impl Lowerer<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Destinations for a tuple's components, one of which is given.
-    fn places_around(&mut self, tuple: &Expr, k: usize, dest: &Dest) -> Result<Dest> {
-        let Type::Tuple(types) = self.type_of(tuple)? else { return Err(mismatch(tuple.span())) };
-        let name = if let Term::Fold { acc, .. } = tuple.term() { names_of(acc) } else { "t".to_string() };
-        let mut places = Vec::new();
-        for (at, ty) in types.iter().enumerate() {
-            places.push(if at == k { dest.clone() } else { self.fresh_dest(ty, &format!("{name}_{at}"), tuple.span())? });
-        }
-        Ok(Dest::Tuple(places))
     }
 
     /// A value in new storage.

@@ -16,7 +16,7 @@ use crate::source::Span;
 
 use super::array::is_simple;
 use super::context::{Lowerer, Result, mismatch};
-use super::names::part_name;
+use super::names::{names_of, part_name};
 use super::view::{ArrayView, Dest, Target, View};
 use crate::loops::program::*;
 
@@ -84,12 +84,33 @@ impl Lowerer<'_> {
     /// Storage for the state of a loop, which is this component of what a step takes: an array that is updated in place, and whose
     /// initial value dies here, keeps its memory.
     pub fn state_places(&mut self, fold: &Expr, step: (&Var, &Expr), init: &Expr, path: &[usize], ty: &Type, name: &str) -> Result<Dest> {
-        // the whole initial state is one variable
-        let whole = match component(init) {
-            Some(_) if self.last_uses.is_last(init) && matches!(ty, Type::Tuple(_)) => Some(self.value(init, name)?),
-            Some(_) | None => None,
-        };
+        let whole = self.whole_state(init, name)?;
         self.places_of(fold, step, (Some(init), whole.as_ref()), ty, &mut path.to_vec(), name)
+    }
+
+    /// The same for the state of a fold of which one component has a place.
+    pub fn state_places_around(&mut self, fold: &Expr, k: usize, dest: &Dest) -> Result<Dest> {
+        let (Term::Fold { acc, body, init, .. }, Type::Tuple(types)) = (fold.term(), self.type_of(fold)?) else {
+            return Err(mismatch(fold.span()));
+        };
+        let name = names_of(acc);
+        let whole = self.whole_state(init, &name)?;
+        let mut places = Vec::new();
+        for (at, ty) in types.iter().enumerate() {
+            places.push(if at == k {
+                dest.clone()
+            } else {
+                let first = first_part(Some(init), whole.as_ref(), at);
+                self.places_of(fold, (acc, body), first, ty, &mut vec![at], &part_name(&name, at))?
+            });
+        }
+        Ok(Dest::Tuple(places))
+    }
+
+    /// The initial state where that is one variable, which dies here.
+    fn whole_state(&mut self, init: &Expr, name: &str) -> Result<Option<View>> {
+        let dies = component(init).is_some() && self.last_uses.is_last(init) && matches!(init.ty(), Type::Tuple(_));
+        if dies { self.value(init, name).map(Some) } else { Ok(None) }
     }
 
     fn places_of(
@@ -102,18 +123,10 @@ impl Lowerer<'_> {
         name: &str,
     ) -> Result<Dest> {
         if let Type::Tuple(types) = ty {
-            let parts = match init.map(Expr::term) {
-                Some(Term::Tuple(parts)) => parts.iter().map(Some).collect(),
-                _ => vec![None; types.len()],
-            };
             let mut places = Vec::new();
-            for (k, (part, ty)) in parts.into_iter().zip(types.iter()).enumerate() {
+            for (k, ty) in types.iter().enumerate() {
                 path.push(k);
-                let inner = match whole {
-                    Some(View::Tuple(parts)) => parts.get(k),
-                    Some(View::Scalar(_) | View::Array(_)) | None => None,
-                };
-                places.push(self.places_of(fold, step, (part, inner), ty, path, &part_name(name, k))?);
+                places.push(self.places_of(fold, step, first_part(init, whole, k), ty, path, &part_name(name, k))?);
                 path.pop();
             }
             return Ok(Dest::Tuple(places));
@@ -308,4 +321,17 @@ fn each_base(view: &View, f: &mut dyn FnMut(Id)) {
         View::Tuple(parts) => parts.iter().for_each(|part| each_base(part, f)),
         View::Array(array) => array.leaves.iter().for_each(|leaf| f(leaf.base)),
     }
+}
+
+/// A component of an initial state, by its term and by its place, as far as they are known.
+fn first_part<'a>(init: Option<&'a Expr>, whole: Option<&'a View>, k: usize) -> (Option<&'a Expr>, Option<&'a View>) {
+    let part = match init.map(Expr::term) {
+        Some(Term::Tuple(parts)) => parts.get(k),
+        _ => None,
+    };
+    let place = match whole {
+        Some(View::Tuple(parts)) => parts.get(k),
+        Some(View::Scalar(_) | View::Array(_)) | None => None,
+    };
+    (part, place)
 }
