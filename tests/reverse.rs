@@ -13,6 +13,7 @@ use generator::engine::{Counts, With, check_text};
 use generator::law::{count, doubles, total};
 use generator::words::{arguments, length};
 use smoothc::driver::{Options, Session};
+use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 
 fn session(source: &str) -> Session {
@@ -115,6 +116,24 @@ fn what_is_expensive_in_a_step_is_computed_once() {
         let arithmetic = |entry: &str| count(&session.program, entry, &words).expect("counts").arithmetic as f64;
         let ratio = arithmetic("g") / arithmetic("f");
         assert!((1.5..2.5).contains(&ratio), "{ratio}");
+    });
+}
+
+/// A state of which no element is overwritten after the backward pass's reads of it is read as the last step left it; the others have
+/// logs of what is overwritten.
+#[test]
+fn states_that_are_final_where_they_are_read_have_no_log() {
+    with_large_stack(|| {
+        let logged = ["s3", "s4", "s5", "s6", "s9", "s11", "s12", "s13", "s14", "s16"];
+        for k in 1..=20 {
+            let entry = format!("s{k}");
+            let options = Options { entries: vec![entry.clone()], mode: Mode::Reverse, ..Options::default() };
+            let mut session = Session::new("program.smooth", include_str!("reverse/values.smooth"), options);
+            let done = session.run_to("ad", &mut |_, _| Err("no files".into()));
+            assert!(done.is_ok(), "{done:?}");
+            let text = session.print("ad");
+            assert_eq!(text.contains("_tape"), logged.contains(&entry.as_str()), "{entry}\n{text}");
+        }
     });
 }
 

@@ -27,6 +27,7 @@ use crate::source::Span;
 pub type Spares = Rc<RefCell<HashSet<Var>>>;
 
 /// One scope's bindings and checks.
+#[derive(Clone)]
 pub struct Block {
     items: Vec<Item>,
     /// Those of all values bound.
@@ -190,6 +191,26 @@ impl Block {
         let again = Var::fresh("a", value.ty().clone());
         self.may_drop(&again);
         self.items.push(Item::Undo(Undo { before: before.clone(), after: after.clone(), again, value }));
+    }
+
+    /// Forgets how an array is changed back.
+    pub fn forget_undo(&mut self, after: &Var) {
+        self.items.retain(|item| !matches!(item, Item::Undo(undo) if component(&undo.after).is_some_and(|(var, _)| var == after)));
+    }
+
+    /// Whether an array may be one from outside this scope, changed or not.
+    pub fn may_come_from_outside(&self, array: &Expr) -> bool {
+        let names = self.names();
+        let mut array = root(array, &names);
+        loop {
+            let Some((own, path)) = component(&array) else { return true };
+            array = match self.value_of(own).map(Expr::term) {
+                Some(Term::Update(_, parts)) if !parts.is_empty() => root(&parts[0], &names),
+                Some(Term::Fold { init, .. }) => root(&path.iter().fold(init.clone(), |init, k| Expr::proj(init, *k)), &names),
+                Some(Term::Build { .. } | Term::Array(_)) => return false,
+                Some(_) | None => return true,
+            };
+        }
     }
 
     /// Whether an array is a component of a variable, changed or not.

@@ -12,6 +12,7 @@
 
 use super::adjoint::{Adjoint, Wire, paths};
 use super::checkpoints::{self, Open};
+use super::settled::Component;
 use super::states::{Kept, Storing};
 use super::sweep::{Frame, Sweep};
 use crate::ad::Result;
@@ -193,6 +194,7 @@ impl Sweep<'_> {
         let leaves = paths(acc.ty(), &steps.active);
         let own: Vec<Var> = leaves.iter().map(|(path, ty)| Var::fresh(&bar(acc.name(), path), ty.clone())).collect();
         let mut block = out.inner();
+        let settled_before = self.settled.len();
         let ((shares, result), frame) = self.scope_of_steps(&acc, steps, &body, &leaves, &own, &mut block)?;
         let mut turned = Turned { block, frame };
         let is_fixed = |k: usize| matches!(shares[k].term(), Term::Var(var) if *var == own[k]);
@@ -204,9 +206,33 @@ impl Sweep<'_> {
         let restored: Vec<Expr> = turned.block.restored().into_iter().filter(|array| !is_state(array)).collect();
         results.extend(restored.iter().cloned());
         let spares = out.spares();
-        let close = |turned: &Turned, results: Vec<Expr>| prune(&turned.block.close(one_or_tuple(results)), &spares);
-        let step = if results.is_empty() { Expr::tuple(Vec::new()) } else { close(&turned, results.clone()) };
-        let mut kept = Kept::of(steps, &step, &acc);
+        let close = |block: &Block, more: Vec<Expr>| {
+            let results = [results.clone(), more].concat();
+            if results.is_empty() { Expr::tuple(Vec::new()) } else { prune(&block.close(one_or_tuple(results)), &spares) }
+        };
+        let forward = turned.block.forward();
+        let mut step = close(&turned.block, Vec::new());
+        let mut settled: Vec<Vec<usize>> = Vec::new();
+        let mut kept = Kept::of(steps, &step, &acc, &settled);
+        for path in kept.logged_in_place().into_iter().filter(|_| self.may_settle) {
+            let component = Component { steps, acc: &acc, i: &i, path: &path };
+            if let Some(block) = component.settle(&turned.block, &result, &|block| close(block, Vec::new())) {
+                turned.block = block;
+                settled.push(path);
+            }
+        }
+        if !settled.is_empty() {
+            step = close(&turned.block, Vec::new());
+            kept = Kept::of(steps, &step, &acc, &settled);
+        }
+        if !kept.logged.is_empty() && self.settled[settled_before..].iter().any(|ty| kept.logs(ty)) {
+            // a loop inside has not put back what this one goes on to put back
+            self.settled.truncate(settled_before);
+            let outer = std::mem::replace(&mut self.may_settle, false);
+            let turned = self.turn_steps(steps, taken, out);
+            self.may_settle = outer;
+            return turned;
+        }
         if let Some(parts) = self.functions.options.checkpoint
             && !kept.is_nothing()
             && !steps.is_part
@@ -220,6 +246,12 @@ impl Sweep<'_> {
             && let Some(in_parts) = open.in_parts(steps, out)
         {
             return self.turn_steps(&in_parts, taken, out);
+        }
+        for path in &settled {
+            let first = path.iter().fold(steps.init.clone(), |init, k| Expr::proj(init, *k));
+            if out.may_come_from_outside(&first) {
+                self.settled.push(first.ty().clone());
+            }
         }
         // what each component's cotangent is before the loop
         let firsts: Vec<Expr> = leaves
@@ -238,11 +270,10 @@ impl Sweep<'_> {
         if !moving.is_empty() || !wires.is_empty() {
             let mut inits: Vec<Expr> = moving.iter().map(|k| firsts[*k].clone()).collect();
             inits.extend(wires.iter().map(|wire| self.total(*wire, out)));
-            let forward = turned.block.forward();
             // a component that goes back with the loop is what the step leaves of it
             let is_less = kept.take_states_after(&result, &mut turned.block);
-            let results = [results, kept.carried(&acc)].concat();
-            let close = |block: &Block| prune(&block.close(one_or_tuple(results.clone())), &spares);
+            let carried = kept.carried(&acc);
+            let close = |block: &Block| close(block, carried.clone());
             let mut step = if kept.logged.is_empty() && !is_less { step } else { close(&turned.block) };
             // a loop in parts keeps few states to save room
             if !steps.is_part && !steps.is_in_parts {

@@ -17,6 +17,7 @@ mod adjoint;
 mod checkpoints;
 mod collect;
 mod loops;
+mod settled;
 mod states;
 mod stored;
 mod sweep;

@@ -4,8 +4,8 @@
 //! components of its state, and the backward step that reads them. A component that is read has a tape: an array whose
 //! element i is the component
 //! before step i. A component that each step updates at indices which do not depend on the state has a log of
-//! the overwritten elements only ([`super::undo`]); the backward pass carries it from its last value to its first. Values of a step
-//! that are expensive to recompute have tapes as well ([`super::stored`]).
+//! the overwritten elements only ([`super::undo`]); the backward pass carries it from its last value to its first. Where what is read
+//! is not overwritten, it is read from the last value ([`super::settled`]). Values of a step that are expensive to recompute have tapes as well ([`super::stored`]).
 //!
 //!     ifold (fun s i -> s * x[i]) z n          →   ifold (fun (s, tape) i -> (s * x[i], update tape i s)) (z, …) n
 //!     ifold (fun s i -> update s i (f s)) z n  →   ifold (fun (s, log) i -> (update s i (f s), update log i s[i])) (z, …) n
@@ -28,6 +28,8 @@ pub struct Kept {
     leaves: Vec<Leaf>,
     taped: Vec<Taped>,
     pub logged: Vec<Logged>,
+    /// Those of which the backward pass reads the last value.
+    settled: Vec<usize>,
     /// Where the forward pass stores values of a step: that step, with names for its values.
     storing: Option<Storing>,
 }
@@ -70,8 +72,8 @@ pub struct Logged {
 }
 
 impl Kept {
-    /// What a step of the backward pass needs, which reads the state `acc`.
-    pub fn of(steps: &Steps, step: &Expr, acc: &Var) -> Kept {
+    /// What a step of the backward pass needs, which reads the state `acc`, and of the `settled` components the last value.
+    pub fn of(steps: &Steps, step: &Expr, acc: &Var, settled: &[Vec<usize>]) -> Kept {
         let leaves = read_leaves(step, acc, true);
         let changes = Changes::of(&steps.body, &steps.acc);
         let log = |leaf: usize| {
@@ -83,19 +85,32 @@ impl Kept {
             Some(Logged { leaf, goes_to, logs, written: None })
         };
         let mut candidates: Vec<Option<Logged>> = (0..leaves.len()).map(log).collect();
+        let is_settled = |leaf: &usize| settled.contains(&leaves[*leaf].path);
+        let is_kept = |leaf: &usize| leaves[*leaf].is_read && !is_settled(leaf);
         // components that change places go back together
         let mut is_logged = vec![false; leaves.len()];
-        for leaf in (0..leaves.len()).filter(|leaf| leaves[*leaf].is_read) {
+        for leaf in (0..leaves.len()).filter(is_kept) {
             for other in cycle(leaf, &candidates).unwrap_or_default() {
                 is_logged[other] = true;
             }
         }
-        let taped =
-            (0..leaves.len()).filter(|leaf| leaves[*leaf].is_read && !is_logged[*leaf]).map(|leaf| Taped { leaf, after: None }).collect();
+        let taped = (0..leaves.len()).filter(|leaf| is_kept(leaf) && !is_logged[*leaf]).map(|leaf| Taped { leaf, after: None }).collect();
         let logged = (0..leaves.len()).filter(|leaf| is_logged[*leaf]).filter_map(|leaf| candidates[leaf].take()).collect();
-        Kept { ty: acc.ty().clone(), leaves, taped, logged, storing: None }
+        let settled = (0..leaves.len()).filter(is_settled).collect();
+        Kept { ty: acc.ty().clone(), leaves, taped, logged, settled, storing: None }
     }
 
+    /// The components that have logs and stay where they are.
+    pub fn logged_in_place(&self) -> Vec<Vec<usize>> {
+        self.logged.iter().filter(|logged| logged.goes_to == logged.leaf).map(|logged| self.leaves[logged.leaf].path.clone()).collect()
+    }
+
+    /// Whether a component of this type has a log.
+    pub fn logs(&self, ty: &Type) -> bool {
+        self.logged.iter().any(|logged| self.leaves[logged.leaf].ty == *ty)
+    }
+
+    /// Whether nothing is kept of the states before the last one.
     pub fn is_nothing(&self) -> bool {
         self.taped.is_empty() && self.logged.is_empty()
     }
@@ -128,7 +143,8 @@ impl Kept {
     pub fn take_values(&mut self, mut storing: Storing, block: &mut Block, step: Expr, close: &dyn Fn(&Block) -> Expr) -> Expr {
         let taped = self.taped.iter().map(|taped| size_degree(&self.leaves[taped.leaf].ty));
         let logged = self.logged.iter().flat_map(|logged| logged.logs.iter().map(Log::degree));
-        let Some(degree) = taped.chain(logged).max() else { return step };
+        let settled = self.settled.iter().map(|leaf| size_degree(&self.leaves[*leaf].ty).saturating_sub(1));
+        let Some(degree) = taped.chain(logged).chain(settled).max() else { return step };
         let computed = self.computed(&storing);
         let (values, step) = take_values(&storing.i, block, step, &computed, degree, close);
         storing.values = values;
@@ -138,7 +154,8 @@ impl Kept {
 
     /// What the forward pass computes anyway: what the states that are kept need of a step.
     fn computed(&self, storing: &Storing) -> Expr {
-        let kept = self.taped.iter().map(|taped| taped.leaf).chain(self.logged.iter().map(|logged| logged.leaf));
+        let logged = self.logged.iter().map(|logged| logged.leaf);
+        let kept = self.taped.iter().map(|taped| taped.leaf).chain(logged).chain(self.settled.iter().copied());
         let mut wanted: Vec<usize> = kept.collect();
         loop {
             let parts = wanted.iter().map(|leaf| storing.block.meaning(&self.part(&storing.result, *leaf))).collect();
@@ -187,8 +204,14 @@ impl Kept {
     /// The step with the state before it, from what the forward pass then keeps; and the components that are carried, with
     /// their last values.
     pub fn states(&self, steps: &Steps, (acc, i): (&Var, &Var), step: Expr, out: &mut Block) -> (Expr, Vec<(Var, Expr)>) {
-        if self.is_nothing() {
-            return (step, Vec::new());
+        if self.is_nothing() && self.stored().is_empty() {
+            if self.settled.is_empty() {
+                return (step, Vec::new());
+            }
+            let last = |leaf: usize| {
+                if self.settled.contains(&leaf) { self.part(&Expr::var(&steps.result), leaf) } else { self.part(&steps.init, leaf) }
+            };
+            return (Expr::let_(acc.clone(), self.state(last), step), Vec::new());
         }
         let all = self.forward(steps, out);
         let tape = |at: usize| Expr::proj(Expr::var(&all), self.leaves.len() + at);
@@ -217,6 +240,7 @@ impl Kept {
             |leaf: usize| match (self.taped.iter().position(|taped| taped.leaf == leaf), before.iter().find(|(own, ..)| *own == leaf)) {
                 (Some(at), _) => kept_at(at),
                 (None, Some((_, name, _))) => Expr::var(name),
+                (None, None) if self.settled.contains(&leaf) => Expr::proj(Expr::var(&all), leaf),
                 (None, None) => self.part(&steps.init, leaf),
             };
         let step = self.stored().iter().enumerate().fold(step, |step, (k, stored)| Expr::let_(stored.name.clone(), kept_at(at + k), step));

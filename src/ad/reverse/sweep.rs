@@ -36,6 +36,10 @@ pub struct Sweep<'a> {
     pub enters_part: Option<Part>,
     /// The accumulators of the folds around.
     pub states: Vec<Var>,
+    /// Whether backward passes may read the last states of loops.
+    pub may_settle: bool,
+    /// The types of the states of which they do and that loops around may have.
+    pub settled: Vec<Type>,
 }
 
 /// What one scope has collected so far.
@@ -74,6 +78,8 @@ impl<'a> Sweep<'a> {
             frames: Vec::new(),
             enters_part: None,
             states: Vec::new(),
+            may_settle: true,
+            settled: Vec::new(),
         }
     }
 

@@ -75,7 +75,7 @@ impl Facts {
             facts.restrict(Rc::new([Atom::Var(size.clone())]), (0, LENGTH));
         }
         for param in &function.params {
-            facts.lengths(param.ty());
+            facts.exists(param.ty());
         }
         facts.multiples(&function.result);
         let all = facts.nonnegative.in_order().into_iter().cloned().collect();
@@ -83,11 +83,11 @@ impl Facts {
         facts
     }
 
-    /// That an array of this type exists: its lengths and its element count are bounded.
-    fn lengths(&mut self, ty: &Type) {
+    /// Where arrays of this type exist: their lengths and their element counts are bounded.
+    pub fn exists(&mut self, ty: &Type) {
         match ty {
             Type::Array(element, length) => {
-                self.lengths(element);
+                self.exists(element);
                 if let Some(atom) = length.as_atom() {
                     self.restrict(Rc::new([atom.clone()]), (0, LENGTH));
                 } else if self.is_exact(length) {
@@ -101,7 +101,7 @@ impl Facts {
                     self.restrict((*monomial).clone(), (0, LENGTH));
                 }
             }
-            Type::Tuple(parts) => parts.iter().for_each(|part| self.lengths(part)),
+            Type::Tuple(parts) => parts.iter().for_each(|part| self.exists(part)),
             Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {}
         }
     }
