@@ -72,7 +72,7 @@ const POINT: &str = "forward asks for each Double of the point whether it is the
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 
 /// Entries of files, and the gradient forms in them, that cost more.
-const BEYOND: [(&str, &str); 7] = [
+const BEYOND: [(&str, &str); 8] = [
     ("tests/reverse/values.smooth g24, form 1", COLLAPSES),
     ("tests/reverse/values.smooth g55, form 1", NESTED),
     ("tests/reverse/values.smooth g59, form 1", POINT),
@@ -80,6 +80,7 @@ const BEYOND: [(&str, &str); 7] = [
     ("tests/reverse/values.smooth g66, form 1", AGAIN),
     ("tests/reverse/values.smooth g75, form 1", AGAIN),
     ("tests/reverse/values.smooth g81, form 1", AGAIN),
+    ("tests/reverse/values.smooth s22, form 1", AGAIN),
 ];
 
 /// Entries that fail for arguments whose sizes are all the same.

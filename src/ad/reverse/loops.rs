@@ -275,8 +275,9 @@ impl Sweep<'_> {
             let carried = kept.carried(&acc);
             let close = |block: &Block| close(block, carried.clone());
             let mut step = if kept.logged.is_empty() && !is_less { step } else { close(&turned.block) };
-            // a loop in parts keeps few states to save room
-            if !steps.is_part && !steps.is_in_parts {
+            // a loop in parts keeps few states to save room, and of one that data ends it is not known how many there will be
+            let may_store = self.functions.options.checkpoint.is_none() && steps.open.is_none();
+            if may_store && !steps.is_part && !steps.is_in_parts {
                 let storing = Storing { acc: acc.clone(), i: i.clone(), block: forward, result: result.clone(), values: Vec::new() };
                 step = kept.take_values(storing, &mut turned.block, step, &close);
             }

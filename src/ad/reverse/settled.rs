@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::loops::Steps;
 use crate::ad::block::{Block, is_name};
-use crate::ir::free::each_free_var;
+use crate::ir::free::{any_free_var, each_free_var};
 use crate::ir::in_place::{Around, Changes, Site};
 use crate::ir::last_use::component;
 use crate::ir::prove::Facts;
@@ -111,7 +111,7 @@ impl Component<'_> {
             let (Some(has), Term::Update(Change::Replace, parts)) = (versions.names.get(&name), value.term()) else { continue };
             let Some(Updated { indices, value, .. }) = Updated::of(parts) else { continue };
             let Some((element, _)) = name_of(&block.meaning(value)).filter(|(_, path)| path.is_empty()) else { continue };
-            let is_own = *element.ty() == Type::Double && versions.inside.contains(&element);
+            let is_own = *element.ty() == Type::Double && versions.inside.contains(&element) && is_before(block, indices, &element);
             let known: Vec<Expr> = indices.iter().map(|index| substitute(index, &versions.lets)).collect();
             if is_own && self.is_final(versions, &known, has, facts) {
                 written.push((element, name, indices.to_vec()));
@@ -150,24 +150,30 @@ impl Component<'_> {
             facts.enter_loop(&later, &self.steps.n);
             facts.assume(&Expr::prim(Prim::Lt, vec![Expr::var(self.i), Expr::var(&later)]), true);
             // what that step computes is not what this one does
-            let others = versions.inside.iter().chain([self.acc]).map(|var| (var.clone(), Expr::var(&var.renewed(var.ty().clone()))));
+            let others = versions.inside.iter().chain([self.acc]).map(|var| (var.clone(), Expr::var(&unbounded(var))));
             map.extend(others.chain([(self.i.clone(), Expr::var(&later))]));
         }
+        for around in &site.around {
+            if let Around::Loop(j, _) = around {
+                map.push((j.clone(), Expr::var(&unbounded(j))));
+            }
+        }
         // fewer facts are a shorter way
-        if !site.around.is_empty() && differ(&facts, &map) {
+        if differ(&facts, &map) {
             return true;
         }
         for around in &site.around {
             match around {
                 Around::Loop(j, count) => {
-                    let own = j.renewed(j.ty().clone());
-                    facts.enter_loop(&own, &substitute(count, &map));
-                    map.push((j.clone(), Expr::var(&own)));
+                    let own = map.iter().find(|(var, _)| var == j).and_then(|(_, own)| component(own));
+                    if let Some((own, _)) = own {
+                        facts.enter_loop(own, &substitute(count, &map));
+                    }
                 }
                 Around::If(cond) => facts.assume(&substitute(cond, &map), true),
             }
         }
-        differ(&facts, &map)
+        !site.around.is_empty() && differ(&facts, &map)
     }
 }
 
@@ -256,6 +262,12 @@ impl Reads<'_> {
     }
 }
 
+/// Whether a block binds all that these terms mention before a variable.
+fn is_before(block: &Block, terms: &[Expr], var: &Var) -> bool {
+    let after: HashSet<&Var> = block.forward_bindings().map(|(own, _)| own).skip_while(|own| *own != var).collect();
+    !terms.iter().any(|term| any_free_var(term, &mut |own| after.contains(own)))
+}
+
 /// The block with other names for the versions of a component, and with what they have at these indices for what was written there.
 fn cut(block: &Block, versions: &Versions, written: &[(Var, Name, Vec<Expr>)], by: &dyn Fn(&Name) -> Expr) -> Block {
     let mut block = block.clone();
@@ -290,6 +302,19 @@ fn with_leaves(ty: &Type, path: &mut Vec<usize>, leaf: &dyn Fn(&[usize]) -> Expr
         part
     };
     Expr::tuple(parts.iter().enumerate().map(of_part).collect())
+}
+
+/// Another variable of the same type, but that the bounds of Indexes are not those of this step.
+fn unbounded(var: &Var) -> Var {
+    fn without_bounds(ty: &Type) -> Type {
+        match ty {
+            Type::Index(_) => Type::INDEX,
+            Type::Array(element, length) => Type::array(without_bounds(element), length.clone()),
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(without_bounds).collect()),
+            Type::Double | Type::Bool | Type::Rec(_) => ty.clone(),
+        }
+    }
+    var.renewed(without_bounds(var.ty()))
 }
 
 /// An update with what its step computes written out.

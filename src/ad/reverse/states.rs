@@ -85,8 +85,14 @@ impl Kept {
             Some(Logged { leaf, goes_to, logs, written: None })
         };
         let mut candidates: Vec<Option<Logged>> = (0..leaves.len()).map(log).collect();
-        let is_settled = |leaf: &usize| settled.contains(&leaves[*leaf].path);
-        let is_kept = |leaf: &usize| leaves[*leaf].is_read && !is_settled(leaf);
+        // what no step changes is the last value too
+        let is_same = |logged: &Logged| logged.goes_to == logged.leaf && logged.logs.is_empty();
+        let is_settled: Vec<bool> = leaves
+            .iter()
+            .zip(&candidates)
+            .map(|(leaf, log)| settled.contains(&leaf.path) || leaf.is_read && log.as_ref().is_some_and(is_same))
+            .collect();
+        let is_kept = |leaf: &usize| leaves[*leaf].is_read && !is_settled[*leaf];
         // components that change places go back together
         let mut is_logged = vec![false; leaves.len()];
         for leaf in (0..leaves.len()).filter(is_kept) {
@@ -96,7 +102,7 @@ impl Kept {
         }
         let taped = (0..leaves.len()).filter(|leaf| is_kept(leaf) && !is_logged[*leaf]).map(|leaf| Taped { leaf, after: None }).collect();
         let logged = (0..leaves.len()).filter(|leaf| is_logged[*leaf]).filter_map(|leaf| candidates[leaf].take()).collect();
-        let settled = (0..leaves.len()).filter(is_settled).collect();
+        let settled = (0..leaves.len()).filter(|leaf| is_settled[*leaf]).collect();
         Kept { ty: acc.ty().clone(), leaves, taped, logged, settled, storing: None }
     }
 
