@@ -138,8 +138,14 @@ impl Facts {
     /// Inside the body of `let var = value`.
     pub fn define(&mut self, var: &Var, value: &Expr) {
         if matches!(var.ty(), Type::Index(_)) {
-            let value = self.size_of(value);
-            self.assume_equal(&Size::var(var), &value);
+            let (name, value) = (Size::var(var), self.size_of(value));
+            self.assume_at_most(&name, &value);
+            self.assume_at_most(&value, &name);
+            // the name is written by what it names, not one of that by the name
+            let value = self.reduce(&value);
+            if !value.mentions(var) {
+                self.equal.push((Atom::Var(var.clone()), value));
+            }
         }
     }
 

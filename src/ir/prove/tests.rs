@@ -330,3 +330,19 @@ fn parts_of_a_result_that_is_in_memory() {
         assert_eq!(facts.in_range(&s(&i).sub(&s(&n).mul(&c(2))), &s(&n)), is_known);
     }
 }
+
+#[test]
+fn loops_counted_by_what_is_defined() {
+    let n = index("n");
+    let mut facts = facts(&[&n], &[]);
+    let t = below("t", &s(&n));
+    facts.enter_loop(&t, &Expr::var(&n));
+    let j = index("j");
+    let last = s(&n).sub(&c(1)).sub(&s(&t));
+    facts.define(&j, &last.to_expr().unwrap());
+    assert!(facts.in_range(&s(&j), &s(&n)));
+    let rest = s(&n).sub(&s(&j)).sub(&c(1));
+    let r = below("r", &rest);
+    facts.enter_loop(&r, &rest.to_expr().unwrap());
+    assert!(facts.in_range(&s(&n).sub(&s(&r)).sub(&c(1)), &s(&n)));
+}
