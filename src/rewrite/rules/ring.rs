@@ -4,7 +4,7 @@
 //!
 //! Group `algebra`, in `algebra.rs`, has the laws of the reals that doubles only approximate.
 
-use crate::ir::{Expr, Prim, Term, Type};
+use crate::ir::{Expr, Prim, Size, Term, Type};
 use crate::rewrite::facts::Facts;
 
 use super::rules;
@@ -26,6 +26,7 @@ rules! {
     "order"       Ring @ Arithmetic: "b * a -> a * b; b + a -> a + b"
         if ["a and b are variables or elements and a is bound first, or a is a literal factor"] => order;
     "const-fold"  Ring @ OverLiteral: "a literal operation -> its value" => const_fold;
+    "index-collect" Ring @ Prim: "sums and products of Indexes -> the polynomial that they are, where that is shorter" => index_collect;
 }
 
 /// Whether the term is this number, as a Double or an Index.
@@ -116,6 +117,23 @@ fn path(expr: &Expr, prim: Prim, facts: &Facts, found: &mut Vec<(usize, u32)>) -
         _ => return false,
     }
     true
+}
+
+/// Indexes wrap, so that equal polynomials have equal values.
+fn index_collect(expr: &Expr, _: &Facts) -> Option<Expr> {
+    fn is_polynomial(expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Var(_) | Term::Index(_) => true,
+            Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg, args) => args.iter().all(is_polynomial),
+            _ => false,
+        }
+    }
+    let is_operation = matches!(expr.ty(), Type::Index(_)) && !expr.is_atom();
+    if !is_operation || !is_polynomial(expr) {
+        return None;
+    }
+    let polynomial = Size::try_of_expr(expr)?.to_expr()?;
+    (polynomial.node_count() < expr.node_count()).then_some(polynomial)
 }
 
 fn const_fold(expr: &Expr, facts: &Facts) -> Option<Expr> {

@@ -22,6 +22,14 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             1 => prim([Prim::Add, Prim::Div, Prim::Rem, Prim::Eq][g.below(4)], Expr::index(7), Expr::index(g.below(3) as i64)),
             _ => Expr::prim([Prim::Neg, Prim::Sign, Prim::Floor, Prim::Cos][g.below(4)], vec![double(g.below(3) as f64 - 1.0)]),
         },
+        "index-collect" => {
+            let mut sum = g.index(0);
+            for _ in 0..3 {
+                let (op, part) = ([Prim::Add, Prim::Sub, Prim::Mul][g.below(3)], [g.index(0), Expr::index(2)][g.below(2)].clone());
+                sum = prim(op, sum, part);
+            }
+            sum
+        }
         "length-size" => match g.below(5) {
             0 => Expr::dim(g.param("M"), g.below(2)),
             1 => Expr::dim(Expr::get(g.param("M"), g.index(0)), 0),
