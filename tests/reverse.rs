@@ -10,6 +10,7 @@ mod generator;
 
 use generator::asked;
 use generator::engine::{Counts, With, check_text};
+use generator::in_place;
 use generator::law::{count, doubles, total};
 use generator::words::{arguments, length};
 use smoothc::driver::{Options, Session};
@@ -116,6 +117,34 @@ fn what_is_expensive_in_a_step_is_computed_once() {
         let arithmetic = |entry: &str| count(&session.program, entry, &words).expect("counts").arithmetic as f64;
         let ratio = arithmetic("g") / arithmetic("f");
         assert!((1.5..2.5).contains(&ratio), "{ratio}");
+    });
+}
+
+/// Loops that read and write one array in triangles, from both ends and under older names. In p339 a loop inside writes what a later
+/// step reads, at indices below that step's. `SMOOTHC_CASES=n` and `SMOOTHC_SEED=n` for more
+/// and for others.
+#[test]
+fn gradients_of_generated_loops_in_place() {
+    with_large_stack(|| {
+        let (count, first) = (asked::number("SMOOTHC_CASES").unwrap_or(150), asked::number("SMOOTHC_SEED").unwrap_or(300));
+        let (mut found, mut logged) = (Counts::default(), 0);
+        for start in (first..first + count).step_by(30) {
+            let seeds = start..(start + 30).min(first + count);
+            let source: String = seeds.clone().map(in_place::entry).collect();
+            let point = |n: usize| format!("{:?}", (0..n).map(|k| (1.7 * k as f64 + n as f64).sin()).collect::<Vec<_>>());
+            let calls: Vec<(String, Vec<String>)> =
+                seeds.flat_map(|seed| [5, 3, 1, 0].map(|n| (format!("p{seed}"), vec![point(n)]))).collect();
+            let with = if start == first { With::C } else { With::Interpreter };
+            let failures = check_text(&source, &calls, with, &mut found).unwrap_or_else(|failure| vec![failure]);
+            let said: Vec<String> = failures.iter().map(|failure| format!("{}: {}", failure.kind, failure.detail)).collect();
+            assert!(said.is_empty(), "SMOOTHC_SEED={start} SMOOTHC_CASES=30, {with:?}\n{}", said.join("\n"));
+            let mut session = Session::new("program.smooth", &source, Options { mode: Mode::Reverse, ..Options::default() });
+            let done = session.run_to("ad", &mut |_, _| Err("no files".into()));
+            assert!(done.is_ok(), "{done:?}");
+            logged += session.print("ad").split("\nlet p").filter(|entry| entry.contains("_tape")).count() as u64;
+        }
+        asked::say(&format!("{count} programs, {logged} with logs: {found:?}"));
+        assert!(found.values as u64 > 3 * count && logged * 10 < count * 9, "{logged}, {found:?}");
     });
 }
 

@@ -11,6 +11,7 @@ pub mod construct;
 pub mod derived;
 pub mod engine;
 pub mod grow;
+pub mod in_place;
 pub mod law;
 pub mod native;
 pub mod program;
