@@ -206,7 +206,7 @@ impl Block {
             let Some((own, path)) = component(&array) else { return true };
             array = match self.value_of(own).map(Expr::term) {
                 Some(Term::Update(_, parts)) if !parts.is_empty() => root(&parts[0], &names),
-                Some(Term::Fold { init, .. }) => root(&path.iter().fold(init.clone(), |init, k| Expr::proj(init, *k)), &names),
+                Some(Term::Fold { init, .. }) => root(&Expr::component(init.clone(), &path), &names),
                 Some(Term::Build { .. } | Term::Array(_)) => return false,
                 Some(_) | None => return true,
             };

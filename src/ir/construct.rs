@@ -120,6 +120,11 @@ impl Expr {
         with(Term::Proj(tuple, index), ty.unwrap_or(Type::Double))
     }
 
+    /// The component at the end of a path through tuples.
+    pub fn component(value: Expr, path: &[usize]) -> Expr {
+        path.iter().fold(value, |value, k| Expr::proj(value, *k))
+    }
+
     /// A value of a recursive type from its unrolled form.
     pub fn roll(of: &Rc<Recursive>, value: Expr) -> Expr {
         with(Term::Iso(Iso::Roll, vec![value]), Type::Rec(of.clone()))

@@ -248,7 +248,7 @@ impl Sweep<'_> {
             return self.turn_steps(&in_parts, taken, out);
         }
         for path in &settled {
-            let first = path.iter().fold(steps.init.clone(), |init, k| Expr::proj(init, *k));
+            let first = Expr::component(steps.init.clone(), path);
             if out.may_come_from_outside(&first) {
                 self.settled.push(first.ty().clone());
             }

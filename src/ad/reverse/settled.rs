@@ -14,6 +14,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::loops::Steps;
+use super::states::{from_leaves, leaves_of};
 use crate::ad::block::{Block, is_name};
 use crate::ir::free::{any_free_var, each_free_var};
 use crate::ir::in_place::{Around, Changes, Site};
@@ -50,7 +51,7 @@ impl Component<'_> {
     /// state after the step, and `close` gives the backward pass from the block.
     pub fn settle(&self, block: &Block, result: &Expr, close: &dyn Fn(&Block) -> Expr) -> Option<Block> {
         let versions = self.versions(block)?;
-        let last = name_of(&block.meaning(&part(result, self.path)))?;
+        let last = name_of(&block.meaning(&Expr::component(result.clone(), self.path)))?;
         if versions.names.get(&last)?.len() != versions.sites.len() {
             return None;
         }
@@ -58,11 +59,11 @@ impl Component<'_> {
         facts.exists(self.acc.ty());
         facts.enter_loop(self.i, &self.steps.n);
         let written = self.written(block, &versions, &facts);
-        let marks: HashMap<Name, Var> =
-            versions.names.keys().map(|name| (name.clone(), Var::fresh(name.0.name(), type_at(name.0.ty(), &name.1).clone()))).collect();
+        let mark = |(var, path): &Name| Var::fresh(var.name(), Expr::component(Expr::var(var), path).ty().clone());
+        let marks: HashMap<Name, Var> = versions.names.keys().map(|name| (name.clone(), mark(name))).collect();
         let marked = cut(block, &versions, &written, &|name| Expr::var(&marks[name]));
         let reads = Reads { of: self, versions: &versions, marks: marks.iter().map(|(name, mark)| (mark.clone(), name)).collect() };
-        let own = part(&Expr::var(self.acc), self.path);
+        let own = Expr::component(Expr::var(self.acc), self.path);
         reads.are_final(&close(&marked), &facts).then(|| cut(block, &versions, &written, &|_| own.clone()))
     }
 
@@ -87,10 +88,10 @@ impl Component<'_> {
             });
             for array in free {
                 for path in arrays(array.ty()) {
-                    let before = name_of(&block.meaning(&part(&Expr::var(&array), &path)));
+                    let before = name_of(&block.meaning(&Expr::component(Expr::var(&array), &path)));
                     let Some(before) = before.and_then(|name| versions.names.get(&name)).cloned() else { continue };
                     let changes = Changes::of(value, &array);
-                    let Some(after) = arrays(var.ty()).into_iter().find(|after| changes.source(after).as_ref() == Some(&path)) else {
+                    let Some(after) = arrays(var.ty()).find(|after| changes.source(after).as_ref() == Some(&path)) else {
                         continue;
                     };
                     let sites = changes.sites(&path)?.into_iter().map(|site| with_lets(&site, &versions.lets));
@@ -122,8 +123,7 @@ impl Component<'_> {
 
     /// Whether no update writes the element at these indices that a version of the component with some updates behind it does not have.
     fn is_final(&self, versions: &Versions, indices: &[Expr], has: &[usize], facts: &Facts) -> bool {
-        let sites = versions.sites.iter().enumerate();
-        sites.into_iter().all(|(at, site)| {
+        versions.sites.iter().enumerate().all(|(at, site)| {
             self.is_apart(versions, indices, site, true, facts)
                 && (has.contains(&at) || self.is_apart(versions, indices, site, false, facts))
         })
@@ -153,23 +153,22 @@ impl Component<'_> {
             let others = versions.inside.iter().chain([self.acc]).map(|var| (var.clone(), Expr::var(&unbounded(var))));
             map.extend(others.chain([(self.i.clone(), Expr::var(&later))]));
         }
+        let mut indices_inside = Vec::new();
         for around in &site.around {
             if let Around::Loop(j, _) = around {
-                map.push((j.clone(), Expr::var(&unbounded(j))));
+                let own = unbounded(j);
+                map.push((j.clone(), Expr::var(&own)));
+                indices_inside.push(own);
             }
         }
         // fewer facts are a shorter way
         if differ(&facts, &map) {
             return true;
         }
+        let mut indices_inside = indices_inside.iter();
         for around in &site.around {
             match around {
-                Around::Loop(j, count) => {
-                    let own = map.iter().find(|(var, _)| var == j).and_then(|(_, own)| component(own));
-                    if let Some((own, _)) = own {
-                        facts.enter_loop(own, &substitute(count, &map));
-                    }
-                }
+                Around::Loop(_, count) => indices_inside.next().into_iter().for_each(|own| facts.enter_loop(own, &substitute(count, &map))),
                 Around::If(cond) => facts.assume(&substitute(cond, &map), true),
             }
         }
@@ -281,27 +280,15 @@ fn cut(block: &Block, versions: &Versions, written: &[(Var, Name, Vec<Expr>)], b
             continue;
         }
         let whole = var.renewed(var.ty().clone());
-        let own = |path: &[usize]| {
+        let mut own = |path: &[usize]| {
             let name = (var.clone(), path.to_vec());
-            if versions.names.contains_key(&name) { by(&name) } else { part(&Expr::var(&whole), path) }
+            if versions.names.contains_key(&name) { by(&name) } else { Expr::component(Expr::var(&whole), path) }
         };
-        let renamed = with_leaves(var.ty(), &mut Vec::new(), &own);
+        let renamed = from_leaves(var.ty(), &mut own);
         block.replace(&var, vec![(whole.clone(), value), (var.clone(), renamed)]);
         block.forget_undo(&var);
     }
     block
-}
-
-/// The value of a type with these leaves.
-fn with_leaves(ty: &Type, path: &mut Vec<usize>, leaf: &dyn Fn(&[usize]) -> Expr) -> Expr {
-    let Type::Tuple(parts) = ty else { return leaf(path) };
-    let of_part = |(k, ty): (usize, &Type)| {
-        path.push(k);
-        let part = with_leaves(ty, path, leaf);
-        path.pop();
-        part
-    };
-    Expr::tuple(parts.iter().enumerate().map(of_part).collect())
 }
 
 /// Another variable of the same type, but that the bounds of Indexes are not those of this step.
@@ -344,25 +331,7 @@ fn name_of(expr: &Expr) -> Option<Name> {
     component(expr).map(|(var, path)| (var.clone(), path))
 }
 
-fn part(value: &Expr, path: &[usize]) -> Expr {
-    path.iter().fold(value.clone(), |value, k| Expr::proj(value, *k))
-}
-
-fn type_at<'a>(ty: &'a Type, path: &[usize]) -> &'a Type {
-    path.iter().fold(ty, |ty, k| match ty {
-        Type::Tuple(parts) => parts.get(*k).unwrap_or(ty),
-        _ => ty,
-    })
-}
-
-/// The paths of a type's arrays that are no tuples' parts.
-fn arrays(ty: &Type) -> Vec<Vec<usize>> {
-    match ty {
-        Type::Array(..) => vec![Vec::new()],
-        Type::Tuple(parts) => {
-            let of_part = |(k, ty): (usize, &Type)| arrays(ty).into_iter().map(move |path| [vec![k], path].concat());
-            parts.iter().enumerate().flat_map(of_part).collect()
-        }
-        Type::Double | Type::Index(_) | Type::Bool | Type::Rec(_) => Vec::new(),
-    }
+/// The paths of a type's arrays.
+fn arrays(ty: &Type) -> impl Iterator<Item = Vec<usize>> {
+    leaves_of(ty).into_iter().filter(|leaf| matches!(leaf.ty, Type::Array(..))).map(|leaf| leaf.path)
 }

@@ -182,19 +182,13 @@ impl Kept {
 
     /// A component of the state.
     pub fn part(&self, state: &Expr, leaf: usize) -> Expr {
-        self.leaves[leaf].path.iter().fold(state.clone(), |state, k| Expr::proj(state, *k))
+        Expr::component(state.clone(), &self.leaves[leaf].path)
     }
 
     /// The state of these components.
     fn state(&self, part: impl Fn(usize) -> Expr) -> Expr {
-        fn go(ty: &Type, next: &mut usize, part: &dyn Fn(usize) -> Expr) -> Expr {
-            if let Type::Tuple(parts) = ty {
-                return Expr::tuple(parts.iter().map(|ty| go(ty, next, part)).collect());
-            }
-            *next += 1;
-            part(*next - 1)
-        }
-        go(&self.ty, &mut 0, &part)
+        let mut leaves = 0..;
+        from_leaves(&self.ty, &mut |_| part(leaves.next().unwrap_or_default()))
     }
 
     /// The components that go back with the loop.
@@ -323,10 +317,31 @@ fn one_more(index: &Expr) -> Expr {
 
 /// The components of a variable that are no tuples, and which of them a term reads; `lengths`: also where it reads only a length.
 pub fn read_leaves(expr: &Expr, var: &Var, lengths: bool) -> Vec<Leaf> {
-    let mut leaves = Vec::new();
-    each_leaf(var.ty(), &mut Vec::new(), &mut leaves);
+    let mut leaves = leaves_of(var.ty());
     mark_read(expr, var, lengths, &mut leaves);
     leaves
+}
+
+/// The components of a type that are no tuples.
+pub fn leaves_of(ty: &Type) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    each_leaf(ty, &mut Vec::new(), &mut leaves);
+    leaves
+}
+
+/// The value of a type with these leaves, by their paths.
+pub fn from_leaves(ty: &Type, leaf: &mut dyn FnMut(&[usize]) -> Expr) -> Expr {
+    fn go(ty: &Type, path: &mut Vec<usize>, leaf: &mut dyn FnMut(&[usize]) -> Expr) -> Expr {
+        let Type::Tuple(parts) = ty else { return leaf(path) };
+        let mut values = Vec::new();
+        for (k, part) in parts.iter().enumerate() {
+            path.push(k);
+            values.push(go(part, path, leaf));
+            path.pop();
+        }
+        Expr::tuple(values)
+    }
+    go(ty, &mut Vec::new(), leaf)
 }
 
 fn each_leaf(ty: &Type, path: &mut Vec<usize>, leaves: &mut Vec<Leaf>) {

@@ -12,7 +12,7 @@
 
 use std::collections::HashSet;
 
-use super::states::read_leaves;
+use super::states::{from_leaves, read_leaves};
 use crate::ad::block::{Block, is_name};
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Size, Term, Type, Var};
@@ -64,10 +64,11 @@ pub fn take_values(
             }
             let name = var.renewed(leaf.ty);
             names.push(Expr::var(&name));
-            let value = leaf.path.iter().fold(Expr::var(&var), |value, k| Expr::proj(value, *k));
+            let value = Expr::component(Expr::var(&var), &leaf.path);
             stored.push(Stored { value, name, zeros });
         }
-        block.replace(&var, vec![(var.clone(), tuple_of(var.ty(), &mut names.into_iter()))]);
+        let mut names = names.into_iter();
+        block.replace(&var, vec![(var.clone(), from_leaves(var.ty(), &mut |_| names.next().unwrap_or(Expr::double(0.0))))]);
         step = close(block);
         needed = essence(&step);
     }
@@ -129,14 +130,6 @@ fn work_degree(expr: &Expr) -> usize {
 
 fn of_count(size: &Size) -> usize {
     usize::from(size.as_constant().is_none())
-}
-
-/// The value of type `ty` with these leaves.
-fn tuple_of(ty: &Type, leaves: &mut dyn Iterator<Item = Expr>) -> Expr {
-    match ty {
-        Type::Tuple(parts) => Expr::tuple(parts.iter().map(|ty| tuple_of(ty, leaves)).collect()),
-        Type::Double | Type::Index(_) | Type::Bool | Type::Array(..) | Type::Rec(_) => leaves.next().unwrap_or(Expr::double(0.0)),
-    }
 }
 
 /// Whether a type mentions none of these variables.

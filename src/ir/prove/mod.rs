@@ -12,6 +12,7 @@
 //!     under loop i of n, loop j of m:   i * m + j < n * m   ⇐   m * (n-1-i) ≥ 0 and m-1-j ≥ 0
 
 mod chain;
+mod fact;
 mod model;
 mod range;
 mod search;
@@ -19,6 +20,7 @@ mod search;
 use std::rc::Rc;
 
 use chain::Chain;
+use fact::{Bound, Fact};
 use model::Models;
 use range::{Range, TYPES};
 use search::Search;
@@ -48,23 +50,6 @@ pub struct Facts {
     equal: Chain<(Atom, Size)>,
     /// Against which goals are tried first.
     models: Models,
-}
-
-/// A polynomial that is ≥ 0.
-#[derive(Clone, Debug)]
-struct Fact {
-    size: Size,
-    /// The numbers of the variables that its range depends on.
-    about: Rc<[u32]>,
-    bound: Option<Bound>,
-}
-
-/// `m + limit ≥ 0`, or `limit - m ≥ 0`.
-#[derive(Clone, Debug)]
-struct Bound {
-    product: Monomial,
-    is_upper: bool,
-    limit: i64,
 }
 
 impl Facts {
@@ -453,28 +438,6 @@ impl Facts {
                 self.atom_facts(&fact, follow - 1, facts, seen);
             }
         }
-    }
-}
-
-impl Fact {
-    fn is_as_near_as(&self, other: &Option<Bound>) -> bool {
-        let (Some(bound), Some(other)) = (&self.bound, other) else { return false };
-        bound.is_upper == other.is_upper && bound.limit <= other.limit && bound.product == other.product
-    }
-}
-
-impl Bound {
-    fn of(size: &Size) -> Option<Bound> {
-        let (mut limit, mut product) = (0, None);
-        for (monomial, coefficient) in size.terms() {
-            match coefficient {
-                _ if monomial.is_empty() => limit = coefficient,
-                1 | -1 if product.is_none() => product = Some((monomial, coefficient)),
-                _ => return None,
-            }
-        }
-        let (product, sign) = product?;
-        Some(Bound { product: product.clone(), is_upper: sign < 0, limit })
     }
 }
 
