@@ -67,12 +67,15 @@ impl Found {
 const COLLAPSES: &str = "a loop of the function collapses under the rules, the one in the backward pass does not";
 const HANDED: &str = "whole arrays are handed on, which counts nothing; in the backward pass each is added to another";
 const NESTED: &str = "the inner derivative is made forward, and the outer one of its columns before rules take them apart";
+const GIVEN: &str = "the count of a loop is in the state of another: its steps are computed again on each level of its parts";
 const POINT: &str = "forward asks for each Double of the point whether it is the one";
 
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 
 /// Entries of files, and the gradient forms in them, that cost more.
-const BEYOND: [(&str, &str); 8] = [
+const BEYOND: [(&str, &str); 10] = [
+    ("tests/reverse/counts.smooth c15, form 1", POINT),
+    ("tests/reverse/counts.smooth c8, form 1", GIVEN),
     ("tests/reverse/values.smooth g24, form 1", COLLAPSES),
     ("tests/reverse/values.smooth g55, form 1", NESTED),
     ("tests/reverse/values.smooth g59, form 1", POINT),

@@ -1,6 +1,6 @@
 //! Updates and reverse mode on chosen programs: values through every engine, and what gradients cost.
 //!
-//! `tests/reverse/values.smooth`, `updates.smooth` and `steps.smooth`: every entry is called with arguments of two sizes, and what the
+//! `tests/reverse/values.smooth`, `updates.smooth`, `steps.smooth` and `counts.smooth`: every entry is called with arguments of two sizes, and what the
 //! interpreter says of it as written, where `vjp` has a meaning of its own, all say: forward and reverse, interpreted and
 //! as C under sanitizers with a workspace of the exact size. `tests/reverse/costs.smooth`: pairs `f` and `f_gradient`,
 //! counted at two sizes, larger than those of `tests/law.rs` (docs/language.md, Cheap gradients). Random programs are in
@@ -51,6 +51,11 @@ fn arrays_that_are_used_again_are_not_changed() {
 #[test]
 fn loops_that_data_ends() {
     hold(include_str!("reverse/steps.smooth"));
+}
+
+#[test]
+fn loops_whose_counts_data_gives() {
+    hold(include_str!("reverse/counts.smooth"));
 }
 
 #[test]

@@ -168,6 +168,13 @@ impl Block {
         self.items.push(Item::Check(cond, status, span));
     }
 
+    /// A check that comes before a variable's binding.
+    pub fn check_before(&mut self, var: &Var, cond: Expr, status: Status, span: Span) {
+        let at = self.items.iter().position(|item| matches!(item, Item::Let(own, _) if own == var)).unwrap_or(self.items.len());
+        self.forward += usize::from(at < self.forward);
+        self.items.insert(at, Item::Check(cond, status, span));
+    }
+
     /// A term for `value` that is free to use any number of times.
     pub fn bind(&mut self, name: &str, value: Expr) -> Expr {
         if is_name(&value) {

@@ -16,13 +16,14 @@ use indexmap::IndexMap;
 
 use super::activity::{Activities, Activity};
 use super::block::{Block, Spares, prune};
+use super::counts::GivenByData;
 use super::pairs::leaf_types;
 use super::rules::Rules;
 use super::value::Value;
 use super::{Options, Result, internal};
 use crate::budget;
 use crate::ir::subst::freshen_function;
-use crate::ir::{Expr, Function, Term, Type, Var};
+use crate::ir::{Expr, Function, Program, Term, Type, Var};
 use crate::source::Span;
 
 /// The functions of a program while its derivatives are made.
@@ -34,6 +35,7 @@ pub struct Functions {
     /// Without `dual` terms, derived ones included.
     pub done: IndexMap<Rc<str>, Function>,
     pub spares: Spares,
+    pub given_by_data: GivenByData,
     /// The names of the whole program, so that a derived function takes none of them.
     names: HashSet<Rc<str>>,
     patterns: HashMap<Pattern, Entry>,
@@ -53,9 +55,10 @@ struct Entry {
 }
 
 impl Functions {
-    /// For a program that has these names.
-    pub fn new(names: impl Iterator<Item = Rc<str>>, options: Options) -> Functions {
-        Functions { names: names.collect(), options, ..Functions::default() }
+    /// For the functions of a program.
+    pub fn new(program: &Program, options: Options) -> Functions {
+        let names = program.functions.keys().cloned().collect();
+        Functions { names, options, given_by_data: GivenByData::of(program), ..Functions::default() }
     }
 
     /// Whether a term has a derivative in it, or calls a function that has.

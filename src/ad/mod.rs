@@ -9,11 +9,12 @@
 //! `split` cuts a reverse derivative in two functions. `activity` finds what the independent variable reaches, `rules` has a rule for each form of term
 //! (001 Figure 7), `law` runs the primitives' derivatives, `functions` derives a function once for each activity
 //! pattern, `value`, `pairs` and `block` hold primals, tangents and the names they share, `cost` says what may be
-//! computed twice. Nothing is optimised here.
+//! computed twice, `counts` which loops data ends. Nothing is optimised here.
 
 mod activity;
 mod block;
 mod cost;
+mod counts;
 mod functions;
 pub mod law;
 mod pairs;
@@ -52,7 +53,7 @@ pub struct Options {
 
 /// The program without `dual` terms: its entries and what they reach, functions after those they call.
 pub fn differentiate(program: &Program, options: Options) -> Result<Program> {
-    let mut functions = Functions::new(program.functions.keys().cloned(), options);
+    let mut functions = Functions::new(program, options);
     for function in program.functions.values() {
         let body = without_duals(&function.body, &mut functions)?;
         if functions.has_derivative(&function.body) {

@@ -243,13 +243,16 @@ fn called(program: &Program, body: &Expr) -> Vec<Rc<str>> {
 /// What a loop that data ends counts for.
 const OPEN: u64 = 5;
 
-/// How deep loops are nested; the rows of a Jacobian are a loop. One that data ends counts for more: its steps are counted first, and
-/// computed again on each level of its parts.
+/// How deep loops are nested; the rows of a Jacobian are a loop. One that data ends, or whose count data gives, counts for more: its
+/// steps are computed again on each level of its parts.
 fn depth(program: &Program, expr: &Expr) -> u64 {
     let of = |expr| depth(program, expr);
     match expr.term() {
         Term::Build { n, body, .. } => of(n).max(1 + of(body)),
-        Term::Fold { n, init, body, .. } => of(n).max(of(init)).max(1 + of(body)),
+        Term::Fold { n, init, body, .. } => {
+            let own = if Size::try_of_expr(n).is_some() { 1 } else { OPEN };
+            of(n).max(of(init)).max(own + of(body))
+        }
         Term::While { init, body, .. } => of(init).max(OPEN + of(body)),
         term => {
             let own = match term {

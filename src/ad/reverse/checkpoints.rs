@@ -6,8 +6,9 @@
 //!
 //!     ifold f z n   →   ifold (fun s k -> ifold (fun s r -> f s (k * n / K + r)) s ((k + 1) * n / K - k * n / K)) z K
 //!
-//! A loop that data ends is run once to count its steps; it is then a fold whose parts are in parts again, [`LEVELS`] deep, with at
-//! most [`PARTS`] of each, so that what is kept has a fixed length. Each level computes every step once more.
+//! A loop that data ends is run once to count its steps. That fold, and each whose count data gives, has parts that are in parts
+//! again, [`LEVELS`] deep, with at most [`PARTS`] of each, so that what is kept has a fixed length. Each level computes every step
+//! once more.
 //!
 //!     while(s = z. (c s, f s))   →   let n = (while((k, s) = (0, z). (c s, (k + 1, f s)))).0 in ifold (fun s i -> f s) z n
 
@@ -22,8 +23,7 @@ pub fn in_parts(steps: &Steps, parts: i64, out: &mut Block) -> Option<Steps> {
         return None;
     }
     let count = Expr::index(parts);
-    // the outer fold has steps also where the count is negative
-    out.check(Expr::prim(Prim::Le, vec![Expr::index(0), steps.n.clone()]), Status::Negative, steps.n.span());
+    check_count(steps, out);
     let begin = |k: Expr| Expr::prim(Prim::Div, vec![Expr::prim(Prim::Mul, vec![k, steps.n.clone()]), count.clone()]);
     let part = |k: &Var| {
         let next = begin(Expr::prim(Prim::Add, vec![Expr::var(k), Expr::index(1)]));
@@ -39,7 +39,7 @@ pub const LEVELS: u32 = 2;
 /// The most steps that such a loop may have.
 const ROOM: i64 = PARTS.pow(LEVELS + 1);
 
-/// A `while` as a fold over as many steps as it has; the count is one that [`is_open`] knows.
+/// A `while` as a fold over as many steps as it has; the count is one that [`is_counted`] knows.
 pub fn counted(state: &Var, init: &Expr, body: &Expr) -> Expr {
     let (own, first) = (state.renewed(state.ty().clone()), state.renewed(init.ty().clone()));
     let (counting, step) = (Var::fresh("c", Type::tuple(vec![Type::INDEX, state.ty().clone()])), Var::fresh("step", body.ty().clone()));
@@ -54,8 +54,8 @@ pub fn counted(state: &Var, init: &Expr, body: &Expr) -> Expr {
     Expr::let_(first, init.clone(), last)
 }
 
-/// Whether a fold has the steps of a loop that data ends.
-pub fn is_open(n: &Expr) -> bool {
+/// Whether it is how many steps a loop has that data ends.
+pub fn is_counted(n: &Expr) -> bool {
     matches!(n.term(), Term::Proj(steps, 0) if matches!(steps.term(), Term::While { .. }))
 }
 
@@ -66,16 +66,18 @@ pub struct Open {
     pub levels: u32,
     /// How many they are.
     parts: Expr,
+    /// Whether the loop has been run to count its steps.
+    is_counted: bool,
 }
 
 impl Open {
     /// A loop of n steps in parts. Each but the last has as many steps as there is room for, so that a short loop has one part of all.
     /// Every count is written as the least of what is known before the loop runs and something else.
-    pub fn of(n: &Expr, levels: u32, out: &mut Block) -> Open {
+    pub fn of(n: &Expr, levels: u32, is_counted: bool, out: &mut Block) -> Open {
         let unit = PARTS.pow(levels);
         let n = if levels == LEVELS { least(n.clone(), ROOM) } else { n.clone() };
         let parts = Expr::prim(Prim::Div, vec![Expr::prim(Prim::Add, vec![n, Expr::index(unit - 1)]), Expr::index(unit)]);
-        Open { levels, parts: if levels == 0 { parts } else { out.bind("parts", parts) } }
+        Open { levels, parts: if levels == 0 { parts } else { out.bind("parts", parts) }, is_counted }
     }
 
     /// The fold in its parts; `None` where there are none on the last level.
@@ -83,6 +85,9 @@ impl Open {
         let n = &steps.n;
         let below = self.levels.checked_sub(1)?;
         if self.levels == LEVELS {
+            if !self.is_counted {
+                check_count(steps, out);
+            }
             out.check(Expr::prim(Prim::Le, vec![n.clone(), Expr::index(ROOM)]), Status::Range, n.span());
         }
         let unit = PARTS.pow(self.levels);
@@ -91,6 +96,11 @@ impl Open {
         let open = Some(Open { levels: below, ..self.clone() });
         Some(Steps { open, ..split(steps, self.parts.clone(), Size::constant(PARTS), part) })
     }
+}
+
+/// The folds over parts have steps also where the count is negative.
+fn check_count(steps: &Steps, out: &mut Block) {
+    out.check_before(&steps.result, Expr::prim(Prim::Le, vec![Expr::index(0), steps.n.clone()]), Status::Negative, steps.n.span());
 }
 
 fn least(n: Expr, most: i64) -> Expr {

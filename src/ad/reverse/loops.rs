@@ -95,6 +95,7 @@ impl Sweep<'_> {
         let taken: Vec<(Vec<usize>, Expr)> = taken.into_iter().map(|(path, cotangent)| (path, out.bind("w", cotangent))).collect();
         let i = elements.i.renewed(elements.i.ty().clone());
         let body = instance(&elements.body, &[(elements.i.clone(), Expr::var(&i))]);
+        self.functions.given_by_data.enter_loop(&elements.n, &i);
         let mut block = out.inner();
         let ((), frame) = self.scope(&body, false, |this| {
             let (value, result) = this.forward(&body, &mut block)?;
@@ -191,6 +192,10 @@ impl Sweep<'_> {
         let acc = steps.acc.renewed(steps.acc.ty().clone());
         let i = steps.i.renewed(steps.i.ty().clone());
         let body = instance(&steps.body, &[(steps.acc.clone(), Expr::var(&acc)), (steps.i.clone(), Expr::var(&i))]);
+        self.functions.given_by_data.enter_fold(&steps.n, &acc, &i, &body, &steps.init);
+        if steps.open.is_some() {
+            self.functions.given_by_data.note(&i);
+        }
         let leaves = paths(acc.ty(), &steps.active);
         let own: Vec<Var> = leaves.iter().map(|(path, ty)| Var::fresh(&bar(acc.name(), path), ty.clone())).collect();
         let mut block = out.inner();

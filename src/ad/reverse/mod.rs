@@ -46,6 +46,7 @@ pub fn vjp(functions: &mut Functions, vjp: &Vjp, spares: &Spares) -> Result<Expr
     let body = with_all_set(&without_calls(vjp.body, functions, &mut 0)?);
     let mut out = Block::new(spares);
     out.spare(vjp.x, vjp.at.clone());
+    functions.given_by_data.bind(vjp.x, vjp.at);
     let cotangent = out.bind("w", vjp.cotangent.clone());
     let active = Activity::full(vjp.x.ty());
     let mut sweep = Sweep::new(functions);
@@ -72,7 +73,7 @@ fn without_calls(expr: &Expr, functions: &Functions, nodes: &mut usize) -> Resul
         let message = "unsupported: the function is too large for reverse mode with the functions that it calls written out";
         return Err(Diagnostic::error("E0604", expr.span(), message).help("use `--mode forward`, or `jvp`"));
     }
-    let inner = try_map_children(expr, &mut |child| match checkpoints::is_open(child) {
+    let inner = try_map_children(expr, &mut |child| match checkpoints::is_counted(child) {
         // the count of one that is a fold already
         true => Ok(child.clone()),
         false => without_calls(child, functions, nodes),

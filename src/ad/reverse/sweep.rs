@@ -130,6 +130,7 @@ impl<'a> Sweep<'a> {
             Term::Var(var) => (expr.clone(), self.env.get(var).cloned().unwrap_or(Adjoint::None)),
             Term::Prim(prim, args) => self.prim(expr, *prim, args, out)?,
             Term::Let(var, value, body) => {
+                self.functions.given_by_data.bind(var, value);
                 let (value, adjoint) = self.forward(value, out)?;
                 out.spare(var, value);
                 if !adjoint.is_none() {
@@ -210,12 +211,17 @@ impl<'a> Sweep<'a> {
             }
             Term::Fold { n, acc, i, body, init } => {
                 let part = self.enters_part.take();
-                let levels = part.map_or_else(|| checkpoints::is_open(n).then_some(checkpoints::LEVELS), |part| part.levels);
+                let is_counted = checkpoints::is_counted(n);
                 let active = self.activities.of_var(acc);
                 let (init, init_adjoint) = self.forward(init, out)?;
                 let init = out.bind("init", init);
-                let n = shared("n", n.clone(), out);
-                let open = levels.filter(|_| !self.functions.options.keeps_all).map(|levels| checkpoints::Open::of(&n, levels, out));
+                let n = self.functions.given_by_data.named(n, out);
+                let (counts, checkpoint) = (&mut self.functions.given_by_data, self.functions.options.checkpoint);
+                // of the parts that checkpoints make it is not known how long they are at most
+                let given = is_counted || counts.gives(&n) || checkpoint.is_some() && !counts.is_size(&n);
+                let levels = part.map_or_else(|| given.then_some(checkpoints::LEVELS), |part| part.levels);
+                let levels = levels.filter(|_| !self.functions.options.keeps_all);
+                let open = levels.map(|levels| checkpoints::Open::of(&n, levels, is_counted, out));
                 let result = Var::fresh(acc.name(), expr.ty().clone());
                 let (acc, i, body) = (acc.clone(), i.clone(), body.clone());
                 let fold = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
