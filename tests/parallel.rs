@@ -357,7 +357,15 @@ int main(void)
     let (file, binary) = (folder.path().join("rows.c"), folder.path().join("rows"));
     std::fs::write(&file, format!("{source}{main}")).expect("writes");
     let mut command = Command::new(tools::c_compiler());
-    command.args(["-std=c99", "-g", "-O1", "-fopenmp", "-DSMOOTH_WORTH=1e-3", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    command.args([
+        "-std=c99",
+        "-g1",
+        "-O0",
+        "-fopenmp",
+        "-DSMOOTH_WORTH=1e-3",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+    ]);
     tools::succeeds(command.arg("-o").arg(&binary).arg(&file).arg("-lm")).expect("compiles");
     tools::succeeds(&mut Command::new(&binary)).unwrap_or_else(|problem| panic!("{problem}\n{source}"));
 }

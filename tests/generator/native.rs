@@ -11,10 +11,10 @@ use smoothc::cli::args::Arguments;
 use smoothc::toolchain::flat::Column;
 use smoothc::toolchain::shim::{Interface, Leaf, leaves};
 
-pub const SANITIZED: &[&str] = &["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+pub const SANITIZED: &[&str] = &["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
 /// Every loop is worth sharing.
 pub const THREADS: &[&str] = &[
-    "-O1",
+    "-O0",
     "-g1",
     "-fopenmp",
     "-DSMOOTH_WORTH=1e-3",

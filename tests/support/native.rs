@@ -201,7 +201,7 @@ pub fn sanitized(text: &str, session: &Session, calls: &[Call], folder: &Path) -
     let (file, binary, output) = (folder.join("cases.c"), folder.join("cases"), folder.join("sanitized.txt"));
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
     let mut command = Command::new(super::tools::c_compiler());
-    command.args(["-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
+    command.args(["-std=c99", "-g1", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
     super::tools::succeeds(command.arg(&binary).arg(&file).arg("-lm"))?;
     super::tools::succeeds(Command::new(&binary).arg(&output))?;
     outcomes(&output, session, calls)
@@ -223,7 +223,7 @@ pub fn parallel(
     if optimised {
         command.args(compiler::Mode { parallel: true, ..compiler::Mode::default() }.flags());
     } else {
-        command.args(["-std=c99", "-g", "-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+        command.args(["-std=c99", "-g1", "-O0", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
     }
     super::tools::succeeds(command.args(["-DSMOOTH_WORTH=1e-3", "-o"]).arg(&binary).arg(&file).arg("-lm"))?;
     let mut all = Vec::new();
