@@ -161,14 +161,17 @@ let quotients (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> = build m (fun i -> i
 
 let sums (A: Matrix<m, n>) (v: Vector<n>) : Double =
   ifold (fun s i -> s + sqrt (ifold (fun s j -> let z = v[j] * 2.0 in s + A[i][j] / z) 0.0 n)) 0.0 m
+
+let powers (A: Matrix<n, n>) (v: Vector<n>) : Vector<n> = ifold (fun x t -> vectorAdd (matrixVectorMul A x) v) v n
 ";
 
-const CHANGED: [(&str, &str); 5] = [
+const CHANGED: [(&str, &str); 6] = [
     ("logSums", "expand_scalars"),
     ("ranges", "expand_scalars"),
     ("maybe", "expand_scalars"),
     ("quotients", "store_reciprocals"),
     ("sums", "store_reciprocals"),
+    ("powers", "store_transposes"),
 ];
 
 /// No row, no column, one of each, and numbers that are none.
@@ -202,7 +205,9 @@ fn each_pass_changes_what_it_looks_for() {
     let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     for (matrix, vector) in MATRICES {
         let with_vector = ["ranges", "quotients", "sums"].map(|entry| (entry.to_string(), words(&[matrix, vector])));
-        let calls = [with_vector.as_slice(), &[("logSums".into(), words(&[matrix])), ("maybe".into(), words(&[matrix, "true"]))]].concat();
+        let powers = ("powers".to_string(), words(&["[[0.5, -1, 2], [1, NaN, -0.0], [3, 1, 0.25]]", "[1, -2, 0.5]"]));
+        let calls =
+            [with_vector.as_slice(), &[powers, ("logSums".into(), words(&[matrix])), ("maybe".into(), words(&[matrix, "true"]))]].concat();
         held(program, &calls, &counts).unwrap_or_else(|difference| panic!("{difference}"));
     }
     assert!(counts.into_inner().expect("no panic").values >= 24);

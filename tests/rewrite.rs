@@ -455,6 +455,17 @@ const RULES: &[(&str, &str, &str)] = &[
         "let s_1 = ifold (fun s i -> s + v[i]) 0.0 n in let s_1_1 = ifold (fun s_2 i_1 -> if i_1 = j then s_2 + x else s_2) 0.0 n in (s_1, s_1_1)",
     ),
     (
+        "fold-share",
+        "ifold (fun s i -> let t = sin v[i] in (accumulate (fst s) i t, accumulate (snd s) i (x * t))) (build (length v) (fun j -> 0.0), v) (length v)",
+        "let s_1 = ifold (fun s i -> let t = sin v[i] in accumulate s i t) (build (length v) (fun j -> 0.0)) (length v) in let s_3 = ifold (fun s_2 i_1 -> let t_1 = s_1[i_1] in accumulate s_2 i_1 (x * t_1)) v (length v) in (s_1, s_3)",
+    ),
+    (
+        "fold-share",
+        "ifold (fun s i -> let t = sin v[i] in (accumulate (fst s) i (t * x), accumulate (snd s) i (t + x))) (v, v) (length v)",
+        "",
+    ),
+    ("fold-share", "ifold (fun s i -> let t = sin v[i] in (accumulate (fst s) i t, accumulate (snd s) 0 t)) (v, v) (length v)", ""),
+    (
         "topdown fold-merge",
         "[ifold (fun s i -> s + v[i]) 0.0 n, ifold (fun s i -> s + v[i] * v[i]) 0.0 n]",
         "let s_1 = ifold (fun s i -> (fst s + v[i], snd s + v[i] * v[i])) (0.0, 0.0) n in [fst s_1, snd s_1]",

@@ -5,6 +5,7 @@
 //!
 //!     (a, s). (build n (fun i -> a[i] + s), 2.0 * s)   →   for i < n: b[i] = a[i] + s;  s = 2.0 * s;  a and b change places
 
+use crate::ir::last_use::component;
 use crate::ir::{Expr, Term, Var};
 use crate::source::Span;
 
@@ -25,7 +26,16 @@ impl Lowerer<'_> {
                         self.write_alone(value, &place)?;
                         self.env.insert(var.clone(), self.view_of(&place));
                     }
-                    Some(_) | None => self.bind(var, value)?,
+                    Some(_) => self.bind(var, value)?,
+                    None => match next_part(rest, var, value, acc, components) {
+                        Some((k, place)) if !self.last_uses.outlives(var, value) => {
+                            let state = self.state_places_around(value, k, &Dest::Array(place.clone()))?;
+                            let (block, ()) = self.nested(|this| this.write(value, &state))?;
+                            self.place(block);
+                            self.env.insert(var.clone(), self.view_of(&state));
+                        }
+                        Some(_) | None => self.bind(var, value)?,
+                    },
                 }
                 self.step(rest, acc, components, plan)
             }
@@ -127,10 +137,11 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Whether a variable was written in its destination.
+    /// Whether a variable, or a component of one, was written in its destination.
     fn lies_in(&self, expr: &Expr, place: &ArrayView) -> bool {
-        let Term::Var(var) = expr.term() else { return false };
-        matches!(self.env.get(var), Some(View::Array(view)) if view.leaves == place.leaves)
+        let Some((var, path)) = component(expr) else { return false };
+        let view = self.env.get(var).and_then(|view| path.iter().try_fold(view, part_of));
+        matches!(view, Some(View::Array(view)) if view.leaves == place.leaves)
     }
 
     /// Where the new value of each component goes.
@@ -166,16 +177,35 @@ impl Lowerer<'_> {
 
 /// The spare buffer of the component in which the rest of a step stores `var` unchanged.
 fn next_place<'c>(rest: &Expr, var: &Var, acc: &Var, components: &'c [Component]) -> Option<&'c ArrayView> {
-    match rest.term() {
-        Term::Let(_, _, rest) | Term::Check { body: rest, .. } => next_place(rest, var, acc, components),
-        Term::If(..) => None,
-        _ => {
-            let parts = parts(rest, acc, components)?;
-            let mut places = parts.iter().zip(components).filter_map(|(part, component)| match (part.term(), &component.place) {
-                (Term::Var(other), Holder::Array { free: Some(free), .. }) if other == var => Some(free),
-                _ => None,
-            });
-            places.next()
+    next_free(rest, acc, components, |part| matches!(part.term(), Term::Var(other) if other == var)).map(|(_, free)| free)
+}
+
+/// A component of a fold's state that the rest of a step stores unchanged, and that begins anew: its number, and the spare buffer of
+/// the component in which it is stored.
+fn next_part<'c>(rest: &Expr, var: &Var, value: &Expr, acc: &Var, components: &'c [Component]) -> Option<(usize, &'c ArrayView)> {
+    let Term::Fold { init, .. } = value.term() else { return None };
+    let Term::Tuple(firsts) = init.term() else { return None };
+    let (part, free) = next_free(rest, acc, components, |part| match part.term() {
+        Term::Proj(tuple, k) => {
+            let is_own = matches!(tuple.term(), Term::Var(other) if other == var);
+            is_own && matches!(firsts.get(*k).map(Expr::term), Some(Term::Build { .. }))
         }
+        _ => false,
+    })?;
+    match part.term() {
+        Term::Proj(_, k) => Some((*k, free)),
+        _ => None,
+    }
+}
+
+/// The first part of what a step gives that `is_stored` knows and that has a spare buffer.
+fn next_free<'c>(rest: &Expr, acc: &Var, components: &'c [Component], is_stored: impl Fn(&Expr) -> bool) -> Option<(Expr, &'c ArrayView)> {
+    match rest.term() {
+        Term::Let(_, _, rest) | Term::Check { body: rest, .. } => next_free(rest, acc, components, is_stored),
+        Term::If(..) => None,
+        _ => parts(rest, acc, components)?.into_iter().zip(components).find_map(|(part, component)| match &component.place {
+            Holder::Array { free: Some(free), .. } if is_stored(&part) => Some((part, free)),
+            Holder::Array { .. } | Holder::Scalar(_) => None,
+        }),
     }
 }

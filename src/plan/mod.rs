@@ -15,6 +15,7 @@ mod expand_scalars;
 pub mod known;
 pub mod scatter;
 mod store_reciprocals;
+mod store_transposes;
 
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,7 @@ macro_rules! planner {
 pub const PLANNERS: &[Planner] = &[
     planner!("duplicate_tails", "has each branch of a step give the next state, where arrays are changed", duplicate_tails::run),
     planner!("store_reciprocals", "multiplies by stored reciprocals in loops that divide by the same row", store_reciprocals::run),
+    planner!("store_transposes", "reads a matrix that a loop multiplies by again and again by columns", store_transposes::run),
     planner!("expand_scalars", "stores what columns need before a second fold", expand_scalars::run),
 ];
 

@@ -10,7 +10,7 @@
 //! Each element is changed by the same numbers in the same order. What else the inner loop writes is apart in each row. A change
 //! is cheap: else it does not matter how often the array is read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::ir::Prim;
 
@@ -160,29 +160,29 @@ impl Row<'_> {
     /// Whether each array that is written, and each scalar from outside that is changed, is had by one statement alone, which
     /// changes what is there and reads it once.
     fn is_alone(&self, statements: &[&Stmt]) -> bool {
-        let home = |id: Id| self.site.homes.of(id);
-        let mut changed: HashSet<Id> = HashSet::new();
+        let may_meet = |a: Id, b: Id| self.site.homes.may_meet(a, b);
+        let mut changed: Vec<Id> = Vec::new();
         for stmt in statements {
             let target = match stmt {
                 Stmt::Assign { place: Place::Local(id), .. } if self.own.contains(id) => continue,
-                Stmt::Assign { place: Place::Local(id), .. } => *id,
-                Stmt::Assign { place: Place::Element { base, .. }, .. } | Stmt::Update { base, .. } => home(*base),
+                Stmt::Assign { place: Place::Local(id) | Place::Element { base: id, .. }, .. } | Stmt::Update { base: id, .. } => *id,
                 _ => continue,
             };
-            if !changed.insert(target) {
+            if changed.iter().any(|other| may_meet(*other, target)) {
                 return false;
             }
+            changed.push(target);
         }
-        let mut uses: HashMap<Id, usize> = HashMap::new();
+        let mut uses: Vec<Id> = Vec::new();
         let mut is_plain = true;
         for stmt in statements {
             each_value(std::slice::from_ref(*stmt), &mut |value| match value {
-                Value::Local(id) | Value::Load { base: id, .. } => *uses.entry(home(*id)).or_default() += 1,
+                Value::Local(id) | Value::Load { base: id, .. } => uses.push(*id),
                 Value::Call(..) | Value::Moved { .. } => is_plain = false,
                 _ => {}
             });
         }
-        is_plain && changed.iter().all(|id| uses.get(&home(*id)) == Some(&1))
+        is_plain && changed.iter().all(|id| uses.iter().filter(|use_| may_meet(**use_, *id)).count() == 1)
     }
 }
 

@@ -114,7 +114,7 @@ impl Pass<'_> {
             read.iter().any(|(own, part)| own == var && part.iter().zip(path).all(|(a, b)| a == b))
         };
         let is_other_name = |name: &Var, known: &Expr| {
-            let stands_for_arrays = name.ty().has_array() && is_free(known) && is_handed_on(body, name);
+            let stands_for_arrays = name.ty().has_array() && is_free(known) && is_handed_on(body, name, &[]);
             stands_for_arrays && components_with_arrays(known).iter().any(is_read)
         };
         may_wait(value, body) && !self.table.iter().any(|(name, (known, _))| is_other_name(name, known))

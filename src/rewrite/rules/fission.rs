@@ -3,13 +3,14 @@
 //!     (ifold (fun s i -> (s.0 + v[i], s.1 + w[i])) (0, 0) n).1   →   ifold (fun s i -> s + w[i]) 0 n
 //!
 //! The split and the projection are one step: a component is separated only where it is then dropped, or where its own loop then
-//! simplifies, so that no loop is duplicated without gain.
+//! simplifies, so that no loop is duplicated without gain. Components that each step changes at its own index are arrays of their own
+//! (`fold-share`): what `collect-build` makes of them fuses with what reads them.
 
 use std::collections::BTreeSet;
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
-use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::needs;
 use crate::rewrite::product::is_cheap;
@@ -23,6 +24,8 @@ rules! {
         if ["e does not use all components, or the separated loop then simplifies"] => |expr, facts| fold_fission(expr, facts, "e does not use all components, or the separated loop then simplifies");
     "fold-apart" ["001 Fig. 8g"] Fission Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n -> (ifold (fun s i -> f s i) y n, ifold (fun s i -> g s i) z n)"
         if ["the separated loop then simplifies"] => fold_apart;
+    "fold-share" Fission Algebra @ Fold: "ifold (fun s i -> let w = e in (accumulate s.0 i w, accumulate s.1 i (f w))) (zeros n, z) n -> let a = ifold (fun a i -> accumulate a i e) (zeros n) n in (a, ifold (fun b i -> accumulate b i (f a[i])) z n)"
+        if ["no work is done twice"] => fold_share;
 }
 
 /// Components of a tuple accumulator, by number.
@@ -110,6 +113,90 @@ fn fold_apart(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let s = Var::fresh(acc.name(), expr.ty().clone());
     let parts = (0..width).map(|k| Expr::proj(Expr::var(&s), k)).collect();
     fold_fission(&Expr::let_(s, expr.clone(), Expr::tuple(parts)), facts, "the separated loop then simplifies")
+}
+
+/// Components that each step changes at its own index become arrays of their own. Where one collects the values of a name, the
+/// others have them from it.
+fn fold_share(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let fold = fold(expr)?;
+    if !fold.body.has_updates() {
+        return None;
+    }
+    let results = results(fold.body)?;
+    let lets: Vec<(&Var, &Expr)> = spine_lets(fold.body).collect();
+    let Type::Tuple(parts) = expr.ty() else { return None };
+    let is_whole = |j: usize| parts[j].dims().first().is_some_and(|length| Size::try_of_expr(fold.n).as_ref() == Some(length));
+    if !(0..fold.width).all(|j| is_own_element(&fold, &results[j], j) && is_whole(j)) {
+        return None;
+    }
+    let all: Components = (0..fold.width).collect();
+    let work = |step: &Expr| -> Vec<Var> { spine_lets(step).filter(|(_, value)| !is_cheap(value)).map(|(x, _)| x.clone()).collect() };
+    all.iter().find_map(|k| {
+        let others: Components = all.iter().copied().filter(|other| other != k).collect();
+        let alone = Components::from([*k]);
+        if fold.closure(alone.clone())? != alone || fold.closure(others.clone())? != others {
+            return None;
+        }
+        let needed = without_dead_lets(&select(fold.body, &alone));
+        let alone = fold.only(&alone);
+        let a = Var::fresh(fold.acc.name(), alone.ty().clone());
+        let w = collected(&fold, &results[*k], *k);
+        let given = |x: &Var, value: &Expr| match w {
+            Some(w) if w == x => Expr::get(Expr::var(&a), Expr::var(fold.i)),
+            Some(_) | None => value.clone(),
+        };
+        let body =
+            lets.iter().rev().fold(Expr::tuple(results.to_vec()), |step, (x, value)| Expr::let_((*x).clone(), given(x, value), step));
+        let rest = work(&without_dead_lets(&select(&body, &others)));
+        let is_twice = work(&needed).iter().any(|x| rest.contains(x));
+        facts.require("no work is done twice", !is_twice, fold.body)?;
+        let rest = Fold { body: &body, ..fold }.only(&others);
+        let whole = Expr::bind(fold.acc.name(), rest, |rest| {
+            let part = |at: usize| if others.len() == 1 { rest.clone() } else { Expr::proj(rest.clone(), at) };
+            let mut at = 0..;
+            Expr::tuple(all.iter().map(|j| if j == k { Expr::var(&a) } else { part(at.next().unwrap_or_default()) }).collect())
+        });
+        Some(Expr::let_(a.clone(), alone, whole))
+    })
+}
+
+/// The name whose value each step adds to its own element of component k, which begins with zeros.
+fn collected<'a>(fold: &Fold<'a>, result: &'a Expr, k: usize) -> Option<&'a Var> {
+    let Term::Update(Change::Add, parts) = result.term() else { return None };
+    let Updated { indices, value, .. } = Updated::of(parts)?;
+    let first = component_tuple(fold.init, &[k].into());
+    let is_zeros = matches!(first.term(), Term::Build { body, .. } if is_number(body, 0.0));
+    match value.term() {
+        Term::Var(w) if indices.len() == 1 && is_zeros => Some(w),
+        _ => None,
+    }
+}
+
+/// Whether a step does no more with component k than change its own element, or numbers in it.
+fn is_own_element(fold: &Fold, result: &Expr, k: usize) -> bool {
+    let Term::Update(_, parts) = result.term() else { return false };
+    let Some(Updated { array, indices: [index, ..], .. }) = Updated::of(parts) else { return false };
+    let is = |term: &Expr, var: &Var| matches!(term.term(), Term::Var(other) if other == var);
+    matches!(array.term(), Term::Proj(state, own) if *own == k && is(state, fold.acc)) && is(index, fold.i)
+}
+
+/// The components that a step gives behind its lets.
+fn results(body: &Expr) -> Option<&[Expr]> {
+    let mut rest = body;
+    while let Term::Let(_, _, inner) = rest.term() {
+        rest = inner;
+    }
+    if let Term::Tuple(parts) = rest.term() { Some(parts) } else { None }
+}
+
+/// The lets of a step.
+fn spine_lets(body: &Expr) -> impl Iterator<Item = (&Var, &Expr)> {
+    let mut rest = body;
+    std::iter::from_fn(move || {
+        let Term::Let(x, value, inner) = rest.term() else { return None };
+        rest = inner;
+        Some((x, value))
+    })
 }
 
 /// `condition`: what the rule's law calls the reason to take it apart.

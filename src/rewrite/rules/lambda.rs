@@ -8,8 +8,8 @@
 //! ([`inlines`] is the one place that decides). Nothing non-atomic crosses a `dual`: an occurrence there
 //! counts as one in a loop.
 
-use crate::ir::free::{each_free_var, mentions};
-use crate::ir::last_use::components_with_arrays;
+use crate::ir::free::mentions;
+use crate::ir::last_use::{component, components_with_arrays};
 use crate::ir::program::match_sizes;
 use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
@@ -76,30 +76,26 @@ pub fn may_wait(value: &Expr, body: &Expr) -> bool {
     if is_free(value) || !body.has_updates() {
         return true;
     }
-    let mut handed_on = Vec::new();
-    each_free_var(value, &mut |var| {
-        if var.ty().has_array() && is_handed_on(body, var) {
-            handed_on.push(var.clone());
-        }
-    });
-    // a number in a tuple with arrays is no array
-    handed_on.is_empty() || !components_with_arrays(value).iter().any(|(var, _)| handed_on.contains(var))
+    // a loop may change all that its state has in place
+    let reads = |path: Vec<usize>| if matches!(value.term(), Term::Build { .. }) { path } else { Vec::new() };
+    !components_with_arrays(value).into_iter().any(|(var, path)| is_handed_on(body, &var, &reads(path)))
 }
 
-/// Whether a variable is used as a whole array, not only indexed or measured.
-pub fn is_handed_on(expr: &Expr, var: &Var) -> bool {
+/// Whether a component of a variable, of which this is the path, is used as a whole array, not only indexed or measured.
+pub fn is_handed_on(expr: &Expr, var: &Var, path: &[usize]) -> bool {
     if !mentions(expr, var) {
         return false;
     }
+    if let Some((_, own)) = component(expr) {
+        return expr.ty().has_array() && own.iter().zip(path).all(|(a, b)| a == b);
+    }
     match expr.term() {
-        Term::Var(_) => true,
-        Term::Proj(tuple, _) => expr.ty().has_array() && is_handed_on(tuple, var),
-        Term::Dim(array, _) => !is_part_of(array, var) && is_handed_on(array, var),
+        Term::Dim(array, _) => !is_part_of(array, var) && is_handed_on(array, var, path),
         Term::Get(array, index) => {
             let is_read = !expr.ty().has_array() && is_part_of(array, var);
-            !is_read && is_handed_on(array, var) || is_handed_on(index, var)
+            !is_read && is_handed_on(array, var, path) || is_handed_on(index, var, path)
         }
-        term => term.children().any(|child| is_handed_on(child, var)),
+        term => term.children().any(|child| is_handed_on(child, var, path)),
     }
 }
 

@@ -450,6 +450,12 @@ pub const ROWS: &[Row] = &[
         "ifold (fun s i -> let t = exp (exp v[i]) in (fst s + t, snd s + t * x)) (0.0, 0.0) (length v)",
     ),
     row(
+        "fold-share",
+        "no work is done twice",
+        Work,
+        "ifold (fun s i -> let t = exp (exp v[i]) in (accumulate (fst s) i (t * x), accumulate (snd s) i (t + x))) (v, v) (length v)",
+    ),
+    row(
         "fold-merge",
         "f uses both, and binds none of their free variables",
         Scope,

@@ -54,6 +54,20 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 if g.below(2) == 0 { Expr::if_(g.boolean(1), changed, a) } else { changed }
             })
         }
+        "fold-share" => {
+            let z = g.vector(0);
+            let n = Expr::dim(z.clone(), 0);
+            let zeros = if g.below(4) == 0 { z.clone() } else { Expr::build(n.clone(), "j", |_| Expr::double(0.0)) };
+            let change = if g.below(4) == 0 { Change::Replace } else { Change::Add };
+            Expr::fold(n, "s", "i", Expr::tuple(vec![zeros, z]), |s, i| {
+                let (w, e) = (g.double(2), if g.below(3) == 0 { Some(g.double(1)) } else { None });
+                Expr::bind("w", w, |w| {
+                    let other = e.unwrap_or_else(|| Expr::prim(Prim::Mul, vec![w.clone(), w.clone()]));
+                    let first = Expr::update(Change::Add, Expr::proj(s.clone(), 0), vec![i.clone()], w);
+                    Expr::tuple(vec![first, Expr::update(change, Expr::proj(s, 1), vec![i], other)])
+                })
+            })
+        }
         "collect-shifted" => {
             let z = g.vector(0);
             let n = if g.below(3) == 0 { g.count() } else { Expr::dim(z.clone(), 0) };
