@@ -163,15 +163,19 @@ let sums (A: Matrix<m, n>) (v: Vector<n>) : Double =
   ifold (fun s i -> s + sqrt (ifold (fun s j -> let z = v[j] * 2.0 in s + A[i][j] / z) 0.0 n)) 0.0 m
 
 let powers (A: Matrix<n, n>) (v: Vector<n>) : Vector<n> = ifold (fun x t -> vectorAdd (matrixVectorMul A x) v) v n
+
+let layers (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> =
+  ifold (fun x t -> build m (fun i -> x[i] * 0.5 + ifold (fun s j -> s + A[i][j] * sin (v[j] + double t)) 0.0 n)) (vectorZeros m) n
 ";
 
-const CHANGED: [(&str, &str); 6] = [
+const CHANGED: [(&str, &str); 7] = [
     ("logSums", "expand_scalars"),
     ("ranges", "expand_scalars"),
     ("maybe", "expand_scalars"),
     ("quotients", "store_reciprocals"),
     ("sums", "store_reciprocals"),
     ("powers", "store_transposes"),
+    ("layers", "store_transposes"),
 ];
 
 /// No row, no column, one of each, and numbers that are none.
@@ -204,11 +208,12 @@ fn each_pass_changes_what_it_looks_for() {
     let counts = Mutex::new(Counts::default());
     let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     for (matrix, vector) in MATRICES {
-        let with_vector = ["ranges", "quotients", "sums"].map(|entry| (entry.to_string(), words(&[matrix, vector])));
-        let powers = ("powers".to_string(), words(&["[[0.5, -1, 2], [1, NaN, -0.0], [3, 1, 0.25]]", "[1, -2, 0.5]"]));
-        let calls =
-            [with_vector.as_slice(), &[powers, ("logSums".into(), words(&[matrix])), ("maybe".into(), words(&[matrix, "true"]))]].concat();
+        let with_vector = ["ranges", "quotients", "sums", "layers"].map(|entry| (entry.to_string(), words(&[matrix, vector])));
+        let calls = [with_vector.as_slice(), &[("logSums".into(), words(&[matrix])), ("maybe".into(), words(&[matrix, "true"]))]].concat();
         held(program, &calls, &counts).unwrap_or_else(|difference| panic!("{difference}"));
     }
-    assert!(counts.into_inner().expect("no panic").values >= 24);
+    let squares = [("[]", "[]"), ("[[2]]", "[3]"), ("[[0.5, -1, 2], [1, NaN, -0.0], [3, 1, 0.25]]", "[1, -2, 0.5]")];
+    let calls = squares.map(|(matrix, vector)| ("powers".to_string(), words(&[matrix, vector])));
+    held(program, &calls, &counts).unwrap_or_else(|difference| panic!("{difference}"));
+    assert!(counts.into_inner().expect("no panic").values >= 33);
 }

@@ -1,8 +1,8 @@
 //! Updates and reverse mode on chosen programs: values through every engine, and what gradients cost.
 //!
-//! `tests/reverse/values.smooth`, `updates.smooth`, `steps.smooth` and `counts.smooth`: every entry is called with arguments of two sizes, and what the
-//! interpreter says of it as written, where `vjp` has a meaning of its own, all say: forward and reverse, interpreted and
-//! as C under sanitizers with a workspace of the exact size. `tests/reverse/costs.smooth`: pairs `f` and `f_gradient`,
+//! `tests/reverse/values.smooth`, `updates.smooth`, `steps.smooth` and `counts.smooth`: every entry is called with arguments of several
+//! sizes, and what the interpreter says of it as written, where `vjp` has a meaning of its own, all say: forward and reverse,
+//! interpreted and as C under sanitizers with a workspace of the exact size. `tests/reverse/costs.smooth`: pairs `f` and `f_gradient`,
 //! counted at two sizes, larger than those of `tests/law.rs` (docs/language.md, Cheap gradients). Random programs are in
 //! `tests/properties.rs`.
 

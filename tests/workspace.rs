@@ -53,7 +53,12 @@ const LEAST: &[(&str, &str, &str, &str)] = &[
     ("mlp", "gradients", "8 h", "the hidden values are read until the last result is written; the residuals are a result"),
     ("nnmf", "gradientU", "0", "the reciprocals of v: without them there would be m * n divisions in the place of n"),
     ("operators", "power", "8 n n", "the product of two matrices reads all of both"),
-    ("solvers", "orbit", "0", "each point can be read from the row of the result that it was written to"),
+    (
+        "solvers",
+        "orbit",
+        "0",
+        "each point can be read from the row of the result that it was written to; the matrix is stored by columns, so that its products need no sums across lanes",
+    ),
     ("solvers", "solution", "8 n n", "elimination changes the matrix, which is the caller's"),
     ("solvers", "volume", "8 n n", "elimination changes the matrix, which is the caller's"),
     ("solvers", "likelihood", "8 n n", "each column of the factor reads the columns before it"),

@@ -90,7 +90,7 @@ impl GivenByData {
     pub fn named(&mut self, n: &Expr, out: &mut Block) -> Expr {
         match n.term() {
             _ if Size::try_of_expr(n).is_some() => shared("n", n.clone(), out),
-            Term::Prim(prim, args) if is_bounded_by_parts(*prim, args) => {
+            Term::Prim(prim, args) if is_bounded_by_operands(*prim, args) => {
                 Expr::prim(*prim, args.iter().map(|arg| self.named(arg, out)).collect()).at(n.span())
             }
             _ => {
@@ -117,7 +117,7 @@ impl GivenByData {
                 !self.is_size(cond) || self.gives_component(then, path) || self.gives_component(otherwise, path)
             }
             (Term::Prim(Prim::Min, args), []) if Size::try_of_expr(value).is_some() => args.iter().all(|arg| self.gives(arg)),
-            (Term::Prim(prim, args), []) if is_bounded_by_parts(*prim, args) && Size::try_of_expr(value).is_some() => {
+            (Term::Prim(prim, args), []) if is_bounded_by_operands(*prim, args) && Size::try_of_expr(value).is_some() => {
                 args.iter().any(|arg| self.gives(arg))
             }
             (_, []) => !self.is_size(value),
@@ -135,7 +135,7 @@ impl GivenByData {
 }
 
 /// Whether something is known of such an Index where it is of its operands ([`crate::loops::sizes::most`]).
-fn is_bounded_by_parts(prim: Prim, args: &[Expr]) -> bool {
+fn is_bounded_by_operands(prim: Prim, args: &[Expr]) -> bool {
     match (prim, args) {
         (Prim::Min | Prim::Add, [_, _]) => true,
         (Prim::Div, [_, by]) => matches!(by.term(), Term::Index(1..)),

@@ -177,34 +177,35 @@ impl Lowerer<'_> {
 
 /// The spare buffer of the component in which the rest of a step stores `var` unchanged.
 fn next_place<'c>(rest: &Expr, var: &Var, acc: &Var, components: &'c [Component]) -> Option<&'c ArrayView> {
-    next_free(rest, acc, components, |part| matches!(part.term(), Term::Var(other) if other == var)).map(|(_, free)| free)
+    let is_var = |part: &Expr| matches!(part.term(), Term::Var(other) if other == var).then_some(());
+    next_free(rest, acc, components, is_var).map(|((), free)| free)
 }
 
-/// A component of a fold's state that the rest of a step stores unchanged, and that begins anew: its number, and the spare buffer of
-/// the component in which it is stored.
+/// The component of a fold's state that begins anew and that the rest of a step stores unchanged: its number, and the spare buffer in
+/// which it is stored.
 fn next_part<'c>(rest: &Expr, var: &Var, value: &Expr, acc: &Var, components: &'c [Component]) -> Option<(usize, &'c ArrayView)> {
     let Term::Fold { init, .. } = value.term() else { return None };
     let Term::Tuple(firsts) = init.term() else { return None };
-    let (part, free) = next_free(rest, acc, components, |part| match part.term() {
-        Term::Proj(tuple, k) => {
-            let is_own = matches!(tuple.term(), Term::Var(other) if other == var);
-            is_own && matches!(firsts.get(*k).map(Expr::term), Some(Term::Build { .. }))
+    next_free(rest, acc, components, |part| match part.term() {
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(other) if other == var) => {
+            matches!(firsts.get(*k)?.term(), Term::Build { .. }).then_some(*k)
         }
-        _ => false,
-    })?;
-    match part.term() {
-        Term::Proj(_, k) => Some((*k, free)),
         _ => None,
-    }
+    })
 }
 
-/// The first part of what a step gives that `is_stored` knows and that has a spare buffer.
-fn next_free<'c>(rest: &Expr, acc: &Var, components: &'c [Component], is_stored: impl Fn(&Expr) -> bool) -> Option<(Expr, &'c ArrayView)> {
+/// What `stored` says of the first part of the next state of which it says something and that has a spare buffer.
+fn next_free<'c, T>(
+    rest: &Expr,
+    acc: &Var,
+    components: &'c [Component],
+    stored: impl Fn(&Expr) -> Option<T>,
+) -> Option<(T, &'c ArrayView)> {
     match rest.term() {
-        Term::Let(_, _, rest) | Term::Check { body: rest, .. } => next_free(rest, acc, components, is_stored),
+        Term::Let(_, _, rest) | Term::Check { body: rest, .. } => next_free(rest, acc, components, stored),
         Term::If(..) => None,
-        _ => parts(rest, acc, components)?.into_iter().zip(components).find_map(|(part, component)| match &component.place {
-            Holder::Array { free: Some(free), .. } if is_stored(&part) => Some((part, free)),
+        _ => parts(rest, acc, components)?.iter().zip(components).find_map(|(part, component)| match &component.place {
+            Holder::Array { free: Some(free), .. } => Some((stored(part)?, free)),
             Holder::Array { .. } | Holder::Scalar(_) => None,
         }),
     }

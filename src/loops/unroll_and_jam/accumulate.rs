@@ -182,7 +182,7 @@ impl Row<'_> {
                 _ => {}
             });
         }
-        is_plain && changed.iter().all(|id| uses.iter().filter(|use_| may_meet(**use_, *id)).count() == 1)
+        is_plain && changed.iter().all(|id| uses.iter().filter(|other| may_meet(**other, *id)).count() == 1)
     }
 }
 

@@ -24,7 +24,7 @@ rules! {
         if ["e does not use all components, or the separated loop then simplifies"] => |expr, facts| fold_fission(expr, facts, "e does not use all components, or the separated loop then simplifies");
     "fold-apart" ["001 Fig. 8g"] Fission Normalisation @ Fold: "ifold (fun s i -> (f s.0 i, g s.1 i)) (y, z) n -> (ifold (fun s i -> f s i) y n, ifold (fun s i -> g s i) z n)"
         if ["the separated loop then simplifies"] => fold_apart;
-    "fold-share" Fission Algebra @ Fold: "ifold (fun s i -> let w = e in (accumulate s.0 i w, accumulate s.1 i (f w))) (zeros n, z) n -> let a = ifold (fun a i -> accumulate a i e) (zeros n) n in (a, ifold (fun b i -> accumulate b i (f a[i])) z n)"
+    "fold-share" Fission Algebra @ Fold: "ifold (fun s i -> let w = e in (accumulate s.0 i w, accumulate s.1 i (f w))) (zeros n, z) n -> let a = ifold (fun a i -> accumulate a i e) (zeros n) n in (a, ifold (fun b i -> accumulate b i (f a[i])) z n), also where f does not use w"
         if ["no work is done twice"] => fold_share;
 }
 
