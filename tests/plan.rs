@@ -166,9 +166,13 @@ let powers (A: Matrix<n, n>) (v: Vector<n>) : Vector<n> = ifold (fun x t -> vect
 
 let layers (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> =
   ifold (fun x t -> build m (fun i -> x[i] * 0.5 + ifold (fun s j -> s + A[i][j] * sin (v[j] + double t)) 0.0 n)) (vectorZeros m) n
+
+type Root = | Real of Double | None
+
+let root (x: Double) : Root = if x < 0.0 then None else Real (sqrt x)
 ";
 
-const CHANGED: [(&str, &str); 7] = [
+const CHANGED: [(&str, &str); 8] = [
     ("logSums", "expand_scalars"),
     ("ranges", "expand_scalars"),
     ("maybe", "expand_scalars"),
@@ -176,6 +180,7 @@ const CHANGED: [(&str, &str); 7] = [
     ("sums", "store_reciprocals"),
     ("powers", "store_transposes"),
     ("layers", "store_transposes"),
+    ("root", "leave_unset"),
 ];
 
 /// No row, no column, one of each, and numbers that are none.
@@ -215,5 +220,7 @@ fn each_pass_changes_what_it_looks_for() {
     let squares = [("[]", "[]"), ("[[2]]", "[3]"), ("[[0.5, -1, 2], [1, NaN, -0.0], [3, 1, 0.25]]", "[1, -2, 0.5]")];
     let calls = squares.map(|(matrix, vector)| ("powers".to_string(), words(&[matrix, vector])));
     held(program, &calls, &counts).unwrap_or_else(|difference| panic!("{difference}"));
-    assert!(counts.into_inner().expect("no panic").values >= 33);
+    let roots = ["-1", "4", "NaN"].map(|x| ("root".to_string(), words(&[x])));
+    held(program, &roots, &counts).unwrap_or_else(|difference| panic!("{difference}"));
+    assert!(counts.into_inner().expect("no panic").values >= 36);
 }

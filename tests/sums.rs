@@ -3,9 +3,24 @@
 //! `examples/shapes.smooth` has what a user would write, in every target; here is what may go wrong.
 
 mod support {
+    #[allow(dead_code)]
+    pub mod agree;
+    #[allow(dead_code)]
+    pub mod cases;
     pub mod command;
+    #[allow(dead_code)]
+    pub mod engine;
+    #[allow(dead_code)]
+    pub mod native;
+    pub mod sources;
+    #[allow(dead_code)]
+    pub mod tools;
 }
 
+use smoothc::driver::Options;
+use smoothc::stack::with_large_stack;
+
+use support::agree;
 use support::command::with_input;
 
 const LAYOUTS: &str = "\
@@ -204,5 +219,67 @@ fn tail_calls_that_give_choices_and_bounded_indices_are_loops() {
     for command in ["eval", "run"] {
         let found = gives(command, LOOPS, "find", &["[1, 7]", "0", "2"]);
         assert!(found.contains("E0705"), "{command}: {found}");
+    }
+}
+
+const RESULTS: &str = "\
+type Shape<n> = | Circle of Double | Box of Double * Double | Fixed of Vector<3> | Open of Vector<n>
+type Option = | Some of Double | None
+type Flag = | On of Bool | At of Index
+let chosen (k: Index) (v: Vector<3>) : Shape = if k = 0 then Circle v[0] else if k = 1 then Box (v[0], v[1]) else Fixed v
+let same (s: Shape) : Shape = s
+let scaled (s: Shape) (x: Double) : Shape =
+  match s with Circle r -> Circle (x * r) | Box (a, b) -> Box (x * a, x * b) | Fixed v -> Fixed (x * v) | Open w -> Open (x * w)
+let area (s: Shape) = match s with Circle r -> r * r | Box (a, b) -> a * b | Fixed v -> vectorDot v v | Open w -> vectorSum w
+let slope (s: Shape) : Shape = gradient area s
+let logs (v: Vector<n>) : Array<Option, n> = build n (fun i -> if v[i] > 0.0 then Some (log v[i]) else None)
+let both (v: Vector<n>) (k: Index) : Shape * Option = (if k > 1 then Open v else Circle 1.0, if k > 2 then Some 1.0 else None)
+let last (v: Vector<n>) : Option = ifold (fun s i -> match s with None -> (if v[i] > 2.0 then Some v[i] else None) | Some x -> Some (x + 1.0)) None n
+let rec walked (k: Index) (o: Option) : Option =
+  if k = 0 then o else walked (k - 1) (match o with Some x -> Some (x + 1.0) | None -> Some 0.0)
+let flags (v: Array<Index, n>) : Array<Flag, n> = build n (fun i -> if v[i] > 3 then At v[i] else On (v[i] > 1))
+let failing (v: Vector<n>) (i: Index) : Option = if i = 0 then None else Some v[i]
+";
+
+/// The runs fill results with a pattern first, and refuse one in which the data of another case is no longer that.
+#[test]
+fn data_of_other_cases_are_not_written() {
+    let (circle, fixed, open) = (r#"{"Circle": 2}"#, r#"{"Fixed": [1, 2, 3]}"#, r#"{"Open": [1, 2]}"#);
+    let (pair, empty) = (r#"{"Box": [3, 4]}"#, r#"{"Open": []}"#);
+    let calls: &[(&str, &[&str])] = &[
+        ("chosen", &["0", "[1, 2, 3]"]),
+        ("chosen", &["1", "[1, 2, 3]"]),
+        ("chosen", &["2", "[1, 2, 3]"]),
+        ("same", &[circle]),
+        ("same", &[pair]),
+        ("same", &[fixed]),
+        ("same", &[open]),
+        ("scaled", &[circle, "3"]),
+        ("scaled", &[pair, "3"]),
+        ("scaled", &[fixed, "3"]),
+        ("scaled", &[open, "3"]),
+        ("scaled", &[empty, "3"]),
+        ("slope", &[circle]),
+        ("slope", &[pair]),
+        ("slope", &[fixed]),
+        ("slope", &[open]),
+        ("logs", &["[1, -1, 2]"]),
+        ("logs", &["[]"]),
+        ("both", &["[1, 2]", "0"]),
+        ("both", &["[1, 2]", "2"]),
+        ("both", &["[1, 2]", "3"]),
+        ("last", &["[1, 2]"]),
+        ("last", &["[1, 3, 2]"]),
+        ("walked", &["0", r#""None""#]),
+        ("walked", &["3", r#""None""#]),
+        ("flags", &["[1, 2, 4]"]),
+        ("failing", &["[1]", "0"]),
+        ("failing", &["[1, 2]", "1"]),
+        ("failing", &["[1]", "1"]),
+    ];
+    for schedule in ["default", "none"] {
+        let options = Options { schedule: smoothc::driver::Schedule::Named(schedule.into()), ..Options::default() };
+        let held = with_large_stack(|| agree::hold("results.smooth", RESULTS, &options, calls, |_| true));
+        held.unwrap_or_else(|difference| panic!("{schedule}: {difference}"));
     }
 }

@@ -101,16 +101,19 @@ impl Printer<'_> {
             }
             Stmt::Share(share) => self.share(share),
             Stmt::If { cond, then, otherwise } => {
-                let head = format!("if ({}) ", self.expr(cond));
-                if otherwise.is_empty() {
-                    self.inner(head, then, "}");
-                } else {
-                    self.line(format!("{head}{{"));
+                self.line(format!("if ({}) {{", self.expr(cond)));
+                self.block(then);
+                let mut rest = otherwise;
+                while let [Stmt::If { cond, then, otherwise }] = rest.as_slice() {
+                    self.line(format!("}} else if ({}) {{", self.expr(cond)));
                     self.block(then);
-                    self.line("} else {");
-                    self.block(otherwise);
-                    self.line("}");
+                    rest = otherwise;
                 }
+                if !rest.is_empty() {
+                    self.line("} else {");
+                    self.block(rest);
+                }
+                self.line("}");
             }
             Stmt::Fail { cond, status } => {
                 let head = format!("if ({}) {{", self.expr(cond));

@@ -105,6 +105,18 @@ impl Type {
         }
     }
 
+    /// The type with the index bounds of another of the same shape.
+    pub fn with_bounds_of(&self, other: &Type) -> Type {
+        match (self, other) {
+            (Type::Index(_), Type::Index(bound)) => Type::Index(bound.clone()),
+            (Type::Array(element, size), Type::Array(other, _)) => Type::array(element.with_bounds_of(other), size.clone()),
+            (Type::Tuple(parts), Type::Tuple(others)) => {
+                Type::tuple(parts.iter().zip(others.iter()).map(|(part, other)| part.with_bounds_of(other)).collect())
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// Equal when all sizes and bounds are forgotten.
     pub fn same_shape(&self, other: &Type) -> bool {
         match (self, other) {

@@ -14,7 +14,7 @@ use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
 use super::names::names_of;
-use super::view::{Dest, View};
+use super::view::{Dest, Target, View};
 use crate::loops::FEW_TO_SHARE;
 use crate::loops::program::*;
 use crate::loops::values::negate;
@@ -133,6 +133,8 @@ impl Lowerer<'_> {
             (Term::Tuple(parts), Dest::Tuple(places)) => {
                 parts.iter().zip(places).try_for_each(|(part, place)| self.write_alone(part, place))
             }
+            // what is local may be copied as a whole
+            (Term::Var(_), Dest::Scalar(Target::Leaf(leaf))) if is_unset(expr) && self.results.contains(&leaf.base) => Ok(()),
             (Term::Build { n, body, .. }, Dest::Array(array)) if is_unset(body) => {
                 self.count(n, Some(&array.length()))?;
                 Ok(())

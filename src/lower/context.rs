@@ -50,6 +50,8 @@ pub struct Lowerer<'a> {
     pub last_uses: LastUses,
     /// The arrays that a pointer chosen at run time may point into.
     pub origins: HashMap<Id, Vec<Id>>,
+    /// Where the result goes.
+    pub results: HashSet<Id>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -72,6 +74,7 @@ impl<'a> Lowerer<'a> {
             has_updates: false,
             last_uses: LastUses::default(),
             origins: HashMap::new(),
+            results: HashSet::new(),
         }
     }
 

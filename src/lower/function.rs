@@ -48,6 +48,8 @@ pub fn lower_function(
         return Err(super::context::depends_on_data(function.body.span()));
     }
     let dest = lowerer.destination(&result, ("out", function.result_labels()), &mut params);
+    lowerer.results =
+        params.iter().filter(|param| matches!(param.role, Role::OutScalar | Role::OutArray(_))).map(|param| param.id).collect();
     if checked {
         lowerer.entry_checks(function, &params, &size_names)?;
     }

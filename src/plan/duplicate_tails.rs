@@ -42,7 +42,7 @@ fn steps_by_branch(expr: &Expr) -> Expr {
 fn by_branch(step: &Expr) -> Expr {
     let with = |term: Term| Expr::with_type(term, step.ty().clone(), step.span());
     match step.term() {
-        Term::Let(x, value, end) if x.ty().has_array() && value.has_updates() && is_choice(value) && only_selects(end, x) => {
+        Term::Let(x, value, end) if x.ty().has_array() && value.has_updates() && takes_tail(value, x, end) => {
             ended(&by_branch(value), x, end)
         }
         Term::Let(x, value, rest) => with(Term::Let(x.clone(), value.clone(), by_branch(rest))),
@@ -50,6 +50,11 @@ fn by_branch(step: &Expr) -> Expr {
         Term::If(cond, a, b) => with(Term::If(cond.clone(), by_branch(a), by_branch(b))),
         _ => step.clone(),
     }
+}
+
+/// Whether the end of `let x = value in end` may go into the branches of the value: it only selects.
+pub(super) fn takes_tail(value: &Expr, x: &Var, end: &Expr) -> bool {
+    is_choice(value) && only_selects(end, x)
 }
 
 /// Whether a term ends in branches.
@@ -85,7 +90,7 @@ fn only_selects(end: &Expr, x: &Var) -> bool {
 }
 
 /// The end of a step in each of the branches that give x.
-fn ended(value: &Expr, x: &Var, end: &Expr) -> Expr {
+pub(super) fn ended(value: &Expr, x: &Var, end: &Expr) -> Expr {
     let with = |term: Term| Expr::with_type(term, end.ty().clone(), value.span());
     match value.term() {
         Term::Let(y, first, rest) => with(Term::Let(y.clone(), first.clone(), ended(rest, x, end))),

@@ -13,6 +13,7 @@ pub mod columns;
 mod duplicate_tails;
 mod expand_scalars;
 pub mod known;
+mod leave_unset;
 pub mod scatter;
 mod store_reciprocals;
 mod store_transposes;
@@ -55,6 +56,7 @@ pub const PLANNERS: &[Planner] = &[
     planner!("store_reciprocals", "multiplies by stored reciprocals in loops that divide by the same row", store_reciprocals::run),
     planner!("store_transposes", "reads a matrix that a loop multiplies by again and again by columns", store_transposes::run),
     planner!("expand_scalars", "stores what columns need before a second fold", expand_scalars::run),
+    planner!("leave_unset", "writes of a sum type's value the data of its case alone", leave_unset::run),
 ];
 
 /// The pass of this name.

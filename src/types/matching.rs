@@ -287,7 +287,10 @@ impl<'a> Elaborator<'a> {
             Some(template) => in_sums(&template, first, value.ty(), &mut |_, have| have.clone()),
             None => first.clone(),
         };
-        self.coerce(value, &wanted, places.1, why)
+        let have = value.ty().clone();
+        let value = self.coerce(value, &wanted, places.1, why)?;
+        let bounded = value.ty().with_bounds_of(&have);
+        Ok(Expr::with_type(value.term().clone(), bounded, value.span()))
     }
 
     /// `if` of two branches of one shape.
@@ -302,10 +305,10 @@ impl<'a> Elaborator<'a> {
                 }
                 ty
             }
-            None => then.ty().without_bounds(),
+            None => then.ty().clone(),
         };
         let joined = Expr::if_(condition, then, otherwise);
-        Expr::with_type(joined.term().clone(), exact, span)
+        Expr::with_type(joined.term().clone(), exact.with_bounds_of(joined.ty()), span)
     }
 
     /// The type of a choice, where there are sums with arrays.

@@ -13,6 +13,7 @@ use std::process::Command;
 use smoothc::cli::args::Arguments;
 use smoothc::driver::Session;
 use smoothc::ir::Type;
+use smoothc::ir::labels::Labels;
 use smoothc::real::Real;
 use smoothc::toolchain::compiler::{self, Artifact};
 use smoothc::toolchain::flat::{Column, Flat, Shape};
@@ -68,9 +69,9 @@ static void print_int64_t(FILE *file, const int64_t *items, size_t count)
     fprintf(file, \"\\n\");
 }
 
-static void print_bool(FILE *file, const bool *items, size_t count)
+static void print_bool(FILE *file, const void *items, size_t count)
 {
-    for (size_t i = 0; i < count; i++) fprintf(file, \" %d\", items[i] ? 1 : 0);
+    for (size_t i = 0; i < count; i++) fprintf(file, \" %d\", ((const unsigned char *)items)[i]);
     fprintf(file, \"\\n\");
 }
 ";
@@ -245,9 +246,13 @@ fn outcomes(path: &Path, session: &Session, calls: &[Call]) -> Result<Vec<Outcom
         outcomes.push(if status == 0 {
             let shape = result_shape(session, call)?;
             let function = session.entry(call.entry).map_err(|_| "no entry")?;
-            let columns =
-                kinds(&function.result, session.options.real).into_iter().map(|kind| column(kind, lines.next().unwrap_or_default()));
-            Ok(Flat { shape, columns: columns.collect() })
+            let kinds = kinds(&function.result, session.options.real);
+            let lines: Vec<&str> = kinds.iter().map(|_| lines.next().unwrap_or_default()).collect();
+            let mut columns: Vec<Column> = kinds.iter().zip(&lines).map(|(kind, line)| column(kind, line)).collect();
+            let written: Vec<Vec<bool>> = kinds.iter().zip(&lines).map(|(kind, line)| written(kind, line)).collect();
+            clear_other_cases(&shape, function.result_labels(), &mut columns, &written, &[true])
+                .map_err(|problem| format!("{}: {problem}", call.entry))?;
+            Ok(Flat { shape, columns })
         } else {
             Err(status)
         });
@@ -265,6 +270,64 @@ fn column(kind: &str, line: &str) -> Column {
         "double" | "float" => Column::Double(words.map(hexadecimal).collect()),
         "int64_t" => Column::Index(words.map(|word| word.parse().expect("an integer")).collect()),
         _ => Column::Bool(words.map(|word| word == "1").collect()),
+    }
+}
+
+/// Which elements are no longer the pattern that results are filled with.
+fn written(kind: &str, line: &str) -> Vec<bool> {
+    let pattern = match kind {
+        "double" => "0x1.f7f7f7f7f7f7fp+1016",
+        "float" => "0x1.fefefep+127",
+        "int64_t" => "9187201950435737471",
+        _ => "127",
+    };
+    line.split_whitespace().map(|word| word != pattern).collect()
+}
+
+/// Zeros, as the interpreter has them, in the place of the data of other cases, which nobody may have written; `wanted` says of which of
+/// the values the data are wanted at all.
+fn clear_other_cases(shape: &Shape, labels: &Labels, columns: &mut [Column], written: &[Vec<bool>], wanted: &[bool]) -> Result<(), String> {
+    if let Some((_, inside)) = labels.sole() {
+        return clear_other_cases(shape, inside, columns, written, wanted);
+    }
+    match (shape, columns) {
+        (Shape::Array(length, element), columns) => {
+            let wanted: Vec<bool> = wanted.iter().flat_map(|wanted| std::iter::repeat_n(*wanted, *length)).collect();
+            clear_other_cases(element, labels.element(), columns, written, &wanted)
+        }
+        (Shape::Tuple(parts), columns) => {
+            let tags = match (labels, columns.first()) {
+                (Labels::Sum(_, cases, _), Some(Column::Index(tags))) => Some((cases.clone(), tags.clone())),
+                _ => None,
+            };
+            let mut at = 0;
+            for (k, part) in parts.iter().enumerate() {
+                let end = at + part.leaves();
+                let case = tags.iter().find_map(|(cases, tags)| Some((cases.iter().position(|(_, data)| *data == Some(k))?, tags)));
+                let of_part: Vec<bool> = match case {
+                    Some((case, tags)) => wanted.iter().zip(tags).map(|(wanted, tag)| *wanted && *tag == case as i64).collect(),
+                    None => wanted.to_vec(),
+                };
+                clear_other_cases(part, labels.part(k), &mut columns[at..end], &written[at..end], &of_part)?;
+                at = end;
+            }
+            Ok(())
+        }
+        (Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled, [column]) => {
+            for at in (0..wanted.len()).filter(|at| !wanted[*at]) {
+                if written[0][at] {
+                    return Err(format!("the datum {at} of another case was written: {column:?}"));
+                }
+                match column {
+                    Column::Double(items) => items[at] = 0.0,
+                    Column::Index(items) => items[at] = 0,
+                    Column::Bool(items) => items[at] = false,
+                    Column::Rolled(_) => panic!("C has no values of recursive types"),
+                }
+            }
+            Ok(())
+        }
+        (Shape::Double | Shape::Index | Shape::Bool | Shape::Rolled, columns) => panic!("a scalar has one column, not {}", columns.len()),
     }
 }
 
