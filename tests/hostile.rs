@@ -625,6 +625,7 @@ let fill (k: Index) = build k (fun i -> 1.0)
 let square (k: Index) = build k (fun i -> build k (fun j -> 1.0))
 let inner (k: Index) = vectorSum (ifold (fun a i -> vectorAdd a a) (build (k * k) (fun i -> 1.0)) 2)
 let indices (v: Vector<n>) (i: Array<Index<n>, k>) = build (length i) (fun j -> v[i[j]])
+let links (points: Matrix<n + 1, 2>) (d: Vector<n>) = matrixSum points - vectorSum d
 ";
     let main = "
     int64_t sizes[] = {INT64_MAX, INT64_C(1) << 60, INT64_C(1) << 32, INT64_C(1) << 61, INT64_MIN, -1};
@@ -632,7 +633,8 @@ let indices (v: Vector<n>) (i: Array<Index<n>, k>) = build (length i) (fun j -> 
         int64_t s = sizes[k];
         double out = 0;
         int ok = total(s, s, NULL, &out, NULL, 0) == 0 || product(s, s, s, NULL, NULL, NULL, NULL, 0) == 0
-            || (k != 2 && fill(s, NULL, NULL, 0) == 0) || square(s, NULL, NULL, 0) == 0;
+            || (k != 2 && fill(s, NULL, NULL, 0) == 0) || square(s, NULL, NULL, 0) == 0
+            || links(s, NULL, NULL, &out, NULL, 0) == 0;
         inner(s, &out, NULL, 0); /* k * k wraps, to 0 or 1 */
         printf(\"%d\", ok);
     }

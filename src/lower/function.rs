@@ -248,16 +248,21 @@ impl Lowerer<'_> {
         if let Some(cond) = long {
             self.fail(cond, Status::Shape);
         }
+        // what is computed of a size wraps unless the size is bounded before
+        let of_array = |param: &Param| match &param.role {
+            Role::Array(dims) | Role::OutArray(dims) => Some((param.id, dims.clone())),
+            Role::Size | Role::Scalar | Role::OutScalar => None,
+        };
+        let mut arrays: Vec<(Id, Vec<Size>)> = params.iter().filter_map(of_array).collect();
+        arrays.sort_by_key(|(_, dims)| dims.iter().any(|size| size.as_var().is_none() && size.as_constant().is_none()));
         let mut products: Vec<Value> = Vec::new();
-        for param in params {
-            if let Role::Array(dims) | Role::OutArray(dims) = &param.role {
-                let counts = dims.iter().map(|size| self.size_value(size, function.span)).collect::<Result<Vec<_>>>()?;
-                let product = counts.iter().fold(Value::SizeOf(self.locals[param.id].elem), |product, count| {
-                    Value::Helper("smooth_times", vec![product, count.clone()])
-                });
-                if !products.contains(&product) && !dims.iter().all(|size| size.as_constant().is_some()) {
-                    products.push(product);
-                }
+        for (id, dims) in arrays {
+            let counts = dims.iter().map(|size| self.size_value(size, function.span)).collect::<Result<Vec<_>>>()?;
+            let product = counts
+                .iter()
+                .fold(Value::SizeOf(self.locals[id].elem), |product, count| Value::Helper("smooth_times", vec![product, count.clone()]));
+            if !products.contains(&product) && !dims.iter().all(|size| size.as_constant().is_some()) {
+                products.push(product);
             }
         }
         for product in products {
