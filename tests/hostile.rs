@@ -634,7 +634,7 @@ let links (points: Matrix<n + 1, 2>) (d: Vector<n>) = matrixSum points - vectorS
         double out = 0;
         int ok = total(s, s, NULL, &out, NULL, 0) == 0 || product(s, s, s, NULL, NULL, NULL, NULL, 0) == 0
             || (k != 2 && fill(s, NULL, NULL, 0) == 0) || square(s, NULL, NULL, 0) == 0
-            || links(s, NULL, NULL, &out, NULL, 0) == 0;
+            || (k != 2 && links(s, NULL, NULL, &out, NULL, 0) == 0);
         inner(s, &out, NULL, 0); /* k * k wraps, to 0 or 1 */
         printf(\"%d\", ok);
     }
