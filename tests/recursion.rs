@@ -268,6 +268,34 @@ fn futhark_has_no_stack() {
     assert!(text.contains("error[E0606]: unsupported in Futhark: the recursion of `factorial` is no loop"), "{text}");
 }
 
+/// The notations of paper 003 have no recursion: functions beside it are shown all the same.
+#[test]
+fn notations_without_recursion_show_what_has_none() {
+    let program = "\
+let square (x: Double) = x * x
+let rec power (n: Index) (x: Double) : Double = if n = 0 then 1.0 else x * power (n - 1) x
+let rec settle (n: Index) (x: Double) : Double = if n = 0 then x else settle (n - 1) (cos x)
+let cube (x: Double) = power 3 x
+";
+    let session = engine::compile_with("program.smooth", program, Options::default(), "types").expect("is typed");
+    let (linear, cl) = (smoothc::linear::print(&session.program), smoothc::cl::print(&session.program));
+    for (text, form, shown) in [(linear, "linear map", "let D square ("), (cl, "arrow", "def square :")] {
+        let text = text.expect("a function has one");
+        assert!(text.contains(shown), "{text}");
+        for name in ["power", "settle", "cube"] {
+            assert!(text.contains(&format!("// {name}: recursion has no {form}\n")), "{text}");
+        }
+    }
+    let alone = said(&["emit", "-q", "--dump", "cl", "--entry", "factorial", "FILE"]);
+    assert!(alone.contains("error[E0606]: unsupported: recursion has no arrow"), "{alone}");
+}
+
+#[test]
+fn stages_of_dual_numbers_have_each_function_once() {
+    let text = said(&["explain", "-q", "--dual-numbers", "FILE", "power"]);
+    assert_eq!(text.matches("let power' ").count(), text.matches("time to go back").count(), "{text}");
+}
+
 /// What a program that has no stack is told.
 fn refused(program: &str) -> String {
     let options = Options { schedule: Schedule::Named("default".into()), ..Options::default() };

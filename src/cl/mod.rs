@@ -17,7 +17,7 @@ pub use derivative::derivative;
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::check::find_derivative;
-use crate::ir::{Change, Expr, Prim, Program, Status, Type, Var};
+use crate::ir::{Change, Expr, Function, Prim, Program, Status, Type, Var};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -78,15 +78,11 @@ pub enum Op {
 
 /// All functions without derivatives as arrows.
 pub fn print(program: &Program) -> Result<String, Diagnostic> {
-    crate::linear::without_recursion(program, "arrow")?;
-    let mut page = String::new();
-    for function in program.functions.values() {
-        page += &match find_derivative(&function.body) {
-            Some(_) => {
-                format!("// {}: a derivative, which CL has no arrow for; the functions that it differentiates have\n", function.name)
-            }
-            None => text::definition(function, &to_cl(function, true)?),
-        };
-    }
-    Ok(page)
+    let text = |function: &Function| match find_derivative(&function.body) {
+        Some(_) => {
+            Ok(format!("// {}: a derivative, which CL has no arrow for; the functions that it differentiates have\n", function.name))
+        }
+        None => Ok(text::definition(function, &to_cl(function, true)?)),
+    };
+    Ok(crate::linear::sections(program.functions.values(), program, "arrow", text)?.concat())
 }

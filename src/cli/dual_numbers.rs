@@ -29,8 +29,8 @@ pub fn run(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, displ
     let mut callees = Vec::new();
     function.body.each_call(&mut |callee| callees.push(callee.clone()));
     let called = session.program.reachable(callees);
-    let functions: Vec<&Function> =
-        session.program.functions.values().filter(|other| called.contains(&other.name)).chain([&function]).collect();
+    let others = session.program.functions.values().filter(|other| called.contains(&other.name) && other.name != function.name);
+    let functions: Vec<&Function> = others.chain([&function]).collect();
     let one = |problem| vec![problem];
     if command.args.is_empty() && !command.count {
         return output::text(&stages::explain(&functions, None).map_err(one)?);

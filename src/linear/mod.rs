@@ -42,27 +42,51 @@ pub fn recursive_type(span: Span, what: &str) -> Diagnostic {
         .help("`smoothc eval` gives its values and derivatives")
 }
 
-/// An error where a function calls itself, and is no loop, or where a value is of a recursive type.
-pub fn without_recursion(program: &Program, what: &str) -> Result<(), Diagnostic> {
-    if let Some((place, _)) = program.recursive_value() {
+/// An error where a function, or one that it calls, calls itself and is no loop, or where a value is of a recursive type.
+fn without_recursion(function: &Function, program: &Program, what: &str) -> Result<(), Diagnostic> {
+    let within = program.reachable([function.name.clone()]);
+    let mut called = program.clone();
+    called.functions.retain(|name, _| within.contains(name));
+    if let Some((place, _)) = called.recursive_value() {
         return Err(recursive_type(place, what));
     }
-    let recursive = program.recursive();
-    match program.functions.values().find(|function| recursive.contains(&function.name)) {
+    let recursive = called.recursive();
+    match called.functions.values().find(|function| recursive.contains(&function.name)) {
         Some(function) => Err(recursion(function.span, what)),
         None => Ok(()),
+    }
+}
+
+/// The text of each of the functions, with a line that says why where it has no form; an error where none of them has one.
+pub fn sections<'a>(
+    functions: impl Iterator<Item = &'a Function>,
+    program: &Program,
+    what: &str,
+    text: impl Fn(&Function) -> Result<String, Diagnostic>,
+) -> Result<Vec<String>, Diagnostic> {
+    let (mut sections, mut refused) = (Vec::new(), Vec::new());
+    for function in functions {
+        match without_recursion(function, program, what).and_then(|()| text(function)) {
+            Ok(section) => sections.push(section),
+            Err(reason) if ["E0606", "E0607"].contains(&reason.code) => {
+                let why = reason.message.strip_prefix("unsupported: ").unwrap_or(&reason.message);
+                sections.push(format!("// {}: {why}\n", function.name));
+                refused.push(reason);
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
+    match refused.into_iter().next() {
+        Some(reason) if sections.iter().all(|section| section.starts_with("//") && section.lines().count() == 1) => Err(reason),
+        _ => Ok(sections),
     }
 }
 
 /// The linear maps of all functions that have a Double among their parameters and in their result, as text: as they are
 /// made, by the laws, and transposed.
 pub fn print(program: &Program) -> Result<String, Diagnostic> {
-    without_recursion(program, "linear map")?;
-    let mut sections = Vec::new();
-    for function in program.functions.values().filter(|function| function.is_entry) {
-        sections.push(of_function(function, program)?);
-    }
-    Ok(sections.join("\n"))
+    let entries = program.functions.values().filter(|function| function.is_entry);
+    Ok(sections(entries, program, "linear map", |function| of_function(function, program))?.join("\n"))
 }
 
 fn of_function(function: &Function, program: &Program) -> Result<String, Diagnostic> {

@@ -263,7 +263,7 @@ impl<'a> Layout<'a> {
                 }
                 self.enter(target, args, &mut parts);
                 parts[DEPTH] = Expr::prim(Prim::Add, vec![depth.clone(), Expr::index(1)]);
-                checked = Some(Expr::prim(Prim::Lt, vec![parts[DEPTH].clone(), self.room.clone()]));
+                checked = Some(Expr::prim(Prim::Lt, vec![parts[DEPTH].clone(), self.room.clone()]).at(self.root.span));
             }
         }
         let next = Expr::tuple(vec![goes_on, Expr::tuple(parts)]);

@@ -13,8 +13,14 @@ pub fn diagnostic(status: i32, name: &str, span: Span) -> Diagnostic {
     match known.into_iter().find(|known| *known as i32 == status) {
         Some(known) => {
             let (code, what) = error(known);
-            Diagnostic::error(code, span, format!("`{name}` stopped: {what}"))
-                .help("`smoothc eval` with the same arguments shows the place")
+            let help = match known {
+                // the interpreter has no stack of its own to be too small
+                Status::Workspace => help(known),
+                Status::Bounds | Status::Shape | Status::Negative | Status::DivZero | Status::Range => {
+                    "`smoothc eval` with the same arguments shows the place"
+                }
+            };
+            Diagnostic::error(code, span, format!("`{name}` stopped: {what}")).help(help)
         }
         None => Diagnostic::error("E0901", span, format!("internal error: `{name}` returned status {status}")).help("please report it"),
     }
@@ -40,6 +46,8 @@ pub fn help(status: Status) -> &'static str {
         Status::Negative => "a count is 0 or more; a slice `v[a..b]` has b - a + 1 elements",
         Status::DivZero => "test the divisor first: only the branch of an `if` that is taken is computed",
         Status::Range => "an Index<n> is at least 0 and less than n; `index x` takes what fits in 64 bits",
-        Status::Workspace => "there is room for 10,000 calls, one in another, or as many as `decreases n` says",
+        Status::Workspace => {
+            "there is room for 10,000 calls, one in another; with `decreases n` for n + 1, where n has to be smaller in each call"
+        }
     }
 }

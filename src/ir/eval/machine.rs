@@ -113,7 +113,7 @@ impl<'c> Machine<'c> {
             Code::Fold(fold) => self.fold(fold),
             Code::While(steps) => self.steps(steps),
             Code::TooDeep(name, span) => {
-                let message = format!("`{name}` differentiates itself more than {DEEPEST_DERIVATIVE} times deep");
+                let message = format!("`{name}` takes more than {DEEPEST_DERIVATIVE} derivatives of itself, one in another");
                 Err(RuntimeError::new(ErrorKind::TooLarge, *span, message))
             }
             Code::TailCall(instance, args) => {
@@ -145,6 +145,7 @@ impl<'c> Machine<'c> {
                 }
                 let message = match self.out_of_range(cond).filter(|_| *status == Status::Range) {
                     Some((index, bound)) => format!("{index} is not an index below {bound}"),
+                    None if *status == Status::Workspace => "recursion is deeper than its stack has room for".to_string(),
                     None => format!("`{}` does not hold", print::expr(source)),
                 };
                 fail(*status, source.span(), message)
