@@ -200,17 +200,97 @@ fn the_page_is_well_formed_and_needs_nothing_else() {
         for (name, entry) in [("nnmf", "gradientU"), ("project", "jacobianAll"), ("mlp", "gradientW1")] {
             let program = example(name);
             let explanation = explanation(&format!("{name}.smooth"), &program, entry, "default");
-            let page = html::html(&explanation).expect("a page");
+            let page = html::html(&explanation, false).expect("a page");
             well_formed(&page);
-            for outside in ["http", "src=", "href=", "@import", "url("] {
+            for outside in ["http", "src=", "@import", "url(", "<script"] {
                 assert!(!page.contains(outside), "{name}: {outside}");
             }
-            for phase in &explanation.phases {
-                assert!(page.contains(&format!(". {} <small>", phase.name)), "{name}: no {}", phase.name);
-            }
-            assert_eq!(page, html::html(&explanation).expect("a page"));
+            links_stay_on(&page);
+            says_what_happened(&page, &explanation);
+            assert_eq!(page, html::html(&explanation, false).expect("a page"));
         }
     });
+}
+
+/// Every link leads to a place of the page, and the contents to each that has a heading.
+fn links_stay_on(page: &str) {
+    let values = |text: &str, attribute: &str| -> Vec<String> {
+        text.split(attribute).skip(1).filter_map(|rest| rest.split_once('"')).map(|(value, _)| value.to_string()).collect()
+    };
+    assert_eq!(page.matches("href=").count(), page.matches("href=\"#").count());
+    for link in values(page, "href=\"#") {
+        assert_eq!(page.matches(&format!(" id=\"{link}\"")).count(), 1, "{link}");
+    }
+    let (_, rest) = page.split_once("<nav>").expect("contents");
+    let contents = values(rest.split_once("</nav>").expect("an end").0, "href=\"#");
+    let headings = [values(page, "<h2 id=\""), values(page, "<h3 id=\"")].concat();
+    assert!(headings.len() > 5 && headings.iter().all(|heading| contents.contains(heading)), "{headings:?} {contents:?}");
+}
+
+/// The text that the page shows without a pointer over it: no tags, no attributes.
+fn visible(page: &str) -> String {
+    let body = page.split_once("<body>").expect("a body").1;
+    let text: String = body.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+/// The declaration comes first, then the program that the phases begin with, then those that did something; each rule has its law.
+fn says_what_happened(page: &str, explanation: &Explanation) {
+    let text = visible(page);
+    let at = |wanted: &str| text.find(wanted).unwrap_or_else(|| panic!("no {wanted} in {text}"));
+    assert!(explanation.declaration.contains(&format!("let {} ", explanation.entry)), "{}", explanation.declaration);
+    let first = explanation.phases.first().expect("a phase");
+    let places = [
+        at(&explanation.declaration),
+        at("\nContents\n"),
+        at(explanation.start.program.trim_end()),
+        at(&format!("1. {} {} rewrites\n", first.name, first.steps.len())),
+    ];
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(page.find("<h2 "), page.find("<h2 id=\"source\">"));
+    let mut before = &explanation.start.program;
+    let mut empty = 0;
+    for (phase, number) in explanation.phases.iter().zip(1..) {
+        let did_nothing = phase.steps.is_empty() && phase.end.program == *before;
+        let name = format!(">{number}. {}", phase.name);
+        let shown = ["</a>", " <small>", "</text>"].map(|after| page.contains(&format!("{name}{after}")));
+        assert_eq!(shown, [!did_nothing; 3], "{name}");
+        empty += usize::from(did_nothing);
+        before = &phase.end.program;
+        for (rule, _) in &phase.rules {
+            let (source, law) = explain::rule_page(rule).expect("a rule");
+            assert!(text.contains(&format!("{rule}{law}{source}")), "{rule} : {law}, {source}");
+        }
+    }
+    let count = explanation.phases.len();
+    assert!(empty > 0 && text.contains(&format!("{empty} of {count} phases changed nothing: ")), "{empty} of {count}");
+    assert!(!text.contains(" 0 rewrites"));
+}
+
+#[test]
+fn the_page_of_a_large_jacobian_is_below_a_megabyte_and_says_what_it_leaves_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = format!("{ROOT}/examples/bundle_adjustment.smooth");
+    let page = |name: &str, more: &[&str]| {
+        let path = folder.path().join(name).to_str().expect("text").to_string();
+        let words = ["explain", &file, "residuals_jacobian", "--derive", "jacobian:residuals", "--html", &path];
+        let output = smoothc(&[&words[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read_to_string(path).expect("a page")
+    };
+    let (short, whole) = (page("short.html", &[]), page("whole.html", &["--all"]));
+    for page in [&short, &whole] {
+        well_formed(page);
+        links_stay_on(page);
+        // of a derived entry that of the function
+        assert!(visible(page).contains("\n/// Predicted minus observed image points.\nlet residuals "));
+    }
+    assert!(short.len() < 1_000_000, "{} bytes", short.len());
+    assert!(short.contains("The same command with <code>--all</code> shows it all.") && visible(&short).contains(" lines stay\n"));
+    assert!(!whole.contains('⋯') && !whole.contains("--all") && whole.len() > short.len());
+    // what is left out of the steps is no phase and no rule
+    let headings = |page: &str| page.matches("<h3 ").count() + page.matches("<tr id=").count();
+    assert_eq!(headings(&short), headings(&whole));
 }
 
 /// Every tag is closed, in order, and nothing is left to be escaped.
@@ -364,6 +444,8 @@ fn every_command_takes_a_strategy_file() {
     assert!(printed(&["emit", &file]).contains("2.0 * x"));
     assert!(printed(&["emit", &file, "--dump", "rewrite"]).contains("2.0 * x"));
     assert!(printed(&["explain", &file, "f"]).contains("mul-one ×2, double"));
+    let page = printed(&["explain", &file, "f", "--html", "-"]);
+    assert!(visible(&page).contains("doublea + a -> 2 * amine.strategy1\n"), "{page}");
     assert_eq!(printed(&["check", &file]), "let f (x: Double) : Double\n");
     let object = path("f.o");
     printed(&["build", &file, "-o", &object]);

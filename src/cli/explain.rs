@@ -104,7 +104,7 @@ fn derivation(command: &ExplainCommand, entry: &str, sources: &mut SourceMap, di
         },
     });
     if let Some(saved) = &saved {
-        let page = html::html(&explanation).map_err(|problem| vec![problem])?;
+        let page = html::html(&explanation, command.all).map_err(|problem| vec![problem])?;
         return output::write(&[(saved, page.as_bytes())], &reads);
     }
     output::text(&text::text(&explanation, command.all))

@@ -1,17 +1,24 @@
 //! A derivation as one page of HTML that needs nothing but itself.
 //!
-//! In: an [`Explanation`]. Out: the page, from `templates/explain.tera`: a chart of the cost phase by phase, then
-//! for each phase its rules, the program with what is new marked and what went (hidden until a box is ticked), every
-//! step to unfold, and the rules that almost fired. Everything that is put into the template is escaped here.
-//! Colours are elements of one letter, and words of one colour one element: they would be most of the page.
+//! In: an [`Explanation`]. Out: the page, from `templates/explain.tera`: the declaration, contents, the program after
+//! differentiation, a chart of the cost, the rules that fired with their laws, each phase that changed something (its
+//! rules, the lines that are new and, hidden until a box is ticked, those that went, every step to unfold), the
+//! optimised program, and the rules that almost fired. Everything that is put into the template is escaped here.
+//! Unless all is asked for, lines and words that stay are left out where they are many; the page says so.
+//!
+//!     slope of dot.smooth   →   <!DOCTYPE html> … <h2 id="source">Source</h2> …
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::highlight::{Class, words};
-use super::polynomial::{leading, value};
-use super::{Explanation, Stage, State, diff, rule_page, text};
+use super::chart::{ChartView, SIZE, chart};
+use super::markup::{self, coloured, escaped};
+use super::polynomial::value;
+use super::{AlmostView, Explanation, Stage, State, rule_page, text};
 use crate::diagnostic::Diagnostic;
-use crate::rewrite::rule::OWN;
 use crate::source::Span;
 
 #[derive(Serialize)]
@@ -20,12 +27,26 @@ struct PageView {
     file: String,
     schedule: String,
     rewrites: usize,
+    declaration: String,
+    derived: String,
     choices: Vec<String>,
     start: StateView,
+    rules: Vec<RuleView>,
+    /// Those that changed something.
     phases: Vec<PhaseView>,
+    /// How many there are in all, and those that changed nothing.
+    phase_count: usize,
+    unchanged: Vec<String>,
+    /// Whether something is left out that `--all` shows.
+    is_short: bool,
+    /// How many steps of a phase are shown at most, where there are more.
+    most_steps: usize,
+    end: StateView,
     chart: ChartView,
-    idle: Vec<IdleView>,
+    almost: Vec<RefusalView>,
+    /// What is said where the last phase left nothing that a rule almost fired on.
     nothing: &'static str,
+    idle: Vec<IdleView>,
 }
 
 /// A rule that never fired.
@@ -39,7 +60,6 @@ struct IdleView {
 struct StateView {
     program: String,
     cost: String,
-    short: String,
 }
 
 #[derive(Serialize)]
@@ -47,24 +67,32 @@ struct PhaseView {
     name: String,
     number: usize,
     rewrites: usize,
-    rules: Vec<RuleView>,
+    rules: Vec<CountView>,
     same: bool,
     /// Whether lines went.
     shorter: bool,
-    state: StateView,
+    changes: String,
+    cost: String,
     cost_before: String,
     cheaper: bool,
     steps: Vec<StepView>,
     more: usize,
-    almost: Vec<AlmostView>,
 }
 
+/// A rule with how often it fired in a phase.
+#[derive(Serialize)]
+struct CountView {
+    name: String,
+    count: usize,
+}
+
+/// A rule that fired.
 #[derive(Serialize)]
 struct RuleView {
     name: String,
-    count: usize,
-    source: String,
     law: String,
+    source: String,
+    count: usize,
 }
 
 #[derive(Serialize)]
@@ -77,58 +105,50 @@ struct StepView {
 }
 
 #[derive(Serialize)]
-struct AlmostView {
+struct RefusalView {
     rule: String,
     place: String,
     term: String,
     why: String,
+    /// The numbers of the phases.
+    phases: String,
 }
 
-/// The cost phase by phase, on a logarithmic scale.
-#[derive(Serialize)]
-struct ChartView {
-    width: usize,
-    height: usize,
-    /// The corners of the falling line, and of the area below it.
-    line: String,
-    area: String,
-    points: Vec<PointView>,
-    /// What every size is here.
-    size: usize,
-}
-
-#[derive(Serialize)]
-struct PointView {
-    x: String,
-    y: String,
-    /// Where the label stands above the point.
-    label_y: String,
-    label: String,
-    cost: String,
-    /// The cost's first term, where it is another than before.
-    leading: String,
-}
-
-/// The page.
-pub fn html(explanation: &Explanation) -> Result<String, Diagnostic> {
-    let Explanation { entry, file, schedule, choices, start, phases, idle } = explanation;
-    let mut before = start;
-    let mut views = Vec::new();
-    for (at, stage) in phases.iter().enumerate() {
-        views.push(phase(stage, before, at + 1));
+/// The page; with `all` nothing is left out.
+pub fn html(explanation: &Explanation, all: bool) -> Result<String, Diagnostic> {
+    let Explanation { entry, file, schedule, declaration, derived, choices, start, phases, own: _, idle } = explanation;
+    let (mut before, mut is_short) = (start, false);
+    let (mut views, mut charted, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
+    for (stage, number) in phases.iter().zip(1..) {
+        if stage.steps.is_empty() && stage.more == 0 && stage.end.program == before.program {
+            unchanged.push(format!("{number}. {}", escaped(&stage.name)));
+        } else {
+            views.push(phase(stage, before, number, all, &mut is_short));
+            charted.push((stage, number));
+        }
         before = &stage.end;
     }
+    let nothing = if phases.last().is_some_and(|last| last.almost.is_empty()) { text::NOTHING } else { "" };
     let page = PageView {
         title: escaped(entry),
         file: escaped(file),
         schedule: escaped(schedule),
         rewrites: views.iter().map(|view| view.rewrites).sum(),
+        declaration: markup::source(declaration),
+        derived: escaped(derived.as_deref().unwrap_or_default()),
         choices: choices.iter().map(|choice| escaped(choice)).collect(),
-        start: state(start, start.program.lines().map(|line| (Line::Kept, line)).collect()),
+        start: state(start),
+        rules: rules(explanation),
+        is_short: is_short || views.iter().any(|view| view.more > 0),
+        most_steps: views.iter().filter(|view| view.more > 0).map(|view| view.steps.len()).max().unwrap_or(0),
         phases: views,
-        chart: chart(explanation),
+        phase_count: phases.len(),
+        unchanged,
+        end: state(before),
+        chart: chart(explanation, &charted),
+        almost: almost(explanation),
+        nothing,
         idle: idle.iter().map(|(rule, law)| IdleView { rule: escaped(rule), law: coloured(law) }).collect(),
-        nothing: text::NOTHING,
     };
     render(&page).map_err(|error| Diagnostic::error("E0901", Span::NONE, format!("internal error: the page's template: {error}")))
 }
@@ -140,172 +160,71 @@ fn render(page: &PageView) -> tera::TeraResult<String> {
     tera.render("explain.tera", &tera::Context::from_serialize(page)?)
 }
 
-fn phase(stage: &Stage, before: &State, number: usize) -> PhaseView {
-    let lines = lines(&before.program, &stage.end.program);
-    let steps = stage.steps.iter().enumerate().map(|(at, step)| {
-        let (old, new) = (words(&step.before), words(&step.after));
-        let text = |words: &[(Class, &str)]| words.iter().map(|(_, word)| word.to_string()).collect::<Vec<_>>();
-        let (kept_old, kept_new) = diff::common(&text(&old), &text(&new));
-        StepView {
-            number: at + 1,
-            rule: escaped(&step.rule),
-            place: escaped(&step.place),
-            before: marked(&old, &kept_old, "del"),
-            after: marked(&new, &kept_new, "ins"),
-        }
-    });
-    let almost = stage.almost.iter().map(|view| AlmostView {
-        rule: escaped(&view.rule),
-        place: escaped(&view.place),
-        term: coloured(&view.term),
-        why: escaped(&view.why),
-    });
+fn phase(stage: &Stage, before: &State, number: usize, all: bool, is_short: &mut bool) -> PhaseView {
+    let (changes, shorter) = markup::changes(&before.program, &stage.end.program, all);
+    let steps: Vec<StepView> = stage
+        .steps
+        .iter()
+        .zip(1..)
+        .map(|(step, number)| {
+            let (old, new) = markup::step(&step.before, &step.after, all);
+            *is_short |= old.is_short || new.is_short;
+            StepView { number, rule: escaped(&step.rule), place: escaped(&step.place), before: old.html, after: new.html }
+        })
+        .collect();
+    *is_short |= changes.is_short;
     PhaseView {
         name: escaped(&stage.name),
         number,
         rewrites: stage.steps.len() + stage.more,
-        rules: stage.rules.iter().map(|(name, count)| rule(name, *count)).collect(),
+        rules: stage.rules.iter().map(|(name, count)| CountView { name: escaped(name), count: *count }).collect(),
         same: before.program == stage.end.program,
-        shorter: lines.iter().any(|(kind, _)| *kind == Line::Gone),
-        state: state(&stage.end, lines),
+        shorter,
+        changes: changes.html,
+        cost: escaped(&stage.end.cost.text()),
         cost_before: escaped(&before.cost.short()),
         cheaper: value(&stage.end.cost.total(), SIZE) < value(&before.cost.total(), SIZE),
-        steps: steps.collect(),
+        steps,
         more: stage.more,
-        almost: almost.collect(),
     }
 }
 
-fn rule(name: &str, count: usize) -> RuleView {
-    let (source, law) = rule_page(name).unwrap_or((OWN, ""));
-    RuleView { name: escaped(name), count, source: source.to_string(), law: escaped(law) }
-}
-
-fn state(state: &State, lines: Vec<(Line, &str)>) -> StateView {
-    StateView { program: program(&lines), cost: escaped(&state.cost.text()), short: escaped(&state.cost.short()) }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Line {
-    Kept,
-    New,
-    Gone,
-}
-
-/// The lines of both programs, those that went before those that came in their place.
-fn lines<'a>(old: &'a str, new: &'a str) -> Vec<(Line, &'a str)> {
-    let (kept_old, kept_new) = diff::lines(old, new);
-    let (mut lines, mut went) = (Vec::new(), old.lines().zip(kept_old).peekable());
-    for (line, kept) in new.lines().zip(kept_new) {
-        while let Some((line, _)) = went.next_if(|(_, kept)| !kept) {
-            lines.push((Line::Gone, line));
-        }
-        if kept {
-            went.next();
-        }
-        lines.push((if kept { Line::Kept } else { Line::New }, line));
+/// The rules that fired, in the order in which they first did, with their laws.
+fn rules(explanation: &Explanation) -> Vec<RuleView> {
+    let mut counts: IndexMap<Rc<str>, usize> = IndexMap::new();
+    for (name, count) in explanation.phases.iter().flat_map(|phase| &phase.rules) {
+        *counts.entry(name.clone()).or_default() += count;
     }
-    lines.extend(went.map(|(line, _)| (Line::Gone, line)));
-    lines
-}
-
-/// A program; neighbouring lines that are new or gone are one element.
-fn program(lines: &[(Line, &str)]) -> String {
-    let mut out = String::new();
-    for part in lines.chunk_by(|a, b| a.0 == b.0) {
-        let text = part.iter().map(|(_, line)| coloured(line)).collect::<Vec<_>>().join("\n");
-        out += &match part.first() {
-            Some((Line::New, _)) => format!("<ins>{text}\n</ins>"),
-            Some((Line::Gone, _)) => format!("<del>{text}\n</del>"),
-            Some((Line::Kept, _)) | None => text + "\n",
+    let own: HashMap<&str, &str> = explanation.own.iter().copied().collect();
+    let view = |(name, count): (Rc<str>, usize)| {
+        let (source, law) = match own.get(&*name) {
+            Some(law) => (explanation.schedule.as_str(), *law),
+            None => rule_page(&name).unwrap_or_default(),
         };
-    }
-    out
+        RuleView { name: escaped(&name), law: coloured(law), source: escaped(source), count }
+    };
+    counts.into_iter().map(view).collect()
 }
 
-fn coloured(text: &str) -> String {
-    marked(&words(text), &[], "")
-}
-
-/// Words in their colours; those that are not kept are in this element.
-fn marked(words: &[(Class, &str)], kept: &[bool], element: &str) -> String {
-    let mut out = String::new();
-    let is_marked = |at: usize| kept.get(at) == Some(&false);
-    let all: Vec<(bool, Class, &str)> = words.iter().enumerate().map(|(at, (class, word))| (is_marked(at), *class, *word)).collect();
-    for part in all.chunk_by(|a, b| a.0 == b.0) {
-        let is_marked = part.first().is_some_and(|word| word.0);
-        if is_marked {
-            out += &format!("<{element}>");
-        }
-        for run in part.chunk_by(|a, b| a.1.style() == b.1.style()) {
-            let text: String = run.iter().map(|(_, _, word)| escaped(word)).collect();
-            out += &match run.first().and_then(|word| word.1.style()) {
-                Some(style) => format!("<{style}>{text}</{style}>"),
-                None => text,
-            };
-        }
-        if is_marked {
-            out += &format!("</{element}>");
+/// Each rule that almost fired once, with the phases that it was tried in; those of the strategy file first.
+fn almost(explanation: &Explanation) -> Vec<RefusalView> {
+    let mut numbers: IndexMap<&AlmostView, Vec<String>> = IndexMap::new();
+    for (stage, number) in explanation.phases.iter().zip(1..) {
+        for view in &stage.almost {
+            numbers.entry(view).or_default().push(format!("{number}"));
         }
     }
-    out
+    numbers.sort_by_cached_key(|view, _| rule_page(&view.rule).is_some());
+    let view = |(view, numbers): (&AlmostView, Vec<String>)| RefusalView {
+        rule: escaped(&view.rule),
+        place: escaped(&view.place),
+        term: coloured(&view.term),
+        why: escaped(&view.why),
+        phases: format!("{} {}", if numbers.len() == 1 { "phase" } else { "phases" }, numbers.join(", ")),
+    };
+    numbers.into_iter().map(view).collect()
 }
 
-fn escaped(text: &str) -> String {
-    text.chars().fold(String::new(), |mut out, c| {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            _ => out.push(c),
-        }
-        out
-    })
-}
-
-/// What every size is where costs are compared as numbers.
-const SIZE: f64 = 100.0;
-const WIDTH: usize = 960;
-const HEIGHT: usize = 220;
-/// Room for labels around the line.
-const MARGIN: f64 = 60.0;
-
-fn chart(explanation: &Explanation) -> ChartView {
-    let states: Vec<(String, &State)> = [("before".to_string(), &explanation.start)]
-        .into_iter()
-        .chain(explanation.phases.iter().map(|phase| (phase.name.to_string(), &phase.end)))
-        .collect();
-    let heights: Vec<f64> = states.iter().map(|(_, state)| value(&state.cost.total(), SIZE).max(1.0).log10()).collect();
-    let (low, high) = heights.iter().fold((f64::INFINITY, 0.0f64), |(low, high), y| (low.min(*y), high.max(*y)));
-    let span = if high - low < 0.1 { 0.1 } else { high - low };
-    let gap = (WIDTH as f64 - 2.0 * MARGIN) / (states.len().max(2) - 1) as f64;
-    let places: Vec<(f64, f64)> = heights
-        .iter()
-        .enumerate()
-        .map(|(at, y)| (MARGIN + gap * at as f64, MARGIN + (HEIGHT as f64 - 2.0 * MARGIN) * (high - y) / span))
-        .collect();
-    let number = |x: f64| format!("{x:.1}");
-    let line = places.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect::<Vec<_>>().join(" ");
-    let floor = number(HEIGHT as f64 - MARGIN / 2.0);
-    let (first, last) = (places.first().map_or(0.0, |place| place.0), places.last().map_or(0.0, |place| place.0));
-    let area = format!("{},{floor} {line} {},{floor}", number(first), number(last));
-    // only what is new is said, and neighbours not on one line
-    let (mut said, mut raised) = (String::new(), true);
-    let points = states.iter().zip(&places).map(|((name, state), (x, y))| {
-        let leading = leading(&state.cost.total());
-        let is_new = leading != said;
-        raised = is_new && !raised;
-        let shown = if is_new { escaped(&leading) } else { String::new() };
-        said = leading;
-        PointView {
-            x: number(*x),
-            y: number(*y),
-            label_y: number(y - if raised { 30.0 } else { 14.0 }),
-            label: escaped(name),
-            cost: escaped(&state.cost.short()),
-            leading: shown,
-        }
-    });
-    ChartView { width: WIDTH, height: HEIGHT, line, area, points: points.collect(), size: SIZE as usize }
+fn state(state: &State) -> StateView {
+    StateView { program: coloured(&state.program), cost: escaped(&state.cost.text()) }
 }

@@ -1,15 +1,17 @@
 //! Derivations to read: what `smoothc explain FILE ENTRY` shows.
 //!
-//! In: the program before `rewrite` and the recorded [`Derivation`]. Out: an [`Explanation`], the program after
-//! each phase with what changed, the rules that led there, its cost as a polynomial in the sizes, each step, and
-//! the rules that almost fired; and that as text ([`text`]) or as one page of HTML ([`html`]).
+//! In: the program before `rewrite` and the recorded [`Derivation`]. Out: an [`Explanation`], the entry as its author
+//! wrote it, the program after each phase with what changed, the rules that led there, its cost as a polynomial in the
+//! sizes, each step, and the rules that almost fired; and that as text ([`text`]) or as one page of HTML ([`html`]).
 //!
 //!     inline: beta ×2, let-inline ×3        14 n² + 7 n   →   8 n² + 3 n
 
+mod chart;
 pub mod cost;
 pub mod diff;
 mod highlight;
 pub mod html;
+mod markup;
 mod polynomial;
 pub mod text;
 
@@ -20,6 +22,7 @@ use crate::rewrite::derivation::{Phase, Step};
 use crate::rewrite::refusals::Refusal;
 use crate::rewrite::{Derivation, rules};
 use crate::source::{SourceMap, Span};
+use crate::syntax;
 use cost::Cost;
 
 /// A derivation made ready to be shown.
@@ -29,11 +32,17 @@ pub struct Explanation {
     /// The file's name, without its folder.
     pub file: String,
     pub schedule: String,
+    /// The declaration in the file, with its doc comment; of an entry that `--derive` makes that of the function.
+    pub declaration: String,
+    /// What `--derive` made of the declaration, where it made the entry.
+    pub derived: Option<String>,
     /// How each derivative is computed, where there was a choice, a line each.
     pub choices: Vec<String>,
     /// The program before the first phase.
     pub start: State,
     pub phases: Vec<Stage>,
+    /// The rules that the strategy file declares, each with its law.
+    pub own: Vec<(&'static str, &'static str)>,
     /// Rules of the strategy file that never fired, each with its law.
     pub idle: Vec<(&'static str, &'static str)>,
 }
@@ -69,7 +78,7 @@ pub struct StepView {
 }
 
 /// A rule that did not fire, and why.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct AlmostView {
     pub rule: Rc<str>,
     pub place: String,
@@ -112,15 +121,33 @@ pub struct Source<'a> {
 /// Prepares a derivation.
 pub fn explain(source: &Source) -> Explanation {
     let file = source.sources.files.get(source.main as usize).map(|file| file.name.to_string()).unwrap_or_default();
+    let (declaration, derived) = declaration(source).unwrap_or_default();
     Explanation {
         entry: source.entry.to_string(),
         file: base_name(&file).to_string(),
         schedule: base_name(source.schedule).to_string(),
+        declaration,
+        derived,
         choices: source.choices.iter().map(|choice| choice_line(source, choice)).collect(),
         start: state(source, source.before),
         phases: source.derivation.phases.iter().map(|phase| stage(source, phase)).collect(),
-        idle: source.derivation.idle.clone(),
+        own: source.derivation.own.clone(),
+        idle: source.derivation.idle(),
     }
+}
+
+/// The text of the declaration that the entry is made of, and what `--derive` made of it.
+fn declaration(source: &Source) -> Option<(String, Option<String>)> {
+    let text = &*source.sources.files.get(source.main as usize)?.text;
+    let entry = source.before.functions.get(source.entry)?;
+    // `types` keeps no tree, and what it was given has parsed
+    let (module, _) = syntax::parse_recovering(text, source.main);
+    let decl = module.decls.into_iter().find(|decl| decl.span.contains(entry.span))?;
+    let above = text.get(..decl.span.start as usize)?;
+    let doc: usize = above.split_inclusive('\n').rev().take_while(|line| line.starts_with("///")).map(str::len).sum();
+    let declaration = text.get(above.len() - doc..decl.span.end as usize)?;
+    let derived = (*decl.name.text != *source.entry).then(|| entry.doc.clone()).flatten();
+    Some((declaration.to_string(), derived))
 }
 
 /// The folder is this machine's business.

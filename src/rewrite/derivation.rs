@@ -33,8 +33,16 @@ pub struct Phase {
 #[derive(Clone, Debug, Default)]
 pub struct Derivation {
     pub phases: Vec<Phase>,
-    /// Rules of the strategy file that never fired, each with its law.
-    pub idle: Vec<(&'static str, &'static str)>,
+    /// The rules that the strategy file declares, each with its law.
+    pub own: Vec<(&'static str, &'static str)>,
+}
+
+impl Derivation {
+    /// Those of the strategy file that never fired.
+    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+        let has_fired = |name: &str| self.phases.iter().any(|phase| phase.steps.iter().any(|step| *step.rule == *name));
+        self.own.iter().filter(|(name, _)| !has_fired(name)).copied().collect()
+    }
 }
 
 /// Where steps are noted.

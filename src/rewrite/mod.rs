@@ -110,9 +110,7 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
             break;
         }
     }
-    let has_fired = |rule: &Rule| derivation.phases.iter().any(|phase| phase.steps.iter().any(|step| *step.rule == *rule.name));
-    let idle = schedule.strategy.own_rules().into_iter().filter(|rule| !has_fired(rule));
-    derivation.idle = idle.map(|rule| (rule.name, rule.law)).collect();
+    derivation.own = schedule.strategy.own_rules().into_iter().map(|rule| (rule.name, rule.law)).collect();
     Ok(Optimised { program, derivation: options.record.then_some(derivation), warnings })
 }
 
