@@ -1,5 +1,21 @@
 namespace smoothc {
 
+/// What a status says.
+inline const char *status_text(smooth_status status) noexcept
+{
+    switch (status) {
+    case SMOOTH_OK: return "no error";
+    case SMOOTH_BOUNDS: return "an index is out of bounds";
+    case SMOOTH_SHAPE: return "lengths contradict each other";
+    case SMOOTH_NEGATIVE: return "a count is negative";
+    case SMOOTH_DIV_ZERO: return "an Index is divided by zero";
+    case SMOOTH_RANGE: return "a number does not fit an Index";
+    case SMOOTH_WORKSPACE: return "the workspace is too small";
+    }
+    return "an unknown status";
+}
+
+#ifdef SMOOTHC_EXCEPTIONS
 /// An argument of another shape than its entry takes.
 class shape_error : public std::invalid_argument {
 public:
@@ -10,46 +26,50 @@ public:
 class status_error : public std::runtime_error {
 public:
     status_error(const char *entry, smooth_status status)
-        : std::runtime_error(std::string(entry) + ": " + text(status)), status_(status) {}
+        : std::runtime_error(std::string(entry) + ": " + status_text(status)), status_(status) {}
 
     int status() const noexcept { return static_cast<int>(status_); }
-
-    static const char *text(smooth_status status) noexcept
-    {
-        switch (status) {
-        case SMOOTH_OK: return "no error";
-        case SMOOTH_BOUNDS: return "an index is out of bounds";
-        case SMOOTH_SHAPE: return "lengths contradict each other";
-        case SMOOTH_NEGATIVE: return "a count is negative";
-        case SMOOTH_DIV_ZERO: return "an Index is divided by zero";
-        case SMOOTH_RANGE: return "a number does not fit an Index";
-        case SMOOTH_WORKSPACE: return "the workspace is too small";
-        }
-        return "an unknown status";
-    }
 
 private:
     smooth_status status_;
 };
+#endif
 
 /// Memory that calls use while they run; one for each thread. It grows to what the largest call needs.
 class workspace {
 public:
-    /// So many bytes, of which nothing is known.
-    void *reserve(std::size_t bytes)
+    /// As many bytes as are asked for, at `data()`; 0 where there is no memory for them.
+    std::size_t try_reserve(std::size_t bytes) noexcept
     {
-        if (bytes == 0) {
-            return nullptr;
-        }
-        const std::size_t blocks = (bytes - 1) / sizeof(std::max_align_t) + 1;
+        const std::size_t blocks = bytes / sizeof(std::max_align_t) + (bytes % sizeof(std::max_align_t) != 0 ? 1 : 0);
         if (blocks > capacity_) {
+            if (blocks > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(std::max_align_t)) {
+                return 0;
+            }
             blocks_.reset();
             capacity_ = 0;
-            blocks_.reset(new std::max_align_t[blocks]);
+            blocks_.reset(new (std::nothrow) std::max_align_t[blocks]);
+            if (blocks_ == nullptr) {
+                return 0;
+            }
             capacity_ = blocks;
         }
-        return blocks_.get();
+        return bytes;
     }
+
+    /// The bytes, of which nothing is known.
+    void *data() noexcept { return blocks_.get(); }
+
+#ifdef SMOOTHC_EXCEPTIONS
+    /// So many bytes.
+    void *reserve(std::size_t bytes)
+    {
+        if (try_reserve(bytes) != bytes) {
+            throw std::bad_alloc();
+        }
+        return data();
+    }
+#endif
 
 private:
     std::unique_ptr<std::max_align_t[]> blocks_;
@@ -57,27 +77,47 @@ private:
 };
 
 /// The workspace of calls that name none, one for each thread.
-inline workspace &thread_workspace()
+inline workspace &thread_workspace() noexcept
 {
     thread_local workspace own;
     return own;
 }
 
-/// How many numbers an array of these lengths has.
+namespace detail {
+/// How many numbers an array of these lengths has; nothing where a length is negative, or no memory has room for them.
 template <std::size_t Rank>
-std::size_t count(const std::array<std::int64_t, Rank> &lengths)
+std::optional<std::size_t> count_of(const std::array<std::int64_t, Rank> &lengths) noexcept
 {
     std::size_t all = 1;
     for (const std::int64_t length : lengths) {
         if (length < 0) {
-            throw shape_error("an array has a negative length");
+            return std::nullopt;
         }
         if (length != 0 && all > std::numeric_limits<std::size_t>::max() / sizeof(double) / static_cast<std::size_t>(length)) {
-            throw std::length_error("an array is larger than the memory");
+            return std::nullopt;
         }
         all *= static_cast<std::size_t>(length);
     }
     return all;
+}
+} // namespace detail
+
+/// How many numbers an array of these lengths has. Where nothing can be thrown, lengths that no array has end the program.
+template <std::size_t Rank>
+std::size_t count(const std::array<std::int64_t, Rank> &lengths)
+{
+    const std::optional<std::size_t> all = detail::count_of(lengths);
+    if (!all) {
+#ifdef SMOOTHC_EXCEPTIONS
+        if (std::any_of(lengths.begin(), lengths.end(), [](std::int64_t length) { return length < 0; })) {
+            throw shape_error("an array has a negative length");
+        }
+        throw std::length_error("an array is larger than the memory");
+#else
+        std::abort();
+#endif
+    }
+    return *all;
 }
 
 #ifdef SMOOTHC_EIGEN
@@ -106,7 +146,7 @@ public:
 
     /// What may be written may be read.
     template <class U, std::enable_if_t<std::is_same_v<const U, T> && !std::is_const_v<U>, int> = 0>
-    view(const view<U, Rank> &other) : data_(other.data()), lengths_(other.lengths())
+    view(const view<U, Rank> &other) : data_(other.data()), lengths_(other.lengths()), is_contiguous_(other.is_contiguous())
     {
     }
 
@@ -142,16 +182,20 @@ public:
     }
 
 #ifdef SMOOTHC_EIGEN
-    /// A vector, or a matrix that is kept row by row, whose numbers are contiguous.
+    /// A vector, or a matrix that is kept row by row. Where its numbers are not contiguous, entries refuse the view, which has no data.
     template <class C, std::enable_if_t<is_eigen<C>, int> = 0>
-    view(C &&other) : data_(other.data()), lengths_(lengths_of(other))
+    view(C &&other) : data_(nullptr), lengths_(lengths_of(other)), is_contiguous_(has_no_gaps(other))
     {
+        if (is_contiguous_) {
+            data_ = other.data();
+        }
     }
 #endif
 
     T *data() const noexcept { return data_; }
     const lengths_type &lengths() const noexcept { return lengths_; }
     std::int64_t length(std::size_t axis) const { return lengths_[axis]; }
+    bool is_contiguous() const noexcept { return is_contiguous_; }
 
     template <class... Indices>
     T &operator()(Indices... indices) const
@@ -172,23 +216,27 @@ private:
         static_assert(Rank == 1 || Rank == 2, "Eigen has vectors and matrices");
         if constexpr (Rank == 1) {
             static_assert(C::IsVectorAtCompileTime, "a vector is wanted here");
-            if (other.size() > 1 && other.innerStride() != 1) {
-                throw shape_error("the numbers of a vector of Eigen are not contiguous");
-            }
             return {static_cast<std::int64_t>(other.size())};
         } else {
             static_assert(C::IsRowMajor, "matrices are kept row by row: Eigen::Matrix<double, Rows, Columns, Eigen::RowMajor>");
-            const bool is_dense = other.innerStride() == 1 && (other.rows() < 2 || other.outerStride() == other.cols());
-            if (other.size() > 1 && !is_dense) {
-                throw shape_error("the numbers of a matrix of Eigen are not contiguous");
-            }
             return {static_cast<std::int64_t>(other.rows()), static_cast<std::int64_t>(other.cols())};
         }
+    }
+
+    template <class C>
+    static bool has_no_gaps(const C &other)
+    {
+        if (other.size() <= 1) {
+            return true;
+        }
+        const bool is_one_row = Rank == 1 || other.rows() < 2;
+        return other.innerStride() == 1 && (is_one_row || other.outerStride() == other.cols());
     }
 #endif
 
     T *data_;
     lengths_type lengths_;
+    bool is_contiguous_ = true;
 };
 
 /// Numbers in row-major order: what an entry gives.
@@ -306,13 +354,41 @@ inline bool both(bool a, bool b) { return a && b; }
 inline bool either(bool a, bool b) { return a || b; }
 inline bool negated(bool a) { return !a; }
 
+#ifdef SMOOTHC_EXCEPTIONS
+/// How messages begin: the entry, and one of its parameters or results.
+inline std::string named(const char *entry, const char *parameter) { return std::string(entry) + ": `" + parameter + "`"; }
+
 /// A length must be what the others say.
 inline void expect(const char *entry, const char *parameter, std::size_t axis, std::int64_t found, std::int64_t wanted)
 {
     if (found != wanted) {
-        throw shape_error(std::string(entry) + ": `" + parameter + "` has length " + std::to_string(found) + " in direction "
-                          + std::to_string(axis) + ", expected " + std::to_string(wanted));
+        throw shape_error(named(entry, parameter) + " has length " + std::to_string(found) + " in direction " + std::to_string(axis)
+                          + ", expected " + std::to_string(wanted));
     }
+}
+
+/// Entries read and write numbers without gaps between them.
+inline void expect_contiguous(const char *entry, const char *parameter, bool is_contiguous)
+{
+    if (!is_contiguous) {
+        throw shape_error(named(entry, parameter) + " is not contiguous");
+    }
+}
+
+/// A result of these lengths.
+template <class T, std::size_t Rank>
+array<T, Rank> result(const char *entry, const char *name, const std::array<std::int64_t, Rank> &lengths)
+{
+    for (std::size_t axis = 0; axis < Rank; ++axis) {
+        if (lengths[axis] < 0) {
+            throw shape_error(named(entry, name) + " would have length " + std::to_string(lengths[axis]) + " in direction "
+                              + std::to_string(axis));
+        }
+    }
+    if (!count_of(lengths)) {
+        throw std::length_error(named(entry, name) + " would be larger than the memory");
+    }
+    return array<T, Rank>(lengths);
 }
 
 inline void check(const char *entry, smooth_status status)
@@ -330,6 +406,10 @@ inline std::size_t bytes(const char *entry, std::size_t needed)
     }
     return needed;
 }
+#endif
+
+/// The status for a length that is not the wanted one, which may be none at all.
+inline smooth_status refused(std::int64_t wanted) noexcept { return wanted < 0 ? SMOOTH_NEGATIVE : SMOOTH_SHAPE; }
 } // namespace detail
 
 } // namespace smoothc

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::tools::{exists, succeeds};
+use support::tools::{exists, has_sanitizers, succeeds};
 
 const WARNINGS: [&str; 9] =
     ["-std=c++17", "-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wsign-conversion"];
@@ -43,23 +43,31 @@ fn eigen() -> Option<PathBuf> {
     found
 }
 
-/// Compiles and runs a program over what was emitted, with every compiler.
-fn run(folder: &Path, program: &str, c: &str, include: Option<&Path>) {
+/// Compiles and runs a program over what was emitted, with every compiler, under sanitizers where they are here.
+fn run(folder: &Path, program: &str, c: &str, include: Option<&Path>, flags: &[&str]) {
     fs::write(folder.join("main.cpp"), program).expect("writes");
+    let sanitizers: &[&str] = if has_sanitizers() { &["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"] } else { &[] };
     for compiler in compilers() {
         let object = folder.join("emitted.o");
         let c_compiler = compiler.replace("clang++", "clang").replace("g++", "gcc");
-        succeeds(Command::new(c_compiler).current_dir(folder).args(["-O1", "-c", c, "-o"]).arg(&object)).expect("C compiles");
+        let mut command = Command::new(c_compiler);
+        succeeds(command.current_dir(folder).args(["-O1", "-c", c, "-o"]).arg(&object).args(sanitizers)).expect("C compiles");
         let mut command = Command::new(compiler);
         command.current_dir(folder).args(WARNINGS).args(["-O1", "-I.", "main.cpp"]).arg(&object).args(["-lm", "-o", "main"]);
+        command.args(sanitizers).args(flags);
         match include {
             Some(folder) => command.arg("-isystem").arg(folder),
             None => command.arg("-DSMOOTHC_NO_EIGEN"),
         };
         succeeds(&mut command).unwrap_or_else(|why| panic!("{why}"));
-        succeeds(&mut Command::new(folder.join("main"))).unwrap_or_else(|why| panic!("{compiler}: {why}"));
+        // where there is no memory `new (std::nothrow)` is null, as it is without sanitizers
+        let mut command = Command::new(folder.join("main"));
+        succeeds(command.env("ASAN_OPTIONS", "allocator_may_return_null=1")).unwrap_or_else(|why| panic!("{compiler} {flags:?}: {why}"));
     }
 }
+
+/// With exceptions and without.
+const BOTH: [&[&str]; 2] = [&[], &["-fno-exceptions"]];
 
 #[test]
 fn headers_of_all_examples_are_silent() {
@@ -86,6 +94,7 @@ fn headers_of_all_examples_are_silent() {
         let mut command = Command::new(compiler);
         command.current_dir(folder.path()).args(WARNINGS).args(["-fsyntax-only", "-DSMOOTHC_NO_EIGEN", "all.cpp"]);
         succeeds(&mut command).unwrap_or_else(|why| panic!("{why}"));
+        succeeds(command.arg("-fno-exceptions")).unwrap_or_else(|why| panic!("{why}"));
     }
 }
 
@@ -104,7 +113,11 @@ let chosen (v: Vector<n>) (few: Bool) = build (if few && 2 < n then n % 2 else m
 let pick (v: Vector<n>) (i: Index) : Double = v[i]
 let stacked (v: Vector<n>) (w: Vector<m>) (p: Vector<2>) : Vector<n + 2 * m - 1> =
   build (n + 2 * m - 1) (fun i -> if i < n then v[i] else p[0] + w[(i - n) / 2])
+let backwards (v: Vector<n>) (k: Index) =
+  let sums = vectorCumSum (build k (fun i -> v[i % n]))
+  build k (fun i -> sums[k - 1 - i])
 let unused = 1.5
+let try_pick x = x + 1.0
 let spread_result x = x * 2.0
 let namespace' (double: Double) (bytes: Vector<scratch>) = double * vectorSum bytes
 ";
@@ -164,11 +177,89 @@ int main()
     assert(copy(0, 0) == -1);
     assert(thrown<smoothc::status_error>([&] { own::pick(v, 3); }) == "pick: an index is out of bounds");
     assert(thrown<smoothc::shape_error>([&] { own::stacked(v, w, v); }) == "stacked: `p` has length 3 in direction 0, expected 2");
-    assert(thrown<smoothc::shape_error>([&] { own::marks(-2, 0); }) == "an array has a negative length");
-    assert(thrown<std::length_error>([&] { own::marks(INT64_MAX / 2, 0); }) != "nothing");
+    assert(thrown<smoothc::shape_error>([&] { own::marks(-2, 0); }) == "marks: `out_0` would have length -1 in direction 0");
+    assert(thrown<std::length_error>([&] { own::marks(INT64_MAX / 2, 0); }) == "marks: `out_0` would be larger than the memory");
+    assert(thrown<smoothc::shape_error>([&] { smoothc::array<double, 1> none({-1}); }) == "an array has a negative length");
+    // what an entry cannot have room for leaves the workspace as it was
+    assert(thrown<std::bad_alloc>([&] { scratch.reserve(SIZE_MAX); }) != "nothing" && scratch.try_reserve(16) == 16);
 }
 "#;
-    run(folder.path(), &program.replace("outer_row: ", ""), "view.c", None);
+    run(folder.path(), &program.replace("outer_row: ", ""), "view.c", None, &[]);
+}
+
+#[test]
+fn a_status_is_returned_with_exceptions_and_without() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("view.smooth"), PROGRAM).expect("writes");
+    emit(folder.path(), &["-q", "view.smooth", "-o", "view.c"]);
+    let program = r#"
+#include "view.hpp"
+#include <cstring>
+#include <vector>
+#undef NDEBUG
+#include <cassert>
+namespace own = smoothc::view_;
+
+int main(int words, char **)
+{
+    if (words > 1) {
+        smoothc::array<double, 1> none({-1});
+    }
+    const std::vector<double> v{1, 2, 6};
+    double mean = 0;
+    std::vector<double> distances(3);
+    assert(own::try_spread(v, mean, distances) == SMOOTH_OK && mean == 3 && distances[2] == 3);
+    // an entry has that name
+    double picked = 0;
+    assert(own::try_pick_(v, 2, picked) == SMOOTH_OK && picked == 6);
+    assert(own::try_pick_(v, 3, picked) == SMOOTH_BOUNDS);
+    double plus = 0;
+    assert(own::try_try_pick(1, plus) == SMOOTH_OK && plus == 2);
+    static_assert(noexcept(own::try_pick_(std::declval<const smoothc::view<const double, 1> &>(), 0, picked)));
+    assert(std::strcmp(smoothc::status_text(SMOOTH_BOUNDS), "an index is out of bounds") == 0);
+
+    smoothc::workspace scratch;
+    const std::array<double, 2> w{10, 100};
+    smoothc::array<double, 2> outer({3, 2});
+    assert(own::try_outer(v, w, outer, scratch) == SMOOTH_OK && outer(2, 1) == 600);
+    assert(own::try_outer(w, v, outer, scratch) == SMOOTH_SHAPE);
+    double stacked[6] = {};
+    assert(own::try_stacked(v, w, {0.5, 0}, stacked) == SMOOTH_OK && stacked[5] == 100.5);
+    assert(own::try_stacked(v, w, v, stacked) == SMOOTH_SHAPE);
+    assert(own::try_stacked(v, w, {0.5, 0}, distances) == SMOOTH_SHAPE);
+
+    std::int64_t range[4];
+    bool below[3];
+    assert(own::try_marks(3, 2, range, below) == SMOOTH_OK && range[3] == 3 && below[1] && !below[2]);
+    assert(own::try_marks(-2, 0, range, below) == SMOOTH_NEGATIVE);
+    assert(own::try_marks(-2, 0, {nullptr, {0}}, {nullptr, {0}}) == SMOOTH_NEGATIVE);
+
+    // the workspace that fits grew to 24 bytes; where there is no memory nothing is written
+    assert(own::try_backwards(3, v, distances, scratch) == SMOOTH_OK && distances[0] == 9 && distances[2] == 1);
+    const std::int64_t huge = PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(double));
+    const smoothc::view<double, 1> nowhere(distances.data(), {huge});
+    assert(own::try_backwards(huge, v, nowhere, scratch) == SMOOTH_WORKSPACE && distances[0] == 9);
+    assert(scratch.try_reserve(SIZE_MAX) == 0 && scratch.try_reserve(16) == 16 && scratch.data() != nullptr);
+    assert(own::try_backwards(3, v, distances, scratch) == SMOOTH_OK && distances[2] == 1);
+}
+"#;
+    for flags in BOTH {
+        run(folder.path(), program, "view.c", None, flags);
+    }
+    if !compilers().is_empty() {
+        let said = succeeds(Command::new(folder.path().join("main")).arg("array")).expect_err("no array has that length");
+        assert!(said.contains("signal: 6"), "{said}");
+    }
+    // what throws is not there
+    let call = "#include \"view.hpp\"\nint main() { return smoothc::view_::unused() > 1.0; }\n";
+    fs::write(folder.path().join("call.cpp"), call).expect("writes");
+    for compiler in compilers() {
+        let mut command = Command::new(compiler);
+        command.current_dir(folder.path()).args(["-std=c++17", "-fsyntax-only", "call.cpp"]);
+        succeeds(&mut command).unwrap_or_else(|why| panic!("{why}"));
+        let said = succeeds(command.arg("-fno-exceptions")).expect_err("nothing to call");
+        assert!(said.contains("unused"), "{said}");
+    }
 }
 
 #[test]
@@ -188,26 +279,41 @@ int main()
     Eigen::Vector3d circle(0, 0, 1);
     Points points(4, 2);
     points << 2, 0, 0, 2, -2, 0, 0, -4;
+    Eigen::VectorXd into(3);
+    double misfit = 0;
+    assert(smoothc::circle::try_misfit(circle, points, misfit) == SMOOTH_OK && misfit == 6);
+    into.setZero();
+    assert(smoothc::circle::try_slope(circle, points, into) == SMOOTH_OK && into.isApprox(Eigen::Vector3d(0, 2, -6)));
+    // a block whose rows are not next to each other, and a column
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> wide(4, 3);
+    wide.leftCols(2) = points;
+    assert(smoothc::circle::try_misfit(circle, wide.leftCols(2), misfit) == SMOOTH_SHAPE);
+    assert(smoothc::circle::try_slope(circle, points, wide.col(2).head(3)) == SMOOTH_SHAPE);
+#ifdef SMOOTHC_EXCEPTIONS
     assert(smoothc::circle::misfit(circle, points) == 6);
     const auto slope = smoothc::circle::slope(circle, points);
     assert(smoothc::eigen(slope).isApprox(Eigen::Vector3d(0, 2, -6)));
-    Eigen::VectorXd into(3);
     smoothc::circle::slope_into(circle, Eigen::Map<const Points>(points.data(), 4, 2), into);
-    assert(into.isApprox(Eigen::Vector3d(0, 2, -6)));
     const auto hessian = smoothc::circle::misfit_hessian(circle, points);
     assert(smoothc::eigen(hessian).isApprox(smoothc::eigen(hessian).transpose()));
-    // a block whose rows are not next to each other
-    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> wide(4, 3);
-    wide.leftCols(2) = points;
-    try {
-        smoothc::circle::misfit(circle, wide.leftCols(2));
-        return 1;
-    } catch (const smoothc::shape_error &) {
-    }
+    const auto thrown = [](auto f) -> std::string {
+        try {
+            f();
+        } catch (const smoothc::shape_error &error) {
+            return error.what();
+        }
+        return "nothing";
+    };
+    assert(thrown([&] { smoothc::circle::misfit(circle, wide.leftCols(2)); }) == "misfit: `points` is not contiguous");
+    assert(thrown([&] { smoothc::circle::slope_into(circle, points, wide.col(2).head(3)); }) == "slope: `out` is not contiguous");
+    assert(thrown([&] { smoothc::circle::misfit(wide.row(0).head(2), points); }) == "misfit: `circle` has length 2 in direction 0, expected 3");
     assert(smoothc::circle::misfit(circle, wide.leftCols(2).eval()) == 6);
+#endif
 }
 "#;
-    run(folder.path(), program, "circle.c", Some(&include));
+    for flags in BOTH {
+        run(folder.path(), program, "circle.c", Some(&include), flags);
+    }
 }
 
 #[test]
@@ -218,7 +324,7 @@ fn a_header_over_a_header_and_floats() {
     let program = "#include \"all.hpp\"\nint main()\n{\n    const float points[1][2] = {{3.0f, 2.0f}};\n    \
                    return smoothc::all::slope({1.0f, 2.0f, 2.0f}, points)[0] == 0.0f ? 0 : 1;\n}\n";
     fs::write(folder.path().join("empty.c"), "typedef int empty;\n").expect("writes");
-    run(folder.path(), program, "empty.c", None);
+    run(folder.path(), program, "empty.c", None, &[]);
 }
 
 #[test]

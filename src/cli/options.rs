@@ -174,7 +174,7 @@ pub struct EmitCommand {
     /// Emit one header with all functions in it, `static inline`; `-o x.h`
     #[arg(long)]
     pub header_only: bool,
-    /// Write a C++17 header too, beside the C: `-o x.c` also writes x.hpp, with views, exceptions and a kept workspace
+    /// Write a C++17 header too, beside the C: `-o x.c` also writes x.hpp, with views, exceptions or statuses, and a kept workspace
     #[arg(long)]
     pub cpp: bool,
     /// Write a rule for make, ninja and CMake that names the files that were read: `x.c x.h: model.smooth base.smooth`

@@ -2,10 +2,12 @@
 //!
 //! In: what emission of C gave, and the names of the two headers. Out: the text of the C++ one: a function for each entry that takes views,
 //! reads the sizes off them, keeps the workspace and throws what is no success. An array among the results is a new one; `f_into` writes
-//! into views instead. `runtime/views.hpp` is what all such headers share.
+//! into views instead, and so does `try_f`, which returns the status and is there without exceptions too. `runtime/views.hpp` is what all
+//! such headers share.
 //!
 //!     size_t f_workspace(int64_t n); smooth_status f(int64_t n, const double *v, double *out, void *workspace, size_t workspace_bytes)
 //!     →   inline double f(view<const double, 1> v, workspace &scratch = thread_workspace())
+//!         inline smooth_status try_f(view<const double, 1> v, double &out, workspace &scratch = thread_workspace()) noexcept
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,8 +21,19 @@ use crate::ir::{Size, Var};
 use crate::loops::program::Elem;
 
 /// The names that `runtime/views.hpp` declares beside the namespaces of files.
-const SHARED: [&str; 10] =
-    ["array", "count", "detail", "eigen", "is_eigen", "shape_error", "status_error", "thread_workspace", "view", "workspace"];
+const SHARED: [&str; 11] = [
+    "array",
+    "count",
+    "detail",
+    "eigen",
+    "is_eigen",
+    "shape_error",
+    "status_error",
+    "status_text",
+    "thread_workspace",
+    "view",
+    "workspace",
+];
 
 /// Columns of a signature on one line.
 const WIDTH: usize = 120;
@@ -32,6 +45,13 @@ struct View {
     guard: String,
     namespace: String,
     views: &'static str,
+    groups: [GroupView; 2],
+}
+
+/// Those that are there without exceptions, or those that are not.
+#[derive(Serialize)]
+struct GroupView {
+    throws: bool,
     functions: Vec<FunctionView>,
 }
 
@@ -48,7 +68,12 @@ struct FunctionView {
 pub fn header(files: &CFiles, name: &str, c_header: &str) -> Result<String, Diagnostic> {
     // names of the namespace; C has made those of the entries valid and unique
     let mut taken: HashSet<String> = files.entries.iter().map(|entry| entry.name.clone()).collect();
-    let functions = files.entries.iter().flat_map(|entry| functions(entry, &mut taken)).collect();
+    let (mut throwing, mut returning_status) = (Vec::new(), Vec::new());
+    for entry in &files.entries {
+        let (throws, returns_status) = functions(entry, &mut taken);
+        throwing.extend(throws);
+        returning_status.extend(returns_status);
+    }
     let stem = name.split('.').next().unwrap_or(name);
     let stem = if SHARED.contains(&stem) { format!("{stem}_") } else { stem.to_string() };
     let view = View {
@@ -58,7 +83,7 @@ pub fn header(files: &CFiles, name: &str, c_header: &str) -> Result<String, Diag
         // a stem may be a word of C++
         namespace: Names::new().public(if stem.is_empty() { "program" } else { &stem }),
         views: include_str!("../../runtime/views.hpp"),
-        functions,
+        groups: [GroupView { throws: true, functions: throwing }, GroupView { throws: false, functions: returning_status }],
     };
     super::render("cpp.tera", include_str!("../../templates/cpp.tera"), &view)
 }
@@ -74,8 +99,9 @@ struct Entry<'a> {
     bytes: String,
 }
 
-/// The function that returns the results, and the one that writes arrays into views; none where a size cannot be written in C++.
-fn functions(entry: &EntrySignature, taken: &mut HashSet<String>) -> Vec<FunctionView> {
+/// Those that throw: the function that returns the results, and the one that writes arrays into views; then the one that returns a
+/// status. None where a size cannot be written in C++.
+fn functions(entry: &EntrySignature, taken: &mut HashSet<String>) -> (Vec<FunctionView>, Option<FunctionView>) {
     let own: HashSet<&str> = entry.parameters.iter().map(|parameter| &*parameter.name).collect();
     let mut this = Entry {
         entry,
@@ -103,7 +129,7 @@ fn functions(entry: &EntrySignature, taken: &mut HashSet<String>) -> Vec<Functio
     // without its sizes a function could not hold the lengths that it is given against them
     let lengths_of = |parameter: &&Parameter| lengths(parameter).unwrap_or_default().to_vec();
     if entry.parameters.iter().flat_map(|parameter| lengths_of(&parameter)).any(|dim| this.size(&dim).is_none()) {
-        return Vec::new();
+        return (Vec::new(), None);
     }
     let results: Vec<&Parameter> = entry.parameters.iter().filter(|parameter| is_result(parameter)).collect();
     let has_array = results.iter().any(|result| lengths(result).is_some());
@@ -111,13 +137,22 @@ fn functions(entry: &EntrySignature, taken: &mut HashSet<String>) -> Vec<Functio
     if has_array {
         made.push(this.writing(&results, taken));
     }
-    made
+    (made, Some(this.returning_status(&results, taken)))
+}
+
+/// A length that another one decides.
+struct Expectation<'a> {
+    parameter: &'a str,
+    axis: usize,
+    wanted: String,
+    /// Whether no argument shows that it is a length at all.
+    may_be_negative: bool,
 }
 
 /// A signature, with a line for each parameter where one line is too long.
-fn signature(head: &str, parameters: &[String]) -> String {
-    let line = format!("inline {head}({})", parameters.join(", "));
-    if line.len() <= WIDTH { line } else { format!("inline {head}(\n    {})", parameters.join(",\n    ")) }
+fn signature(head: &str, parameters: &[String], tail: &str) -> String {
+    let line = format!("{head}({}){tail}", parameters.join(", "));
+    if line.len() <= WIDTH { line } else { format!("{head}(\n    {}){tail}", parameters.join(",\n    ")) }
 }
 
 /// The lengths of what is an array in C++ too; an array without lengths is one number.
@@ -144,6 +179,13 @@ fn is_result(parameter: &Parameter) -> bool {
     }
 }
 
+/// An `if` that returns, with a line for each condition where one line is too long.
+fn return_where(conditions: &[String], status: &str) -> Vec<String> {
+    let line = format!("if ({}) {{", conditions.join(" || "));
+    let head = if line.len() + 4 <= WIDTH { line } else { format!("if ({}) {{", conditions.join("\n        || ")) };
+    vec![head, format!("    return {status};"), "}".to_string()]
+}
+
 /// The name with `_` appended until it is free.
 fn free(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let mut name = name.to_string();
@@ -151,6 +193,15 @@ fn free(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
         name.push('_');
     }
     name
+}
+
+/// The results as parameters.
+fn outs(results: &[&Parameter]) -> Vec<String> {
+    let out = |result: &&Parameter| match lengths(result) {
+        Some(dims) => format!("const ::smoothc::view<{}, {}> &{}", cpp_type(result), dims.len(), result.name),
+        None => format!("{} &{}", cpp_type(result), result.name),
+    };
+    results.iter().map(out).collect()
 }
 
 impl Entry<'_> {
@@ -171,11 +222,14 @@ impl Entry<'_> {
             }
         };
         let mut lines = self.sizes();
+        lines.extend(self.without_gaps(&[]));
+        lines.extend(self.expected(&self.of_arguments()));
         for (result, ty) in results.iter().zip(&types) {
             lines.push(match lengths(result) {
                 Some(dims) => {
-                    let dims: Option<Vec<String>> = dims.iter().map(|dim| self.size(dim)).collect();
-                    format!("{ty} {}({{{}}});", result.name, dims?.join(", "))
+                    let wanted = dims.iter().map(|dim| self.size(dim)).collect::<Option<Vec<String>>>()?.join(", ");
+                    let (entry, name, elem) = (&self.entry.name, &result.name, cpp_type(result));
+                    format!("{ty} {name} = ::smoothc::detail::result<{elem}, {}>(\"{entry}\", \"{name}\", {{{wanted}}});", dims.len())
                 }
                 None => format!("{ty} {}{{}};", result.name),
             });
@@ -191,7 +245,7 @@ impl Entry<'_> {
                 format!("return {{{}}};", all.iter().map(moved).collect::<Vec<_>>().join(", "))
             }
         });
-        let signature = signature(&format!("{ty} {}", self.entry.name), &self.parameters(&[]));
+        let signature = signature(&format!("inline {ty} {}", self.entry.name), &self.parameters(&[]), "");
         Some(FunctionView { before, doc: self.doc(), signature, lines })
     }
 
@@ -199,20 +253,37 @@ impl Entry<'_> {
         let name = free(&format!("{}_into", self.entry.name), |name| taken.contains(name));
         taken.insert(name.clone());
         let mut lines = self.sizes();
-        for result in results {
-            let dims = lengths(result).unwrap_or_default();
-            lines.extend(dims.iter().enumerate().filter_map(|(axis, dim)| self.expectation(result, axis, dim)));
-        }
+        lines.extend(self.without_gaps(results));
+        lines.extend(self.expected(&self.of_arguments()));
+        lines.extend(self.expected(&self.of_results(results)));
         lines.extend(self.call());
-        let outs: Vec<String> = results
-            .iter()
-            .map(|result| match lengths(result) {
-                Some(dims) => format!("const ::smoothc::view<{}, {}> &{}", cpp_type(result), dims.len(), result.name),
-                None => format!("{} &{}", cpp_type(result), result.name),
-            })
-            .collect();
         let doc = std::iter::once(format!(" `{}`, whose results go into what is given.", self.entry.name)).collect();
-        FunctionView { before: Vec::new(), doc, signature: signature(&format!("void {name}"), &self.parameters(&outs)), lines }
+        let signature = signature(&format!("inline void {name}"), &self.parameters(&outs(results)), "");
+        FunctionView { before: Vec::new(), doc, signature, lines }
+    }
+
+    fn returning_status(&self, results: &[&Parameter], taken: &mut HashSet<String>) -> FunctionView {
+        let name = free(&format!("try_{}", self.entry.name), |name| taken.contains(name));
+        taken.insert(name.clone());
+        let differs = |of: &Expectation| format!("{}.length({}) != {}", of.parameter, of.axis, of.wanted);
+        let (arguments, given) = (self.of_arguments(), self.of_results(results));
+        let gaps = self.of_eigen(results).map(|name| format!("!{name}.is_contiguous()"));
+        let (unknown, known): (Vec<_>, Vec<_>) = arguments.iter().chain(&given).partition(|of| of.may_be_negative);
+        let wrong: Vec<String> = gaps.chain(known.into_iter().map(differs)).collect();
+        let mut lines = self.sizes();
+        if !wrong.is_empty() {
+            lines.extend(return_where(&wrong, "SMOOTH_SHAPE"));
+        }
+        for of in unknown {
+            lines.extend(return_where(&[differs(of)], &format!("::smoothc::detail::refused({})", of.wanted)));
+        }
+        // where there is no memory C is given no bytes, and says so
+        lines.push(format!("const std::size_t {} = {}.try_reserve({});", self.bytes, self.scratch, self.measure()));
+        lines.push(format!("return {};", self.c_call(&format!("{}.data()", self.scratch))));
+        let mut doc = self.doc();
+        doc.push(" Returns the status and throws nothing; the results go into what is given.".to_string());
+        let head = format!("[[nodiscard]] inline smooth_status {name}");
+        FunctionView { before: Vec::new(), doc, signature: signature(&head, &self.parameters(&outs(results)), " noexcept"), lines }
     }
 
     fn doc(&self) -> Vec<String> {
@@ -243,40 +314,72 @@ impl Entry<'_> {
         all
     }
 
-    /// Reads the sizes, and holds every other length against them.
+    /// Reads the sizes.
     fn sizes(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for parameter in &self.entry.parameters {
-            if let Some((array, axis)) = self.read.get(&*parameter.name) {
-                lines.push(format!("const std::int64_t {} = {array}.length({axis});", parameter.name));
-            }
-        }
-        for parameter in &self.entry.parameters {
-            let ParameterKind::Array(_) = &parameter.kind else { continue };
-            for (axis, dim) in lengths(parameter).unwrap_or_default().iter().enumerate() {
-                let is_source = dim.as_var().and_then(|var| self.names.get(var)).and_then(|size| self.read.get(size));
-                if is_source != Some(&(&*parameter.name, axis)) {
-                    lines.extend(self.expectation(parameter, axis, dim));
-                }
-            }
-        }
-        lines
+        let read = self.entry.parameters.iter().filter_map(|parameter| Some((&parameter.name, self.read.get(&*parameter.name)?)));
+        read.map(|(size, (array, axis))| format!("const std::int64_t {size} = {array}.length({axis});")).collect()
     }
 
-    fn expectation(&self, parameter: &Parameter, axis: usize, dim: &Size) -> Option<String> {
-        let Parameter { name, .. } = parameter;
-        let wanted = self.size(dim)?;
-        Some(format!("::smoothc::detail::expect(\"{}\", \"{name}\", {axis}, {name}.length({axis}), {wanted});", self.entry.name))
+    /// Every length of an argument that no size is read off.
+    fn of_arguments(&self) -> Vec<Expectation<'_>> {
+        let arrays = self.entry.parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Array(_)));
+        arrays.flat_map(|parameter| self.expectations(parameter)).collect()
     }
 
-    fn call(&self) -> Vec<String> {
-        let EntrySignature { name, workspace, parameters, .. } = self.entry;
+    fn of_results<'a>(&'a self, results: &[&'a Parameter]) -> Vec<Expectation<'a>> {
+        results.iter().flat_map(|result| self.expectations(result)).collect()
+    }
+
+    fn expectations<'a>(&'a self, parameter: &'a Parameter) -> impl Iterator<Item = Expectation<'a>> {
+        lengths(parameter).unwrap_or_default().iter().enumerate().filter_map(|(axis, dim)| {
+            let source = dim.as_var().and_then(|var| self.names.get(var)).and_then(|size| self.read.get(size));
+            if source == Some(&(&*parameter.name, axis)) {
+                return None;
+            }
+            let may_be_negative = source.is_none() && dim.as_constant().is_none();
+            Some(Expectation { parameter: &parameter.name, axis, wanted: self.size(dim)?, may_be_negative })
+        })
+    }
+
+    /// The arrays that may be Eigen's, which has vectors and matrices: there may be gaps between their numbers.
+    fn of_eigen<'a>(&'a self, results: &'a [&Parameter]) -> impl Iterator<Item = &'a str> {
+        let arguments = self.entry.parameters.iter().filter(|parameter| !is_result(parameter));
+        let arrays = arguments.chain(results.iter().copied()).filter(|parameter| lengths(parameter).is_some_and(|dims| dims.len() <= 2));
+        arrays.map(|parameter| parameter.name.as_str())
+    }
+
+    /// Throws where there are gaps.
+    fn without_gaps(&self, results: &[&Parameter]) -> Vec<String> {
+        let entry = &self.entry.name;
+        let line = |name: &str| format!("::smoothc::detail::expect_contiguous(\"{entry}\", \"{name}\", {name}.is_contiguous());");
+        self.of_eigen(results).map(line).collect()
+    }
+
+    /// Throws where a length is another one.
+    fn expected(&self, all: &[Expectation]) -> Vec<String> {
+        let entry = &self.entry.name;
+        let line = |of: &Expectation| {
+            let Expectation { parameter, axis, wanted, .. } = of;
+            format!("::smoothc::detail::expect(\"{entry}\", \"{parameter}\", {axis}, {parameter}.length({axis}), {wanted});")
+        };
+        all.iter().map(line).collect()
+    }
+
+    /// The call that says how much workspace there must be.
+    fn measure(&self) -> String {
+        let EntrySignature { workspace, parameters, .. } = self.entry;
         let measured = parameters.iter().filter(|parameter| match parameter.kind {
             ParameterKind::Size(_) => true,
             ParameterKind::Scalar(_) => parameter.elem != Elem::Double,
             ParameterKind::Array(_) | ParameterKind::OutScalar | ParameterKind::OutArray(_) => false,
         });
         let measured: Vec<&str> = measured.map(|parameter| &*parameter.name).collect();
+        format!("::{workspace}({})", measured.join(", "))
+    }
+
+    /// The call in C, with this workspace.
+    fn c_call(&self, memory: &str) -> String {
+        let EntrySignature { name, parameters, .. } = self.entry;
         let mut args: Vec<String> = parameters
             .iter()
             .map(|parameter| match parameter.kind {
@@ -284,11 +387,18 @@ impl Entry<'_> {
                 ParameterKind::Array(_) | ParameterKind::OutScalar | ParameterKind::OutArray(_) => destination(parameter),
             })
             .collect();
-        args.push(format!("{}.reserve({})", self.scratch, self.bytes));
+        args.push(memory.to_string());
         args.push(self.bytes.clone());
+        format!("::{name}({})", args.join(", "))
+    }
+
+    /// The call of a function that throws.
+    fn call(&self) -> Vec<String> {
+        let EntrySignature { name, .. } = self.entry;
+        let memory = format!("{}.reserve({})", self.scratch, self.bytes);
         vec![
-            format!("const std::size_t {} = ::smoothc::detail::bytes(\"{name}\", ::{workspace}({}));", self.bytes, measured.join(", ")),
-            format!("::smoothc::detail::check(\"{name}\", ::{name}({}));", args.join(", ")),
+            format!("const std::size_t {} = ::smoothc::detail::bytes(\"{name}\", {});", self.bytes, self.measure()),
+            format!("::smoothc::detail::check(\"{name}\", {});", self.c_call(&memory)),
         ]
     }
 
