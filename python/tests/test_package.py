@@ -53,6 +53,25 @@ except camera.StatusError as error:
 """
 
 
+FORKED = """
+import os, signal, threading
+import numpy as np
+import camera, other
+
+v = np.ones(100_000)
+camera.total(v, 0, True)
+child = os.fork()
+if child == 0:
+    try:
+        other.total(v, 0, True)
+    except RuntimeError as error:
+        print(error, flush=True)
+    os._exit(0)
+threading.Timer(60, os.kill, (child, signal.SIGKILL)).start()
+os._exit(os.waitpid(child, 0)[1])
+"""
+
+
 class Packages(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -77,6 +96,14 @@ class Packages(unittest.TestCase):
         done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, env=environment, capture_output=True, text=True)
         self.assertEqual(done.stderr, "")
         self.assertEqual(done.stdout, "3.0 2.0\n[2.0, 3.0] 2.0 [1.0, 1.0, 1.0] [2] 1.0 1.0\nSMOOTH_BOUNDS\n")
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork here")
+    def test_packages_share_the_threads_of_a_process(self) -> None:
+        self.build("--parallel")
+        self.smoothc("build", "-q", "camera.smooth", "--parallel", "--python", "other")
+        done = subprocess.run([sys.executable, "-c", FORKED], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("this process was forked", done.stdout)
 
     @unittest.skipUnless(FUTHARK, "no Futhark compiler here")
     def test_a_package_of_futhark_needs_no_compiler(self) -> None:

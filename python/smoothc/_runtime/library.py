@@ -11,8 +11,10 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import sys
 import threading
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Callable
 
 import numpy as np
@@ -35,25 +37,19 @@ class _Integers(dict[int, ctypes.c_int64]):
         return made
 
 
-class Pool:
-    """The threads of a library that shares its loops: a forked process does not have them."""
+_OPENMP: dict[str, int] = vars(sys.modules.setdefault("_smoothc_openmp", ModuleType("_smoothc_openmp")))
+"""The process that called a library with parallel=True first. OpenMP's threads belong to the process, whichever library starts them: so this is in
+one place for all libraries, and for the copies of this file that packages have."""
 
-    def __init__(self) -> None:
-        self._used = False
-        self._lost = False
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forked)
 
-    def _forked(self) -> None:
-        self._lost = self._used
-
-    def enter(self) -> None:
-        if self._lost:
-            raise RuntimeError(
-                "this process was forked after the threads of a library with parallel=True had started, and it does not have them: "
-                "start processes with multiprocessing.get_context('spawn'), or load without parallel=True"
-            )
-        self._used = True
+def check_threads() -> None:
+    """Before loops are shared: a forked process does not have the threads that its parent started, and would wait for them for ever."""
+    here = os.getpid()
+    if _OPENMP.setdefault("process", here) != here:
+        raise RuntimeError(
+            "this process was forked after the threads of a library with parallel=True had started, and it does not have them: "
+            "start processes with multiprocessing.get_context('spawn'), or load without parallel=True"
+        )
 
 
 def reserve(local: Any, name: str, key: tuple[int, ...], needed: int) -> tuple[tuple[int, ...], Any, ctypes.c_size_t, Any]:
@@ -97,7 +93,7 @@ class Library:
             "StatusError": StatusError,
             "expected": (TypeError, ValueError, AttributeError, KeyError, BufferError),
             "no_bytes": ctypes.c_size_t(0),
-            "pool": Pool() if manifest.parallel else None,
+            "check_threads": check_threads,
             "lowest": -(2**63),
             "highest": 2**63 - 1,
         }

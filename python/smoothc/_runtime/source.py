@@ -161,7 +161,7 @@ def _call(text: Text) -> list[str]:
         if not leaf.lengths and leaf.scalar.kind != "double":
             measured.append(pointer)
             given.append(text.sizes[leaf.scalar.parameter])
-    lines = ["    $pool.enter()"] if text.parallel else []
+    lines = ["    $check_threads()"] if text.parallel else []
     if entry.needs_workspace:
         lines += [
             f"    $held = $getattr($local, {entry.c_name!r}, None)",
