@@ -6,10 +6,12 @@ In: a program, as a file or a text, and options. Out: a Module, whose attributes
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MethodType
 from typing import Any, Protocol
 
 from . import _cache, _compiler
@@ -49,14 +51,19 @@ class Module:
         self.__identity = identity
         self.__made_by = made_by
         self.__entries: dict[str, Function] = {}
+        made: Any
         for record, made in library.records.items():
+            made.__reduce__ = functools.partialmethod(_reduced, self, record)
             setattr(self, record, made)
         for (attribute, function), entry in zip(library.functions.items(), library.manifest.entries):
             known: Any = function
             known.explain = _Explain(entry.source_name, words, text)
             known.module = self
-            self.__entries[entry.source_name] = known
-            setattr(self, attribute, known)
+            # a method is pickled as the module and its name
+            method: Any = MethodType(function, self)
+            self.__entries[entry.source_name] = method
+            setattr(self, attribute, method)
+        _LOADED[identity] = self
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name.startswith("_Module__"):
@@ -73,7 +80,7 @@ class Module:
         return len(self.__entries)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process loads the program again, from the cache, once."""
+        """Another process loads the program again, from the cache, once; this one has it."""
         return _sent, (self.__identity, self.__made_by)
 
     def __repr__(self) -> str:
@@ -87,17 +94,24 @@ def described(module: Module, name: str) -> Entry:
     return next(entry for entry in library.manifest.entries if entry.source_name == name)
 
 
-_SENT: dict[str, Module] = {}
-"""What other processes have sent to this one, by the identity of the program."""
+_LOADED: dict[str, Module] = {}
+"""The programs of this process by their identity: what comes from other processes belongs to them."""
 
 
 def _sent(identity: str, made_by: tuple[Any, ...]) -> Module:
-    if identity not in _SENT:
-        module = _module(*made_by)
-        if module._Module__identity != identity:
-            raise RuntimeError(f"{made_by[0]} is not the program here that it is in the process that sent it: its text, or that of a file it opens")
-        _SENT[identity] = module
-    return _SENT[identity]
+    if identity not in _LOADED and _module(*made_by)._Module__identity != identity:
+        raise RuntimeError(f"{made_by[0]} is not the program here that it is in the process that sent it: its text, or that of a file it opens")
+    return _LOADED[identity]
+
+
+def _reduced(value: Any, module: Module, record: str) -> tuple[Any, ...]:
+    """How a record is pickled."""
+    return _record, (module, record, *(getattr(value, field.name) for field in dataclasses.fields(value)))
+
+
+def _record(module: Module, record: str, *fields: Any) -> Any:
+    library: Library = module._Module__library
+    return library.records[record](*fields)
 
 
 class _Explain:
@@ -241,11 +255,11 @@ def _module(
     kept = _cache.find(parts, base, make)
     manifest = read((kept / _cache.MANIFEST).read_text(encoding="utf-8"))
     if backend is None:
-        library = Library(kept / _cache.LIBRARY, manifest, module=name, copy=copy, records=records)
+        library = Library(kept / _cache.LIBRARY, manifest, module=name, copy=copy, records=records, methods=True)
     else:
         names = [entry["name"] for entry in json.loads((kept / _FUTHARK).read_text(encoding="utf-8"))["entries"]]
         named = dataclasses.replace(manifest, futhark=tuple(names))
-        library = _futhark.FutharkLibrary(kept / _cache.LIBRARY, named, module=name, copy=copy, records=records)
+        library = _futhark.FutharkLibrary(kept / _cache.LIBRARY, named, module=name, copy=copy, records=records, methods=True)
     made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records, backend)
     # what another process must find, whatever its compilers are
     identity = _cache.complete(_cache.key([repr(made_by), source, strategy]), base, manifest.opened)

@@ -86,17 +86,6 @@ def value_and_gradient(function: Callable[..., Any], *data: Any, rows: int | Non
 
 
 @dataclass(frozen=True)
-class _Entry:
-    """An entry of a loaded program, as another process finds it."""
-
-    module: Module
-    name: str
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self.module[self.name](*arguments)
-
-
-@dataclass(frozen=True)
 class _Rows:
     """Rows of a stored array."""
 
@@ -126,17 +115,15 @@ def _prepared(function: Callable[..., Any], data: tuple[Any, ...], leading: int,
     if not split:
         raise ValueError(f"{function.__name__}: no argument is split: give smoothc.dask.stored(path) or a Dask array")
     module = getattr(function, "module", None)
-    entry: Any = function
     if isinstance(module, Module):
-        name = next(known for known in module if module[known] is function)
-        entry = _Entry(module, name)
+        name = next(known for known in module if module[known] == function)
         _must_not_have_rows(module, name, [leading + at for at, argument in enumerate(data) if _arrays(argument)])
     bounds = _bounds(function.__name__, split, rows)
     # what every block has is sent once
     data = tuple(argument if _arrays(argument) else _dask.delayed(argument, traverse=False) for argument in data)
     blocks = [[_block(argument, start, stop) for argument in data] for start, stop in zip(bounds, bounds[1:])]
     # a text of bytes: a program is loaded by the task that calls it, and not where its way there leads
-    sent = pickle.dumps(entry)
+    sent = pickle.dumps(function)
     call, add = _dask.delayed(_call, pure=False), _dask.delayed(_add, pure=False)
 
     def compute(first: tuple[Any, ...]) -> Any:
@@ -145,7 +132,7 @@ def _prepared(function: Callable[..., Any], data: tuple[Any, ...], leading: int,
         while len(level) > 1:
             level = [add(level[at : at + _TOGETHER]) for at in range(0, len(level), _TOGETHER)]
         (found,) = _dask.compute(level[0])
-        return _own(module, found)
+        return found
 
     return compute
 
@@ -238,16 +225,6 @@ def _add(parts: Sequence[Any]) -> Any:
     for part in parts[1:]:
         found += part
     return found
-
-
-def _own(module: Module | None, value: Any) -> Any:
-    """A result with the records of this process."""
-    if isinstance(value, tuple):
-        return tuple(_own(module, part) for part in value)
-    if isinstance(module, Module) and dataclasses.is_dataclass(value):
-        fields = {field.name: _own(module, getattr(value, field.name)) for field in dataclasses.fields(value)}
-        return getattr(module, type(value).__name__)(**fields)
-    return value
 
 
 def _shown(array: Any) -> str:

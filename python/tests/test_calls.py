@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import multiprocessing
@@ -245,8 +246,8 @@ class Calls(unittest.TestCase):
         with self.assertRaises(smoothc.StatusError) as caught:
             self.m.element([1.0], 1)
         self.assertEqual((caught.exception.status, caught.exception.code, caught.exception.entry), ("SMOOTH_BOUNDS", 1, "element"))
-        copy = pickle.loads(pickle.dumps(caught.exception))
-        self.assertEqual(str(copy), str(caught.exception))
+        again = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual(str(again), str(caught.exception))
 
     @unittest.skipUnless(hasattr(signal, "setitimer"), "no timer here")
     def test_an_interrupt_comes_after_the_call(self) -> None:
@@ -262,9 +263,18 @@ class Calls(unittest.TestCase):
         self.assertEqual(out[0], 2.0)
         self.assertEqual(self.m.slow(1.0, 100)[0], 2.0)
 
-    def test_modules_are_pickled(self) -> None:
-        again = pickle.loads(pickle.dumps(self.m))
-        self.assertEqual(again.f(3.0), 9.0)
+    def test_modules_entries_and_records_are_pickled(self) -> None:
+        m = self.m
+        self.assertIs(pickle.loads(pickle.dumps(m)), m)
+        self.assertEqual(pickle.loads(pickle.dumps(m.f_prime)), m["f'"])
+        odd = m.Odd_prime(1.0, np.array([10.0, 20.0]), m.Camera(1.0, np.array([2.0, 3.0])))
+        for again in [pickle.loads(pickle.dumps(odd)), copy.deepcopy(odd)]:
+            self.assertEqual((type(again), type(again.inner), again.x_prime.tolist()), (m.Odd_prime, m.Camera, [10.0, 20.0]))
+        for way in multiprocessing.get_all_start_methods():
+            with multiprocessing.get_context(way).Pool(1) as pool:
+                self.assertEqual(pool.map_async(m.f, [1.0, 2.0, 3.0]).get(60), [1.0, 4.0, 9.0])
+                (moved,) = pool.starmap_async(m.moved, [(odd.inner, [1, 1])]).get(60)
+                self.assertEqual((type(moved), moved.centre.tolist()), (m.Camera, [3.0, 4.0]))
 
     def test_threads_have_a_workspace_each(self) -> None:
         failures: list[int] = []

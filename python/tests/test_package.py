@@ -34,6 +34,8 @@ let hidden (_: Double) (_: Index) = 1.0
 '''
 
 USER = """
+import pickle
+
 import numpy as np
 import camera
 
@@ -45,6 +47,7 @@ out = camera.focals({"focal": np.ones(3), "centre": np.ones((3, 2))}, out=np.emp
 indices, numbers = camera.pairs([(1.0, 2)])
 odd = camera.odd(camera.Odd_prime(1.0, c))
 print(odd.from_, odd.inner.focal)
+assert pickle.loads(pickle.dumps(odd)).inner.focal == 2.0 and pickle.loads(pickle.dumps(camera.f_prime)) is camera.f_prime
 print(moved.centre.tolist(), number, out.tolist(), indices.tolist(), camera.pass_(1.0), camera.f_prime())
 try:
     camera.total([1.0], 1, False)

@@ -50,12 +50,12 @@ def status(message: str) -> int | None:
 class FutharkLibrary(Library):
     """The functions and records of one library of Futhark."""
 
-    def __init__(self, path: Path, manifest: Manifest, *, module: str, copy: bool = True, records: str = "dataclass") -> None:
+    def __init__(self, path: Path, manifest: Manifest, *, module: str, copy: bool = True, records: str = "dataclass", methods: bool = False) -> None:
         self._names = dict(zip([entry.source_name for entry in manifest.entries], manifest.futhark or ()))
         self._context: _Context | None = None
         # what C needs as workspace Futhark allocates
         entries = tuple(dataclasses.replace(entry, needs_workspace=False) for entry in manifest.entries)
-        super().__init__(path, dataclasses.replace(manifest, entries=entries), module=module, copy=copy, records=records)
+        super().__init__(path, dataclasses.replace(manifest, entries=entries), module=module, copy=copy, records=records, methods=methods)
 
     def _bound(self, entry: Entry) -> tuple[Callable[..., int], Any]:
         if self._context is None:

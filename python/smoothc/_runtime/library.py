@@ -65,9 +65,9 @@ def reserve(local: Any, name: str, key: tuple[int, ...], needed: int) -> tuple[t
 
 
 class Library:
-    """The functions and records of one shared library."""
+    """The functions and records of one shared library; with ``methods`` functions that take what they are bound to first."""
 
-    def __init__(self, path: Path, manifest: Manifest, *, module: str, copy: bool = True, records: str = "dataclass") -> None:
+    def __init__(self, path: Path, manifest: Manifest, *, module: str, copy: bool = True, records: str = "dataclass", methods: bool = False) -> None:
         if records not in ("dataclass", "dict"):
             raise ValueError(f"records: expected 'dataclass' or 'dict', found {records!r}")
         self.path = path
@@ -100,7 +100,7 @@ class Library:
         taken: set[str] = set()
         for entry in manifest.entries:
             name = identifier(entry.source_name, taken)
-            self.functions[name] = self._function(entry, name, module, common, copy, records == "dict")
+            self.functions[name] = self._function(entry, name, module, common, copy, records == "dict", methods)
 
     def _bound(self, entry: Entry) -> tuple[Callable[..., int], Any]:
         """What calls an entry, and what says how much workspace that needs."""
@@ -111,7 +111,9 @@ class Library:
         measure.restype = ctypes.c_size_t
         return call, measure
 
-    def _function(self, entry: Entry, name: str, module: str, common: dict[str, Any], copy: bool, dict_records: bool) -> Callable[..., Any]:
+    def _function(
+        self, entry: Entry, name: str, module: str, common: dict[str, Any], copy: bool, dict_records: bool, method: bool
+    ) -> Callable[..., Any]:
         call, measure = self._bound(entry)
         results = leaves(entry.result, "out")
 
@@ -120,11 +122,11 @@ class Library:
 
         names = {**common, "call": call, "measure": measure, "destinations": destinations}
         names["convert"] = values.Converter(entry.source_name, entry.parameters, entry.sizes, copy)
-        text, prefix = source.function(entry, name, dict_records=dict_records, parallel=self.manifest.parallel)
+        text, prefix = source.function(entry, name, dict_records=dict_records, parallel=self.manifest.parallel, method=method)
         scope = {prefix + known: value for known, value in names.items()}
         exec(compile(text, f"<smoothc {entry.source_name}>", "exec"), scope)
         made: Callable[..., Any] = scope[name]
-        parameters = list(made.__code__.co_varnames[: len(entry.parameters)])
+        parameters = list(made.__code__.co_varnames[method : method + len(entry.parameters)])
         made.__doc__ = describe.documentation(entry, parameters)
         made.__module__ = module
         made.__annotations__ = describe.annotated(entry, parameters)

@@ -23,15 +23,15 @@ SIZED = {"double": "c_double", "float": "c_float", "int64_t": "c_int64", "bool":
 """What a number is to ctypes."""
 
 
-def function(entry: Entry, name: str, *, dict_records: bool, parallel: bool) -> tuple[str, str]:
-    """The text of the function ``name``, and the prefix of the names that it uses."""
+def function(entry: Entry, name: str, *, dict_records: bool, parallel: bool, method: bool) -> tuple[str, str]:
+    """The text of the function or method ``name``, and the prefix of the names that it uses."""
     text = Text(entry, dict_records, parallel)
     for parameter, (_, tree) in zip(text.parameters, entry.parameters):
         _take_apart(text, tree, parameter)
     for leaf in text.inputs:
         _leaf(text, leaf)
     _shapes(text)
-    lines = [f"def {name}({', '.join([*text.parameters, '*', 'out=None'])}):"]
+    lines = [f"def {name}({', '.join([*(['$self'] if method else []), *text.parameters, '*', 'out=None'])}):"]
     if text.inputs:
         lines += _arguments(text)
     lines += _call(text)
