@@ -1,6 +1,7 @@
 """Compiled libraries, kept between runs.
 
-In: a program, options, and what makes a library. Out: the folder with the library and its manifest, made where it is not there yet.
+In: a program, options, and what makes a library. Out: the folder with the library and its manifest, made where it is not there yet or not whole, and
+the warnings of the program.
 
 A library is found by everything that it depends on: the text of the program and of the files that it opens, the options, the smoothc command, the C
 compiler and its flags, and the machine: another machine that shares the folder has libraries of its own. It is made in a folder of another name,
@@ -17,14 +18,20 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Callable
 
+from ._compiler import Diagnostic
 from ._runtime import machine
 
 LIBRARY = "library.so" if sys.platform not in ("win32", "darwin") else "library.dll" if sys.platform == "win32" else "library.dylib"
 MANIFEST = "manifest.json"
+_KEPT = "kept.json"
+"""The warnings, and the digests of the other files."""
+_MAKING = ".making-"
 
 
 def folder() -> Path:
@@ -70,38 +77,72 @@ def _identity(command: str) -> str:
     return f"{os.path.realpath(found)} {status.st_size} {status.st_mtime_ns}"
 
 
-def find(parts: Sequence[str], base: Path, make: Callable[[Path], Sequence[str]]) -> Path:
-    """The folder of the library that ``parts`` decide; ``make`` fills a folder, and gives the files that the program opens from ``base``."""
+def find(parts: Sequence[str], base: Path, make: Callable[[Path], tuple[Sequence[str], Sequence[Diagnostic]]]) -> tuple[Path, list[Diagnostic]]:
+    """The folder of the library that ``parts`` decide, and its warnings.
+
+    ``make`` fills a folder, and gives the files that the program opens from ``base`` and the warnings.
+    """
     root = folder()
     first = key(parts)
     opened = root / f"{first}.opened.json"
     try:
         kept = root / complete(first, base, json.loads(opened.read_text(encoding="utf-8")))
-        if (kept / LIBRARY).is_file() and (kept / MANIFEST).is_file():
-            return kept
+        return kept, _checked(kept)
     except (OSError, ValueError):
         pass
     try:
         root.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=".making-", dir=root))
+        _sweep(root)
+        making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=root))
     except OSError as problem:
         raise OSError(f"compiled libraries cannot be kept in {root}: {problem}; set SMOOTHC_CACHE to a folder that may be written to") from problem
     try:
-        names = list(make(made))
+        made = making / "library"
+        made.mkdir()
+        names, found = make(made)
+        digests = {path.name: _digest(path) for path in made.iterdir()}
+        said = {"files": digests, "warnings": [asdict(problem) for problem in found]}
+        (made / _KEPT).write_text(json.dumps(said), encoding="utf-8")
         kept = root / complete(first, base, names)
         try:
             made.rename(kept)
         except OSError:
             # another process was first, or what was there is not whole
-            if not ((kept / LIBRARY).is_file() and (kept / MANIFEST).is_file()):
+            try:
+                _checked(kept)
+            except (OSError, ValueError):
                 shutil.rmtree(kept, ignore_errors=True)
                 made.rename(kept)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=root, delete=False) as file:
-            json.dump(names, file)
-        os.replace(file.name, opened)
-        return kept
+        (making / "opened").write_text(json.dumps(list(names)), encoding="utf-8")
+        os.replace(making / "opened", opened)
+        return kept, list(found)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(making, ignore_errors=True)
+
+
+def _checked(kept: Path) -> list[Diagnostic]:
+    """The warnings of a library; a ValueError where a file is not the one that was made, as a full disk or a crash of the machine leaves it."""
+    said = json.loads((kept / _KEPT).read_text(encoding="utf-8"))
+    for name, digest in said["files"].items():
+        if _digest(kept / name) != digest:
+            raise ValueError(f"{kept / name} is not what was kept")
+    return [Diagnostic(**problem) for problem in said["warnings"]]
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _sweep(root: Path) -> None:
+    """Removes what processes that were killed have left. Nothing takes a day to make, so that none of another process's work goes."""
+    for left in root.glob(f"{_MAKING}*"):
+        try:
+            is_old = left.stat().st_mtime < time.time() - 24 * 3600
+        except FileNotFoundError:
+            # another process was first
+            continue
+        if is_old:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def complete(first: str, base: Path, names: Sequence[str]) -> str:

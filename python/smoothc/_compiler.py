@@ -1,6 +1,6 @@
 """Runs the smoothc command.
 
-In: its words. Out: what it prints; a DiagnosticError with its diagnostics where it fails, a DiagnosticWarning for each warning.
+In: its words. Out: what it prints and its warnings; a DiagnosticError with its diagnostics where it fails.
 
 The command is the one that the environment variable SMOOTHC names, else the one that was installed with this package, else the one on the PATH.
 """
@@ -104,19 +104,23 @@ def _started(words: Sequence[str], text: str | None, folder: str | None = None) 
         raise MissingCompilerError(f"cannot run `{command()}`: {problem}") from problem
 
 
-def run(words: Sequence[str], text: str | None = None, folder: str | None = None) -> str:
-    """Runs smoothc with these words, with this text as its standard input, and in a folder."""
+def run(words: Sequence[str], text: str | None = None, folder: str | None = None) -> tuple[str, list[Diagnostic]]:
+    """Runs smoothc with these words, with this text as its standard input, and in a folder: what it prints, and its warnings."""
     done = _started([*words, "--message-format", "json"], text, folder)
     diagnostics = [_diagnostic(line) for line in done.stderr.splitlines() if line.startswith("{")]
     if done.returncode == 0:
-        for problem in diagnostics:
-            place = f"{problem.file}:{problem.line}:{problem.column}: " if problem.file is not None and problem.line is not None else ""
-            warnings.warn(f"{place}{problem.message} [{problem.code}]", DiagnosticWarning, stacklevel=_outside())
-        return done.stdout
+        return done.stdout, diagnostics
     # once more for the drawing
     drawn = _started([*words, "--color", "always", "--quiet"], text, folder)
     coloured = drawn.stderr or done.stderr or f"smoothc stopped with exit status {done.returncode}"
     raise DiagnosticError([problem for problem in diagnostics if problem.severity == "error"], done.returncode, coloured)
+
+
+def warn(problems: Sequence[Diagnostic]) -> None:
+    """A Python warning for each of these, at the caller of this package."""
+    for problem in problems:
+        place = f"{problem.file}:{problem.line}:{problem.column}: " if problem.file is not None and problem.line is not None else ""
+        warnings.warn(f"{place}{problem.message} [{problem.code}]", DiagnosticWarning, stacklevel=_outside())
 
 
 def _diagnostic(line: str) -> Diagnostic:

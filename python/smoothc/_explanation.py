@@ -30,7 +30,7 @@ class Explanation:
     @cached_property
     def text(self) -> str:
         """The phases with their rules and the cost."""
-        return _compiler.run([*self._words, "--quiet"], self._text, self._folder)
+        return _compiler.run([*self._words, "--quiet"], self._text, self._folder)[0]
 
     @cached_property
     def html(self) -> str:

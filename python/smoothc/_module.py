@@ -99,7 +99,7 @@ _LOADED: dict[str, Module] = {}
 
 
 def _sent(identity: str, made_by: tuple[Any, ...]) -> Module:
-    if identity not in _LOADED and _module(*made_by)._Module__identity != identity:
+    if identity not in _LOADED and _module(*made_by, warn=False)._Module__identity != identity:
         raise RuntimeError(f"{made_by[0]} is not the program here that it is in the process that sent it: its text, or that of a file it opens")
     return _LOADED[identity]
 
@@ -230,29 +230,42 @@ def _backend(target: str, backend: str) -> str | None:
 
 
 def _module(
-    file: str, name: str, text: str | None, options: list[str], schedule: str | None, copy: bool, records: str, backend: str | None
+    file: str,
+    name: str,
+    text: str | None,
+    options: list[str],
+    schedule: str | None,
+    copy: bool,
+    records: str,
+    backend: str | None,
+    *,
+    warn: bool = True,
 ) -> Module:
     base = Path(file).parent if text is None else Path()
     source = Path(file).read_bytes().decode("utf-8", errors="surrogateescape") if text is None else text
     # a strategy file is a part of the program
     strategy = Path(schedule).read_text(encoding="utf-8") if schedule is not None and Path(schedule).is_file() else ""
 
-    def make(folder: Path) -> list[str]:
+    def make(folder: Path) -> tuple[Sequence[str], list[_compiler.Diagnostic]]:
         described = folder / _cache.MANIFEST
         library = str(folder / _cache.LIBRARY)
         if backend is None:
-            _compiler.run(["build", file, *options, "-o", library, "--manifest", str(described)], text)
+            _, found = _compiler.run(["build", file, *options, "-o", library, "--manifest", str(described)], text)
         else:
             # how values become arguments is said of C; the warnings are the same
-            _compiler.run(["emit", file, *options, "-o", str(folder / "program.c"), "--manifest", str(described)], text)
+            _, found = _compiler.run(["emit", file, *options, "-o", str(folder / "program.c"), "--manifest", str(described)], text)
             words = ["--quiet", "--target", "futhark", "--futhark-backend", backend, "--manifest", str(folder / _FUTHARK)]
             _compiler.run(["build", file, *options, "-o", library, *words], text)
-        return list(read(described.read_text(encoding="utf-8")).opened)
+        # the same program in another folder has these warnings too
+        found = [dataclasses.replace(problem, file=os.path.relpath(problem.file, base)) if problem.file else problem for problem in found]
+        return read(described.read_text(encoding="utf-8")).opened, found
 
     parts = [Path(file).name, source, strategy, *_cache.tools(_compiler.command()), *options]
     if backend is not None:
         parts += ["futhark", backend, _cache.futhark()]
-    kept = _cache.find(parts, base, make)
+    kept, warnings = _cache.find(parts, base, make)
+    if warn:
+        _compiler.warn([dataclasses.replace(problem, file=str(base / problem.file)) if problem.file else problem for problem in warnings])
     manifest = read((kept / _cache.MANIFEST).read_text(encoding="utf-8"))
     if backend is None:
         library = Library(kept / _cache.LIBRARY, manifest, module=name, copy=copy, records=records, methods=True)

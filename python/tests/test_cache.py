@@ -7,13 +7,13 @@ import pickle
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import warnings
 from pathlib import Path
 from unittest import mock
 
 import smoothc
-from smoothc import _cache
 from smoothc._runtime import machine
 
 
@@ -53,15 +53,50 @@ class Cache(unittest.TestCase):
             self.assertEqual((smoothc.load(main).f(1.0), self.made()), (1.0, 6))
         self.assertEqual(list((self.path / "cache").glob(".making-*")), [])
 
-    def test_a_folder_that_is_not_whole_is_made_again(self) -> None:
-        text = "let f (x: Double) = x"
-        smoothc.compile(text)
+    def test_what_is_not_whole_is_made_again(self) -> None:
+        script = "import smoothc; print(smoothc.compile('let f (x: Double) = x').f(2.0))"
+
+        def called() -> str:
+            done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+            return done.stdout + done.stderr
+
+        self.assertEqual(called(), "2.0\n")
         (kept,) = (path.parent for path in (self.path / "cache").glob("*/manifest.json"))
-        (kept / _cache.LIBRARY).unlink()
-        self.assertEqual(smoothc.compile(text).f(2.0), 2.0)
-        for list_of_files in (self.path / "cache").glob("*.opened.json"):
-            list_of_files.write_text("{")
-        self.assertEqual(smoothc.compile(text).f(2.0), 2.0)
+        files = [*kept.iterdir(), *(self.path / "cache").glob("*.opened.json")]
+        self.assertEqual(len(files), 5)
+        for file in files:
+            whole = file.read_bytes()
+            for damaged in [whole[: len(whole) // 2], b"", bytes(len(whole)), None]:
+                file.unlink()
+                if damaged is not None:
+                    file.write_bytes(damaged)
+                self.assertEqual(called(), "2.0\n", file)
+                self.assertEqual(file.read_bytes(), whole)
+        self.assertEqual(self.made(), 1)
+
+    def test_what_killed_processes_leave_is_removed_after_a_day(self) -> None:
+        cache = self.path / "cache"
+        for name, age in [("old", 25 * 3600), ("new", 3600)]:
+            left = cache / f".making-{name}"
+            (left / "library").mkdir(parents=True)
+            os.utime(left, times=(time.time() - age,) * 2)
+        smoothc.compile("let f (x: Double) = x")
+        self.assertEqual([left.name for left in cache.glob(".making-*")], [".making-new"])
+
+    def test_warnings_come_each_time(self) -> None:
+        for folder in ["one", "two"]:
+            (self.path / folder).mkdir()
+            (self.path / folder / "main.smooth").write_text('open "more.smooth"\nlet f (x: Double) (y: Double) = x\n')
+            (self.path / folder / "more.smooth").write_text("let g (z: Double) = 1.0\n")
+            for _ in range(2):
+                with warnings.catch_warnings(record=True) as warned:
+                    warnings.simplefilter("always")
+                    again = pickle.loads(pickle.dumps(smoothc.load(self.path / folder / "main.smooth")))
+                self.assertEqual(again.f(1.0, 2.0), 1.0)
+                said = sorted(str(warning.message).split(":")[0] for warning in warned)
+                self.assertEqual(said, [str(self.path / folder / name) for name in ["main.smooth", "more.smooth"]])
+                self.assertEqual({warning.filename for warning in warned}, {__file__})
+        self.assertEqual(self.made(), 1)
 
     def test_processes_at_once(self) -> None:
         script = "import smoothc; m = smoothc.compile('let f (v: Vector<n>) = vectorSum v'); assert m.f([1, 2]) == 3.0"
