@@ -27,3 +27,7 @@ __all__ = [
     "load",
     "version",
 ]
+
+# tracebacks name what is here as people import it
+for _name in __all__:
+    globals()[_name].__module__ = __name__

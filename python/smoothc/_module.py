@@ -179,6 +179,12 @@ def compile(  # noqa: A001
     backend: str = "c",
 ) -> Module:
     """Compiles the text of a program, as ``load`` does a file; what it opens is found from the working directory."""
+    if not isinstance(text, str):
+        raise TypeError(f"compile: expected the text of a program, found {type(text).__name__}: `load` takes the path of a file")
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        raise ValueError(f"compile: the text has {text[problem.start]!r} at {problem.start}, which is half a character") from None
     options = _options(derive, entries, sizes, mode, checkpoint, schedule, disable, real, strict_fp, unchecked, parallel)
     return _module("-", "program", text, options, schedule, copy, records, _backend(target, backend))
 

@@ -10,6 +10,7 @@ import os
 import pickle
 import signal
 import threading
+import traceback
 import unittest
 import warnings
 from pathlib import Path
@@ -43,6 +44,9 @@ let products (n: Index) (m: Index) (v: Vector<n * m>) (b: Bool) (at: Index<n>) =
   build (if b then n + m else 0) (fun i -> double (i + at) * vectorSum v)
 let shapes (M: Matrix<n, m>) = jacobian (fun (a, v) -> (vectorMap M (fun r -> a * vectorDot r v), a)) (2.0, vectorOnes m)
 let slow (x: Double) (steps: Index) : Vector<1> = [ifold (fun s _ -> 0.5 * s + x) 0.0 steps]
+let picks (t: Double * Array<Array<Index<3>, m>, n>) = vectorMap (snd t) (fun row -> [1.0, 2.0, 3.0][row[0]])
+let long (n: Index) = build n double
+let stored (n: Index) = let w = build n (fun i -> sin (double i)) in vectorSum (build n (fun i -> w[n - 1 - i] * vectorSum w))
 let f (x: Double) = x * x
 let f' (x: Double) = derivative f x
 """
@@ -180,6 +184,8 @@ class Calls(unittest.TestCase):
             self.assertEqual(m.f(number), 9.0)
         for wrong in ["3", 3j, None, [3.0], np.ones(2)]:
             self.refused(TypeError, "`x`: expected a number, found", m.f, wrong)
+        self.refused(OverflowError, "f: `x`: the number does not fit in 64 bits", m.f, 10**400)
+        self.refused(OverflowError, "`c.focal`: the number does not fit", m.moved, {"focal": 10**400, "centre": [1, 2]}, [1, 1])
         self.assertTrue(np.isnan(m.f(np.nan)))
         self.assertEqual(m.f(np.inf), np.inf)
         self.assertEqual((m.count(), type(m.count())), (3.0, float))
@@ -241,13 +247,37 @@ class Calls(unittest.TestCase):
         self.assertEqual(single.weighed(v).dtype, np.float32)
         np.testing.assert_allclose(single.weighed(v), self.m.weighed(v), rtol=1e-5)
         self.assertEqual(single.f(1 / 3), float(np.float32(np.float32(1 / 3) ** 2)))
+        for number in [1e39, -1e39, np.float64(1e39)]:
+            self.refused(OverflowError, f"f: `x`: {float(number)} does not fit in 32 bits", single.f, number)
+        self.refused(OverflowError, "`v`: 1e+39 does not fit in 32 bits", single.weighed, [np.inf, 1e39])
+        self.assertEqual(single.f(-np.inf), np.inf)
+        self.assertTrue(np.isnan(single.f(np.nan)) and np.isnan(single.weighed([np.inf])[0]))
 
     def test_statuses(self) -> None:
         with self.assertRaises(smoothc.StatusError) as caught:
             self.m.element([1.0], 1)
         self.assertEqual((caught.exception.status, caught.exception.code, caught.exception.entry), ("SMOOTH_BOUNDS", 1, "element"))
-        again = pickle.loads(pickle.dumps(caught.exception))
-        self.assertEqual(str(again), str(caught.exception))
+        self.assertIn("smoothc.StatusError: element:", traceback.format_exception_only(type(caught.exception), caught.exception)[0])
+        for message, call, *arguments in [
+            ("element: an array was read out of bounds (SMOOTH_BOUNDS); `smoothc eval`", self.m.element, [1.0], 1),
+            ("pick: `t`: 2 is not an index below 2 (`n` = 2) (SMOOTH_RANGE)", self.m.pick, [True, False], 2),
+            ("pick: `t`: -1 is not an index below 0 (`n` = 0)", self.m.pick, [], -1),
+            ("picks: `t[1]`: 3 is not an index below 3 at [1][0]", self.m.picks, (1.0, [[0, 1], [3, 7]])),
+        ]:
+            with self.assertRaises(smoothc.StatusError) as caught:
+                call(*arguments)
+            self.assertIn(message, str(caught.exception))
+            again = pickle.loads(pickle.dumps(caught.exception))
+            self.assertEqual((str(again), again.code), (str(caught.exception), caught.exception.code))
+
+    def test_no_room(self) -> None:
+        for n in [2**62, 2**63 - 1]:
+            self.refused(MemoryError, "long: there is no room for the result", self.m.long, n)
+            self.refused(MemoryError, "stored needs more workspace than there are addresses", self.m.stored, n)
+
+    def test_texts_that_are_none(self) -> None:
+        self.refused(TypeError, "compile: expected the text of a program, found bytes", smoothc.compile, b"let f = 1.0")
+        self.refused(ValueError, "the text has '\\udc80' at 8, which is half a character", smoothc.compile, "let f = \udc80")
 
     @unittest.skipUnless(hasattr(signal, "setitimer"), "no timer here")
     def test_an_interrupt_comes_after_the_call(self) -> None:

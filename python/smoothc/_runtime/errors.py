@@ -1,6 +1,7 @@
 """What goes wrong in a call of a compiled entry.
 
-In: the status that an entry returned. Out: a StatusError, which says what the status means and how to find the place.
+In: the status that an entry returned, and which argument was wrong, where that is known. Out: a StatusError, which says what the status means and
+how to find the place.
 """
 
 from __future__ import annotations
@@ -25,11 +26,18 @@ class StatusError(ArithmeticError):
     status: str
     """Its name in C, such as ``SMOOTH_BOUNDS``."""
 
-    def __init__(self, entry: str, code: int) -> None:
+    # tracebacks name it as people import it
+    __module__ = __name__.rpartition("._runtime")[0]
+
+    def __init__(self, entry: str, code: int, argument: str | None = None) -> None:
         self.entry = entry
         self.code = code
         self.status, meaning = _MEANING.get(code, (f"status {code}", "an unknown status"))
-        super().__init__(f"{entry}: {meaning} ({self.status}); `smoothc eval` with the same arguments shows the place")
+        self._argument = argument
+        if argument is not None:
+            super().__init__(f"{entry}: {argument} ({self.status})")
+        else:
+            super().__init__(f"{entry}: {meaning} ({self.status}); `smoothc eval` with the same arguments shows the place")
 
-    def __reduce__(self) -> tuple[type[StatusError], tuple[str, int]]:
-        return StatusError, (self.entry, self.code)
+    def __reduce__(self) -> tuple[type[StatusError], tuple[str, int, str | None]]:
+        return StatusError, (self.entry, self.code, self._argument)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import math
 import os
 import sys
 import threading
@@ -24,7 +25,8 @@ from .errors import StatusError
 from .manifest import Array, Entry, Manifest, Record, Scalar, Tree, Tuple, identifier, leaves
 
 _ALIGNMENT = 16
-_TOO_MUCH = ctypes.c_size_t(-1).value
+_RANGE = 5
+"""SMOOTH_RANGE, by which C refuses an Index among the arguments."""
 
 
 class _Integers(dict[int, ctypes.c_int64]):
@@ -54,7 +56,7 @@ def check_threads() -> None:
 
 def reserve(local: Any, name: str, key: tuple[int, ...], needed: int) -> tuple[tuple[int, ...], Any, ctypes.c_size_t, Any]:
     """The workspace of this thread for an entry: the one that it has where that is large enough."""
-    if needed == _TOO_MUCH:
+    if needed > sys.maxsize - _ALIGNMENT:
         raise MemoryError(f"{name} needs more workspace than there are addresses")
     held = getattr(local, name, None)
     room = held[3] if held is not None and held[3].size >= needed + _ALIGNMENT else np.empty(needed + _ALIGNMENT, np.uint8)
@@ -90,12 +92,14 @@ class Library:
             "address": values.address,
             "local": threading.local(),
             "reserve": reserve,
-            "StatusError": StatusError,
-            "expected": (TypeError, ValueError, AttributeError, KeyError, BufferError),
+            "MemoryError": MemoryError,
+            "ValueError": ValueError,
+            "expected": (TypeError, ValueError, OverflowError, AttributeError, KeyError, BufferError),
             "no_bytes": ctypes.c_size_t(0),
             "check_threads": check_threads,
             "lowest": -(2**63),
             "highest": 2**63 - 1,
+            "infinity": math.inf,
         }
         taken: set[str] = set()
         for entry in manifest.entries:
@@ -120,7 +124,12 @@ class Library:
         def destinations(out: Any, shapes: list[tuple[int, ...]], inputs: list[Any]) -> list[Any]:
             return values.destinations(entry.source_name, results, entry.result, out, shapes, inputs)
 
-        names = {**common, "call": call, "measure": measure, "destinations": destinations}
+        inputs = [leaf for parameter, tree in entry.parameters for leaf in leaves(tree, parameter)]
+
+        def stopped(status: int, arguments: list[Any], sizes: dict[str, int]) -> StatusError:
+            return StatusError(entry.source_name, status, values.out_of_range(inputs, arguments, sizes) if status == _RANGE else None)
+
+        names = {**common, "call": call, "measure": measure, "destinations": destinations, "stopped": stopped}
         names["convert"] = values.Converter(entry.source_name, entry.parameters, entry.sizes, copy)
         text, prefix = source.function(entry, name, dict_records=dict_records, parallel=self.manifest.parallel, method=method)
         scope = {prefix + known: value for known, value in names.items()}

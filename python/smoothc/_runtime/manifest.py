@@ -34,6 +34,8 @@ class Scalar:
     """The C parameter."""
     c_type: str
     """``double``, ``float``, ``int64_t`` or ``bool``."""
+    below: Length | None = None
+    """What an Index must be less than, where its type says so."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def _tree(value: dict[str, Any], types: dict[str, str]) -> Tree:
     if kind == "record":
         return Record(value["record"], tuple((field["name"], _tree(field["value"], types)) for field in value["fields"]))
     # a size is an int64_t that stands among the sizes
-    return Scalar(kind, value["parameter"], types.get(value["parameter"], "int64_t"))
+    return Scalar(kind, value["parameter"], types.get(value["parameter"], "int64_t"), value.get("below"))
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,9 @@ def _leaf(text: Text, leaf: Leaf) -> None:
         return
     text.ready.append(f"{pointer} = ${scalar.c_type}({value})")
     text.converted.append(f"{pointer} = {value}")
-    if scalar.kind == "index":
+    if scalar.c_type == "float":
+        text.conditions.append(f"-$infinity < {pointer}.value < $infinity")
+    elif scalar.kind == "index":
         text.conditions.append(f"$type({value}) is $int and $lowest <= {value} <= $highest")
     elif scalar.kind == "bool":
         text.conditions.append(f"$type({value}) is $bool_type")
@@ -184,6 +186,11 @@ def _call(text: Text) -> list[str]:
             made.append(f"{target} = ${leaf.scalar.c_type}_1()")
     arrays = [text.values[leaf.scalar.parameter] for leaf in text.inputs if leaf.lengths]
     work = ["$held[1]", "$held[2]"] if entry.needs_workspace else ["None", "$no_bytes"]
+    if any(leaf.lengths for leaf in text.results):
+        made = ["try:", *(f"    {line}" for line in made), "except $ValueError as $problem:"]
+        made.append(f"    raise $MemoryError({f'{entry.source_name}: there is no room for the result'!r}) from $problem")
+    known = ", ".join(f"{name!r}: {variable}" for name, variable in text.sizes.items())
+    stopped = f"$stopped($status, [{', '.join(text.values[leaf.scalar.parameter] for leaf in text.inputs)}], {{{known}}})"
     return lines + [
         "    if out is None:",
         *(f"        {line}" for line in made or ["pass"]),
@@ -192,7 +199,7 @@ def _call(text: Text) -> list[str]:
         f"        {_listed(targets)} = $destinations(out, [{', '.join(shapes)}], [{', '.join(arrays)}])",
         f"    $status = $call({', '.join([*passed, *targets, *work])})",
         "    if $status:",
-        f"        raise $StatusError({entry.source_name!r}, $status)",
+        f"        raise {stopped}",
         "    if out is not None:",
         "        return out",
         f"    return {_result(text, entry.result, values)}",

@@ -9,6 +9,7 @@ contiguous, aligned and in C order. This is the way for what the generated funct
 from __future__ import annotations
 
 import ctypes
+import math
 import operator
 from collections.abc import Mapping
 from typing import Any, Callable, NoReturn, Union
@@ -140,9 +141,17 @@ class Converter:
         if isinstance(value, (str, bytes, complex, np.complexfloating)) or isinstance(value, np.ndarray):
             self._refuse(TypeError, path, f"expected a number, found {_what(value)}")
         try:
-            return ctypes.c_float(float(value)) if scalar.c_type == "float" else ctypes.c_double(float(value))
+            real = float(value)
         except (TypeError, ValueError):
             self._refuse(TypeError, path, f"expected a number, found {_what(value)}")
+        except OverflowError:
+            self._refuse(OverflowError, path, "the number does not fit in 64 bits")
+        if scalar.c_type == "double":
+            return ctypes.c_double(real)
+        single = ctypes.c_float(real)
+        if math.isinf(single.value) and not math.isinf(real):
+            self._refuse(OverflowError, path, f"{real} does not fit in 32 bits")
+        return single
 
     def _array(self, scalar: Scalar, value: Any, path: str, around: tuple[Length, ...]) -> np.ndarray[Any, Any]:
         wanted = DTYPES[scalar.c_type]
@@ -166,7 +175,13 @@ class Converter:
             self._refuse(OverflowError, path, f"{found.max()} does not fit in 64 bits")
         if found.dtype == wanted and flags.c_contiguous and flags.aligned:
             return found
-        return np.require(found, wanted, ["C_CONTIGUOUS", "ALIGNED"])
+        with np.errstate(over="ignore"):
+            made = np.require(found, wanted, ["C_CONTIGUOUS", "ALIGNED"])
+        if wanted.itemsize < found.dtype.itemsize and wanted.kind == "f":
+            too_large = np.isinf(made) & np.isfinite(found)
+            if too_large.any():
+                self._refuse(OverflowError, path, f"{found[too_large][0]} does not fit in 32 bits")
+        return made
 
     def _sizes(self, plain: list[Plain]) -> dict[str, int]:
         """What sizes are in these arguments; empty lists get the shapes that these say."""
@@ -203,6 +218,20 @@ class Converter:
 
     def _refuse(self, kind: type[Exception], path: str, what: str) -> NoReturn:
         raise kind(f"{self.entry}: `{path}` {what}" if what.startswith(("has ", "is ", "lacks ")) else f"{self.entry}: `{path}`: {what}")
+
+
+def out_of_range(inputs: list[Leaf], arguments: list[Any], sizes: dict[str, int]) -> str | None:
+    """The first Index that its type does not allow, as ``smoothc run`` says it."""
+    for leaf, argument in zip(inputs, arguments):
+        below = leaf.scalar.below
+        if below is None:
+            continue
+        limit, found = lengths.value(below, sizes), np.asarray(argument)
+        for place in np.argwhere((found < 0) | (found >= limit)):
+            name = "" if isinstance(below, int) else f" (`{lengths.text(below)}` = {limit})"
+            at = f" at {''.join(f'[{i}]' for i in place)}" if len(place) else ""
+            return f"`{leaf.path}`: {found[tuple(place)]} is not an index below {limit}{name}{at}"
+    return None
 
 
 def destinations(entry: str, results: list[Leaf], tree: Tree, out: Any, shapes: list[tuple[int, ...]], inputs: list[Any]) -> list[Any]:
