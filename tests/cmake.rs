@@ -146,6 +146,26 @@ fn cmake_builds_installs_and_builds_again() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn cmake_finds_the_archive_of_a_release() {
+    if !here("cmake") || !here("make") || !here("c++") {
+        return;
+    }
+    let folder = example("cmake");
+    let own = folder.path().join("cmake");
+    let done = |command: &mut Command| succeeds(command.current_dir(&own)).unwrap_or_else(|why| panic!("{why}"));
+    let archive = done(Command::new(format!("{ROOT}/scripts/release")).arg(&own).env("SMOOTHC", env!("CARGO_BIN_EXE_smoothc")));
+    done(Command::new("tar").arg("xzf").arg(archive.trim()));
+    let prefix = archive.trim().strip_suffix(".tar.gz").expect("an archive");
+    // the command too is the archive's
+    done(Command::new("cmake").args(["-G", "Unix Makefiles", "-B", "build", &format!("-DCMAKE_PREFIX_PATH={prefix}")]));
+    let cache = fs::read_to_string(own.join("build/CMakeCache.txt")).expect("a cache");
+    assert!(cache.contains(&format!("={prefix}/bin/smoothc\n")), "{cache}");
+    done(Command::new("cmake").args(["--build", "build"]));
+    assert_eq!(done(&mut Command::new(own.join("build/fit"))), "centre (1.00, -3.00), radius 2.01\n");
+}
+
+#[test]
 fn the_package_has_the_version_of_the_crate() {
     let text = fs::read_to_string(format!("{ROOT}/cmake/smoothcConfigVersion.cmake")).expect("the file");
     assert!(text.contains(&format!("set(PACKAGE_VERSION \"{}\")", env!("CARGO_PKG_VERSION"))));

@@ -30,11 +30,12 @@ fn the_crate_has_what_it_needs_and_no_more() {
     let files: Vec<&str> = listed.lines().collect();
     let made = ["Cargo.lock", "Cargo.toml", "Cargo.toml.orig", ".cargo_vcs_info.json"];
     let documents = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
-    for document in documents {
-        assert!(files.contains(&document), "no {document}");
+    for file in documents.into_iter().chain(["cmake/smoothcConfig.cmake", "editors/vscode/package.json"]) {
+        assert!(files.contains(&file), "no {file}");
     }
     for file in &files {
-        let kept = ["src/", "templates/", "runtime/", "python/smoothc/_runtime/"].iter().any(|folder| file.starts_with(folder));
+        let folders = ["src/", "templates/", "runtime/", "cmake/", "editors/", "python/smoothc/_runtime/"];
+        let kept = folders.iter().any(|folder| file.starts_with(folder));
         assert!(kept && !file.contains("tests") || made.contains(file) || documents.contains(file), "{file} is no part of the crate");
         let path = Path::new(file);
         if path.extension().is_none_or(|ending| ending != "rs") {
@@ -184,13 +185,18 @@ fn the_archive_has_a_command_that_runs() {
     assert_eq!(run("cd \"$1\" && sha256sum -c \"$2.tar.gz.sha256\""), format!("{name}.tar.gz: OK\n"));
     let listed = run("tar tzf \"$1/$2.tar.gz\"");
     for file in [
-        "README.md",
-        "CHANGELOG.md",
-        "LICENSE-MIT",
-        "LICENSE-APACHE",
-        "completions/_smoothc",
-        "man/man1/smoothc.1",
-        "man/man1/smoothc-emit.1",
+        "share/doc/smoothc/README.md",
+        "share/doc/smoothc/CHANGELOG.md",
+        "share/doc/smoothc/LICENSE-MIT",
+        "share/doc/smoothc/LICENSE-APACHE",
+        "share/bash-completion/completions/smoothc",
+        "share/zsh/site-functions/_smoothc",
+        "share/fish/vendor_completions.d/smoothc.fish",
+        "share/man/man1/smoothc.1",
+        "share/man/man1/smoothc-emit.1",
+        "share/smoothc/editors/vscode/package.json",
+        "lib/cmake/smoothc/smoothcConfig.cmake",
+        "lib/cmake/smoothc/smoothcConfigVersion.cmake",
     ] {
         assert!(listed.lines().any(|line| line == format!("{name}/{file}")), "no {file} in\n{listed}");
     }
