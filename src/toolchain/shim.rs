@@ -1,6 +1,6 @@
 //! One C signature for all entries: a small C function that unpacks arrays of numbers and pointers.
 //!
-//! In: an entry's C name, its sizes in C's order, its parameter and result types (README.md, The C interface). Out: C
+//! In: an entry's C name, its sizes in C's order, its parameter and result types (docs/c.md). Out: C
 //! text to put after the emitted file. For `f (v: Vector<n>) (s: Double) : Vector<n>`:
 //!
 //!     int smoothc_call(const int64_t *ints, const double *doubles, void *const *arrays, void *workspace, size_t bytes)
