@@ -224,6 +224,7 @@ fn anchors(document: &str) -> Vec<String> {
 
 #[test]
 fn links_in_the_documents_lead_somewhere() {
+    let docs = Path::new(ROOT).join("docs").canonicalize().expect("a folder");
     let pages = files("docs", "md").into_iter().chain(["README.md", "ARCHITECTURE.md"].map(|name| Path::new(ROOT).join(name)));
     for path in pages {
         let document = std::fs::read_to_string(&path).expect("text");
@@ -236,6 +237,13 @@ fn links_in_the_documents_lead_somewhere() {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { path.clone() } else { path.parent().expect("a folder").join(file) };
             assert!(target.exists(), "{} links to {link}", path.display());
+            // the book has nothing else
+            let is_inside = target.canonicalize().is_ok_and(|target| target.starts_with(&docs));
+            assert!(
+                !path.starts_with(Path::new(ROOT).join("docs")) || is_inside,
+                "{} links to {link}, which is not in docs/",
+                path.display()
+            );
             let is_there = || anchors(&std::fs::read_to_string(&target).expect("text")).iter().any(|found| found == anchor);
             assert!(anchor.is_empty() || is_there(), "{} links to {link}, and there is no such heading", path.display());
         }

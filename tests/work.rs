@@ -159,7 +159,7 @@ fn table(cases: &[(Case, Measured)]) -> String {
         let (a, b) = (&measured.automatic, &measured.by_hand);
         let kept = |counts: &Vec<u64>| if counts == a { format!("**{}**", list(counts)) } else { list(counts) };
         table.push_str(&format!(
-            "| [{what}](../tests/derivatives/{}.smooth) | {sizes} | {} | {} | {} | {} | {} |\n",
+            "| {what} (`{}`) | {sizes} | {} | {} | {} | {} | {} |\n",
             case.name,
             kept(&measured.forward),
             kept(&measured.reverse),
@@ -183,7 +183,7 @@ by the coefficients. `smoothc explain` prints both costs.
 Counts are operations on Doubles, comparisons, array reads and array writes of the optimised program together, as `smoothc eval
 --count --schedule default` prints them with `--mode forward` and `--mode reverse`, beside those of a derivation by hand; the kept one
 is bold. Growth is the power of the size that the counts grow with. Where no form has a choice (a Jacobian), both are the same.
-`cargo test --test work` checks every number.
+A derivative's file is in `tests/derivatives`, by the name in brackets. `cargo test --test work` checks every number.
 
 ## As cheap as by hand, but for a constant
 
