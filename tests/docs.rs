@@ -1,11 +1,11 @@
-//! The pages in `docs/` that follow from the program: the list of rules, the library, the tables of the ablation study and of the first
+//! The pages in `docs/` that follow from the program: the lists of rules and diagnostics, the library, the tables of the ablation study and of the first
 //! paper's experiments, and those of what each rule, phase and pass is worth.
 //!
-//! `UPDATE_DOCS=1 cargo test --test docs` writes the rules and the library; `cargo run --release --example ablation` writes the
+//! `UPDATE_DOCS=1 cargo test --test docs` writes the rules, the diagnostics and the library; `cargo run --release --example ablation` writes the
 //! tables of that study, whose times nobody checks, `cargo bench --bench experiments` and
 //! `cargo bench --bench passes` the others. What the pages say in blocks is run by `tests/readme.rs`.
 
-use smoothc::cli::args;
+use smoothc::cli::{args, pages};
 use smoothc::ir::Prim;
 use smoothc::ir::prim::{Derivative, Kind, ROWS, Row};
 use smoothc::rewrite::rule::{Apply, OWN, Part, Rule};
@@ -129,6 +129,34 @@ fn follows_from_the_program(name: &str, made: &str) {
 #[test]
 fn the_list_of_rules_is_that_of_the_program() {
     follows_from_the_program("rules.md", &list());
+}
+
+/// Where a code comes from, by its first two digits.
+const ORIGINS: [(&str, &str); 10] = [
+    ("00", "Files and the command line"),
+    ("01", "Syntax"),
+    ("02", "Names"),
+    ("03", "Types"),
+    ("04", "Sizes"),
+    ("05", "Differentiation"),
+    ("06", "What is not supported"),
+    ("07", "Errors at run time"),
+    ("08", "Arguments, and what commands compare"),
+    ("09", "Tools and internal errors"),
+];
+
+#[test]
+fn the_list_of_diagnostics_is_that_of_the_program() {
+    let mut pages: Vec<_> = pages::all().collect();
+    pages.sort_unstable_by_key(|page| page.code);
+    let list = |(digits, title): (&str, &str)| {
+        let rows = pages.iter().filter(|page| page.code.get(1..3) == Some(digits));
+        let rows: String = rows.map(|page| format!("| `{}` | {} |\n", page.code, page.title.replace('|', "\\|"))).collect();
+        format!("### {digits}: {title}\n\n| code | |\n| --- | --- |\n{rows}")
+    };
+    let lists = ORIGINS.map(list).join("\n");
+    assert_eq!(lists.matches("\n| `").count(), pages.len(), "a code begins with other digits");
+    follows_from_the_program("diagnostics.md", &lists);
 }
 
 fn code(text: &str) -> String {
