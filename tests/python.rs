@@ -1,7 +1,7 @@
 //! The Python package: its own tests, generated programs, and the blocks of docs/python.md and docs/clusters.md, with the command that cargo built.
 //!
 //! `PYTHON` names an interpreter with NumPy, `python3` where it does not; without one the tests say so and do nothing. Where mypy and SciPy are
-//! installed they are used too, and Dask and a Futhark compiler.
+//! installed they are used too, and Dask, matplotlib and a Futhark compiler.
 
 mod generator;
 
@@ -84,6 +84,11 @@ fn futhark_gives_what_c_gives_from_python() {
 #[test]
 fn dask_sums_over_rows() {
     unit_tests("tests.test_dask");
+}
+
+#[test]
+fn the_pictures_of_fits_are_what_the_script_draws() {
+    unit_tests("tests.test_pictures");
 }
 
 /// So many programs, this many to a file.
