@@ -104,20 +104,28 @@ def find(parts: Sequence[str], base: Path, make: Callable[[Path], tuple[Sequence
         said = {"files": digests, "warnings": [asdict(problem) for problem in found]}
         (made / _KEPT).write_text(json.dumps(said), encoding="utf-8")
         kept = root / complete(first, base, names)
-        try:
-            made.rename(kept)
-        except OSError:
-            # another process was first, or what was there is not whole
-            try:
-                _checked(kept)
-            except (OSError, ValueError):
-                shutil.rmtree(kept, ignore_errors=True)
-                made.rename(kept)
+        _place(made, kept)
         (making / "opened").write_text(json.dumps(list(names)), encoding="utf-8")
         os.replace(making / "opened", opened)
         return kept, list(found)
     finally:
         shutil.rmtree(making, ignore_errors=True)
+
+
+def _place(made: Path, kept: Path) -> None:
+    """Gives a library its name, unless another process was first; what was there and is not whole goes, as often as others do the same."""
+    for attempts in (2, 1, 0):
+        try:
+            made.rename(kept)
+            return
+        except OSError:
+            try:
+                _checked(kept)
+                return
+            except (OSError, ValueError):
+                if not attempts:
+                    raise
+                shutil.rmtree(kept, ignore_errors=True)
 
 
 def _checked(kept: Path) -> list[Diagnostic]:
