@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use super::choices::{Color, MessageFormat, ModeName, RealName, ReverseName, Target};
+use crate::emit::python::KEYWORDS;
 use crate::types::{Derive, FixedSize};
 
 /// Differentiates numerical array programs written in F-smooth and emits C.
@@ -370,8 +371,8 @@ pub struct RewriteCommand {
 fn package(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    match name.is_empty() || identifier(name).is_err() {
-        true => Err("a package has letters, digits and `_` in its name, and begins with no digit".into()),
+    match name.is_empty() || identifier(name).is_err() || KEYWORDS.contains(&name) {
+        true => Err("the name of a package has letters, digits and `_`, begins with no digit, and is no word of Python".into()),
         false => Ok(path),
     }
 }

@@ -101,7 +101,7 @@ class Library:
             "highest": 2**63 - 1,
             "infinity": math.inf,
         }
-        taken: set[str] = set()
+        taken = {StatusError.__name__}
         for entry in manifest.entries:
             name = identifier(entry.source_name, taken)
             self.functions[name] = self._function(entry, name, module, common, copy, records == "dict", methods)

@@ -12,6 +12,8 @@ import keyword
 from dataclasses import dataclass
 from typing import Any, Union
 
+from .errors import StatusError
+
 Length = Union[int, str, "list[Any]"]
 """A number, the C name of a size or of an Index parameter, or an operation: its operator, then its operands."""
 
@@ -58,7 +60,7 @@ class Record:
     @property
     def class_name(self) -> str:
         """The name of its type in Python."""
-        return identifier(self.record, set())
+        return identifier(self.record, {StatusError.__name__})
 
     @property
     def attributes(self) -> list[str]:

@@ -7,6 +7,8 @@
 
 mod stub;
 
+pub use stub::KEYWORDS;
+
 use serde_json::Value;
 
 use super::CFiles;

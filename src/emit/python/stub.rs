@@ -42,7 +42,7 @@ struct EntryView {
 
 /// What the templates show.
 pub fn view(calls: &[Call], files: &CFiles, real: Real) -> View {
-    let mut taken = BTreeSet::new();
+    let mut taken = BTreeSet::from([ERROR.to_string()]);
     let mut records = IndexMap::new();
     let mut entries = Vec::new();
     for call in calls {
@@ -71,7 +71,7 @@ pub fn view(calls: &[Call], files: &CFiles, real: Real) -> View {
                 .collect(),
         })
         .collect();
-    let mut names: Vec<String> = vec!["StatusError".into()];
+    let mut names: Vec<String> = vec![ERROR.into()];
     names.extend(records.iter().map(|record| record.name.clone()).chain(entries.iter().map(|entry| entry.name.clone())));
     let shadows = names.iter().any(|name| BUILT_IN.contains(&name.as_str()));
     let prefix = if shadows { "_builtins." } else { "" };
@@ -102,11 +102,15 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-const KEYWORDS: [&str; 35] = [
+/// What is no name in Python.
+pub const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
     "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
     "while", "with", "yield",
 ];
+
+/// What a package calls the error of a status: no entry and no record is called so.
+const ERROR: &str = "StatusError";
 
 /// The built-in types that signatures mention.
 const BUILT_IN: [&str; 6] = ["float", "int", "bool", "str", "tuple", "list"];
@@ -123,7 +127,7 @@ fn identifier(name: &str, taken: &mut BTreeSet<String>) -> String {
 
 /// The Python name of a record's type.
 fn class_name(record: &str) -> String {
-    identifier(record, &mut BTreeSet::new())
+    identifier(record, &mut BTreeSet::from([ERROR.to_string()]))
 }
 
 /// The type of what may be passed.
