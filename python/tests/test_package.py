@@ -178,7 +178,8 @@ class Packages(unittest.TestCase):
         done = self.smoothc("build", "camera.smooth", "--python", "other")
         self.assertEqual((done.returncode, (other / "__init__.py").read_text()), (1, "mine = 1\n"))
         self.assertIn("error[E0011]: cannot write `other`: it is a Python package that smoothc has not made", done.stderr)
-        for words in [["--python", "1st"], ["--python", "a-b"], ["--python", "class"], ["--python", "p", "-o", "p.so"], ["--python", "p", "--futhark-backend", "c"], []]:
+        named = [["--python", name] for name in ["1st", "a-b", "class"]]
+        for words in [*named, ["--python", "p", "-o", "p.so"], ["--python", "p", "--futhark-backend", "c"], []]:
             done = self.smoothc("build", "camera.smooth", *words)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertFalse((self.folder / "p").exists())
