@@ -17,7 +17,7 @@ use super::unroll::has_few;
 
 rules! {
     "fold-zero" ["001 Fig. 8f"]    Loop Normalisation @ Fold: "ifold f z 0 -> z" => fold_zero;
-    "fold-unroll" ["001 Fig. 8f"]  Loop Normalisation @ Fold: "ifold f z (n + 1) -> ifold (fun a i -> f a (i + 1)) (f z 0) n where n is the same in all enclosing loops"
+    "fold-unroll" ["001 Fig. 8f"]  Loop Normalisation @ Fold: "ifold f z 2 -> f (ifold f z 1) 1; ifold f z (n + 1) -> f (ifold f z n) n where n is the same in all enclosing loops"
         if ["few steps and a small f", "0 <= n"] => fold_unroll;
     "fold-id" ["001 Fig. 8f"]      Loop Normalisation @ Fold: "ifold (fun a i -> a) z n -> z" if ["0 <= n, else the check stays"] => fold_id;
     "fold-final"   Loop Normalisation @ Fold: "ifold (fun a i -> e) z n -> if 0 < n then (let i = n - 1 in e) else z"
@@ -91,12 +91,11 @@ fn fold_unroll(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.require("few steps and a small f", steps <= UNROLLED_STEPS && fold.body.node_count() <= most, fold.n)?;
     let is_there = Size::try_of_expr(&last).is_some_and(|last| facts.non_negative(&last));
     facts.require("0 <= n", is_there, fold.n)?;
-    let acc = fold.acc.renewed(fold.acc.ty().clone());
-    let first = substitute(fold.body, &[(fold.acc.clone(), Expr::var(&acc)), (fold.i.clone(), Expr::index(0))]);
-    let i = Var::fresh(fold.i.name(), Type::Index(Some(Size::of_expr(&last))));
-    let step = substitute(fold.body, &[(fold.i.clone(), Expr::prim(Prim::Add, vec![Expr::var(&i), Expr::index(1)]))]);
-    let init = Expr::let_(acc, fold.init.clone(), freshen(&first));
-    Some(Expr::fold_with(last, fold.acc.clone(), i, step, init))
+    let i = fold.i.retyped(Type::Index(Some(Size::of_expr(&last))));
+    let body = substitute(fold.body, &[(fold.i.clone(), Expr::var(&i))]);
+    let before = freshen(&Expr::fold_with(last.clone(), fold.acc.clone(), i, body, fold.init.clone()));
+    let step = substitute(fold.body, &[(fold.i.clone(), last)]);
+    Some(Expr::let_(fold.acc.clone(), before, step))
 }
 
 /// How many steps a count says in digits, alone or beside a term, and one less than the count.
