@@ -22,8 +22,10 @@ use smoothc::diagnostic::Diagnostics;
 use smoothc::driver::{Options, Schedule, Session};
 use smoothc::ir::Status;
 use smoothc::ir::eval::eval;
+use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 use smoothc::toolchain::flat::{Column, Flat, Step};
+use smoothc::types::Derive;
 use support::command::with_input;
 
 /// What a call gives.
@@ -601,8 +603,12 @@ fn names_that_c_has_taken() {
 
 /// Runs a C main after the emitted file; gives what it prints.
 fn c_main(folder: &Path, text: &str, main: &str) -> String {
+    c_main_of(folder, text, Options::default(), main)
+}
+
+fn c_main_of(folder: &Path, text: &str, options: Options, main: &str) -> String {
     let emitted = with_large_stack(|| {
-        let emitted = session(text, "emit", Options::default()).unwrap_or_else(|problems| panic!("{problems:#?}"));
+        let emitted = session(text, "emit", options).unwrap_or_else(|problems| panic!("{problems:#?}"));
         emitted.emitted().expect("was emitted").source.clone()
     });
     let path = folder.join("main.c");
@@ -648,6 +654,36 @@ let links (points: Matrix<n + 1, 2>) (d: Vector<n>) = matrixSum points - vectorS
     printf(\" %d\", indices(0, 0, NULL, NULL, NULL, NULL, 0));
     ";
     assert_eq!(c_main(folder.path(), text, main), "000000 1 0 0 0 055 0");
+}
+
+/// What C leaves in a result for other cases may be NaN or NULL where the result is a cotangent next.
+#[test]
+fn cotangents_have_nothing_in_other_cases() {
+    let text = "
+type S = A of Double | B of Double
+type T = C of Double | D of Double * Double | E of Vector<2>
+let rec tail (n: Index) (s: S) (x: Double) : S = if n = 0 then s else tail (n - 1) (match s with A r -> A (x * r) | B b -> B (x * b)) x
+let rec deep (n: Index) (s: S) (x: Double) decreases n : S = if n = 0 then s else match deep (n - 1) s x with A r -> A (x * r) | B b -> B (x * b)
+let each (s: T) : T = match s with C r -> C (r * r) | D (a, b) -> D (a * b, b) | E v -> E (2.0 * v)
+";
+    let main = "
+    int64_t t; double nan = 0.0 / 0.0, a, b, c, m[2];
+    static char room[1 << 20];
+    int s = tail_vjp(2, 0, 1.5, nan, 2.0, 0, 1.0, nan, &t, &a, &b, room, sizeof room);
+    printf(\"%d %g\", s, a);
+    s = deep_vjp(2, 0, 1.5, nan, 2.0, 0, 1.0, nan, &t, &a, &b, room, sizeof room);
+    printf(\" %d %g\", s, a);
+    s = each_vjp(0, 1.5, nan, nan, NULL, 0, 1.0, nan, nan, NULL, &t, &a, &b, &c, m, room, sizeof room);
+    printf(\" %d %g\", s, a);
+    s = each_jvp(0, 1.5, nan, nan, NULL, 0, 1.0, nan, nan, NULL, &t, &a, &b, &c, m, room, sizeof room);
+    printf(\" %d %g\", s, a);
+    ";
+    let derive = ["vjp:tail", "vjp:deep", "vjp:each", "jvp:each"].map(|text| Derive::parse(text).expect("a derivative"));
+    let folder = tempfile::tempdir().expect("a folder");
+    for mode in [Mode::Auto, Mode::Forward, Mode::Reverse] {
+        let options = Options { derive: derive.to_vec(), mode, ..Options::default() };
+        assert_eq!(c_main_of(folder.path(), text, options, main), "0 4 0 4 0 3 0 3", "{mode:?}");
+    }
 }
 
 /// The array of a case that the value is not of is NULL, whatever its length is declared as.

@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use super::builtin::Api;
 use super::elaborate::{Arg, Bind, Elaborator, Instance, Result, Scope};
+use super::sum::of_its_case;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Labels, Type, Var, doubles};
 use crate::source::Span;
@@ -320,7 +321,13 @@ impl<'a> Elaborator<'a> {
             let together = |values: Vec<Expr>| if values.len() == 1 { values.into_iter().next() } else { Some(Expr::tuple(values)) };
             let point = together(chosen.iter().map(|at| Expr::var(&params[*at])).collect()).unwrap_or(Expr::double(0.0));
             let point = this.name("x", point);
-            let extra = together(params[callee.params.len()..].iter().map(Expr::var).collect()).unwrap_or(Expr::double(1.0));
+            let labels_of = |k: usize| match derive.kind {
+                Kind::Jvp => chosen.get(k).map_or(&Labels::None, |at| callee.parameter_labels(*at)),
+                Kind::Vjp | Kind::Revf | Kind::Revr => callee.result_labels(),
+                Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::SparseJacobian | Kind::Hessian => &Labels::None,
+            };
+            let added = params[callee.params.len()..].iter().enumerate();
+            let extra = together(added.map(|(k, var)| of_its_case(&Expr::var(var), labels_of(k))).collect()).unwrap_or(Expr::double(1.0));
             let mut body = |_: &mut Self, x: Expr| {
                 let args = (0..callee.params.len()).map(|at| match chosen.iter().position(|own| *own == at) {
                     Some(_) if chosen.len() == 1 => x.clone(),

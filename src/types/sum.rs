@@ -19,6 +19,7 @@ use super::infer::{Infer, Scope};
 use super::record::{Record, component};
 use super::ty::Ty;
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::ir::labels::Labels;
 use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var, zero};
 use crate::source::Span;
 use crate::syntax::BUILT_IN_TYPES;
@@ -360,6 +361,58 @@ impl<'a> Elaborator<'a> {
         let Some((sum, case)) = self.case_at(span) else { return self.function_as_value(span) };
         let Some(data) = sum.cases.get(case).and_then(|case| case.data.as_ref()) else { return self.function_as_value(span) };
         self.matched_data(component(&sum, value.clone(), data.part), &data.declared, span)
+    }
+}
+
+/// A cotangent or tangent from outside with zeros for the data of the cases that it is not of, which a caller does not have to set.
+pub(super) fn of_its_case(value: &Expr, labels: &Labels) -> Expr {
+    if has_cases(labels) { under(value, labels, None) } else { value.clone() }
+}
+
+/// Whether a sum type is inside that is more than its tag.
+fn has_cases(labels: &Labels) -> bool {
+    match labels {
+        Labels::Sum(_, _, fields) => fields.len() > 1,
+        Labels::Array(element) => has_cases(element),
+        Labels::Tuple(parts) => parts.iter().any(has_cases),
+        Labels::Record(_, fields) => fields.iter().any(|(_, inside)| has_cases(inside)),
+        Labels::Named(_, inside) => has_cases(inside),
+        Labels::None | Labels::Recursive(_) => false,
+    }
+}
+
+/// A value that is read only where a condition holds, and zeros elsewhere.
+fn under(value: &Expr, labels: &Labels, condition: Option<&Expr>) -> Expr {
+    if let Some((_, inside)) = labels.sole() {
+        return under(value, inside, condition);
+    }
+    match value.ty().clone() {
+        _ if condition.is_none() && !has_cases(labels) => value.clone(),
+        Type::Tuple(types) => {
+            let tag = Expr::proj(value.clone(), 0);
+            let part = |at: usize| {
+                let case = match labels {
+                    Labels::Sum(_, cases, _) => cases.iter().position(|(_, data)| *data == Some(at)),
+                    Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Recursive(_) | Labels::Named(..) => {
+                        None
+                    }
+                };
+                let is_case = case.map(|case| Expr::prim(Prim::Eq, vec![tag.clone(), Expr::index(case as i64)]));
+                let both = match (condition.cloned(), is_case) {
+                    (Some(outer), Some(inner)) => Some(Expr::prim(Prim::And, vec![outer, inner])),
+                    (outer, inner) => outer.or(inner),
+                };
+                under(&Expr::proj(value.clone(), at), labels.part(at), both.as_ref())
+            };
+            Expr::tuple((0..types.len()).map(part).collect())
+        }
+        Type::Array(..) => {
+            Expr::build(Expr::dim(value.clone(), 0), "i", |i| under(&Expr::get(value.clone(), i), labels.element(), condition))
+        }
+        ty => match (condition, zero::zero(&ty)) {
+            (Some(condition), Some(zeros)) => Expr::if_(condition.clone(), value.clone(), zeros),
+            (Some(_) | None, _) => value.clone(),
+        },
     }
 }
 
