@@ -131,10 +131,14 @@ def _place(made: Path, kept: Path) -> None:
 def _checked(kept: Path) -> list[Diagnostic]:
     """The warnings of a library; a ValueError where a file is not the one that was made, as a full disk or a crash of the machine leaves it."""
     said = json.loads((kept / _KEPT).read_text(encoding="utf-8"))
-    for name, digest in said["files"].items():
+    try:
+        files, warnings = dict(said["files"]), [Diagnostic(**problem) for problem in said["warnings"]]
+    except (KeyError, TypeError) as problem:
+        raise ValueError(f"{kept / _KEPT} is not what was kept") from problem
+    for name, digest in files.items():
         if _digest(kept / name) != digest:
             raise ValueError(f"{kept / name} is not what was kept")
-    return [Diagnostic(**problem) for problem in said["warnings"]]
+    return warnings
 
 
 def _digest(path: Path) -> str:
