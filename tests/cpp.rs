@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use support::tools::{exists, has_sanitizers, succeeds};
+use tempfile::TempDir;
 
 const WARNINGS: [&str; 9] =
     ["-std=c++17", "-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wsign-conversion"];
@@ -122,12 +123,18 @@ let spread_result x = x * 2.0
 let namespace' (double: Double) (bytes: Vector<scratch>) = double * vectorSum bytes
 ";
 
-#[test]
-fn calls_from_cpp_give_what_the_interpreter_gives() {
+/// A folder with the program in C and C++.
+fn emitted() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     // the stem is a class of the header, and has a character that C++ has not
     fs::write(folder.path().join("view.smooth"), PROGRAM).expect("writes");
     emit(folder.path(), &["-q", "view.smooth", "-o", "view.c"]);
+    folder
+}
+
+#[test]
+fn calls_from_cpp_give_what_the_interpreter_gives() {
+    let folder = emitted();
     let program = r#"
 #include "view.hpp"
 #include "view.hpp"
@@ -189,9 +196,7 @@ int main()
 
 #[test]
 fn a_status_is_returned_with_exceptions_and_without() {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("view.smooth"), PROGRAM).expect("writes");
-    emit(folder.path(), &["-q", "view.smooth", "-o", "view.c"]);
+    let folder = emitted();
     let program = r#"
 #include "view.hpp"
 #include <cstring>

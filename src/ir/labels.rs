@@ -79,6 +79,26 @@ impl Labels {
         }
     }
 
+    /// Whether a value of a sum type is inside, at any depth, that has data beside its tag.
+    pub fn has_cases(&self) -> bool {
+        match self {
+            Labels::Sum(_, _, fields) => fields.len() > 1,
+            Labels::Array(element) => element.has_cases(),
+            Labels::Tuple(parts) => parts.iter().any(Labels::has_cases),
+            Labels::Record(_, fields) => fields.iter().any(|(_, inside)| inside.has_cases()),
+            Labels::Named(_, inside) => inside.has_cases(),
+            Labels::None | Labels::Recursive(_) => false,
+        }
+    }
+
+    /// The case of a sum type, from 0, whose data a component is.
+    pub fn case_of(&self, at: usize) -> Option<usize> {
+        match self {
+            Labels::Sum(_, cases, _) => cases.iter().position(|(_, data)| *data == Some(at)),
+            Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Recursive(_) | Labels::Named(..) => None,
+        }
+    }
+
     /// The name of a component of what is called `name`: its own in a pattern, `c_focal` in a record, `c_0` elsewhere.
     pub fn name(&self, name: &str, at: usize) -> String {
         match (self.component(at).own(), self.field(at)) {

@@ -113,7 +113,7 @@ impl Type {
             (Type::Tuple(parts), Type::Tuple(others)) => {
                 Type::tuple(parts.iter().zip(others.iter()).map(|(part, other)| part.with_bounds_of(other)).collect())
             }
-            _ => self.clone(),
+            (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _) => self.clone(),
         }
     }
 

@@ -133,7 +133,7 @@ impl Lowerer<'_> {
             (Term::Tuple(parts), Dest::Tuple(places)) => {
                 parts.iter().zip(places).try_for_each(|(part, place)| self.write_alone(part, place))
             }
-            // what is local may be copied as a whole
+            // only in results: an array in the workspace may be copied as a whole
             (Term::Var(_), Dest::Scalar(Target::Leaf(leaf))) if is_unset(expr) && self.results.contains(&leaf.base) => Ok(()),
             (Term::Build { n, body, .. }, Dest::Array(array)) if is_unset(body) => {
                 self.count(n, Some(&array.length()))?;

@@ -50,7 +50,7 @@ pub struct Lowerer<'a> {
     pub last_uses: LastUses,
     /// The arrays that a pointer chosen at run time may point into.
     pub origins: HashMap<Id, Vec<Id>>,
-    /// Where the result goes.
+    /// The C parameters that the result is written to.
     pub results: HashSet<Id>,
 }
 

@@ -1,7 +1,7 @@
-//! Results of sum types: only the data of the case that a value is of are written.
+//! Results of sum types: only the data of the case that the result is of are written.
 //!
-//! In: an entry, whose labels say where its result has sum types. Out: the same, with `unset` (`ir::ambient`) for the data of the other
-//! cases, where the interpreter has zeros. A caller of C reads the tag first, and may pass NULL for an array of a case that cannot be.
+//! In: an entry, whose labels say where its result has sum types. Out: the same entry, with `unset` (`ir::ambient`) for the data of the
+//! other cases, where the interpreter has zeros. A caller of C reads the tag first.
 //!
 //!     if c then (0, x, 0.0) else (1, 0.0, y)   →   if c then (0, x, unset) else (1, unset, y)      of Circle x | Square y
 //!     s                                         →   (s.0, if s.0 = 0 then s.1 else unset, if s.0 = 1 then s.2 else unset)
@@ -15,18 +15,18 @@ use crate::ir::{Expr, Function, Prim, Term, Type, Var};
 use super::Options;
 use super::duplicate_tails::{ended, takes_tail};
 
-/// The body so, where the function is an entry.
+/// The body with `unset` for the data of other cases in an entry's result; that of a function inside stays.
 pub fn run(function: &Function, _: &Options) -> Expr {
     let labels = function.result_labels();
-    if function.is_entry && has_sum(labels) { of_case(&function.body, labels, &Known::default()) } else { function.body.clone() }
+    if function.is_entry && labels.has_cases() { of_case(&function.body, labels, &Known::default()) } else { function.body.clone() }
 }
 
-/// What the branches around say of tags, which are components of variables: each with a case, and whether it is that.
+/// What enclosing branches say of tags: the variable, the path to the component, a case, and whether the tag is that case.
 #[derive(Clone, Debug, Default)]
 struct Known(Vec<(Var, Vec<usize>, i64, bool)>);
 
 impl Known {
-    /// In a branch of a condition.
+    /// What is known in one branch of a condition, which holds there or does not.
     fn branch(&self, cond: &Expr, holds: bool) -> Known {
         let mut known = self.clone();
         if let Some((tag, case)) = tag_and_case(cond)
@@ -72,21 +72,9 @@ fn tag_and_case(cond: &Expr) -> Option<(&Expr, i64)> {
     }
 }
 
-/// Whether a value of a sum type with data is inside.
-fn has_sum(labels: &Labels) -> bool {
-    match labels {
-        Labels::Sum(_, _, fields) => fields.len() > 1,
-        Labels::Array(element) => has_sum(element),
-        Labels::Tuple(parts) => parts.iter().any(has_sum),
-        Labels::Record(_, fields) => fields.iter().any(|(_, inside)| has_sum(inside)),
-        Labels::Named(_, inside) => has_sum(inside),
-        Labels::None | Labels::Recursive(_) => false,
-    }
-}
-
-/// The value with nothing for the data of other cases.
+/// The value with `unset` for the data of other cases.
 fn of_case(expr: &Expr, labels: &Labels, known: &Known) -> Expr {
-    if !has_sum(labels) {
+    if !labels.has_cases() {
         return known.taken(expr);
     }
     if let Some((_, inside)) = labels.sole() {
@@ -104,7 +92,7 @@ fn of_case(expr: &Expr, labels: &Labels, known: &Known) -> Expr {
         Term::Build { n, i, body } => with(Term::Build { n: n.clone(), i: i.clone(), body: of_case(body, labels.element(), known) }),
         Term::Array(elements) => with(Term::Array(elements.iter().map(|element| of_case(element, labels.element(), known)).collect())),
         Term::Tuple(parts) => match (labels, parts.first()) {
-            (Labels::Sum(..), Some(tag)) if !is_known(tag) => {
+            (Labels::Sum(..), Some(tag)) if !tag.is_atom() && component(tag).is_none() => {
                 let named = Var::fresh("tag", tag.ty().clone());
                 let parts = [Expr::var(&named)].into_iter().chain(parts.iter().skip(1).cloned()).collect();
                 with(Term::Let(named, tag.clone(), of_case(&with(Term::Tuple(parts)), labels, known)))
@@ -119,21 +107,11 @@ fn of_case(expr: &Expr, labels: &Labels, known: &Known) -> Expr {
     }
 }
 
-/// Whether a tag is written as often as it is asked for.
-fn is_known(tag: &Expr) -> bool {
-    match tag.term() {
-        Term::Proj(tuple, _) => tuple.is_atom(),
-        _ => tag.is_atom(),
-    }
-}
-
 /// The components of a sum type's value, which its tag begins: those of other cases are unset.
 fn parts_of_case(parts: &[Expr], labels: &Labels, known: &Known) -> Vec<Expr> {
     let of_part = |(at, part): (usize, &Expr)| {
         let inside = |known: &Known| of_case(part, labels.part(at), known);
-        let Labels::Sum(_, cases, _) = labels else { return inside(known) };
-        let Some(case) = cases.iter().position(|(_, data)| *data == Some(at)) else { return inside(known) };
-        let (Some(tag), Some(nothing)) = (parts.first(), unset(part.ty())) else { return inside(known) };
+        let (Some(case), Some(tag), Some(nothing)) = (labels.case_of(at), parts.first(), unset(part.ty())) else { return inside(known) };
         let is_case = Expr::prim(Prim::Eq, vec![tag.clone(), Expr::index(case as i64)]);
         match known.holds(&is_case) {
             Some(true) => inside(known),

@@ -56,7 +56,7 @@ pub const PLANNERS: &[Planner] = &[
     planner!("store_reciprocals", "multiplies by stored reciprocals in loops that divide by the same row", store_reciprocals::run),
     planner!("store_transposes", "reads a matrix that a loop multiplies by again and again by columns", store_transposes::run),
     planner!("expand_scalars", "stores what columns need before a second fold", expand_scalars::run),
-    planner!("leave_unset", "writes of a sum type's value the data of its case alone", leave_unset::run),
+    planner!("leave_unset", "writes of a result of a sum type only the data of its case", leave_unset::run),
 ];
 
 /// The pass of this name.

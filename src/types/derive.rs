@@ -317,17 +317,14 @@ impl<'a> Elaborator<'a> {
         }
         let doc = format!("The {} of `{}` with respect to {names}.", describe(derive.kind), derive.function);
         let callee = function.clone();
+        let labels = derived_labels(&function, &chosen, derive.kind);
         let special = self.make((&name, true), params, None, (Some(doc), span), &mut |this, params| {
             let together = |values: Vec<Expr>| if values.len() == 1 { values.into_iter().next() } else { Some(Expr::tuple(values)) };
             let point = together(chosen.iter().map(|at| Expr::var(&params[*at])).collect()).unwrap_or(Expr::double(0.0));
             let point = this.name("x", point);
-            let labels_of = |k: usize| match derive.kind {
-                Kind::Jvp => chosen.get(k).map_or(&Labels::None, |at| callee.parameter_labels(*at)),
-                Kind::Vjp | Kind::Revf | Kind::Revr => callee.result_labels(),
-                Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::SparseJacobian | Kind::Hessian => &Labels::None,
-            };
-            let added = params[callee.params.len()..].iter().enumerate();
-            let extra = together(added.map(|(k, var)| of_its_case(&Expr::var(var), labels_of(k))).collect()).unwrap_or(Expr::double(1.0));
+            // what follows the function's own parameters are tangents, or a cotangent
+            let added = params.iter().zip(&labels).skip(callee.params.len()).map(|(var, labels)| of_its_case(&Expr::var(var), labels));
+            let extra = together(added.collect()).unwrap_or(Expr::double(1.0));
             let mut body = |_: &mut Self, x: Expr| {
                 let args = (0..callee.params.len()).map(|at| match chosen.iter().position(|own| *own == at) {
                     Some(_) if chosen.len() == 1 => x.clone(),
@@ -359,7 +356,6 @@ impl<'a> Elaborator<'a> {
                 }
             }
         })?;
-        let labels = derived_labels(&function, &chosen, derive.kind);
         if let Some(made) = self.program.functions.get_mut(&special.name) {
             made.labels = labels;
         }

@@ -366,19 +366,7 @@ impl<'a> Elaborator<'a> {
 
 /// A cotangent or tangent from outside with zeros for the data of the cases that it is not of, which a caller does not have to set.
 pub(super) fn of_its_case(value: &Expr, labels: &Labels) -> Expr {
-    if has_cases(labels) { under(value, labels, None) } else { value.clone() }
-}
-
-/// Whether a sum type is inside that is more than its tag.
-fn has_cases(labels: &Labels) -> bool {
-    match labels {
-        Labels::Sum(_, _, fields) => fields.len() > 1,
-        Labels::Array(element) => has_cases(element),
-        Labels::Tuple(parts) => parts.iter().any(has_cases),
-        Labels::Record(_, fields) => fields.iter().any(|(_, inside)| has_cases(inside)),
-        Labels::Named(_, inside) => has_cases(inside),
-        Labels::None | Labels::Recursive(_) => false,
-    }
+    if labels.has_cases() { under(value, labels, None) } else { value.clone() }
 }
 
 /// A value that is read only where a condition holds, and zeros elsewhere.
@@ -387,17 +375,11 @@ fn under(value: &Expr, labels: &Labels, condition: Option<&Expr>) -> Expr {
         return under(value, inside, condition);
     }
     match value.ty().clone() {
-        _ if condition.is_none() && !has_cases(labels) => value.clone(),
+        _ if condition.is_none() && !labels.has_cases() => value.clone(),
         Type::Tuple(types) => {
             let tag = Expr::proj(value.clone(), 0);
             let part = |at: usize| {
-                let case = match labels {
-                    Labels::Sum(_, cases, _) => cases.iter().position(|(_, data)| *data == Some(at)),
-                    Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Record(..) | Labels::Recursive(_) | Labels::Named(..) => {
-                        None
-                    }
-                };
-                let is_case = case.map(|case| Expr::prim(Prim::Eq, vec![tag.clone(), Expr::index(case as i64)]));
+                let is_case = labels.case_of(at).map(|case| Expr::prim(Prim::Eq, vec![tag.clone(), Expr::index(case as i64)]));
                 let both = match (condition.cloned(), is_case) {
                     (Some(outer), Some(inner)) => Some(Expr::prim(Prim::And, vec![outer, inner])),
                     (outer, inner) => outer.or(inner),

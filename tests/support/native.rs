@@ -296,16 +296,15 @@ fn clear_other_cases(shape: &Shape, labels: &Labels, columns: &mut [Column], wri
             clear_other_cases(element, labels.element(), columns, written, &wanted)
         }
         (Shape::Tuple(parts), columns) => {
-            let tags = match (labels, columns.first()) {
-                (Labels::Sum(_, cases, _), Some(Column::Index(tags))) => Some((cases.clone(), tags.clone())),
-                _ => None,
+            let tags = match columns.first() {
+                Some(Column::Index(tags)) => tags.clone(),
+                _ => Vec::new(),
             };
             let mut at = 0;
             for (k, part) in parts.iter().enumerate() {
                 let end = at + part.leaves();
-                let case = tags.iter().find_map(|(cases, tags)| Some((cases.iter().position(|(_, data)| *data == Some(k))?, tags)));
-                let of_part: Vec<bool> = match case {
-                    Some((case, tags)) => wanted.iter().zip(tags).map(|(wanted, tag)| *wanted && *tag == case as i64).collect(),
+                let of_part: Vec<bool> = match labels.case_of(k) {
+                    Some(case) => wanted.iter().zip(&tags).map(|(wanted, tag)| *wanted && *tag == case as i64).collect(),
                     None => wanted.to_vec(),
                 };
                 clear_other_cases(part, labels.part(k), &mut columns[at..end], &written[at..end], &of_part)?;
