@@ -274,7 +274,7 @@ fn notations_without_recursion_show_what_has_none() {
     let program = "\
 let square (x: Double) = x * x
 let rec power (n: Index) (x: Double) : Double = if n = 0 then 1.0 else x * power (n - 1) x
-let rec settle (n: Index) (x: Double) : Double = if n = 0 then x else settle (n - 1) (cos x)
+let rec settle (x: Double) : Double = if x < 0.8 then x else settle (cos x)
 let cube (x: Double) = power 3 x
 ";
     let session = engine::compile_with("program.smooth", program, Options::default(), "types").expect("is typed");

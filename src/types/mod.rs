@@ -15,6 +15,7 @@ mod annotation;
 mod application;
 mod builtin;
 mod canonical;
+mod counted;
 mod derive;
 mod elaborate;
 mod entry;

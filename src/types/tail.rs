@@ -15,6 +15,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::counted::counted;
 use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, inlined, substitute};
 use crate::ir::{Expr, Function, Program, Term, Type, Var};
@@ -117,7 +118,7 @@ fn without_aliases(expr: &Expr) -> Expr {
     new.at(expr.span())
 }
 
-fn calls(body: &Expr, name: &Rc<str>) -> bool {
+pub(super) fn calls(body: &Expr, name: &Rc<str>) -> bool {
     let mut found = false;
     body.each_call(&mut |callee| found |= callee == name);
     found
@@ -148,32 +149,63 @@ fn looped(function: &Function) -> Option<Expr> {
     }
     let is_passed_on = |at: usize, param: &Var| calls.iter().all(|args| matches!(args[at].term(), Term::Var(var) if var == param));
     let changed: Vec<usize> = (0..function.params.len()).filter(|at| !is_passed_on(*at, &function.params[*at])).collect();
-    let together = |values: Vec<Expr>| if let [one] = values.as_slice() { one.clone() } else { Expr::tuple(values) };
-    let init = together(changed.iter().map(|at| Expr::var(&function.params[*at])).collect());
-    let ty = match changed.as_slice() {
-        [one] => function.params[*one].ty().clone(),
-        _ => Type::tuple(changed.iter().map(|at| function.params[*at].ty().clone()).collect()),
-    };
-    let name = if let [one] = changed.as_slice() { function.params[*one].name().to_string() } else { "s".to_string() };
-    let (state, last) = (Var::fresh(&name, ty.clone()), Var::fresh(&name, ty));
-    let parts = |state: &Var| -> Vec<(Var, Expr)> {
-        let of = |k| if changed.len() == 1 { Expr::var(state) } else { Expr::proj(Expr::var(state), k) };
-        changed.iter().enumerate().map(|(k, at)| (function.params[*at].clone(), of(k))).collect()
-    };
+    if let Some(body) = counted(function, &calls, &changed) {
+        return Some(body);
+    }
+    let changed = Changed { function, changed };
+    let (state, last) = (changed.var(), changed.var());
     let leaf = |leaf: &Expr| match self_call(leaf, function) {
-        Some(args) => Expr::tuple(vec![Expr::bool(true), together(changed.iter().map(|at| args[*at].clone()).collect())]),
-        None => Expr::tuple(vec![Expr::bool(false), init.clone()]),
+        Some(args) => Expr::tuple(vec![Expr::bool(true), changed.values(args)]),
+        None => Expr::tuple(vec![Expr::bool(false), changed.init()]),
     };
-    let step = freshen(&function.body).map_tails(&leaf);
-    let step = named(&step, &parts(&state));
-    let value = without_calls(&function.body, function)?;
-    let value = named(&value, &parts(&last));
-    let steps = Expr::while_(state, init.clone(), step).at(function.span);
+    let step = named(&freshen(&function.body).map_tails(&leaf), &changed.parts(&state));
+    let value = named(&without_calls(&function.body, function)?, &changed.parts(&last));
+    let steps = Expr::while_(state, changed.init(), step).at(function.span);
     Some(Expr::let_(last, steps, value))
 }
 
+/// Parameters that calls change, which are the state of a loop: one is itself, several are a tuple.
+pub(super) struct Changed<'f> {
+    pub function: &'f Function,
+    pub changed: Vec<usize>,
+}
+
+impl Changed<'_> {
+    /// A state.
+    pub fn var(&self) -> Var {
+        match self.params().as_slice() {
+            [one] => Var::fresh(one.name(), one.ty().clone()),
+            params => Var::fresh("s", Type::tuple(params.iter().map(|param| param.ty().clone()).collect())),
+        }
+    }
+
+    /// The state before the first step.
+    pub fn init(&self) -> Expr {
+        together(self.params().into_iter().map(Expr::var).collect())
+    }
+
+    /// The state that a call passes on.
+    pub fn values(&self, args: &[Expr]) -> Expr {
+        together(self.changed.iter().map(|at| args[*at].clone()).collect())
+    }
+
+    /// What each of these parameters is in a state.
+    pub fn parts(&self, state: &Var) -> Vec<(Var, Expr)> {
+        let of = |k| if self.changed.len() == 1 { Expr::var(state) } else { Expr::proj(Expr::var(state), k) };
+        self.params().into_iter().enumerate().map(|(k, param)| (param.clone(), of(k))).collect()
+    }
+
+    fn params(&self) -> Vec<&Var> {
+        self.changed.iter().map(|at| &self.function.params[*at]).collect()
+    }
+}
+
+fn together(values: Vec<Expr>) -> Expr {
+    if let [one] = values.as_slice() { one.clone() } else { Expr::tuple(values) }
+}
+
 /// The term with its parameters read off the state, by name where they are used as sizes too.
-fn named(body: &Expr, parts: &[(Var, Expr)]) -> Expr {
+pub(super) fn named(body: &Expr, parts: &[(Var, Expr)]) -> Expr {
     let renewed: Vec<(Var, Expr)> = parts.iter().map(|(param, value)| (param.renewed(param.ty().clone()), value.clone())).collect();
     let substitution: Vec<(Var, Expr)> = parts.iter().zip(&renewed).map(|((param, _), (new, _))| (param.clone(), Expr::var(new))).collect();
     let body = substitute(body, &substitution);
@@ -181,7 +213,7 @@ fn named(body: &Expr, parts: &[(Var, Expr)]) -> Expr {
 }
 
 /// The arguments of a function's call of itself.
-fn self_call<'e>(expr: &'e Expr, function: &Function) -> Option<&'e [Expr]> {
+pub(super) fn self_call<'e>(expr: &'e Expr, function: &Function) -> Option<&'e [Expr]> {
     match expr.term() {
         Term::Call(name, args) if *name == function.name => Some(args),
         _ => None,
@@ -220,7 +252,7 @@ fn keeps_shapes(function: &Function, args: &[Expr]) -> bool {
 }
 
 /// The term where no tail call is taken: the branches that end in one are gone. `None` where each does.
-fn without_calls(expr: &Expr, function: &Function) -> Option<Expr> {
+pub(super) fn without_calls(expr: &Expr, function: &Function) -> Option<Expr> {
     let new = match expr.term() {
         Term::Let(x, value, body) => Expr::let_(x.clone(), value.clone(), without_calls(body, function)?),
         Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, without_calls(body, function)?),
