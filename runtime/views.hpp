@@ -344,6 +344,15 @@ inline std::int64_t rem(std::int64_t a, std::int64_t b) { return b == 0 || b == 
 inline std::int64_t least(std::int64_t a, std::int64_t b) { return b < a ? b : a; }
 inline std::int64_t largest(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? neg(a) : a; }
+/// A fold of so many steps; of less than none it has none.
+template <class Step>
+std::int64_t repeat(std::int64_t steps, std::int64_t state, Step step)
+{
+    for (std::int64_t i = 0; i < steps; ++i) {
+        state = step(state, i);
+    }
+    return state;
+}
 inline bool eq(std::int64_t a, std::int64_t b) { return a == b; }
 inline bool ne(std::int64_t a, std::int64_t b) { return a != b; }
 inline bool lt(std::int64_t a, std::int64_t b) { return a < b; }

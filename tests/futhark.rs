@@ -392,6 +392,32 @@ fn reductions_agree_with_folds() {
     as_interpreted(ASSOCIATIVE, &calls);
 }
 
+/// Lengths that loops over Indexes compute: of results, of elements, of nothing, and as numbers.
+const LENGTHS: &str = "
+let powers (n: Index) (k: Index) (x: Double) = build (ifold (fun s i -> 2 * s + i) 1 n) (fun i -> x * double i)
+let grid (n: Index) (k: Index) (x: Double) = (build k (fun i -> build (ifold (fun s i -> 3 * s) 1 n) (fun j -> x)), ifold (fun s i -> 3 * s) 1 n)
+let rec _double (n: Index) (m: Index) : Index = if n <= 0 then m else _double (n - 1) (2 * m)
+let rec _triple (n: Index) : Index = if n = 0 then 1 else 3 * _triple (n - 1)
+let table (n: Index) (k: Index) (x: Double) = (build (_double k 1) (fun i -> build (_triple n) (fun j -> x + double (i * j))), _triple n)
+let rows (n: Index) (k: Index) (x: Double) =
+  vectorSum (build k (fun i -> let v = build (ifold (fun s j -> s + j) i n) (fun j -> x) in vectorSum (build (length v) (fun j -> v[length v - 1 - j] * v[j]))))
+let gridSlope (n: Index) (k: Index) (x: Double) = jacobian (fun x -> fst (grid n k x)) x
+";
+
+#[test]
+fn lengths_that_loops_compute_are_known() {
+    if !compiler_is_there() {
+        return;
+    }
+    let mut calls: Vec<(&str, &[&str])> = Vec::new();
+    for entry in ["powers", "grid", "table", "rows", "gridSlope"] {
+        for words in [&["0", "0", "0.5"], &["3", "0", "0.5"], &["2", "3", "0.5"], &["-1", "2", "0.5"], &["-1", "0", "0.5"]] {
+            calls.push((entry, words));
+        }
+    }
+    as_interpreted(LENGTHS, &calls);
+}
+
 /// Compares calls of a program's entries with the interpreter, values and errors, through the backends on which Futhark moves things.
 fn as_interpreted(text: &str, calls: &[(&str, &[&str])]) {
     smoothc::stack::with_large_stack(|| {

@@ -33,6 +33,7 @@ let scaled (M: Matrix<n, m>) (x: Double) : Matrix<n, m> = x * M
 let tall (lambda: Vector<n>) (out: Vector<2 * n>) (_call: Index) (b: Bool) (def': Double) : Matrix<n + 1, _call> =
   build (n + 1) (fun i -> build _call (fun j -> if b then lambda[0] + out[i] * def' else double j))
 let halves (v: Vector<n>) = build (n / 2) (fun i -> v[2 * i])
+let doubled (n: Index) (x: Double) = build (ifold (fun s i -> 2 * s + i) 1 n) (fun i -> x)
 let count = 3
 let pick (b: Array<Bool, n>) (t: Index<n>) = (b[t], length b)
 let rest (v: Vector<n>) (w: Vector<n - 1>) = vectorSum v + vectorSum w
@@ -201,6 +202,12 @@ class Calls(unittest.TestCase):
         self.refused(ValueError, "`out` has shape (3,), expected (2 * n,) with n = 2 from `lambda`", tall, [1, 2], [1, 2, 3], 1, True, 1)
         self.refused(smoothc.StatusError, "SMOOTH_NEGATIVE", tall, [1, 2], [1, 2, 3, 4], -1, True, 1)
         self.assertEqual([self.m.halves(np.arange(n)).tolist() for n in (0.0, 1.0, 5.0)], [[], [], [0.0, 2.0]])
+        self.assertEqual([self.m.doubled(n, 0.5).shape for n in (0, 3)], [(1,), (12,)])
+        self.refused(
+            ValueError,
+            "`out` has shape (3,), expected (ifold (fun smooth_s1 smooth_i1 -> 2 * smooth_s1 + smooth_i1) 1 n,) with n = 3",
+            lambda: self.m.doubled(3, 0.5, out=np.ones(3)),
+        )
         self.assertEqual(self.m["f'"](3.0), self.m.f_prime(3.0))
         self.assertEqual(list(self.m), [entry for entry in self.m])
         self.assertIn("weighed (v: Vector<n>) : Vector<n>", repr(self.m))

@@ -11,7 +11,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{CFiles, EntrySignature, Parameter, ParameterKind};
+use super::{CFiles, EntrySignature, Parameter, ParameterKind, size_text};
 use crate::ir::{Expr, Function, Labels, Program, Size, Term, Type, Var};
 
 /// How one entry is called.
@@ -165,6 +165,12 @@ impl Trees<'_, '_> {
                     list.push(self.operation(arg)?);
                 }
                 Some(Value::Array(list))
+            }
+            Term::Fold { n, acc, i, body, init } => {
+                let own = size_text::binders(expr);
+                let names: Vec<(&Var, &str)> = [(acc, &*own[0]), (i, &*own[1])].into_iter().chain(self.names.iter().copied()).collect();
+                let next = Trees { names: &names, leaves: &mut std::iter::empty(), size: None }.operation(body)?;
+                Some(json!(["ifold", self.operation(n)?, self.operation(init)?, next, own[0], own[1]]))
             }
             _ => None,
         }

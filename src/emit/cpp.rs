@@ -412,6 +412,7 @@ const SPELLING: Spelling = Spelling {
     path: "::smoothc::detail::",
     smallest: "INT64_MIN",
     choice: |condition, then, otherwise| format!("({condition} ? {then} : {otherwise})"),
+    function: |[state, index], value| format!("[&](std::int64_t {state}, std::int64_t {index}) {{ return {value}; }}"),
 };
 
 fn cpp_type(parameter: &Parameter) -> &'static str {

@@ -17,6 +17,7 @@ const SPELLING: Spelling = Spelling {
     path: "size::",
     smallest: "i64::MIN",
     choice: |condition, then, otherwise| format!("(if {condition} {{ {then} }} else {{ {otherwise} }})"),
+    function: |[state, index], value| format!("|{state}, {index}| {value}"),
 };
 
 /// Words of Rust that C leaves to names.

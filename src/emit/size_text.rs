@@ -5,6 +5,7 @@
 //!
 //!     2 * n + m / 2   →   add(mul(2, n), div(m, 2))
 
+use crate::ir::size::height;
 use crate::ir::{Expr, Prim, Size, Term, Var};
 
 /// How a language spells what differs.
@@ -15,6 +16,8 @@ pub struct Spelling {
     pub smallest: &'static str,
     /// The condition and the two values of an `if`.
     pub choice: fn(&str, &str, &str) -> String,
+    /// The parameters and the value of a function of two Indexes.
+    pub function: fn(&[String; 2], &str) -> String,
 }
 
 /// The helper of each operation.
@@ -39,6 +42,11 @@ const HELPERS: [(Prim, &str); 18] = [
     (Prim::Not, "negated"),
 ];
 
+/// What the step of a fold in a size calls its state and its index: names that no parameter has.
+pub fn binders(fold: &Expr) -> [String; 2] {
+    ["s", "i"].map(|name| format!("smooth_{name}{}", height(fold)))
+}
+
 /// A size in a language.
 pub fn size(size: &Size, name: &dyn Fn(&Var) -> Option<String>, spelling: &Spelling) -> Option<String> {
     term(&size.to_expr()?, name, spelling)
@@ -58,6 +66,12 @@ fn term(expr: &Expr, name: &dyn Fn(&Var) -> Option<String>, spelling: &Spelling)
     }
     if let Term::If(condition, then, otherwise) = form {
         return Some((spelling.choice)(&part(condition)?, &part(then)?, &part(otherwise)?));
+    }
+    if let Term::Fold { n, acc, i, body, init } = form {
+        let own = binders(expr);
+        let name = |var: &Var| [acc, i].iter().position(|bound| *bound == var).map(|at| own[at].clone()).or_else(|| name(var));
+        let step = (spelling.function)(&own, &term(body, &name, spelling)?);
+        return Some(format!("{}repeat({}, {}, {step})", spelling.path, part(n)?, part(init)?));
     }
     let Term::Prim(prim, args) = form else { return None };
     let helper = HELPERS.iter().find(|(known, _)| known == prim).map(|(_, helper)| *helper)?;

@@ -301,6 +301,7 @@ impl Size {
         match expr.term() {
             Term::Var(var) => Some(Size::var(var)),
             Term::Index(value) => Some(Size::constant(*value)),
+            Term::Bool(_) => Size::opaque(expr.clone()),
             Term::Dim(array, axis) => array.ty().dims().get(*axis).cloned(),
             Term::Prim(prim, args) => match (prim, args.as_slice()) {
                 (Prim::Add, [a, b]) => Some(Size::try_of_expr(a)?.add(&Size::try_of_expr(b)?)),
@@ -309,7 +310,10 @@ impl Size {
                 (Prim::Neg, [a]) => Some(Size::try_of_expr(a)?.neg()),
                 _ => opaque_of_expr(expr),
             },
-            Term::If(..) => opaque_of_expr(expr),
+            Term::If(..) => match normal(expr)? {
+                normal if matches!(normal.term(), Term::If(..)) => Size::opaque(normal),
+                branch => Size::try_of_expr(&branch),
+            },
             Term::Fold { .. } => Size::opaque(normal_fold(expr)?),
             Term::Let(var, value, body) => {
                 let body = Size::try_of_expr(body)?;
@@ -386,7 +390,11 @@ fn normal(expr: &Expr) -> Option<Expr> {
     match expr.term() {
         Term::Bool(_) => Some(expr.clone()),
         Term::Var(var) if var.ty() == &Type::Bool => Some(expr.clone()),
-        Term::If(c, a, b) => Some(Expr::if_(normal(c)?, normal(a)?, normal(b)?)),
+        Term::If(c, a, b) => match normal(c)? {
+            c if matches!(c.term(), Term::Bool(true)) => normal(a),
+            c if matches!(c.term(), Term::Bool(false)) => normal(b),
+            c => Some(Expr::if_(c, normal(a)?, normal(b)?)),
+        },
         Term::Prim(prim, args) => {
             let all_index = args.iter().all(|arg| matches!(arg.ty(), Type::Index(_) | Type::Bool));
             let divides = matches!(prim, Prim::Div | Prim::Rem);
@@ -421,6 +429,18 @@ fn normal_fold(expr: &Expr) -> Option<Expr> {
     let inside = super::subst::substitute(&inside, &[(old_acc, Expr::var(&own_acc)), (old_i, Expr::var(&own_i))]);
     // the order of names is that of their numbers
     Some(Expr::fold_with(n, own_acc, own_i, normal(&inside)?, init))
+}
+
+/// A term of a size without failures: its folds, those inside of others too, have no steps where they would have less.
+pub fn without_failures(expr: &Expr) -> Expr {
+    let expr = super::subst::map_children(expr, &mut |child| without_failures(child));
+    match expr.term() {
+        Term::Fold { n, acc, i, body, init } => {
+            let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
+            Expr::fold_with(n, acc.clone(), i.clone(), body.clone(), init.clone())
+        }
+        _ => expr,
+    }
 }
 
 /// How many folds are one in another.

@@ -42,9 +42,7 @@ pub fn lower_function(
         lowerer.note_bound(param);
     }
     let result = function.result.clone();
-    // a caller of C has to know the length of the array that it gives
-    let is_open = |size: &Size| size.has_unknown() || checked && size.has_fold();
-    if result.dims().iter().any(is_open) || leaves(&result).iter().any(|(_, dims)| dims.iter().any(is_open)) {
+    if result.dims().iter().any(Size::has_unknown) || leaves(&result).iter().any(|(_, dims)| dims.iter().any(Size::has_unknown)) {
         return Err(super::context::depends_on_data(function.body.span()));
     }
     let dest = lowerer.destination(&result, ("out", function.result_labels()), &mut params);

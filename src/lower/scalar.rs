@@ -6,7 +6,7 @@
 //!     i + 1   →   i + 1               for a loop counter
 //!     k + 1   →   smooth_add(k, 1)    for an Index that anything may have been passed as
 
-use crate::ir::subst::map_children;
+use crate::ir::size;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
@@ -56,7 +56,7 @@ impl Lowerer<'_> {
         };
         if self.named_size(expr).is_none()
             && let Some(size) = Size::try_of_expr(expr)
-            && let View::Scalar(value) = self.fold(&total(expr), None, "length")?
+            && let View::Scalar(value) = self.fold(&size::without_failures(expr), None, "length")?
         {
             self.named.push((size, value));
         }
@@ -307,18 +307,6 @@ fn plain_product(a: Value, b: Value) -> Value {
         (Value::Index(1), x) | (x, Value::Index(1)) => x,
         (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_mul(b)),
         (a, b) => Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] },
-    }
-}
-
-/// A fold whose counts, those of folds inside too, are not negative.
-fn total(expr: &Expr) -> Expr {
-    let expr = map_children(expr, &mut |child| total(child));
-    match expr.term() {
-        Term::Fold { n, acc, i, body, init } => {
-            let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
-            Expr::fold_with(n, acc.clone(), i.clone(), body.clone(), init.clone())
-        }
-        _ => expr,
     }
 }
 

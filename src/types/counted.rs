@@ -8,35 +8,25 @@
 //! The bound is an Index that no call changes and that cannot fail. A loop that ends where two Indexes are equal and that counts away from
 //! there has a negative count, which fails, where the calls would go around all Indexes.
 
-use super::tail::{Changed, calls, named, self_call, without_calls};
-use crate::ir::free::any_free_var;
-use crate::ir::subst::freshen;
-use crate::ir::{Expr, Function, Prim, Size, Term, Type, Var};
+use std::collections::HashSet;
 
-/// How a loop counts.
-struct Count {
-    /// The parameter's position.
-    at: usize,
-    /// Added to it in each step.
-    step: i64,
-    /// How many steps there are from the parameters.
-    steps: Expr,
-}
+use super::tail::{Changed, calls, calls_last, changed, looped, named, self_call, without_calls};
+use crate::ir::free::any_free_var;
+use crate::ir::subst::{freshen, map_children, substitute};
+use crate::ir::{Expr, Function, Prim, Size, Term, Type, Var};
 
 /// The body with a fold in the place of the tail calls.
 pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize]) -> Option<Expr> {
-    let count = count(function, calls, changed)?;
-    let state = Changed { function, changed: changed.iter().copied().filter(|at| *at != count.at).collect() };
+    let (cond, goes_on) = end(&function.body, function)?;
+    let bound = Bound::of(cond, goes_on, function, changed)?;
+    let step = bound.step(calls)?;
+    let state = Changed { function, changed: changed.iter().copied().filter(|at| *at != bound.at).collect() };
     if state.changed.is_empty() {
         return None;
     }
-    let counter = &function.params[count.at];
-    let after = |steps: &Var| {
-        let value = Size::var(counter).plus(count.step, &Size::var(steps)).to_expr();
-        value.map(|value| (counter.clone(), value))
-    };
     let steps = Var::fresh("steps", Type::INDEX);
-    let i = Var::fresh(counter.name(), Type::Index(Some(Size::var(&steps))));
+    let i = Var::fresh(bound.counter.name(), Type::Index(Some(Size::var(&steps))));
+    let after = |steps: &Var| Some((bound.counter.clone(), bound.after(step, &Size::var(steps))?));
     let (acc, last) = (state.var(), state.var());
     let next = going_on(&freshen(&function.body), function)?.map_tails(&|leaf| match self_call(leaf, function) {
         Some(args) => state.values(args),
@@ -46,52 +36,123 @@ pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize])
     let value = without_calls(&function.body, function)?;
     let value = named(&value, &[state.parts(&last), vec![after(&steps)?]].concat());
     let fold = Expr::fold_with(Expr::var(&steps), acc, i, next, state.init()).at(function.span);
-    Some(Expr::let_(steps, count.steps, Expr::let_(last, fold, value)))
+    Some(Expr::let_(steps, bound.steps(step)?, Expr::let_(last, fold, value)))
 }
 
-/// How the tail calls count, where they do.
-fn count(function: &Function, calls: &[&[Expr]], changed: &[usize]) -> Option<Count> {
-    let (cond, goes_on) = end(&function.body, function)?;
-    let Term::Prim(prim, operands) = cond.term() else { return None };
-    let [a, b] = operands.as_slice() else { return None };
-    let is_bound = |expr: &Expr| {
-        let is_passed_on = |var: &Var| {
-            function.sizes.contains(var) || (0..function.params.len()).any(|at| function.params[at] == *var && !changed.contains(&at))
-        };
-        !any_free_var(expr, &mut |var| !is_passed_on(var))
-    };
-    let counter = |expr: &Expr| match expr.term() {
-        Term::Var(var) if var.ty() == &Type::INDEX => changed.iter().copied().find(|at| function.params[*at] == *var),
-        _ => None,
-    };
-    let (at, bound, prim) = match (counter(a), counter(b)) {
-        (Some(at), None) if is_bound(b) => (at, b, *prim),
-        (None, Some(at)) if is_bound(a) => (at, a, turned(*prim)?),
-        _ => return None,
-    };
-    let prim = if goes_on { prim } else { opposite(prim)? };
-    let bound = Size::try_of_expr(bound)?;
-    let counter = Size::var(&function.params[at]);
-    let step = Size::try_of_expr(&calls.first()?[at])?.sub(&counter).as_constant()?;
-    let is_same = |args: &&[Expr]| Size::try_of_expr(&args[at]).is_some_and(|next| next.sub(&counter).as_constant() == Some(step));
-    if !calls.iter().all(is_same) {
+/// What a function of Indexes gives, as a size that loops compute: where its calls count, the last thing that it does or not.
+///
+///     power n = if n <= 0 then 1 else 2 * power (n - 1)   →   ifold (fun r k -> 2 * r) 1 (max 0 n)
+pub(super) fn length(function: &Function) -> Option<Size> {
+    let is_index = |ty: &Type| matches!(ty, Type::Index(_) | Type::Bool);
+    if !is_index(&function.result) || !function.params.iter().all(|param| is_index(param.ty())) {
         return None;
     }
-    let way = if step > 0 { bound.sub(&counter) } else { counter.sub(&bound) };
-    let (way, by) = match (prim, step.checked_abs()?) {
-        (Prim::Ne, 1) => return Some(Count { at, step, steps: way.to_expr()? }),
-        (Prim::Lt, by) if step > 0 => (way, by),
-        (Prim::Gt, by) if step < 0 => (way, by),
-        (Prim::Le, by) if step > 0 => (way.add(&Size::constant(1)), by),
-        (Prim::Ge, by) if step < 0 => (way.add(&Size::constant(1)), by),
+    let body =
+        if calls_last(&function.body, &HashSet::from([function.name.clone()])) { looped(function) } else { on_the_way_back(function) };
+    Size::try_of_expr(&body?).filter(|size| !size.has_unknown())
+}
+
+/// The value of a function whose calls all pass on the same step of the counter and all else as it is, from the bound back. It is done in
+/// every step, needed or not, so nothing in it may fail: a size is of total operations alone.
+fn on_the_way_back(function: &Function) -> Option<Expr> {
+    let Term::If(cond, a, b) = function.body.term() else { return None };
+    let (goes_on, again, last) = match (calls(a, &function.name), calls(b, &function.name)) {
+        (true, false) => (true, a, b),
+        (false, true) => (false, b, a),
         _ => return None,
     };
-    let way = Expr::prim(Prim::Max, vec![Expr::index(0), way.to_expr()?]);
-    let steps = match by {
-        1 => way,
-        _ => Expr::prim(Prim::Div, vec![Expr::prim(Prim::Add, vec![way, Expr::index(by - 1)]), Expr::index(by)]),
-    };
-    Some(Count { at, step, steps })
+    let mut calls = Vec::new();
+    each_self_call(again, function, &mut calls);
+    let changed = changed(function, &calls);
+    let bound = Bound::of(cond, goes_on, function, &changed).filter(|_| changed.len() == 1)?;
+    let step = bound.step(&calls)?;
+    let steps = Var::fresh("steps", Type::INDEX);
+    let k = Var::fresh("k", Type::Index(Some(Size::var(&steps))));
+    let r = Var::fresh("r", Type::INDEX);
+    let at = |expr: &Expr, steps: Size| Some(freshen(&substitute(expr, &[(bound.counter.clone(), bound.after(step, &steps)?)])));
+    let next = at(&with_value(again, function, &r), Size::var(&steps).sub(&Size::constant(1)).sub(&Size::var(&k)))?;
+    let first = at(last, Size::var(&steps))?;
+    Some(Expr::let_(steps.clone(), bound.steps(step)?, Expr::fold_with(Expr::var(&steps), r, k, next, first)))
+}
+
+/// The calls of itself, wherever they are.
+fn each_self_call<'e>(expr: &'e Expr, function: &Function, found: &mut Vec<&'e [Expr]>) {
+    found.extend(self_call(expr, function));
+    expr.term().children().for_each(|child| each_self_call(child, function, found));
+}
+
+/// The term with what its calls of itself give.
+fn with_value(expr: &Expr, function: &Function, value: &Var) -> Expr {
+    match self_call(expr, function) {
+        Some(_) => Expr::var(value),
+        None => map_children(expr, &mut |child| with_value(child, function, value)),
+    }
+}
+
+/// Where a loop that counts ends.
+struct Bound {
+    /// The counter's position among the parameters.
+    at: usize,
+    counter: Var,
+    /// What the counter is to the bound in all steps before the last.
+    prim: Prim,
+    bound: Size,
+}
+
+impl Bound {
+    /// The one that a condition is, with which a loop goes on or ends.
+    fn of(cond: &Expr, goes_on: bool, function: &Function, changed: &[usize]) -> Option<Bound> {
+        let Term::Prim(prim, operands) = cond.term() else { return None };
+        let [a, b] = operands.as_slice() else { return None };
+        let is_bound = |expr: &Expr| {
+            let is_passed_on = |var: &Var| {
+                function.sizes.contains(var) || (0..function.params.len()).any(|at| function.params[at] == *var && !changed.contains(&at))
+            };
+            !any_free_var(expr, &mut |var| !is_passed_on(var))
+        };
+        let counter = |expr: &Expr| match expr.term() {
+            Term::Var(var) if var.ty() == &Type::INDEX => changed.iter().copied().find(|at| function.params[*at] == *var),
+            _ => None,
+        };
+        let (at, bound, prim) = match (counter(a), counter(b)) {
+            (Some(at), None) if is_bound(b) => (at, b, *prim),
+            (None, Some(at)) if is_bound(a) => (at, a, turned(*prim)?),
+            _ => return None,
+        };
+        let prim = if goes_on { prim } else { opposite(prim)? };
+        Some(Bound { at, counter: function.params[at].clone(), prim, bound: Size::try_of_expr(bound)? })
+    }
+
+    /// What all calls add to the counter.
+    fn step(&self, calls: &[&[Expr]]) -> Option<i64> {
+        let step = |args: &&[Expr]| Size::try_of_expr(&args[self.at])?.sub(&Size::var(&self.counter)).as_constant();
+        let first = step(calls.first()?)?;
+        calls.iter().all(|args| step(args) == Some(first)).then_some(first)
+    }
+
+    /// How many steps of this size there are.
+    fn steps(&self, step: i64) -> Option<Expr> {
+        let (counter, by) = (Size::var(&self.counter), step.checked_abs()?);
+        let way = if step > 0 { self.bound.sub(&counter) } else { counter.sub(&self.bound) };
+        let way = match self.prim {
+            Prim::Ne if by == 1 => return way.to_expr(),
+            Prim::Lt if step > 0 => way,
+            Prim::Gt if step < 0 => way,
+            Prim::Le if step > 0 => way.add(&Size::constant(1)),
+            Prim::Ge if step < 0 => way.add(&Size::constant(1)),
+            _ => return None,
+        };
+        let way = Expr::prim(Prim::Max, vec![Expr::index(0), way.to_expr()?]);
+        Some(match by {
+            1 => way,
+            _ => Expr::prim(Prim::Div, vec![Expr::prim(Prim::Add, vec![way, Expr::index(by - 1)]), Expr::index(by)]),
+        })
+    }
+
+    /// The counter after so many steps.
+    fn after(&self, step: i64, steps: &Size) -> Option<Expr> {
+        Size::var(&self.counter).plus(step, steps).to_expr()
+    }
 }
 
 /// The condition that parts the last step from the others, and whether the loop goes on where it is true.

@@ -351,7 +351,7 @@ impl<'a> Elaborator<'a> {
 
     /// Remembers what a variable of this value is as a size.
     pub(super) fn knows(&mut self, var: &Var, value: &Expr) {
-        if let Some(size) = matches!(value.ty(), Type::Index(_)).then(|| Size::try_of_expr(value)).flatten() {
+        if let Some(size) = Size::try_of_expr(value) {
             let size = self.normal(&size);
             self.local.known.insert(var.clone(), size);
         }

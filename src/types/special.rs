@@ -8,6 +8,7 @@
 use std::rc::Rc;
 
 use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions};
+use super::counted;
 use super::elaborate::{Arg, Callable, Elaborator, Instance, Result, Scope};
 use super::infer::{Scheme, pattern_name};
 use super::nested::{Making, Recursive};
@@ -17,6 +18,7 @@ use crate::source::Span;
 use crate::syntax::ast::TypeExpr;
 
 /// A core function that was made, as its callers see it.
+#[derive(Clone)]
 pub struct Special {
     pub name: Rc<str>,
     /// The value parameters, then what else the body needs, as bound while the body was made.
@@ -25,6 +27,23 @@ pub struct Special {
     result: Type,
     /// The value, where it is a size that the shapes and Index arguments tell: `matrixRows m` is one.
     value: Option<Size>,
+}
+
+impl Special {
+    /// The function with its body.
+    fn function(&self, sizes: Vec<Var>, body: Expr, doc: Option<String>, span: Span) -> Function {
+        Function {
+            name: self.name.clone(),
+            doc,
+            sizes,
+            params: self.params.iter().chain(&self.extra).cloned().collect(),
+            result: self.result.clone(),
+            body,
+            is_entry: false,
+            span,
+            labels: Vec::new(),
+        }
+    }
 }
 
 /// What is known of a recursive function while its body is made.
@@ -238,7 +257,8 @@ impl<'a> Elaborator<'a> {
             let result = body.ty().clone();
             let value = matches!(result, Type::Index(_)).then(|| Size::try_of_expr(&body)).flatten().filter(|size| !size.has_unknown());
             let special = Special { name, params, extra, result, value };
-            return Ok(self.add(special, sizes, body, doc, span));
+            let function = special.function(sizes, body, doc, span);
+            return Ok(self.add(special, function));
         };
         let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
         let mut extra = Vec::new();
@@ -251,9 +271,9 @@ impl<'a> Elaborator<'a> {
                 && beside.extra == extra
             {
                 let body = Expr::with_type(body.term().clone(), result, body.span());
-                let Special { name, params, extra, result, value } = &*special;
-                let (name, params, extra, result, value) = (name.clone(), params.clone(), extra.clone(), result.clone(), value.clone());
-                return Ok(self.add(Special { name, params, extra, result, value }, beside.sizes.clone(), body, doc, span));
+                let function = special.function(beside.sizes.clone(), body, doc, span);
+                let special = Special { value: counted::length(&function), ..(*special).clone() };
+                return Ok(self.add(special, function));
             }
             (self.memo, self.taken) = (before.0.clone(), before.1.clone());
             self.program.functions.truncate(before.2);
@@ -296,18 +316,7 @@ impl<'a> Elaborator<'a> {
         Ok((body, Beside { extra, sizes }))
     }
 
-    fn add(&mut self, special: Special, sizes: Vec<Var>, body: Expr, doc: Option<String>, span: Span) -> Rc<Special> {
-        let function = Function {
-            name: special.name.clone(),
-            doc,
-            sizes,
-            params: special.params.iter().chain(&special.extra).cloned().collect(),
-            result: special.result.clone(),
-            body,
-            is_entry: false,
-            span,
-            labels: Vec::new(),
-        };
+    fn add(&mut self, special: Special, function: Function) -> Rc<Special> {
         self.program.functions.insert(special.name.clone(), crate::ir::subst::freshen_function(&function));
         Rc::new(special)
     }
@@ -317,7 +326,7 @@ impl<'a> Elaborator<'a> {
             .params
             .iter()
             .zip(&slots)
-            .filter(|(_, slot)| matches!(slot.ty, Type::Index(_)))
+            .filter(|(_, slot)| matches!(slot.ty, Type::Index(_) | Type::Bool))
             .map(|(param, slot)| (param.clone(), self.normal(&Size::of_expr(&slot.arg))))
             .collect();
         let mut args: Vec<Expr> = slots.into_iter().map(|slot| slot.arg).collect();

@@ -125,7 +125,7 @@ pub(super) fn calls(body: &Expr, name: &Rc<str>) -> bool {
 }
 
 /// Whether a term calls these functions in tail position only.
-fn calls_last(expr: &Expr, group: &HashSet<Rc<str>>) -> bool {
+pub(super) fn calls_last(expr: &Expr, group: &HashSet<Rc<str>>) -> bool {
     let calls_none = |expr: &Expr| {
         let mut found = false;
         expr.each_call(&mut |callee| found |= group.contains(callee));
@@ -141,14 +141,13 @@ fn calls_last(expr: &Expr, group: &HashSet<Rc<str>>) -> bool {
 }
 
 /// The body with a loop in the place of the tail calls, if there are any.
-fn looped(function: &Function) -> Option<Expr> {
+pub(super) fn looped(function: &Function) -> Option<Expr> {
     let mut calls = Vec::new();
     tail_calls(&function.body, function, &mut calls);
     if calls.is_empty() || !calls.iter().all(|args| keeps_shapes(function, args)) {
         return None;
     }
-    let is_passed_on = |at: usize, param: &Var| calls.iter().all(|args| matches!(args[at].term(), Term::Var(var) if var == param));
-    let changed: Vec<usize> = (0..function.params.len()).filter(|at| !is_passed_on(*at, &function.params[*at])).collect();
+    let changed = changed(function, &calls);
     if let Some(body) = counted(function, &calls, &changed) {
         return Some(body);
     }
@@ -162,6 +161,12 @@ fn looped(function: &Function) -> Option<Expr> {
     let value = named(&without_calls(&function.body, function)?, &changed.parts(&last));
     let steps = Expr::while_(state, changed.init(), step).at(function.span);
     Some(Expr::let_(last, steps, value))
+}
+
+/// The parameters that some call does not pass on as they are.
+pub(super) fn changed(function: &Function, calls: &[&[Expr]]) -> Vec<usize> {
+    let is_passed_on = |at: usize, param: &Var| calls.iter().all(|args| matches!(args[at].term(), Term::Var(var) if var == param));
+    (0..function.params.len()).filter(|at| !is_passed_on(*at, &function.params[*at])).collect()
 }
 
 /// Parameters that calls change, which are the state of a loop: one is itself, several are a tuple.

@@ -26,7 +26,22 @@ def remainder(a: int, b: int) -> int:
     return a - b * quotient(a, b)
 
 
-HELPERS: dict[str, Callable[..., int]] = {"wrap": wrap, "quotient": quotient, "remainder": remainder, "abs": abs, "min": min, "max": max}
+def repeat(steps: int, state: int, step: Callable[[int, int], int]) -> int:
+    """A fold of so many steps; of less than none it has none."""
+    for i in range(steps):
+        state = step(state, i)
+    return state
+
+
+HELPERS: dict[str, Callable[..., int]] = {
+    "wrap": wrap,
+    "quotient": quotient,
+    "remainder": remainder,
+    "repeat": repeat,
+    "abs": abs,
+    "min": min,
+    "max": max,
+}
 """What the text of ``python`` calls, by its name without ``$``."""
 
 _INFIX = {"+": "+", "-": "-", "*": "*", "=": "==", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "&&": "and", "||": "or"}
@@ -39,6 +54,10 @@ def python(length: Length, names: Mapping[str, str]) -> str:
     if isinstance(length, str):
         return names[length]
     operator, *operands = length
+    if operator == "ifold":
+        count, first, step, state, index = operands
+        inside = python(step, {**names, state: state, index: index})
+        return f"$repeat({python(count, names)}, {python(first, names)}, lambda {state}, {index}: {inside})"
     given = [python(operand, names) for operand in operands]
     if operator == "if":
         return f"({given[1]} if {given[0]} else {given[2]})"
@@ -79,7 +98,10 @@ def text(length: Length, level: int = 0) -> str:
         return str(length)
     operator, *operands = length
     own = _LEVEL.get(operator, 0)
-    if operator == "if":
+    if operator == "ifold":
+        count, first, step, state, index = operands
+        shown = f"ifold (fun {state} {index} -> {text(step)}) {text(first, _OPERAND)} {text(count, _OPERAND)}"
+    elif operator == "if":
         shown = "if {} then {} else {}".format(*(text(operand) for operand in operands))
     elif operator in ("min", "max", "abs", "not") or len(operands) == 1:
         shown = " ".join([operator, *(text(operand, _OPERAND) for operand in operands)])
@@ -97,5 +119,6 @@ def shape(lengths: tuple[Length, ...]) -> str:
 def names(length: Length) -> list[str]:
     """The names that a length mentions."""
     if isinstance(length, list):
-        return [name for operand in length[1:] for name in names(operand)]
+        bound = length[-2:] if length[0] == "ifold" else []
+        return [name for operand in length[1:] for name in names(operand) if name not in bound]
     return [length] if isinstance(length, str) else []

@@ -12,6 +12,7 @@ use super::syntax::{Binding, Fut, Pattern};
 use super::term::{is_total, typed_literals};
 use super::types::Shape;
 use crate::ir::free::occurrences;
+use crate::ir::size::without_failures;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
@@ -27,8 +28,11 @@ impl Emitter<'_> {
             count = Fut::apply("count", vec![count]);
             length = super::layout::flat(&count);
         }
+        let known = self.computed_lengths();
+        self.element_lengths(body.ty(), &count, &mut bindings);
         let may_fail = self.fails_without_steps(n, &[i], body, Moved::Anything);
         let (mut exp, element) = self.elements(expr, n, i, body, count.clone(), &length, &mut bindings);
+        self.forget_lengths(known);
         if !element.is_known() {
             self.irregular = Some(expr.span());
         } else if may_fail && !matches!(exp, Fut::If(..)) {
@@ -53,6 +57,22 @@ impl Emitter<'_> {
         let count = self.place(&var).map_or(Fut::Int(0), Place::exp);
         let length = super::layout::flat(&count);
         (count, length)
+    }
+
+    /// Computes the lengths of elements that loops over Indexes give: they are the array's, which fails of them only where it has elements.
+    fn element_lengths(&mut self, element: &Type, count: &Fut, bindings: &mut Vec<Binding>) {
+        let mut lengths = Vec::new();
+        element.each_length(&mut |size| lengths.push(size.clone()));
+        for size in lengths.into_iter().filter(Size::has_fold) {
+            let mut in_scope = true;
+            size.each_var(&mut |var| in_scope &= self.place(var).is_some());
+            let Some(term) = size.to_expr().filter(|_| in_scope && self.size_term(&size).is_none()) else { continue };
+            let mut computed = |term: &Expr| typed_literals(self.scope(|this| this.exp(term)).0);
+            let (value, otherwise) = (computed(&term), computed(&without_failures(&term)));
+            let var = Var::fresh("n", Type::INDEX);
+            self.bind(&var, unless_empty(count.clone(), value, otherwise), Shape::Index, bindings);
+            self.name_size(&size, &var);
+        }
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -200,6 +200,16 @@ impl<'a> Emitter<'a> {
         })
     }
 
+    /// How many lengths that loops compute have a name.
+    pub fn computed_lengths(&self) -> usize {
+        self.computed.len()
+    }
+
+    /// Keeps the first of these names.
+    pub fn forget_lengths(&mut self, count: usize) {
+        self.computed.truncate(count);
+    }
+
     /// The variable that holds what a loop over Indexes computes, where one in scope does.
     pub fn computed_length(&self, fold: &Expr) -> Option<Fut> {
         let size = Size::try_of_expr(fold).filter(Size::has_fold)?;

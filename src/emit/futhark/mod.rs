@@ -156,7 +156,7 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
 
 fn has_unknown_length(ty: &Type) -> bool {
     let mut found = false;
-    ty.each_size(&mut |size| found |= size.has_unknown() || size.has_fold());
+    ty.each_size(&mut |size| found |= size.has_unknown());
     found
 }
 
