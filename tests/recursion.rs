@@ -77,6 +77,11 @@ const CALLS: &[(&str, &[&str])] = &[
     ("wavesOfTwo", &["[0.7, 1.5]", "9"]),
     ("wavesOfAll", &["[0.7, 0.8, 0.9]", "9"]),
     ("localCurve", &["[0.5, 0.25, 2]", "2"]),
+    ("chainSlope", &["[0.5, 1.5]", "0"]),
+    ("chainSlope", &["[0.5, 1.5, -0.5]", "300"]),
+    ("chainSlope", &["[]", "2"]),
+    ("settledSlope", &["[0.5, 1.5]", "300"]),
+    ("settledSlope", &["[]", "3"]),
     ("sinesSlope", &["2", "[0.5, 0.25]"]),
     // frames of no bytes
     ("sinesSlope", &["2", "[]"]),
@@ -288,6 +293,23 @@ let cube (x: Double) = power 3 x
     }
     let alone = said(&["emit", "-q", "--dump", "cl", "--entry", "factorial", "FILE"]);
     assert!(alone.contains("error[E0606]: unsupported: recursion has no arrow"), "{alone}");
+}
+
+/// What an entry counts at a depth, backwards where it is a derivative.
+fn counts(entry: &str, depth: usize) -> f64 {
+    let depth = depth.to_string();
+    let text = said(&["eval", "-q", "--count", "--schedule", "default", "--mode", "reverse", "FILE", entry, "[1, 2, 3, 0.5]", &depth]);
+    let counts: serde_json::Value = serde_json::from_str(text.lines().last().unwrap_or_default()).expect("counts");
+    counts.as_object().expect("a row").values().filter_map(serde_json::Value::as_f64).sum()
+}
+
+/// The stack is as long as the recursion is deep, and a step backwards costs the same.
+#[test]
+fn a_gradient_backwards_costs_the_same_for_each_call() {
+    for (of, gradient) in [("chain", "chainSlope"), ("settledSum", "settledSlope")] {
+        let ratios = [400, 1600, 6400].map(|depth| counts(gradient, depth) / counts(of, depth));
+        assert!(ratios.iter().all(|ratio| *ratio < 12.0), "{gradient}: {ratios:?}");
+    }
 }
 
 #[test]

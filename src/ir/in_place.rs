@@ -116,6 +116,7 @@ fn is_plain(expr: &Expr) -> bool {
         Term::Var(_) | Term::Index(_) => true,
         Term::Dim(array, _) => matches!(array.term(), Term::Var(_) | Term::Proj(..)),
         Term::Bool(_) => true,
+        Term::Proj(tuple, _) => is_plain(tuple),
         Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg, args) => args.iter().all(is_plain),
         Term::Prim(Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne | Prim::And | Prim::Or | Prim::Not, args) => {
             args.iter().all(is_plain)

@@ -398,7 +398,8 @@ fn normal(expr: &Expr) -> Option<Expr> {
         Term::Prim(prim, args) => {
             let all_index = args.iter().all(|arg| matches!(arg.ty(), Type::Index(_) | Type::Bool));
             let divides = matches!(prim, Prim::Div | Prim::Rem);
-            let safe = !divides || matches!(args.get(1).map(|arg| Size::of_expr(arg).as_constant()), Some(Some(c)) if c != 0);
+            let is_never_zero = |arg: &Expr| is_positive(arg) || matches!(Size::of_expr(arg).as_constant(), Some(value) if value != 0);
+            let safe = !divides || args.get(1).is_some_and(is_never_zero);
             let polynomial = matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg);
             if !all_index || !safe {
                 return None;
@@ -410,6 +411,15 @@ fn normal(expr: &Expr) -> Option<Expr> {
         }
         _ if matches!(expr.ty(), Type::Index(_)) => Size::try_of_expr(expr)?.to_own_expr(),
         _ => None,
+    }
+}
+
+/// Whether it is a positive number, or the largest of one and others.
+fn is_positive(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Index(value) => *value > 0,
+        Term::Prim(Prim::Max, args) => args.iter().any(is_positive),
+        _ => false,
     }
 }
 

@@ -9,7 +9,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::is_unset;
-use crate::ir::{Atom, Expr, Size, Status, Term, Type, Var};
+use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
@@ -335,7 +335,7 @@ impl Lowerer<'_> {
             view
         };
         if let (Some(size), View::Scalar(value @ Value::Local(_))) = (self.sizes.get(var), &view)
-            && matches!(size.as_atom(), Some(Atom::Term(_)))
+            && !size.is_of_names()
         {
             self.named.push((size.clone(), value.clone()));
         }

@@ -11,7 +11,7 @@
 //! nothing, and its backward pass may run in any order.
 
 use super::adjoint::{Adjoint, Wire, paths};
-use super::checkpoints::{self, Open};
+use super::checkpoints::{self, Level, Open};
 use super::settled::Component;
 use super::states::{Kept, Storing};
 use super::sweep::{Frame, Sweep};
@@ -54,10 +54,10 @@ pub struct Steps {
     pub out: Adjoint,
 }
 
-/// What the next fold is a part of; where data ends that, how often the part has parts.
-#[derive(Clone, Copy)]
+/// What the next fold is a part of; where data ends that, how the part is in parts.
+#[derive(Clone)]
 pub struct Part {
-    pub levels: Option<u32>,
+    pub level: Option<Level>,
 }
 
 /// An `if`.
@@ -331,7 +331,7 @@ impl Sweep<'_> {
         self.states.push(acc.clone());
         let scoped = self.scope(body, false, |this| {
             let adjoint = this.activate(acc, &steps.active);
-            this.enters_part = steps.is_in_parts.then(|| Part { levels: steps.open.as_ref().map(|open| open.levels) });
+            this.enters_part = steps.is_in_parts.then(|| Part { level: steps.open.as_ref().map(|open| open.level.clone()) });
             let (value, result) = this.forward(body, block)?;
             block.begin_backward();
             for ((path, _), cotangent) in leaves.iter().zip(own) {

@@ -13,7 +13,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree};
-use super::checkpoints;
+use super::checkpoints::{self, Level, Open};
 use super::loops::{Branches, Elements, Part, Steps};
 use super::updates::Updating;
 use crate::ad::activity::{Activities, Activity};
@@ -219,16 +219,16 @@ impl<'a> Sweep<'a> {
                 let (counts, checkpoint) = (&mut self.functions.given_by_data, self.functions.options.checkpoint);
                 // of the parts that checkpoints make it is not known how long they are at most
                 let given = is_counted || counts.gives(&n) || checkpoint.is_some() && !counts.is_size(&n);
-                let levels = part.map_or_else(|| given.then_some(checkpoints::LEVELS), |part| part.levels);
-                let levels = levels.filter(|_| !self.functions.options.keeps_all);
-                let open = levels.map(|levels| checkpoints::Open::of(&n, levels, is_counted, out));
+                let is_part = part.is_some();
+                let level = part.map_or_else(|| given.then(|| Level::of_steps(body, acc, i, &n, out)), |part| part.level);
+                let level = level.filter(|_| !self.functions.options.keeps_all);
+                let open = level.map(|level| Open::of(&n, level, is_counted, out));
                 let result = Var::fresh(acc.name(), expr.ty().clone());
                 let (acc, i, body) = (acc.clone(), i.clone(), body.clone());
                 let fold = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
                 out.spare(&result, fold.at(expr.span()));
                 let adjoint = self.wires_for(&Expr::var(&result), &active, acc.name());
                 let (is_in_parts, value, out) = (false, Expr::var(&result), adjoint.clone());
-                let is_part = part.is_some();
                 let steps = Steps { n, acc, i, body, init, init_adjoint, active, is_part, is_in_parts, open, result, out };
                 self.operations.push(Operation::Steps(steps));
                 (value, adjoint)

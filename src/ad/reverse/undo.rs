@@ -57,6 +57,11 @@ impl Log {
         (self.site.around.is_empty() && self.stored.is_empty() && !self.site.is_conditional).then_some(&self.site.indices)
     }
 
+    /// How many dimensions of the component the indices of the element are in.
+    pub fn depth(&self) -> usize {
+        self.site.indices.len()
+    }
+
     /// The degree of a step's log in the sizes that are no literals.
     pub fn degree(&self) -> usize {
         let is_counted = |around: &&Around| match around {
