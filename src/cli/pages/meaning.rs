@@ -63,11 +63,7 @@ pub const PAGES: &[Page] = &[
         "recursion that is given another function each time",
         "A function that is passed to a function is known where a program is compiled: there is one function for each that is passed. A\nrecursive function that passes a new one to itself in each call would be endlessly many. It passes on its parameters or\ndeclared functions, in up to 24 different ways (all orders of four); `fun y -> g y` is g.",
     ),
-    page(
-        "E0401",
-        "sizes that can never agree",
-        "Two lengths meet that differ for every call, as n and n + 1:\n\n    let f (v: Vector<n>) (w: Vector<n + 1>) = vectorDot v w",
-    ),
+    page("E0401", "sizes that can never agree", "Two lengths meet that differ in every call, whatever the sizes are."),
     page("E0403", "an unknown size", "A size name stands alone as a size in some parameter, or is a parameter `(n: Index)` before."),
     page("E0404", "a negative size", "Sizes count elements: 0 or more."),
     page(
