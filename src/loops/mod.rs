@@ -134,12 +134,12 @@ impl LoopPass {
 pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("simplify", Need::Optional, "drops what has no effect", simplify::run),
     pass!("coalesce", Need::Optional, "changes locals in the place of copies", coalesce::run),
-    pass!("absorb_zeros", Need::Optional, "stores what would be added to zeros", absorb_zeros::run),
     pass!("hoist_checks", Need::Optional, "makes the checks of a loop before it", hoist_checks::run),
     pass!("unswitch", Need::Optional, "turns a loop over one branch inside out", unswitch::run),
     pass!("peel", Need::Optional, "takes off the ends of loops that ask where they are", peel::run),
     pass!("distribute", Need::Optional, "gives functions of sums a loop of their own", distribute::run),
     pass!("promote", Need::Optional, "keeps what a loop adds to one element in a local", promote::run),
+    pass!("absorb_zeros", Need::Optional, "stores what would be added to zeros", absorb_zeros::run),
     pass!("vectorise_outer", Need::Optional, "runs iterations of outer loops in lanes, where inner loops cannot", vectorise_outer::run),
     pass!("vectorise", Need::Optional, "marks loops whose iterations may run at once", vectorise::run),
     pass!("if_convert", Need::Optional, "evaluates both branches and selects, where jumps keep sine out of lanes", if_convert::run),
