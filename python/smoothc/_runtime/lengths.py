@@ -95,12 +95,13 @@ _OPERAND = 3
 def text(length: Length, level: int = 0) -> str:
     """A length as a person writes it, in brackets where what is around it binds tighter than ``level``."""
     if not isinstance(length, list):
-        return str(length)
+        # only what a fold binds begins so
+        return str(length).removeprefix("smooth_")
     operator, *operands = length
     own = _LEVEL.get(operator, 0)
     if operator == "ifold":
         count, first, step, state, index = operands
-        shown = f"ifold (fun {state} {index} -> {text(step)}) {text(first, _OPERAND)} {text(count, _OPERAND)}"
+        shown = f"ifold (fun {text(state)} {text(index)} -> {text(step)}) {text(first, _OPERAND)} {text(count, _OPERAND)}"
     elif operator == "if":
         shown = "if {} then {} else {}".format(*(text(operand) for operand in operands))
     elif operator in ("min", "max", "abs", "not") or len(operands) == 1:
