@@ -122,8 +122,8 @@ impl Level {
     }
 }
 
-/// How many elements the longest of a state's arrays has that each step changes one element of, where all else that a step changes is no
-/// larger than an element, and the array longer than a part.
+/// How many elements the longest of the arrays in a state has of which each step changes one, at least [`PARTS`]; `None` where a step
+/// changes arrays that are larger than such an element.
 fn elements_that_change(body: &Expr, acc: &Var, i: &Var, n: &Expr) -> Option<Expr> {
     let changes = Changes::of(body, acc);
     let arrays: Vec<Leaf> = leaves_of(acc.ty()).into_iter().filter(|leaf| leaf.ty.has_array()).collect();
