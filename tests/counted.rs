@@ -133,6 +133,21 @@ let nothing (k: Index) (x: Double) : Double =
   let rec go (i: Index) (x: Double) : Double = if i >= k then x * double i else go (i + 1) x
   go 0 x
 
+/// Not counted: the last step of what is run to count them changes nothing, and its index is out of range.
+let ends (v: Vector<n>) (x: Double) : Double =
+  let rec go (c: Index) (s: Vector<n>) (i: Index) : Double =
+    if i <> -2 then go (c + 2) (update s i (sin (x + double i) * s[0] + x)) (i - 3) else vectorSqNorm s + double c
+  go 7 v (n - 1)
+
+/// From a start that is past the bound, as far as can be.
+let far (from: Index) (to: Index) (x: Double) : Double =
+  let rec up (i: Index) (s: Double) : Double = if i >= to then s else up (i + 1) (s * x)
+  let rec upTo (i: Index) (s: Double) : Double = if i <= to then upTo (i + 3) (s * x) else s
+  let rec down (i: Index) (s: Double) : Double = if i > from then down (i - 2) (s * x) else s
+  up from 1.0 + upTo from 2.0 + down to 3.0
+
+let endsSlope (v: Vector<n>) (x: Double) = gradient (fun (v, x) -> ends v x) (v, x)
+let farSlope (from: Index) (to: Index) (x: Double) = gradient (fun x -> far from to x) x
 let totalSlope (v: Vector<n>) = gradient total v
 let movedSlope (v: Vector<n>) (k: Array<Index, m>) = vjp (fun v -> moved v k) v v
 let triangleSlope (A: Matrix<n, n>) = gradient triangle A
@@ -161,6 +176,13 @@ const CALLS: &[(&str, &[&str])] = &[
     ("pairs", &["4", "0.5"]),
     ("nothing", &["4", "0.5"]),
     ("nothing", &["-4", "0.5"]),
+    ("ends", &["[0.5, 0.1, 0.5, 0.9, 1]", "0.6"]),
+    ("far", &["9223372036854775807", "-9223372036854775808", "0.5"]),
+    ("far", &["2", "7", "0.5"]),
+    ("endsSlope", &["[0.5, 0.1, 0.5, 0.9, 1]", "0.6"]),
+    ("endsSlope", &["[0.5, 0.1]", "0.6"]),
+    ("farSlope", &["9223372036854775807", "-9223372036854775808", "0.5"]),
+    ("farSlope", &["2", "7", "0.5"]),
     ("totalSlope", &["[]"]),
     ("totalSlope", &["[1, 2, 3]"]),
     ("movedSlope", &["[0.5, 1.5]", "[5]"]),

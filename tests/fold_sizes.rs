@@ -70,7 +70,7 @@ let ignored (n: Index) (v: Vector<k>) = unread v (ifold (fun s j -> n) n n)
 /// at once, in a local function that captures what it counts to.
 let powers (n: Index) (x: Double) = build (ifold (fun s i -> 2 * s + i) 1 n) (fun i -> x * double i)
 let rec _double (n: Index) (m: Index) : Index = if n <= 0 then m else _double (n - 1) (2 * m)
-let rec _triple (n: Index) : Index decreases n = if n = 0 then 1 else 3 * _triple (n - 1)
+let rec _triple (n: Index) : Index decreases n = let ends = n = 0 in if ends then 1 else 3 * _triple (n - 1)
 let rec _apart (n: Index) (b: Bool) : Index = if n < 2 then (if b then n else 1 - n) else 1 + n * _apart (n - 2) b
 let table (n: Index) (m: Index) (x: Double) = (build (_double n 1) (fun i -> build (_triple m) (fun j -> x + double (i * j))), _triple m)
 let apart (n: Index) (b: Bool) (x: Double) =

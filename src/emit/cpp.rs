@@ -412,7 +412,11 @@ const SPELLING: Spelling = Spelling {
     path: "::smoothc::detail::",
     smallest: "INT64_MIN",
     choice: |condition, then, otherwise| format!("({condition} ? {then} : {otherwise})"),
-    function: |[state, index], value| format!("[&](std::int64_t {state}, std::int64_t {index}) {{ return {value}; }}"),
+    function: |binders, value| {
+        let params =
+            binders.each_ref().map(|name| format!("std::int64_t{}", if value.contains(name) { format!(" {name}") } else { String::new() }));
+        format!("[&]({}) {{ return {value}; }}", params.join(", "))
+    },
 };
 
 fn cpp_type(parameter: &Parameter) -> &'static str {

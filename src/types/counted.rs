@@ -3,7 +3,7 @@
 //! In: a function that calls itself in tail position, and those calls. Out: its body with an `ifold` in their place, whose count is known
 //! before it begins, so that derivatives, rules and targets see a loop like every other; `None` where something else ends the loop.
 //!
-//!     go i s = if i >= n then s else go (i + 1) (s + v[i])   →   go i s = ifold (fun s k -> s + v[i + k]) s (max 0 (n - i))
+//!     go i s = if i >= n then s else go (i + 1) (s + v[i])   →   go i s = ifold (fun s k -> s + v[i + k]) s (max i n - i)
 //!
 //! The bound is an Index that no call changes and that cannot fail. A loop that ends where two Indexes are equal and that counts away from
 //! there has a negative count, which fails, where the calls would go around all Indexes.
@@ -41,7 +41,7 @@ pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize])
 
 /// What a function of Indexes gives, as a size that loops compute: where its calls count, the last thing that it does or not.
 ///
-///     power n = if n <= 0 then 1 else 2 * power (n - 1)   →   ifold (fun r k -> 2 * r) 1 (max 0 n)
+///     power n = if n <= 0 then 1 else 2 * power (n - 1)   →   ifold (fun r k -> 2 * r) 1 (n - min n 0)
 pub(super) fn length(function: &Function) -> Option<Size> {
     let is_index = |ty: &Type| matches!(ty, Type::Index(_) | Type::Bool);
     if !is_index(&function.result) || !function.params.iter().all(|param| is_index(param.ty())) {
@@ -55,7 +55,8 @@ pub(super) fn length(function: &Function) -> Option<Size> {
 /// The value of a function whose calls all pass on the same step of the counter and all else as it is, from the bound back. It is done in
 /// every step, needed or not, so nothing in it may fail: a size is of total operations alone.
 fn on_the_way_back(function: &Function) -> Option<Expr> {
-    let Term::If(cond, a, b) = function.body.term() else { return None };
+    let body = without_lets(&function.body, function);
+    let Term::If(cond, a, b) = body.term() else { return None };
     let (goes_on, again, last) = match (calls(a, &function.name), calls(b, &function.name)) {
         (true, false) => (true, a, b),
         (false, true) => (false, b, a),
@@ -73,6 +74,19 @@ fn on_the_way_back(function: &Function) -> Option<Expr> {
     let next = at(&with_value(again, function, &r), Size::var(&steps).sub(&Size::constant(1)).sub(&Size::var(&k)))?;
     let first = at(last, Size::var(&steps))?;
     Some(Expr::let_(steps.clone(), bound.steps(step)?, Expr::fold_with(Expr::var(&steps), r, k, next, first)))
+}
+
+/// More nodes than this are no size: each let may use the one before twice.
+const NODES: usize = 1000;
+
+/// The term with what it binds first written in the place of the names.
+fn without_lets(expr: &Expr, function: &Function) -> Expr {
+    match expr.term() {
+        Term::Let(x, value, body) if !calls(value, &function.name) && expr.node_count() <= NODES => {
+            without_lets(&substitute(body, &[(x.clone(), value.clone())]), function)
+        }
+        _ => expr.clone(),
+    }
 }
 
 /// The calls of itself, wherever they are.
@@ -132,21 +146,26 @@ impl Bound {
 
     /// How many steps of this size there are.
     fn steps(&self, step: i64) -> Option<Expr> {
-        let (counter, by) = (Size::var(&self.counter), step.checked_abs()?);
-        let way = if step > 0 { self.bound.sub(&counter) } else { counter.sub(&self.bound) };
+        let (counter, one) = (Size::var(&self.counter), Size::constant(1));
+        // from the counter on where the bound is behind it: a difference may wrap
+        let way = |end: Size| {
+            let prim = if step > 0 { Prim::Max } else { Prim::Min };
+            let end = Size::of_expr(&Expr::prim(prim, vec![counter.to_expr()?, end.to_expr()?]));
+            Some(if step > 0 { end.sub(&counter) } else { counter.sub(&end) })
+        };
+        let by = step.checked_abs()?;
         let way = match self.prim {
-            Prim::Ne if by == 1 => return way.to_expr(),
-            Prim::Lt if step > 0 => way,
-            Prim::Gt if step < 0 => way,
-            Prim::Le if step > 0 => way.add(&Size::constant(1)),
-            Prim::Ge if step < 0 => way.add(&Size::constant(1)),
+            Prim::Ne if by == 1 => return if step > 0 { self.bound.sub(&counter) } else { counter.sub(&self.bound) }.to_expr(),
+            Prim::Lt if step > 0 => way(self.bound.clone())?,
+            Prim::Gt if step < 0 => way(self.bound.clone())?,
+            Prim::Le if step > 0 => way(self.bound.add(&one))?,
+            Prim::Ge if step < 0 => way(self.bound.sub(&one))?,
             _ => return None,
         };
-        let way = Expr::prim(Prim::Max, vec![Expr::index(0), way.to_expr()?]);
-        Some(match by {
-            1 => way,
-            _ => Expr::prim(Prim::Div, vec![Expr::prim(Prim::Add, vec![way, Expr::index(by - 1)]), Expr::index(by)]),
-        })
+        match by {
+            1 => way.to_expr(),
+            _ => Some(Expr::prim(Prim::Div, vec![way.add(&Size::constant(by - 1)).to_expr()?, Expr::index(by)])),
+        }
     }
 
     /// The counter after so many steps.

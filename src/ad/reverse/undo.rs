@@ -121,7 +121,9 @@ impl Log {
             (None, _) => {
                 let changed = self.site.indices.iter().fold(s.ty(), |ty, _| ty.element().unwrap_or(&Type::Double));
                 let nothing = blank(changed, s, self.site.indices.len());
-                one_or_tuple([nothing].into_iter().chain(self.stored.iter().map(|_| Expr::index(0))).collect())
+                // an update that is not reached must not be undone: no element is there
+                let nowhere = if self.site.is_conditional { -1 } else { 0 };
+                one_or_tuple([nothing].into_iter().chain(self.stored.iter().map(|_| Expr::index(nowhere))).collect())
             }
         }
     }
