@@ -82,6 +82,9 @@ let captured (n: Index) (m: Index) (x: Double) =
   vectorSum (build (length v) (fun i -> v[i] * v[length v - 1 - i]))
 let tableSlope (n: Index) (m: Index) (x: Double) = jacobian (fun x -> table n m x) x
 
+/// A count that is a loop, which a check and the loop have both.
+let counted (v: Vector<n>) (k: Index) = hessian (fun v -> ifold (fun s _i -> s + v[0] * v[0]) 0.0 (ifold (fun s _i -> s * 2) 1 k)) v
+
 let slope (n: Index) (x: Double) = gradient (fun x -> named n x) x
 let slopes (n: Index) (v: Vector<k>) = gradient (fun v -> states n v) v
 let curve (n: Index) (c: Bool) (v: Vector<2>) = hessian (fun v -> mixed n c v) v
@@ -132,6 +135,8 @@ const CALLS: &[(&str, &[&str])] = &[
     ("captured", &["-4", "2", "0.5"]),
     ("captured", &["-4", "-2", "0.5"]),
     ("tableSlope", &["2", "1", "0.5"]),
+    ("counted", &["[1, 2]", "1"]),
+    ("counted", &["[]", "1"]),
     ("slope", &["4", "0.5"]),
     ("slope", &["-1", "0.5"]),
     ("slopes", &["2", "[1, 2, 3]"]),
@@ -158,7 +163,7 @@ fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
 }
 
 fn is_derivative(entry: &str) -> bool {
-    entry.starts_with("slope") || entry == "curve" || entry == "tableSlope"
+    entry.starts_with("slope") || entry == "curve" || entry == "tableSlope" || entry == "counted"
 }
 
 #[test]
@@ -174,6 +179,16 @@ fn so_they_do_as_they_are_written() {
 #[test]
 fn so_they_do_in_reverse() {
     with_large_stack(|| hold("default", Mode::Reverse, is_derivative));
+}
+
+#[test]
+fn and_forward() {
+    with_large_stack(|| {
+        let options = Options { schedule: Schedule::Named("default".into()), mode: Mode::Forward, ..Options::default() };
+        if let Err(difference) = agree::hold("folds.smooth", PROGRAMS, &options, CALLS, is_derivative) {
+            panic!("{difference}");
+        }
+    });
 }
 
 /// The code of what is said of a program.

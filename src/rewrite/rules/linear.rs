@@ -147,7 +147,7 @@ fn taken_out(expr: &Expr, facts: &Facts, multiply: bool) -> Option<Expr> {
     if facts.grants("0 <= n, else the check stays", is_count) {
         return Some(whole);
     }
-    Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, whole))
+    Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), freshen(n)]), Status::Negative, whole))
 }
 
 /// The terms with each product of a sum as a sum of products, where a part of that sum has a factor that no step changes; `None`

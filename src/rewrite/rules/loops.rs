@@ -71,7 +71,7 @@ impl Fold<'_> {
         if facts.grants("0 <= n, else the check stays", self.runs(facts, false)) {
             return result;
         }
-        Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), self.n.clone()]), Status::Negative, result)
+        Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), freshen(self.n)]), Status::Negative, result)
     }
 }
 
@@ -136,7 +136,7 @@ fn fold_final(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         let runs = Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]);
         let chosen = Expr::if_(runs, body, fold.init.clone());
-        if is_there { chosen } else { Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n]), Status::Negative, chosen) }
+        if is_there { chosen } else { Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), freshen(&n)]), Status::Negative, chosen) }
     }))
 }
 

@@ -10,7 +10,6 @@
 use rustc_hash::FxHashSet;
 
 use crate::ir::free::{any_free_var, each_free_var, mentions};
-use crate::ir::size::without_failures;
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::Replacements;
@@ -96,11 +95,13 @@ fn is_worth_a_test(n: &Expr, term: &Expr, facts: &Facts) -> bool {
     is_free_to_copy(n) && (work.loops > 0 || work.functions > 0) && behind(n, term, facts).is_some()
 }
 
-/// The term where a loop of n steps runs, and something else where it does not, which is the same of a length: an array without elements has
-/// it too. Of an array that has its length in any case, so each element.
+/// The term where a loop of n steps runs, and something else where it does not; of an array that has its length in any case,
+/// so each element. A length that loops compute stays: an array without elements has it too.
 fn behind(n: &Expr, term: &Expr, facts: &Facts) -> Option<Expr> {
-    let length = matches!(term.ty(), Type::Index(_)) && Size::try_of_expr(term).is_some();
-    if let Some(idle) = if length { Some(freshen(&without_failures(term))) } else { zero(term.ty()) } {
+    if matches!(term.ty(), Type::Index(_)) && Size::try_of_expr(term).is_some_and(|size| size.has_fold()) {
+        return None;
+    }
+    if let Some(idle) = zero(term.ty()) {
         return Some(Expr::if_(Expr::prim(Prim::Lt, vec![Expr::index(0), n.clone()]), term.clone(), idle));
     }
     let Term::Build { n: length, i, body } = term.term() else { return None };

@@ -8,7 +8,7 @@
 //! comparisons with a variable of the loop that has no factor, outermost in the step or in its components.
 
 use crate::ir::free::mentions;
-use crate::ir::subst::{map_children, substitute};
+use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Atom, Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
@@ -80,7 +80,7 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if facts.grants("0 <= n, else the check stays", facts.non_negative(&count)) {
         return Some(narrower);
     }
-    Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), n.clone()]), Status::Negative, narrower))
+    Some(Expr::check(Expr::prim(Prim::Le, vec![Expr::index(0), freshen(n)]), Status::Negative, narrower))
 }
 
 /// The outermost condition of a step or of a component, and the lets in front of it.
