@@ -143,11 +143,17 @@ const CALLS: &[(&str, &[&str])] = &[
     ("curve", &["2", "true", "[1, 2]"]),
 ];
 
-fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
+/// C against the interpreter; the options that it was compiled with.
+fn agrees(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) -> Options {
     let options = Options { schedule: Schedule::Named(schedule.into()), mode, ..Options::default() };
     if let Err(difference) = agree::hold("folds.smooth", PROGRAMS, &options, CALLS, is_wanted) {
         panic!("{schedule}, {mode:?}: {difference}");
     }
+    options
+}
+
+fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
+    let options = agrees(schedule, mode, is_wanted);
     let mut entries: Vec<String> = CALLS.iter().map(|(entry, _)| entry.to_string()).filter(|entry| is_wanted(entry)).collect();
     entries.dedup();
     let options = Options { entries, ..options };
@@ -183,12 +189,7 @@ fn so_they_do_in_reverse() {
 
 #[test]
 fn and_forward() {
-    with_large_stack(|| {
-        let options = Options { schedule: Schedule::Named("default".into()), mode: Mode::Forward, ..Options::default() };
-        if let Err(difference) = agree::hold("folds.smooth", PROGRAMS, &options, CALLS, is_derivative) {
-            panic!("{difference}");
-        }
-    });
+    with_large_stack(|| drop(agrees("default", Mode::Forward, is_derivative)));
 }
 
 /// The code of what is said of a program.

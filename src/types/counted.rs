@@ -5,6 +5,8 @@
 //!
 //!     go i s = if i >= n then s else go (i + 1) (s + v[i])   →   go i s = ifold (fun s k -> s + v[i + k]) s (max i n - i)
 //!
+//! [`length`] says what such a function of Indexes and Bools gives as a size, also where its call is not the last thing that it does.
+//!
 //! The bound is an Index that no call changes and that cannot fail. A loop that ends where two Indexes are equal and that counts away from
 //! there has a negative count, which fails, where the calls would go around all Indexes.
 
@@ -147,7 +149,7 @@ impl Bound {
     /// How many steps of this size there are.
     fn steps(&self, step: i64) -> Option<Expr> {
         let (counter, one) = (Size::var(&self.counter), Size::constant(1));
-        // from the counter on where the bound is behind it: a difference may wrap
+        // no steps where the bound is behind the counter, decided before the subtraction, which may wrap
         let way = |end: Size| {
             let prim = if step > 0 { Prim::Max } else { Prim::Min };
             let end = Size::of_expr(&Expr::prim(prim, vec![counter.to_expr()?, end.to_expr()?]));

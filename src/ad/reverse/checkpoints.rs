@@ -106,7 +106,7 @@ impl Level {
         Level { above: self.above + 1, smallest: self.smallest.clone() }.unit()
     }
 
-    /// How many parts n steps are. What is no number divides once.
+    /// How many parts n steps are; at most [`PARTS`], as the workspace has to know where the parts' size is no number.
     fn parts(&self, n: Expr) -> Expr {
         let in_parts =
             |n: Expr, unit: &Expr, divisor: Expr| Expr::prim(Prim::Div, vec![Expr::prim(Prim::Add, vec![n, one_less(unit)]), divisor]);
