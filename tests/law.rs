@@ -73,9 +73,10 @@ const POINT: &str = "forward asks for each Double of the point whether it is the
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 
 /// Entries of files, and the gradient forms in them, that cost more.
-const BEYOND: [(&str, &str); 11] = [
+const BEYOND: [(&str, &str); 12] = [
     ("tests/reverse/counts.smooth c15, form 1", POINT),
     ("tests/reverse/counts.smooth c8, form 1", GIVEN),
+    ("tests/reverse/steps.smooth neverBegun, form 1", AGAIN),
     ("tests/reverse/steps.smooth s23, form 1", COLLAPSES),
     ("tests/reverse/values.smooth g24, form 1", COLLAPSES),
     ("tests/reverse/values.smooth g55, form 1", NESTED),

@@ -58,6 +58,29 @@ fn loops_whose_counts_data_gives() {
     hold(include_str!("reverse/counts.smooth"));
 }
 
+/// A step keeps what it is about to overwrite before it computes anything: an index that has no value then says nothing.
+#[test]
+fn what_is_wrong_first_is_said() {
+    with_large_stack(|| {
+        let source = include_str!("reverse/steps.smooth");
+        let mut calls = Vec::new();
+        for v in ["[0.5, 0.7, 0.9]", "[-1.0, 2.0, 1.0]", "[]"] {
+            for m in ["0", "1", "2", "4", "9"] {
+                calls.extend(["ringEnds", "neverBegun"].map(|entry| (entry.to_string(), vec![v.into(), m.into()])));
+                for q in ["0", "7", "-1"] {
+                    let words: Vec<String> = vec![v.into(), q.into(), m.into()];
+                    calls.extend(["firstWrong", "firstWrongCount"].map(|entry| (entry.to_string(), words.clone())));
+                }
+            }
+        }
+        let mut counts = Counts::default();
+        let failures = check_text(source, &calls, With::C, &mut counts).unwrap_or_else(|failure| vec![failure]);
+        let said: Vec<String> = failures.iter().map(|failure| format!("{}: {}", failure.kind, failure.detail)).collect();
+        assert!(said.is_empty(), "{}", said.join("\n"));
+        assert!(counts.values > 40 && counts.errors > 40, "{counts:?}");
+    });
+}
+
 #[test]
 fn derivatives_are_the_same_in_every_way() {
     hold(include_str!("reverse/values.smooth"));
@@ -105,6 +128,35 @@ fn a_gradient_costs_a_constant_times_its_function() {
     });
 }
 
+/// A loop that data ends runs in parts, in its backward pass too: each step costs the same, however long the array of which it
+/// changes an element that a division, data or the state gives.
+#[test]
+fn a_loop_that_data_ends_costs_a_constant_times_its_function() {
+    with_large_stack(|| {
+        let step = |at: &str| format!("update v ({at}) (v[{at}] * 0.5 + 0.1)) k (s + sin v[{at}]) (i + 1)");
+        for at in ["i % n", "min i (n - 1)", "k[i]", "index (3.0 * abs v[i]) % n", "if s > 2.0 then k[i] else i / 2"] {
+            let source = format!(
+                "let rec f (v: Vector<n>) (k: Array<Index, n>) (s: Double) (i: Index) : Double =\n  \
+                 if s > 100000.0 || i >= n then s + v[0] else f ({}\n\
+                 let g (v: Vector<n>) (k: Array<Index, n>) = gradient (fun v -> f v k 0.0 0) v\n",
+                step(at)
+            );
+            let mut session = Session::new("program.smooth", &source, Options { mode: Mode::Reverse, ..Options::default() });
+            let done = session.run_to("rewrite", &mut |_, _| Err("no files".into()));
+            assert!(done.is_ok(), "{done:?}");
+            for n in [100_usize, 800] {
+                let v = format!("{:?}", (0..n).map(|i| 0.3 + 0.001 * (i * 7 % n) as f64).collect::<Vec<_>>());
+                let words = [v, format!("{:?}", (0..n).map(|i| (i * i + 3 * i) % n).collect::<Vec<_>>())];
+                let counted = |entry: &str, words: &[String]| total(count(&session.program, entry, words).expect("counts"));
+                let own = counted("f", &[&words[..], &["0.0".into(), "0".into()]].concat());
+                let gradient = counted("g", &words);
+                asked::say(&format!("{at}, n = {n}: {gradient} of {own}, ratio {:.1}", gradient as f64 / own as f64));
+                assert!(gradient < 12 * own, "{at}, n = {n}: {gradient} of {own}");
+            }
+        }
+    });
+}
+
 /// The backward pass needs the matrix-vector product of each step, and reads it. The gradient in the vector adds one product to each
 /// step; a second one would recompute the step's own.
 #[test]
@@ -149,7 +201,7 @@ fn gradients_of_generated_loops_in_place() {
             logged += session.print("ad").split("\nlet p").filter(|entry| entry.contains("_tape")).count() as u64;
         }
         asked::say(&format!("{count} programs, {logged} with logs: {found:?}"));
-        assert!(found.values as u64 > 3 * count && logged * 10 < count * 9, "{logged}, {found:?}");
+        assert!(found.values as u64 > 3 * count && logged * 20 < count * 19, "{logged}, {found:?}");
     });
 }
 

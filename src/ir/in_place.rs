@@ -6,12 +6,14 @@
 //!     fun (L, s) i -> (ifold (fun L j -> update L [i, j] (f j)) L i, s + 1.0)
 //!     component 0: for j below i at [i, j]; component 1 does not stay
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::free::{any_free_var, mentions};
 use super::prim::Prim;
+use super::prove::Facts;
 use super::subst::substitute;
-use super::term::{Expr, Term, Updated};
+use super::term::{Expr, Status, Term, Updated};
+use super::total::total;
 use super::types::Type;
 use super::var::Var;
 
@@ -23,6 +25,8 @@ pub struct Site {
     pub indices: Vec<Expr>,
     /// Whether it may not be reached for a reason that is not in `around`: then its indices may be out of range.
     pub is_conditional: bool,
+    /// What the step computes before it is reached.
+    pub before: Vec<Expr>,
 }
 
 /// What stands around an update.
@@ -57,7 +61,7 @@ impl Origin {
 pub struct Changes {
     result: Origin,
     sites: Vec<(Vec<usize>, Site)>,
-    /// What the step binds, but the names in `lets`.
+    /// What the step binds and a site may not be written by.
     inside: HashSet<Var>,
 }
 
@@ -84,13 +88,9 @@ impl Changes {
 
     /// The updates of a component. `None` where one is at an index that only the step computes.
     pub fn sites(&self, path: &[usize]) -> Option<Vec<Site>> {
-        let sites: Vec<Site> = self.sites.iter().filter(|(own, _)| own == path).map(|(_, site)| site.clone()).collect();
-        let is_known = |site: &Site| {
-            let mut terms = site.terms();
-            terms.all(|term| !term.has_updates() && is_outside(term, &self.inside, &site.around))
-                && (!site.is_conditional || site.terms().all(is_plain))
-        };
-        sites.iter().all(is_known).then_some(sites)
+        let sites = self.sites.iter().filter(|(own, _)| own == path).map(|(_, site)| site);
+        let is_known = |site: &Site| site.terms().all(|term| !term.has_updates() && is_outside(term, &self.inside, &site.around));
+        sites.map(|site| is_known(site).then(|| site.clone())).collect()
     }
 }
 
@@ -102,6 +102,72 @@ impl Site {
         });
         around.chain(&self.indices)
     }
+
+    /// The same where it is reached, and with terms that have a value where it is not.
+    pub fn total(&self, facts: &Facts) -> Option<Site> {
+        let around = |around: &Around| {
+            Some(match around {
+                Around::Loop(i, count) => Around::Loop(i.clone(), not_negative(total(count)?, facts)),
+                Around::If(cond) => Around::If(total(cond)?),
+            })
+        };
+        let around = self.around.iter().map(around).collect::<Option<_>>()?;
+        let indices = self.indices.iter().map(total).collect::<Option<_>>()?;
+        Some(Site { around, indices, ..self.clone() })
+    }
+
+    /// Whether the step may fail in another way before it is reached than the update of an array of this type at its indices does.
+    pub fn is_late(&self, array: &Type, facts: &Facts) -> bool {
+        let mut facts = facts.clone();
+        for around in &self.around {
+            match around {
+                Around::Loop(i, count) => facts.enter_loop(i, count),
+                Around::If(cond) => facts.assume(cond, true),
+            }
+        }
+        let mut own: BTreeSet<Status> = self.terms().flat_map(|term| failures(term, &facts)).collect();
+        if !self.indices.iter().zip(array.dims()).all(|(index, length)| facts.index_is_safe(index, &length)) {
+            own.insert(Status::Bounds);
+        }
+        let differs = |before: Status| own.iter().any(|own| *own != before);
+        !own.is_empty() && self.before.iter().flat_map(|term| failures(term, &facts)).any(differs)
+    }
+}
+
+/// A count that is not below zero, the same where this one is not.
+pub fn not_negative(count: Expr, facts: &Facts) -> Expr {
+    let is_known = facts.nonnegative(&facts.size_of(&count));
+    if is_known { count } else { Expr::prim(Prim::Max, vec![count, Expr::index(0)]) }
+}
+
+/// How a term may fail, as far as these facts do not say that it does not.
+fn failures(expr: &Expr, facts: &Facts) -> BTreeSet<Status> {
+    let mut inside = facts.clone();
+    let own = match expr.term() {
+        Term::Get(array, index) => (!facts.get_is_safe(array, index)).then_some(Status::Bounds),
+        Term::Update(..) => Some(Status::Bounds),
+        Term::Build { n, i, .. } | Term::Fold { n, i, .. } => {
+            inside.enter_loop(i, n);
+            (!facts.nonnegative(&facts.size_of(n))).then_some(Status::Negative)
+        }
+        Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => {
+            let is_zero = |by: &Expr| !matches!(by.term(), Term::Index(by) if *by != 0) && !facts.positive(&facts.size_of(by));
+            args.last().is_some_and(is_zero).then_some(Status::DivZero)
+        }
+        Term::Let(var, value, _) => {
+            inside.define(var, value);
+            None
+        }
+        Term::Prim(Prim::ToIndex, _) => Some(Status::Range),
+        Term::Check { status, .. } => Some(*status),
+        Term::Array(_) => Some(Status::Shape),
+        Term::Call(..) => {
+            return [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range, Status::Workspace].into();
+        }
+        Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::If(..) => None,
+        Term::While { .. } | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Iso(..) | Term::Dual { .. } | Term::Vjp { .. } => None,
+    };
+    own.into_iter().chain(expr.term().children().flat_map(|child| failures(child, &inside))).collect()
 }
 
 /// Whether a term mentions nothing that a step binds but the loops around it.
@@ -129,11 +195,15 @@ fn is_plain(expr: &Expr) -> bool {
 struct Walk {
     acc: Var,
     known: Vec<(Var, Origin)>,
-    /// What the body computes once, written by what it takes from outside.
+    /// Indexes and Bools that the body computes once, written by what it takes from outside.
     lets: Vec<(Var, Expr)>,
+    /// What else it computes once without updates, written so too.
+    values: Vec<(Var, Expr)>,
     around: Vec<Around>,
     is_conditional: bool,
-    /// What the body binds, but the names in `lets`.
+    /// What comes before.
+    before: Vec<Expr>,
+    /// What the body binds, but the names in `lets` and `values`.
     inside: HashSet<Var>,
     sites: Vec<(Vec<usize>, Site)>,
 }
@@ -144,8 +214,10 @@ impl Walk {
             acc: acc.clone(),
             known: vec![(acc.clone(), Origin::Component(Vec::new()))],
             lets: Vec::new(),
+            values: Vec::new(),
             around: Vec::new(),
             is_conditional: false,
+            before: Vec::new(),
             inside: HashSet::new(),
             sites: Vec::new(),
         }
@@ -161,8 +233,10 @@ impl Walk {
             Term::Tuple(parts) => Origin::Parts(parts.iter().map(|part| self.origin(part)).collect()),
             Term::Let(var, value, body) => {
                 let origin = self.origin(value);
+                self.before.push(value.clone());
                 match var.ty() {
                     Type::Index(_) | Type::Bool => self.lets.push((var.clone(), substitute(value, &self.lets))),
+                    _ if !value.has_updates() => self.values.push((var.clone(), substitute(value, &self.lets))),
                     _ => drop(self.inside.insert(var.clone())),
                 }
                 self.known.push((var.clone(), origin));
@@ -170,26 +244,33 @@ impl Walk {
                 self.known.pop();
                 body
             }
-            Term::Check { body, .. } => self.origin(body),
+            Term::Check { cond, status, body } => {
+                self.before.push(Expr::check(cond.clone(), *status, Expr::bool(true)));
+                self.origin(body)
+            }
             Term::If(cond, a, b) => {
-                let cond = substitute(cond, &self.lets);
+                self.before.push(cond.clone());
+                let cond = self.known(cond);
                 let (a, b) = (self.branch(&cond, a), self.branch(&Expr::prim(Prim::Not, vec![cond.clone()]), b));
                 both(a, b)
             }
             Term::Update(_, parts) => {
-                let Some(Updated { array, indices, .. }) = Updated::of(parts) else { return Origin::Elsewhere };
+                let Some(Updated { array, indices, value }) = Updated::of(parts) else { return Origin::Elsewhere };
                 let origin = self.origin(array);
+                self.before.push(value.clone());
                 if let Origin::Component(path) = &origin {
-                    let indices = indices.iter().map(|index| substitute(index, &self.lets)).collect();
-                    let site = Site { around: self.around.clone(), indices, is_conditional: self.is_conditional };
+                    let indices = indices.iter().map(|index| self.known(index)).collect();
+                    let (around, is_conditional, before) = (self.around.clone(), self.is_conditional, self.before.clone());
+                    let site = Site { around, indices, is_conditional, before };
                     self.sites.push((path.clone(), site));
                 }
                 origin
             }
             Term::Fold { n, acc, i, body, init } if body.has_updates() => {
                 let init = self.origin(init);
+                self.before.push(n.clone());
                 let kept = kept(init, acc.ty(), body, acc, &mut Vec::new());
-                self.around.push(Around::Loop(i.clone(), substitute(n, &self.lets)));
+                self.around.push(Around::Loop(i.clone(), self.known(n)));
                 self.inside.extend([acc.clone(), i.clone()]);
                 self.known.push((acc.clone(), kept.clone()));
                 self.origin(body);
@@ -205,6 +286,13 @@ impl Walk {
 }
 
 impl Walk {
+    /// A term of the step, written by what the step takes from outside, as far as it can be.
+    fn known(&self, term: &Expr) -> Expr {
+        self.values.iter().rev().fold(substitute(term, &self.lets), |term, (var, value)| {
+            if mentions(&term, var) { Expr::let_(var.clone(), value.clone(), term) } else { term }
+        })
+    }
+
     /// A branch that is taken where a condition holds.
     fn branch(&mut self, cond: &Expr, branch: &Expr) -> Origin {
         if !branch.has_updates() {

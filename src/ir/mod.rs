@@ -20,6 +20,7 @@ pub mod recursive;
 pub mod size;
 pub mod subst;
 pub mod term;
+pub mod total;
 pub mod types;
 pub mod var;
 mod var_set;

@@ -10,14 +10,13 @@
 use crate::ir::prim::Prim;
 use crate::ir::subst::instance;
 use crate::ir::term::Vjp;
+use crate::ir::total::{total, within};
 use crate::ir::zero::zero;
 use crate::ir::{Expr, Size, Type, Var};
 
 use super::flat::{at, doubles, flattened, one_after_the_other, plus, quotient, remainder, tidy, times};
-use super::normal::within;
 use super::plan::Plan;
 use super::reads::{Block, Slot, Step};
-use super::scope::total;
 
 /// So many numbers are written one by one.
 const FEW: i64 = 8;

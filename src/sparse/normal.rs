@@ -13,6 +13,7 @@ use std::rc::Rc;
 use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, inlined, map_children, substitute};
 use crate::ir::term::Vjp;
+use crate::ir::total::within;
 use crate::ir::{Change, Expr, Prim, Program, Size, Status, Term, Type, Updated, Var};
 
 /// A term that grew beyond this is left as it is from there on.
@@ -299,10 +300,4 @@ pub fn outside<'e>(index: &'e Expr, size: &Size) -> Option<&'e Expr> {
         _ => false,
     };
     (!by_type && !by_value).then_some(index)
-}
-
-/// `0 <= index && index < n`.
-pub fn within(index: &Expr, n: &Expr) -> Expr {
-    let from = Expr::prim(Prim::Le, vec![Expr::index(0), index.clone()]);
-    Expr::prim(Prim::And, vec![from, Expr::prim(Prim::Lt, vec![index.clone(), n.clone()])])
 }

@@ -12,13 +12,14 @@
 use crate::ir::free::mentions;
 use crate::ir::prove::Facts;
 use crate::ir::subst::{freshen, map_children};
+use crate::ir::total::{total, within};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike;
 
 use super::flat::doubles;
-use super::normal::{Active, outside, within};
+use super::normal::{Active, outside};
 use super::open::Opening;
-use super::scope::{Scope, total};
+use super::scope::Scope;
 
 /// What is known where a block is.
 pub struct Surroundings<'a> {

@@ -9,10 +9,10 @@
 use std::collections::BTreeSet;
 
 use crate::ir::free::each_free_var;
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Size, Term, Var};
 
 use super::flat::tidy;
-use super::normal::{Active, within};
+use super::normal::Active;
 
 /// What a variable is.
 pub enum Binder {
@@ -114,67 +114,5 @@ impl Scope<'_> {
             around.push((var.clone(), length));
         }
         Some(Closed { expr: tidy(expr), loops: around })
-    }
-}
-
-/// An Index term that is the same where it has a value, and never fails; `None` where this form of term has none.
-pub fn total(expr: &Expr) -> Option<Expr> {
-    match expr.term() {
-        Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) => Some(expr.clone()),
-        Term::Get(..) => {
-            let mut indices = Vec::new();
-            let mut array = expr;
-            while let Term::Get(inner, index) = array.term() {
-                indices.push(total(index)?);
-                array = inner;
-            }
-            let is_there = matches!(array.term(), Term::Var(_) | Term::Proj(..)) && total(array).is_some();
-            let default = default(expr.ty()).filter(|_| is_there)?;
-            indices.reverse();
-            let mut inside: Option<Expr> = None;
-            for (axis, index) in indices.iter().enumerate() {
-                let own = within(index, &Expr::dim(array.clone(), axis));
-                inside = Some(inside.map_or(own.clone(), |outer| Expr::prim(Prim::And, vec![outer, own])));
-            }
-            let read = indices.into_iter().fold(array.clone(), Expr::get);
-            inside.map(|inside| Expr::if_(inside, read, default))
-        }
-        Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => match args.as_slice() {
-            [a, b] => {
-                let (a, b) = (total(a)?, total(b)?);
-                let Term::Prim(prim, _) = expr.term() else { return None };
-                let quotient = Expr::prim(*prim, vec![a, b.clone()]);
-                match b.term() {
-                    Term::Index(by) if *by != 0 => Some(quotient),
-                    _ => Some(Expr::if_(Expr::prim(Prim::Eq, vec![b, Expr::index(0)]), Expr::index(0), quotient)),
-                }
-            }
-            _ => None,
-        },
-        Term::Prim(Prim::ToIndex, _) => None,
-        Term::Prim(prim, args) => Some(Expr::prim(*prim, args.iter().map(total).collect::<Option<_>>()?)),
-        Term::Let(var, value, body) => Some(Expr::let_(var.clone(), total(value)?, total(body)?)),
-        Term::If(cond, a, b) => Some(Expr::if_(total(cond)?, total(a)?, total(b)?)),
-        Term::Proj(tuple, k) => Some(Expr::proj(total(tuple)?, *k)),
-        Term::Tuple(parts) => Some(Expr::tuple(parts.iter().map(total).collect::<Option<_>>()?)),
-        Term::Build { .. }
-        | Term::Fold { .. }
-        | Term::While { .. }
-        | Term::Array(_)
-        | Term::Call(..)
-        | Term::Update(..)
-        | Term::Iso(..)
-        | Term::Check { .. }
-        | Term::Dual { .. }
-        | Term::Vjp { .. } => None,
-    }
-}
-
-fn default(ty: &Type) -> Option<Expr> {
-    match ty {
-        Type::Double => Some(Expr::double(0.0)),
-        Type::Bool => Some(Expr::bool(false)),
-        Type::Index(_) => Some(Expr::index(0)),
-        Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => None,
     }
 }

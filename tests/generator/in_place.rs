@@ -1,7 +1,7 @@
 //! Gradients through loops that change arrays in place: triangles, from both ends, several changes in a step, older names.
 //!
-//! In: a seed. Out: an entry. Every index is in range wherever it is met. Most reads are of what was written before, so that
-//! one in seven programs has nothing to log; the others read what is overwritten in the same step or in a later one.
+//! In: a seed. Out: an entry, with a count or one that data ends. Every index is in range wherever it is met. Most reads are of what was written before, so that
+//! one in ten programs has nothing to log; the others read what is overwritten in the same step or in a later one.
 //!
 //!     let p7 (z: Vector<n>) = gradient (fun v -> vectorSqNorm (ifold (fun x i -> let a = ifold (fun x j -> update x j (…)) x i in a) v n)) z
 
@@ -15,6 +15,17 @@ const STEPS: &[(&str, &[&str])] = &[
     ),
     ("n - 1 - i", &["(if i > 0 then _[n - i] else 0.5)", "(if i > 0 then _[n - 1] else v[i])", "_[n - 1 - i]", "_[0]"]),
     ("min (i + 1) (n - 1)", &["_[i]", "_[0]", "_[i / 2]"]),
+];
+
+/// Places that data, the state or a loop of the step's own gives.
+const GIVEN: &[&str] = &[
+    "(i * i + 1) % n",
+    "index (10.0 * abs v[i]) % n",
+    "index (10.0 * abs x[i]) % n",
+    "if x[0] < v[i] then (i + 2) % n else index (10.0 * abs v[i]) / 2 % n",
+    "let d = 3.0 * x[i] in let k = index (d * d) in if d > 0.3 then k % n else i",
+    "snd (ifold (fun (best, at) j -> if x[j] > best then (x[j], j) else (best, at)) (x[0], 0) (i + 1))",
+    "let (best, at) = ifold (fun (best, at) j -> if v[j] > best then (v[j], j) else (best, at)) (v[0], 0) n in at",
 ];
 
 /// Loops over `j` in a step, of so many iterations: places, and what is read.
@@ -43,7 +54,12 @@ pub fn entry(seed: u64) -> String {
     for k in 0..changes {
         let (name, last) = (format!("a{k}"), names[names.len() - 1].clone());
         let older = if r.chance(80) { vec![last.clone()] } else { names.clone() };
-        let change = match r.below(5) {
+        let change = match r.below(6) {
+            5 => {
+                let place = *r.pick(GIVEN);
+                let changed = update(r, &last, &older, place, &[&format!("_[{place}]"), "_[i]", "_[0]"]);
+                if r.chance(50) { format!("if {} then {changed} else {last}", condition(r)) } else { changed }
+            }
             0 | 1 => {
                 let (place, reads) = *r.pick(STEPS);
                 let changed = update(r, &last, &older, place, reads);
@@ -60,6 +76,13 @@ pub fn entry(seed: u64) -> String {
     }
     let first = r.word(&["v", "(vectorZeros n)", "(vectorMap v sin)"]);
     let last = &names[names.len() - 1];
+    if r.chance(30) {
+        let ends = r.word(&["x[0] > 1.2", "vectorSum x > 2.0", "x[i / 2] < -0.9", "false"]);
+        return format!(
+            "let p{seed} (z: Vector<n>) = let rec go (v: Vector<n>) (x: Vector<n>) (i: Index) : Vector<n> = if i >= n || {ends} then x \
+             else go v ({step}{last}) (i + 1) in gradient (fun v -> vectorSqNorm (go v {first} 0)) z\n"
+        );
+    }
     format!("let p{seed} (z: Vector<n>) = gradient (fun v -> vectorSqNorm (ifold (fun x i -> {step}{last}) {first} n)) z\n")
 }
 

@@ -310,11 +310,7 @@ fn with_lets(site: &Site, lets: &[(Var, Expr)]) -> Site {
         Around::Loop(i, count) => Around::Loop(i.clone(), substitute(count, lets)),
         Around::If(cond) => Around::If(substitute(cond, lets)),
     });
-    Site {
-        around: around.collect(),
-        indices: site.indices.iter().map(|index| substitute(index, lets)).collect(),
-        is_conditional: site.is_conditional,
-    }
+    Site { around: around.collect(), indices: site.indices.iter().map(|index| substitute(index, lets)).collect(), ..site.clone() }
 }
 
 /// A name without the tuples that it is taken out of.

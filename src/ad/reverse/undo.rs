@@ -12,16 +12,26 @@
 //! All elements of a step's log are those before the step: the order in which they are restored does not matter, nor whether
 //! the step reached the update. A log is rectangular: a loop whose count depends on
 //! loops around it has room for the most iterations that it can have. An index that depends on the state is saved with its element.
+//! The log is kept before the step: where the update may not be reached, or the step may fail otherwise before it, indices are such as
+//! never fail ([`crate::ir::total`]), and none out of range is read.
 
 use crate::ad::pairs::one_or_tuple;
 use crate::ir::free::mentions;
-use crate::ir::in_place::{Around, Site};
+use crate::ir::in_place::{Around, Site, not_negative};
+use crate::ir::prove::Facts;
 use crate::ir::subst::{freshen, substitute};
+use crate::ir::total::{named, within};
 use crate::ir::{Atom, Change, Expr, Prim, Size, Type, Var};
 
 /// A log that can be kept: that of an update whose loops have a known room.
 pub struct Log {
+    /// The update as the backward pass undoes it.
     site: Site,
+    /// As the forward pass keeps what it overwrites, before the rest of the step: where something else would fail first, or the update
+    /// may not be reached, its terms never fail.
+    kept: Site,
+    /// Whether an index of the log may be out of range.
+    is_guarded: bool,
     /// For each of what is around the update: for a loop whose count depends on a loop, the room for its iterations.
     rooms: Vec<Option<Expr>>,
     /// The positions of the indices that the state gives.
@@ -29,13 +39,22 @@ pub struct Log {
 }
 
 impl Log {
-    /// The log of an update in the steps of a loop over `i` of so many steps; `None` where it depends on the state how many
-    /// there are.
-    pub fn of(site: Site, acc: &Var, i: &Var, n: &Expr) -> Option<Log> {
+    /// The log of an update of an array of this type in the steps of a loop over `i` of so many steps; `None` where it depends on the
+    /// state how many there are.
+    pub fn of(site: Site, array: &Type, acc: &Var, i: &Var, n: &Expr) -> Option<Log> {
+        let mut facts = Facts::default();
+        facts.exists(acc.ty());
+        facts.enter_loop(i, n);
+        let total = if site.is_conditional || site.is_late(array, &facts) { site.total(&facts) } else { None };
+        let is_guarded = total.is_some();
+        if site.is_conditional && !is_guarded {
+            return None;
+        }
+        let kept = total.unwrap_or_else(|| site.clone());
         let mut ranges = vec![(i.clone(), Size::try_of_expr(n)?)];
         let mut rooms = Vec::new();
-        for around in &site.around {
-            let Around::Loop(j, count) = around else {
+        for (around, kept) in site.around.iter().zip(&kept.around) {
+            let (Around::Loop(j, count), Around::Loop(_, total)) = (around, kept) else {
                 rooms.push(None);
                 continue;
             };
@@ -44,12 +63,18 @@ impl Log {
             }
             let size = Size::try_of_expr(count)?;
             let depends = ranges.iter().any(|(var, _)| size.mentions(var));
-            let room = if depends { most(&size, &ranges)? } else { size };
-            rooms.push(if depends { Some(room.to_expr()?) } else { None });
+            let mut room = if depends { most(&size, &ranges)? } else { size };
+            let mut length = room.to_expr()?;
+            if is_guarded {
+                length = not_negative(length, &facts);
+                room = Size::try_of_expr(&length)?;
+            }
+            rooms.push(if depends || Size::try_of_expr(total).as_ref() != Some(&room) { Some(length) } else { None });
             ranges.push((j.clone(), room));
         }
         let stored = (0..site.indices.len()).filter(|k| mentions(&site.indices[*k], acc)).collect();
-        Some(Log { site, rooms, stored })
+        let site = if site.is_conditional { kept.clone() } else { site };
+        Some(Log { site, kept, is_guarded, rooms, stored })
     }
 
     /// The indices of the element that is changed, where each step changes one and neither the state nor a condition says which.
@@ -74,7 +99,7 @@ impl Log {
     /// A tape with what step `i` is about to change of `s`.
     pub fn keep(&self, s: &Expr, tape: Expr, i: &Expr) -> Expr {
         let conditions: Vec<&Expr> = self
-            .site
+            .kept
             .around
             .iter()
             .map_while(|around| match around {
@@ -87,7 +112,7 @@ impl Log {
     }
 
     fn taken_below(&self, s: &Expr, depth: usize) -> Expr {
-        match (self.site.around.get(depth), self.rooms.get(depth)) {
+        match (self.kept.around.get(depth), self.rooms.get(depth)) {
             (Some(Around::If(cond)), _) => Expr::if_(cond.clone(), self.taken_below(s, depth + 1), self.nothing_below(s, depth + 1)),
             (Some(Around::Loop(j, count)), Some(Some(room))) => Expr::build(room.clone(), j.name(), |k| {
                 let item = substitute(&self.taken_below(s, depth + 1), &[(j.clone(), k.clone())]);
@@ -96,12 +121,17 @@ impl Log {
             }),
             (Some(Around::Loop(j, count)), _) => Expr::build_with(count.clone(), j.clone(), self.taken_below(s, depth + 1)),
             (None, _) => {
-                let element = self.site.indices.iter().fold(s.clone(), |s, index| Expr::get(s, index.clone()));
-                let item = one_or_tuple([element].into_iter().chain(self.stored.iter().map(|k| self.site.indices[*k].clone())).collect());
-                match self.in_range(s, &self.site.indices) {
-                    Some(in_range) => Expr::if_(in_range, item, self.nothing_below(s, depth)),
-                    None => item,
+                let item = |indices: &[Expr]| {
+                    let element = indices.iter().fold(s.clone(), |s, index| Expr::get(s, index.clone()));
+                    one_or_tuple([element].into_iter().chain(self.stored.iter().map(|k| indices[*k].clone())).collect())
+                };
+                if !self.is_guarded {
+                    return item(&self.kept.indices);
                 }
+                named(self.kept.indices.clone(), |indices| match in_range(s, indices) {
+                    Some(in_range) => Expr::if_(in_range, item(indices), self.nothing_below(s, depth)),
+                    None => item(indices),
+                })
             }
         }
     }
@@ -112,15 +142,15 @@ impl Log {
     }
 
     fn nothing_below(&self, s: &Expr, depth: usize) -> Expr {
-        match (self.site.around.get(depth), self.rooms.get(depth)) {
+        match (self.kept.around.get(depth), self.rooms.get(depth)) {
             (Some(Around::If(_)), _) => self.nothing_below(s, depth + 1),
             (Some(Around::Loop(_, count)), room) => {
                 let room = room.and_then(Option::as_ref).unwrap_or(count);
                 Expr::build(room.clone(), "j", |_| self.nothing_below(s, depth + 1))
             }
             (None, _) => {
-                let changed = self.site.indices.iter().fold(s.ty(), |ty, _| ty.element().unwrap_or(&Type::Double));
-                let nothing = blank(changed, s, self.site.indices.len());
+                let changed = self.kept.indices.iter().fold(s.ty(), |ty, _| ty.element().unwrap_or(&Type::Double));
+                let nothing = blank(changed, s, self.kept.indices.len());
                 // an update that is not reached must not be undone: no element is there
                 let nowhere = if self.site.is_conditional { -1 } else { 0 };
                 one_or_tuple([nothing].into_iter().chain(self.stored.iter().map(|_| Expr::index(nowhere))).collect())
@@ -147,25 +177,18 @@ impl Log {
                 for (at, k) in self.stored.iter().enumerate() {
                     indices[*k] = part(1 + at);
                 }
-                let in_range = self.in_range(&s, &indices);
+                let in_range = if self.site.is_conditional { in_range(&s, &indices) } else { None };
                 let undone = Expr::update(Change::Replace, s.clone(), indices, part(0));
                 in_range.map_or(undone.clone(), |in_range| Expr::if_(in_range, undone, s))
             }
         }
     }
+}
 
-    /// Whether the indices are in range, where the update may not be reached.
-    fn in_range(&self, s: &Expr, indices: &[Expr]) -> Option<Expr> {
-        if !self.site.is_conditional {
-            return None;
-        }
-        let below = |(axis, index): (usize, &Expr)| {
-            let not_negative = Expr::prim(Prim::Le, vec![Expr::index(0), index.clone()]);
-            let below = Expr::prim(Prim::Lt, vec![index.clone(), Expr::dim(s.clone(), axis)]);
-            Expr::prim(Prim::And, vec![not_negative, below])
-        };
-        indices.iter().enumerate().map(below).reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))
-    }
+/// Whether these indices of `s` are in range; `None` where there are none.
+fn in_range(s: &Expr, indices: &[Expr]) -> Option<Expr> {
+    let below = |(axis, index): (usize, &Expr)| within(index, &Expr::dim(s.clone(), axis));
+    indices.iter().enumerate().map(below).reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))
 }
 
 /// The most that a size can be where these variables are below these sizes: what is taken away is left out.

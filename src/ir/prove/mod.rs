@@ -25,6 +25,7 @@ use model::Models;
 use range::{Range, TYPES};
 use search::Search;
 
+use crate::ir::last_use::component;
 use crate::ir::prim::Prim;
 use crate::ir::program::Function;
 use crate::ir::size::{Atom, Monomial, Size};
@@ -197,7 +198,11 @@ impl Facts {
 
     /// Whether `array[index]` is within bounds.
     pub fn get_is_safe(&self, array: &Expr, index: &Expr) -> bool {
-        let Type::Array(_, length) = array.ty() else { return false };
+        matches!(array.ty(), Type::Array(_, length) if self.index_is_safe(index, length))
+    }
+
+    /// Whether an index is within the bounds of an array of this length.
+    pub fn index_is_safe(&self, index: &Expr, length: &Size) -> bool {
         if let Type::Index(Some(bound)) = index.ty()
             && (self.equal(bound, length) || self.at_most(bound, length))
         {
@@ -222,6 +227,10 @@ impl Facts {
                 let args = args.iter().map(|arg| of(arg).to_expr()).collect::<Option<_>>();
                 let named = args.and_then(|args| Size::opaque(Expr::prim(*prim, args)));
                 named.unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone())))
+            }
+            // a type that says more than the name is kept
+            Term::Proj(..) if *expr.ty() == Type::INDEX && component(expr).is_some() => {
+                Size::opaque(expr.clone()).unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone())))
             }
             _ => Size::try_of_expr(expr).unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone()))),
         }
