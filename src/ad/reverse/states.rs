@@ -135,8 +135,10 @@ impl Kept {
             let leaf = self.part(result, self.logged[at].goes_to);
             let logged = &mut self.logged[at];
             let Some(var) = block.written_last(&leaf) else { continue };
-            let mut indices = logged.logs.iter().filter_map(Log::indices);
-            if let (Some(indices), None, Type::Double) = (indices.next().cloned(), indices.next(), var.ty()) {
+            // the one update of the step: another one may have changed another element
+            if let ([log], Type::Double) = (logged.logs.as_slice(), var.ty())
+                && let Some(indices) = log.indices().cloned()
+            {
                 let after = var.renewed(Type::Double);
                 block.replace(&var, vec![(var.clone(), Expr::var(&after))]);
                 logged.written = Some((after, indices));
