@@ -70,10 +70,11 @@ const NESTED: &str = "the inner derivative is made forward, and the outer one of
 const GIVEN: &str = "the count of a loop is in the state of another: its steps are computed again on each level of its parts";
 const POINT: &str = "forward asks for each Double of the point whether it is the one";
 
+const ROWS: &str = "the two rows that a loop of two steps keeps are read out of what updates left of an array";
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 
 /// Entries of files, and the gradient forms in them, that cost more.
-const BEYOND: [(&str, &str); 12] = [
+const BEYOND: [(&str, &str); 13] = [
     ("tests/reverse/counts.smooth c15, form 1", POINT),
     ("tests/reverse/counts.smooth c8, form 1", GIVEN),
     ("tests/reverse/steps.smooth neverBegun, form 1", AGAIN),
@@ -81,6 +82,7 @@ const BEYOND: [(&str, &str); 12] = [
     ("tests/reverse/values.smooth g24, form 1", COLLAPSES),
     ("tests/reverse/values.smooth g55, form 1", NESTED),
     ("tests/reverse/values.smooth g59, form 1", POINT),
+    ("tests/reverse/values.smooth g60, form 1", ROWS),
     ("tests/reverse/values.smooth g63, form 1", HANDED),
     ("tests/reverse/values.smooth g66, form 1", AGAIN),
     ("tests/reverse/values.smooth g75, form 1", AGAIN),

@@ -35,6 +35,10 @@ pub struct Block {
     /// How many items belong to the forward pass.
     forward: usize,
     spares: Spares,
+    /// In a branch, the arrays from outside that are a loop's state, changed or not.
+    states: Vec<(Var, Vec<usize>)>,
+    /// Arrays that a branch changed in place, and what they were before.
+    changed: Vec<(Expr, Expr)>,
 }
 
 #[derive(Clone)]
@@ -58,12 +62,17 @@ struct Undo {
 
 impl Block {
     pub fn new(spares: &Spares) -> Block {
-        Block { items: Vec::new(), nodes: 0, forward: 0, spares: spares.clone() }
+        Block { items: Vec::new(), nodes: 0, forward: 0, spares: spares.clone(), states: Vec::new(), changed: Vec::new() }
     }
 
     /// An empty block for a scope inside.
     pub fn inner(&self) -> Block {
         Block::new(&self.spares)
+    }
+
+    /// An empty block for a branch, which takes these components of a loop's state from here.
+    pub fn branch(&self, states: Vec<(Var, Vec<usize>)>) -> Block {
+        Block { states, ..self.inner() }
     }
 
     /// Binds a variable that the source program has.
@@ -111,7 +120,7 @@ impl Block {
 
     /// The forward pass alone.
     pub fn forward(&self) -> Block {
-        Block { items: self.items[..self.forward].to_vec(), nodes: self.nodes, forward: self.forward, spares: self.spares() }
+        Block { items: self.items[..self.forward].to_vec(), ..self.clone() }
     }
 
     /// What a name stands for in the end.
@@ -220,20 +229,33 @@ impl Block {
         }
     }
 
-    /// Whether an array is a component of a variable, changed or not.
-    pub fn comes_from(&self, array: &Expr, var: &Var) -> bool {
+    /// Notes that an array is another one which a branch changed in place.
+    pub fn changes(&mut self, after: &Expr, before: &Expr) {
+        self.changed.push((after.clone(), before.clone()));
+    }
+
+    /// Whether an array is a component of a loop's state, changed or not.
+    pub fn comes_from(&self, array: &Expr, acc: &Var) -> bool {
+        component(&self.origin(array))
+            .is_some_and(|name| name.0 == acc || self.states.iter().any(|(var, path)| (var, path) == (name.0, &name.1)))
+    }
+
+    /// What an array was before it was changed here.
+    fn origin(&self, array: &Expr) -> Expr {
         let names = self.names();
         let mut array = root(array, &names);
-        loop {
-            let Some((own, _)) = component(&array) else { return false };
-            if own == var {
-                return true;
-            }
-            match self.value_of(own).map(Expr::term) {
-                Some(Term::Update(_, parts)) if !parts.is_empty() => array = root(&parts[0], &names),
-                _ => return false,
-            }
+        while let Some((own, path)) = component(&array) {
+            let before = match self.value_of(own).map(Expr::term) {
+                Some(Term::Update(_, parts)) if path.is_empty() => parts.first(),
+                Some(Term::If(..)) => {
+                    self.changed.iter().find(|(after, _)| component(after) == Some((own, path.clone()))).map(|(_, before)| before)
+                }
+                Some(_) | None => None,
+            };
+            let Some(before) = before else { break };
+            array = root(before, &names);
         }
+        array
     }
 
     /// Whether a name is written otherwise by now.
@@ -259,6 +281,16 @@ impl Block {
         found
     }
 
+    /// What arrays from outside this scope are called that code around this result needs as they are changed, and changes back.
+    pub fn undone(&self, result: Expr) -> Vec<Expr> {
+        let plain = prune(&self.close_with(result, &|_| false), &self.spares);
+        let undone = self.items.iter().filter_map(|item| match item {
+            Item::Undo(undo) if undo.is_in(&plain) => Some(self.origin(&undo.before)),
+            Item::Let(..) | Item::Check(..) | Item::Same(..) | Item::Undo(_) => None,
+        });
+        undone.collect()
+    }
+
     /// The bindings that are names for something else.
     fn names(&self) -> HashMap<&Var, &Expr> {
         let items = self.items.iter().filter_map(|item| match item {
@@ -274,7 +306,7 @@ impl Block {
             return self.close_with(result, &|_| false);
         }
         let plain = prune(&self.close_with(result.clone(), &|_| false), &self.spares);
-        self.close_with(result, &|undo| component(&undo.after).is_some_and(|(after, _)| is_used(&plain, after)))
+        self.close_with(result, &|undo| undo.is_in(&plain))
     }
 
     fn close_with(&self, result: Expr, is_undone: &dyn Fn(&Undo) -> bool) -> Expr {
@@ -290,6 +322,13 @@ impl Block {
             }
             Item::Undo(_) => body,
         })
+    }
+}
+
+impl Undo {
+    /// Whether straight-line code uses the array as it was changed.
+    fn is_in(&self, plain: &Expr) -> bool {
+        component(&self.after).is_some_and(|(after, _)| is_used(plain, after))
     }
 }
 

@@ -129,8 +129,10 @@ fn elements_that_change(body: &Expr, acc: &Var, i: &Var, n: &Expr) -> Option<Exp
     let arrays: Vec<Leaf> = leaves_of(acc.ty()).into_iter().filter(|leaf| leaf.ty.has_array()).collect();
     let indices = |leaf: &Leaf| {
         let sites = changes.source(&leaf.path).and(changes.sites(&leaf.path))?;
-        let logs =
-            sites.into_iter().map(|site| Log::of(site, &leaf.ty, acc, i, n).filter(|log| log.degree() == 0)).collect::<Option<Vec<_>>>()?;
+        let logs = sites
+            .into_iter()
+            .map(|site| Log::of(site, &leaf.ty, acc, Some((i, n))).filter(|log| log.degree() == 0))
+            .collect::<Option<Vec<_>>>()?;
         Some(logs.iter().map(Log::depth).max())
     };
     let product = |dims: &[Size]| dims.iter().fold(Size::constant(1), |product, size| product.mul(size));

@@ -50,6 +50,11 @@ impl Sweep<'_> {
     /// What a wire has collected, zeros where that is nothing: a name.
     pub fn total(&mut self, wire: Wire, out: &mut Block) -> Expr {
         self.settle(wire, out);
+        self.collected(wire, out)
+    }
+
+    /// What a wire has collected but for what waits, zeros where that is nothing: a name.
+    pub fn collected(&mut self, wire: Wire, out: &mut Block) -> Expr {
         match self.current(wire) {
             Some(total) => total,
             None => {
@@ -99,7 +104,8 @@ impl Sweep<'_> {
     fn is_blank(&self, wire: Wire) -> bool {
         for (depth, frame) in self.frames.iter().enumerate().rev() {
             if depth + 1 < self.frames.len() {
-                if frame.current.contains_key(&wire) || frame.waiting.contains_key(&wire) {
+                // what waits there is added behind the branch
+                if frame.current.contains_key(&wire) {
                     return false;
                 }
                 if frame.own.contains(&wire) {

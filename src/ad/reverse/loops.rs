@@ -1,6 +1,6 @@
-//! The backward pass of loops and branches.
+//! The backward pass of loops.
 //!
-//! In: a `build`, an `ifold` or an `if` with the cotangents of its value. Out: a loop, or a branch, whose state is the
+//! In: a `build` or an `ifold` with the cotangents of its value. Out: a loop whose state is the
 //! adjoints accumulated for values from outside. Its body recomputes the original's, then does the backward pass.
 //!
 //!     build n (fun i -> f x[i]), cotangent w   →   ifold (fun xb i -> accumulate xb i (f' x[i] * w[i])) xb n
@@ -60,28 +60,20 @@ pub struct Part {
     pub level: Option<Level>,
 }
 
-/// An `if`.
-pub struct Branches {
-    pub cond: Expr,
-    pub then: Expr,
-    pub otherwise: Expr,
-    pub out: Adjoint,
-}
-
 /// The backward pass through a body: a closed term without its last line, and what it leaves.
-struct Turned {
-    block: Block,
-    frame: Frame,
+pub(super) struct Turned {
+    pub block: Block,
+    pub frame: Frame,
 }
 
 impl Turned {
     /// What the wires from outside have at the end.
-    fn totals(&self) -> Vec<Expr> {
+    pub fn totals(&self) -> Vec<Expr> {
         self.frame.entered.iter().filter_map(|(wire, _)| self.frame.current.get(wire).cloned()).collect()
     }
 
     /// The wires from outside and the names of what they had before.
-    fn entered(&self) -> (Vec<Wire>, Vec<Var>) {
+    pub fn entered(&self) -> (Vec<Wire>, Vec<Var>) {
         self.frame.entered.iter().filter_map(|(wire, before)| Some((*wire, before.clone()?))).unzip()
     }
 }
@@ -118,68 +110,6 @@ impl Sweep<'_> {
         let (names, step, inits) = carry(&restored, names, step, inits);
         let fold = fold_over(&elements.n, i, &names, step, inits);
         self.keep(&wires, &restored, fold, out);
-        Ok(())
-    }
-
-    pub fn branches_back(&mut self, branches: &Branches, out: &mut Block) -> Result<()> {
-        let taken = self.taken(&branches.out, out);
-        if taken.is_empty() {
-            return Ok(());
-        }
-        let taken: Vec<(Vec<usize>, Expr)> = taken.into_iter().map(|(path, cotangent)| (path, out.bind("w", cotangent))).collect();
-        let mut sides = Vec::new();
-        for branch in [&branches.then, &branches.otherwise] {
-            let body = instance(branch, &[]);
-            let mut block = out.inner();
-            let ((), frame) = self.scope(&body, true, |this| {
-                let (_, result) = this.forward(&body, &mut block)?;
-                for (path, cotangent) in &taken {
-                    if let Some(place) = result.at(path) {
-                        this.add(&place.clone(), cotangent.clone(), &mut block);
-                    }
-                }
-                this.backward(&mut block)?;
-                this.settle_all(&mut block);
-                Ok(())
-            })?;
-            sides.push(Turned { block, frame });
-        }
-        let mut wires: Vec<Wire> = Vec::new();
-        for (wire, _) in sides.iter().flat_map(|side| &side.frame.entered) {
-            if !wires.contains(wire) {
-                wires.push(*wire);
-            }
-        }
-        if wires.is_empty() {
-            return Ok(());
-        }
-        let restored = restored(sides.iter().map(|side| &side.block));
-        // what a wire has where a branch adds nothing to it: not asked for where both do, and begin with nothing
-        let mut inits: Vec<Option<Expr>> = Vec::new();
-        for wire in &wires {
-            let begins_anew = |side: &Turned| side.frame.entered.contains(&(*wire, None)) && side.frame.current.contains_key(wire);
-            if sides.iter().all(begins_anew) {
-                // the branch around this one gives it to the scope around both
-                self.enter(*wire);
-                inits.push(None);
-            } else {
-                inits.push(Some(self.total(*wire, out)));
-            }
-        }
-        let mut closed = sides.into_iter().map(|side| {
-            let total = |(wire, init): (&Wire, &Option<Expr>)| side.frame.current.get(wire).cloned().or_else(|| init.clone());
-            let result = one_or_tuple(wires.iter().zip(&inits).filter_map(total).chain(restored.iter().cloned()).collect());
-            let (entered, names) = side.entered();
-            let body = side.block.close(result);
-            let init = |wire: Wire| wires.iter().position(|other| *other == wire).and_then(|at| inits[at].clone());
-            entered.into_iter().zip(names).rev().fold(body, |body, (wire, name)| match init(wire) {
-                Some(init) => Expr::let_(name, init, body),
-                None => body,
-            })
-        });
-        if let (Some(then), Some(otherwise)) = (closed.next(), closed.next()) {
-            self.keep(&wires, &restored, Expr::if_(branches.cond.clone(), then, otherwise), out);
-        }
         Ok(())
     }
 
@@ -356,7 +286,7 @@ impl Sweep<'_> {
     }
 
     /// Notes the wires' new totals, which are the components of a term, and behind them arrays that were changed and back.
-    fn keep(&mut self, wires: &[Wire], restored: &[Expr], totals: Expr, out: &mut Block) {
+    pub fn keep(&mut self, wires: &[Wire], restored: &[Expr], totals: Expr, out: &mut Block) {
         let name = match wires {
             [wire] if restored.is_empty() => self.wires[*wire].name.clone(),
             _ => "back".to_string(),
@@ -371,17 +301,6 @@ impl Sweep<'_> {
             out.same(name, part(wires.len() + at));
         }
     }
-}
-
-/// The arrays from outside that one of these scopes changed and put back.
-fn restored<'a>(blocks: impl Iterator<Item = &'a Block>) -> Vec<Expr> {
-    let mut found: Vec<Expr> = Vec::new();
-    for name in blocks.flat_map(Block::restored) {
-        if found.iter().all(|other| component(other) != component(&name)) {
-            found.push(name);
-        }
-    }
-    found
 }
 
 /// The state of a loop with these arrays from outside behind it, each written by the name that it has in a step.

@@ -81,7 +81,7 @@ impl Kept {
             let goes_to = leaves.iter().position(|after| changes.source(&after.path).as_ref() == Some(path));
             let goes_to = goes_to.filter(|after| ty.has_array() && leaves[*after].ty == *ty)?;
             let sites = changes.sites(path)?;
-            let logs = sites.into_iter().map(|site| Log::of(site, ty, &steps.acc, &steps.i, &steps.n)).collect::<Option<_>>()?;
+            let logs = sites.into_iter().map(|site| Log::of(site, ty, &steps.acc, Some((&steps.i, &steps.n)))).collect::<Option<_>>()?;
             Some(Logged { leaf, goes_to, logs, written: None })
         };
         let mut candidates: Vec<Option<Logged>> = (0..leaves.len()).map(log).collect();

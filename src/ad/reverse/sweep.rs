@@ -13,8 +13,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree};
+use super::branches::{Branches, Changed};
 use super::checkpoints::{self, Level, Open};
-use super::loops::{Branches, Elements, Part, Steps};
+use super::loops::{Elements, Part, Steps};
 use super::updates::Updating;
 use crate::ad::activity::{Activities, Activity};
 use crate::ad::block::{Block, shared};
@@ -236,10 +237,13 @@ impl<'a> Sweep<'a> {
             Term::If(cond, then, otherwise) => {
                 let cond = shared("c", cond.clone(), out);
                 let value = Expr::if_(cond.clone(), then.clone(), otherwise.clone()).at(expr.span());
-                let value = out.bind("chosen", value);
+                let chosen = Var::fresh("chosen", value.ty().clone());
+                let changed = self.states.last().map_or_else(Vec::new, |acc| Changed::of(&value, &chosen, acc, out));
+                out.spare(&chosen, value);
+                let value = Expr::var(&chosen);
                 let adjoint = self.wires_for(&value, &active, "chosen");
                 let (then, otherwise) = (then.clone(), otherwise.clone());
-                self.operations.push(Operation::Branches(Branches { cond, then, otherwise, out: adjoint.clone() }));
+                self.operations.push(Operation::Branches(Branches { cond, then, otherwise, out: adjoint.clone(), changed }));
                 (value, adjoint)
             }
             Term::Double(_)

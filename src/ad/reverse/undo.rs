@@ -39,19 +39,22 @@ pub struct Log {
 }
 
 impl Log {
-    /// The log of an update of an array of this type in the steps of a loop over `i` of so many steps; `None` where it depends on the
-    /// state how many there are.
-    pub fn of(site: Site, array: &Type, acc: &Var, i: &Var, n: &Expr) -> Option<Log> {
+    /// The log of an update of an array of this type, of the state `acc`: in the steps of a loop over a variable, of so many, or in code
+    /// that runs once. `None` where it depends on the state how many elements there are.
+    pub fn of(site: Site, array: &Type, acc: &Var, steps: Option<(&Var, &Expr)>) -> Option<Log> {
         let mut facts = Facts::default();
         facts.exists(acc.ty());
-        facts.enter_loop(i, n);
+        let mut ranges = Vec::new();
+        if let Some((i, n)) = steps {
+            facts.enter_loop(i, n);
+            ranges.push((i.clone(), Size::try_of_expr(n)?));
+        }
         let total = if site.is_conditional || site.is_late(array, &facts) { site.total(&facts) } else { None };
         let is_guarded = total.is_some();
         if site.is_conditional && !is_guarded {
             return None;
         }
         let kept = total.unwrap_or_else(|| site.clone());
-        let mut ranges = vec![(i.clone(), Size::try_of_expr(n)?)];
         let mut rooms = Vec::new();
         for (around, kept) in site.around.iter().zip(&kept.around) {
             let (Around::Loop(j, count), Around::Loop(_, total)) = (around, kept) else {
@@ -109,6 +112,11 @@ impl Log {
             .collect();
         let update = Expr::update(Change::Replace, tape.clone(), vec![i.clone()], self.taken_below(s, conditions.len()));
         freshen(&conditions.into_iter().rev().fold(update, |update, cond| Expr::if_(cond.clone(), update, tape.clone())))
+    }
+
+    /// What is about to be changed of `s`.
+    pub fn taken(&self, s: &Expr) -> Expr {
+        freshen(&self.taken_below(s, 0))
     }
 
     fn taken_below(&self, s: &Expr, depth: usize) -> Expr {
@@ -177,9 +185,16 @@ impl Log {
                 for (at, k) in self.stored.iter().enumerate() {
                     indices[*k] = part(1 + at);
                 }
-                let in_range = if self.site.is_conditional { in_range(&s, &indices) } else { None };
-                let undone = Expr::update(Change::Replace, s.clone(), indices, part(0));
-                in_range.map_or(undone.clone(), |in_range| Expr::if_(in_range, undone, s))
+                let undo = |s: &Expr, indices: &[Expr]| Expr::update(Change::Replace, s.clone(), indices.to_vec(), part(0));
+                if !self.site.is_conditional {
+                    return undo(&s, &indices);
+                }
+                named(indices, |indices| {
+                    Expr::bind("s", s, |s| match in_range(&s, indices) {
+                        Some(in_range) => Expr::if_(in_range, undo(&s, indices), s),
+                        None => undo(&s, indices),
+                    })
+                })
             }
         }
     }

@@ -1,0 +1,170 @@
+//! The backward pass of branches.
+//!
+//! In: an `if` with the cotangents of its value. Out: an `if` whose value is the adjoints accumulated for values from outside. Each
+//! branch recomputes the original's, then does the backward pass. Where the branches change an array of a loop's state in place, what
+//! they overwrite is kept, and the array is changed back before they are entered again.
+//!
+//!     let b = if c then update a k x else a, cotangent w   →   let old = if c then a[k] else 0.0 in let b = … in …
+//!                                                              let a = if c then update b k old else b in
+//!                                                              if c then x_bar := w[k], a_bar := update w k 0.0 else a_bar := w
+
+use super::adjoint::{Adjoint, Wire};
+use super::loops::Turned;
+use super::states::leaves_of;
+use super::sweep::Sweep;
+use super::undo::Log;
+use crate::ad::Result;
+use crate::ad::block::Block;
+use crate::ad::pairs::one_or_tuple;
+use crate::ir::free::each_free_var;
+use crate::ir::in_place::Changes;
+use crate::ir::last_use::component;
+use crate::ir::subst::instance;
+use crate::ir::{Expr, Var};
+
+/// An `if`.
+pub struct Branches {
+    pub cond: Expr,
+    pub then: Expr,
+    pub otherwise: Expr,
+    pub out: Adjoint,
+    pub changed: Vec<Changed>,
+}
+
+/// An array that the branches change in place: its names before and after, and the logs of what they overwrite.
+pub struct Changed {
+    before: Expr,
+    after: Expr,
+    logs: Vec<(Log, Expr)>,
+}
+
+impl Changed {
+    /// The arrays of a loop's state `acc` that an `if`, bound as `chosen`, changes in place. What it overwrites is kept.
+    pub fn of(value: &Expr, chosen: &Var, acc: &Var, out: &mut Block) -> Vec<Changed> {
+        let mut found = Vec::new();
+        if !value.has_updates() {
+            return found;
+        }
+        for (array, path) in states_in(value, acc, out) {
+            let before = Expr::component(Expr::var(&array), &path);
+            let changes = Changes::of(value, &array);
+            let Some(leaf) = leaves_of(value.ty()).into_iter().find(|after| changes.source(&after.path).as_ref() == Some(&path)) else {
+                continue;
+            };
+            let Some(sites) = changes.sites(&path).filter(|sites| !sites.is_empty() && leaf.ty == *before.ty()) else { continue };
+            let logs = sites.into_iter().map(|site| Log::of(site, &leaf.ty, &array, None)).collect::<Option<Vec<_>>>();
+            let Some(logs) = logs else { continue };
+            let logs = logs.into_iter().map(|log| (out.bind("kept", log.taken(&before)), log)).map(|(kept, log)| (log, kept)).collect();
+            let after = Expr::component(Expr::var(chosen), &leaf.path);
+            out.changes(&after, &before);
+            found.push(Changed { before, after, logs });
+        }
+        found
+    }
+
+    /// From here on the array is as it was before.
+    fn undo(&self, out: &mut Block) {
+        let undone = self.logs.iter().rev().fold(self.after.clone(), |array, (log, kept)| log.put_back(array, kept));
+        if out.is_renewed(&self.after) {
+            let again = out.bind("a", undone);
+            out.same(&self.before, again);
+        } else {
+            out.undo(&self.before, &self.after, undone);
+        }
+    }
+}
+
+impl Sweep<'_> {
+    pub fn branches_back(&mut self, branches: &Branches, out: &mut Block) -> Result<()> {
+        branches.changed.iter().for_each(|changed| changed.undo(out));
+        let taken = self.taken(&branches.out, out);
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let taken: Vec<(Vec<usize>, Expr)> = taken.into_iter().map(|(path, cotangent)| (path, out.bind("w", cotangent))).collect();
+        let mut sides = Vec::new();
+        for branch in [&branches.then, &branches.otherwise] {
+            let body = instance(branch, &[]);
+            let states = self.states.last().map_or_else(Vec::new, |acc| states_in(&body, acc, out));
+            let mut block = out.branch(states);
+            let ((), frame) = self.scope(&body, true, |this| {
+                let (_, result) = this.forward(&body, &mut block)?;
+                for (path, cotangent) in &taken {
+                    if let Some(place) = result.at(path) {
+                        this.add(&place.clone(), cotangent.clone(), &mut block);
+                    }
+                }
+                this.backward(&mut block)?;
+                this.settle_all(&mut block);
+                Ok(())
+            })?;
+            sides.push(Turned { block, frame });
+        }
+        let mut wires: Vec<Wire> = Vec::new();
+        for (wire, _) in sides.iter().flat_map(|side| &side.frame.entered) {
+            if !wires.contains(wire) {
+                wires.push(*wire);
+            }
+        }
+        if wires.is_empty() {
+            return Ok(());
+        }
+        let restored = restored(&sides);
+        // what a wire has where a branch adds nothing to it: not asked for where both do, and begin with nothing
+        let mut inits: Vec<Option<Expr>> = Vec::new();
+        for wire in &wires {
+            let begins_anew = |side: &Turned| side.frame.entered.contains(&(*wire, None)) && side.frame.current.contains_key(wire);
+            if sides.iter().all(begins_anew) {
+                // the branch around this one gives it to the scope around both
+                self.enter(*wire);
+                inits.push(None);
+            } else {
+                inits.push(Some(self.collected(*wire, out)));
+            }
+        }
+        let mut closed = sides.into_iter().map(|side| {
+            let total = |(wire, init): (&Wire, &Option<Expr>)| side.frame.current.get(wire).cloned().or_else(|| init.clone());
+            let result = one_or_tuple(wires.iter().zip(&inits).filter_map(total).chain(restored.iter().cloned()).collect());
+            let (entered, names) = side.entered();
+            let body = side.block.close(result);
+            let init = |wire: Wire| wires.iter().position(|other| *other == wire).and_then(|at| inits[at].clone());
+            entered.into_iter().zip(names).rev().fold(body, |body, (wire, name)| match init(wire) {
+                Some(init) => Expr::let_(name, init, body),
+                None => body,
+            })
+        });
+        if let (Some(then), Some(otherwise)) = (closed.next(), closed.next()) {
+            self.keep(&wires, &restored, Expr::if_(branches.cond.clone(), then, otherwise), out);
+        }
+        Ok(())
+    }
+}
+
+/// The arrays that a term takes from a block which are components of a loop's state, changed or not.
+fn states_in(term: &Expr, acc: &Var, out: &Block) -> Vec<(Var, Vec<usize>)> {
+    let mut found = Vec::new();
+    each_free_var(term, &mut |var| {
+        for leaf in leaves_of(var.ty()) {
+            let name = (var.clone(), leaf.path);
+            if leaf.ty.has_array() && !found.contains(&name) && out.comes_from(&Expr::component(Expr::var(var), &name.1), acc) {
+                found.push(name);
+            }
+        }
+    });
+    found
+}
+
+/// The arrays from outside that one of the branches changed and put back.
+fn restored(sides: &[Turned]) -> Vec<Expr> {
+    let mut found: Vec<Expr> = Vec::new();
+    let restored = sides.iter().flat_map(|side| {
+        let undone = side.block.undone(one_or_tuple(side.totals()));
+        side.block.restored().into_iter().chain(undone)
+    });
+    for name in restored {
+        if found.iter().all(|other| component(other) != component(&name)) {
+            found.push(name);
+        }
+    }
+    found
+}
