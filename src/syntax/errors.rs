@@ -205,6 +205,9 @@ fn help(found: &str, operand: bool, expected: &[Rule], virtual_mark: Option<char
             "a row is written `| Circle r -> …`; several data stand in parentheses, `| Box (a, b) -> …`"
         }
         _ if has(Rule::bar) && !has(Rule::EOI) => "rows are written `| Circle r -> …`",
+        "<" if has(Rule::EOI) && has(Rule::bar) => {
+            "`type` declares records, `{ x: Double; y: Double }`, and sums, `| A of Vector<3> | B`; other types have no second name"
+        }
         _ if has(Rule::bar) || has(Rule::case_type) => {
             "a sum type is written `type Shape = | Circle of Double | Box of Double * Double | Empty`"
         }

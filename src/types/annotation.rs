@@ -143,7 +143,12 @@ impl Infer<'_> {
                 name.text,
                 sizes.len()
             );
-            self.report(Diagnostic::error("E0113", span, message).help("give all of its sizes, or none"));
+            let help = if record.named == 0 {
+                format!("`{}` has no size: write its name alone", name.text)
+            } else {
+                "give all of its sizes, or none".into()
+            };
+            self.report(Diagnostic::error("E0113", span, message).help(help));
             return self.fresh_type();
         }
         if let Some(of) = &record.recursive {

@@ -137,3 +137,10 @@ fn one_expression() {
         assert!(errors.iter().all(|error| error.help.is_some()), "{text}: {}", one(text));
     }
 }
+
+#[test]
+fn a_second_name_for_a_type_is_said_to_be_none() {
+    let errors = parse("type S = Vector<3>", 0).err().unwrap_or_default();
+    let help = errors[0].help.as_deref().unwrap_or_default();
+    assert!(help.contains("no second name"), "{help}");
+}
