@@ -74,9 +74,10 @@ const ROWS: &str = "the two rows that a loop of two steps keeps are read out of 
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 
 /// Entries of files, and the gradient forms in them, that cost more.
-const BEYOND: [(&str, &str); 13] = [
+const BEYOND: [(&str, &str); 14] = [
     ("tests/reverse/counts.smooth c15, form 1", POINT),
     ("tests/reverse/counts.smooth c8, form 1", GIVEN),
+    ("tests/reverse/steps.smooth countOfState, form 1", GIVEN),
     ("tests/reverse/steps.smooth neverBegun, form 1", AGAIN),
     ("tests/reverse/steps.smooth s23, form 1", COLLAPSES),
     ("tests/reverse/values.smooth g24, form 1", COLLAPSES),

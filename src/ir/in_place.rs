@@ -103,6 +103,15 @@ impl Site {
         around.chain(&self.indices)
     }
 
+    /// The counts of the loops around it that depend on none of them.
+    pub fn fixed_counts(&self) -> impl Iterator<Item = &Expr> {
+        let is_fixed = |count: &Expr| !self.around.iter().any(|around| matches!(around, Around::Loop(i, _) if mentions(count, i)));
+        self.around.iter().filter_map(move |around| match around {
+            Around::Loop(_, count) => is_fixed(count).then_some(count),
+            Around::If(_) => None,
+        })
+    }
+
     /// The same where it is reached, and with terms that have a value where it is not.
     pub fn total(&self, facts: &Facts) -> Option<Site> {
         let around = |around: &Around| {

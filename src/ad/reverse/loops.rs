@@ -148,7 +148,7 @@ impl Sweep<'_> {
         let forward = turned.block.forward();
         let mut step = close(&turned.block, Vec::new());
         let mut settled: Vec<Vec<usize>> = Vec::new();
-        let mut kept = Kept::of(steps, &step, &acc, &settled);
+        let mut kept = Kept::of(steps, &step, &acc, &settled, &mut self.functions.given_by_data);
         for path in kept.logged_in_place().into_iter().filter(|_| self.may_settle) {
             let component = Component { steps, acc: &acc, i: &i, path: &path };
             if let Some(block) = component.settle(&turned.block, &result, &|block| close(block, Vec::new())) {
@@ -158,7 +158,7 @@ impl Sweep<'_> {
         }
         if !settled.is_empty() {
             step = close(&turned.block, Vec::new());
-            kept = Kept::of(steps, &step, &acc, &settled);
+            kept = Kept::of(steps, &step, &acc, &settled, &mut self.functions.given_by_data);
         }
         if !kept.logged.is_empty() && self.settled[settled_before..].iter().any(|ty| kept.logs(ty)) {
             // a loop inside has not put back what this one goes on to put back
