@@ -283,6 +283,9 @@ impl Block {
 
     /// What arrays from outside this scope are called that code around this result needs as they are changed, and changes back.
     pub fn undone(&self, result: Expr) -> Vec<Expr> {
+        if !self.items.iter().any(|item| matches!(item, Item::Undo(_))) {
+            return Vec::new();
+        }
         let plain = prune(&self.close_with(result, &|_| false), &self.spares);
         let undone = self.items.iter().filter_map(|item| match item {
             Item::Undo(undo) if undo.is_in(&plain) => Some(self.origin(&undo.before)),

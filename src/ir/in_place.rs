@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::free::{any_free_var, mentions};
 use super::prim::Prim;
 use super::prove::Facts;
+use super::size::Size;
 use super::subst::substitute;
 use super::term::{Expr, Status, Term, Updated};
 use super::total::total;
@@ -134,12 +135,12 @@ impl Site {
                 Around::If(cond) => facts.assume(cond, true),
             }
         }
-        let mut own: BTreeSet<Status> = self.terms().flat_map(|term| failures(term, &facts)).collect();
+        let mut own: BTreeSet<Status> = self.terms().flat_map(|term| failures(term, &facts, &|_| true)).collect();
         if !self.indices.iter().zip(array.dims()).all(|(index, length)| facts.index_is_safe(index, &length)) {
             own.insert(Status::Bounds);
         }
         let differs = |before: Status| own.iter().any(|own| *own != before);
-        !own.is_empty() && self.before.iter().flat_map(|term| failures(term, &facts)).any(differs)
+        !own.is_empty() && self.before.iter().any(|term| !failures(term, &facts, &differs).is_empty())
     }
 }
 
@@ -149,34 +150,33 @@ pub fn not_negative(count: Expr, facts: &Facts) -> Expr {
     if is_known { count } else { Expr::prim(Prim::Max, vec![count, Expr::index(0)]) }
 }
 
-/// How a term may fail, as far as these facts do not say that it does not.
-fn failures(expr: &Expr, facts: &Facts) -> BTreeSet<Status> {
+/// In which of the ways that are asked for a term may fail, as far as these facts do not say that it does not.
+fn failures(expr: &Expr, facts: &Facts, is_asked: &dyn Fn(Status) -> bool) -> BTreeSet<Status> {
+    const ANY: [Status; 6] = [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range, Status::Workspace];
+    let unless = |status, is_safe: &dyn Fn() -> bool| (is_asked(status) && !is_safe()).then_some(status);
     let mut inside = facts.clone();
     let own = match expr.term() {
-        Term::Get(array, index) => (!facts.get_is_safe(array, index)).then_some(Status::Bounds),
-        Term::Update(..) => Some(Status::Bounds),
+        Term::Get(array, index) => unless(Status::Bounds, &|| facts.get_is_safe(array, index)),
+        Term::Update(..) => unless(Status::Bounds, &|| false),
         Term::Build { n, i, .. } | Term::Fold { n, i, .. } => {
             inside.enter_loop(i, n);
-            (!facts.nonnegative(&facts.size_of(n))).then_some(Status::Negative)
+            unless(Status::Negative, &|| facts.nonnegative(&facts.size_of(n)))
         }
-        Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => {
-            let is_zero = |by: &Expr| !matches!(by.term(), Term::Index(by) if *by != 0) && !facts.positive(&facts.size_of(by));
-            args.last().is_some_and(is_zero).then_some(Status::DivZero)
-        }
+        Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => unless(Status::DivZero, &|| {
+            args.last().is_some_and(|by| matches!(by.term(), Term::Index(by) if *by != 0) || facts.positive(&facts.size_of(by)))
+        }),
         Term::Let(var, value, _) => {
             inside.define(var, value);
             None
         }
-        Term::Prim(Prim::ToIndex, _) => Some(Status::Range),
-        Term::Check { status, .. } => Some(*status),
-        Term::Array(_) => Some(Status::Shape),
-        Term::Call(..) => {
-            return [Status::Bounds, Status::Shape, Status::Negative, Status::DivZero, Status::Range, Status::Workspace].into();
-        }
+        Term::Prim(Prim::ToIndex, _) => unless(Status::Range, &|| false),
+        Term::Check { status, .. } => unless(*status, &|| false),
+        Term::Array(_) => unless(Status::Shape, &|| false),
+        Term::Call(..) => return ANY.into_iter().filter(|status| is_asked(*status)).collect(),
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Prim(..) | Term::If(..) => None,
         Term::While { .. } | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Iso(..) | Term::Dual { .. } | Term::Vjp { .. } => None,
     };
-    own.into_iter().chain(expr.term().children().flat_map(|child| failures(child, &inside))).collect()
+    own.into_iter().chain(expr.term().children().flat_map(|child| failures(child, &inside, is_asked))).collect()
 }
 
 /// Whether a term mentions nothing that a step binds but the loops around it.
@@ -295,11 +295,16 @@ impl Walk {
 }
 
 impl Walk {
-    /// A term of the step, written by what the step takes from outside, as far as it can be.
+    /// A term of the step, written by what the step takes from outside, as far as it can be: with the values that it needs around it,
+    /// where it is not a size.
     fn known(&self, term: &Expr) -> Expr {
-        self.values.iter().rev().fold(substitute(term, &self.lets), |term, (var, value)| {
+        let term = substitute(term, &self.lets);
+        let needed = self.values.iter().rev().fold(term.clone(), |term, (var, value)| {
             if mentions(&term, var) { Expr::let_(var.clone(), value.clone(), term) } else { term }
-        })
+        });
+        let is_index = matches!(term.ty(), Type::Index(_)) && !needed.is_same(&term);
+        let size = if is_index { Size::try_of_expr(&needed).and_then(|size| size.to_expr()) } else { None };
+        size.unwrap_or(needed)
     }
 
     /// A branch that is taken where a condition holds.
