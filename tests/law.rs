@@ -70,7 +70,7 @@ const NESTED: &str = "the inner derivative is made forward, and the outer one of
 const GIVEN: &str = "the count of a loop is in the state of another: its steps are computed again on each level of its parts";
 const POINT: &str = "forward asks for each Double of the point whether it is the one";
 
-const ROWS: &str = "the two rows that a loop of two steps keeps are read out of what updates left of an array";
+const ROWS: &str = "rules do not see the two states of a loop of two steps through the updates that stored them";
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 
 /// Entries of files, and the gradient forms in them, that cost more.

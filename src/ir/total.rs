@@ -26,10 +26,8 @@ pub fn total(expr: &Expr) -> Option<Expr> {
             let default = zero(expr.ty()).filter(|_| is_there)?;
             indices.reverse();
             Some(named(indices, |indices| {
-                let own = |(axis, index): (usize, &Expr)| within(index, &Expr::dim(array.clone(), axis));
-                let inside = indices.iter().enumerate().map(own).reduce(|outer, own| Expr::prim(Prim::And, vec![outer, own]));
                 let read = indices.iter().fold(array.clone(), |row, index| Expr::get(row, index.clone()));
-                inside.map_or(read.clone(), |inside| Expr::if_(inside, read, default))
+                Expr::if_(all_within(indices, array), read, default)
             }))
         }
         Term::Prim(prim @ (Prim::Div | Prim::Rem), args) if matches!(expr.ty(), Type::Index(_)) => {
@@ -88,6 +86,13 @@ pub fn named(terms: Vec<Expr>, make: impl FnOnce(&[Expr]) -> Expr) -> Expr {
     };
     let names: Vec<Expr> = terms.into_iter().map(&mut name).collect();
     lets.into_iter().rev().fold(make(&names), |made, (name, term)| Expr::let_(name, term, made))
+}
+
+/// Whether indices are those of an element of an array, or of a row.
+pub fn all_within(indices: &[Expr], array: &Expr) -> Expr {
+    let own = |(axis, index): (usize, &Expr)| within(index, &Expr::dim(array.clone(), axis));
+    let all = indices.iter().enumerate().map(own).reduce(|outer, own| Expr::prim(Prim::And, vec![outer, own]));
+    all.unwrap_or_else(|| Expr::bool(true))
 }
 
 /// `0 <= index && index < n`.

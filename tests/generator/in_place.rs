@@ -1,7 +1,8 @@
 //! Gradients through loops that change arrays in place: triangles, from both ends, several changes in a step, older names.
 //!
-//! In: a seed. Out: an entry, with a count or one that data ends. Every index is in range wherever it is met. Most reads are of what was written before, so that
-//! one in ten programs has nothing to log; the others read what is overwritten in the same step or in a later one.
+//! In: a seed. Out: an entry, whose loop has a count or is ended by data. Every index is in range wherever it is met. Most reads are
+//! of what was written before, so that one in ten programs has nothing to log; the others read what is overwritten in the same step or
+//! in a later one.
 //!
 //!     let p7 (z: Vector<n>) = gradient (fun v -> vectorSqNorm (ifold (fun x i -> let a = ifold (fun x j -> update x j (…)) x i in a) v n)) z
 

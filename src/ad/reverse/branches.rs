@@ -54,7 +54,11 @@ impl Changed {
             let Some(sites) = changes.sites(&path).filter(|sites| !sites.is_empty() && leaf.ty == *before.ty()) else { continue };
             let logs = sites.into_iter().map(|site| Log::of(site, &leaf.ty, &array, None)).collect::<Option<Vec<_>>>();
             let Some(logs) = logs else { continue };
-            let logs = logs.into_iter().map(|log| (out.bind("kept", log.taken(&before)), log)).map(|(kept, log)| (log, kept)).collect();
+            let with_kept = |log: Log| {
+                let kept = out.bind("kept", log.taken(&before));
+                (log, kept)
+            };
+            let logs = logs.into_iter().map(with_kept).collect();
             let after = Expr::component(Expr::var(chosen), &leaf.path);
             out.changes(&after, &before);
             found.push(Changed { before, after, logs });

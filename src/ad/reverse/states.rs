@@ -77,19 +77,19 @@ impl Kept {
     pub fn of(steps: &Steps, step: &Expr, acc: &Var, settled: &[Vec<usize>], given_by_data: &mut GivenByData) -> Kept {
         let leaves = read_leaves(step, acc, true);
         let changes = Changes::of(&steps.body, &steps.acc);
-        let mut log = |leaf: usize| {
+        let log = |leaf: usize| {
             let Leaf { path, ty, .. } = &leaves[leaf];
             let goes_to = leaves.iter().position(|after| changes.source(&after.path).as_ref() == Some(path));
             let goes_to = goes_to.filter(|after| ty.has_array() && leaves[*after].ty == *ty)?;
             let sites = changes.sites(path)?;
-            // the length of a log is known
+            // a log has a length that is known before the loop runs
             if sites.iter().flat_map(Site::fixed_counts).any(|count| !mentions(count, &steps.i) && given_by_data.gives(count)) {
                 return None;
             }
             let logs = sites.into_iter().map(|site| Log::of(site, ty, &steps.acc, Some((&steps.i, &steps.n)))).collect::<Option<_>>()?;
             Some(Logged { leaf, goes_to, logs, written: None })
         };
-        let mut candidates: Vec<Option<Logged>> = (0..leaves.len()).map(&mut log).collect();
+        let mut candidates: Vec<Option<Logged>> = (0..leaves.len()).map(log).collect();
         // what no step changes is the last value too
         let is_same = |logged: &Logged| logged.goes_to == logged.leaf && logged.logs.is_empty();
         let is_settled: Vec<bool> = leaves

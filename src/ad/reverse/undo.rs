@@ -12,15 +12,15 @@
 //! All elements of a step's log are those before the step: the order in which they are restored does not matter, nor whether
 //! the step reached the update. A log is rectangular: a loop whose count depends on
 //! loops around it has room for the most iterations that it can have. An index that depends on the state is saved with its element.
-//! The log is kept before the step: where the update may not be reached, or the step may fail otherwise before it, indices are such as
-//! never fail ([`crate::ir::total`]), and none out of range is read.
+//! A log is kept before the rest of its step. Where the update may not be reached, or the step may fail in another way before it, the
+//! indices are terms that never fail ([`crate::ir::total`]), and what is out of range is not read.
 
 use crate::ad::pairs::one_or_tuple;
 use crate::ir::free::mentions;
 use crate::ir::in_place::{Around, Site, not_negative};
 use crate::ir::prove::Facts;
 use crate::ir::subst::{freshen, substitute};
-use crate::ir::total::{named, within};
+use crate::ir::total::{all_within, named};
 use crate::ir::{Atom, Change, Expr, Prim, Size, Type, Var};
 
 /// A log that can be kept: that of an update whose loops have a known room.
@@ -30,9 +30,9 @@ pub struct Log {
     /// As the forward pass keeps what it overwrites, before the rest of the step: where something else would fail first, or the update
     /// may not be reached, its terms never fail.
     kept: Site,
-    /// Whether an index of the log may be out of range.
+    /// Whether the terms of `kept` are such, and its indices may be out of range.
     is_guarded: bool,
-    /// For each of what is around the update: for a loop whose count depends on a loop, the room for its iterations.
+    /// For each of what is around the update: for a loop whose count depends on a loop or may be negative, the room for its iterations.
     rooms: Vec<Option<Expr>>,
     /// The positions of the indices that the state gives.
     stored: Vec<usize>,
@@ -49,15 +49,15 @@ impl Log {
             facts.enter_loop(i, n);
             ranges.push((i.clone(), Size::try_of_expr(n)?));
         }
-        let total = if site.is_conditional || site.is_late(array, &facts) { site.total(&facts) } else { None };
-        let is_guarded = total.is_some();
+        let guarded = if site.is_conditional || site.is_late(array, &facts) { site.total(&facts) } else { None };
+        let is_guarded = guarded.is_some();
         if site.is_conditional && !is_guarded {
             return None;
         }
-        let kept = total.unwrap_or_else(|| site.clone());
+        let kept = guarded.unwrap_or_else(|| site.clone());
         let mut rooms = Vec::new();
-        for (around, kept) in site.around.iter().zip(&kept.around) {
-            let (Around::Loop(j, count), Around::Loop(_, total)) = (around, kept) else {
+        for (own, kept) in site.around.iter().zip(&kept.around) {
+            let (Around::Loop(j, count), Around::Loop(_, kept_count)) = (own, kept) else {
                 rooms.push(None);
                 continue;
             };
@@ -72,7 +72,7 @@ impl Log {
                 length = not_negative(length, &facts);
                 room = Size::try_of_expr(&length)?;
             }
-            rooms.push(if depends || Size::try_of_expr(total).as_ref() != Some(&room) { Some(length) } else { None });
+            rooms.push(if depends || Size::try_of_expr(kept_count).as_ref() != Some(&room) { Some(length) } else { None });
             ranges.push((j.clone(), room));
         }
         let stored = (0..site.indices.len()).filter(|k| mentions(&site.indices[*k], acc)).collect();
@@ -136,10 +136,7 @@ impl Log {
                 if !self.is_guarded {
                     return item(&self.kept.indices);
                 }
-                named(self.kept.indices.clone(), |indices| match in_range(s, indices) {
-                    Some(in_range) => Expr::if_(in_range, item(indices), self.nothing_below(s, depth)),
-                    None => item(indices),
-                })
+                named(self.kept.indices.clone(), |indices| Expr::if_(all_within(indices, s), item(indices), self.nothing_below(s, depth)))
             }
         }
     }
@@ -189,21 +186,10 @@ impl Log {
                 if !self.site.is_conditional {
                     return undo(&s, &indices);
                 }
-                named(indices, |indices| {
-                    Expr::bind("s", s, |s| match in_range(&s, indices) {
-                        Some(in_range) => Expr::if_(in_range, undo(&s, indices), s),
-                        None => undo(&s, indices),
-                    })
-                })
+                named(indices, |indices| Expr::bind("s", s, |s| Expr::if_(all_within(indices, &s), undo(&s, indices), s)))
             }
         }
     }
-}
-
-/// Whether these indices of `s` are in range; `None` where there are none.
-fn in_range(s: &Expr, indices: &[Expr]) -> Option<Expr> {
-    let below = |(axis, index): (usize, &Expr)| within(index, &Expr::dim(s.clone(), axis));
-    indices.iter().enumerate().map(below).reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))
 }
 
 /// The most that a size can be where these variables are below these sizes: what is taken away is left out.

@@ -228,7 +228,7 @@ impl Facts {
                 let named = args.and_then(|args| Size::opaque(Expr::prim(*prim, args)));
                 named.unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone())))
             }
-            // a type that says more than the name is kept
+            // a bounded one is a variable of its type, whose bound says more than the name
             Term::Proj(..) if *expr.ty() == Type::INDEX && component(expr).is_some() => {
                 Size::opaque(expr.clone()).unwrap_or_else(|| Size::var(&Var::fresh("part", expr.ty().clone())))
             }
