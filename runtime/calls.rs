@@ -97,7 +97,7 @@ mod size {
     pub fn magnitude(a: i64) -> i64 {
         a.wrapping_abs()
     }
-    pub fn repeat(steps: i64, first: i64, step: impl Fn(i64, i64) -> i64) -> i64 {
+    pub fn repeat<State>(steps: i64, first: State, step: impl Fn(State, i64) -> State) -> State {
         (0..steps).fold(first, step)
     }
     pub fn eq<T: PartialEq>(a: T, b: T) -> bool {

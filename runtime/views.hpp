@@ -353,6 +353,14 @@ std::int64_t repeat(std::int64_t steps, std::int64_t state, Step step)
     }
     return state;
 }
+template <std::size_t Count, class Step>
+std::array<std::int64_t, Count> repeat(std::int64_t steps, std::array<std::int64_t, Count> states, Step step)
+{
+    for (std::int64_t i = 0; i < steps; ++i) {
+        states = step(states, i);
+    }
+    return states;
+}
 inline bool eq(std::int64_t a, std::int64_t b) { return a == b; }
 inline bool ne(std::int64_t a, std::int64_t b) { return a != b; }
 inline bool lt(std::int64_t a, std::int64_t b) { return a < b; }

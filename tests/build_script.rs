@@ -23,6 +23,7 @@ let spread (v: Vector<n>) : Double * Vector<n> =
 let marks (n: Index) (k: Index) = (vectorRange (n + 1), build n (fun i -> i < k))
 let halves (v: Vector<n>) = build (n / 2) (fun i -> v[2 * i])
 let doubled (n: Index) (x: Double) = build (ifold (fun s i -> 2 * s + i) 1 n) (fun i -> x)
+let fibonacci (n: Index) (x: Double) = build (snd (ifold (fun (a, b) _ -> (b, a + b)) (0, 1) n)) (fun i -> x)
 let chosen (v: Vector<n>) (few: Bool) = build (if few && 2 < n then n % 2 else max 5 (n - 1)) (fun _ -> 1.0)
 let pick (v: Vector<n>) (i: Index) : Double = v[i]
 let count (n: Index) : Index = n + 1
@@ -51,6 +52,9 @@ fn main() {
     let mut doubled = [0.0; 12];
     f::doubled(3, 0.5, &mut doubled, w).unwrap();
     assert_eq!(doubled, [0.5; 12]);
+    let mut fibonacci = [0.0; 8];
+    f::fibonacci(5, 0.5, &mut fibonacci, w).unwrap();
+    assert_eq!(fibonacci, [0.5; 8]);
     let found = f::halves(3, &apart, &mut [0.0; 2], w);
     assert_eq!(found, Err(Error::Length { parameter: "out", found: 2, expected: 1 }));
     assert_eq!(found.unwrap_err().to_string(), "`out` has 2 numbers, expected 1");

@@ -111,6 +111,7 @@ let marks (n: Index) (k: Index) = (vectorRange (n + 1), build n (fun i -> i < k)
 let outer (v: Vector<n>) (w: Vector<m>) : Matrix<n, m> = vectorOutProd v w
 let halves (v: Vector<n>) = build (n / 2) (fun i -> v[2 * i])
 let doubled (n: Index) (x: Double) = build (ifold (fun s i -> 2 * s + i) 1 n) (fun i -> x)
+let fibonacci (n: Index) (x: Double) = build (snd (ifold (fun (a, b) _ -> (b, a + b)) (0, 1) n)) (fun i -> x)
 let chosen (v: Vector<n>) (few: Bool) = build (if few && 2 < n then n % 2 else max 5 (n - 1)) (fun _ -> 1.0)
 let pick (v: Vector<n>) (i: Index) : Double = v[i]
 let stacked (v: Vector<n>) (w: Vector<m>) (p: Vector<2>) : Vector<n + 2 * m - 1> =
@@ -176,6 +177,7 @@ int main()
     own::halves_into(v, halves);
     assert(halves[0] == 1 && own::halves(v).size() == 1);
     assert(own::doubled(3, 0.5).size() == 12 && own::doubled(0, 0.5)[0] == 0.5);
+    assert(own::fibonacci(5, 0.5).size() == 8 && own::fibonacci(0, 0.5)[0] == 0.5);
     assert(own::chosen(v, true).size() == 1 && own::chosen(v, false).size() == 5);
     assert(thrown<smoothc::shape_error>([&] { own::halves_into(w, into[0]); }) != "nothing");
     assert(own::unused() == 1.5 && own::spread_result(2) == 4 && own::namespace_prime(2, v) == 18);

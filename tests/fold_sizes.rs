@@ -82,6 +82,40 @@ let captured (n: Index) (m: Index) (x: Double) =
   vectorSum (build (length v) (fun i -> v[i] * v[length v - 1 - i]))
 let tableSlope (n: Index) (m: Index) (x: Double) = jacobian (fun x -> table n m x) x
 
+/// States of several Indexes and Bools, with others beside them; lengths from tuples, of branches, calls, records and recursion too.
+let sums (n: Index) (x: Double) =
+  let (a, b) = ifold (fun (a, b) i -> (b, a + b)) (0, 1) n
+  let v = build (a + b) (fun i -> sin (x + double i))
+  vectorSum (build b (fun i -> v[i] * v[a + b - 1 - i]))
+let turns (n: Index) (c: Bool) (x: Double) =
+  let p = ifold (fun (a, c) i -> (if c then 2 * a else a + i, not c)) (1, c) n
+  build (fst p) (fun i -> if snd p then x + double i else x * double i)
+let beside (n: Index) (x: Double) =
+  let (m, y) = ifold (fun (m, y) i -> (2 * m, sin y)) (1, x) n
+  build m (fun i -> y + double i)
+let inside (n: Index) (x: Double) =
+  let grow (k: Index) = ifold (fun (a, b) i -> (b + 1, a + fst (ifold (fun (c, d) j -> (d, c + b)) (k, i) a))) (1, k) 3
+  vectorSum (build n (fun k -> vectorSum (build (snd (grow k)) (fun i -> sin (x * double i)))))
+let literal (n: Index) (c: Bool) (x: Double) =
+  let p = if c then (n + 1, x) else (n, 2.0 * x)
+  build (fst p) (fun i -> snd p + double i)
+type Grid = { rows: Index; step: Double }
+let grid (n: Index) (x: Double) : Grid = { rows = 2 * n + 1; step = x / 2.0 }
+let fromCall (n: Index) (x: Double) =
+  let g = grid n x
+  let v = build g.rows (fun i -> sin (g.step * double i))
+  build g.rows (fun i -> v[i] * v[g.rows - 1 - i])
+let rec _fib (n: Index) : Index = if n < 2 then n else _fib (n - 1) + _fib (n - 2)
+let rec _far (n: Index) (c: Index) : Index = if n > 2 then _far (n - 2) c + c * _far (n - 6) c else if n > 1 then 1 else 2
+let rec _pell (n: Index) (a: Index) (b: Index) : Index * Index = if n <= 0 then (a, b) else _pell (n - 1) b (2 * b + a)
+let fibs (n: Index) (x: Double) = build (_fib n) (fun i -> x + double i)
+let far (n: Index) (x: Double) = build (_far n 2) (fun i -> x + double i)
+let pell (n: Index) (x: Double) =
+  let (a, b) = _pell n 0 1
+  let v = build (a + b) (fun i -> sin (x + double i))
+  build b (fun i -> v[i] + v[a + b - 1 - i])
+let pellSlope (n: Index) (x: Double) = jacobian (fun x -> pell n x) x
+
 /// A count that is a loop, which a check and the loop have both.
 let counted (v: Vector<n>) (k: Index) = hessian (fun v -> ifold (fun s _i -> s + v[0] * v[0]) 0.0 (ifold (fun s _i -> s * 2) 1 k)) v
 
@@ -135,6 +169,31 @@ const CALLS: &[(&str, &[&str])] = &[
     ("captured", &["-4", "2", "0.5"]),
     ("captured", &["-4", "-2", "0.5"]),
     ("tableSlope", &["2", "1", "0.5"]),
+    ("sums", &["0", "0.5"]),
+    ("sums", &["6", "0.5"]),
+    ("sums", &["-1", "0.5"]),
+    ("turns", &["0", "true", "0.5"]),
+    ("turns", &["5", "true", "0.5"]),
+    ("turns", &["4", "false", "0.5"]),
+    ("beside", &["0", "0.5"]),
+    ("beside", &["3", "0.5"]),
+    ("beside", &["-1", "0.5"]),
+    ("inside", &["0", "0.5"]),
+    ("inside", &["3", "0.5"]),
+    ("literal", &["0", "false", "0.5"]),
+    ("literal", &["2", "true", "0.5"]),
+    ("fromCall", &["2", "0.5"]),
+    ("fromCall", &["-1", "0.5"]),
+    ("fibs", &["-2", "0.5"]),
+    ("fibs", &["0", "0.5"]),
+    ("fibs", &["2", "0.5"]),
+    ("fibs", &["7", "0.5"]),
+    ("far", &["-2", "0.5"]),
+    ("far", &["3", "0.5"]),
+    ("far", &["9", "0.5"]),
+    ("pell", &["0", "0.5"]),
+    ("pell", &["4", "0.5"]),
+    ("pellSlope", &["3", "0.5"]),
     ("counted", &["[1, 2]", "1"]),
     ("counted", &["[]", "1"]),
     ("slope", &["4", "0.5"]),
@@ -169,7 +228,7 @@ fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
 }
 
 fn is_derivative(entry: &str) -> bool {
-    entry.starts_with("slope") || entry == "curve" || entry == "tableSlope" || entry == "counted"
+    entry.starts_with("slope") || entry == "curve" || entry == "tableSlope" || entry == "pellSlope" || entry == "counted"
 }
 
 #[test]
@@ -226,4 +285,11 @@ fn a_length_that_is_too_much_is_a_status() {
     let output = with_input(&["run", "-q", "--entry", "named", &path, "named", "62", "0.5"], b"");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("E0706"), "{said}");
+}
+
+#[test]
+fn tuples_in_states_are_no_lengths() {
+    let nested =
+        "let f (n: Index) (x: Double) = build (fst (fst (ifold (fun ((a, b), c) i -> ((c, a), b + 1)) ((1, 2), 3) n))) (fun i -> x)\n";
+    assert!(refused(nested).contains("E0601"), "{}", refused(nested));
 }

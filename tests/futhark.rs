@@ -401,6 +401,12 @@ let rec _triple (n: Index) : Index = if n = 0 then 1 else 3 * _triple (n - 1)
 let table (n: Index) (k: Index) (x: Double) = (build (_double k 1) (fun i -> build (_triple n) (fun j -> x + double (i * j))), _triple n)
 let rows (n: Index) (k: Index) (x: Double) =
   vectorSum (build k (fun i -> let v = build (ifold (fun s j -> s + j) i n) (fun j -> x) in vectorSum (build (length v) (fun j -> v[length v - 1 - j] * v[j]))))
+let rec _fib (n: Index) : Index = if n < 2 then n else _fib (n - 1) + _fib (n - 2)
+let states (n: Index) (k: Index) (x: Double) =
+  let (a, b) = ifold (fun (a, b) i -> (b + k, a + b)) (0, 1) n
+  let (m, y) = ifold (fun (m, y) i -> (2 * m, sin y)) (1, x) k
+  let v = build (a + b + m) (fun i -> y + double i)
+  build b (fun i -> build (_fib k) (fun j -> v[i] + v[a + b + m - 1 - j]))
 let gridSlope (n: Index) (k: Index) (x: Double) = jacobian (fun x -> fst (grid n k x)) x
 ";
 
@@ -410,7 +416,7 @@ fn lengths_that_loops_compute_are_known() {
         return;
     }
     let mut calls: Vec<(&str, &[&str])> = Vec::new();
-    for entry in ["powers", "grid", "table", "rows", "gridSlope"] {
+    for entry in ["powers", "grid", "table", "rows", "states", "gridSlope"] {
         for words in [&["0", "0", "0.5"], &["3", "0", "0.5"], &["2", "3", "0.5"], &["-1", "2", "0.5"], &["-1", "0", "0.5"]] {
             calls.push((entry, words));
         }

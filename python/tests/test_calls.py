@@ -34,6 +34,7 @@ let tall (lambda: Vector<n>) (out: Vector<2 * n>) (_call: Index) (b: Bool) (def'
   build (n + 1) (fun i -> build _call (fun j -> if b then lambda[0] + out[i] * def' else double j))
 let halves (v: Vector<n>) = build (n / 2) (fun i -> v[2 * i])
 let doubled (n: Index) (x: Double) = build (ifold (fun s i -> 2 * s + i) 1 n) (fun i -> x)
+let fibonacci (n: Index) (x: Double) = build (snd (ifold (fun (a, b) _ -> (b, a + b)) (0, 1) n)) (fun i -> x)
 let count = 3
 let pick (b: Array<Bool, n>) (t: Index<n>) = (b[t], length b)
 let rest (v: Vector<n>) (w: Vector<n - 1>) = vectorSum v + vectorSum w
@@ -205,6 +206,8 @@ class Calls(unittest.TestCase):
         self.assertEqual([self.m.doubled(n, 0.5).shape for n in (0, 3)], [(1,), (12,)])
         self.refused(ValueError, "`out` has shape (3,), the result has (12,)", lambda: self.m.doubled(3, 0.5, out=np.ones(3)))
         self.assertIn("float64 array of shape (ifold (fun s1 i1 -> 2 * s1 + i1) 1 n,)", self.m.doubled.__doc__)
+        self.assertEqual([self.m.fibonacci(n, 0.5).shape for n in (0, 5)], [(1,), (8,)])
+        self.assertIn("shape ((ifold (fun s1 i1 -> (s1.1, s1.1 + s1.0)) (0, 1) n).1,)", self.m.fibonacci.__doc__)
         self.assertEqual(self.m["f'"](3.0), self.m.f_prime(3.0))
         self.assertEqual(list(self.m), [entry for entry in self.m])
         self.assertIn("weighed (v: Vector<n>) : Vector<n>", repr(self.m))

@@ -172,6 +172,11 @@ impl Trees<'_, '_> {
                 let next = Trees { names: &names, leaves: &mut std::iter::empty(), size: None }.operation(body)?;
                 Some(json!(["ifold", self.operation(n)?, self.operation(init)?, next, own[0], own[1]]))
             }
+            Term::Tuple(parts) => {
+                let parts = parts.iter().map(|part| self.operation(part)).collect::<Option<Vec<_>>>()?;
+                Some(Value::Array([vec![json!("tuple")], parts].concat()))
+            }
+            Term::Proj(states, k) => Some(json!(["part", self.operation(states)?, k])),
             _ => None,
         }
     }

@@ -413,10 +413,11 @@ const SPELLING: Spelling = Spelling {
     smallest: "INT64_MIN",
     choice: |condition, then, otherwise| format!("({condition} ? {then} : {otherwise})"),
     function: |binders, value| {
-        let params =
-            binders.each_ref().map(|name| format!("std::int64_t{}", if value.contains(name) { format!(" {name}") } else { String::new() }));
-        format!("[&]({}) {{ return {value}; }}", params.join(", "))
+        let named = |ty: &str, name: &String| if value.contains(name) { format!("{ty} {name}") } else { ty.to_string() };
+        let [state, index] = binders;
+        format!("[&]({}, {}) {{ return {value}; }}", named("auto", state), named("std::int64_t", index))
     },
+    states: |states| format!("std::array<std::int64_t, {}>{{{{{}}}}}", states.len(), states.join(", ")),
 };
 
 fn cpp_type(parameter: &Parameter) -> &'static str {

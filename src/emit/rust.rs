@@ -17,7 +17,11 @@ const SPELLING: Spelling = Spelling {
     path: "size::",
     smallest: "i64::MIN",
     choice: |condition, then, otherwise| format!("(if {condition} {{ {then} }} else {{ {otherwise} }})"),
-    function: |[state, index], value| format!("|{state}, {index}| {value}"),
+    function: |binders, value| {
+        let [state, index] = binders.each_ref().map(|name| if value.contains(name) { name } else { "_" });
+        format!("|{state}, {index}| {value}")
+    },
+    states: |states| format!("[{}]", states.join(", ")),
 };
 
 /// Words of Rust that C leaves to names.

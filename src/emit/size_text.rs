@@ -5,7 +5,7 @@
 //!
 //!     2 * n + m / 2   →   add(mul(2, n), div(m, 2))
 
-use crate::ir::size::height;
+use crate::ir::size_term::height;
 use crate::ir::{Expr, Prim, Size, Term, Var};
 
 /// How a language spells what differs.
@@ -16,8 +16,10 @@ pub struct Spelling {
     pub smallest: &'static str,
     /// The condition and the two values of an `if`.
     pub choice: fn(&str, &str, &str) -> String,
-    /// The parameters and the value of a function of two Indexes.
+    /// The parameters and the value of the step of a fold: what its state, of one Index or several, and its index are called.
     pub function: fn(&[String; 2], &str) -> String,
+    /// Several Indexes, of which `[k]` takes one.
+    pub states: fn(&[String]) -> String,
 }
 
 /// The helper of each operation.
@@ -72,6 +74,12 @@ fn term(expr: &Expr, name: &dyn Fn(&Var) -> Option<String>, spelling: &Spelling)
         let name = |var: &Var| [acc, i].iter().position(|bound| *bound == var).map(|at| own[at].clone()).or_else(|| name(var));
         let step = (spelling.function)(&own, &term(body, &name, spelling)?);
         return Some(format!("{}repeat({}, {}, {step})", spelling.path, part(n)?, part(init)?));
+    }
+    if let Term::Proj(states, k) = form {
+        return Some(format!("{}[{k}]", part(states)?));
+    }
+    if let Term::Tuple(parts) = form {
+        return Some((spelling.states)(&parts.iter().map(part).collect::<Option<Vec<_>>>()?));
     }
     let Term::Prim(prim, args) = form else { return None };
     let helper = HELPERS.iter().find(|(known, _)| known == prim).map(|(_, helper)| *helper)?;

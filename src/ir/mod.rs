@@ -18,6 +18,7 @@ pub mod program;
 pub mod prove;
 pub mod recursive;
 pub mod size;
+pub mod size_term;
 pub mod subst;
 pub mod term;
 pub mod total;

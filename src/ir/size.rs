@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::prim::Prim;
+use super::size_term::{component, height, is_part, normal, normal_fold};
 use super::term::{Expr, Term};
 use super::types::Type;
 use super::var::{Var, fresh_id};
@@ -64,7 +65,7 @@ const MONOMIALS: usize = 32;
 /// A product of more atoms than this, or an opaque term of more nodes, counts as unknown: along a chain of
 /// lets that each use the one before twice, what is written out doubles with every let.
 const DEGREE: usize = 32;
-const NODES: usize = 1000;
+pub(super) const NODES: usize = 1000;
 
 /// A polynomial: its monomials in order, no zero coefficients.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -314,7 +315,11 @@ impl Size {
                 normal if matches!(normal.term(), Term::If(..)) => Size::opaque(normal),
                 branch => Size::try_of_expr(&branch),
             },
-            Term::Fold { .. } => Size::opaque(normal_fold(expr)?),
+            Term::Fold { .. } => Size::opaque(normal_fold(expr, 0)?),
+            Term::Proj(tuple, k) => match component(tuple, *k)? {
+                part if is_part(&part) => opaque_of_expr(&part),
+                part => Size::try_of_expr(&part),
+            },
             Term::Let(var, value, body) => {
                 let body = Size::try_of_expr(body)?;
                 if !body.mentions(var) {
@@ -342,7 +347,7 @@ impl Size {
     }
 
     /// As [`Size::to_expr`], where folds bind the variables of sizes.
-    fn to_own_expr(&self) -> Option<Expr> {
+    pub fn to_own_expr(&self) -> Option<Expr> {
         let mut sum: Option<Expr> = None;
         // positive terms first, so that `n - 1` does not become `-1 + n`
         let (plus, minus): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| *c > 0 || *c == i64::MIN);
@@ -384,82 +389,6 @@ fn opaque_of_expr(expr: &Expr) -> Option<Size> {
     Size::opaque(normal(expr)?)
 }
 
-/// The term with its polynomial parts in normal form, or `None` when it is not total or not made of
-/// Index and Bool operations over variables.
-fn normal(expr: &Expr) -> Option<Expr> {
-    match expr.term() {
-        Term::Bool(_) => Some(expr.clone()),
-        Term::Var(var) if var.ty() == &Type::Bool => Some(expr.clone()),
-        Term::If(c, a, b) => match normal(c)? {
-            c if matches!(c.term(), Term::Bool(true)) => normal(a),
-            c if matches!(c.term(), Term::Bool(false)) => normal(b),
-            c => Some(Expr::if_(c, normal(a)?, normal(b)?)),
-        },
-        Term::Prim(prim, args) => {
-            let all_index = args.iter().all(|arg| matches!(arg.ty(), Type::Index(_) | Type::Bool));
-            let divides = matches!(prim, Prim::Div | Prim::Rem);
-            let is_never_zero = |arg: &Expr| is_positive(arg) || matches!(Size::of_expr(arg).as_constant(), Some(value) if value != 0);
-            let safe = !divides || args.get(1).is_some_and(is_never_zero);
-            let polynomial = matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg);
-            if !all_index || !safe {
-                return None;
-            }
-            if polynomial {
-                return Size::try_of_expr(expr)?.to_own_expr();
-            }
-            Some(Expr::prim(*prim, args.iter().map(normal).collect::<Option<_>>()?))
-        }
-        _ if matches!(expr.ty(), Type::Index(_)) => Size::try_of_expr(expr)?.to_own_expr(),
-        _ => None,
-    }
-}
-
-/// Whether it is a positive number, or the largest of one and others.
-fn is_positive(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Index(value) => *value > 0,
-        Term::Prim(Prim::Max, args) => args.iter().any(is_positive),
-        _ => false,
-    }
-}
-
-/// A fold of total Index operations, which binds the variables of sizes. With a negative count the program fails, and
-/// the size is not asked for.
-fn normal_fold(expr: &Expr) -> Option<Expr> {
-    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
-    if expr.node_count() > NODES || !matches!(acc.ty(), Type::Index(_)) {
-        return None;
-    }
-    // folds inside may come to bind what it binds
-    let (old_acc, old_i) = (acc.renewed(Type::INDEX), i.renewed(Type::INDEX));
-    let body = super::subst::substitute(body, &[(acc.clone(), Expr::var(&old_acc)), (i.clone(), Expr::var(&old_i))]);
-    let (n, init, inside) = (normal(n)?, normal(init)?, normal(&body)?);
-    let at = height(&inside);
-    let (own_acc, own_i) = (Var::of_size(at, "s")?, Var::of_size(at, "i")?);
-    let inside = super::subst::substitute(&inside, &[(old_acc, Expr::var(&own_acc)), (old_i, Expr::var(&own_i))]);
-    // the order of names is that of their numbers
-    Some(Expr::fold_with(n, own_acc, own_i, normal(&inside)?, init))
-}
-
-/// A term of a size without failures: its folds, those inside of others too, have no steps where they would have less.
-pub fn without_failures(expr: &Expr) -> Expr {
-    let expr = super::subst::map_children(expr, &mut |child| without_failures(child));
-    match expr.term() {
-        Term::Fold { n, acc, i, body, init } => {
-            let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
-            Expr::fold_with(n, acc.clone(), i.clone(), body.clone(), init.clone())
-        }
-        _ => expr,
-    }
-}
-
-/// How many folds are one in another.
-pub fn height(expr: &Expr) -> u32 {
-    let mut inside = 0;
-    expr.term().each_child(&mut |child| inside = inside.max(height(child)));
-    inside + u32::from(matches!(expr.term(), Term::Fold { .. }))
-}
-
 fn substitute_term(expr: &Expr, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Size {
     fn go(expr: &Expr, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Option<Expr> {
         match expr.term() {
@@ -471,6 +400,8 @@ fn substitute_term(expr: &Expr, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Siz
             Term::Prim(prim, args) => Some(Expr::prim(*prim, args.iter().map(|arg| go(arg, f)).collect::<Option<_>>()?)),
             Term::If(c, a, b) => Some(Expr::if_(go(c, f)?, go(a, f)?, go(b, f)?)),
             Term::Fold { n, acc, i, body, init } => Some(Expr::fold_with(go(n, f)?, acc.clone(), i.clone(), go(body, f)?, go(init, f)?)),
+            Term::Proj(tuple, k) => Some(Expr::proj(go(tuple, f)?, *k)),
+            Term::Tuple(parts) => Some(Expr::tuple(parts.iter().map(|part| go(part, f)).collect::<Option<_>>()?)),
             _ => Some(expr.clone()),
         }
     }

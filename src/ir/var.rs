@@ -50,10 +50,10 @@ impl Var {
     }
 
     /// A variable that a fold in a size binds, `height` folds around the innermost: equal folds bind equal variables.
-    pub fn of_size(height: u32, name: &str) -> Option<Var> {
+    pub fn of_size(height: u32, name: &str, ty: Type) -> Option<Var> {
         let number = height.checked_mul(2)?.checked_add(u32::from(name == "i"))?;
         let id = AMBIENT.checked_sub(1)?.checked_sub(number).filter(|_| number < OF_SIZES)?;
-        Some(Var(Rc::new(VarData { id, name: name.into(), ty: Type::INDEX, parts: Rc::new([]) })))
+        Some(Var(Rc::new(VarData { id, name: name.into(), ty, parts: Rc::new([]) })))
     }
 
     /// Whether a fold in a size binds it.

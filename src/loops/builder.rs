@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Expr, Size, Term, Var};
+use crate::ir::{Expr, Size, Term, Type, Var, size_term};
 
 use super::program::*;
 use super::ranges::Ranges;
@@ -20,6 +20,8 @@ pub struct Builder {
     pub ranges: Ranges,
     /// What a variable of sizes is.
     pub vars: HashMap<Var, Value>,
+    /// What the Indexes in the state of a fold in a size are.
+    states: HashMap<Var, Vec<Value>>,
     /// Folds of sizes that were computed, and the locals that hold them.
     pub folds: Vec<(Size, Value)>,
     pub blocks: Vec<Block>,
@@ -42,6 +44,7 @@ impl Builder {
             locals: std::mem::take(&mut function.locals),
             ranges: std::mem::take(&mut function.ranges),
             vars,
+            states: HashMap::new(),
             folds: Vec::new(),
             blocks: vec![Vec::new()],
         }
@@ -88,7 +91,11 @@ impl Builder {
     fn var(&self, expr: &Expr) -> Option<Value> {
         match expr.term() {
             Term::Var(var) => self.vars.get(var).cloned(),
-            Term::Fold { .. } if !self.folds.is_empty() => {
+            Term::Proj(state, k) if matches!(state.term(), Term::Var(_)) => match state.term() {
+                Term::Var(var) => self.states.get(var)?.get(*k).cloned(),
+                _ => None,
+            },
+            Term::Fold { .. } | Term::Proj(..) if !self.folds.is_empty() => {
                 let size = Size::try_of_expr(expr)?;
                 self.folds.iter().find(|(known, _)| *known == size).map(|(_, value)| value.clone())
             }
@@ -100,37 +107,55 @@ impl Builder {
     ///
     ///     ifold (fun s i -> 2 * s) 1 n   →   s = 1; for (i < n) s = 2 * s
     pub fn compute_folds(&mut self, size: &Size) {
-        if let Some(expr) = size.to_expr() {
+        if let Some(expr) = size.to_own_expr() {
             self.compute_folds_of(&expr);
         }
     }
 
     fn compute_folds_of(&mut self, expr: &Expr) {
-        let Term::Fold { n, acc, i, body, init } = expr.term() else {
+        let Some(fold) = size_term::fold_of(expr) else {
             return expr.term().each_child(&mut |child| self.compute_folds_of(child));
         };
+        let Term::Fold { n, acc, i, body, init } = fold.term() else { return };
         if self.var(expr).is_some() {
             return;
         }
         self.compute_folds_of(n);
         self.compute_folds_of(init);
         let value = |this: &Builder, expr: &Expr| sizes::value(&Size::try_of_expr(expr)?, &this.ranges, &|expr| this.var(expr));
-        let (Some(count), Some(first), Some(size)) = (value(self, n), value(self, init), Size::try_of_expr(expr)) else { return };
-        let state = self.local(acc.name(), Elem::Index, Form::Scalar { mutable: true });
+        let values = |this: &Builder, expr: &Expr| match expr.term() {
+            Term::Tuple(parts) => parts.iter().map(|part| value(this, part)).collect::<Option<Vec<_>>>(),
+            _ => Some(vec![value(this, expr)?]),
+        };
+        let (Some(count), Some(first)) = (value(self, n), values(self, init)) else { return };
+        let states: Vec<Id> = first.iter().map(|_| self.local(acc.name(), Elem::Index, Form::Scalar { mutable: true })).collect();
         let step = self.counter(i.name(), &count);
         let known = self.folds.len();
-        self.vars.insert(acc.clone(), Value::Local(state));
+        match (acc.ty(), states.as_slice()) {
+            (Type::Index(_), [state]) => _ = self.vars.insert(acc.clone(), Value::Local(*state)),
+            _ => _ = self.states.insert(acc.clone(), states.iter().map(|state| Value::Local(*state)).collect()),
+        }
         self.vars.insert(i.clone(), Value::Local(step));
         self.blocks.push(Vec::new());
         self.compute_folds_of(body);
-        let next = value(self, body);
+        let mut next = values(self, body);
+        // each of several is of the states before the step
+        if let Some(next) = next.as_mut().filter(|next| next.len() > 1) {
+            let kept = std::mem::take(next).into_iter().map(|value| self.constant("next", Elem::Index, value));
+            *next = kept.collect();
+        }
         let mut inside = self.blocks.pop().unwrap_or_default();
         self.folds.truncate(known);
-        let Some(value) = next else { return };
-        self.emit(Stmt::Declare { id: state, init: Some(first) });
-        inside.push(Stmt::Assign { place: Place::Local(state), value });
+        let Some(next) = next else { return };
+        for (id, first) in states.iter().zip(first) {
+            self.emit(Stmt::Declare { id: *id, init: Some(first) });
+        }
+        inside.extend(states.iter().zip(next).map(|(id, value)| Stmt::Assign { place: Place::Local(*id), value }));
         self.emit(Stmt::For { i: step, var: None, count, size: None, body: inside, lanes: Lanes::One, apart: false });
-        self.folds.push((size, Value::Local(state)));
+        for (k, state) in states.iter().enumerate() {
+            let part = if states.len() == 1 { expr.clone() } else { Expr::proj(fold.clone(), k) };
+            self.folds.extend(Size::try_of_expr(&part).map(|size| (size, Value::Local(*state))));
+        }
     }
 
     /// An expression for the most that a length may be; none where only data decides.

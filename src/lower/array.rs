@@ -9,6 +9,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::is_unset;
+use crate::ir::size_term::is_state;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
 use super::context::{Lowerer, Result, mismatch};
@@ -338,6 +339,9 @@ impl Lowerer<'_> {
             && !size.is_of_names()
         {
             self.named.push((size.clone(), value.clone()));
+        }
+        if is_state(var, value) {
+            self.name_sizes(value, &view);
         }
         self.env.insert(var.clone(), view);
         Ok(())

@@ -11,7 +11,7 @@
 
 use crate::ir::distinct::distinct;
 use crate::ir::in_place::stays;
-use crate::ir::size::height;
+use crate::ir::size_term::height;
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
@@ -53,12 +53,11 @@ impl Lowerer<'_> {
         }
         // where a length was computed, only a negative count is still to be found
         if dest.is_none()
-            && matches!(ty, Type::Index(_))
             && height(expr) == 1
-            && let Some(value) = self.named_size(expr)
+            && let Some(view) = self.named_state(expr, &ty)
         {
             self.count(n, None)?;
-            return Ok(View::Scalar(value));
+            return Ok(view);
         }
         let state = self.scalar_state(&ty, &names_of(acc), init)?;
         let components = components(&ty, &state);
@@ -71,6 +70,18 @@ impl Lowerer<'_> {
             self.copy(&view, dest, expr.span())?;
         }
         Ok(view)
+    }
+
+    /// A loop over Indexes all of whose results are lengths that were computed.
+    fn named_state(&self, fold: &Expr, ty: &Type) -> Option<View> {
+        match ty {
+            Type::Index(_) => Some(View::Scalar(self.named_size(fold)?)),
+            Type::Tuple(types) => {
+                let part = |k| Some(View::Scalar(self.named_size(&Expr::proj(fold.clone(), k))?));
+                Some(View::Tuple((0..types.len()).map(part).collect::<Option<_>>()?))
+            }
+            Type::Double | Type::Bool | Type::Array(..) | Type::Rec(_) => None,
+        }
     }
 
     /// Mutable locals with their first values.

@@ -6,7 +6,7 @@
 //!     i + 1   →   i + 1               for a loop counter
 //!     k + 1   →   smooth_add(k, 1)    for an Index that anything may have been passed as
 
-use crate::ir::size;
+use crate::ir::size_term;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
@@ -51,16 +51,29 @@ impl Lowerer<'_> {
 
     /// In a size a fold of less than no steps has none: where the program asks for it, it fails.
     fn compute_folds(&mut self, expr: &Expr) -> Result<()> {
-        let Term::Fold { .. } = expr.term() else {
+        let Some(fold) = size_term::fold_of(expr) else {
             return expr.term().children().try_for_each(|child| self.compute_folds(child));
         };
-        if self.named_size(expr).is_none()
-            && let Some(size) = Size::try_of_expr(expr)
-            && let View::Scalar(value) = self.fold(&size::without_failures(expr), None, "length")?
-        {
-            self.named.push((size, value));
+        if self.named_size(expr).is_none() {
+            let view = self.fold(&size_term::without_failures(fold), None, "length")?;
+            self.name_sizes(fold, &view);
         }
         Ok(())
+    }
+
+    /// Notes that a loop's state, or each of its parts, is a size.
+    pub fn name_sizes(&mut self, fold: &Expr, view: &View) {
+        match view {
+            View::Scalar(value) => self.named.extend(Size::try_of_expr(fold).map(|size| (size, value.clone()))),
+            View::Tuple(parts) => {
+                for (k, part) in parts.iter().enumerate() {
+                    if let (View::Scalar(part), Some(size)) = (part, Size::try_of_expr(&Expr::proj(fold.clone(), k))) {
+                        self.named.push((self.canonical(&size), part.clone()));
+                    }
+                }
+            }
+            View::Array(_) => {}
+        }
     }
 
     /// An expression for a size of which nothing has to be computed.
@@ -72,7 +85,7 @@ impl Lowerer<'_> {
     pub fn named_size(&self, expr: &Expr) -> Option<Value> {
         match expr.term() {
             Term::Var(var) => self.size_var(var),
-            Term::Prim(..) | Term::If(..) | Term::Fold { .. } if !self.named.is_empty() => {
+            Term::Prim(..) | Term::If(..) | Term::Fold { .. } | Term::Proj(..) if !self.named.is_empty() => {
                 let size = Size::try_of_expr(expr)?;
                 self.named.iter().rev().find(|(named, _)| *named == size).map(|(_, value)| value.clone())
             }

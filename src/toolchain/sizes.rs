@@ -10,9 +10,9 @@ use crate::ir::prim::Prim;
 use crate::ir::size::Atom;
 use crate::ir::{Expr, Size, Term, Type, Var};
 
-/// The values of size names and of Index and Bool parameters (0 and 1) in one call.
+/// The values of size names and of Index and Bool parameters (0 and 1) in one call; the states of the folds in sizes that are being run.
 #[derive(Clone, Debug, Default)]
-pub struct Bindings(Vec<(Var, i64)>);
+pub struct Bindings(Vec<(Var, i64)>, Vec<(Var, Vec<i64>)>);
 
 impl Bindings {
     /// Gives a variable its value; the first one stays.
@@ -93,17 +93,33 @@ impl Bindings {
                 let args: Vec<i64> = args.iter().map(|arg| self.term(arg)).collect::<Option<_>>()?;
                 operation(*prim, &args)
             }
-            Term::Fold { n, acc, i, body, init } => {
-                let mut value = self.term(init)?;
-                for step in 0..self.term(n)? {
-                    let mut inside = Bindings(vec![(acc.clone(), value), (i.clone(), step)]);
-                    inside.0.extend(self.0.iter().filter(|(var, _)| var != acc && var != i).cloned());
-                    value = inside.term(body)?;
-                }
-                Some(value)
-            }
+            Term::Fold { .. } => self.fold(expr)?.first().copied(),
+            Term::Proj(tuple, k) => match tuple.term() {
+                Term::Var(var) => self.1.iter().find(|(state, _)| state == var)?.1.get(*k).copied(),
+                _ => self.fold(tuple)?.get(*k).copied(),
+            },
             _ => None,
         }
+    }
+
+    /// The state of a fold in a size after its last step; of one Index, or of several.
+    fn fold(&self, expr: &Expr) -> Option<Vec<i64>> {
+        let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+        let states = |own: &Bindings, expr: &Expr| match expr.term() {
+            Term::Tuple(parts) => parts.iter().map(|part| own.term(part)).collect(),
+            _ => Some(vec![own.term(expr)?]),
+        };
+        let mut state = states(self, init)?;
+        for step in 0..self.term(n)? {
+            let mut inside = Bindings(vec![(i.clone(), step)], self.1.clone());
+            match acc.ty() {
+                Type::Tuple(_) => inside.1.insert(0, (acc.clone(), state)),
+                _ => inside.0.push((acc.clone(), *state.first()?)),
+            }
+            inside.0.extend(self.0.iter().filter(|(var, _)| var != acc && var != i).cloned());
+            state = states(&inside, body)?;
+        }
+        Some(state)
     }
 }
 

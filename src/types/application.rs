@@ -221,8 +221,8 @@ impl<'a> Elaborator<'a> {
             },
             Builtin::Length | Builtin::MatrixCols | Builtin::Fst | Builtin::Snd => match next() {
                 Some(Arg::Value(value)) => Ok(match builtin {
-                    Builtin::Fst => Expr::proj(value, 0),
-                    Builtin::Snd => Expr::proj(value, 1),
+                    Builtin::Fst => self.part(value, 0),
+                    Builtin::Snd => self.part(value, 1),
                     Builtin::MatrixCols => Expr::dim(value, 1),
                     _ => Expr::dim(value, 0),
                 }

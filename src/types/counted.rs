@@ -5,7 +5,7 @@
 //!
 //!     go i s = if i >= n then s else go (i + 1) (s + v[i])   →   go i s = ifold (fun s k -> s + v[i + k]) s (max i n - i)
 //!
-//! [`length`] says what such a function of Indexes and Bools gives as a size, also where its call is not the last thing that it does.
+//! [`lengths`] says what such a function of Indexes and Bools gives as sizes, also where its call is not the last thing that it does.
 //!
 //! The bound is an Index that no call changes and that cannot fail. A loop that ends where two Indexes are equal and that counts away from
 //! there has a negative count, which fails, where the calls would go around all Indexes.
@@ -13,6 +13,7 @@
 use std::collections::HashSet;
 
 use super::tail::{Changed, calls, calls_last, changed, looped, named, self_call, without_calls};
+use super::told::Told;
 use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Function, Prim, Size, Term, Type, Var};
@@ -44,18 +45,21 @@ pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize])
 /// What a function of Indexes gives, as a size that loops compute: where its calls count, the last thing that it does or not.
 ///
 ///     power n = if n <= 0 then 1 else 2 * power (n - 1)   →   ifold (fun r k -> 2 * r) 1 (n - min n 0)
-pub(super) fn length(function: &Function) -> Option<Size> {
+pub(super) fn lengths(function: &Function) -> Told {
     let is_index = |ty: &Type| matches!(ty, Type::Index(_) | Type::Bool);
-    if !is_index(&function.result) || !function.params.iter().all(|param| is_index(param.ty())) {
-        return None;
+    if !function.params.iter().all(|param| is_index(param.ty())) {
+        return Told::Nothing;
     }
     let body =
         if calls_last(&function.body, &HashSet::from([function.name.clone()])) { looped(function) } else { on_the_way_back(function) };
-    Size::try_of_expr(&body?).filter(|size| !size.has_unknown())
+    body.map_or(Told::Nothing, |body| Told::of(&body, &|_| None))
 }
 
-/// The value of a function whose calls all pass on the same step of the counter and all else as it is, from the bound back. It is done in
-/// every step, needed or not, so nothing in it may fail: a size is of total operations alone.
+/// The value of a function whose calls all bring the counter nearer to the bound by fixed numbers and pass on all else as it is, from the
+/// bound back; the state has as many values as the farthest call is steps away. All is done in every step, needed or not, so nothing in it
+/// may fail: a size is of total operations alone.
+///
+///     fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)   →   (ifold (fun (a, b) k -> (a + b, a)) (…) (n - min n 1)).0
 fn on_the_way_back(function: &Function) -> Option<Expr> {
     let body = without_lets(&function.body, function);
     let Term::If(cond, a, b) = body.term() else { return None };
@@ -68,14 +72,36 @@ fn on_the_way_back(function: &Function) -> Option<Expr> {
     each_self_call(again, function, &mut calls);
     let changed = changed(function, &calls);
     let bound = Bound::of(cond, goes_on, function, &changed).filter(|_| changed.len() == 1)?;
-    let step = bound.step(&calls)?;
+    let away = calls.iter().map(|args| bound.away(args)).collect::<Option<Vec<_>>>()?;
+    let step = away.iter().copied().reduce(common_divisor)?;
+    let depth = away.iter().map(|away| away.checked_div(step)).max().flatten().filter(|depth| (1..=DEPTH).contains(depth))?;
+    let is_one_way = away.iter().all(|away| away.checked_div(step).is_some_and(|times| times > 0));
+    // past an equality that a longer call leaps over, nothing ends
+    if !is_one_way || depth > 1 && bound.prim == Prim::Ne {
+        return None;
+    }
     let steps = Var::fresh("steps", Type::INDEX);
     let k = Var::fresh("k", Type::Index(Some(Size::var(&steps))));
-    let r = Var::fresh("r", Type::INDEX);
+    let state = Var::fresh("r", Type::tuple(vec![Type::INDEX; usize::try_from(depth).ok()?]));
     let at = |expr: &Expr, steps: Size| Some(freshen(&substitute(expr, &[(bound.counter.clone(), bound.after(step, &steps)?)])));
-    let next = at(&with_value(again, function, &r), Size::var(&steps).sub(&Size::constant(1)).sub(&Size::var(&k)))?;
-    let first = at(last, Size::var(&steps))?;
-    Some(Expr::let_(steps.clone(), bound.steps(step)?, Expr::fold_with(Expr::var(&steps), r, k, next, first)))
+    let value = |args: &[Expr]| {
+        let before = bound.away(args)?.checked_div(step)?.checked_sub(1)?;
+        Some(Expr::proj(Expr::var(&state), usize::try_from(before).ok()?))
+    };
+    let next = at(&with_values(again, function, &value)?, Size::var(&steps).sub(&Size::constant(1)).sub(&Size::var(&k)))?;
+    let kept = (0..depth - 1).map(|before| Some(Expr::proj(Expr::var(&state), usize::try_from(before).ok()?)));
+    let next = std::iter::once(Some(next)).chain(kept).collect::<Option<_>>()?;
+    let first = (0..depth).map(|before| at(last, Size::var(&steps).add(&Size::constant(before)))).collect::<Option<_>>()?;
+    let fold = Expr::fold_with(Expr::var(&steps), state, k, Expr::tuple(next), Expr::tuple(first));
+    Some(Expr::let_(steps, bound.steps(step)?, Expr::proj(fold, 0)))
+}
+
+/// So many values at most are the state of such a loop.
+const DEPTH: i64 = 16;
+
+/// With the sign of the first, which is not 0.
+fn common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { common_divisor(b, a.checked_rem(b).unwrap_or(0)).wrapping_abs().wrapping_mul(a.signum()) }
 }
 
 /// More nodes than this are no size: each let may use the one before twice.
@@ -98,11 +124,18 @@ fn each_self_call<'e>(expr: &'e Expr, function: &Function, found: &mut Vec<&'e [
 }
 
 /// The term with what its calls of itself give.
-fn with_value(expr: &Expr, function: &Function, value: &Var) -> Expr {
-    match self_call(expr, function) {
-        Some(_) => Expr::var(value),
-        None => map_children(expr, &mut |child| with_value(child, function, value)),
+fn with_values(expr: &Expr, function: &Function, value: &dyn Fn(&[Expr]) -> Option<Expr>) -> Option<Expr> {
+    if let Some(args) = self_call(expr, function) {
+        return value(args);
     }
+    let mut is_known = true;
+    let new = map_children(expr, &mut |child| {
+        with_values(child, function, value).unwrap_or_else(|| {
+            is_known = false;
+            child.clone()
+        })
+    });
+    is_known.then_some(new)
 }
 
 /// Where a loop that counts ends.
@@ -141,9 +174,13 @@ impl Bound {
 
     /// What all calls add to the counter.
     fn step(&self, calls: &[&[Expr]]) -> Option<i64> {
-        let step = |args: &&[Expr]| Size::try_of_expr(&args[self.at])?.sub(&Size::var(&self.counter)).as_constant();
-        let first = step(calls.first()?)?;
-        calls.iter().all(|args| step(args) == Some(first)).then_some(first)
+        let first = self.away(calls.first()?)?;
+        calls.iter().all(|args| self.away(args) == Some(first)).then_some(first)
+    }
+
+    /// What one call adds to the counter.
+    fn away(&self, args: &[Expr]) -> Option<i64> {
+        Size::try_of_expr(&args[self.at])?.sub(&Size::var(&self.counter)).as_constant()
     }
 
     /// How many steps of this size there are.

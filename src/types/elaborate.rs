@@ -16,6 +16,7 @@ use std::rc::Rc;
 use super::builtin::{self, Builtin};
 use super::env::Env;
 use super::infer::{Infer, parameters, smallest_index};
+use super::told::Told;
 use super::ty::Ty;
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -131,7 +132,9 @@ pub(super) struct Local {
     /// For an unknown size, a term that computes it.
     witnesses: HashMap<u32, Expr>,
     /// Let-bound Index variables whose value is a known size.
-    known: HashMap<Var, Size>,
+    pub(super) known: HashMap<Var, Size>,
+    /// Variables of tuples in which some part is a known size.
+    pub(super) told: HashMap<Var, Told>,
     /// The sizes that the declaration names.
     pub(super) declared: Vec<Var>,
     /// How many branches are around the term.
@@ -354,6 +357,11 @@ impl<'a> Elaborator<'a> {
         if let Some(size) = Size::try_of_expr(value) {
             let size = self.normal(&size);
             self.local.known.insert(var.clone(), size);
+        } else {
+            match self.told(value) {
+                Told::Size(size) => _ = self.local.known.insert(var.clone(), size),
+                told => self.tell(var, told),
+            }
         }
         self.note(var);
     }

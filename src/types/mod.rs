@@ -47,6 +47,7 @@ mod specialise;
 mod suggest;
 mod sum;
 mod tail;
+mod told;
 mod ty;
 mod unused;
 

@@ -12,6 +12,7 @@ use super::counted;
 use super::elaborate::{Arg, Callable, Elaborator, Instance, Result, Scope};
 use super::infer::{Scheme, pattern_name};
 use super::nested::{Making, Recursive};
+use super::told::Told;
 use super::ty::Ty;
 use crate::ir::{Atom, Expr, Function, Size, Term, Type, Var};
 use crate::source::Span;
@@ -25,8 +26,8 @@ pub struct Special {
     pub(super) params: Vec<Var>,
     extra: Vec<Var>,
     result: Type,
-    /// The value, where it is a size that the shapes and Index arguments tell: `matrixRows m` is one.
-    value: Option<Size>,
+    /// What of the value is a size that the shapes and Index arguments tell: `matrixRows m` is one.
+    value: Told,
 }
 
 impl Special {
@@ -252,11 +253,22 @@ impl<'a> Elaborator<'a> {
         body: &mut dyn FnMut(&mut Self, &[Var]) -> Result<Expr>,
     ) -> Result<Rc<Special>> {
         let Some(Ahead { key, result }) = ahead else {
-            let (body, Beside { extra, sizes }) = self.made(&params, body)?;
+            let mut told = Told::Nothing;
+            let made = self.made(&params, &mut |this, params| {
+                let body = body(this, params)?;
+                told = this.told(&body);
+                Ok(body)
+            });
+            let (body, Beside { extra, sizes }) = made?;
             let name = self.unique(base, of_main);
             let result = body.ty().clone();
-            let value = matches!(result, Type::Index(_)).then(|| Size::try_of_expr(&body)).flatten().filter(|size| !size.has_unknown());
-            let special = Special { name, params, extra, result, value };
+            let is_given = |var: &Var| [&params, &extra, &sizes].iter().any(|vars| vars.contains(var));
+            let told = told.map(&mut |size| {
+                let mut is_known = true;
+                size.each_var(&mut |var| is_known &= is_given(var));
+                if is_known { size.clone() } else { Size::unknown() }
+            });
+            let special = Special { name, params, extra, result, value: told };
             let function = special.function(sizes, body, doc, span);
             return Ok(self.add(special, function));
         };
@@ -264,7 +276,7 @@ impl<'a> Elaborator<'a> {
         let mut extra = Vec::new();
         loop {
             let name = self.unique(base, of_main);
-            let special = Special { name, params: params.clone(), extra: extra.clone(), result: result.clone(), value: None };
+            let special = Special { name, params: params.clone(), extra: extra.clone(), result: result.clone(), value: Told::Nothing };
             self.memo.insert(key.clone(), Rc::new(special));
             let made = self.made(&params, body);
             if let (Ok((body, beside)), Some(special)) = (&made, self.memo.get(&key).cloned())
@@ -272,7 +284,7 @@ impl<'a> Elaborator<'a> {
             {
                 let body = Expr::with_type(body.term().clone(), result, body.span());
                 let function = special.function(beside.sizes.clone(), body, doc, span);
-                let special = Special { value: counted::length(&function), ..(*special).clone() };
+                let special = Special { value: counted::lengths(&function), ..(*special).clone() };
                 return Ok(self.add(special, function));
             }
             (self.memo, self.taken) = (before.0.clone(), before.1.clone());
@@ -355,8 +367,8 @@ impl<'a> Elaborator<'a> {
             })
         };
         let result = special.result.map_sizes(&mut outside);
-        let value = special.value.as_ref().map(outside);
-        if let Some(value) = value.and_then(|size| self.normal(&size).to_expr()) {
+        let told = special.value.map(&mut outside).map(&mut |size| self.normal(size));
+        if let Some(value) = told.size().and_then(Size::to_expr) {
             // the arguments are still evaluated: they may fail
             for (param, arg) in special.params.iter().zip(args) {
                 self.name(param.name(), arg);
@@ -364,7 +376,15 @@ impl<'a> Elaborator<'a> {
             return value.at(span);
         }
         let result = result.map_sizes(&mut |size| self.normal(size));
-        Expr::with_type(Term::Call(special.name.clone(), args), result, span)
+        let call = Expr::with_type(Term::Call(special.name.clone(), args), result, span);
+        if told.is_nothing() {
+            return call;
+        }
+        let named = self.name("t", call);
+        if let Term::Var(var) = named.term() {
+            self.tell(var, told);
+        }
+        named
     }
 
     /// A function name that is not taken: `base`, `base_2`, … The main file's names are kept for its own

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 
 from .manifest import Length
 
+State = TypeVar("State", int, "tuple[int, ...]")
 
 def wrap(value: int) -> int:
     """An Index has 64 bits."""
@@ -26,14 +27,14 @@ def remainder(a: int, b: int) -> int:
     return a - b * quotient(a, b)
 
 
-def repeat(steps: int, state: int, step: Callable[[int, int], int]) -> int:
+def repeat(steps: int, state: State, step: Callable[[State, int], State]) -> State:
     """A fold of so many steps; of less than none it has none."""
     for i in range(steps):
         state = step(state, i)
     return state
 
 
-HELPERS: dict[str, Callable[..., int]] = {
+HELPERS: dict[str, Callable[..., Any]] = {
     "wrap": wrap,
     "quotient": quotient,
     "remainder": remainder,
@@ -59,6 +60,10 @@ def python(length: Length, names: Mapping[str, str]) -> str:
         inside = python(step, {**names, state: state, index: index})
         return f"$repeat({python(count, names)}, {python(first, names)}, lambda {state}, {index}: {inside})"
     given = [python(operand, names) for operand in operands]
+    if operator == "tuple":
+        return f"({', '.join(given)})"
+    if operator == "part":
+        return f"{given[0]}[{given[1]}]"
     if operator == "if":
         return f"({given[1]} if {given[0]} else {given[2]})"
     if operator == "not":
@@ -98,10 +103,14 @@ def text(length: Length, level: int = 0) -> str:
         # only what a fold binds begins so
         return str(length).removeprefix("smooth_")
     operator, *operands = length
-    own = _LEVEL.get(operator, 0)
+    own = _OPERAND if operator in ("tuple", "part") else _LEVEL.get(operator, 0)
     if operator == "ifold":
         count, first, step, state, index = operands
         shown = f"ifold (fun {text(state)} {text(index)} -> {text(step)}) {text(first, _OPERAND)} {text(count, _OPERAND)}"
+    elif operator == "tuple":
+        shown = f"({', '.join(text(operand) for operand in operands)})"
+    elif operator == "part":
+        shown = f"{text(operands[0], _OPERAND)}.{operands[1]}"
     elif operator == "if":
         shown = "if {} then {} else {}".format(*(text(operand) for operand in operands))
     elif operator in ("min", "max", "abs", "not") or len(operands) == 1:

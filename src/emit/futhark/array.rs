@@ -12,7 +12,7 @@ use super::syntax::{Binding, Fut, Pattern};
 use super::term::{is_total, typed_literals};
 use super::types::Shape;
 use crate::ir::free::occurrences;
-use crate::ir::size::without_failures;
+use crate::ir::size_term::without_failures;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 

@@ -16,6 +16,7 @@ use super::types::Shape;
 use crate::emit::names::Names;
 use crate::ir::prove::Facts;
 use crate::ir::size::Atom;
+use crate::ir::size_term::is_state;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
@@ -147,6 +148,15 @@ impl<'a> Emitter<'a> {
                 self.name_size(&size, var);
             } else {
                 self.defined.insert(var.clone(), size);
+            }
+        }
+        if let (Some(Place::Parts(parts)), true) = (self.place(var).cloned(), is_state(var, value)) {
+            for (k, part) in parts.into_iter().enumerate() {
+                if let Some(size) = Size::try_of_expr(&Expr::proj(value.clone(), k)) {
+                    let named = Var::fresh(var.name(), Type::INDEX);
+                    self.put(&named, part);
+                    self.name_size(&self.expand(&size), &named);
+                }
             }
         }
         let origins = self.origins(value);

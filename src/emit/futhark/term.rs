@@ -40,7 +40,7 @@ impl Emitter<'_> {
             }
             Term::If(cond, then, otherwise) => self.branches(expr, cond, then, otherwise),
             Term::Build { n, i, body } => self.build(expr, n, i, body),
-            Term::Fold { .. } if let Some(length) = self.computed_length(expr) => (length, Shape::Index),
+            Term::Fold { .. } | Term::Proj(..) if let Some(length) = self.computed_length(expr) => (length, Shape::Index),
             Term::Fold { n, acc, i, body, init } => self.fold(n, acc, i, body, init),
             Term::While { state, init, body } => self.open_loop(state, init, body),
             Term::Get(array, index) => {

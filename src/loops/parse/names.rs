@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Parsed;
 use crate::ir::ambient::deeper;
+use crate::ir::subst::substitute;
 use crate::ir::{Atom, Expr, Size, Type, Var};
 use crate::loops::print;
 use crate::loops::program::*;
@@ -125,14 +126,24 @@ impl Names {
     }
 
     /// `fold.1(n, 1, 2 * ?s1)`: a variable that stands for the size.
-    pub fn fold(&mut self, height: &str, parts: &[Value]) -> Parsed<Value> {
+    pub fn fold(&mut self, k: &str, height: &str, parts: &[Value]) -> Parsed<Value> {
         let size = |part: &Value| {
             print::size_of(part, &|at| self.size_vars.get(at).cloned())?.substitute(&mut |atom| self.unknown(atom)).to_expr()
         };
         let parts: Option<Vec<Expr>> = parts.iter().map(size).collect();
-        let [n, init, body] = parts.and_then(|parts| parts.try_into().ok()).ok_or("a fold in a size has three sizes")?;
-        let (acc, i) = (self.variable(&format!("?s{height}"), Type::INDEX), self.variable(&format!("?i{height}"), Type::INDEX));
-        let size = Size::try_of_expr(&Expr::fold_with(n, acc, i, body, init)).ok_or("it is no size")?;
+        let parts = parts.ok_or("what is in a fold is no size")?;
+        let Some((n, states)) = parts.split_first().filter(|(_, states)| !states.is_empty() && states.len().is_multiple_of(2)) else {
+            return Err("a fold in a size has a count, and a first and a next value of each state".into());
+        };
+        let count = states.len() / 2;
+        let (names, i) = (format!("?s{height}"), self.variable(&format!("?i{height}"), Type::INDEX));
+        let states_of = |which: usize| Expr::tuple(states.iter().skip(which).step_by(2).cloned().collect());
+        let acc = Var::fresh("s", Type::tuple(vec![Type::INDEX; count]));
+        let own = (0..count).map(|k| (self.variable(&print::part(&names, k), Type::INDEX), Expr::proj(Expr::var(&acc), k)));
+        let body = substitute(&states_of(1), &own.collect::<Vec<_>>());
+        let fold = Expr::fold_with(n.clone(), acc, i, body, states_of(0));
+        let k = k.strip_prefix('_').unwrap_or("0").parse().ok().filter(|k| *k < count).ok_or("the fold has no such state")?;
+        let size = Size::try_of_expr(&Expr::proj(fold, k)).ok_or("it is no size")?;
         let var = Var::fresh("fold", Type::INDEX);
         self.unknowns.insert(var.clone(), size);
         self.size_vars.push(var);

@@ -155,9 +155,9 @@ impl Parser<'_> {
             _ => {}
         }
         let parsed = self.listed("(", ")", Parser::value)?;
-        if let (Some(height), true) = (name.strip_prefix("fold."), self.names.in_size) {
+        if let (Some((k, height)), true) = (name.strip_prefix("fold").and_then(|rest| rest.split_once('.')), self.names.in_size) {
             let parts: Vec<Value> = parsed.into_iter().map(|(value, _)| value).collect();
-            return Ok((self.names.fold(height, &parts)?, Elem::Index));
+            return Ok((self.names.fold(k, height, &parts)?, Elem::Index));
         }
         let elems: Vec<Elem> = parsed.iter().map(|(_, elem)| *elem).collect();
         let args: Vec<Value> = parsed.into_iter().map(|(value, _)| value).collect();

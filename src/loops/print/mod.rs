@@ -28,7 +28,7 @@ use super::program::*;
 use super::ranges::ANY;
 
 use names::Names;
-pub use names::{RESERVED, count_range, size_of};
+pub use names::{RESERVED, count_range, part, size_of};
 use value::{CLOSED, OPEN};
 pub use value::{spelled, status, tightness};
 

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use super::value::CLOSED;
 use super::{Printer, elem};
-use crate::ir::size::height;
+use crate::ir::size_term::height;
 use crate::ir::{Atom, Expr, Size, Term, Var};
 use crate::loops::program::*;
 use crate::loops::ranges::{ANY, Range, Ranges};
@@ -223,11 +223,11 @@ impl Printer<'_> {
         let mut local = |expr: &Expr| {
             names.push(match expr.term() {
                 Term::Var(var) => name(var),
-                Term::Fold { acc, i, .. } => self.fold(expr, &|var| match height(expr) {
-                    at if var == acc => format!("?s{at}"),
-                    at if var == i => format!("?i{at}"),
-                    _ => name(var),
-                }),
+                Term::Fold { .. } => self.fold(expr, 0, name),
+                Term::Proj(tuple, k) => match tuple.term() {
+                    Term::Var(var) => part(&name(var), *k),
+                    _ => self.fold(tuple, *k, name),
+                },
                 _ => return None,
             });
             Some(Value::Local(names.len() - 1))
@@ -238,11 +238,23 @@ impl Printer<'_> {
         printer.value(&value, CLOSED)
     }
 
-    /// `fold.h(count, first, next)`: what its step is called with is `?sh` and `?ih`, where h - 1 folds are one in another inside.
-    fn fold(&self, expr: &Expr, name: &dyn Fn(&Var) -> String) -> String {
-        let Term::Fold { n, body, init, .. } = expr.term() else { return "?".to_string() };
-        let parts = [n, init, body].map(|part| Size::try_of_expr(part).map_or("?".to_string(), |size| self.polynomial(&size, name)));
-        format!("fold.{}({})", height(expr), parts.join(", "))
+    /// `fold.h(count, first, next)`: what its step is called with is `?sh` and `?ih`, where h - 1 folds are one in another inside. A
+    /// state of several Indexes is `?sh`, `?sh_1` and so on, each with its first and next value; `fold_1.h` is the second of them.
+    fn fold(&self, expr: &Expr, k: usize, name: &dyn Fn(&Var) -> String) -> String {
+        let Term::Fold { n, acc, i, body, init } = expr.term() else { return "?".to_string() };
+        let at = height(expr);
+        let name = |var: &Var| match var {
+            var if var == acc => format!("?s{at}"),
+            var if var == i => format!("?i{at}"),
+            _ => name(var),
+        };
+        let text = |part: &Expr| Size::try_of_expr(part).map_or("?".to_string(), |size| self.polynomial(&size, &name));
+        let states = match (init.term(), body.term()) {
+            (Term::Tuple(init), Term::Tuple(body)) => init.iter().zip(body).flat_map(|(first, next)| [first, next]).collect(),
+            _ => vec![init, body],
+        };
+        let parts: Vec<String> = std::iter::once(n).chain(states).map(text).collect();
+        format!("{}.{at}({})", part("fold", k), parts.join(", "))
     }
 
     /// What an array is, as its pointer is declared.
@@ -253,12 +265,17 @@ impl Printer<'_> {
     }
 }
 
+/// What a part of the state that has this name is called: the first one like the whole.
+pub fn part(state: &str, k: usize) -> String {
+    if k == 0 { state.to_string() } else { format!("{state}_{k}") }
+}
+
 /// A size's term as an expression, over what `name` makes of its variables.
 fn value_of(expr: &Expr, name: &mut dyn FnMut(&Expr) -> Option<Value>) -> Option<Value> {
     match expr.term() {
         Term::Index(value) => Some(Value::Index(*value)),
         Term::Bool(value) => Some(Value::Bool(*value)),
-        Term::Var(_) | Term::Fold { .. } => name(expr),
+        Term::Var(_) | Term::Fold { .. } | Term::Proj(..) => name(expr),
         Term::If(c, a, b) => Some(Value::Select(Box::new([value_of(c, name)?, value_of(a, name)?, value_of(b, name)?]))),
         Term::Prim(prim, args) => {
             let values = args.iter().map(|arg| value_of(arg, name)).collect::<Option<Vec<_>>>()?;

@@ -24,9 +24,9 @@ rules! {
 fn get_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Get(array, index) = expr.term() else { return None };
     let Term::Build { n, i, body } = array.term() else { return None };
-    let size = Size::try_of_expr(n);
+    let dims = array.ty().dims();
     let known =
-        |index: &Expr| facts.grants("0 <= i && i < n, else the check stays", size.as_ref().is_some_and(|n| facts.in_range(index, n)));
+        |index: &Expr| facts.grants("0 <= i && i < n, else the check stays", dims.first().is_some_and(|n| facts.in_range(index, n)));
     if index.is_atom() && known(index) {
         return Some(substitute(body, &[(i.clone(), index.clone())]));
     }

@@ -1,0 +1,185 @@
+//! Terms of sizes in normal form, so that equal sizes are written alike: what is no polynomial, and loops over Indexes.
+//!
+//! In: an Index or Bool term. Out: the same with its polynomials in normal form, without lets, tuples and parts of states that it does not
+//! need, its loops binding the variables of sizes; `None` where something in it may fail or depends on data.
+//!
+//!     (ifold (fun (a, b) i -> (2 * a, b + a)) (1, 0) n).0   →   ifold (fun s i -> 2 * s) 1 n
+
+use super::free::mentions;
+use super::prim::Prim;
+use super::size::{NODES, Size};
+use super::subst::{map_children, substitute};
+use super::term::{Expr, Term};
+use super::types::Type;
+use super::var::Var;
+
+/// The term with its polynomial parts in normal form, or `None` when it is not total or not made of
+/// Index and Bool operations over variables.
+pub(super) fn normal(expr: &Expr) -> Option<Expr> {
+    match expr.term() {
+        Term::Bool(_) => Some(expr.clone()),
+        Term::Var(var) if var.ty() == &Type::Bool => Some(expr.clone()),
+        Term::Proj(tuple, k) => match component(tuple, *k)? {
+            part if is_part(&part) => match part.term() {
+                Term::Proj(fold, k) if matches!(fold.term(), Term::Fold { .. }) => normal_fold(fold, *k),
+                _ => Some(part),
+            },
+            part => normal(&part),
+        },
+        Term::If(c, a, b) => match normal(c)? {
+            c if matches!(c.term(), Term::Bool(true)) => normal(a),
+            c if matches!(c.term(), Term::Bool(false)) => normal(b),
+            c => Some(Expr::if_(c, normal(a)?, normal(b)?)),
+        },
+        Term::Prim(prim, args) => {
+            let all_index = args.iter().all(|arg| matches!(arg.ty(), Type::Index(_) | Type::Bool));
+            let divides = matches!(prim, Prim::Div | Prim::Rem);
+            let is_never_zero = |arg: &Expr| is_positive(arg) || matches!(Size::of_expr(arg).as_constant(), Some(value) if value != 0);
+            let safe = !divides || args.get(1).is_some_and(is_never_zero);
+            let polynomial = matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg);
+            if !all_index || !safe {
+                return None;
+            }
+            if polynomial {
+                return Size::try_of_expr(expr)?.to_own_expr();
+            }
+            Some(Expr::prim(*prim, args.iter().map(normal).collect::<Option<_>>()?))
+        }
+        Term::Let(..) => Size::try_of_expr(expr)?.to_own_expr(),
+        _ if matches!(expr.ty(), Type::Index(_)) => Size::try_of_expr(expr)?.to_own_expr(),
+        _ => None,
+    }
+}
+
+/// Whether it is a positive number, or the largest of one and others.
+fn is_positive(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Index(value) => *value > 0,
+        Term::Prim(Prim::Max, args) => args.iter().any(is_positive),
+        _ => false,
+    }
+}
+
+/// One part of a tuple, where that is a term of its own: of a loop, or of what the step of one in a size is called with.
+pub(super) fn component(tuple: &Expr, k: usize) -> Option<Expr> {
+    match tuple.term() {
+        Term::Tuple(parts) => parts.get(k).cloned(),
+        Term::Fold { .. } => Some(Expr::proj(tuple.clone(), k)),
+        Term::Var(var) if var.is_of_size() => Some(Expr::proj(tuple.clone(), k)),
+        Term::If(cond, a, b) => Some(Expr::if_(cond.clone(), component(a, k)?, component(b, k)?)),
+        Term::Let(x, value, body) => {
+            let part = component(body, k)?;
+            match value.ty() {
+                Type::Tuple(types) => {
+                    let parts = (0..types.len()).map(|at| component(value, at)).collect::<Option<_>>()?;
+                    let part = substitute(&part, &[(x.clone(), Expr::tuple(parts))]);
+                    (part.node_count() <= NODES).then_some(part)
+                }
+                _ => Some(Expr::let_(x.clone(), value.clone(), part)),
+            }
+        }
+        Term::Proj(outer, at) => component(&component(outer, *at).filter(|part| !is_part(part))?, k),
+        _ => None,
+    }
+}
+
+/// Whether it is such a part, which nothing takes apart any further.
+pub(super) fn is_part(expr: &Expr) -> bool {
+    matches!(expr.term(), Term::Proj(tuple, _) if matches!(tuple.term(), Term::Fold { .. } | Term::Var(_)))
+}
+
+/// A part of a fold of total Index operations, which binds the variables of sizes. What the part does not need is left out, so that
+/// equal parts are equal terms. With a negative count the program fails, and the size is not asked for.
+pub(super) fn normal_fold(expr: &Expr, k: usize) -> Option<Expr> {
+    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+    if expr.node_count() > NODES {
+        return None;
+    }
+    let types = match acc.ty() {
+        Type::Tuple(types) => types.to_vec(),
+        ty => vec![ty.clone()],
+    };
+    let is_scalar = |at: &usize| matches!(types.get(*at), Some(Type::Index(_) | Type::Bool));
+    if !is_scalar(&k) {
+        return None;
+    }
+    let part = |tuple: &Expr, at: usize| match acc.ty() {
+        Type::Tuple(_) => component(tuple, at),
+        _ => Some(tuple.clone()),
+    };
+    // folds inside may come to bind what it binds
+    let own = |(at, ty): (usize, &Type)| acc.renewed(if is_scalar(&at) { Type::INDEX } else { ty.clone() });
+    let states: Vec<Var> = types.iter().enumerate().map(own).collect();
+    let old_i = i.renewed(Type::INDEX);
+    let parts: Vec<Expr> = states.iter().zip(&types).map(|(state, ty)| decoded(Expr::var(state), ty)).collect();
+    let state = if matches!(acc.ty(), Type::Tuple(_)) { Expr::tuple(parts) } else { parts.into_iter().next()? };
+    let body = substitute(body, &[(acc.clone(), state), (i.clone(), Expr::var(&old_i))]);
+    let mut inside = vec![None; states.len()];
+    let mut open = vec![k];
+    while let Some(at) = open.pop() {
+        if inside[at].is_none() {
+            let next = normal(&encoded(part(&body, at)?))?;
+            open.extend((0..states.len()).filter(|other| mentions(&next, &states[*other])));
+            inside[at] = Some(next);
+        }
+    }
+    let needed: Vec<usize> = (0..states.len()).filter(|at| inside[*at].is_some()).collect();
+    let inside: Vec<Expr> = inside.into_iter().flatten().collect();
+    let place = needed.iter().position(|at| *at == k)?;
+    let n = normal(n)?;
+    let init = needed.iter().map(|at| normal(&encoded(part(init, *at)?))).collect::<Option<Vec<_>>>()?;
+    let at = inside.iter().map(height).max()?;
+    let is_one = needed.len() == 1;
+    let state = if is_one { Type::INDEX } else { Type::tuple(vec![Type::INDEX; needed.len()]) };
+    let (own, own_i) = (Var::of_size(at, "s", state)?, Var::of_size(at, "i", Type::INDEX)?);
+    let own_part = |at: usize| if is_one { Expr::var(&own) } else { Expr::proj(Expr::var(&own), at) };
+    let mut renamed: Vec<(Var, Expr)> = needed.iter().enumerate().map(|(at, old)| (states[*old].clone(), own_part(at))).collect();
+    renamed.push((old_i, Expr::var(&own_i)));
+    // the order of names is that of their numbers
+    let inside = inside.iter().map(|next| normal(&substitute(next, &renamed))).collect::<Option<Vec<_>>>()?;
+    let whole = |parts: Vec<Expr>| if let [only] = parts.as_slice() { only.clone() } else { Expr::tuple(parts) };
+    let fold = Expr::fold_with(n, own, own_i, whole(inside), whole(init));
+    Some(decoded(if is_one { fold } else { Expr::proj(fold, place) }, types.get(k)?))
+}
+
+/// The states of a fold in a size are Indexes; a Bool is 0 or 1.
+fn encoded(part: Expr) -> Expr {
+    if part.ty() == &Type::Bool { Expr::if_(part, Expr::index(1), Expr::index(0)) } else { part }
+}
+
+fn decoded(part: Expr, ty: &Type) -> Expr {
+    if ty == &Type::Bool { Expr::prim(Prim::Ne, vec![part, Expr::index(0)]) } else { part }
+}
+
+/// A term of a size without failures: its folds, those inside of others too, have no steps where they would have less.
+pub fn without_failures(expr: &Expr) -> Expr {
+    let expr = map_children(expr, &mut |child| without_failures(child));
+    match expr.term() {
+        Term::Fold { n, acc, i, body, init } => {
+            let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
+            Expr::fold_with(n, acc.clone(), i.clone(), body.clone(), init.clone())
+        }
+        _ => expr,
+    }
+}
+
+/// The fold that a term of a size is the value of, or a part.
+pub fn fold_of(expr: &Expr) -> Option<&Expr> {
+    match expr.term() {
+        Term::Fold { .. } => Some(expr),
+        Term::Proj(fold, _) => Some(fold).filter(|fold| matches!(fold.term(), Term::Fold { .. })),
+        _ => None,
+    }
+}
+
+/// Whether a variable is the state of a loop over several values, of which a part may be a size.
+pub fn is_state(var: &Var, value: &Expr) -> bool {
+    matches!((var.ty(), value.term()), (Type::Tuple(parts), Term::Fold { .. }) if parts.iter().any(|part| matches!(part, Type::Index(_))))
+}
+
+/// How many folds are one in another.
+pub fn height(expr: &Expr) -> u32 {
+    let mut inside = 0;
+    expr.term().each_child(&mut |child| inside = inside.max(height(child)));
+    inside + u32::from(matches!(expr.term(), Term::Fold { .. }))
+}

@@ -1,0 +1,140 @@
+//! What a value's Indexes and Bools are as sizes, also inside tuples.
+//!
+//! In: a value, or a function's body. Out: for each Index and Bool in it the size that it is, where total Index operations compute it from
+//! what is in scope, so that a length may be taken from a tuple as from a variable.
+//!
+//!     let (q, y) = half n x in build q (fun i -> y)   →   q is n / 2
+
+use super::elaborate::Elaborator;
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+
+/// See the module's head.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Told {
+    Nothing,
+    Size(Size),
+    Parts(Vec<Told>),
+}
+
+impl Told {
+    pub fn size(&self) -> Option<&Size> {
+        match self {
+            Told::Size(size) => Some(size),
+            Told::Nothing | Told::Parts(_) => None,
+        }
+    }
+
+    fn part(self, k: usize) -> Told {
+        match self {
+            Told::Parts(parts) => parts.into_iter().nth(k).unwrap_or(Told::Nothing),
+            Told::Nothing | Told::Size(_) => Told::Nothing,
+        }
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        match self {
+            Told::Nothing => true,
+            Told::Size(_) => false,
+            Told::Parts(parts) => parts.iter().all(Told::is_nothing),
+        }
+    }
+
+    /// The same seen from elsewhere; what has no size there is not told.
+    pub fn map(&self, f: &mut dyn FnMut(&Size) -> Size) -> Told {
+        match self {
+            Told::Nothing => Told::Nothing,
+            Told::Size(size) => of_size(f(size)),
+            Told::Parts(parts) => Told::Parts(parts.iter().map(|part| part.map(f)).collect()),
+        }
+    }
+
+    /// What is told of a term over variables of which `known` says what is known.
+    pub fn of(expr: &Expr, known: &dyn Fn(&Var) -> Option<Told>) -> Told {
+        let of = |expr: &Expr| Told::of(expr, known);
+        if !has_index(expr.ty()) {
+            return Told::Nothing;
+        }
+        match expr.term() {
+            Term::Var(var) if let Some(told) = known(var) => told,
+            Term::Tuple(parts) => Told::Parts(parts.iter().map(of).collect()),
+            Term::Proj(tuple, k) if !matches!(tuple.term(), Term::Fold { .. }) => of(tuple).part(*k),
+            Term::Check { body, .. } => of(body),
+            Term::Let(x, value, body) => {
+                let value = of(value);
+                let told = Told::of(body, &|var| if var == x { Some(value.clone()) } else { known(var) });
+                told.map(&mut |size| match value.size() {
+                    Some(value) => size.replace(x, value),
+                    None if size.mentions(x) => Size::unknown(),
+                    None => size.clone(),
+                })
+            }
+            Term::If(cond, a, b) => chosen(&of(cond), of(a), of(b)),
+            Term::Fold { acc, .. } if let Type::Tuple(types) = acc.ty() => {
+                Told::Parts((0..types.len()).map(|k| of(&Expr::proj(expr.clone(), k))).collect())
+            }
+            _ if matches!(expr.ty(), Type::Index(_) | Type::Bool) => Size::try_of_expr(expr).map_or(Told::Nothing, |size| {
+                let resolve = |atom: &crate::ir::Atom| match atom {
+                    crate::ir::Atom::Var(var) => known(var)?.size().cloned(),
+                    crate::ir::Atom::Term(_) | crate::ir::Atom::Unknown(_) => None,
+                };
+                of_size(size.substitute(&mut |atom| resolve(atom)))
+            }),
+            _ => Told::Nothing,
+        }
+    }
+}
+
+fn of_size(size: Size) -> Told {
+    if size.has_unknown() { Told::Nothing } else { Told::Size(size) }
+}
+
+fn has_index(ty: &Type) -> bool {
+    match ty {
+        Type::Index(_) | Type::Bool => true,
+        Type::Tuple(parts) => parts.iter().any(has_index),
+        Type::Double | Type::Array(..) | Type::Rec(_) => false,
+    }
+}
+
+fn chosen(cond: &Told, a: Told, b: Told) -> Told {
+    match (a, b) {
+        (a, b) if a == b => a,
+        (Told::Parts(a), Told::Parts(b)) => Told::Parts(a.into_iter().zip(b).map(|(a, b)| chosen(cond, a, b)).collect()),
+        (Told::Size(a), Told::Size(b)) => {
+            let choice = || Some(Expr::if_(condition(cond.size()?)?, a.to_expr()?, b.to_expr()?));
+            choice().and_then(|choice| Size::try_of_expr(&choice)).map_or(Told::Nothing, of_size)
+        }
+        _ => Told::Nothing,
+    }
+}
+
+/// The Bool that a size of one is.
+fn condition(size: &Size) -> Option<Expr> {
+    let expr = size.to_expr()?;
+    Some(if expr.ty() == &Type::Bool { expr } else { Expr::prim(Prim::Ne, vec![expr, Expr::index(0)]) })
+}
+
+impl Elaborator<'_> {
+    /// What is told of a value here.
+    pub(super) fn told(&self, value: &Expr) -> Told {
+        Told::of(value, &|var| match (self.local.told.get(var), self.local.known.get(var)) {
+            (Some(told), _) => Some(told.clone()),
+            (None, Some(size)) => Some(of_size(size.clone())),
+            (None, None) => None,
+        })
+    }
+
+    /// Remembers what is told of a tuple's variable.
+    pub(super) fn tell(&mut self, var: &Var, told: Told) {
+        if !told.is_nothing() {
+            self.local.told.insert(var.clone(), told);
+        }
+    }
+
+    /// One part of a tuple; where it is a size, a variable that is known to be.
+    pub(super) fn part(&mut self, tuple: Expr, k: usize) -> Expr {
+        let span = tuple.span();
+        let part = Expr::proj(tuple, k).at(span);
+        if self.told(&part).is_nothing() { part } else { self.name("part", part) }
+    }
+}
