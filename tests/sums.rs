@@ -17,7 +17,8 @@ mod support {
     pub mod tools;
 }
 
-use smoothc::driver::Options;
+use smoothc::driver::{Options, Schedule};
+use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 
 use support::agree;
@@ -282,4 +283,79 @@ fn data_of_other_cases_are_not_written() {
         let held = with_large_stack(|| agree::hold("results.smooth", RESULTS, &options, calls, |_| true));
         held.unwrap_or_else(|difference| panic!("{schedule}: {difference}"));
     }
+}
+
+/// A case that only data decides, with an array: the other branch is as long where it is never of that case.
+const DECIDED: &str = "\
+type Option = | None | Some of Vector
+type Data = | Points of Vector | Grid of Matrix | Both of Vector<2> * Vector | Nothing
+type Held = { kept: Option; weight: Double }
+let unit (v: Vector<n>) : Option = let s = vectorNorm v in if s > 0.0 then Some (v / s) else None
+let first (v: Vector<n>) : Double = match unit v with | Some u -> u[0] | None -> 0.0
+let firstSlope (v: Vector<n>) = gradient first v
+let second (v: Vector<n>) : Double = match unit v with Some u -> (match unit (u - v) with Some w -> u[0] * w[1] | None -> u[1]) | None -> 2.0
+let secondCurve (v: Vector<n>) = hessian second v
+let turned (d: Data) (x: Double) : Data =
+  match d with
+  | Points v -> if x > 0.0 then Grid [v, x * v] else Points v
+  | Both (a, b) -> if x > b[0] then Nothing else Both (x * a, b)
+  | Grid m -> Nothing
+  | Nothing -> Nothing
+let swapped (d: Data) (x: Double) : Data = match d with Points v -> Both ([x, 1.0], v) | Both (a, b) -> Points b | Grid _ -> Nothing | Nothing -> Nothing
+let swappedSlope (d: Data) (x: Double) = gradient (fun d -> match swapped d x with Points v -> vectorSqNorm v | Both (a, b) -> a[0] * b[0] | _ -> x) d
+let chain (v: Vector<n>) (w: Vector<m>) : Option =
+  if v[0] > 3.0 then None elif v[0] > 2.0 then Some (2.0 * v) elif w[0] > 0.0 then None else Some v
+let held (v: Vector<n>) (x: Double) : Held * Double = (if x > 1.0 then { kept = Some (x * v); weight = x } else { kept = None; weight = 1.0 }), x
+let heldSlope (v: Vector<n>) (x: Double) =
+  gradient (fun x -> let (h, y) = held v x in match h.kept with Some u -> h.weight * vectorSum u | None -> y * y) x
+let last (v: Vector<n>) : Double =
+  let o = ifold (fun o i -> match o with None -> (if v[i] > 1.0 then Some v else None) | Some u -> (if v[i] > 2.0 then None else Some (v[i] * u))) (Some v) n
+  match o with Some u -> vectorSum u | None -> -1.0
+";
+
+#[test]
+fn data_decides_the_case_and_not_its_length() {
+    let calls: &[(&str, &[&str])] = &[
+        ("unit", &["[3, 4]"]),
+        ("unit", &["[0, 0]"]),
+        ("unit", &["[]"]),
+        ("first", &["[3, 4]"]),
+        ("first", &["[0]"]),
+        ("first", &["[]"]),
+        ("firstSlope", &["[3, 4]"]),
+        ("second", &["[3, 4]"]),
+        ("second", &["[0, 0]"]),
+        ("secondCurve", &["[3, 4]"]),
+        ("turned", &[r#"{"Points": [1, 2, 3]}"#, "2"]),
+        ("turned", &[r#"{"Points": [1, 2, 3]}"#, "-2"]),
+        ("turned", &[r#"{"Both": [[1, 2], [3]]}"#, "2"]),
+        ("turned", &[r#"{"Both": [[1, 2], [3]]}"#, "4"]),
+        ("turned", &[r#"{"Grid": [[1, 2]]}"#, "4"]),
+        ("turned", &[r#""Nothing""#, "4"]),
+        ("swapped", &[r#"{"Points": [1, 2, 3]}"#, "2"]),
+        ("swapped", &[r#"{"Both": [[1, 2], [3]]}"#, "2"]),
+        ("swapped", &[r#""Nothing""#, "2"]),
+        ("swappedSlope", &[r#"{"Points": [1, 2, 3]}"#, "2"]),
+        ("swappedSlope", &[r#"{"Both": [[1, 2], [3]]}"#, "2"]),
+        ("chain", &["[4, 1]", "[1]"]),
+        ("chain", &["[2.5, 1]", "[1]"]),
+        ("chain", &["[1, 1]", "[1]"]),
+        ("chain", &["[1, 1]", "[0]"]),
+        ("chain", &["[]", "[0]"]),
+        ("held", &["[1, 2]", "2"]),
+        ("held", &["[1, 2]", "1"]),
+        ("heldSlope", &["[1, 2]", "2"]),
+        ("heldSlope", &["[1, 2]", "0.5"]),
+        ("last", &["[1.5, 0.5]"]),
+        ("last", &["[3, 0.5]"]),
+        ("last", &["[3, 3]"]),
+    ];
+    with_large_stack(|| {
+        for (schedule, mode) in [("none", Mode::Forward), ("default", Mode::Auto), ("default", Mode::Reverse)] {
+            let options = Options { schedule: Schedule::Named(schedule.into()), mode, ..Options::default() };
+            if let Err(problem) = agree::hold("options.smooth", DECIDED, &options, calls, |_| true) {
+                panic!("{schedule} {mode:?}: {problem}");
+            }
+        }
+    });
 }

@@ -185,6 +185,18 @@ impl<'a> Elaborator<'a> {
             return value;
         }
         let span = value.span();
+        let inside = |this: &mut Self, part: &Expr| {
+            let fitted = this.in_branch(|this| Ok(this.with_lengths(part.clone(), wanted)));
+            fitted.unwrap_or_else(|_| part.clone())
+        };
+        match value.term() {
+            Term::If(cond, a, b) => {
+                let (a, b) = (inside(self, a), inside(self, b));
+                return Expr::if_(cond.clone(), a, b).at(span);
+            }
+            Term::Let(x, of, body) => return Expr::let_(x.clone(), of.clone(), inside(self, body)).at(span),
+            _ => {}
+        }
         match (&have, wanted) {
             (Type::Tuple(_), Type::Tuple(types)) => {
                 let parts: Vec<Expr> = match value.term() {
@@ -295,7 +307,15 @@ impl<'a> Elaborator<'a> {
 
     /// `if` of two branches of one shape.
     pub(super) fn choose(&mut self, condition: Expr, then: Expr, otherwise: Expr, span: Span, scope: &Names<'a>) -> Expr {
-        let exact = match self.choice(span, scope) {
+        let template = self.choice(span, scope);
+        let (then, otherwise) = match &template {
+            // where sizes decide, so do they what is empty
+            Some(template) if then.ty() != otherwise.ty() && Size::try_of_expr(&condition).is_none() => {
+                self.with_lengths_of_each_other(template, then, otherwise)
+            }
+            _ => (then, otherwise),
+        };
+        let exact = match template {
             _ if then.ty() == otherwise.ty() => then.ty().clone(),
             Some(template) => {
                 let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
@@ -311,6 +331,57 @@ impl<'a> Elaborator<'a> {
         Expr::with_type(joined.term().clone(), exact.with_bounds_of(joined.ty()), span)
     }
 
+    /// Two branches, each as long in the data of cases that it never is as the other, which may be of that case: `None` in an option of a
+    /// vector is as long as the vector that the other branch has.
+    fn with_lengths_of_each_other(&mut self, template: &Ty, then: Expr, otherwise: Expr) -> (Expr, Expr) {
+        let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
+        let wanted_a = self.borrowed(template, (&a, &leaves(&then)), &b);
+        let wanted_b = self.borrowed(template, (&b, &leaves(&otherwise)), &wanted_a);
+        let mut fit = |value: Expr, have: &Type, wanted: &Type| {
+            if have == wanted {
+                return value;
+            }
+            let fitted = self.in_branch(|this| Ok(this.with_lengths(value.clone(), wanted)));
+            fitted.unwrap_or(value)
+        };
+        (fit(then, &a, &wanted_a), fit(otherwise, &b, &wanted_b))
+    }
+
+    /// A type, with the lengths of another where no value of these is of the case.
+    fn borrowed(&self, template: &Ty, (own, values): (&Type, &[Expr]), other: &Type) -> Type {
+        match (template, own, other) {
+            (Ty::Record(sum, _), Type::Tuple(xs), Type::Tuple(ys)) if sum.is_sum() && sum.fields.len() > 1 => {
+                let mut parts = xs.to_vec();
+                for (at, case) in sum.cases.iter().enumerate() {
+                    let Some(part) = case.data.as_ref().map(|data| data.part) else { continue };
+                    let is_never = values.iter().all(|value| self.case_of(value).is_some_and(|case| case != at as i64));
+                    if let (true, Some(own), Some(other)) = (is_never, parts.get_mut(part), ys.get(part))
+                        && !has_unknown(other)
+                    {
+                        *own = other.clone();
+                    }
+                }
+                Type::tuple(parts)
+            }
+            (Ty::Record(_, parts), _, _) if parts.len() == 1 => {
+                parts.first().map_or(own.clone(), |part| self.borrowed(part, (own, values), other))
+            }
+            (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(xs), Type::Tuple(ys)) => {
+                let inside = |(k, (template, (x, y))): (usize, (&Ty, (&Type, &Type)))| {
+                    let values: Vec<Expr> = values.iter().flat_map(|value| leaves(&part(value, k))).collect();
+                    self.borrowed(template, (x, &values), y)
+                };
+                Type::tuple(parts.iter().zip(xs.iter().zip(ys.iter())).enumerate().map(inside).collect())
+            }
+            _ => own.clone(),
+        }
+    }
+
+    /// The number of the case that a value of a sum type always is.
+    fn case_of(&self, value: &Expr) -> Option<i64> {
+        self.told(&part(value, 0)).size()?.as_constant()
+    }
+
     /// The type of a choice, where there are sums with arrays.
     fn choice(&self, span: Span, scope: &Names<'a>) -> Option<Ty> {
         self.infer.notes.choices.get(&span).map(|ty| self.concrete(ty, scope))
@@ -324,6 +395,15 @@ fn part(value: &Expr, at: usize) -> Expr {
         _ => None,
     };
     written.unwrap_or_else(|| Expr::proj(value.clone(), at))
+}
+
+/// The values that a choice is between.
+fn leaves(value: &Expr) -> Vec<Expr> {
+    match value.term() {
+        Term::If(_, a, b) => [leaves(a), leaves(b)].concat(),
+        Term::Let(_, _, body) | Term::Check { body, .. } => leaves(body),
+        _ => vec![value.clone()],
+    }
 }
 
 /// The lengths in the data of some cases of a value.
