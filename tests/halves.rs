@@ -190,3 +190,16 @@ fn what_is_kept_is_in_the_signature() {
     let output = with_input(&["eval", "-q", "--derive", "revr:half", "-", "half_revr", "[[1, 2, 3, 4], [1]]", "1"], PROGRAM.as_bytes());
     assert_eq!(String::from_utf8_lossy(&output.stderr).split(':').next(), Some("error[E0702]"));
 }
+
+/// The stack of the half that goes back is the one of the half that went forward, as deep as it is without more bytes.
+#[test]
+fn halves_of_recursion_fit_together() {
+    let program = "let rec f (x: Double) (n: Index) : Double = if n <= 0 then x else x * f (0.99 * x) (n - 1)\n";
+    with_large_stack(|| {
+        let derives: Vec<String> = ["vjp:f", "revf:f", "revr:f"].map(String::from).to_vec();
+        let typed = compiled(program, &[], &derives, "types", true).expect("a program");
+        let inputs = [Value::Double(0.5.into()), Value::Index(4)];
+        let held = hold(&typed, &typed, ["f_vjp", "f_revf", "f_revr"], &inputs, &Value::Double(1.5.into()));
+        assert_eq!(held, Ok(true));
+    });
+}

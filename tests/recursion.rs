@@ -113,9 +113,13 @@ fn derivatives_of_recursion_in_reverse_are_those_of_the_interpreter() {
 
 /// What a command says.
 fn said(words: &[&str]) -> String {
+    said_of(PROGRAMS, words)
+}
+
+fn said_of(program: &str, words: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("programs.smooth");
-    std::fs::write(&path, PROGRAMS).expect("a file");
+    std::fs::write(&path, program).expect("a file");
     let path = path.to_string_lossy().into_owned();
     let words: Vec<&str> = words.iter().map(|word| if *word == "FILE" { path.as_str() } else { word }).collect();
     let output = with_input(&words, b"");
@@ -134,6 +138,17 @@ fn a_call_beyond_the_room_is_a_status() {
     assert_eq!(said(&["eval", "-q", "FILE", "exact", "0.5", "7", "1"]), "1.994140625");
     assert_eq!(said(&["run", "-q", "FILE", "exactInside", "0.5", "7", "0"]), said(&["eval", "-q", "FILE", "exactInside", "0.5", "7", "0"]));
     assert!(said(&["run", "-q", "FILE", "exactInside", "0.5", "7", "1"]).contains("E0708"));
+}
+
+/// Where n is next to the largest Index the number of frames does not wrap: no memory has room for them.
+#[test]
+fn stacks_that_no_memory_has_room_for_are_too_large() {
+    let program = "let rec f (x: Double) (n: Index) : Double decreases n = if x > 3.0 then x else x * f (x + 1.0) (n - 1)\n";
+    assert_eq!(said_of(program, &["run", "-q", "FILE", "f", "0.5", "5"]), "6.5625");
+    for n in ["9223372036854775807", "4611686018427387904", "3074457345618258603"] {
+        let found = said_of(program, &["run", "-q", "FILE", "f", "0.5", n]);
+        assert!(found.contains("E0706"), "{n}: {found}");
+    }
 }
 
 /// C that is told to find the deepest call that so many bytes have room for. The block has exactly that size, and the result is

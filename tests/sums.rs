@@ -308,6 +308,8 @@ let chain (v: Vector<n>) (w: Vector<m>) : Option =
 let held (v: Vector<n>) (x: Double) : Held * Double = (if x > 1.0 then { kept = Some (x * v); weight = x } else { kept = None; weight = 1.0 }), x
 let heldSlope (v: Vector<n>) (x: Double) =
   gradient (fun x -> let (h, y) = held v x in match h.kept with Some u -> h.weight * vectorSum u | None -> y * y) x
+let part (n: Index) (x: Double) : Data = if n % 2 = 0 then Nothing else Points (build n (fun i -> x * double i))
+let partSlope (n: Index) (x: Double) = gradient (fun x -> match part n x with Points v -> vectorSum v * x | _ -> x) x
 let last (v: Vector<n>) : Double =
   let o = ifold (fun o i -> match o with None -> (if v[i] > 1.0 then Some v else None) | Some u -> (if v[i] > 2.0 then None else Some (v[i] * u))) (Some v) n
   match o with Some u -> vectorSum u | None -> -1.0
@@ -346,12 +348,14 @@ fn data_decides_the_case_and_not_its_length() {
         ("held", &["[1, 2]", "1"]),
         ("heldSlope", &["[1, 2]", "2"]),
         ("heldSlope", &["[1, 2]", "0.5"]),
+        ("partSlope", &["3", "0.5"]),
+        ("partSlope", &["2", "0.5"]),
         ("last", &["[1.5, 0.5]"]),
         ("last", &["[3, 0.5]"]),
         ("last", &["[3, 3]"]),
     ];
     with_large_stack(|| {
-        for (schedule, mode) in [("none", Mode::Forward), ("default", Mode::Auto), ("default", Mode::Reverse)] {
+        for (schedule, mode) in [("none", Mode::Forward), ("default", Mode::Auto), ("default", Mode::Reverse), ("paper", Mode::Auto)] {
             let options = Options { schedule: Schedule::Named(schedule.into()), mode, ..Options::default() };
             if let Err(problem) = agree::hold("options.smooth", DECIDED, &options, calls, |_| true) {
                 panic!("{schedule} {mode:?}: {problem}");

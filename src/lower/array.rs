@@ -307,7 +307,7 @@ impl Lowerer<'_> {
 
     /// What a `let` binds: a name for a view, a constant, or an array in the workspace.
     pub fn bind(&mut self, var: &Var, value: &Expr) -> Result<()> {
-        if matches!(var.ty(), Type::Index(_)) {
+        if matches!(var.ty(), Type::Index(_) | Type::Bool) {
             if let Some(size) = Size::try_of_expr(value) {
                 let size = self.canonical(&size);
                 self.sizes.insert(var.clone(), size);

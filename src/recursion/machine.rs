@@ -107,7 +107,8 @@ fn room(root: &Function, blocks: &Blocks, measures: &[Var]) -> Expr {
     }
     let prim = |prim, a: Expr, b: i64| Expr::prim(prim, vec![a, Expr::index(b)]);
     let (calls, others) = match root.params.iter().find(|param| measures.contains(param)) {
-        Some(n) => (prim(Prim::Max, Expr::var(n), 0), last + 1),
+        // no memory has room for more, and the number of frames does not wrap
+        Some(n) => (prim(Prim::Min, prim(Prim::Max, Expr::var(n), 0), ambient::DEEPEST), last + 1),
         None => (Expr::var(&ambient::deeper()), (CALLS - 1).saturating_mul(each).saturating_add(last + 1)),
     };
     let frames = if each == 1 { calls } else { prim(Prim::Mul, calls, each) };

@@ -178,7 +178,7 @@ impl<'a> Elaborator<'a> {
             }
             Builtin::Build => match (next(), next()) {
                 (Some(Arg::Value(n)), Some(Arg::Function(f))) => {
-                    let i = Var::fresh(&self.parameter_name(&f, 0, "i"), Type::Index(Some(self.normal(&Size::of_expr(&n)))));
+                    let i = Var::fresh(&self.parameter_name(&f, 0, "i"), Type::Index(Some(self.size_of(&n))));
                     let body = self.scoped(|this| this.apply(&f, vec![Arg::Value(Expr::var(&i))], span))?;
                     if type_mentions(body.ty(), &i) {
                         return self.fail(
@@ -194,7 +194,7 @@ impl<'a> Elaborator<'a> {
                 (Some(Arg::Function(f)), Some(Arg::Value(init)), Some(Arg::Value(n))) => {
                     let ty = init.ty().without_bounds();
                     let acc = Var::fresh(&self.parameter_name(&f, 0, "acc"), ty.clone());
-                    let i = Var::fresh(&self.parameter_name(&f, 1, "i"), Type::Index(Some(self.normal(&Size::of_expr(&n)))));
+                    let i = Var::fresh(&self.parameter_name(&f, 1, "i"), Type::Index(Some(self.size_of(&n))));
                     let body = self.scoped(|this| {
                         this.note(&acc);
                         let next = this.apply(&f, vec![Arg::Value(Expr::var(&acc)), Arg::Value(Expr::var(&i))], span)?;
@@ -221,8 +221,8 @@ impl<'a> Elaborator<'a> {
             },
             Builtin::Length | Builtin::MatrixCols | Builtin::Fst | Builtin::Snd => match next() {
                 Some(Arg::Value(value)) => Ok(match builtin {
-                    Builtin::Fst => self.part(value, 0),
-                    Builtin::Snd => self.part(value, 1),
+                    Builtin::Fst => Expr::proj(value, 0),
+                    Builtin::Snd => Expr::proj(value, 1),
                     Builtin::MatrixCols => Expr::dim(value, 1),
                     _ => Expr::dim(value, 0),
                 }

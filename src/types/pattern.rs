@@ -5,7 +5,7 @@
 //!     let (a, b) = p   →   a is p.0, b is p.1
 
 use super::elaborate::{Bind, Elaborator, Result, Scope};
-use crate::ir::{Expr, Labels, Size, Term};
+use crate::ir::{Expr, Labels, Term};
 use crate::syntax::ast::{Pattern, PatternKind, TypeExprKind};
 
 impl<'a> Elaborator<'a> {
@@ -40,7 +40,7 @@ impl<'a> Elaborator<'a> {
                 if let (TypeExprKind::Index(_), PatternKind::Var(name)) = (&annotation.kind, &inner.kind)
                     && scope.sizes.get(name).is_none()
                 {
-                    scope.sizes = scope.sizes.with(name, self.normal(&Size::of_expr(&value)));
+                    scope.sizes = scope.sizes.with(name, self.size_of(&value));
                 }
                 self.bind(inner, value, &scope)
             }

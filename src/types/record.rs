@@ -224,7 +224,6 @@ impl<'a> Elaborator<'a> {
     pub(super) fn field(&mut self, base: Expr, name: &Name, span: Span) -> Result<Expr> {
         let Some(record) = self.record_at(span) else { return self.function_as_value(span) };
         match record.place(&name.text) {
-            Some(at) if record.recursive.is_none() && record.fields.len() > 1 => Ok(self.part(base, at).at(span)),
             Some(at) => Ok(component(&record, base, at).at(span)),
             None => self.function_as_value(span),
         }

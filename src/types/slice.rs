@@ -63,7 +63,7 @@ impl<'a> Elaborator<'a> {
             None => minus(Expr::dim(array.clone(), 0), low.as_ref()),
         };
         let count = Size::of_expr(&count).as_constant().map_or(count, Expr::index);
-        let i = Var::fresh("i", Type::Index(Some(self.normal(&Size::of_expr(&count)))));
+        let i = Var::fresh("i", Type::Index(Some(self.size_of(&count))));
         let index = low.as_ref().filter(|low| !is_zero(low)).map_or(Expr::var(&i), |low| plus(Expr::var(&i), low));
         Ok(Expr::build_with(count, i, Expr::get(array, index).at(span)).at(span))
     }

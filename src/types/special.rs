@@ -113,7 +113,7 @@ impl<'a> Elaborator<'a> {
                 let ty = arg.ty().map_sizes(&mut |size| self.normal(size));
                 actual.read(param, &ty);
                 if matches!(param, Ty::Index(_)) || matches!(ty, Type::Index(_)) {
-                    actual.sizes.push((Atom::Var(value.clone()), self.normal(&Size::of_expr(arg))));
+                    actual.sizes.push((Atom::Var(value.clone()), self.size_of(arg)));
                 }
             }
         }
@@ -219,7 +219,7 @@ impl<'a> Elaborator<'a> {
             if let (Type::Index(_), value) = (&slot.ty, &scheme.values[*at])
                 && params.iter().chain([&scheme.result]).any(|ty| ty_mentions(&self.infer.holes.resolve(ty), value))
             {
-                canonical.known.push((self.normal(&Size::of_expr(&slot.arg)), var.clone()));
+                canonical.known.push((self.size_of(&slot.arg), var.clone()));
                 canonical.key += &format!("{at}={};", canonical.known.len());
             }
             vars.push(var);
@@ -339,7 +339,7 @@ impl<'a> Elaborator<'a> {
             .iter()
             .zip(&slots)
             .filter(|(_, slot)| matches!(slot.ty, Type::Index(_) | Type::Bool))
-            .map(|(param, slot)| (param.clone(), self.normal(&Size::of_expr(&slot.arg))))
+            .map(|(param, slot)| (param.clone(), self.size_of(&slot.arg)))
             .collect();
         let mut args: Vec<Expr> = slots.into_iter().map(|slot| slot.arg).collect();
         args.extend(special.extra.iter().map(Expr::var));

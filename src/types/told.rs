@@ -6,7 +6,7 @@
 //!     let (q, y) = half n x in build q (fun i -> y)   →   q is n / 2
 
 use super::elaborate::Elaborator;
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
 
 /// See the module's head.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl Told {
             return Told::Nothing;
         }
         match expr.term() {
-            Term::Var(var) if let Some(told) = known(var) => told,
+            Term::Var(var) if known(var).is_some() => known(var).unwrap_or(Told::Nothing),
             Term::Tuple(parts) => Told::Parts(parts.iter().map(of).collect()),
             Term::Proj(tuple, k) if !matches!(tuple.term(), Term::Fold { .. }) => of(tuple).part(*k),
             Term::Check { body, .. } => of(body),
@@ -69,15 +69,20 @@ impl Told {
                 })
             }
             Term::If(cond, a, b) => chosen(&of(cond), of(a), of(b)),
-            Term::Fold { acc, .. } if let Type::Tuple(types) = acc.ty() => {
-                Told::Parts((0..types.len()).map(|k| of(&Expr::proj(expr.clone(), k))).collect())
+            Term::Fold { .. } if matches!(expr.ty(), Type::Tuple(_)) => {
+                Told::Parts((0..parts(expr.ty())).map(|k| of(&Expr::proj(expr.clone(), k))).collect())
+            }
+            // of parts of tuples
+            Term::Prim(prim, args) if Size::try_of_expr(expr).is_none() => {
+                let args = args.iter().map(|arg| term(of(arg).size()?, arg.ty())).collect::<Option<_>>();
+                let size = args.and_then(|args| Size::try_of_expr(&Expr::prim(*prim, args)));
+                size.map_or(Told::Nothing, of_size)
             }
             _ if matches!(expr.ty(), Type::Index(_) | Type::Bool) => Size::try_of_expr(expr).map_or(Told::Nothing, |size| {
-                let resolve = |atom: &crate::ir::Atom| match atom {
-                    crate::ir::Atom::Var(var) => known(var)?.size().cloned(),
-                    crate::ir::Atom::Term(_) | crate::ir::Atom::Unknown(_) => None,
-                };
-                of_size(size.substitute(&mut |atom| resolve(atom)))
+                of_size(size.substitute(&mut |atom| match atom {
+                    Atom::Var(var) => known(var)?.size().cloned(),
+                    Atom::Term(_) | Atom::Unknown(_) => None,
+                }))
             }),
             _ => Told::Nothing,
         }
@@ -86,6 +91,13 @@ impl Told {
 
 fn of_size(size: Size) -> Told {
     if size.has_unknown() { Told::Nothing } else { Told::Size(size) }
+}
+
+fn parts(ty: &Type) -> usize {
+    match ty {
+        Type::Tuple(parts) => parts.len(),
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => 0,
+    }
 }
 
 fn has_index(ty: &Type) -> bool {
@@ -101,17 +113,18 @@ fn chosen(cond: &Told, a: Told, b: Told) -> Told {
         (a, b) if a == b => a,
         (Told::Parts(a), Told::Parts(b)) => Told::Parts(a.into_iter().zip(b).map(|(a, b)| chosen(cond, a, b)).collect()),
         (Told::Size(a), Told::Size(b)) => {
-            let choice = || Some(Expr::if_(condition(cond.size()?)?, a.to_expr()?, b.to_expr()?));
+            let choice = || Some(Expr::if_(term(cond.size()?, &Type::Bool)?, a.to_expr()?, b.to_expr()?));
             choice().and_then(|choice| Size::try_of_expr(&choice)).map_or(Told::Nothing, of_size)
         }
         _ => Told::Nothing,
     }
 }
 
-/// The Bool that a size of one is.
-fn condition(size: &Size) -> Option<Expr> {
+/// The Index or Bool that a size is.
+fn term(size: &Size, ty: &Type) -> Option<Expr> {
     let expr = size.to_expr()?;
-    Some(if expr.ty() == &Type::Bool { expr } else { Expr::prim(Prim::Ne, vec![expr, Expr::index(0)]) })
+    let is_number = *ty == Type::Bool && *expr.ty() != Type::Bool;
+    Some(if is_number { Expr::prim(Prim::Ne, vec![expr, Expr::index(0)]) } else { expr })
 }
 
 impl Elaborator<'_> {
@@ -131,10 +144,11 @@ impl Elaborator<'_> {
         }
     }
 
-    /// One part of a tuple; where it is a size, a variable that is known to be.
-    pub(super) fn part(&mut self, tuple: Expr, k: usize) -> Expr {
-        let span = tuple.span();
-        let part = Expr::proj(tuple, k).at(span);
-        if self.told(&part).is_nothing() { part } else { self.name("part", part) }
+    /// The size of an Index or Bool term, unknown where it is none.
+    pub(super) fn size_of(&self, value: &Expr) -> Size {
+        match Size::try_of_expr(value) {
+            Some(size) => self.normal(&size),
+            None => self.told(value).size().cloned().unwrap_or_else(Size::unknown),
+        }
     }
 }

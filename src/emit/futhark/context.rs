@@ -140,7 +140,7 @@ impl<'a> Emitter<'a> {
     /// Notes what a let-bound variable is and comes from.
     pub fn define(&mut self, var: &Var, value: &Expr) {
         self.facts.define(var, value);
-        if matches!(var.ty(), Type::Index(_))
+        if matches!(var.ty(), Type::Index(_) | Type::Bool)
             && let Some(size) = Size::try_of_expr(value)
         {
             let size = self.expand(&size);

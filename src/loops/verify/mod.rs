@@ -88,11 +88,13 @@ struct Verifier<'a> {
     kind: Kind,
     scopes: Scopes<'a>,
     memory: Memory,
+    /// How many loops around have no steps.
+    idle: usize,
 }
 
 impl<'a> Verifier<'a> {
     fn new(function: &'a LoopFunction, locals: &'a [Local], done: &'a [LoopFunction], kind: Kind, body: &[Stmt]) -> Verifier<'a> {
-        Verifier { function, locals, done, kind, scopes: Scopes::new(locals), memory: Memory::new(locals.len(), body) }
+        Verifier { function, locals, done, kind, scopes: Scopes::new(locals), memory: Memory::new(locals.len(), body), idle: 0 }
     }
 
     fn ensure(&self, holds: bool, problem: impl FnOnce() -> String) -> Checked {
@@ -195,13 +197,20 @@ impl<'a> Verifier<'a> {
         self.scopes.open();
         self.scopes.declare(i)?;
         self.scopes.fix(i);
-        self.memory.enter(matches!(count, Value::Index(count) if *count > 0));
+        let is_idle = matches!(count, Value::Index(..=0));
+        self.idle += usize::from(is_idle);
+        self.memory.enter(matches!(count, Value::Index(1..)));
         self.memory.set(i);
         if let Lanes::Tile(tiles) = lanes {
             self.tiles(tiles, body)?;
         }
         self.block(body)?;
-        self.memory.leave().map_err(|id| format!("`{}` is read and nothing was written to it", self.name(id)))?;
+        let read = self.memory.leave();
+        self.idle -= usize::from(is_idle);
+        match read {
+            Err(id) if self.idle == 0 && !is_idle => return Err(format!("`{}` is read and nothing was written to it", self.name(id))),
+            Ok(()) | Err(_) => {}
+        }
         self.scopes.close();
         Ok(())
     }
