@@ -12,6 +12,7 @@ from .manifest import Length
 
 State = TypeVar("State", int, "tuple[int, ...]")
 
+
 def wrap(value: int) -> int:
     """An Index has 64 bits."""
     return (value + 2**63) % 2**64 - 2**63
