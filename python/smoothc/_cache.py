@@ -1,11 +1,14 @@
 """Compiled libraries, kept between runs.
 
-In: a program, options, and what makes a library. Out: the folder with the library and its manifest, made where it is not there yet or not whole, and
-the warnings of the program.
+In: a program, options, and what makes a library. Out: the folder with the library and its manifest, made where it is not there yet or not whole, the
+warnings of the program, and the texts that it was made from.
 
 A library is found by everything that it depends on: the text of the program and of the files that it opens, the options, the smoothc command, the C
 compiler and its flags, and the machine: another machine that shares the folder has libraries of its own. It is made in a folder of another name,
 which is then renamed, so that two processes may do so at once: the first one's stays.
+
+The compiler reads the files itself, after this process has. What it read is held against what decides the name of the library, by the hash in the
+manifest; where a file was edited in between, the library is not kept, and is made again from the new text.
 
 The folder is SMOOTHC_CACHE, else ``smoothc`` in the user's folder for caches.
 """
@@ -20,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Callable
 
@@ -32,6 +35,57 @@ MANIFEST = "manifest.json"
 _KEPT = "kept.json"
 """The warnings, and the digests of the other files."""
 _MAKING = ".making-"
+_ATTEMPTS = 20
+"""So often a library is made while its files change: only what is edited all the time needs more than two."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The files of a program as they were read."""
+
+    main: str
+    schedule: str | None
+    """Of a strategy file."""
+    opened: tuple[tuple[str, str], ...] = ()
+    """Each file that is opened, by its path from the program's folder, and its text."""
+
+    def key(self, parts: Sequence[str]) -> str:
+        """A name that these texts and other parts decide."""
+        first = key([*parts, self.main, "" if self.schedule is None else f"schedule {self.schedule}"])
+        return key([first, *(text for file in self.opened for text in file)]) if self.opened else first
+
+    def are(self, read: Read) -> bool:
+        """Whether the compiler read these. A strategy file that is a built-in schedule is no text of the program."""
+        texts = [self.main, *(text for _, text in self.opened)]
+        wanted = [_hash(texts), *([] if self.schedule is None else [_hash([*texts, self.schedule])])]
+        return [name for name, _ in self.opened] == list(read.opened) and read.hash in wanted
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the compiler says that it read."""
+
+    opened: tuple[str, ...]
+    hash: str
+
+
+class Changed(Exception):
+    """A file of the program was edited while the library was made."""
+
+
+def text(path: Path) -> str:
+    """A file as it is, bytes that are no text included."""
+    return path.read_bytes().decode("utf-8", errors="surrogateescape")
+
+
+def _hash(texts: Sequence[str]) -> str:
+    """The ``source_hash`` of a manifest."""
+    hasher = hashlib.sha256()
+    for part in texts:
+        encoded = part.encode("utf-8", errors="surrogateescape")
+        hasher.update(len(encoded).to_bytes(8, "little"))
+        hasher.update(encoded)
+    return hasher.hexdigest()[:16]
 
 
 def folder() -> Path:
@@ -77,19 +131,43 @@ def _identity(command: str) -> str:
     return f"{os.path.realpath(found)} {status.st_size} {status.st_mtime_ns}"
 
 
-def find(parts: Sequence[str], base: Path, make: Callable[[Path], tuple[Sequence[str], Sequence[Diagnostic]]]) -> tuple[Path, list[Diagnostic]]:
-    """The folder of the library that ``parts`` decide, and its warnings.
+def find(
+    parts: Sequence[str],
+    base: Path,
+    read: Callable[[], Texts],
+    make: Callable[[Path, Texts], tuple[Sequence[Read], Sequence[Diagnostic]]],
+) -> tuple[Path, list[Diagnostic], Texts]:
+    """The folder of the library that ``parts`` and the program decide, its warnings, and the texts of the program.
 
-    ``make`` fills a folder, and gives the files that the program opens from ``base`` and the warnings.
+    ``read`` gives the program without the files that it opens from ``base``. ``make`` fills a folder, and gives what each run of the compiler read
+    and the warnings.
     """
     root = folder()
-    first = key(parts)
-    opened = root / f"{first}.opened.json"
-    try:
-        kept = root / complete(first, base, json.loads(opened.read_text(encoding="utf-8")))
-        return kept, _checked(kept)
-    except (OSError, ValueError):
-        pass
+    for _ in range(_ATTEMPTS):
+        texts = read()
+        listed = root / f"{texts.key(parts)}.opened.json"
+        try:
+            texts = _with_opened(texts, base, _names(listed))
+            kept = root / texts.key(parts)
+            return kept, _checked(kept), texts
+        except (OSError, ValueError):
+            pass
+        try:
+            return _made(root, parts, base, listed, texts, make)
+        except Changed:
+            continue
+    raise RuntimeError("the files of the program are edited all the time: no library is of the texts that were read")
+
+
+def _made(
+    root: Path,
+    parts: Sequence[str],
+    base: Path,
+    listed: Path,
+    texts: Texts,
+    make: Callable[[Path, Texts], tuple[Sequence[Read], Sequence[Diagnostic]]],
+) -> tuple[Path, list[Diagnostic], Texts]:
+    """Makes a library and keeps it; ``Changed`` where it is not of the texts that decide its name."""
     try:
         root.mkdir(parents=True, exist_ok=True)
         _sweep(root)
@@ -99,17 +177,35 @@ def find(parts: Sequence[str], base: Path, make: Callable[[Path], tuple[Sequence
     try:
         made = making / "library"
         made.mkdir()
-        names, found = make(made)
+        runs, found = make(made, texts)
+        if not all(texts.are(run) for run in runs):
+            # which files are opened is known only now
+            try:
+                texts = _with_opened(texts, base, runs[0].opened)
+            except OSError as problem:
+                raise Changed from problem
+            if not all(texts.are(run) for run in runs):
+                raise Changed
         digests = {path.name: _digest(path) for path in made.iterdir()}
         said = {"files": digests, "warnings": [asdict(problem) for problem in found]}
         (made / _KEPT).write_text(json.dumps(said), encoding="utf-8")
-        kept = root / complete(first, base, names)
+        kept = root / texts.key(parts)
         _place(made, kept)
-        (making / "opened").write_text(json.dumps(list(names)), encoding="utf-8")
-        os.replace(making / "opened", opened)
-        return kept, list(found)
+        (making / "opened").write_text(json.dumps([name for name, _ in texts.opened]), encoding="utf-8")
+        os.replace(making / "opened", listed)
+        return kept, list(found), texts
     finally:
         shutil.rmtree(making, ignore_errors=True)
+
+
+def _names(listed: Path) -> list[str]:
+    """The files that a program opened when it was compiled."""
+    found: list[str] = json.loads(listed.read_text(encoding="utf-8"))
+    return found
+
+
+def _with_opened(texts: Texts, base: Path, names: Sequence[str]) -> Texts:
+    return Texts(texts.main, texts.schedule, tuple((name, text(base / name)) for name in names))
 
 
 def _place(made: Path, kept: Path) -> None:
@@ -155,10 +251,3 @@ def _sweep(root: Path) -> None:
             continue
         if is_old:
             shutil.rmtree(left, ignore_errors=True)
-
-
-def complete(first: str, base: Path, names: Sequence[str]) -> str:
-    """A name that the texts of the files that the program opens decide too."""
-    if not names:
-        return first
-    return key([first, *(text for name in names for text in (name, (base / name).read_text(encoding="utf-8", errors="surrogateescape")))])

@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,11 @@ class Diagnostic:
     line: int | None
     column: int | None
 
+    def renamed(self, path: str, shown: str) -> Diagnostic:
+        """With another path for a file."""
+        note = None if self.help is None else self.help.replace(path, shown)
+        return replace(self, message=self.message.replace(path, shown), help=note, file=shown if self.file == path else self.file)
+
 
 class DiagnosticError(Exception):
     """The program is at fault, or a tool that is needed is missing: what the compiler says of it."""
@@ -54,6 +59,10 @@ class DiagnosticError(Exception):
         self.status = status
         self.coloured = coloured
         super().__init__("\n" + _COLOUR.sub("", coloured).rstrip())
+
+    def renamed(self, path: str, shown: str) -> DiagnosticError:
+        """With another path for a file."""
+        return DiagnosticError([problem.renamed(path, shown) for problem in self.diagnostics], self.status, self.coloured.replace(path, shown))
 
     def __reduce__(self) -> tuple[type[DiagnosticError], tuple[list[Diagnostic], int, str]]:
         return DiagnosticError, (self.diagnostics, self.status, self.coloured)

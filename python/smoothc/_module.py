@@ -248,28 +248,46 @@ def _module(
     warn: bool = True,
 ) -> Module:
     base = Path(file).parent if text is None else Path()
-    source = Path(file).read_bytes().decode("utf-8", errors="surrogateescape") if text is None else text
-    # a strategy file is a part of the program
-    strategy = Path(schedule).read_text(encoding="utf-8") if schedule is not None and Path(schedule).is_file() else ""
+    schedule = None if schedule is None else os.fspath(schedule)
+    # a name without these is a built-in schedule
+    strategy = Path(schedule) if schedule is not None and any(letter in schedule for letter in "./\\") else None
 
-    def make(folder: Path) -> tuple[Sequence[str], list[_compiler.Diagnostic]]:
+    def texts() -> _cache.Texts:
+        # a strategy file is a part of the program
+        is_there = strategy is not None and strategy.is_file()
+        return _cache.Texts(_cache.text(Path(file)) if text is None else text, _cache.text(strategy) if strategy is not None and is_there else None)
+
+    def make(folder: Path, known: _cache.Texts) -> tuple[Sequence[_cache.Read], list[_compiler.Diagnostic]]:
         described = folder / _cache.MANIFEST
         library = str(folder / _cache.LIBRARY)
+        given, said = options, ("", "")
+        if strategy is not None and known.schedule is not None:
+            copied = _copied(folder.parent, strategy, known.schedule)
+            given = [copied if word == schedule else word for word in options]
+            said = (copied, str(schedule))
+
+        def run(command: str, *words: str) -> list[_compiler.Diagnostic]:
+            try:
+                return [problem.renamed(*said) for problem in _compiler.run([command, file, *given, *words], text)[1]]
+            except _compiler.DiagnosticError as error:
+                raise error.renamed(*said) from None
+
         if backend is None:
-            _, found = _compiler.run(["build", file, *options, "-o", library, "--manifest", str(described)], text)
+            found = run("build", "-o", library, "--manifest", str(described))
         else:
             # how values become arguments is said of C; the warnings are the same
-            _, found = _compiler.run(["emit", file, *options, "-o", str(folder / "program.c"), "--manifest", str(described)], text)
-            words = ["--quiet", "--target", "futhark", "--futhark-backend", backend, "--manifest", str(folder / _FUTHARK)]
-            _compiler.run(["build", file, *options, "-o", library, *words], text)
+            found = run("emit", "-o", str(folder / "program.c"), "--manifest", str(described))
+            run("build", "-o", library, "--quiet", "--target", "futhark", "--futhark-backend", backend, "--manifest", str(folder / _FUTHARK))
         # the same program in another folder has these warnings too
         found = [dataclasses.replace(problem, file=os.path.relpath(problem.file, base)) if problem.file else problem for problem in found]
-        return read(described.read_text(encoding="utf-8")).opened, found
+        manifests = [described] if backend is None else [described, folder / _FUTHARK]
+        made = [json.loads(path.read_text(encoding="utf-8")) for path in manifests]
+        return [_cache.Read(tuple(manifest["opened"]), manifest["source_hash"]) for manifest in made], found
 
-    parts = [Path(file).name, source, strategy, *_cache.tools(_compiler.command()), *options]
+    parts = [Path(file).name, *_cache.tools(_compiler.command()), *options]
     if backend is not None:
         parts += ["futhark", backend, _cache.futhark()]
-    kept, warnings = _cache.find(parts, base, make)
+    kept, warnings, compiled = _cache.find(parts, base, texts, make)
     if warn:
         _compiler.warn([dataclasses.replace(problem, file=str(base / problem.file)) if problem.file else problem for problem in warnings])
     manifest = read((kept / _cache.MANIFEST).read_text(encoding="utf-8"))
@@ -281,5 +299,13 @@ def _module(
         library = _futhark.FutharkLibrary(kept / _cache.LIBRARY, named, module=name, copy=copy, records=records, methods=True)
     made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records, backend)
     # what another process must find, whatever its compilers are
-    identity = _cache.complete(_cache.key([repr(made_by), source, strategy]), base, manifest.opened)
+    identity = compiled.key([repr(made_by)])
     return Module(name, library, [file, *options], text, identity, made_by)
+
+
+def _copied(folder: Path, strategy: Path, text: str) -> str:
+    """A strategy file with the text that decides the name of the library, whatever is written to the caller's meanwhile."""
+    copied = folder / "schedule" / strategy.name
+    copied.parent.mkdir(exist_ok=True)
+    copied.write_bytes(text.encode("utf-8", errors="surrogateescape"))
+    return str(copied)

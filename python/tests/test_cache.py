@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,9 +13,11 @@ import time
 import unittest
 import warnings
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import smoothc
+from smoothc import _cache, _compiler
 from smoothc._runtime import machine
 
 
@@ -52,6 +56,75 @@ class Cache(unittest.TestCase):
         with mock.patch.dict(os.environ, {"CFLAGS": "-O1"}):
             self.assertEqual((smoothc.load(main).f(1.0), self.made()), (1.0, 6))
         self.assertEqual(list((self.path / "cache").glob(".making-*")), [])
+
+    def test_files_that_are_edited_while_they_are_compiled(self) -> None:
+        main, opened, schedule = self.path / "main.smooth", self.path / "more.smooth", self.path / "mine.strategy"
+        texts = {
+            main: 'open "more.smooth"\nlet f (x: Double) = 1.0 * twice x + 0.0 + 1.0\n',
+            opened: "let twice (x: Double) = 2.0 * x + 0.0 * 1.0\n",
+            schedule: "topdown mul-one\n",
+        }
+        edits = [(main, "+ 1.0", "+ 5.0", 7.0), (opened, "2.0", "3.0", 4.0), (schedule, "mul-one", "add-zero", 3.0)]
+        real = _compiler.run
+        for after in [False, True]:
+            for edited, old, new, value in edits:
+                for path, text in texts.items():
+                    path.write_text(text)
+                shutil.rmtree(self.path / "cache", ignore_errors=True)
+                pending = [texts[edited].replace(old, new)]
+
+                def run(words: list[str], *rest: Any, edited: Path = edited, after: bool = after, pending: list[str] = pending) -> Any:
+                    done = real(words, *rest) if after else None
+                    if pending:
+                        edited.write_text(pending.pop())
+                    return done or real(words, *rest)
+
+                with self.subTest(edited=edited.name, after=after):
+                    with mock.patch.object(_compiler, "run", run):
+                        found = smoothc.load(main, schedule=str(schedule)).f(1.0)
+                    self.assertIn(found, [3.0, value])
+                    self.assertEqual(smoothc.load(main, schedule=str(schedule)).f(1.0), value)
+                    edited.write_text(texts[edited])
+                    self.assertEqual(smoothc.load(main, schedule=str(schedule)).f(1.0), 3.0)
+                    self.assertEqual(list((self.path / "cache").glob(".making-*")), [])
+                    for path in (self.path / "cache").glob("*/manifest.json"):
+                        self.assertIn("--schedule mine.strategy", json.loads(path.read_text())["options"])
+                    self.assertLessEqual(self.made(), 2)
+
+    def test_files_that_are_edited_all_the_time(self) -> None:
+        main, real, count = self.path / "main.smooth", _compiler.run, iter(range(1000))
+
+        def run(*given: Any) -> Any:
+            main.write_text(f"let f (x: Double) = x + {next(count)}.0\n")
+            return real(*given)
+
+        main.write_text("let f (x: Double) = x\n")
+        with mock.patch.object(_compiler, "run", run), mock.patch.object(_cache, "_ATTEMPTS", 3):
+            with self.assertRaisesRegex(RuntimeError, "edited all the time"):
+                smoothc.load(main)
+        self.assertEqual((self.made(), list((self.path / "cache").iterdir())), (0, []))
+        self.assertEqual(smoothc.load(main).f(1.0), 3.0)
+
+    def test_lines_and_marks_of_other_editors(self) -> None:
+        main, opened = self.path / "main.smooth", self.path / "more.smooth"
+        main.write_bytes(b'\xef\xbb\xbfopen "more.smooth"\r\nlet f (x: Double) = twice x\r\n')
+        opened.write_bytes(b"\xef\xbb\xbflet twice (x: Double) =\r\n  2.0 * x\r\n")
+        for _ in range(2):
+            self.assertEqual((smoothc.load(main).f(1.0), self.made()), (2.0, 1))
+
+    def test_what_is_wrong_in_a_strategy_file(self) -> None:
+        main, schedule = self.path / "main.smooth", self.path / "mine.strategy"
+        main.write_text("let f (x: Double) = x\n")
+        schedule.write_text("topdown add-zero\n")
+        with self.assertWarnsRegex(smoothc.DiagnosticWarning, f"`main` of `{schedule}` applies to no function"):
+            smoothc.load(main, schedule=str(schedule))
+        schedule.write_text("topdown nothing-of-this-name\n")
+        with self.assertRaises(smoothc.DiagnosticError) as caught:
+            smoothc.load(main, schedule=str(schedule))
+        self.assertIn("nothing-of-this-name", str(caught.exception))
+        self.assertNotIn(".making", str(caught.exception))
+        with self.assertRaisesRegex(smoothc.DiagnosticError, "E0001"):
+            smoothc.load(main, schedule=str(self.path / "none.strategy"))
 
     def test_what_is_not_whole_is_made_again(self) -> None:
         script = "import smoothc; print(smoothc.compile('let f (x: Double) = x').f(2.0))"
