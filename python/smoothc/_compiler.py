@@ -120,7 +120,8 @@ def run(words: Sequence[str], text: str | None = None, folder: str | None = None
     if done.returncode == 0:
         return done.stdout, diagnostics
     # once more for the drawing
-    drawn = _started([*words, "--color", "always", "--quiet"], text, folder)
+    quiet = [] if "--quiet" in words else ["--quiet"]
+    drawn = _started([*words, "--color", "always", *quiet], text, folder)
     coloured = drawn.stderr or done.stderr or f"smoothc stopped with exit status {done.returncode}"
     raise DiagnosticError([problem for problem in diagnostics if problem.severity == "error"], done.returncode, coloured)
 

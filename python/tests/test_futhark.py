@@ -45,6 +45,15 @@ def arrays(value: Any) -> list[np.ndarray]:
     return [np.asarray(value)]
 
 
+class Errors(unittest.TestCase):
+    def test_what_is_missing_is_said(self) -> None:
+        with mock.patch.dict(os.environ, {"FUTHARK": "/nowhere/futhark"}), self.assertRaises(smoothc.DiagnosticError) as caught:
+            smoothc.compile("let f (x: Double) = x", target="futhark")
+        self.assertEqual((caught.exception.status, caught.exception.diagnostics[0].code), (3, "E0903"))
+        self.assertIn("/nowhere/futhark", str(caught.exception))
+        self.assertNotIn("--quiet", str(caught.exception))
+
+
 @unittest.skipUnless(HERE, "no Futhark compiler here")
 class Futhark(unittest.TestCase):
     def load(self, **options: Any) -> smoothc.Module:
@@ -126,9 +135,6 @@ class Futhark(unittest.TestCase):
         ]:
             with self.assertRaisesRegex(ValueError, f"^{words}: expected"):
                 self.load(**options)
-        with mock.patch.dict(os.environ, {"FUTHARK": "/nowhere/futhark"}), self.assertRaises(smoothc.DiagnosticError) as caught:
-            self.load(target="futhark")
-        self.assertEqual(caught.exception.diagnostics[0].code, "E0903")
 
     def test_messages_are_statuses(self) -> None:
         for message, wanted in [
