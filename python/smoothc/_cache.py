@@ -25,7 +25,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 from ._compiler import Diagnostic
 from ._runtime import machine
@@ -192,6 +192,8 @@ def _made(
         kept = root / texts.key(parts)
         _place(made, kept)
         (making / "opened").write_text(json.dumps([name for name, _ in texts.opened]), encoding="utf-8")
+        if listed.is_dir():
+            _remove(listed)
         os.replace(making / "opened", listed)
         return kept, list(found), texts
     finally:
@@ -200,7 +202,9 @@ def _made(
 
 def _names(listed: Path) -> list[str]:
     """The files that a program opened when it was compiled."""
-    found: list[str] = json.loads(listed.read_text(encoding="utf-8"))
+    found: Any = json.loads(listed.read_text(encoding="utf-8"))
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise ValueError(f"{listed} is not what was kept")
     return found
 
 
@@ -221,7 +225,15 @@ def _place(made: Path, kept: Path) -> None:
             except (OSError, ValueError):
                 if not attempts:
                     raise
-                shutil.rmtree(kept, ignore_errors=True)
+                _remove(kept)
+
+
+def _remove(path: Path) -> None:
+    """What is in the place of something kept, a folder or not."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _checked(kept: Path) -> list[Diagnostic]:

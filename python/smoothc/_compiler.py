@@ -103,7 +103,15 @@ def command() -> str:
 
 def version() -> str:
     """What ``smoothc --version`` says."""
-    return _started(["--version"], None).stdout.strip()
+    return _known().strip()
+
+
+def _known() -> str:
+    """The version, where the command is one of smoothc."""
+    said = _started(["--version"], None).stdout
+    if not said.startswith("smoothc "):
+        raise MissingCompilerError(f"`{command()}` is no smoothc: asked for its version it says {said[:80].partition(chr(10))[0]!r}")
+    return said
 
 
 def _started(words: Sequence[str], text: str | None, folder: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -119,11 +127,20 @@ def run(words: Sequence[str], text: str | None = None, folder: str | None = None
     diagnostics = [_diagnostic(line) for line in done.stderr.splitlines() if line.startswith("{")]
     if done.returncode == 0:
         return done.stdout, diagnostics
+    if not diagnostics:
+        _known()
     # once more for the drawing
     quiet = [] if "--quiet" in words else ["--quiet"]
     drawn = _started([*words, "--color", "always", *quiet], text, folder)
     coloured = drawn.stderr or done.stderr or f"smoothc stopped with exit status {done.returncode}"
     raise DiagnosticError([problem for problem in diagnostics if problem.severity == "error"], done.returncode, coloured)
+
+
+def made(path: Path) -> str:
+    """A text that a run has written."""
+    if not path.is_file():
+        _known()
+    return path.read_text(encoding="utf-8")
 
 
 def warn(problems: Sequence[Diagnostic]) -> None:

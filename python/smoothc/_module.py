@@ -281,7 +281,7 @@ def _module(
         # the same program in another folder has these warnings too
         found = [dataclasses.replace(problem, file=os.path.relpath(problem.file, base)) if problem.file else problem for problem in found]
         manifests = [described] if backend is None else [described, folder / _FUTHARK]
-        made = [json.loads(path.read_text(encoding="utf-8")) for path in manifests]
+        made = [json.loads(_compiler.made(path)) for path in manifests]
         return [_cache.Read(tuple(manifest["opened"]), manifest["source_hash"]) for manifest in made], found
 
     parts = [Path(file).name, *_cache.tools(_compiler.command()), *options]

@@ -147,6 +147,22 @@ class Cache(unittest.TestCase):
                 self.assertEqual(file.read_bytes(), whole)
         self.assertEqual(self.made(), 1)
 
+    def test_what_is_in_the_place_of_something_kept(self) -> None:
+        text, cache = "let f (x: Double) = x", self.path / "cache"
+        for damaged in ["5", "[1]", '{"a": 1}', "null", '["\\u0000"]']:
+            smoothc.compile(text)
+            (listed,) = cache.glob("*.opened.json")
+            listed.write_text(damaged)
+            self.assertEqual(smoothc.compile(text).f(2.0), 2.0)
+            self.assertEqual(listed.read_text(), "[]")
+        (kept,) = (path.parent for path in cache.glob("*/manifest.json"))
+        for file in [kept, listed]:
+            for make in [lambda path: path.write_text(""), lambda path: path.mkdir(), lambda path: path.symlink_to("nowhere")]:
+                _cache._remove(file)
+                make(file)
+                self.assertEqual(smoothc.compile(text).f(2.0), 2.0)
+                self.assertEqual((listed.read_text(), self.made()), ("[]", 1))
+
     def test_what_killed_processes_leave_is_removed_after_a_day(self) -> None:
         cache = self.path / "cache"
         for name, age in [("old", 25 * 3600), ("new", 3600)]:
@@ -210,6 +226,11 @@ class Cache(unittest.TestCase):
         with mock.patch.dict(os.environ, {"SMOOTHC": "/nowhere/smoothc"}):
             with self.assertRaisesRegex(smoothc.MissingCompilerError, "SMOOTHC names"):
                 smoothc.compile("let f (x: Double) = x")
+        for other in filter(None, map(shutil.which, ["true", "false", "echo"])):
+            with mock.patch.dict(os.environ, {"SMOOTHC": other}):
+                for call in [smoothc.version, lambda: smoothc.compile("let f (x: Double) = x")]:
+                    with self.assertRaisesRegex(smoothc.MissingCompilerError, f"`{other}` is no smoothc"):
+                        call()
         names = {name: value for name, value in os.environ.items() if name not in ("SMOOTHC", "PATH")}
         with (
             mock.patch.dict(os.environ, names, clear=True),
