@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MethodType
-from typing import Any, Protocol
+from typing import Any, Callable, Protocol
 
 from . import _cache, _compiler
 from ._explanation import Explanation
@@ -45,7 +45,7 @@ class Module:
     Entries are found by their names in the source too: ``module["f'"]``.
     """
 
-    def __init__(self, name: str, library: Library, words: list[str], text: str | None, identity: str, made_by: tuple[Any, ...]) -> None:
+    def __init__(self, name: str, library: Library, explain: Callable[[str], Explanation], identity: str, made_by: tuple[Any, ...]) -> None:
         self.__name__ = name
         self.__library = library
         self.__identity = identity
@@ -57,7 +57,7 @@ class Module:
             setattr(self, record, made)
         for (attribute, function), entry in zip(library.functions.items(), library.manifest.entries):
             known: Any = function
-            known.explain = _Explain(entry.source_name, words, text)
+            known.explain = functools.partial(explain, entry.source_name)
             known.module = self
             # a method is pickled as the module and its name
             method: Any = MethodType(function, self)
@@ -112,19 +112,6 @@ def _reduced(value: Any, module: Module, record: str) -> tuple[Any, ...]:
 def _record(module: Module, record: str, *fields: Any) -> Any:
     library: Library = module._Module__library
     return library.records[record](*fields)
-
-
-class _Explain:
-    """``function.explain()``."""
-
-    def __init__(self, entry: str, words: list[str], text: str | None) -> None:
-        self._entry = entry
-        self._words = words
-        self._text = text
-        self._folder = os.getcwd()
-
-    def __call__(self) -> Explanation:
-        return Explanation(self._entry, self._words, self._text, self._folder)
 
 
 def load(
@@ -300,7 +287,12 @@ def _module(
     made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records, backend)
     # what another process must find, whatever its compilers are
     identity = compiled.key([repr(made_by)])
-    return Module(name, library, [file, *options], text, identity, made_by)
+    files = {} if text is not None else {Path(os.path.abspath(file)): compiled.main}
+    files.update({Path(os.path.abspath(base / other)): known for other, known in compiled.opened})
+    if strategy is not None and compiled.schedule is not None:
+        files[Path(os.path.abspath(strategy))] = compiled.schedule
+    explain = functools.partial(Explanation, words=[file, *options], text=text, folder=os.getcwd(), files=files)
+    return Module(name, library, explain, identity, made_by)
 
 
 def _copied(folder: Path, strategy: Path, text: str) -> str:

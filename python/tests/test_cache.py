@@ -270,6 +270,25 @@ class Cache(unittest.TestCase):
             warnings.simplefilter("error")
             self.assertIn("loss of <stdin>", smoothc.compile(path.read_text()).loss.explain().text)
 
+    def test_what_is_explained_was_compiled(self) -> None:
+        main, opened, schedule = self.path / "main.smooth", self.path / "more.smooth", self.path / "mine.strategy"
+        opened.write_text("let twice (x: Double) = 2.0 * x\n")
+        main.write_text('open "more.smooth"\nlet f (x: Double) = 1.0 * twice x\n')
+        schedule.write_text("topdown mul-one\n")
+        m = smoothc.load(main, schedule=str(schedule))
+        self.assertIn("mul-one", m.f.explain().text)
+        for edited in [main, opened, schedule]:
+            text = edited.read_text()
+            for other in [text.replace("twice", "double").replace("one", "zero"), None]:
+                edited.unlink()
+                if other is not None:
+                    edited.write_text(other)
+                for show in [lambda: m.f.explain().text, lambda: m.f.explain().html]:
+                    with self.assertRaisesRegex(RuntimeError, f"{edited} is not the text any more that `f` was compiled from"):
+                        show()
+                edited.write_text(text)
+        self.assertIn("mul-one", m.f.explain().text)
+
 
 if __name__ == "__main__":
     unittest.main()
