@@ -8,6 +8,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import threading
 import traceback
@@ -77,6 +78,73 @@ class Calls(unittest.TestCase):
         with self.assertRaises(smoothc.StatusError):
             m.area(m.Shape(3, 0.0, (0.0, 0.0)))
         self.assertEqual((m.ignored((), 2.0), m.nothing(2.0)), (2.0, ()))
+
+    def test_arrays_of_nothing(self) -> None:
+        m = smoothc.compile("""
+let count (v: Array<Unit, n>) : Index = length v
+let other (x: Double) = x
+let units (n: Index) = build n (fun _ -> ())
+let squares (v: Array<Array<Unit, m>, n>) (w: Vector<m>) = (length v + length w, build (length v) (fun _ -> build 2 (fun _ -> ())))
+let same (v: Array<Unit, n>) (w: Vector<n>) = double (length v) * vectorSum w
+let through (v: Array<Array<Unit, m> * Double, n>) = vectorMap v (fun q -> (fst q, snd q))
+type Empty = { nothing: Unit; x: Double }
+let field (e: Empty) = e.x
+""")
+        self.assertEqual(m.other(2.0), 2.0)
+        for given in [3, np.int64(3), [(), (), ()], ((), (), ()), np.empty((3, 0)), [None] * 3, m.units(3)]:
+            self.assertEqual(m.count(given), 3)
+        self.assertEqual((m.count([]), m.count(()), m.units(2), m.units(0)), (0, 0, [(), ()], []))
+        self.refused(ValueError, "count: `v`: -1 is no length", m.count, -1)
+        for wrong in [1.5, True, None, "abc", [1.0, 2.0]]:
+            self.refused(TypeError, "count: `v`: expected a list of () of shape (n,) or its length, found", m.count, wrong)
+        self.refused(smoothc.StatusError, "SMOOTH_NEGATIVE", m.units, -1)
+        self.assertEqual(m.squares([[(), ()]] * 3, [1, 2]), (5, [[(), ()]] * 3))
+        self.assertEqual(m.squares([], [1, 2]), (2, []))
+        self.refused(ValueError, "`v` has shape (3, 2), expected (n, m) with m = 1 from `w`", m.squares, [[(), ()]] * 3, [1])
+        self.assertEqual(m.same(2, [1, 2]), 6.0)
+        self.refused(ValueError, "`v` has shape (3,), expected (n,) with n = 2 from `w`", m.same, 3, [1, 2])
+        units, numbers = m.through(m.through([([(), ()], 1.0)] * 3))
+        self.assertEqual((units, numbers.tolist()), ([[(), ()]] * 3, [1.0] * 3))
+        self.assertIn("v : list of () of shape (n,)", m.count.__doc__)
+        for nothing in [(), None]:
+            self.assertEqual(m.field({"nothing": nothing, "x": 2.0}), 2.0)
+
+    def test_bools_of_any_byte(self) -> None:
+        text = """
+type Mask = { on: Array<Bool, 6>; other: Double }
+type Choice = All of Double | Some of Array<Bool, 6>
+let sel (b: Array<Bool, n>) (x: Vector<2>) : Vector<n> = build n (fun i -> x[if b[i] then 1 else 0])
+let inside (m: Mask) (x: Vector<2>) : Vector<6> = build 6 (fun i -> x[if m.on[i] then 1 else 0])
+let pairs (p: Array<Bool, n> * Double) (x: Vector<2>) : Vector<n> = build n (fun i -> x[if (fst p)[i] then 1 else 0])
+let rows (p: Array<Bool * Double, n>) (x: Vector<2>) : Vector<n> = build n (fun i -> x[if fst p[i] then 1 else 0])
+let cases (c: Choice) (x: Vector<2>) : Vector<6> =
+  match c with
+  | All y -> build 6 (fun _ -> y)
+  | Some b -> build 6 (fun i -> x[if b[i] then 1 else 0])
+"""
+        b = np.array([0, 1, 2, 3, 255, 128], np.uint8).view(bool)
+        frozen = np.frombuffer(b.tobytes(), bool)
+        fields = np.zeros(6, [("on", bool)])
+        fields.view(np.uint8)[:] = b.view(np.uint8)
+        wide = np.stack([b, b], 1)
+        x, wanted = [10.0, 20.0], [10.0] + [20.0] * 5
+        targets: list[dict[str, Any]] = [{}]
+        if shutil.which(os.environ.get("FUTHARK") or "futhark"):
+            targets.append({"target": "futhark"})
+        for options in targets:
+            m = smoothc.compile(text, **options)
+            for given in [b, frozen, fields["on"], wide[:, 1], b[::-1][::-1].copy(), b.view(np.ndarray)]:
+                self.assertEqual(m.sel(given, x).tolist(), wanted)
+                self.assertEqual(m.inside({"on": given, "other": 1.0}, x).tolist(), wanted)
+                self.assertEqual(m.inside(m.Mask(given, 1.0), x).tolist(), wanted)
+                self.assertEqual(m.pairs((given, 1.0), x).tolist(), wanted)
+                self.assertEqual(m.rows((given, np.ones(6)), x).tolist(), wanted)
+                self.assertEqual(m.cases(m.Choice(1, 0.0, given), x).tolist(), wanted)
+            self.assertEqual(m.sel(b[::-1], x).tolist(), wanted[::-1])
+            self.assertEqual(m.sel(b[:0], x).tolist(), [])
+        strict = smoothc.compile(text, copy=False, entries="sel")
+        self.assertEqual(strict.sel(b[:2], x).tolist(), wanted[:2])
+        self.refused(TypeError, "`b` has bytes other than 0 and 1, and a copy is refused by copy=False", strict.sel, b, x)
 
     def test_records(self) -> None:
         m = self.m

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import lengths
-from .manifest import Array, Entry, Length, Record, Scalar, Tree
+from .manifest import Array, Entry, Length, Record, Scalar, Tree, is_hollow
 
 _NUMBERS = {"double": "float", "index": "int", "bool": "bool"}
 _ELEMENTS = {"double": "float64", "float": "float32", "int64_t": "int64", "bool": "bool"}
@@ -25,6 +25,10 @@ def documentation(entry: Entry, names: list[str]) -> str:
 
 def phrase(tree: Tree, around: tuple[Length, ...] = ()) -> str:
     """A value in words."""
+    if isinstance(tree, Array) and is_hollow(tree):
+        while isinstance(tree, Array):
+            around, tree = (*around, tree.length), tree.element
+        return f"list of () of shape {lengths.shape(around)}"
     if isinstance(tree, Array):
         return phrase(tree.element, (*around, tree.length))
     if isinstance(tree, Scalar):

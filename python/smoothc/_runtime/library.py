@@ -90,6 +90,8 @@ class Library:
             "empty": np.empty,
             "integers": _Integers(),
             "address": values.address,
+            "are_bits": values.are_bits,
+            "units": values.units,
             "local": threading.local(),
             "reserve": reserve,
             "MemoryError": MemoryError,

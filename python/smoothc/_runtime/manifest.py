@@ -153,6 +153,11 @@ def _tree(value: dict[str, Any], types: dict[str, str]) -> Tree:
     return Scalar(kind, value["parameter"], types.get(value["parameter"], "int64_t"), value.get("below"))
 
 
+def is_hollow(tree: Tree) -> bool:
+    """Whether a value is made of `()` alone: of an array of such C takes the length."""
+    return not leaves(tree, "")
+
+
 @dataclass(frozen=True)
 class Leaf:
     """A scalar component of a value, inside arrays of these lengths."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from . import lengths
-from .manifest import Array, Entry, Leaf, Length, Scalar, Tree, Tuple, identifier, leaves
+from .manifest import Array, Entry, Leaf, Length, Scalar, Tree, Tuple, identifier, is_hollow, leaves
 
 SIZED = {"double": "c_double", "float": "c_float", "int64_t": "c_int64", "bool": "c_bool"}
 """What a number is to ctypes."""
@@ -32,7 +32,7 @@ def function(entry: Entry, name: str, *, dict_records: bool, parallel: bool, met
         _leaf(text, leaf)
     _shapes(text)
     lines = [f"def {name}({', '.join([*(['$self'] if method else []), *text.parameters, '*', 'out=None'])}):"]
-    if text.inputs:
+    if text.inputs or entry.sizes:
         lines += _arguments(text)
     lines += _call(text)
     prefix = "_"
@@ -78,7 +78,8 @@ def _take_apart(text: Text, tree: Tree, value: str) -> None:
     if isinstance(tree, Scalar):
         text.values[tree.parameter] = value
     elif isinstance(tree, Array):
-        _take_apart(text, tree.element, value)
+        if not is_hollow(tree):
+            _take_apart(text, tree.element, value)
     else:
         parts = list(tree.parts) if isinstance(tree, Tuple) else [part for _, part in tree.fields]
         names = [f"$value_{text.components + at}" for at in range(len(parts))]
@@ -106,6 +107,9 @@ def _leaf(text: Text, leaf: Leaf) -> None:
     if leaf.lengths:
         text.ready.append(f"{pointer} = $view({value})")
         text.conditions.append(f"$type({value}) is $ndarray and {value}.dtype is ${scalar.c_type}_dtype and {value}.flags.aligned")
+        if scalar.kind == "bool":
+            # C has an undefined meaning for any other byte
+            text.conditions.append(f"$are_bits({value})")
         text.converted.append(f"{pointer} = $address({value})")
         return
     text.ready.append(f"{pointer} = ${scalar.c_type}({value})")
@@ -137,6 +141,12 @@ def _shapes(text: Text) -> None:
                 wanted.append((target, length))
             targets.append(target)
         text.ready.append(f"{_listed(targets)} = {text.values[leaf.scalar.parameter]}.shape")
+    for size in text.entry.sizes:
+        if size not in text.sizes:
+            # no array has this length, only `()` in its place
+            text.sizes[size] = f"$size_{size}"
+            text.converted.append(f"$size_{size} = $sizes[{size!r}]")
+            text.conditions.append("False")
     text.conditions += [f"{target} == {lengths.python(length, text.sizes)}" for target, length in wanted]
 
 
@@ -146,7 +156,8 @@ def _arguments(text: Text) -> list[str]:
     joined = "\n            and ".join(text.conditions or ["True"])
     lines += [f"        $ready = ({joined})", "    except $expected:", "        $ready = False", "    if not $ready:"]
     lines.append(f"        $plain, $sizes = $convert({', '.join(text.parameters)})")
-    lines.append(f"        {_listed([text.values[leaf.scalar.parameter] for leaf in text.inputs])} = $plain")
+    if text.inputs:
+        lines.append(f"        {_listed([text.values[leaf.scalar.parameter] for leaf in text.inputs])} = $plain")
     return lines + [f"        {line}" for line in text.converted]
 
 
@@ -223,14 +234,19 @@ def _extent(text: Text, length: Length) -> str:
     return f"$max({written}, 0)" if isinstance(length, list) or is_scalar else written
 
 
-def _result(text: Text, tree: Tree, values: dict[str, str]) -> str:
+def _result(text: Text, tree: Tree, values: dict[str, str], around: tuple[Length, ...] = ()) -> str:
     if isinstance(tree, Scalar):
         return values[tree.parameter]
     if isinstance(tree, Array):
-        return _result(text, tree.element, values)
+        around = (*around, tree.length)
+        inner = _result(text, tree.element, values, around)
+        # an outer one gives the lengths of all
+        if not is_hollow(tree) or isinstance(tree.element, Array):
+            return inner
+        return f"$units({', '.join([inner, *(_extent(text, length) for length in around)])})"
     if isinstance(tree, Tuple):
-        return f"({', '.join(_result(text, part, values) for part in tree.parts)})"
-    fields = [(name, _result(text, part, values)) for name, part in tree.fields]
+        return f"({', '.join(_result(text, part, values, around) for part in tree.parts)})"
+    fields = [(name, _result(text, part, values, around)) for name, part in tree.fields]
     if text.dict_records:
         return f"{{{', '.join(f'{name!r}: {value}' for name, value in fields)}}}"
     return f"$record_{tree.class_name}({', '.join(value for _, value in fields)})"

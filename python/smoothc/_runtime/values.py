@@ -17,7 +17,7 @@ from typing import Any, Callable, NoReturn, Union
 import numpy as np
 
 from . import lengths
-from .manifest import Array, Leaf, Length, Record, Scalar, Tree, Tuple, leaves
+from .manifest import Array, Leaf, Length, Record, Scalar, Tree, Tuple, is_hollow, leaves
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "double": np.dtype(np.float64),
@@ -29,6 +29,8 @@ C_TYPES: dict[str, Any] = {"double": ctypes.c_double, "float": ctypes.c_float, "
 
 Plain = Union[ctypes.c_double, ctypes.c_float, ctypes.c_int64, ctypes.c_bool, "np.ndarray[Any, Any]"]
 """What C takes."""
+_Shape = tuple[str, tuple[Length, ...], tuple[int, ...]]
+"""Of an array of `()`, which is not passed: its path, the lengths of its type, and those that it has."""
 
 
 class Address(ctypes.c_void_p):
@@ -50,6 +52,17 @@ def address(array: np.ndarray[Any, Any]) -> Any:
     return found
 
 
+def units(element: Any, *shape: int) -> list[Any]:
+    """An array of what is nothing in C: a list, which has a length."""
+    count, *rest = shape
+    return [units(element, *rest) for _ in range(count)] if rest else [element] * count
+
+
+def are_bits(array: np.ndarray[Any, Any]) -> bool:
+    """Whether the bytes of Bools are 0 and 1: NumPy takes any other for True, and C must not be given one."""
+    return not array.size or bool(array.view(np.uint8).max() <= 1)
+
+
 class Converter:
     """Makes the arguments of one entry what C takes."""
 
@@ -63,26 +76,50 @@ class Converter:
     def __call__(self, *arguments: Any) -> tuple[list[Plain], dict[str, int]]:
         """Each leaf as C takes it, and the sizes."""
         plain: list[Plain] = []
+        shapes: list[_Shape] = []
         for (name, tree), argument in zip(self.parameters, arguments):
-            self._flatten(tree, argument, name, (), plain)
-        return plain, self._sizes(plain)
+            self._flatten(tree, argument, name, (), plain, shapes)
+        return plain, self._sizes(plain, shapes)
 
-    def _flatten(self, tree: Tree, value: Any, path: str, around: tuple[Length, ...], plain: list[Plain]) -> None:
+    def _flatten(self, tree: Tree, value: Any, path: str, around: tuple[Length, ...], plain: list[Plain], shapes: list[_Shape]) -> None:
         if isinstance(tree, Scalar):
             plain.append(self._array(tree, value, path, around) if around else self._number(tree, value, path))
+        elif isinstance(tree, Array) and is_hollow(tree):
+            while isinstance(tree, Array):
+                around, tree = (*around, tree.length), tree.element
+            shapes.append((path, around, self._units(value, path, around)))
         elif isinstance(tree, Array):
-            self._flatten(tree.element, value, path, (*around, tree.length), plain)
+            self._flatten(tree.element, value, path, (*around, tree.length), plain, shapes)
         elif isinstance(tree, Tuple):
             parts = self._parts(value, len(tree.parts), path, len(around))
             for at, part in enumerate(tree.parts):
-                self._flatten(part, parts(at), f"{path}[{at}]", around, plain)
+                self._flatten(part, parts(at), f"{path}[{at}]", around, plain, shapes)
         else:
             field = self._fields(tree, value, path, len(around))
             for at, (name, part) in enumerate(tree.fields):
-                self._flatten(part, field(at, name), f"{path}.{name}", around, plain)
+                self._flatten(part, field(at, name), f"{path}.{name}", around, plain, shapes)
+
+    def _units(self, value: Any, path: str, around: tuple[Length, ...]) -> tuple[int, ...]:
+        """The lengths of an array of `()`, which may be one number; less of them where the array is empty."""
+        if len(around) == 1 and hasattr(value, "__index__") and not isinstance(value, (bool, np.bool_, np.ndarray)):
+            count = operator.index(value)
+            if not 0 <= count < 2**63:
+                self._refuse(ValueError, path, f"{count} is no length")
+            return (count,)
+        try:
+            found = np.asarray(value)
+        except ValueError as problem:
+            self._refuse(TypeError, path, f"expected a list of () of shape {lengths.shape(around)}: {problem}")
+        is_open = 0 < found.ndim < len(around) and found.size == 0
+        if (found.ndim < len(around) and not is_open) or (found.size and found.dtype != object):
+            number = " or its length" if len(around) == 1 else ""
+            self._refuse(TypeError, path, f"expected a list of () of shape {lengths.shape(around)}{number}, found {_what(value)}")
+        return found.shape[: len(around)]
 
     def _parts(self, value: Any, count: int, path: str, depth: int) -> Callable[[int], Any]:
         """The components of a tuple, or of all tuples of an array."""
+        if count == 0 and value is None:
+            return lambda _: None
         if depth and isinstance(value, np.ndarray) and value.ndim == depth + 1 and value.shape[-1] == count:
             # numbers of one type, each tuple a row
             return lambda at: value[..., at]
@@ -168,22 +205,25 @@ class Converter:
         if found.ndim != len(around) and not is_open:
             self._refuse(ValueError, path, f"has shape {found.shape}, expected {lengths.shape(around)}")
         flags = found.flags
-        if not self.copy and isinstance(value, np.ndarray) and not (found.dtype == wanted and flags.c_contiguous and flags.aligned):
+        is_ready = found.dtype == wanted and flags.c_contiguous and flags.aligned
+        if not self.copy and isinstance(value, np.ndarray) and not is_ready:
             what = _many(found.dtype) if found.dtype != wanted else "not contiguous in C order" if not flags.c_contiguous else "not aligned"
             self._refuse(TypeError, path, f"is {what}, and a copy to {_many(wanted)} in C order is refused by copy=False")
         if wanted == np.dtype(np.int64) and found.dtype.kind == "u" and found.size and found.max() > 2**63 - 1:
             self._refuse(OverflowError, path, f"{found.max()} does not fit in 64 bits")
-        if found.dtype == wanted and flags.c_contiguous and flags.aligned:
-            return found
         with np.errstate(over="ignore"):
-            made = np.require(found, wanted, ["C_CONTIGUOUS", "ALIGNED"])
+            made = found if is_ready else np.require(found, wanted, ["C_CONTIGUOUS", "ALIGNED"])
+        if wanted.kind == "b" and not are_bits(made):
+            if not self.copy and isinstance(value, np.ndarray):
+                self._refuse(TypeError, path, "has bytes other than 0 and 1, and a copy is refused by copy=False")
+            return np.not_equal(made.view(np.uint8), 0)
         if wanted.itemsize < found.dtype.itemsize and wanted.kind == "f":
             too_large = np.isinf(made) & np.isfinite(found)
             if too_large.any():
                 self._refuse(OverflowError, path, f"{found[too_large][0]} does not fit in 32 bits")
         return made
 
-    def _sizes(self, plain: list[Plain]) -> dict[str, int]:
+    def _sizes(self, plain: list[Plain], shapes: list[_Shape]) -> dict[str, int]:
         """What sizes are in these arguments; empty lists get the shapes that these say."""
         known: dict[str, int] = {}
         origins: dict[str, str] = {}
@@ -197,6 +237,10 @@ class Converter:
                 if isinstance(value, np.ndarray) and at < value.ndim and isinstance(length, str) and length not in known:
                     known[length] = value.shape[at]
                     origins[length] = leaf.path
+        for path, around, shape in shapes:
+            for length, extent in zip(around, shape):
+                if isinstance(length, str) and length not in known:
+                    known[length], origins[length] = extent, path
         # an inner size of an empty array that no other argument decides
         known = {**{size: 0 for size in self.sizes}, **known}
         for at, (leaf, value) in enumerate(zip(self.leaves, plain)):
@@ -204,17 +248,19 @@ class Converter:
                 if value.ndim < len(leaf.lengths):
                     inner = [max(0, lengths.value(length, known)) for length in leaf.lengths[value.ndim :]]
                     value = plain[at] = value.reshape((*value.shape, *inner))
-                self._check_shape(leaf, value, known, origins)
+                self._check_shape(leaf.path, leaf.lengths, value.shape, known, origins)
+        for path, around, shape in shapes:
+            self._check_shape(path, around[: len(shape)], shape, known, origins)
         return {size: known[size] for size in self.sizes}
 
-    def _check_shape(self, leaf: Leaf, value: np.ndarray[Any, Any], known: dict[str, int], origins: dict[str, str]) -> None:
-        expected = tuple(lengths.value(length, known) for length in leaf.lengths)
-        if value.shape == expected:
+    def _check_shape(self, path: str, around: tuple[Length, ...], shape: tuple[int, ...], known: dict[str, int], origins: dict[str, str]) -> None:
+        expected = tuple(lengths.value(length, known) for length in around)
+        if shape == expected:
             return
-        mentioned = [name for name in origins if any(name in lengths.names(length) for length in leaf.lengths)]
-        origin = {name: f" from `{path}`" if path != name else "" for name, path in origins.items()}
-        given = ", ".join(f"{name} = {known[name]}{origin[name]}" for name in mentioned if origins[name] != leaf.path)
-        self._refuse(ValueError, leaf.path, f"has shape {value.shape}, expected {lengths.shape(leaf.lengths)}{' with ' if given else ''}{given}")
+        mentioned = [name for name in origins if any(name in lengths.names(length) for length in around)]
+        origin = {name: f" from `{place}`" if place != name else "" for name, place in origins.items()}
+        given = ", ".join(f"{name} = {known[name]}{origin[name]}" for name in mentioned if origins[name] != path)
+        self._refuse(ValueError, path, f"has shape {shape}, expected {lengths.shape(around)}{' with ' if given else ''}{given}")
 
     def _refuse(self, kind: type[Exception], path: str, what: str) -> NoReturn:
         raise kind(f"{self.entry}: `{path}` {what}" if what.startswith(("has ", "is ", "lacks ")) else f"{self.entry}: `{path}`: {what}")
@@ -260,7 +306,7 @@ def _collect(entry: str, tree: Tree, out: Any, path: str, found: list[Any]) -> N
     if isinstance(tree, Scalar):
         found.append(out)
     elif isinstance(tree, Tuple):
-        if not isinstance(out, (tuple, list)) or len(out) != len(tree.parts):
+        if tree.parts and (not isinstance(out, (tuple, list)) or len(out) != len(tree.parts)):
             raise TypeError(f"{entry}: `{path}`: expected a tuple of {len(tree.parts)} arrays, found {_what(out)}")
         for at, part in enumerate(tree.parts):
             _collect(entry, part, out[at], f"{path}[{at}]", found)
