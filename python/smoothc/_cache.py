@@ -209,7 +209,8 @@ def _names(listed: Path) -> list[str]:
 
 
 def _with_opened(texts: Texts, base: Path, names: Sequence[str]) -> Texts:
-    return Texts(texts.main, texts.schedule, tuple((name, text(base / name)) for name in names))
+    # where the folder is a link, `..` is as the compiler takes it
+    return Texts(texts.main, texts.schedule, tuple((name, text(Path(os.path.normpath(base / name)))) for name in names))
 
 
 def _place(made: Path, kept: Path) -> None:

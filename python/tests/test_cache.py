@@ -112,6 +112,17 @@ class Cache(unittest.TestCase):
         for _ in range(2):
             self.assertEqual((smoothc.load(main).f(1.0), self.made()), (2.0, 1))
 
+    def test_files_beside_a_link_to_a_folder(self) -> None:
+        (self.path / "a" / "inner").mkdir(parents=True)
+        (self.path / "a" / "more.smooth").write_text("let twice (x: Double) = 3.0 * x\n")
+        (self.path / "more.smooth").write_text("let twice (x: Double) = 2.0 * x\n")
+        (self.path / "a" / "inner" / "main.smooth").write_text('open "../more.smooth"\nlet f (x: Double) = twice x\n')
+        (self.path / "link").symlink_to(self.path / "a" / "inner", target_is_directory=True)
+        for _ in range(2):
+            self.assertEqual(smoothc.load(self.path / "link" / "main.smooth").f(1.0), 2.0)
+            self.assertEqual(smoothc.load(self.path / "a" / "inner" / "main.smooth").f(1.0), 3.0)
+        self.assertEqual(self.made(), 2)
+
     def test_what_is_wrong_in_a_strategy_file(self) -> None:
         main, schedule = self.path / "main.smooth", self.path / "mine.strategy"
         main.write_text("let f (x: Double) = x\n")
