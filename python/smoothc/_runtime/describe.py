@@ -5,12 +5,15 @@ In: an entry of the manifest. Out: a docstring in NumPy's form, and annotations.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from . import lengths
 from .manifest import Array, Entry, Length, Record, Scalar, Tree, is_hollow
 
-_NUMBERS = {"double": "float", "index": "int", "bool": "bool"}
+_NUMBERS = {"double": float, "index": int, "bool": bool}
 _ELEMENTS = {"double": "float64", "float": "float32", "int64_t": "int64", "bool": "bool"}
 
 
@@ -32,22 +35,25 @@ def phrase(tree: Tree, around: tuple[Length, ...] = ()) -> str:
     if isinstance(tree, Array):
         return phrase(tree.element, (*around, tree.length))
     if isinstance(tree, Scalar):
-        return f"{_ELEMENTS[tree.c_type]} array of shape {lengths.shape(around)}" if around else _NUMBERS[tree.kind]
+        return f"{_ELEMENTS[tree.c_type]} array of shape {lengths.shape(around)}" if around else _NUMBERS[tree.kind].__name__
     if isinstance(tree, Record):
         return f"{tree.record}: " + "; ".join(f"{name}: {phrase(field, around)}" for name, field in tree.fields)
     return "(" + ", ".join(phrase(part, around) for part in tree.parts) + ")"
 
 
-def annotated(entry: Entry, names: list[str]) -> dict[str, Any]:
-    found = {name: _annotation(tree) for name, (_, tree) in zip(names, entry.parameters)}
-    return {**found, "out": "typing.Any", "return": _annotation(entry.result)}
+def annotated(entry: Entry, names: list[str], records: Mapping[str, type[Any]]) -> dict[str, Any]:
+    """Types that no name stands for: the function's own scope has none of theirs."""
+    found = {name: _annotation(tree, records) for name, (_, tree) in zip(names, entry.parameters)}
+    return {**found, "out": Any, "return": _annotation(entry.result, records)}
 
 
-def _annotation(tree: Tree) -> str:
+def _annotation(tree: Tree, records: Mapping[str, type[Any]]) -> Any:
+    if isinstance(tree, Array) and is_hollow(tree):
+        return list
     while isinstance(tree, Array):
         tree = tree.element
         if isinstance(tree, Scalar):
-            return "numpy.ndarray"
+            return np.ndarray
     if isinstance(tree, Scalar):
         return _NUMBERS[tree.kind]
-    return tree.class_name if isinstance(tree, Record) else "tuple"
+    return records[tree.class_name] if isinstance(tree, Record) else tuple

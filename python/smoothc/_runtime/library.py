@@ -140,7 +140,7 @@ class Library:
         parameters = list(made.__code__.co_varnames[method : method + len(entry.parameters)])
         made.__doc__ = describe.documentation(entry, parameters)
         made.__module__ = module
-        made.__annotations__ = describe.annotated(entry, parameters)
+        made.__annotations__ = describe.annotated(entry, parameters, dict.fromkeys(self.records, dict) if dict_records else self.records)
         return made
 
 
