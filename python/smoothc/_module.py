@@ -5,6 +5,7 @@ In: a program, as a file or a text, and options. Out: a Module, whose attributes
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
 import functools
 import json
@@ -17,7 +18,7 @@ from typing import Any, Callable, Protocol
 from . import _cache, _compiler
 from ._explanation import Explanation
 from ._runtime import futhark as _futhark
-from ._runtime.library import Library
+from ._runtime.library import Library, RecordType
 from ._runtime.manifest import Entry, read
 
 _FUTHARK = "futhark.json"
@@ -54,6 +55,7 @@ class Module:
         made: Any
         for record, made in library.records.items():
             made.__reduce__ = functools.partialmethod(_reduced, self, record)
+            made._smoothc = (self, record)
             setattr(self, record, made)
         for (attribute, function), entry in zip(library.functions.items(), library.manifest.entries):
             known: Any = function
@@ -110,8 +112,20 @@ def _reduced(value: Any, module: Module, record: str) -> tuple[Any, ...]:
 
 
 def _record(module: Module, record: str, *fields: Any) -> Any:
+    return _class(module, record)(*fields)
+
+
+def _reduced_class(made: Any) -> Any:
+    return _class, made._smoothc
+
+
+def _class(module: Module, record: str) -> type[Any]:
     library: Library = module._Module__library
-    return library.records[record](*fields)
+    return library.records[record]
+
+
+# a class is found by its module's name otherwise, and no program is imported by one
+copyreg.pickle(RecordType, _reduced_class)
 
 
 def load(

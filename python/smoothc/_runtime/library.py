@@ -165,4 +165,32 @@ def _records(manifest: Manifest, module: str) -> dict[str, type[Any]]:
         for _, tree in entry.parameters:
             add(tree)
         add(entry.result)
-    return {name: dataclasses.make_dataclass(name, fields, namespace={"__module__": module}) for name, fields in found.items()}
+    return {name: _record(name, fields, module) for name, fields in found.items()}
+
+
+class RecordType(type):
+    """The class of the dataclasses of records, by which ``pickle`` knows them."""
+
+
+class _Compared(metaclass=RecordType):
+    """Records are equal where all their fields are, arrays with all their elements. As arrays they have no hash."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return bool(np.array_equal(one, other))
+    return bool(one == other)
+
+
+def _record(name: str, fields: list[str], module: str) -> type[Any]:
+    return dataclasses.make_dataclass(name, fields, bases=(_Compared,), eq=False, namespace={"__module__": module})
