@@ -246,6 +246,27 @@ fn a_manifest_says_how_values_become_parameters() {
 }
 
 #[test]
+fn a_manifest_names_the_cases_of_sum_types() {
+    let folder = folder();
+    write(
+        folder.path(),
+        "s.smooth",
+        "type Shape = Circle of Double | Empty\nlet area (s: Shape) = match s with Circle r -> pi * r * r | Empty -> 0.0\n",
+    );
+    let output = smoothc(folder.path(), &["emit", "s.smooth", "-o", "s.c", "--manifest", "s.json"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    let read = std::fs::read_to_string(folder.path().join("s.json")).expect("is there");
+    let manifest: Value = serde_json::from_str(&read).expect("JSON");
+    let fields = json!([
+        {"name": "tag", "value": {"kind": "index", "parameter": "s_tag", "below": 2}},
+        {"name": "circle", "value": {"kind": "double", "parameter": "s_circle"}}
+    ]);
+    let cases = json!([{"name": "Circle", "field": "circle"}, {"name": "Empty", "field": null}]);
+    let wanted = json!({"kind": "record", "record": "Shape", "fields": fields, "cases": cases});
+    assert_eq!(manifest["calls"][0]["parameters"][0]["value"], wanted);
+}
+
+#[test]
 fn a_manifest_of_futhark_describes_its_entries() {
     let folder = folder();
     let text = "/// Doc.\nlet f (p: Array<Double * Index, n>) (m: Index) ((low, high): Double * Double) : (Vector<m> * Bool) = \

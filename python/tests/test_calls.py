@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import math
 import multiprocessing
 import os
@@ -12,6 +13,7 @@ import shutil
 import signal
 import threading
 import traceback
+import typing
 import unittest
 import warnings
 from pathlib import Path
@@ -77,7 +79,83 @@ class Calls(unittest.TestCase):
         self.assertEqual(m.areaGradient(box), m.Shape(1, 0.0, (3.0, 2.0)))
         with self.assertRaises(smoothc.StatusError):
             m.area(m.Shape(3, 0.0, (0.0, 0.0)))
-        self.assertEqual((m.ignored((), 2.0), m.nothing(2.0)), (2.0, ()))
+        self.assertEqual((m.ignored((), 2.0), m.ignored(None, 2.0), m.nothing(2.0)), (2.0, 2.0, ()))
+
+    def test_one_case_of_a_sum_type(self) -> None:
+        m = smoothc.load(Path(__file__).parents[2] / "examples" / "shapes.smooth")
+        for given, area in [
+            ({"Circle": 1.0}, math.pi),
+            ({"tag": 0, "circle": 1.0}, math.pi),
+            ({"Box": (2, 3)}, 6.0),
+            ({"tag": 1, "box": [2, 3]}, 6.0),
+            ("Empty", 0.0),
+            ({"Empty": None}, 0.0),
+            ({"tag": np.int32(2)}, 0.0),
+        ]:
+            self.assertAlmostEqual(m.area(given), area)
+        self.assertEqual(m.areas([{"Box": [2, 3]}, "Empty", {"Box": (1, 2)}]).tolist(), [6.0, 0.0, 2.0])
+        for data, total in [({"Points": [1, 2, 3]}, 6.0), ({"Grid": [[1, 2], [3, 4]]}, 10.0), ({"Chosen": [[1, 2], 1]}, 2.0), ("Nothing", 0.0)]:
+            self.assertEqual(m.total(data), total)
+        cases = "expected a Shape, which is one of `Circle`, `Box` and `Empty` or has a `tag`, found"
+        for wrong, message in [
+            ({"Sphere": 1.0}, f"{cases} a dict with `Sphere`"),
+            ({"Circle": 1.0, "Box": (1, 2)}, f"{cases} a dict with `Circle` and `Box`"),
+            ({}, f"{cases} a dict with no fields"),
+            ("Sphere", f"{cases} 'Sphere'"),
+            ("Circle", "the case `Circle` of Shape has data: give {'Circle': …}"),
+            ({"Empty": 1.0}, "the case `Empty` of Shape has no data: give its name"),
+            ({"tag": 0}, "`s` lacks `circle`"),
+            ({"tag": 0, "box": (1, 2)}, "`s` lacks `circle`"),
+            ({"tag": 0, "circle": 1.0, "more": 1.0}, "`s` has `more`, which a Shape has not"),
+            ({"tag": 1.5}, "`s.tag`: expected an integer, found 1.5"),
+        ]:
+            self.refused(TypeError, message, m.area, wrong)
+        self.refused(smoothc.StatusError, "`s.tag`: 7 is not an index below 3", m.area, {"tag": 7})
+        # a record with a tag is none
+        tagged = smoothc.compile("type R = { tag: Index<3>; x: Double }\nlet f (r: R) = r.x")
+        self.refused(TypeError, "`r` lacks `x`", tagged.f, {"tag": 0})
+
+    def test_records_are_compared(self) -> None:
+        m = self.m
+        camera, odd = m.Camera(1.0, np.array([2.0, 3.0])), m.Odd_prime(1.0, np.ones(2), m.Camera(1.0, np.ones(2)))
+        self.assertTrue(camera == m.Camera(1, [2, 3]) and not camera != m.Camera(1.0, np.array([2.0, 3.0])))
+        for other in [m.Camera(1.0, np.zeros(2)), m.Camera(1.0, np.ones(3)), m.Camera(2.0, camera.centre), (1.0, camera.centre), None]:
+            self.assertFalse(camera == other)
+        self.assertEqual(odd, copy.deepcopy(odd))
+        self.assertNotEqual(odd, dataclasses.replace(odd, inner=camera))
+        self.assertEqual(m.moved(camera, [1, 1]), m.Camera(1.0, np.array([3.0, 4.0])))
+        self.refused(TypeError, "unhashable", hash, camera)
+
+    def test_types_of_functions(self) -> None:
+        found = typing.get_type_hints(self.m.moved)
+        self.assertEqual(found, {"c": self.m.Camera, "by": np.ndarray, "out": Any, "return": self.m.Camera})
+        self.assertEqual(inspect.signature(self.m.element, eval_str=True).return_annotation, float)
+        as_dicts = smoothc.compile(PROGRAM, records="dict", entries="moved")
+        self.assertEqual(typing.get_type_hints(as_dicts.moved)["return"], dict)
+
+    def test_names_that_are_taken(self) -> None:
+        m = smoothc.compile(
+            """
+type Camera = { focal: Double }
+let focal (c: Camera) = c.focal
+let Camera (x: Double) = { focal = x }
+let k (x: Double) = x
+let n (x: Double) = x
+let _library (x: Double) = x
+let __doc__ (x: Double) = x
+let both (k: Index) (v: Vector<k>) (i: Index<k>) (w: Vector<n>) (_u: Vector<n + k>) = v[i]
+""",
+            entries=["focal", "Camera", "k", "n", "_library", "__doc__", "both"],
+        )
+        self.assertEqual((m.focal(m.Camera(2.0)), m.Camera_(2.0), m["Camera"](2.0)), (2.0, m.Camera(2.0), m.Camera(2.0)))
+        self.assertEqual(pickle.loads(pickle.dumps(m["Camera"]))(2.0), m.Camera(2.0))
+        self.assertEqual((m._library_(2.0), m["_library"](2.0), m.__doc___(2.0), m["__doc__"](2.0)), (2.0,) * 4)
+        self.assertEqual(m.both(2, [1, 2], 1, [1], [1, 2, 3]), 2.0)
+        # in messages lengths have the names of the source, which are others in C
+        self.refused(ValueError, "`v` has shape (1,), expected (k,) with k = 2", m.both, 2, [1], 1, [1], [1, 2, 3])
+        self.refused(ValueError, "`_u` has shape (2,), expected (k + n,) with k = 2, n = 1 from `w`", m.both, 2, [1, 2], 1, [1], [1, 2])
+        self.refused(smoothc.StatusError, "`i`: 2 is not an index below 2 (`k` = 2)", m.both, 2, [1, 2], 2, [1], [1, 2, 3])
+        self.assertIn("w : float64 array of shape (n,)", m.both.__doc__)
 
     def test_arrays_of_nothing(self) -> None:
         m = smoothc.compile("""
@@ -325,6 +403,8 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
         for number in [1e39, -1e39, np.float64(1e39)]:
             self.refused(OverflowError, f"f: `x`: {float(number)} does not fit in 32 bits", single.f, number)
         self.refused(OverflowError, "`v`: 1e+39 does not fit in 32 bits", single.weighed, [np.inf, 1e39])
+        if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
+            self.refused(OverflowError, "`v`: 1e+400 does not fit in 64 bits", self.m.weighed, np.array(["1e400"], np.longdouble))
         self.assertEqual(single.f(-np.inf), np.inf)
         self.assertTrue(np.isnan(single.f(np.nan)) and np.isnan(single.weighed([np.inf])[0]))
 
@@ -372,6 +452,8 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
         m = self.m
         self.assertIs(pickle.loads(pickle.dumps(m)), m)
         self.assertEqual(pickle.loads(pickle.dumps(m.f_prime)), m["f'"])
+        for record in [m.Camera, m.Odd_prime]:
+            self.assertIs(pickle.loads(pickle.dumps(record)), record)
         odd = m.Odd_prime(1.0, np.array([10.0, 20.0]), m.Camera(1.0, np.array([2.0, 3.0])))
         for again in [pickle.loads(pickle.dumps(odd)), copy.deepcopy(odd)]:
             self.assertEqual((type(again), type(again.inner), again.x_prime.tolist()), (m.Odd_prime, m.Camera, [10.0, 20.0]))
@@ -380,6 +462,7 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
                 self.assertEqual(pool.map_async(m.f, [1.0, 2.0, 3.0]).get(60), [1.0, 4.0, 9.0])
                 (moved,) = pool.starmap_async(m.moved, [(odd.inner, [1, 1])]).get(60)
                 self.assertEqual((type(moved), moved.centre.tolist()), (m.Camera, [3.0, 4.0]))
+                self.assertEqual(pool.apply_async(made, [m.Camera]).get(60), m.Camera(1.0, 2.0))
 
     def test_threads_have_a_workspace_each(self) -> None:
         failures: list[int] = []
@@ -412,6 +495,10 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
             self.assertIn("was forked", str(in_child(call)))
         with multiprocessing.get_context("fork").Pool(1) as pool, self.assertRaisesRegex(RuntimeError, "was forked"):
             pool.map_async(sum_of_sines, [sines]).get(60)
+
+
+def made(record: Any) -> Any:
+    return record(1.0, 2.0)
 
 
 def sum_of_sines(m: smoothc.Module) -> float:

@@ -75,6 +75,40 @@ os._exit(os.waitpid(child, 0)[1])
 """
 
 
+NOTHING = """
+type Camera = { focal: Double }
+let focal (c: Camera) = c.focal
+let Camera (x: Double) = { focal = x }
+let _library (x: Double) = x
+let _np (x: Double) = x
+let __all__ (x: Double) = x
+let unit (u: Unit) = u
+let units (v: Array<Unit, n>) = (length v, build 2 (fun _ -> ()))
+type Field = { nothing: Unit; x: Double }
+let field (f: Field) : Field = f
+type Shape = Circle of Double | Empty
+let name (s: Shape) = match s with Circle r -> r | Empty -> 0.0
+"""
+
+NOTHING_USER = """
+import pickle
+
+import camera
+
+made: camera.Camera = camera.Camera_(2.0)
+assert pickle.loads(pickle.dumps(camera.Camera_)) is camera.Camera_
+assert pickle.loads(pickle.dumps(camera.Camera)) is camera.Camera
+nothing: tuple[()] = camera.unit(None)
+count, units = camera.units(3)
+camera.units([(), ()])
+field: camera.Field = camera.field(camera.Field((), 1.0))
+zero = camera.name("Empty")
+print(
+    camera.focal(made), made, camera._library_(2.0), camera._np_(2.0), camera.__all___(2.0), nothing, count, units, field.x, zero, flush=True
+)
+"""
+
+
 class Packages(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -153,6 +187,18 @@ class Packages(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy here")
+    def test_names_that_are_taken_and_values_that_are_nothing(self) -> None:
+        (self.folder / "camera.smooth").write_text(NOTHING)
+        entries = ["focal", "Camera", "_library", "_np", "__all__", "unit", "units", "field", "name"]
+        self.build(*(word for entry in entries for word in ("--entry", entry)))
+        (self.folder / "user.py").write_text(NOTHING_USER)
+        words = [sys.executable, "-m", "mypy", "--strict", "user.py", "camera"]
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "", "MYPYPATH": ""})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("2.0 Camera(focal=2.0) 2.0 2.0 2.0 () 3 [(), ()] 1.0 0.0\n", ""))
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy here")
     def test_types_of_this_package(self) -> None:
         words = [sys.executable, "-m", "mypy", "--strict", "smoothc"]
         done = subprocess.run(words, cwd=Path(smoothc.__file__).parents[1], capture_output=True, text=True)
@@ -166,6 +212,13 @@ class Packages(unittest.TestCase):
         path.write_text(json.dumps({**manifest, "processor": ["avx9000"]}))
         done = subprocess.run([sys.executable, "-c", "import camera"], cwd=self.folder, capture_output=True, text=True)
         self.assertIn("ImportError: camera was built for a processor with avx9000, and this one has not", done.stderr)
+        for damaged in ["{", "[]", "5", None]:
+            path.unlink()
+            if damaged is not None:
+                path.write_text(damaged)
+            done = subprocess.run([sys.executable, "-c", "import camera"], cwd=self.folder, capture_output=True, text=True)
+            self.assertIn("ImportError: camera lacks its manifest.json, or has a damaged one, build it again", done.stderr)
+            path.touch()
         path.write_text(json.dumps(manifest))
         (self.folder / "camera" / manifest["library"]).write_bytes(b"no library")
         done = subprocess.run([sys.executable, "-c", "import camera"], cwd=self.folder, capture_output=True, text=True)
@@ -183,6 +236,12 @@ class Packages(unittest.TestCase):
             done = self.smoothc("build", "camera.smooth", *words)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertFalse((self.folder / "p").exists())
+        for name in ["numpy", "types"]:
+            done = self.smoothc("build", "camera.smooth", "--python", name)
+            self.assertEqual((done.returncode, (self.folder / name).exists()), (2, False))
+            self.assertIn(f"would stand in the place of the `{name}` that it needs itself", done.stderr)
+            done = self.smoothc("build", "-q", "camera.smooth", "--python", f"other/{name}")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use super::choices::{Color, MessageFormat, ModeName, RealName, ReverseName, Target};
-use crate::emit::python::KEYWORDS;
+use crate::emit::python::{IMPORTED, KEYWORDS};
 use crate::types::{Derive, FixedSize};
 
 /// Differentiates numerical array programs written in F-smooth and emits C.
@@ -371,8 +371,13 @@ pub struct RewriteCommand {
 fn package(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    match name.is_empty() || identifier(name).is_err() || KEYWORDS.contains(&name) {
-        true => Err("the name of a package has letters, digits and `_`, begins with no digit, and is no word of Python".into()),
+    if name.is_empty() || identifier(name).is_err() || KEYWORDS.contains(&name) {
+        return Err("the name of a package has letters, digits and `_`, begins with no digit, and is no word of Python".into());
+    }
+    // inside another package it has that one's name before its own
+    let is_inside = path.parent().is_some_and(|folder| folder.join("__init__.py").exists());
+    match IMPORTED.split(' ').any(|known| known == name) && !is_inside {
+        true => Err(format!("a package of this name would stand in the place of the `{name}` that it needs itself: choose another")),
         false => Ok(path),
     }
 }

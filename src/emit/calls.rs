@@ -62,7 +62,19 @@ pub enum Tree {
     Record {
         record: String,
         fields: Vec<Named>,
+        /// Of a sum type.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        cases: Vec<Case>,
     },
+}
+
+/// A case of a sum type.
+#[derive(Serialize)]
+pub struct Case {
+    /// As the source has it.
+    name: String,
+    /// The field with its data; none where it has none.
+    pub field: Option<String>,
 }
 
 /// How each entry is called; `signatures` are the types of entries as text.
@@ -89,6 +101,15 @@ fn call<'a>(entry: &'a EntrySignature, function: &Function, signature: &'a str) 
     Call { entry: &entry.name, source_name: &entry.source_name, signature, parameters, result, needs_workspace: entry.needs_workspace }
 }
 
+/// The cases of a sum type; none of a record.
+fn cases(labels: &Labels) -> Vec<Case> {
+    let Labels::Sum(_, cases, fields) = labels else {
+        return Vec::new();
+    };
+    let field = |at: &Option<usize>| Some(fields.get((*at)?)?.0.to_string());
+    cases.iter().map(|(name, at)| Case { name: name.to_string(), field: field(at) }).collect()
+}
+
 /// What lengths call a C parameter.
 fn variable(parameter: &Parameter) -> Option<&Var> {
     match &parameter.kind {
@@ -111,7 +132,7 @@ impl Trees<'_, '_> {
         // a record of one field is that field behind the types
         if let (Labels::Record(record, _), Some((field, inside))) = (labels, labels.sole()) {
             let value = self.tree(ty, inside);
-            return Tree::Record { record: record.to_string(), fields: vec![Named { name: field.to_string(), value }] };
+            return Tree::Record { record: record.to_string(), fields: vec![Named { name: field.to_string(), value }], cases: Vec::new() };
         }
         match ty {
             Type::Double => Tree::Double { parameter: self.leaf() },
@@ -130,8 +151,8 @@ impl Trees<'_, '_> {
                 let parts = parts.iter().enumerate().map(|(at, part)| self.tree(part, labels.part(at))).collect::<Vec<_>>();
                 match labels {
                     Labels::Record(record, fields) | Labels::Sum(record, _, fields) => {
-                        let fields = fields.iter().zip(parts).map(|((name, _), value)| Named { name: name.to_string(), value });
-                        Tree::Record { record: record.to_string(), fields: fields.collect() }
+                        let values = fields.iter().zip(parts).map(|((name, _), value)| Named { name: name.to_string(), value });
+                        Tree::Record { record: record.to_string(), fields: values.collect(), cases: cases(labels) }
                     }
                     Labels::None | Labels::Array(_) | Labels::Tuple(_) | Labels::Recursive(_) | Labels::Named(..) => Tree::Tuple { parts },
                 }

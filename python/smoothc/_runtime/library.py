@@ -22,7 +22,7 @@ import numpy as np
 
 from . import describe, lengths, source, values
 from .errors import StatusError
-from .manifest import Array, Entry, Manifest, Record, Scalar, Tree, Tuple, identifier, leaves
+from .manifest import OWN_NAMES, Array, Entry, Manifest, Record, Scalar, Tree, Tuple, identifier, leaves
 
 _ALIGNMENT = 16
 _RANGE = 5
@@ -103,7 +103,7 @@ class Library:
             "highest": 2**63 - 1,
             "infinity": math.inf,
         }
-        taken = {StatusError.__name__}
+        taken = {*OWN_NAMES, *self.records}
         for entry in manifest.entries:
             name = identifier(entry.source_name, taken)
             self.functions[name] = self._function(entry, name, module, common, copy, records == "dict", methods)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import re
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -18,9 +19,18 @@ Length = Union[int, str, "list[Any]"]
 """A number, the C name of a size or of an Index parameter, or an operation: its operator, then its operands."""
 
 
+OWN_NAMES = frozenset(
+    {"_Out", "_abc", "_builtins", "_dataclasses", "_library", "_np", "_npt", "_opened", "_runtime", "_typing", StatusError.__name__}
+)
+"""What has a name in a package already: no entry and no record is called so."""
+
+
 def identifier(name: str, taken: set[str]) -> str:
     """A Python name for a name of the source, different from those that are taken."""
     name = name.replace("'", "_prime")
+    if name.startswith("__") and name.endswith("__"):
+        # Python gives a meaning to such names
+        name += "_"
     while keyword.iskeyword(name) or name in taken:
         name += "_"
     taken.add(name)
@@ -56,11 +66,13 @@ class Record:
     record: str
     """The name of its type."""
     fields: tuple[tuple[str, Tree], ...]
+    cases: tuple[tuple[str, str | None], ...] = ()
+    """Of a sum type: the name of each case in the order of tags, and the field with its data."""
 
     @property
     def class_name(self) -> str:
         """The name of its type in Python."""
-        return identifier(self.record, {StatusError.__name__})
+        return identifier(self.record, set(OWN_NAMES))
 
     @property
     def attributes(self) -> list[str]:
@@ -127,30 +139,51 @@ def read(text: str) -> Manifest:
 
 
 def _entry(call: dict[str, Any], described: dict[str, Any]) -> Entry:
-    types = {value["name"]: value["type"] for value in described["parameters"] + described["results"]}
+    shown = _shown(call, described["sizes"])
+    types = {shown.get(value["name"], value["name"]): value["type"] for value in described["parameters"] + described["results"]}
     return Entry(
         source_name=call["source_name"],
         c_name=described["name"],
         doc=described["doc"],
         signature=call["signature"],
-        sizes=tuple(described["sizes"]),
-        parameters=tuple((named["name"], _tree(named["value"], types)) for named in call["parameters"]),
-        result=_tree(call["result"], types),
+        sizes=tuple(shown.get(name, name) for name in described["sizes"]),
+        parameters=tuple((named["name"], _tree(named["value"], types, shown)) for named in call["parameters"]),
+        result=_tree(call["result"], types, shown),
         workspace=described["workspace"],
         needs_workspace=call["needs_workspace"],
     )
 
 
-def _tree(value: dict[str, Any], types: dict[str, str]) -> Tree:
+def _shown(call: dict[str, Any], sizes: list[str]) -> dict[str, str]:
+    """The names of the source for sizes and numbers that have another one in C, where an entry has theirs: people are told of lengths in these."""
+    names = {named["value"].get("parameter"): named["name"] for named in call["parameters"]}
+    words = set(re.findall(r"\w+", call["signature"]))
+    for size in sizes:
+        if size not in names and size not in words:
+            names[size] = size.rstrip("_")
+    taken = {*sizes, *(leaf.scalar.parameter for named in call["parameters"] for leaf in leaves(_tree(named["value"], {}, {}), ""))}
+    return {c: name for c, name in names.items() if c != name and name in words and name.isidentifier() and name not in taken}
+
+
+def _tree(value: dict[str, Any], types: dict[str, str], shown: dict[str, str]) -> Tree:
     kind = value["kind"]
     if kind == "array":
-        return Array(value["length"], _tree(value["element"], types))
+        return Array(_renamed(value["length"], shown), _tree(value["element"], types, shown))
     if kind == "tuple":
-        return Tuple(tuple(_tree(part, types) for part in value["parts"]))
+        return Tuple(tuple(_tree(part, types, shown) for part in value["parts"]))
     if kind == "record":
-        return Record(value["record"], tuple((field["name"], _tree(field["value"], types)) for field in value["fields"]))
+        cases = tuple((case["name"], case["field"]) for case in value.get("cases", []))
+        return Record(value["record"], tuple((field["name"], _tree(field["value"], types, shown)) for field in value["fields"]), cases)
     # a size is an int64_t that stands among the sizes
-    return Scalar(kind, value["parameter"], types.get(value["parameter"], "int64_t"), value.get("below"))
+    name = shown.get(value["parameter"], value["parameter"])
+    return Scalar(kind, name, types.get(name, "int64_t"), _renamed(value.get("below"), shown))
+
+
+def _renamed(length: Any, shown: dict[str, str]) -> Any:
+    """A length over other names; a list begins with its operator."""
+    if isinstance(length, list):
+        return [length[0], *(_renamed(operand, shown) for operand in length[1:])]
+    return shown.get(length, length) if isinstance(length, str) else length
 
 
 def is_hollow(tree: Tree) -> bool:

@@ -16,7 +16,10 @@ from .manifest import read
 def opened(init: str, module: str) -> Library:
     """The library beside an ``__init__.py``."""
     folder = Path(init).parent
-    manifest = read((folder / "manifest.json").read_text(encoding="utf-8"))
+    try:
+        manifest = read((folder / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise ImportError(f"{module} lacks its manifest.json, or has a damaged one, build it again: {problem!r}", name=module) from problem
     lacking = machine.missing(manifest.processor)
     if lacking:
         raise ImportError(

@@ -140,6 +140,9 @@ class Converter:
         if isinstance(value, np.ndarray) and value.dtype.names is not None:
             self._check_names(tree, list(value.dtype.names), path)
             return lambda _, name: value[name]
+        if tree.cases and not depth and isinstance(value, (str, Mapping)):
+            chosen = self._chosen(tree, value, path)
+            return lambda at, name: chosen[name] if name in chosen else _nothing(tree.fields[at][1])
         if isinstance(value, Mapping):
             self._check_names(tree, list(value), path)
             return lambda _, name: value[name]
@@ -152,6 +155,31 @@ class Converter:
             # the fields in their order
             return lambda at, _: value[at]
         self._refuse(TypeError, path, f"expected a {tree.record} with {_words(names)}, found {_what(value)}")
+
+    def _chosen(self, tree: Record, value: str | Mapping[Any, Any], path: str) -> Mapping[Any, Any]:
+        """The tag of a value of a sum type and the data of its case, given so or by the name of the case: ``{"Circle": 1.0}``, ``"Empty"``."""
+        names = [name for name, _ in tree.cases]
+        given = {value: None} if isinstance(value, str) else value
+        if "tag" not in given:
+            name = next(iter(given), None)
+            if len(given) != 1 or name not in names:
+                found = repr(value) if isinstance(value, str) else f"a {type(value).__name__} with {_words(list(given))}"
+                self._refuse(TypeError, path, f"expected a {tree.record}, which is one of {_words(names)} or has a `tag`, found {found}")
+            field = dict(tree.cases)[name]
+            if (field is None) == isinstance(value, Mapping) and not (field is None and given[name] in ((), None)):
+                what = "has no data: give its name" if field is None else f"has data: give {{{name!r}: …}}"
+                self._refuse(TypeError, path, f"the case `{name}` of {tree.record} {what}")
+            return {"tag": names.index(name), **({} if field is None else {field: given[name]})}
+        more = [name for name in given if name not in dict(tree.fields)]
+        tag: Any = given["tag"]
+        try:
+            own = dict(enumerate(field for _, field in tree.cases)).get(operator.index(tag))
+        except TypeError:
+            # said of the tag where it is converted
+            own = None
+        if more or (own is not None and own not in given):
+            self._check_names(tree, [*given, *(name for name, _ in tree.fields if name != own)], path)
+        return given
 
     def _check_names(self, tree: Record, found: list[Any], path: str) -> None:
         names = [name for name, _ in tree.fields]
@@ -220,7 +248,7 @@ class Converter:
         if wanted.itemsize < found.dtype.itemsize and wanted.kind == "f":
             too_large = np.isinf(made) & np.isfinite(found)
             if too_large.any():
-                self._refuse(OverflowError, path, f"{found[too_large][0]} does not fit in 32 bits")
+                self._refuse(OverflowError, path, f"{found[too_large][0]} does not fit in {8 * wanted.itemsize} bits")
         return made
 
     def _sizes(self, plain: list[Plain], shapes: list[_Shape]) -> dict[str, int]:
@@ -264,6 +292,17 @@ class Converter:
 
     def _refuse(self, kind: type[Exception], path: str, what: str) -> NoReturn:
         raise kind(f"{self.entry}: `{path}` {what}" if what.startswith(("has ", "is ", "lacks ")) else f"{self.entry}: `{path}`: {what}")
+
+
+def _nothing(tree: Tree) -> Any:
+    """The data of a case that a value has not."""
+    if isinstance(tree, Array):
+        return [_nothing(tree.element)] * (tree.length if isinstance(tree.length, int) else 0)
+    if isinstance(tree, Tuple):
+        return tuple(_nothing(part) for part in tree.parts)
+    if isinstance(tree, Record):
+        return tuple(_nothing(field) for _, field in tree.fields)
+    return False if tree.kind == "bool" else 0
 
 
 def out_of_range(inputs: list[Leaf], arguments: list[Any], sizes: dict[str, int]) -> str | None:

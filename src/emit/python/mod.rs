@@ -7,7 +7,7 @@
 
 mod stub;
 
-pub use stub::KEYWORDS;
+pub use stub::{IMPORTED, KEYWORDS};
 
 use serde_json::Value;
 

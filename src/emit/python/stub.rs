@@ -42,17 +42,20 @@ struct EntryView {
 
 /// What the templates show.
 pub fn view(calls: &[Call], files: &CFiles, real: Real) -> View {
-    let mut taken = BTreeSet::from([ERROR.to_string()]);
     let mut records = IndexMap::new();
+    for call in calls {
+        call.parameters.iter().for_each(|parameter| note_records(&parameter.value, false, real, &mut records));
+        note_records(&call.result, false, real, &mut records);
+    }
+    let mut taken = own_names();
+    taken.extend(records.keys().cloned());
     let mut entries = Vec::new();
     for call in calls {
         let mut names = BTreeSet::from(["out".to_string()]);
         let mut parameters = String::new();
         for parameter in &call.parameters {
-            note_records(&parameter.value, false, real, &mut records);
             parameters += &format!("{}: {}, ", identifier(&parameter.name, &mut names), taken_as(&parameter.value, false));
         }
-        note_records(&call.result, false, real, &mut records);
         let documented = files.entries.iter().find(|entry| entry.source_name == call.source_name).map(|entry| entry.doc.as_str());
         entries.push(EntryView {
             name: identifier(call.source_name, &mut taken),
@@ -109,8 +112,22 @@ pub const KEYWORDS: [&str; 35] = [
     "while", "with", "yield",
 ];
 
-/// What a package calls the error of a status: no entry and no record is called so.
+/// What a package calls the error of a status.
 const ERROR: &str = "StatusError";
+
+/// What else has a name in a package: no entry and no record is called so.
+const OWN_NAMES: [&str; 10] = ["_Out", "_abc", "_builtins", "_dataclasses", "_library", "_np", "_npt", "_opened", "_runtime", "_typing"];
+
+/// Names of the standard library that NumPy and packages import: a package of such a name stands in its place.
+pub const IMPORTED: &str = "abc ast base64 binascii bisect builtins bz2 codecs collections contextlib contextvars copy copyreg ctypes dataclasses datetime \
+    dis encodings enum errno fcntl fnmatch functools genericpath hashlib hmac html importlib inspect io ipaddress itertools json \
+    keyword linecache locale lzma marshal math ntpath numbers numpy opcode operator os pathlib pickle platform posix posixpath \
+    random re reprlib secrets select selectors shutil signal site stat struct subprocess sys sysconfig tempfile textwrap threading \
+    time token tokenize types typing urllib warnings weakref zipimport zlib";
+
+fn own_names() -> BTreeSet<String> {
+    OWN_NAMES.iter().chain(&[ERROR]).map(|name| name.to_string()).collect()
+}
 
 /// The built-in types that signatures mention.
 const BUILT_IN: [&str; 6] = ["float", "int", "bool", "str", "tuple", "list"];
@@ -118,6 +135,10 @@ const BUILT_IN: [&str; 6] = ["float", "int", "bool", "str", "tuple", "list"];
 /// A Python name for a name of the source, different from those that are taken.
 fn identifier(name: &str, taken: &mut BTreeSet<String>) -> String {
     let mut name = name.replace('\'', "_prime");
+    // Python gives a meaning to such names
+    if name.starts_with("__") && name.ends_with("__") {
+        name.push('_');
+    }
     while KEYWORDS.contains(&name.as_str()) || taken.contains(&name) {
         name.push('_');
     }
@@ -127,7 +148,17 @@ fn identifier(name: &str, taken: &mut BTreeSet<String>) -> String {
 
 /// The Python name of a record's type.
 fn class_name(record: &str) -> String {
-    identifier(record, &mut BTreeSet::from([ERROR.to_string()]))
+    identifier(record, &mut own_names())
+}
+
+/// Whether a value is made of `()` alone: an array of such is a list.
+fn is_hollow(tree: &Tree) -> bool {
+    match tree {
+        Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } => false,
+        Tree::Array { element, .. } => is_hollow(element),
+        Tree::Tuple { parts } => parts.iter().all(is_hollow),
+        Tree::Record { fields, .. } => fields.iter().all(|field| is_hollow(&field.value)),
+    }
 }
 
 /// The type of what may be passed.
@@ -137,15 +168,19 @@ fn taken_as(tree: &Tree, in_array: bool) -> String {
         Tree::Double { .. } => "%float".into(),
         Tree::Index { .. } => "_typing.SupportsIndex".into(),
         Tree::Bool { .. } => "%bool | _np.bool_".into(),
+        Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any] | _typing.SupportsIndex".into(),
         Tree::Array { element, .. } => taken_as(element, true),
+        Tree::Tuple { parts } if parts.is_empty() => "%tuple[()] | None".into(),
         Tree::Tuple { parts } => {
             let parts: Vec<String> = parts.iter().map(|part| taken_as(part, in_array)).collect();
             let listed = if in_array { " | %list[_typing.Any]" } else { "" };
             format!("%tuple[{}]{listed}", parts.join(", "))
         }
-        Tree::Record { record, .. } => {
+        Tree::Record { record, cases, .. } => {
             let listed = if in_array { " | %list[_typing.Any]" } else { "" };
-            format!("{} | _abc.Mapping[%str, _typing.Any]{listed}", class_name(record))
+            // a case without data is its name
+            let named = if cases.iter().any(|case| case.field.is_none()) && !in_array { " | %str" } else { "" };
+            format!("{} | _abc.Mapping[%str, _typing.Any]{listed}{named}", class_name(record))
         }
     }
 }
@@ -160,7 +195,9 @@ fn given_as(tree: &Tree, in_array: bool, real: Real) -> String {
         Tree::Double { .. } => "%float".into(),
         Tree::Index { .. } => "%int".into(),
         Tree::Bool { .. } => "%bool".into(),
+        Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any]".into(),
         Tree::Array { element, .. } => given_as(element, true, real),
+        Tree::Tuple { parts } if parts.is_empty() => "%tuple[()]".into(),
         Tree::Tuple { parts } => {
             let parts: Vec<String> = parts.iter().map(|part| given_as(part, in_array, real)).collect();
             format!("%tuple[{}]", parts.join(", "))
@@ -175,7 +212,7 @@ fn note_records(tree: &Tree, in_array: bool, real: Real, found: &mut IndexMap<St
         Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } => {}
         Tree::Array { element, .. } => note_records(element, true, real, found),
         Tree::Tuple { parts } => parts.iter().for_each(|part| note_records(part, in_array, real, found)),
-        Tree::Record { record, fields } => {
+        Tree::Record { record, fields, .. } => {
             let known = found.entry(class_name(record)).or_default();
             let mut taken = BTreeSet::new();
             for field in fields {
