@@ -248,7 +248,7 @@ class Converter:
         if wanted.itemsize < found.dtype.itemsize and wanted.kind == "f":
             too_large = np.isinf(made) & np.isfinite(found)
             if too_large.any():
-                self._refuse(OverflowError, path, f"{found[too_large][0]} does not fit in {8 * wanted.itemsize} bits")
+                self._refuse(OverflowError, path, f"{found[too_large][0]!s} does not fit in {8 * wanted.itemsize} bits")
         return made
 
     def _sizes(self, plain: list[Plain], shapes: list[_Shape]) -> dict[str, int]:
