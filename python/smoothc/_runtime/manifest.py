@@ -156,11 +156,13 @@ def _entry(call: dict[str, Any], described: dict[str, Any]) -> Entry:
 
 def _shown(call: dict[str, Any], sizes: list[str]) -> dict[str, str]:
     """The names of the source for sizes and numbers that have another one in C, where an entry has theirs: people are told of lengths in these."""
-    names = {named["value"].get("parameter"): named["name"] for named in call["parameters"]}
+    names: dict[str, str] = {named["value"]["parameter"]: named["name"] for named in call["parameters"] if "parameter" in named["value"]}
     words = set(re.findall(r"\w+", call["signature"]))
     for size in sizes:
-        if size not in names and size not in words:
-            names[size] = size.rstrip("_")
+        name = names.get(size, size)
+        while name.endswith("_") and name not in words:
+            name = name[:-1]
+        names[size] = name
     taken = {*sizes, *(leaf.scalar.parameter for named in call["parameters"] for leaf in leaves(_tree(named["value"], {}, {}), ""))}
     return {c: name for c, name in names.items() if c != name and name in words and name.isidentifier() and name not in taken}
 
