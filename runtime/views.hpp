@@ -247,8 +247,12 @@ public:
 
     explicit array(const lengths_type &lengths) : lengths_(lengths), size_(count(lengths)), data_(new T[size_]()) {}
     array(const array &other) : array(other.lengths_) { std::copy(other.begin(), other.end(), begin()); }
-    array(array &&) = default;
-    array &operator=(array other)
+    /// What is moved from has no numbers; its lengths are 0.
+    array(array &&other) noexcept
+        : lengths_(std::exchange(other.lengths_, {})), size_(std::exchange(other.size_, 0)), data_(std::move(other.data_))
+    {
+    }
+    array &operator=(array other) noexcept
     {
         std::swap(lengths_, other.lengths_);
         std::swap(size_, other.size_);

@@ -359,3 +359,43 @@ fn the_header_needs_a_file_and_c() {
     fs::remove_file(folder.path().join("f.hpp")).expect("it was there");
     assert_eq!(smoothc(folder.path(), &["emit", "--cpp", "--check", "f.smooth", "-o", "f.c"]).status.code(), Some(1));
 }
+
+#[test]
+fn what_is_moved_from_has_no_numbers() {
+    let folder = emitted();
+    let program = r#"
+#include "view.hpp"
+#include <type_traits>
+#include <vector>
+#undef NDEBUG
+#include <cassert>
+
+template <class A>
+static bool is_empty(const A &of)
+{
+    return of.size() == 0 && of.length(0) == 0 && of.length(1) == 0 && of.begin() == of.end();
+}
+
+int main()
+{
+    smoothc::array<double, 2> a({2, 3});
+    a(1, 2) = 6;
+    auto b = std::move(a);
+    assert(is_empty(a) && b.size() == 6 && b(1, 2) == 6);
+    auto c = a;
+    assert(is_empty(c));
+    c = std::move(b);
+    assert(is_empty(b) && c(1, 2) == 6);
+    b = c;
+    a = b;
+    assert(a(1, 2) == 6 && b(1, 2) == 6 && c(1, 2) == 6);
+    auto &same = a;
+    a = std::move(same);
+    assert(a(1, 2) == 6);
+    static_assert(std::is_nothrow_move_constructible_v<decltype(a)>);
+}
+"#;
+    for flags in BOTH {
+        run(folder.path(), program, "view.c", None, flags);
+    }
+}
