@@ -142,6 +142,9 @@ class view {
 public:
     using lengths_type = std::array<std::int64_t, Rank>;
 
+    /// Nothing: for the data of a case that a value of a sum type is not of.
+    view() noexcept : data_(nullptr), lengths_{} {}
+
     view(T *data, const lengths_type &lengths) : data_(data), lengths_(lengths) {}
 
     /// What may be written may be read.
@@ -196,6 +199,7 @@ public:
     const lengths_type &lengths() const noexcept { return lengths_; }
     std::int64_t length(std::size_t axis) const { return lengths_[axis]; }
     bool is_contiguous() const noexcept { return is_contiguous_; }
+    bool is_empty() const noexcept { return std::find(lengths_.begin(), lengths_.end(), 0) != lengths_.end(); }
 
     template <class... Indices>
     T &operator()(Indices... indices) const
@@ -374,6 +378,13 @@ inline bool ge(std::int64_t a, std::int64_t b) { return a >= b; }
 inline bool both(bool a, bool b) { return a && b; }
 inline bool either(bool a, bool b) { return a || b; }
 inline bool negated(bool a) { return !a; }
+
+/// The length of the data of a case. Where the value is of another case nothing reads them, and an empty view has any length.
+template <class T, std::size_t Rank>
+std::int64_t length_of_case(const view<T, Rank> &data, std::size_t axis, bool is_read, std::int64_t wanted) noexcept
+{
+    return !is_read && data.is_empty() ? wanted : data.length(axis);
+}
 
 #ifdef SMOOTHC_EXCEPTIONS
 /// How messages begin: the entry, and one of its parameters or results.

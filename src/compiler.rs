@@ -243,7 +243,7 @@ fn emit(path: &Path, mut options: Options) -> Result<Emitted, Error> {
     Ok(Emitted {
         c: files.source.clone(),
         header: files.header.clone(),
-        cpp: cpp::header(files, &format!("{stem}.hpp"), &format!("{stem}.h")).map_err(Error::of)?,
+        cpp: cpp::header(files, &session.program, &format!("{stem}.hpp"), &format!("{stem}.h")).map_err(Error::of)?,
         rust: rust::module(files),
         manifest: session.manifest().map_err(fail)?,
         reads: reads.paths().to_vec(),

@@ -393,9 +393,66 @@ int main()
     a = std::move(same);
     assert(a(1, 2) == 6);
     static_assert(std::is_nothrow_move_constructible_v<decltype(a)>);
+    const smoothc::view<const double, 2> none;
+    assert(none.is_empty() && none.data() == nullptr && !(smoothc::view<double, 2>(a).is_empty()));
 }
 "#;
     for flags in BOTH {
         run(folder.path(), program, "view.c", None, flags);
+    }
+}
+
+#[test]
+fn the_data_of_another_case_may_be_empty() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "type Part = Number of Double | Pair of Vector<2>\n\
+                type Whole = Both of Part * Matrix<2, 3> | Nothing\n\
+                let value (p: Part) : Double = match p with | Number x -> x | Pair v -> v[0] + v[1]\n\
+                let whole (w: Whole) : Double = match w with | Both (p, m) -> value p + m[1][2] | Nothing -> -1.0\n\
+                let all (parts: Array<Part, n>) : Double = vectorSum (vectorMap parts value)\n";
+    fs::write(folder.path().join("cases.smooth"), text).expect("writes");
+    emit(folder.path(), &["-q", "cases.smooth", "-o", "cases.c"]);
+    let program = r#"
+#include "cases.hpp"
+#include <vector>
+#undef NDEBUG
+#include <cassert>
+namespace cases = smoothc::cases;
+
+int main()
+{
+    const double m[2][3] = {{1, 2, 3}, {4, 5, 6}};
+    double y = 0;
+    assert(cases::try_value(0, 1.5, {}, y) == SMOOTH_OK && y == 1.5);
+    assert(cases::try_value(0, 1.5, std::vector<double>(), y) == SMOOTH_OK && y == 1.5);
+    assert(cases::try_value(1, 0, {1, 2}, y) == SMOOTH_OK && y == 3);
+    // the data of its own case are read, and what is there has the length of the type
+    assert(cases::try_value(1, 0, {}, y) == SMOOTH_SHAPE);
+    assert(cases::try_value(0, 1.5, {1, 2, 3}, y) == SMOOTH_SHAPE);
+    assert(cases::try_value(2, 1.5, {}, y) == SMOOTH_RANGE);
+
+    assert(cases::try_whole(1, 0, 0, {}, {}, y) == SMOOTH_OK && y == -1);
+    assert(cases::try_whole(1, 1, 0, {}, {}, y) == SMOOTH_OK && y == -1);
+    assert(cases::try_whole(0, 0, 1.5, {}, m, y) == SMOOTH_OK && y == 7.5);
+    assert(cases::try_whole(0, 1, 1.5, {1, 2}, m, y) == SMOOTH_OK && y == 9);
+    assert(cases::try_whole(0, 1, 1.5, {}, m, y) == SMOOTH_SHAPE);
+    assert(cases::try_whole(0, 0, 1.5, {}, {}, y) == SMOOTH_SHAPE);
+
+    // each element has a case of its own
+    const std::int64_t tags[1] = {0};
+    assert(cases::try_all(tags, {1.5}, {}, y) == SMOOTH_SHAPE);
+#ifdef SMOOTHC_EXCEPTIONS
+    assert(cases::value(0, 1.5, {}) == 1.5);
+    try {
+        cases::value(1, 1.5, {});
+        assert(false);
+    } catch (const smoothc::shape_error &error) {
+        assert(std::string(error.what()) == "value: `p_pair` has length 0 in direction 0, expected 2");
+    }
+#endif
+}
+"#;
+    for flags in BOTH {
+        run(folder.path(), program, "cases.c", None, flags);
     }
 }

@@ -68,7 +68,7 @@ fn library(command: &BuildCommand, path: &Path, sources: &mut SourceMap, display
     let mut outputs = vec![(&output, built.as_slice())];
     outputs.extend(beside.as_ref().map(|beside| (beside, header.as_slice())));
     let text_over = match (over.as_ref().and_then(Output::name), beside.as_ref().and_then(Output::name), command.emission.target) {
-        (Some(own), Some(c_header), Target::C) => cpp::header(session.emitted()?, &own, &c_header).map_err(one)?,
+        (Some(own), Some(c_header), Target::C) => cpp::header(session.emitted()?, &session.program, &own, &c_header).map_err(one)?,
         _ => String::new(),
     };
     outputs.extend(over.as_ref().map(|over| (over, text_over.as_bytes())));

@@ -47,7 +47,7 @@ pub fn run(command: &EmitCommand, sources: &mut SourceMap, display: &Display) ->
     };
     let mut outputs: Vec<(&Output, &[u8])> = Vec::new();
     let over = match (cpp.as_ref().and_then(Output::name), &name, target) {
-        (Some(own), Some(header), Target::C) => cpp::header(session.emitted()?, &own, header).map_err(one)?,
+        (Some(own), Some(header), Target::C) => cpp::header(session.emitted()?, &session.program, &own, header).map_err(one)?,
         _ => String::new(),
     };
     match target {

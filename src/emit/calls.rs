@@ -8,6 +8,8 @@
 //!     v    {"kind": "array", "length": "n", "element": {"kind": "double", "parameter": "v"}}
 //!     out  {"kind": "array", "length": ["+", "n", 1], "element": {"kind": "double", "parameter": "out"}}
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -108,6 +110,46 @@ fn cases(labels: &Labels) -> Vec<Case> {
     };
     let field = |at: &Option<usize>| Some(fields.get((*at)?)?.0.to_string());
     cases.iter().map(|(name, at)| Case { name: name.to_string(), field: field(at) }).collect()
+}
+
+/// A C parameter that is the data of cases: the tags that its value must have for them to be read, each with the number.
+pub type Guards<'a> = HashMap<&'a str, Vec<(&'a str, usize)>>;
+
+impl Call<'_> {
+    /// The parameters that only some cases of values of sum types read. Those of arrays of such values are not among them.
+    pub fn guards(&self) -> Guards<'_> {
+        let mut found = HashMap::new();
+        for named in &self.parameters {
+            named.value.guards(&[], false, &mut found);
+        }
+        found
+    }
+}
+
+impl Tree {
+    /// Tags of the elements of an array are arrays themselves, and say nothing of all elements: only those around the array count.
+    fn guards<'a>(&'a self, outer: &[(&'a str, usize)], is_in_array: bool, found: &mut Guards<'a>) {
+        match self {
+            Tree::Double { parameter } | Tree::Index { parameter, .. } | Tree::Bool { parameter } => {
+                if !outer.is_empty() {
+                    found.insert(parameter, outer.to_vec());
+                }
+            }
+            Tree::Array { element, .. } => element.guards(outer, true, found),
+            Tree::Tuple { parts } => parts.iter().for_each(|part| part.guards(outer, is_in_array, found)),
+            Tree::Record { fields, cases, .. } => {
+                let tag = fields.first().filter(|_| !is_in_array).and_then(|first| match &first.value {
+                    Tree::Index { parameter, .. } => Some(parameter.as_str()),
+                    Tree::Double { .. } | Tree::Bool { .. } | Tree::Array { .. } | Tree::Tuple { .. } | Tree::Record { .. } => None,
+                });
+                for field in fields {
+                    let case = cases.iter().position(|case| case.field.as_deref() == Some(&*field.name));
+                    let inner: Vec<_> = outer.iter().copied().chain(tag.zip(case)).collect();
+                    field.value.guards(&inner, is_in_array, found);
+                }
+            }
+        }
+    }
 }
 
 /// What lengths call a C parameter.

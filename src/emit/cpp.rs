@@ -13,11 +13,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::calls::{self, Call, Guards};
 use super::names::Names;
 use super::size_text::{self, Spelling};
 use super::{CFiles, EntrySignature, Parameter, ParameterKind};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Size, Var};
+use crate::ir::{Program, Size, Var};
 use crate::loops::program::Elem;
 
 /// The names that `runtime/views.hpp` declares beside the namespaces of files.
@@ -64,13 +65,15 @@ struct FunctionView {
     lines: Vec<String>,
 }
 
-/// The header `name` over the header `c_header`.
-pub fn header(files: &CFiles, name: &str, c_header: &str) -> Result<String, Diagnostic> {
+/// The header `name` over the header `c_header`; `program` is what C was emitted from.
+pub fn header(files: &CFiles, program: &Program, name: &str, c_header: &str) -> Result<String, Diagnostic> {
+    let calls = calls::all(files, program, &[]);
     // names of the namespace; C has made those of the entries valid and unique
     let mut taken: HashSet<String> = files.entries.iter().map(|entry| entry.name.clone()).collect();
     let (mut throwing, mut returning_status) = (Vec::new(), Vec::new());
     for entry in &files.entries {
-        let (throws, returns_status) = functions(entry, &mut taken);
+        let guards = calls.iter().find(|call| call.source_name == entry.source_name).map(Call::guards).unwrap_or_default();
+        let (throws, returns_status) = functions(entry, &guards, &mut taken);
         throwing.extend(throws);
         returning_status.extend(returns_status);
     }
@@ -91,6 +94,7 @@ pub fn header(files: &CFiles, name: &str, c_header: &str) -> Result<String, Diag
 /// What is written of one entry.
 struct Entry<'a> {
     entry: &'a EntrySignature,
+    guards: &'a Guards<'a>,
     /// Where each size is read: a parameter and a direction.
     read: HashMap<&'a str, (&'a str, usize)>,
     /// The C names of sizes and Indexes.
@@ -101,10 +105,11 @@ struct Entry<'a> {
 
 /// Those that throw: the function that returns the results, and the one that writes arrays into views; then the one that returns a
 /// status. None where a size cannot be written in C++.
-fn functions(entry: &EntrySignature, taken: &mut HashSet<String>) -> (Vec<FunctionView>, Option<FunctionView>) {
+fn functions(entry: &EntrySignature, guards: &Guards, taken: &mut HashSet<String>) -> (Vec<FunctionView>, Option<FunctionView>) {
     let own: HashSet<&str> = entry.parameters.iter().map(|parameter| &*parameter.name).collect();
     let mut this = Entry {
         entry,
+        guards,
         read: HashMap::new(),
         names: HashMap::new(),
         scratch: free("scratch", |name| own.contains(name)),
@@ -265,7 +270,7 @@ impl Entry<'_> {
     fn returning_status(&self, results: &[&Parameter], taken: &mut HashSet<String>) -> FunctionView {
         let name = free(&format!("try_{}", self.entry.name), |name| taken.contains(name));
         taken.insert(name.clone());
-        let differs = |of: &Expectation| format!("{}.length({}) != {}", of.parameter, of.axis, of.wanted);
+        let differs = |of: &Expectation| format!("{} != {}", self.found(of), of.wanted);
         let (arguments, given) = (self.of_arguments(), self.of_results(results));
         let gaps = self.of_eigen(results).map(|name| format!("!{name}.is_contiguous()"));
         let (unknown, known): (Vec<_>, Vec<_>) = arguments.iter().chain(&given).partition(|of| of.may_be_negative);
@@ -341,6 +346,14 @@ impl Entry<'_> {
         })
     }
 
+    /// The length that a parameter has.
+    fn found(&self, of: &Expectation) -> String {
+        let Expectation { parameter, axis, wanted, .. } = of;
+        let Some(guards) = self.guards.get(parameter) else { return format!("{parameter}.length({axis})") };
+        let is_read: Vec<String> = guards.iter().map(|(tag, case)| format!("{tag} == {case}")).collect();
+        format!("::smoothc::detail::length_of_case({parameter}, {axis}, {}, {wanted})", is_read.join(" && "))
+    }
+
     /// The arrays that may be Eigen's, which has vectors and matrices: there may be gaps between their numbers.
     fn of_eigen<'a>(&'a self, results: &'a [&Parameter]) -> impl Iterator<Item = &'a str> {
         let arguments = self.entry.parameters.iter().filter(|parameter| !is_result(parameter));
@@ -360,7 +373,7 @@ impl Entry<'_> {
         let entry = &self.entry.name;
         let line = |of: &Expectation| {
             let Expectation { parameter, axis, wanted, .. } = of;
-            format!("::smoothc::detail::expect(\"{entry}\", \"{parameter}\", {axis}, {parameter}.length({axis}), {wanted});")
+            format!("::smoothc::detail::expect(\"{entry}\", \"{parameter}\", {axis}, {}, {wanted});", self.found(of))
         };
         all.iter().map(line).collect()
     }
