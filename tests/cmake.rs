@@ -59,9 +59,12 @@ fn a_rule_names_what_was_read() {
     let rule = fs::read_to_string(folder.path().join("f.d")).expect("a rule");
     let (made, read) = rule.split_once(": ").expect("a rule");
     assert_eq!(made, "f.c f.h f.hpp");
-    let mut read: Vec<&str> = read.split("\\\n").map(str::trim).collect();
+    let lines: Vec<&str> = read.lines().collect();
+    let (empty, mut read): (Vec<&str>, Vec<&str>) = lines.iter().map(|line| line.trim()).partition(|line| line.ends_with(':'));
     read.sort_unstable();
-    assert_eq!(read, ["a\\ b/base.smooth", "f.smooth", "own.strategy"]);
+    assert_eq!(read, ["a\\ b/base.smooth", "f.smooth \\", "own.strategy \\"]);
+    // make goes on without what is opened no longer, but not without the source
+    assert_eq!(empty, ["own.strategy:", "a\\ b/base.smooth:"]);
     for words in [
         &["emit", "f.smooth", "-o", "f.c", "--depfile", "f.smooth"][..],
         &["emit", "f.smooth", "-o", "-", "--depfile", "f.d"],
@@ -96,6 +99,12 @@ fn make_builds_what_has_changed() {
     rewrite(&folder.path().join("half.smooth"), "let half = 1.0\n", 60);
     make();
     assert_eq!(succeeds(&mut Command::new(own.join("slope"))), Ok("0 4 -12\n".to_string()));
+    // and may go with its `open`
+    fs::remove_file(folder.path().join("half.smooth")).expect("it was there");
+    let text = text.replace("  half *", "  0.25 *");
+    rewrite(&folder.path().join("circle.smooth"), &text, 120);
+    make();
+    assert_eq!(succeeds(&mut Command::new(own.join("slope"))), Ok("0 1 -3\n".to_string()));
 }
 
 #[test]
@@ -118,7 +127,17 @@ fn cmake_builds_installs_and_builds_again() {
     cmake(&["--build", "build"]);
     assert_eq!(changed(&emitted), before);
     let text = fs::read_to_string(folder.path().join("circle.smooth")).expect("a program");
-    rewrite(&folder.path().join("circle.smooth"), &format!("{text}\n// end\n"), 2);
+    rewrite(&folder.path().join("half.smooth"), "let half = 0.5\n", 2);
+    rewrite(&folder.path().join("circle.smooth"), &format!("open \"half.smooth\"\n{text}"), 2);
+    cmake(&["--build", "build"]);
+    assert_ne!(changed(&emitted), before);
+    let before = changed(&emitted);
+    rewrite(&folder.path().join("half.smooth"), "let half = 0.25\n", 60);
+    cmake(&["--build", "build"]);
+    assert_ne!(changed(&emitted), before);
+    let before = changed(&emitted);
+    fs::remove_file(folder.path().join("half.smooth")).expect("it was there");
+    rewrite(&folder.path().join("circle.smooth"), &text, 120);
     cmake(&["--build", "build"]);
     assert_ne!(changed(&emitted), before);
     cmake(&["--install", "build", "--prefix", "installed"]);

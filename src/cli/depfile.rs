@@ -1,8 +1,10 @@
 //! `emit --depfile`: a rule that says which files an output is made of, for tools that make it again when one of them changes.
 //!
-//! In: what is written, and what was read. Out: one rule as make, ninja and CMake read it.
+//! In: what is written, and what was read. Out: one rule as make, ninja and CMake read it, and an empty one for each file beside the
+//! source, so that make goes on where such a file is gone and the source opens it no longer.
 //!
 //!     emit model.smooth -o model.c --depfile model.d   →   model.c model.h: model.smooth base.smooth
+//!                                                          base.smooth:
 
 use std::path::Path;
 
@@ -24,7 +26,7 @@ pub fn output(path: &Path, made: &Output) -> Result<Output, Diagnostic> {
     }
 }
 
-/// The rule; files that were read twice are named once.
+/// The rules; files that were read twice are named once. The source is read first.
 pub fn rule(outputs: &[(&Output, &[u8])], reads: &Reads) -> String {
     let made: Vec<String> = outputs.iter().filter_map(|(output, _)| output.file()).map(escaped).collect();
     let mut read: Vec<String> = Vec::new();
@@ -34,7 +36,8 @@ pub fn rule(outputs: &[(&Output, &[u8])], reads: &Reads) -> String {
             read.push(path);
         }
     }
-    format!("{}: {}\n", made.join(" "), read.join(" \\\n  "))
+    let beside: String = read.iter().skip(1).map(|path| format!("{path}:\n")).collect();
+    format!("{}: {}\n{beside}", made.join(" "), read.join(" \\\n  "))
 }
 
 /// A path as make reads it: blanks, `#` and `$` are its own signs.
