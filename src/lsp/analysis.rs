@@ -4,6 +4,7 @@
 //!
 //!     let f x = x * x   →   signature `let f (x: Double) : Double`; x is a Double; f and x with all their places
 
+use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lsp_types::{Position, Range};
@@ -11,7 +12,7 @@ use lsp_types::{Position, Range};
 use super::documents::Files;
 use super::names::{Names, Occurrence};
 use super::position::Lines;
-use super::walk;
+use super::{sound, walk};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
 use crate::types::modules::Modules;
@@ -28,6 +29,8 @@ pub struct Analysis {
     /// The files that it opens, directly or not, also those that could not be read.
     pub opened: Vec<String>,
     pub lines: Lines,
+    /// Of a text with errors the part that has none, once it was asked for.
+    sound: OnceCell<Option<Box<Analysis>>>,
 }
 
 /// Analyses a text. A failure of the compiler itself is a diagnostic as well.
@@ -47,7 +50,7 @@ pub fn analyse(name: &str, text: &str, files: &Files) -> Analysis {
             &types::Options::default(),
         );
         let names = walk::resolve(&sources, &modules, &surveyed.records);
-        Analysis { sources, modules, surveyed, names, opened, lines: Lines::new(text) }
+        Analysis { sources, modules, surveyed, names, opened, lines: Lines::new(text), sound: OnceCell::new() }
     }));
     done.unwrap_or_else(|_| failed(name, text))
 }
@@ -73,7 +76,8 @@ fn failed(name: &str, text: &str) -> Analysis {
         of_data: Vec::new(),
         measures: Vec::new(),
     };
-    Analysis { sources, modules: Modules::default(), surveyed, names: Names::default(), opened: Vec::new(), lines: Lines::new(text) }
+    let (modules, names, lines) = (Modules::default(), Names::default(), Lines::new(text));
+    Analysis { sources, modules, surveyed, names, opened: Vec::new(), lines, sound: OnceCell::new() }
 }
 
 impl Analysis {
@@ -100,9 +104,17 @@ impl Analysis {
         self.surveyed.signatures.iter().find(|signature| signature.name == name)
     }
 
-    /// Whether a declaration of the text is an entry, of what is known to be right.
-    pub fn is_entry(&self, name: &str) -> bool {
-        let functions = self.surveyed.program.as_ref().map(|program| &program.functions);
+    /// What is known to be right: all of it, or of a text with errors the declarations that check without those that do not.
+    pub fn sound(&self, files: &Files) -> &Analysis {
+        if self.surveyed.program.is_some() {
+            return self;
+        }
+        self.sound.get_or_init(|| sound::part(self, files).map(Box::new)).as_deref().unwrap_or(self)
+    }
+
+    /// Whether a declaration is an entry of what is known to be right.
+    pub fn is_entry(&self, name: &str, files: &Files) -> bool {
+        let functions = self.sound(files).surveyed.program.as_ref().map(|program| &program.functions);
         functions.and_then(|functions| functions.get(name)).is_some_and(|function| function.is_entry)
     }
 

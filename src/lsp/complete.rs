@@ -1,8 +1,9 @@
 //! Names that may be meant at a position.
 //!
-//! In: an analysis and a position, of a text that is being written and mostly has an error right there. Out: local names, the
-//! declarations before it, those of opened files, the library and the built-in names with types and laws, types and reserved words;
-//! after a point the fields of records. Inside a comment, nothing.
+//! In: an analysis and a position, of a text that is being written and mostly has an error right there. Out: what fits the
+//! [`Place`]: in an expression local names, the declarations before it, those of opened files, cases, the library and the built-in
+//! names with types and laws, types and reserved words; in a type types and sizes; in a pattern cases and records; after a point the
+//! fields of the record that stands before it, of all records where its type is not known. Inside a comment, nothing.
 //!
 //!     let f (v: Vector) = vectorN█   →   vectorNorm (v: Vector<n>) : Double, "The Euclidean norm.", …
 
@@ -10,30 +11,73 @@ use std::collections::HashSet;
 
 use lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind, Position};
 
-use super::analysis::{Analysis, MAIN};
+use super::analysis::{Analysis, MAIN, analyse};
+use super::documents::Files;
 use super::hover::local_type;
 use super::names::What;
+use super::place::{self, Place, is_name_part};
+use crate::source::Span;
+use crate::syntax::ast::{TypeBody, TypeDecl, TypeExpr, TypeExprKind};
 use crate::syntax::{BUILT_IN_TYPES, RESERVED};
 use crate::types::Described;
 
 /// What may stand at a position.
-pub fn complete(analysis: &Analysis, position: Position, library: &[Described], built_in: &[Described]) -> Vec<CompletionItem> {
+pub fn complete(
+    analysis: &Analysis,
+    position: Position,
+    library: &[Described],
+    built_in: &[Described],
+    files: &Files,
+) -> Vec<CompletionItem> {
     let offset = analysis.offset(position);
     let before = analysis.text().get(..offset).unwrap_or_default();
     let stem = before.trim_end_matches(is_name_part);
     if is_in_comment_or_text(before) {
         return Vec::new();
     }
-    if stem.ends_with('.') && stem.trim_end_matches('.').ends_with(|c| is_name_part(c) || c == ')' || c == ']') {
-        let is_number = stem
-            .trim_end_matches('.')
-            .rsplit(|c| !is_name_part(c))
-            .next()
-            .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-        return if is_number { Vec::new() } else { fields(analysis) };
-    }
     let mut found = Found::default();
-    locals(analysis, offset, stem, &mut found);
+    // two points are those of a slice
+    let value = stem.strip_suffix('.').filter(|value| value.ends_with(|c| is_name_part(c) || c == ')' || c == ']'));
+    if let Some(value) = value {
+        let is_number = value.rsplit(|c| !is_name_part(c)).next().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        if !is_number {
+            match owner(analysis, value, files) {
+                Owner::Record(at) => fields(analysis, Some(at), &mut found),
+                Owner::Unknown => fields(analysis, None, &mut found),
+                Owner::None => {}
+            }
+        }
+        return found.items;
+    }
+    match place::after(stem.get(place::declaration(before, stem.len())..).unwrap_or_default()) {
+        Place::Expression => expressions(analysis, offset, stem, (library, built_in), &mut found),
+        Place::Record => {
+            fields(analysis, None, &mut found);
+            expressions(analysis, offset, stem, (library, built_in), &mut found);
+        }
+        Place::Field => fields(analysis, None, &mut found),
+        Place::Type => types(analysis, 0, &mut found),
+        Place::Size => {
+            sizes(analysis, offset, stem, &mut found);
+            types(analysis, 1, &mut found);
+        }
+        Place::Pattern => {
+            cases(analysis, 0, &mut found);
+            record_patterns(analysis, &mut found);
+            ["true", "false"].into_iter().for_each(|word| found.add(word, CompletionItemKind::KEYWORD, None, None, 2));
+        }
+        Place::Binding => {
+            record_patterns(analysis, &mut found);
+            found.add("rec", CompletionItemKind::KEYWORD, None, None, 2);
+        }
+        Place::Name => {}
+    }
+    found.items
+}
+
+/// What an expression may begin with.
+fn expressions(analysis: &Analysis, offset: usize, stem: &str, (library, built_in): (&[Described], &[Described]), found: &mut Found) {
+    locals(analysis, offset, stem, found);
     for global in analysis.modules.globals.iter().filter(|global| global.file != 0) {
         let name = &global.decl.name;
         if name.span.file != MAIN || (global.decl.span.end as usize) < offset {
@@ -41,26 +85,62 @@ pub fn complete(analysis: &Analysis, position: Position, library: &[Described], 
             found.add(&name.text, CompletionItemKind::FUNCTION, text, global.decl.doc.as_deref(), 1);
         }
     }
+    cases(analysis, 1, found);
     for known in library {
         found.add(&known.name, CompletionItemKind::FUNCTION, Some(&format!("{} {}", known.name, known.signature)), Some(&known.doc), 2);
     }
     for known in built_in {
         found.add(&known.name, CompletionItemKind::FUNCTION, Some(&format!("{} : {}", known.name, known.signature)), Some(&known.doc), 2);
     }
-    for declared in &analysis.modules.types {
-        found.add(&declared.decl.name.text, CompletionItemKind::STRUCT, None, None, 3);
-    }
-    for name in BUILT_IN_TYPES {
-        found.add(name, CompletionItemKind::TYPE_PARAMETER, None, None, 3);
-    }
+    types(analysis, 3, found);
     for word in RESERVED {
         found.add(word, CompletionItemKind::KEYWORD, None, None, 4);
     }
-    found.items
 }
 
-fn is_name_part(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_' || c == '\''
+fn types(analysis: &Analysis, rank: u8, found: &mut Found) {
+    for declared in &analysis.modules.types {
+        found.add(&declared.decl.name.text, CompletionItemKind::STRUCT, None, None, rank);
+    }
+    for name in BUILT_IN_TYPES {
+        found.add(name, CompletionItemKind::TYPE_PARAMETER, None, None, rank);
+    }
+}
+
+/// The sizes that the declaration mentions around the place, and its parameters that are an Index.
+fn sizes(analysis: &Analysis, offset: usize, stem: &str, found: &mut Found) {
+    let text = analysis.text();
+    let rest = text.get(offset..place::declaration_end(text, offset)).unwrap_or_default();
+    let without =
+        format!("{} {}", stem.get(place::declaration(text, stem.len())..).unwrap_or_default(), rest.trim_start_matches(is_name_part));
+    for name in place::sizes(&without) {
+        found.add(name, CompletionItemKind::VARIABLE, Some(&format!("{name} : Index")), None, 0);
+    }
+}
+
+/// The cases of all sum types.
+fn cases(analysis: &Analysis, rank: u8, found: &mut Found) {
+    for declared in analysis.modules.types.iter().filter(|declared| matches!(declared.decl.body, TypeBody::Sum(_))) {
+        for (case, data) in declared.decl.body.members() {
+            let of = data.map(|ty| format!(" of {}", written(analysis, ty.span))).unwrap_or_default();
+            let detail = format!("{}{of} : {}", case.text, declared.decl.name.text);
+            found.add(&case.text, CompletionItemKind::ENUM_MEMBER, Some(&detail), None, rank);
+        }
+    }
+}
+
+/// A pattern of each record type that names all of its fields.
+fn record_patterns(analysis: &Analysis, found: &mut Found) {
+    for declared in analysis.modules.types.iter().filter(|declared| matches!(declared.decl.body, TypeBody::Record(_))) {
+        let fields = declared.decl.body.members().into_iter().map(|(field, _)| format!("{0} = {0}", field.text));
+        let pattern = format!("{{ {} }}", fields.collect::<Vec<_>>().join("; "));
+        found.add(&pattern, CompletionItemKind::STRUCT, Some(&declared.decl.name.text), None, 1);
+    }
+}
+
+fn written(analysis: &Analysis, span: Span) -> &str {
+    let text = analysis.sources.file(span).and_then(|file| file.text.get(span.start as usize..span.end as usize));
+    text.unwrap_or("_")
 }
 
 /// Whether what comes next is in a comment or in the name of a file.
@@ -137,15 +217,66 @@ fn bound_words(text: &str) -> Vec<&str> {
     words
 }
 
-/// The fields of all records that can be seen.
-fn fields(analysis: &Analysis) -> Vec<CompletionItem> {
-    let mut found = Found::default();
-    for declared in &analysis.modules.types {
+/// What stands before a point.
+enum Owner {
+    /// A record; its number in the list of types.
+    Record(usize),
+    /// What has no fields.
+    None,
+    Unknown,
+}
+
+/// What a text ends with, behind which is a point. The point is an error where nothing follows yet, so that the text is analysed without it.
+fn owner(analysis: &Analysis, path: &str, files: &Files) -> Owner {
+    let start = path.trim_end_matches(|c| is_name_part(c) || c == '.').len();
+    let mut parts = path.get(start..).unwrap_or_default().split('.');
+    let first = parts.next().unwrap_or_default();
+    let Some(name) = analysis.sources.files.first().map(|file| &file.name).filter(|_| !first.is_empty()) else { return Owner::Unknown };
+    let text = analysis.text();
+    let rest = text.get(path.len() + 1..).unwrap_or_default().trim_start_matches(is_name_part);
+    let without = format!("{}{}{rest}", text.get(..path.len()).unwrap_or_default(), " ".repeat(text.len() - rest.len() - path.len()));
+    let whole = analyse(name, &without, files);
+    let definition = whole.names.at(MAIN, start).and_then(|found| whole.names.definition(found.definition));
+    let Some(ty) = definition.filter(|known| known.what == What::Local).and_then(|known| local_type(&whole, known)) else {
+        return Owner::Unknown;
+    };
+    if ty.starts_with(['_', '\'']) {
+        return Owner::Unknown;
+    }
+    let mut owner = record(analysis, ty.split('<').next().unwrap_or_default());
+    for part in parts {
+        let Owner::Record(at) = owner else { return owner };
+        owner = field_type(&analysis.modules.types[at].decl, part).map_or(Owner::None, |ty| match &ty.kind {
+            TypeExprKind::Named(name, _) => record(analysis, &name.text),
+            TypeExprKind::Double
+            | TypeExprKind::Bool
+            | TypeExprKind::Any
+            | TypeExprKind::Index(_)
+            | TypeExprKind::Array(..)
+            | TypeExprKind::Tuple(_)
+            | TypeExprKind::Fun(..) => Owner::None,
+        });
+    }
+    owner
+}
+
+/// The record type of a name.
+fn record(analysis: &Analysis, name: &str) -> Owner {
+    let is_it = |decl: &TypeDecl| *decl.name.text == *name && matches!(decl.body, TypeBody::Record(_));
+    analysis.modules.types.iter().rposition(|declared| is_it(&declared.decl)).map_or(Owner::None, Owner::Record)
+}
+
+fn field_type<'a>(decl: &'a TypeDecl, name: &str) -> Option<&'a TypeExpr> {
+    decl.body.members().into_iter().find(|(field, _)| *field.text == *name).and_then(|(_, ty)| ty)
+}
+
+/// The fields of the record type of this number, or of all that can be seen.
+fn fields(analysis: &Analysis, only: Option<usize>, found: &mut Found) {
+    let records = analysis.modules.types.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
+    for (_, declared) in records.filter(|(_, declared)| matches!(declared.decl.body, TypeBody::Record(_))) {
         for (field, ty) in declared.decl.body.members() {
-            let text = ty.and_then(|ty| analysis.sources.file(ty.span)?.text.get(ty.span.start as usize..ty.span.end as usize));
-            let detail = format!("{}.{} : {}", declared.decl.name.text, field.text, text.unwrap_or("_"));
+            let detail = format!("{}.{} : {}", declared.decl.name.text, field.text, ty.map_or("_", |ty| written(analysis, ty.span)));
             found.add(&field.text, CompletionItemKind::FIELD, Some(&detail), None, 0);
         }
     }
-    found.items
 }

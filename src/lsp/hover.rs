@@ -5,6 +5,7 @@
 //!     norm   →   let norm (v: Vector<n>) : Double      The length of v.      cost: 2 n + 1: operations on Doubles 2 n + 1, …
 
 use super::analysis::{Analysis, MAIN};
+use super::documents::Files;
 use super::names::{Definition, Occurrence, What};
 use crate::source::Span;
 use crate::syntax::ast::{TypeBody, TypeDecl};
@@ -18,7 +19,7 @@ pub struct Hover {
 }
 
 /// Describes the name at a place; `library` and `built_in` are the functions that need no declaration.
-pub fn hover(analysis: &Analysis, found: Occurrence, library: &[Described], built_in: &[Described]) -> Option<Hover> {
+pub fn hover(analysis: &Analysis, found: Occurrence, library: &[Described], built_in: &[Described], files: &Files) -> Option<Hover> {
     let definition = analysis.names.definition(found.definition)?;
     let name = &*definition.name;
     let described = |all: &[Described], separator: &str| {
@@ -30,7 +31,7 @@ pub fn hover(analysis: &Analysis, found: Occurrence, library: &[Described], buil
         What::Local => code(&format!("{name} : {}", local_type(analysis, definition).unwrap_or("_"))),
         What::Size => format!("{}A size.", code(&format!("{name} : Index"))),
         What::Global(at) => {
-            entry = (definition.place.is_some_and(|place| place.file == MAIN) && analysis.is_entry(name)).then(|| name.to_string());
+            entry = (definition.place.is_some_and(|place| place.file == MAIN) && analysis.is_entry(name, files)).then(|| name.to_string());
             global(analysis, name, at)?
         }
         What::Library(_) => format!("{}\n\n`linalg`", described(library, " ")?),

@@ -19,8 +19,9 @@ use crate::types::{Derive, Kind, Parameters};
 pub const SHOW_DERIVATIVE: &str = "smoothc.showDerivative";
 pub const SHOW_OPTIMISED: &str = "smoothc.showOptimised";
 
-/// The lenses of a text: of each entry its optimised program, and its derivative where it takes Doubles.
-pub fn lenses(analysis: &Analysis, uri: &Url) -> Vec<CodeLens> {
+/// The lenses of what is right of a text: of each entry its optimised program, and its derivative where it takes Doubles.
+pub fn lenses(analysis: &Analysis, uri: &Url, files: &Files) -> Vec<CodeLens> {
+    let analysis = analysis.sound(files);
     let Some(program) = &analysis.surveyed.program else { return Vec::new() };
     let mut lenses = Vec::new();
     for global in analysis.modules.globals.iter().filter(|global| global.decl.name.span.file == MAIN) {

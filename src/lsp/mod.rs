@@ -2,8 +2,8 @@
 //!
 //! In: the messages of an editor, on a stream of bytes, and a [`Host`] that reads files. Out: its answers. `transport` reads and writes
 //! messages, `server` keeps the order of things, `documents` the texts, `analysis` what is known of each; `names` with `walk` says which
-//! declaration a name means. Each question has a file: `report` (diagnostics), `hover`, `complete`, `rename`, `lens`, `outline`; `requests` asks them. What may
-//! take long, the cost of an entry and its derivative, a `worker` computes.
+//! declaration a name means. Each question has a file: `report` (diagnostics), `hover`, `complete` with `place`, `rename`, `lens`, `outline`; `requests` asks them, of entries
+//! of what is `sound`. What may take long, the cost of an entry and its derivative, a `worker` computes.
 //!
 //!     textDocument/didOpen `let f (v: Vector<n>) = vectorSum w`   →   textDocument/publishDiagnostics E0202 at 0:33, unknown name `w`
 //!
@@ -17,11 +17,13 @@ mod hover;
 mod lens;
 mod names;
 mod outline;
+mod place;
 mod position;
 mod rename;
 mod report;
 mod requests;
 mod server;
+mod sound;
 mod transport;
 mod walk;
 mod worker;

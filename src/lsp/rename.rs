@@ -10,7 +10,8 @@ use std::rc::Rc;
 
 use super::analysis::{Analysis, MAIN, analyse};
 use super::documents::Files;
-use super::names::{Names, Occurrence, What};
+use super::names::{Definition, Names, Occurrence, What};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::RESERVED;
 
@@ -61,6 +62,13 @@ fn same_meaning(analysis: &Analysis, places: &[Span], name: &str, files: &Files)
     let main = analysis.sources.files.first().map(|file| file.name.to_string()).unwrap_or_default();
     let text = files.open.get(&main).cloned().unwrap_or_else(|| analysis.text().into());
     let after = analyse(&main, &text, &files);
+    if name.starts_with(|c: char| c.is_ascii_uppercase()) && is_case_after(analysis, &after, places, name) {
+        return Err(format!("`{name}` cannot be used here: in a pattern a name with a capital is a case, not a variable"));
+    }
+    // where a declaration of cases is wrong, what it declares is unknown: the names that miss it are not the reason
+    if let Some(problem) = new_errors(analysis, &after).find(|problem| problem.code == "E0312") {
+        return Err(format!("`{name}` cannot be used here: {}", problem.message));
+    }
     let (old, new) = (&analysis.names, &after.names);
     let (old_numbers, new_numbers) = (numbers(old), numbers(new));
     for (a, b) in old.occurrences.iter().zip(&new.occurrences) {
@@ -71,10 +79,34 @@ fn same_meaning(analysis: &Analysis, places: &[Span], name: &str, files: &Files)
     }
     let errors = |analysis: &Analysis| analysis.errors().filter(|problem| problem.span.file == MAIN).count();
     if old.occurrences.len() != new.occurrences.len() || errors(analysis) < errors(&after) {
-        let said = after.errors().next().map(|problem| format!(": {}", problem.message)).unwrap_or_default();
+        let said = new_errors(analysis, &after).next().map(|problem| format!(": {}", problem.message)).unwrap_or_default();
         return Err(format!("`{name}` cannot be used here{said}"));
     }
     Ok(())
+}
+
+/// Whether a local name is no local name any more, where a pattern declares it.
+fn is_case_after(analysis: &Analysis, after: &Analysis, places: &[Span], name: &str) -> bool {
+    let is_local = |known: &&Definition| known.what == What::Local;
+    let declared = |at: &Span| analysis.names.definitions.iter().filter(is_local).any(|known| known.place == Some(*at));
+    let Some(number) = places.iter().position(declared) else { return false };
+    let (place, before) = (places[number], places[..number].iter().filter(|place| place.file == places[number].file));
+    // places before it have grown
+    let start = before.fold(place.start as usize, |start, place| start + name.len() - (place.end - place.start) as usize);
+    let now = Span::new(place.file, start, start + name.len());
+    !after.names.definitions.iter().filter(is_local).any(|known| known.place == Some(now))
+}
+
+/// The errors that were not there before the change.
+fn new_errors<'a>(before: &'a Analysis, after: &'a Analysis) -> impl Iterator<Item = &'a Diagnostic> {
+    let mut known: Vec<&str> = before.errors().map(|problem| problem.message.as_str()).collect();
+    after.errors().filter(move |problem| match known.iter().position(|message| *message == problem.message) {
+        Some(at) => {
+            known.swap_remove(at);
+            false
+        }
+        None => true,
+    })
 }
 
 /// The occurrences in their order, which is the same in both texts.

@@ -107,12 +107,12 @@ pub fn answer(server: &mut Server, id: &RequestId, method: &str, params: Value) 
         ask::Completion::METHOD => {
             let CompletionParams { text_document_position: at, .. } = read(params)?;
             let (_, analysis) = text(server, &at.text_document.uri)?;
-            now(json!(complete::complete(analysis, at.position, server.library(), server.built_in())))
+            now(json!(complete::complete(analysis, at.position, server.library(), server.built_in(), &server.files())))
         }
         ask::CodeLensRequest::METHOD => {
             let CodeLensParams { text_document, .. } = read(params)?;
             let (_, analysis) = text(server, &text_document.uri)?;
-            now(json!(lens::lenses(analysis, &text_document.uri)))
+            now(json!(lens::lenses(analysis, &text_document.uri, &server.files())))
         }
         ask::ExecuteCommand::METHOD => shown(server, id, read(params)?),
         _ => Err(Answer::Error(ErrorCode::MethodNotFound, format!("`{method}` is not known"))),
@@ -137,14 +137,17 @@ fn name_at<'s>(server: &'s Server, at: &TextDocumentPositionParams) -> Result<Op
 fn hovered(server: &Server, id: &RequestId, at: &TextDocumentPositionParams) -> Result<Answer, Answer> {
     let uri = &at.text_document.uri;
     let Some((analysis, found)) = name_at(server, at)? else { return Ok(Answer::Now(Value::Null)) };
-    let Some(hover) = hover::hover(analysis, found, server.library(), server.built_in()) else { return Ok(Answer::Now(Value::Null)) };
+    let files = server.files();
+    let Some(hover) = hover::hover(analysis, found, server.library(), server.built_in(), &files) else {
+        return Ok(Answer::Now(Value::Null));
+    };
     let range = analysis.range(found.span);
     let shown = move |text: String| {
         let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
         json!(Hover { contents, range: Some(range) })
     };
     let Some(entry) = hover.entry else { return Ok(Answer::Now(shown(hover.text))) };
-    let (name, text, files, costs) = (documents::name(uri), analysis.text().to_string(), server.files(), server.costs.clone());
+    let (name, text, costs) = (documents::name(uri), analysis.sound(&files).text().to_string(), server.costs.clone());
     let with_cost = move |cost: &str| format!("{}\n\ncost after all rules: {cost}", hover.text);
     let key = (name.clone(), entry.clone());
     if let Some(cost) = costs.lock().unwrap_or_else(|failed| failed.into_inner()).get(&key) {
@@ -223,7 +226,8 @@ fn shown(server: &Server, id: &RequestId, command: ExecuteCommandParams) -> Resu
     };
     let (uri, entry) = words.ok_or_else(|| invalid(format!("`{}` takes the address of a text and an entry", command.command)))?;
     let (_, analysis) = text(server, &uri)?;
-    let (name, text, files) = (documents::name(&uri), analysis.text().to_string(), server.files());
+    let files = server.files();
+    let (name, text) = (documents::name(&uri), analysis.sound(&files).text().to_string());
     let (id, keep, shows) = (id.clone(), server.host.keep.clone(), server.shows_documents);
     Ok(Answer::Later(Box::new(move || {
         let program = match compute(&name, &text, &entry, &files) {
