@@ -177,8 +177,12 @@ fn a_registry_takes_the_keywords_and_the_changelog_has_the_version() {
 fn the_archive_has_a_command_that_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let made = printed(Command::new("scripts/release").arg(path).env("SMOOTHC", env!("CARGO_BIN_EXE_smoothc")));
+    // from where the caller stands, also where that is another folder
+    let script = "cd \"$1\" && ln -s \"$2\" smoothc && SMOOTHC=./smoothc \"$3/scripts/release\" made";
+    let made = printed(Command::new("sh").args(["-c", script, "sh"]).arg(path).args([env!("CARGO_BIN_EXE_smoothc"), ROOT]));
+    let path = &path.join("made");
     let archive = Path::new(made.trim()).to_path_buf();
+    assert_eq!(archive.parent().map(std::fs::canonicalize).and_then(Result::ok), std::fs::canonicalize(path).ok(), "{made}");
     let name = archive.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".tar.gz")).expect("a name");
     assert!(name.starts_with(&format!("smoothc-{}-", env!("CARGO_PKG_VERSION"))), "{name}");
     let run = |script: &str| printed(Command::new("sh").args(["-c", script, "sh"]).arg(path).arg(name));
