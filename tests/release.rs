@@ -207,3 +207,54 @@ fn the_archive_has_a_command_that_runs() {
     let said = run("cd \"$1\" && tar xzf \"$2.tar.gz\" && \"$2/bin/smoothc\" --version");
     assert_eq!(said, format!("smoothc {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+/// The lines where the guard of a match arm has an `if let`, which Rust takes since 1.95.
+fn guards(text: &str) -> Vec<usize> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let is_guard = |at: &usize| {
+        let Some((before, _)) = lines[*at].split_once("if let ").filter(|_| !lines[*at].starts_with("//")) else { return false };
+        match before.trim_end() {
+            // a guard that has a line of its own ends with an arrow, a statement with a brace
+            "" => {
+                lines[*at..].iter().find(|line| line.ends_with("=>") || line.ends_with(['{', ';'])).is_some_and(|end| end.ends_with("=>"))
+            }
+            before => {
+                before.ends_with(|c: char| ")]}_".contains(c) || c.is_ascii_alphanumeric()) && before.split(' ').next_back() != Some("else")
+            }
+        }
+    };
+    (0..lines.len()).filter(is_guard).map(|at| at + 1).collect()
+}
+
+#[test]
+fn the_sources_are_of_the_rust_that_cargo_asks_for() {
+    // in two parts, since this file is read too
+    let wrong = "match a {\n    None IF Some(b) = c => b,\n    A(x)\n        IF B = x\n            && y =>\n    {\n    }\n}\n"
+        .replace("IF", "if let");
+    assert_eq!(guards(&wrong), [2, 4]);
+    let wanted = read("Cargo.toml")
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version = ").map(|version| version.trim_matches('"').to_string()));
+    let wanted = wanted.expect("a version");
+    assert!(read("README.md").contains(&format!("[Rust](https://rustup.rs) {wanted} or later")), "README.md asks for another Rust");
+    assert!(read("Dockerfile").contains(&format!("FROM rust:{wanted}-slim")), "Dockerfile has another Rust");
+    if wanted.split('.').nth(1).and_then(|minor| minor.parse().ok()).is_some_and(|minor: u32| minor >= 95) {
+        return;
+    }
+    let mut folders: Vec<PathBuf> = ["src", "tests", "benches"].iter().map(|folder| Path::new(ROOT).join(folder)).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let found = guards(&std::fs::read_to_string(&path).expect("text"));
+                assert!(
+                    found.is_empty(),
+                    "{} has `if let` in guards, in lines {found:?}: Rust {wanted} does not take them",
+                    path.display()
+                );
+            }
+        }
+    }
+}

@@ -123,13 +123,14 @@ impl Printer<'_> {
                 let head = format!("if (smooth_is_too_small(workspace_bytes, {})) {{", self.expr(cond));
                 self.guard(&head, "SMOOTH_WORKSPACE");
             }
-            Stmt::Room(room) if let Some(count) = room.few() => {
-                let name = self.declare(room.id);
-                self.line(format!("{} {name}[{count}];", c_type(room.elem, self.real)));
-            }
             Stmt::Room(room) => {
-                let from = self.room.clone().unwrap_or_else(|| "NULL".to_string());
                 let ty = c_type(room.elem, self.real);
+                if let Some(count) = room.few() {
+                    let name = self.declare(room.id);
+                    self.line(format!("{ty} {name}[{count}];"));
+                    return;
+                }
+                let from = self.room.clone().unwrap_or_else(|| "NULL".to_string());
                 let name = self.declare(room.id);
                 self.line(format!("{ty} *{name} = ({ty} *){from};"));
                 if uses_room(rest) {

@@ -22,26 +22,26 @@ impl<'a> Elaborator<'a> {
                 Some(Bind::Value(_)) => None,
                 Some(Bind::Function(Callable::Closure(closure))) => Some(Callable::Closure(self.at_use(closure, expr.span, scope))),
                 Some(Bind::Function(function)) => Some(function.clone()),
-                None if let Some((sum, case)) = self.case_at(expr.span) => {
-                    (!self.is_plain_case(expr.span)).then_some(Callable::Case { sum, case })
-                }
-                None => match self.modules.lookup(name, scope.at) {
-                    Some(index) => Some(Callable::Global { index, instance: self.instance(expr.span, scope) }),
-                    None => builtin::lookup(name).map(Callable::Builtin),
+                None => match (self.case_at(expr.span), self.modules.lookup(name, scope.at)) {
+                    (Some((sum, case)), _) => (!self.is_plain_case(expr.span)).then_some(Callable::Case { sum, case }),
+                    (None, Some(index)) => Some(Callable::Global { index, instance: self.instance(expr.span, scope) }),
+                    (None, None) => builtin::lookup(name).map(Callable::Builtin),
                 },
             },
             ExprKind::Operator(op) => Some(Callable::Builtin(Builtin::Operator(*op))),
-            ExprKind::Fun(params, body) if let Some(function) = passed_on(params, body, scope) => self.callable(function, scope),
-            ExprKind::Fun(params, body) => Some(Callable::Closure(Rc::new(Closure {
-                id: crate::ir::var::fresh_id(),
-                name: None,
-                params,
-                result: None,
-                body,
-                scope: scope.clone(),
-                instance: Instance::default(),
-                recursion: None,
-            }))),
+            ExprKind::Fun(params, body) => match passed_on(params, body, scope) {
+                Some(function) => self.callable(function, scope),
+                None => Some(Callable::Closure(Rc::new(Closure {
+                    id: crate::ir::var::fresh_id(),
+                    name: None,
+                    params,
+                    result: None,
+                    body,
+                    scope: scope.clone(),
+                    instance: Instance::default(),
+                    recursion: None,
+                }))),
+            },
             _ => None,
         }
     }

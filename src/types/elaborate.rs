@@ -166,6 +166,24 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// The value of a name that is neither bound here nor a case: a declaration's, a size's or a built-in one.
+    fn declared_value(&mut self, name: &str, expr: &'a ast::Expr, scope: &Scope<'a>) -> Result<Expr> {
+        let span = expr.span;
+        match self.callable(expr, scope) {
+            Some(Callable::Global { index, instance }) if self.infer.schemes[index].params.is_empty() => {
+                self.apply_global(index, &instance, Vec::new(), span)
+            }
+            Some(_) => self.function_as_value(span),
+            None => {
+                let size = scope.sizes.get(name).and_then(|size| self.size_value(size));
+                match size.or_else(|| builtin::constant(name).map(Expr::double)) {
+                    Some(value) => Ok(value.at(span)),
+                    None => self.function_as_value(span),
+                }
+            }
+        }
+    }
+
     /// The core of an expression.
     pub fn expr(&mut self, expr: &'a ast::Expr, scope: &Scope<'a>) -> Result<Expr> {
         let span = expr.span;
@@ -173,17 +191,9 @@ impl<'a> Elaborator<'a> {
             ExprKind::Var(name) => match scope.values.get(name) {
                 Some(Bind::Value(value)) => value.clone().at(span),
                 Some(Bind::Function(_)) => return self.function_as_value(span),
-                None if let Some((sum, case)) = self.case_at(span) => self.case_value(&sum, case, None, span)?,
-                None => match self.callable(expr, scope) {
-                    Some(Callable::Global { index, instance }) if self.infer.schemes[index].params.is_empty() => {
-                        self.apply_global(index, &instance, Vec::new(), span)?
-                    }
-                    None => match scope.sizes.get(name).and_then(|size| self.size_value(size)) {
-                        Some(value) => value.at(span),
-                        None if let Some(value) = builtin::constant(name) => Expr::double(value).at(span),
-                        None => return self.function_as_value(span),
-                    },
-                    _ => return self.function_as_value(span),
+                None => match self.case_at(span) {
+                    Some((sum, case)) => self.case_value(&sum, case, None, span)?,
+                    None => self.declared_value(name, expr, scope)?,
                 },
             },
             ExprKind::Int(value, double) => match (self.infer.notes.literals.get(&span).map(|ty| self.concrete(ty, scope)), value) {

@@ -85,41 +85,42 @@ impl Infer<'_> {
         self.holes.resolve(ty)
     }
 
-    pub(super) fn mismatch(&mut self, span: Span, wanted: &Ty, found: &Ty, mismatch: Mismatch, note: &str, label: Option<(Span, String)>) {
+    fn types_differ(&mut self, span: Span, wanted: &Ty, found: &Ty, note: &str) -> Diagnostic {
         let (wanted_text, found_text) = (self.text(wanted), self.text(found));
+        if !matches!(self.holes.head(wanted), Ty::Fun(..))
+            && let Some(problem) = self.case_without_data(span)
+        {
+            return problem;
+        }
+        let expected = match self.holes.head(wanted) {
+            Ty::Hole(id) if self.holes.class(id) == Class::Number => "a number".to_string(),
+            Ty::Hole(id) if self.holes.class(id) == Class::Sum => "a number or an array of Doubles".to_string(),
+            Ty::Hole(id) if self.holes.class(id) == Class::Tensor => "a Double or an array of Doubles".to_string(),
+            Ty::Hole(id) if self.holes.class(id) == Class::Scalar => "a number or a Bool".to_string(),
+            _ => wanted_text,
+        };
+        let help = match (self.holes.head(wanted), self.holes.head(found)) {
+            (Ty::Double, Ty::Index(_)) => "convert an Index with `double`".to_string(),
+            (Ty::Index(_), Ty::Double) if self.notes.literals.contains_key(&span) => {
+                "no Index is larger than 9223372036854775807: the literal can only be a Double".to_string()
+            }
+            (Ty::Index(_), Ty::Double) => "convert a Double with `index`, or write the literal without a point".to_string(),
+            (Ty::Hole(id), Ty::Record(sum, _)) if sum.is_sum() && self.holes.class(id) == Class::Scalar => {
+                "cases are told apart by `match e with | … -> … | … -> …`".to_string()
+            }
+            (Ty::Hole(id), Ty::Rec(_)) if self.holes.class(id) == Class::Scalar => {
+                "cases are told apart by `match e with | … -> … | … -> …`".to_string()
+            }
+            (Ty::Fun(..), _) => "a function is wanted here".to_string(),
+            (_, Ty::Fun(..)) => "apply the function to all its arguments".to_string(),
+            _ => note.to_string(),
+        };
+        Diagnostic::error("E0301", span, format!("expected {expected}, found {found_text}")).help(help)
+    }
+
+    pub(super) fn mismatch(&mut self, span: Span, wanted: &Ty, found: &Ty, mismatch: Mismatch, note: &str, label: Option<(Span, String)>) {
         let diagnostic = match mismatch {
-            Mismatch::Types
-                if !matches!(self.holes.head(wanted), Ty::Fun(..))
-                    && let Some(problem) = self.case_without_data(span) =>
-            {
-                problem
-            }
-            Mismatch::Types => {
-                let expected = match self.holes.head(wanted) {
-                    Ty::Hole(id) if self.holes.class(id) == Class::Number => "a number".to_string(),
-                    Ty::Hole(id) if self.holes.class(id) == Class::Sum => "a number or an array of Doubles".to_string(),
-                    Ty::Hole(id) if self.holes.class(id) == Class::Tensor => "a Double or an array of Doubles".to_string(),
-                    Ty::Hole(id) if self.holes.class(id) == Class::Scalar => "a number or a Bool".to_string(),
-                    _ => wanted_text,
-                };
-                let help = match (self.holes.head(wanted), self.holes.head(found)) {
-                    (Ty::Double, Ty::Index(_)) => "convert an Index with `double`".to_string(),
-                    (Ty::Index(_), Ty::Double) if self.notes.literals.contains_key(&span) => {
-                        "no Index is larger than 9223372036854775807: the literal can only be a Double".to_string()
-                    }
-                    (Ty::Index(_), Ty::Double) => "convert a Double with `index`, or write the literal without a point".to_string(),
-                    (Ty::Hole(id), Ty::Record(sum, _)) if sum.is_sum() && self.holes.class(id) == Class::Scalar => {
-                        "cases are told apart by `match e with | … -> … | … -> …`".to_string()
-                    }
-                    (Ty::Hole(id), Ty::Rec(_)) if self.holes.class(id) == Class::Scalar => {
-                        "cases are told apart by `match e with | … -> … | … -> …`".to_string()
-                    }
-                    (Ty::Fun(..), _) => "a function is wanted here".to_string(),
-                    (_, Ty::Fun(..)) => "apply the function to all its arguments".to_string(),
-                    _ => note.to_string(),
-                };
-                Diagnostic::error("E0301", span, format!("expected {expected}, found {found_text}")).help(help)
-            }
+            Mismatch::Types => self.types_differ(span, wanted, found, note),
             Mismatch::Sizes(a, b) => {
                 let (a, b) = (self.holes.resolve_size(&a), self.holes.resolve_size(&b));
                 if a.has_unknown() || b.has_unknown() {
@@ -131,7 +132,7 @@ impl Infer<'_> {
                         .help(format!("{note}; the lengths {a} and {b} can never be equal"))
                 }
             }
-            Mismatch::Infinite => Diagnostic::error("E0302", span, format!("{found_text} would have to contain itself"))
+            Mismatch::Infinite => Diagnostic::error("E0302", span, format!("{} would have to contain itself", self.text(found)))
                 .help("check what the expression is applied to"),
             Mismatch::TooLarge => return self.report(budget::too_many_components(span)),
         };

@@ -123,14 +123,16 @@ impl Infer<'_> {
                 Typed { ty, value: Some(Size::constant(i64::MIN)) }
             }
             ExprKind::Unary(op, a) => self.primitive(Builtin::Prim(builtin::unary(*op)), &[a], scope),
-            ExprKind::App(head, args) if let Some((sum, case)) = self.case_of(head, scope) => {
-                self.notes.cases.insert(head.span, (sum.clone(), case));
-                plain(self.constructor(&sum, case, Some(args), expr.span, scope))
-            }
-            ExprKind::App(head, args) => {
-                let typed = self.application(expr, head, args, scope);
-                Typed { ty: self.bounded(typed.ty, expr.span), value: typed.value }
-            }
+            ExprKind::App(head, args) => match self.case_of(head, scope) {
+                Some((sum, case)) => {
+                    self.notes.cases.insert(head.span, (sum.clone(), case));
+                    plain(self.constructor(&sum, case, Some(args), expr.span, scope))
+                }
+                None => {
+                    let typed = self.application(expr, head, args, scope);
+                    Typed { ty: self.bounded(typed.ty, expr.span), value: typed.value }
+                }
+            },
             ExprKind::Index(array, index) => {
                 let (element, length) = self.indexed(array, scope);
                 let index_ty = self.expr(index, scope);

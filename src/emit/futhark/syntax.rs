@@ -148,19 +148,19 @@ impl Fut {
     pub fn lambda(params: Vec<Pattern>, body: Fut) -> Fut {
         let names: Vec<&str> = params.iter().map(|param| if let Pattern::Name(name) = param { name } else { "" }).collect();
         let is = |arg: &Fut, name: &str| matches!(arg, Fut::Atom(text) if text == name);
+        let is_last_alone = |args: &[Fut], name: &str| {
+            args.split_last().is_some_and(|(last, others)| is(last, name) && !others.iter().any(|arg| arg.mentions(name)))
+        };
         match (&body, names.as_slice()) {
             (Fut::Apply(function, args), [..]) if args.len() == names.len() && args.iter().zip(&names).all(|(arg, name)| is(arg, name)) => {
                 Fut::Atom(function.clone())
             }
             (Fut::Infix(op, a, b), [x, y]) if is(a, x) && is(b, y) => Fut::Atom(format!("({op})")),
-            (Fut::Apply(function, args), [x])
-                if let Some((last, others)) = args.split_last()
-                    && is(last, x)
-                    && !others.iter().any(|arg| arg.mentions(x)) =>
-            {
-                Fut::Apply(function.clone(), others.to_vec())
-            }
-            (Fut::Project(..), [x]) if let Some(path) = body.path_from(x) => Fut::Atom(format!("({path})")),
+            (Fut::Apply(function, args), [x]) if is_last_alone(args, x) => Fut::Apply(function.clone(), args[..args.len() - 1].to_vec()),
+            (Fut::Project(..), [x]) => match body.path_from(x) {
+                Some(path) => Fut::Atom(format!("({path})")),
+                None => Fut::Lambda(params, Box::new(body)),
+            },
             // `(- a)` would be a negation
             (Fut::Infix(op, a, b), [x]) if is(a, x) && b.is_simple_without(x) && *op != "-" => Fut::Atom(format!("({op} {})", b.simple())),
             (Fut::Infix(op, a, b), [x]) if is(b, x) && a.is_simple_without(x) => Fut::Atom(format!("({} {op})", a.simple())),

@@ -40,8 +40,10 @@ impl Emitter<'_> {
             }
             Term::If(cond, then, otherwise) => self.branches(expr, cond, then, otherwise),
             Term::Build { n, i, body } => self.build(expr, n, i, body),
-            Term::Fold { .. } | Term::Proj(..) if let Some(length) = self.computed_length(expr) => (length, Shape::Index),
-            Term::Fold { n, acc, i, body, init } => self.fold(n, acc, i, body, init),
+            Term::Fold { n, acc, i, body, init } => match self.computed_length(expr) {
+                Some(length) => (length, Shape::Index),
+                None => self.fold(n, acc, i, body, init),
+            },
             Term::While { state, init, body } => self.open_loop(state, init, body),
             Term::Get(array, index) => {
                 let mut bindings = Vec::new();
@@ -56,6 +58,9 @@ impl Emitter<'_> {
                 (Fut::let_in(bindings, Fut::Tuple(parts)), Shape::Tuple(shapes))
             }
             Term::Proj(tuple, at) => {
+                if let Some(length) = self.computed_length(expr) {
+                    return (length, Shape::Index);
+                }
                 let mut bindings = Vec::new();
                 let (tuple, shape) = self.operand(tuple, &mut bindings);
                 (Fut::let_in(bindings, tuple.project(*at)), shape.part(*at))
