@@ -83,6 +83,16 @@ fn grammars_have_the_words_of_the_language() {
     assert_eq!(quoted(&grammar, "built_in_type: ($) => choice(", "),\n"), types);
     assert_eq!(quoted(&grammar, "built_in_function: ($) => choice(", "),\n"), functions);
     assert_eq!(quoted(&grammar, "constant: ($) => choice(", "),\n"), constants);
+
+    // that of the book; each list is its words in quoted lines
+    let script = read("../docs/fsmooth.js");
+    let listed =
+        |key: &str| -> BTreeSet<String> { quoted(&script, key, ",\n  ").iter().flat_map(|line| words(line.split_whitespace())).collect() };
+    let literals = words(["true", "false"]);
+    assert_eq!(listed("\n    keyword:"), &reserved - &literals);
+    assert_eq!(listed("\n    type:"), types);
+    assert_eq!(listed("\n    built_in:"), functions);
+    assert_eq!(listed("\n    literal:"), &constants | &literals);
 }
 
 /// Loads the extension with an editor and a client that only note what they are asked.
