@@ -138,6 +138,8 @@ fn the_folder_for_vs_code_loads() {
         assert!(path.exists(), "{}", path.display());
     }
     json("vscode/language-configuration.json");
+    let licence = fs::read_to_string(format!("{ROOT}/LICENSE-MIT")).expect("a licence");
+    assert_eq!(read("vscode/LICENSE"), licence);
     if !exists("node") {
         println!("skipped: there is no node here");
         return;
