@@ -198,8 +198,8 @@ fn halves_of_recursion_fit_together() {
     with_large_stack(|| {
         let derives: Vec<String> = ["vjp:f", "revf:f", "revr:f"].map(String::from).to_vec();
         let typed = compiled(program, &[], &derives, "types", true).expect("a program");
-        let inputs = [Value::Double(0.5.into()), Value::Index(4)];
-        let held = hold(&typed, &typed, ["f_vjp", "f_revf", "f_revr"], &inputs, &Value::Double(1.5.into()));
+        let inputs = [Value::Double(0.5), Value::Index(4)];
+        let held = hold(&typed, &typed, ["f_vjp", "f_revf", "f_revr"], &inputs, &Value::Double(1.5));
         assert_eq!(held, Ok(true));
     });
 }
