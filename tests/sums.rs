@@ -308,6 +308,16 @@ let chain (v: Vector<n>) (w: Vector<m>) : Option =
 let held (v: Vector<n>) (x: Double) : Held * Double = (if x > 1.0 then { kept = Some (x * v); weight = x } else { kept = None; weight = 1.0 }), x
 let heldSlope (v: Vector<n>) (x: Double) =
   gradient (fun x -> let (h, y) = held v x in match h.kept with Some u -> h.weight * vectorSum u | None -> y * y) x
+let rec _checked (v: Vector<n>) (i: Index) : Option = if i = n then Some v elif v[i] < 0.0 then None else _checked v (i + 1)
+let checked (v: Vector<n>) : Double = match _checked v 0 with Some u -> vectorSqNorm u | None -> -1.0
+let checkedSlope (v: Vector<n>) = gradient checked v
+let rec _scaled (v: Vector<n>) (i: Index) : Option =
+  if i = n then Some v elif v[i] < 0.0 then None else match _scaled v (i + 1) with Some u -> Some (v[i] * u) | None -> None
+let scaled (v: Vector<n>) : Option = _scaled v 0
+let scaledSlope (v: Vector<n>) = gradient (fun v -> match scaled v with Some u -> vectorSum u | None -> 0.0) v
+let rec _ping (v: Vector<n>) (k: Index) : Option = if k = 0 then Some v else _pong v (k - 1)
+and _pong (v: Vector<n>) (k: Index) : Option = if k = 0 then None else _ping (2.0 * v) (k - 1)
+let ping (v: Vector<n>) (k: Index) : Double = match _ping v k with Some u -> vectorSum u | None -> 0.0
 let part (n: Index) (x: Double) : Data = if n % 2 = 0 then Nothing else Points (build n (fun i -> x * double i))
 let partSlope (n: Index) (x: Double) = gradient (fun x -> match part n x with Points v -> vectorSum v * x | _ -> x) x
 let last (v: Vector<n>) : Double =
@@ -348,6 +358,16 @@ fn data_decides_the_case_and_not_its_length() {
         ("held", &["[1, 2]", "1"]),
         ("heldSlope", &["[1, 2]", "2"]),
         ("heldSlope", &["[1, 2]", "0.5"]),
+        ("checked", &["[1, 2, 3]"]),
+        ("checked", &["[1, -2, 3]"]),
+        ("checked", &["[]"]),
+        ("checkedSlope", &["[1, 2, 3]"]),
+        ("checkedSlope", &["[1, -2, 3]"]),
+        ("scaled", &["[1, 2, 3]"]),
+        ("scaled", &["[1, -2, 3]"]),
+        ("scaledSlope", &["[1, 2, 3]"]),
+        ("ping", &["[1, 2]", "4"]),
+        ("ping", &["[1, 2]", "3"]),
         ("partSlope", &["3", "0.5"]),
         ("partSlope", &["2", "0.5"]),
         ("last", &["[1.5, 0.5]"]),

@@ -133,6 +133,8 @@ pub(super) struct Local {
     witnesses: HashMap<u32, Expr>,
     /// Let-bound Index variables whose value is a known size.
     pub(super) known: HashMap<Var, Size>,
+    /// Whether it is the body of a recursive function.
+    pub(super) is_recursive: bool,
     /// Variables of tuples in which some part is a known size.
     pub(super) told: HashMap<Var, Told>,
     /// The sizes that the declaration names.

@@ -179,7 +179,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A value with other lengths, where those that differ are both 0: so a value of another case is as long as the type says.
-    fn with_lengths(&mut self, value: Expr, wanted: &Type) -> Expr {
+    pub(super) fn with_lengths(&mut self, value: Expr, wanted: &Type) -> Expr {
         let have = value.ty().without_bounds();
         if have == *wanted {
             return value;
@@ -309,8 +309,8 @@ impl<'a> Elaborator<'a> {
     pub(super) fn choose(&mut self, condition: Expr, then: Expr, otherwise: Expr, span: Span, scope: &Names<'a>) -> Expr {
         let template = self.choice(span, scope);
         let (then, otherwise) = match &template {
-            // where sizes decide, so do they what is empty
-            Some(template) if then.ty() != otherwise.ty() && Size::try_of_expr(&condition).is_none() => {
+            // where sizes decide, so do they what is empty; but the calls of a recursive function give one length
+            Some(template) if then.ty() != otherwise.ty() && (self.local.is_recursive || Size::try_of_expr(&condition).is_none()) => {
                 self.with_lengths_of_each_other(template, then, otherwise)
             }
             _ => (then, otherwise),
@@ -331,57 +331,6 @@ impl<'a> Elaborator<'a> {
         Expr::with_type(joined.term().clone(), exact.with_bounds_of(joined.ty()), span)
     }
 
-    /// Two branches, each as long in the data of cases that it never is as the other, which may be of that case: `None` in an option of a
-    /// vector is as long as the vector that the other branch has.
-    fn with_lengths_of_each_other(&mut self, template: &Ty, then: Expr, otherwise: Expr) -> (Expr, Expr) {
-        let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
-        let wanted_a = self.borrowed(template, (&a, &leaves(&then)), &b);
-        let wanted_b = self.borrowed(template, (&b, &leaves(&otherwise)), &wanted_a);
-        let mut fit = |value: Expr, have: &Type, wanted: &Type| {
-            if have == wanted {
-                return value;
-            }
-            let fitted = self.in_branch(|this| Ok(this.with_lengths(value.clone(), wanted)));
-            fitted.unwrap_or(value)
-        };
-        (fit(then, &a, &wanted_a), fit(otherwise, &b, &wanted_b))
-    }
-
-    /// A type, with the lengths of another where no value of these is of the case.
-    fn borrowed(&self, template: &Ty, (own, values): (&Type, &[Expr]), other: &Type) -> Type {
-        match (template, own, other) {
-            (Ty::Record(sum, _), Type::Tuple(xs), Type::Tuple(ys)) if sum.is_sum() && sum.fields.len() > 1 => {
-                let mut parts = xs.to_vec();
-                for (at, case) in sum.cases.iter().enumerate() {
-                    let Some(part) = case.data.as_ref().map(|data| data.part) else { continue };
-                    let is_never = values.iter().all(|value| self.case_of(value).is_some_and(|case| case != at as i64));
-                    if let (true, Some(own), Some(other)) = (is_never, parts.get_mut(part), ys.get(part))
-                        && !has_unknown(other)
-                    {
-                        *own = other.clone();
-                    }
-                }
-                Type::tuple(parts)
-            }
-            (Ty::Record(_, parts), _, _) if parts.len() == 1 => {
-                parts.first().map_or(own.clone(), |part| self.borrowed(part, (own, values), other))
-            }
-            (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(xs), Type::Tuple(ys)) => {
-                let inside = |(k, (template, (x, y))): (usize, (&Ty, (&Type, &Type)))| {
-                    let values: Vec<Expr> = values.iter().flat_map(|value| leaves(&part(value, k))).collect();
-                    self.borrowed(template, (x, &values), y)
-                };
-                Type::tuple(parts.iter().zip(xs.iter().zip(ys.iter())).enumerate().map(inside).collect())
-            }
-            _ => own.clone(),
-        }
-    }
-
-    /// The number of the case that a value of a sum type always is.
-    fn case_of(&self, value: &Expr) -> Option<i64> {
-        self.told(&part(value, 0)).size()?.as_constant()
-    }
-
     /// The type of a choice, where there are sums with arrays.
     fn choice(&self, span: Span, scope: &Names<'a>) -> Option<Ty> {
         self.infer.notes.choices.get(&span).map(|ty| self.concrete(ty, scope))
@@ -389,21 +338,12 @@ impl<'a> Elaborator<'a> {
 }
 
 /// A component of a tuple, which may be written as one.
-fn part(value: &Expr, at: usize) -> Expr {
+pub(super) fn part(value: &Expr, at: usize) -> Expr {
     let written = match value.term() {
         Term::Tuple(values) => values.get(at).cloned(),
         _ => None,
     };
     written.unwrap_or_else(|| Expr::proj(value.clone(), at))
-}
-
-/// The values that a choice is between.
-fn leaves(value: &Expr) -> Vec<Expr> {
-    match value.term() {
-        Term::If(_, a, b) => [leaves(a), leaves(b)].concat(),
-        Term::Let(_, _, body) | Term::Check { body, .. } => leaves(body),
-        _ => vec![value.clone()],
-    }
 }
 
 /// The lengths in the data of some cases of a value.

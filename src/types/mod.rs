@@ -29,6 +29,7 @@ mod free;
 mod habits;
 mod holes;
 mod infer;
+mod lengths;
 mod library;
 mod matching;
 pub mod modules;

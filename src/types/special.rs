@@ -51,6 +51,8 @@ impl Special {
 pub(super) struct Ahead {
     /// Under which its callers find it.
     key: String,
+    /// The type of the result, and the same with the lengths that are known.
+    template: Ty,
     result: Type,
 }
 
@@ -238,12 +240,14 @@ impl<'a> Elaborator<'a> {
 
     /// What a recursive function's callers need to know before its body is there.
     pub(super) fn ahead(&self, key: &str, result: &Ty, written: &TypeExpr, scope: &Scope<'a>) -> Option<Ahead> {
-        let open = self.concrete(result, scope).to_core()?.map_sizes(&mut |_| Size::unknown());
-        Some(Ahead { key: key.to_string(), result: self.wanted(&open, written, &mut scope.clone()) })
+        let template = self.concrete(result, scope);
+        let open = template.to_core()?.map_sizes(&mut |_| Size::unknown());
+        Some(Ahead { key: key.to_string(), template, result: self.wanted(&open, written, &mut scope.clone()) })
     }
 
     /// Makes a core function: its body, then what the body needs beside the parameters. The body of a recursive one is made until
-    /// its calls of itself pass all that it needs: twice at most.
+    /// its calls of itself pass all that it needs: twice at most; and once more where the values that it ends with have lengths that
+    /// its declaration does not say.
     pub(super) fn make(
         &mut self,
         (base, of_main): (&str, bool),
@@ -252,7 +256,7 @@ impl<'a> Elaborator<'a> {
         (doc, span): (Option<String>, Span),
         body: &mut dyn FnMut(&mut Self, &[Var]) -> Result<Expr>,
     ) -> Result<Rc<Special>> {
-        let Some(Ahead { key, result }) = ahead else {
+        let Some(Ahead { key, template, result: open }) = ahead else {
             let mut told = Told::Nothing;
             let made = self.made(&params, &mut |this, params| {
                 let body = body(this, params)?;
@@ -273,19 +277,34 @@ impl<'a> Elaborator<'a> {
             return Ok(self.add(special, function));
         };
         let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
-        let mut extra = Vec::new();
+        let (mut extra, mut result, mut is_settled) = (Vec::new(), open.clone(), !has_unknown(&open));
         loop {
             let name = self.unique(base, of_main);
             let special = Special { name, params: params.clone(), extra: extra.clone(), result: result.clone(), value: Told::Nothing };
             self.memo.insert(key.clone(), Rc::new(special));
-            let made = self.made(&params, body);
+            let made = self.made(&params, &mut |this, params| {
+                this.local.is_recursive = true;
+                body(this, params)
+            });
             if let (Ok((body, beside)), Some(special)) = (&made, self.memo.get(&key).cloned())
                 && beside.extra == extra
             {
-                let body = Expr::with_type(body.term().clone(), result, body.span());
-                let function = special.function(beside.sizes.clone(), body, doc, span);
-                let special = Special { value: counted::lengths(&function), ..(*special).clone() };
-                return Ok(self.add(special, function));
+                let found = match is_settled {
+                    true if result == open || body.ty().without_bounds() == result.without_bounds() => result.clone(),
+                    true => open.clone(),
+                    false => {
+                        let is_given = |var: &Var| [&params, &extra, &beside.sizes].iter().any(|vars| vars.contains(var));
+                        self.ends(&template, &open, body, &special.name, &is_given)
+                    }
+                };
+                is_settled = true;
+                if found == result {
+                    let body = Expr::with_type(body.term().clone(), result, body.span());
+                    let function = special.function(beside.sizes.clone(), body, doc, span);
+                    let special = Special { value: counted::lengths(&function), ..(*special).clone() };
+                    return Ok(self.add(special, function));
+                }
+                result = found;
             }
             (self.memo, self.taken) = (before.0.clone(), before.1.clone());
             self.program.functions.truncate(before.2);

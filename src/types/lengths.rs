@@ -1,0 +1,130 @@
+//! Lengths in sums that no type says: what branches of other cases have, and what recursive functions end with.
+//!
+//! In: the branches of a choice that data makes, or a recursive function's body. Out: branches of one length, or the result's type with
+//! its lengths. The data of a case that a value never is of may have any length.
+//!
+//!     if x > 0.0 then Some v else None   →   None with as many zeros as v has elements
+
+use super::canonical::has_unknown;
+use super::elaborate::Elaborator;
+use super::matching::part;
+use super::ty::Ty;
+use crate::ir::{Expr, Size, Term, Type, Var};
+
+impl Elaborator<'_> {
+    /// Two branches, each as long in the data of cases that it never is as the other, which may be of that case: `None` in an option of a
+    /// vector is as long as the vector that the other branch has.
+    pub(super) fn with_lengths_of_each_other(&mut self, template: &Ty, then: Expr, otherwise: Expr) -> (Expr, Expr) {
+        let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
+        let wanted_a = self.borrowed(template, (&a, &leaves(&then)), &b);
+        let wanted_b = self.borrowed(template, (&b, &leaves(&otherwise)), &wanted_a);
+        let mut fit = |value: Expr, have: &Type, wanted: &Type| {
+            if have == wanted {
+                return value;
+            }
+            let fitted = self.in_branch(|this| Ok(this.with_lengths(value.clone(), wanted)));
+            fitted.unwrap_or(value)
+        };
+        (fit(then, &a, &wanted_a), fit(otherwise, &b, &wanted_b))
+    }
+
+    /// A type, with the lengths of another where no value of these is of the case.
+    fn borrowed(&self, template: &Ty, (own, values): (&Type, &[Expr]), other: &Type) -> Type {
+        match (template, own, other) {
+            (Ty::Record(sum, _), Type::Tuple(xs), Type::Tuple(ys)) if sum.is_sum() && sum.fields.len() > 1 => {
+                let mut parts = xs.to_vec();
+                for (at, case) in sum.cases.iter().enumerate() {
+                    let Some(part) = case.data.as_ref().map(|data| data.part) else { continue };
+                    let is_never = values.iter().all(|value| self.case_of(value).is_some_and(|case| case != at as i64));
+                    if let (true, Some(own), Some(other)) = (is_never, parts.get_mut(part), ys.get(part))
+                        && !has_unknown(other)
+                    {
+                        *own = other.clone();
+                    }
+                }
+                Type::tuple(parts)
+            }
+            (Ty::Record(_, parts), _, _) if parts.len() == 1 => {
+                parts.first().map_or(own.clone(), |part| self.borrowed(part, (own, values), other))
+            }
+            (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(xs), Type::Tuple(ys)) => {
+                let inside = |(k, (template, (x, y))): (usize, (&Ty, (&Type, &Type)))| {
+                    let values: Vec<Expr> = values.iter().flat_map(|value| leaves(&part(value, k))).collect();
+                    self.borrowed(template, (x, &values), y)
+                };
+                Type::tuple(parts.iter().zip(xs.iter().zip(ys.iter())).enumerate().map(inside).collect())
+            }
+            _ => own.clone(),
+        }
+    }
+
+    /// A recursive function's result of a sum type, with the lengths of the values that it ends with.
+    pub(super) fn ends(&self, template: &Ty, open: &Type, body: &Expr, name: &str, is_given: &dyn Fn(&Var) -> bool) -> Type {
+        let values: Vec<Expr> =
+            leaves(body).into_iter().filter(|leaf| !matches!(leaf.term(), Term::Call(of, _) if **of == *name)).collect();
+        let is_known = |size: &Size| {
+            let mut is_known = !size.has_unknown();
+            size.each_var(&mut |var| is_known &= is_given(var));
+            is_known
+        };
+        match (template, open) {
+            (Ty::Record(sum, _), Type::Tuple(types)) if sum.is_sum() && sum.fields.len() > 1 => {
+                let mut types = types.to_vec();
+                for (at, case) in sum.cases.iter().enumerate() {
+                    let Some(data) = case.data.as_ref().map(|data| data.part) else { continue };
+                    let may_be = values.iter().filter(|value| self.case_of(value).is_none_or(|case| case == at as i64));
+                    let found: Vec<Type> = may_be.map(|value| part(value, data).ty().clone()).collect();
+                    if let Some(ty) = types.get_mut(data) {
+                        *ty = agreed(ty, &found, &is_known);
+                    }
+                }
+                Type::tuple(types)
+            }
+            _ => open.clone(),
+        }
+    }
+
+    /// The number of the case that a value of a sum type always is.
+    fn case_of(&self, value: &Expr) -> Option<i64> {
+        self.told(&part(value, 0)).size()?.as_constant()
+    }
+}
+
+/// A type with the lengths on which all of these agree that are known, 0 where there are none, in the place of unknown ones.
+fn agreed(open: &Type, types: &[Type], is_known: &dyn Fn(&Size) -> bool) -> Type {
+    match open {
+        Type::Array(element, length) => {
+            let parts = |ty: &Type| match ty {
+                Type::Array(element, length) => Some(((**element).clone(), length.clone())),
+                Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) | Type::Rec(_) => None,
+            };
+            let (elements, lengths): (Vec<Type>, Vec<Size>) = types.iter().filter_map(parts).unzip();
+            let mut known = lengths.iter().filter(|size| is_known(size));
+            let found = known.next().filter(|first| known.all(|other| other == *first));
+            let length = match found {
+                _ if !length.has_unknown() => length.clone(),
+                None if types.is_empty() => Size::constant(0),
+                None => length.clone(),
+                Some(found) => found.clone(),
+            };
+            Type::array(agreed(element, &elements, is_known), length)
+        }
+        Type::Tuple(parts) => {
+            let of = |k: usize| -> Vec<Type> {
+                let part = |ty: &Type| if let Type::Tuple(parts) = ty { parts.get(k).cloned() } else { None };
+                types.iter().filter_map(part).collect()
+            };
+            Type::tuple(parts.iter().enumerate().map(|(k, part)| agreed(part, &of(k), is_known)).collect())
+        }
+        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => open.clone(),
+    }
+}
+
+/// The values that a choice is between.
+fn leaves(value: &Expr) -> Vec<Expr> {
+    match value.term() {
+        Term::If(_, a, b) => [leaves(a), leaves(b)].concat(),
+        Term::Let(_, _, body) | Term::Check { body, .. } => leaves(body),
+        _ => vec![value.clone()],
+    }
+}
