@@ -285,7 +285,8 @@ fn data_of_other_cases_are_not_written() {
     }
 }
 
-/// A case that only data decides, with an array: the other branch is as long where it is never of that case.
+/// A case that only data decides, with an array: the other branch is as long where it is never of that case. Recursive functions whose
+/// results have the lengths of the values that they end with.
 const DECIDED: &str = "\
 type Option = | None | Some of Vector
 type Data = | Points of Vector | Grid of Matrix | Both of Vector<2> * Vector | Nothing
@@ -318,6 +319,11 @@ let scaledSlope (v: Vector<n>) = gradient (fun v -> match scaled v with Some u -
 let rec _ping (v: Vector<n>) (k: Index) : Option = if k = 0 then Some v else _pong v (k - 1)
 and _pong (v: Vector<n>) (k: Index) : Option = if k = 0 then None else _ping (2.0 * v) (k - 1)
 let ping (v: Vector<n>) (k: Index) : Double = match _ping v k with Some u -> vectorSum u | None -> 0.0
+let rec _square (M: Matrix) (k: Index) : Matrix = if k <= 0 then M else _square (M * M) (k - 1)
+let squares (v: Vector<n>) (k: Index) = matrixTrace (_square (build n (fun i -> build n (fun j -> v[i] * v[j]))) k)
+let squaresSlope (v: Vector<n>) (k: Index) = gradient (fun v -> squares v k) v
+let rec _halves (v: Vector<n>) (k: Index) : Vector<n> * Vector = if k = 0 then (v, 2.0 * v) else let (a, b) = _halves (0.5 * v) (k - 1) in (a + b, b)
+let halves (v: Vector<n>) (k: Index) = let (a, b) = _halves v k in vectorDot a b
 let part (n: Index) (x: Double) : Data = if n % 2 = 0 then Nothing else Points (build n (fun i -> x * double i))
 let partSlope (n: Index) (x: Double) = gradient (fun x -> match part n x with Points v -> vectorSum v * x | _ -> x) x
 let last (v: Vector<n>) : Double =
@@ -368,6 +374,10 @@ fn data_decides_the_case_and_not_its_length() {
         ("scaledSlope", &["[1, 2, 3]"]),
         ("ping", &["[1, 2]", "4"]),
         ("ping", &["[1, 2]", "3"]),
+        ("squares", &["[1, 2]", "2"]),
+        ("squares", &["[]", "2"]),
+        ("squaresSlope", &["[1, 2]", "2"]),
+        ("halves", &["[1, 2]", "3"]),
         ("partSlope", &["3", "0.5"]),
         ("partSlope", &["2", "0.5"]),
         ("last", &["[1.5, 0.5]"]),
@@ -382,4 +392,13 @@ fn data_decides_the_case_and_not_its_length() {
             }
         }
     });
+}
+
+/// Where the calls of a recursive function have other lengths than the values that it ends with, its type says none.
+#[test]
+fn lengths_that_calls_change_stay_open() {
+    let program = "let rec grow (v: Vector) (k: Index) : Vector = if k = 0 then v else grow (build (length v + 1) (fun _ -> 1.0)) (k - 1)\n\
+                   let total (v: Vector<n>) (k: Index) = vectorSum (grow v k)\n";
+    assert_eq!(gives("eval", program, "total", &["[1, 2]", "0"]), "3.0");
+    assert!(gives("eval", program, "total", &["[1, 2]", "1"]).contains("E0702"));
 }

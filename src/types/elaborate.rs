@@ -117,6 +117,8 @@ pub struct Elaborator<'a> {
     lengths: HashMap<u32, Expr>,
     /// The choices between values of sum types whose lengths only data decides.
     pub(super) of_data: Vec<Span>,
+    /// How many recursive functions around are made to find the lengths of their results.
+    pub(super) settling: usize,
     /// The parameters that `decreases` names.
     pub(super) measures: Vec<Var>,
     /// Functions that are called as they are declared: no argument is a function.
@@ -162,6 +164,7 @@ impl<'a> Elaborator<'a> {
             verbatim: None,
             lengths: HashMap::new(),
             of_data: Vec::new(),
+            settling: 0,
             measures: Vec::new(),
             plain: HashSet::new(),
             making: Vec::new(),

@@ -58,7 +58,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// A recursive function's result of a sum type, with the lengths of the values that it ends with.
+    /// A recursive function's result with the lengths of the values that it ends with.
     pub(super) fn ends(&self, template: &Ty, open: &Type, body: &Expr, name: &str, is_given: &dyn Fn(&Var) -> bool) -> Type {
         let values: Vec<Expr> =
             leaves(body).into_iter().filter(|leaf| !matches!(leaf.term(), Term::Call(of, _) if **of == *name)).collect();
@@ -80,7 +80,7 @@ impl Elaborator<'_> {
                 }
                 Type::tuple(types)
             }
-            _ => open.clone(),
+            _ => agreed(open, &values.iter().map(|value| value.ty().clone()).collect::<Vec<_>>(), &is_known),
         }
     }
 

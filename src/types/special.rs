@@ -47,6 +47,9 @@ impl Special {
     }
 }
 
+/// So many functions, one inside of the other, have their lengths looked for.
+const SETTLED: usize = 3;
+
 /// What is known of a recursive function while its body is made.
 pub(super) struct Ahead {
     /// Under which its callers find it.
@@ -276,16 +279,19 @@ impl<'a> Elaborator<'a> {
             let function = special.function(sizes, body, doc, span);
             return Ok(self.add(special, function));
         };
-        let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
-        let (mut extra, mut result, mut is_settled) = (Vec::new(), open.clone(), !has_unknown(&open));
+        let (before, said) = ((self.memo.clone(), self.taken.clone(), self.program.functions.len()), self.diagnostics.len());
+        // each function that is made inside may be made several times too
+        let (mut extra, mut result, mut is_settled) = (Vec::new(), open.clone(), !has_unknown(&open) || self.settling >= SETTLED);
         loop {
             let name = self.unique(base, of_main);
             let special = Special { name, params: params.clone(), extra: extra.clone(), result: result.clone(), value: Told::Nothing };
             self.memo.insert(key.clone(), Rc::new(special));
+            self.settling += usize::from(!is_settled);
             let made = self.made(&params, &mut |this, params| {
                 this.local.is_recursive = true;
                 body(this, params)
             });
+            self.settling -= usize::from(!is_settled);
             if let (Ok((body, beside)), Some(special)) = (&made, self.memo.get(&key).cloned())
                 && beside.extra == extra
             {
@@ -306,9 +312,18 @@ impl<'a> Elaborator<'a> {
                 }
                 result = found;
             }
+            // such lengths need not be those of its calls
+            let made = match made {
+                Err(_) if result != open => {
+                    self.diagnostics.truncate(said);
+                    result.clone_from(&open);
+                    None
+                }
+                made => Some(made?),
+            };
             (self.memo, self.taken) = (before.0.clone(), before.1.clone());
             self.program.functions.truncate(before.2);
-            extra = made?.1.extra;
+            extra = made.map_or(extra, |(_, beside)| beside.extra);
         }
     }
 
