@@ -117,6 +117,8 @@ pub struct Elaborator<'a> {
     lengths: HashMap<u32, Expr>,
     /// The choices between values of sum types whose lengths only data decides.
     pub(super) of_data: Vec<Span>,
+    /// Whether branches of sums have each other's lengths where no value of the case is: for emitted code.
+    pub(super) shares_lengths: bool,
     /// How many recursive functions around are made to find the lengths of their results.
     pub(super) settling: usize,
     /// The parameters that `decreases` names.
@@ -165,6 +167,7 @@ impl<'a> Elaborator<'a> {
             lengths: HashMap::new(),
             of_data: Vec::new(),
             settling: 0,
+            shares_lengths: false,
             measures: Vec::new(),
             plain: HashSet::new(),
             making: Vec::new(),

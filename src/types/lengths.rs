@@ -68,6 +68,7 @@ impl Elaborator<'_> {
             is_known
         };
         match (template, open) {
+            _ if has_sum(template) && !self.shares_lengths => open.clone(),
             (Ty::Record(sum, _), Type::Tuple(types)) if sum.is_sum() && sum.fields.len() > 1 => {
                 let mut types = types.to_vec();
                 for (at, case) in sum.cases.iter().enumerate() {
@@ -126,5 +127,14 @@ fn leaves(value: &Expr) -> Vec<Expr> {
         Term::If(_, a, b) => [leaves(a), leaves(b)].concat(),
         Term::Let(_, _, body) | Term::Check { body, .. } => leaves(body),
         _ => vec![value.clone()],
+    }
+}
+
+fn has_sum(ty: &Ty) -> bool {
+    match ty {
+        Ty::Record(record, parts) => record.is_sum() || parts.iter().any(has_sum),
+        Ty::Tuple(parts) => parts.iter().any(has_sum),
+        Ty::Array(element, _) => has_sum(element),
+        _ => false,
     }
 }

@@ -310,7 +310,11 @@ impl<'a> Elaborator<'a> {
         let template = self.choice(span, scope);
         let (then, otherwise) = match &template {
             // where sizes decide, so do they what is empty; but the calls of a recursive function give one length
-            Some(template) if then.ty() != otherwise.ty() && (self.local.is_recursive || Size::try_of_expr(&condition).is_none()) => {
+            Some(template)
+                if self.shares_lengths
+                    && then.ty() != otherwise.ty()
+                    && (self.local.is_recursive || Size::try_of_expr(&condition).is_none()) =>
+            {
                 self.with_lengths_of_each_other(template, then, otherwise)
             }
             _ => (then, otherwise),

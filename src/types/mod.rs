@@ -89,6 +89,9 @@ pub struct Options {
     pub sizes: Vec<FixedSize>,
     /// The gradient in a Double is a `vjp` too, where a direction is as good: for who looks at how derivatives go back.
     pub keep_gradients: bool,
+    /// Whether branches of sums have each other's lengths in the data of cases that they never are. Checks of lengths may then fail where
+    /// they hold without.
+    pub shares_lengths: bool,
 }
 
 /// A typed program.
@@ -156,6 +159,7 @@ fn typed(
     diagnostics.extend(sound.filter(|(global, _)| global.file != 0).flat_map(|(global, _)| unused::unused(&global.decl)));
     let mut elaborator = Elaborator::new(&infer, modules);
     elaborator.keep_gradients = options.keep_gradients;
+    elaborator.shares_lengths = options.shares_lengths;
     elaborator.promised = options.derives.iter().map(Derive::entry).collect();
     let mut entries: Vec<(usize, Rc<str>)> = Vec::new();
     let mut signatures = Vec::new();
