@@ -66,6 +66,12 @@ impl SourceMap {
         (self.files.len() - 1) as u32
     }
 
+    /// The number of a file that the first one opens: the one that it has, where it was opened before.
+    pub fn open(&mut self, name: &str, text: &str) -> u32 {
+        let known = self.files.iter().skip(1).position(|file| *file.name == *name && *file.text == *text);
+        known.map_or_else(|| self.add(name, text), |at| (at + 1) as u32)
+    }
+
     pub fn file(&self, span: Span) -> Option<&SourceFile> {
         self.files.get(span.file as usize)
     }

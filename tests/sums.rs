@@ -418,3 +418,22 @@ let back (v: Vector<n>) (w: Option) = vjp positive v w
     }
     assert!(gives("eval", program, "last", &["[0.5, 1.5]"]).contains("E0702"));
 }
+
+/// What a program opens is named once, also where it is typed a second time for the lengths that its branches share.
+#[test]
+fn opened_files_are_named_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_string_lossy().into_owned()
+    };
+    write("base.smooth", "let twice (v: Vector<n>) = 2.0 * v\n");
+    let program = "open \"base.smooth\"\ntype Option = | None | Some of Vector\n\
+                   let some (v: Vector<n>) : Option = if v[0] > 0.0 then Some (twice v) else None\n";
+    let (path, manifest) = (write("main.smooth", program), write("main.json", ""));
+    let output = with_input(&["emit", "-q", &path, "--manifest", &manifest, "-o", &format!("{path}.c")], b"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(manifest).expect("a manifest");
+    assert_eq!(text.matches("\"base.smooth\"").count(), 1, "{text}");
+}

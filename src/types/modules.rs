@@ -88,7 +88,7 @@ impl Modules {
 
 /// The library, and a main file of this one declaration.
 pub fn with_library(sources: &mut SourceMap, decl: Decl) -> (Modules, Diagnostics) {
-    let library = sources.add(LIBRARY, LINALG);
+    let library = sources.open(LIBRARY, LINALG);
     let load = &mut |_: &str, _: &str| Err("an expression opens no file".to_string());
     let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
     loading.file(library, None);
@@ -134,7 +134,7 @@ struct Loading<'a, 'l> {
 
 /// Parses the main file, the library and everything that is opened.
 pub fn load(sources: &mut SourceMap, main: u32, load: &mut Loader) -> (Modules, Diagnostics) {
-    let library = sources.add(LIBRARY, LINALG);
+    let library = sources.open(LIBRARY, LINALG);
     let name = sources.files[main as usize].name.to_string();
     let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
     loading.file(library, None);
@@ -205,7 +205,7 @@ impl Loading<'_, '_> {
             None => {}
         }
         self.files.insert(name.clone(), None);
-        let number = self.sources.add(&name, &text);
+        let number = self.sources.open(&name, &text);
         let file = self.file(number, Some(&name));
         self.files.insert(name, Some(file));
         Some(file)
