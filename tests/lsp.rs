@@ -8,7 +8,7 @@ mod support {
 use serde_json::{Value, json};
 use support::client::Client;
 
-const URI: &str = "file:///work/model.smooth";
+const URI: &str = "file:///programs/model.smooth";
 
 #[test]
 fn errors_are_shown_while_one_types() {
@@ -161,8 +161,8 @@ fn hover_says_type_sizes_documentation_and_cost() {
     }
     // nothing under the pointer, and a text with an error elsewhere
     assert_eq!(client.at("hover", URI, 1, 0), Ok(Value::Null));
-    client.open("file:///work/broken.smooth", "let f (v: Vector<n>) = vectorNorm v\nlet g = (\n");
-    let text = client.at("hover", "file:///work/broken.smooth", 0, 4).expect("an answer");
+    client.open("file:///programs/broken.smooth", "let f (v: Vector<n>) = vectorNorm v\nlet g = (\n");
+    let text = client.at("hover", "file:///programs/broken.smooth", 0, 4).expect("an answer");
     assert!(text["contents"]["value"].as_str().expect("text").contains("let f (v: Vector<n>) : Double"), "{text}");
     client.shut_down();
 }
@@ -233,8 +233,8 @@ fn renaming_keeps_the_meaning() {
         let text = text.unwrap_or_else(|why| panic!("{old}: {why}"));
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| *word == new).count();
         assert_eq!(words, count, "{text}");
-        client.open("file:///work/renamed.smooth", &text);
-        assert_eq!(client.problems("file:///work/renamed.smooth"), Vec::<String>::new(), "{text}");
+        client.open("file:///programs/renamed.smooth", &text);
+        assert_eq!(client.problems("file:///programs/renamed.smooth"), Vec::<String>::new(), "{text}");
     }
     for (at, new, why) in [
         ((8, 28), "c", "another declaration"),
@@ -478,9 +478,9 @@ fn every_name_of_generated_programs_can_be_renamed() {
                 line.replace_range(number("start", "character")..number("end", "character"), "zz_renamed");
             }
             let renamed = lines.join("\n");
-            client.open("file:///work/renamed.smooth", &renamed);
+            client.open("file:///programs/renamed.smooth", &renamed);
             let errors: Vec<String> =
-                client.problems("file:///work/renamed.smooth").into_iter().filter(|problem| problem.starts_with('E')).collect();
+                client.problems("file:///programs/renamed.smooth").into_iter().filter(|problem| problem.starts_with('E')).collect();
             assert_eq!(errors, Vec::<String>::new(), "{seed}: {word}\n{renamed}");
             count += 1;
         }

@@ -8,7 +8,7 @@ mod support {
 use serde_json::{Value, json};
 use support::client::Client;
 
-const URI: &str = "file:///work/places.smooth";
+const URI: &str = "file:///programs/places.smooth";
 
 const TYPES: &str = "\
 type Lens = { focal: Double; tilt: Double }
