@@ -15,6 +15,7 @@ mod limits;
 mod provenance;
 mod rooms;
 mod schedule;
+mod shared_lengths;
 mod sparse;
 
 use std::num::NonZeroU32;

@@ -80,12 +80,7 @@ def text(path: Path) -> str:
 
 def _hash(texts: Sequence[str]) -> str:
     """The ``source_hash`` of a manifest."""
-    hasher = hashlib.sha256()
-    for part in texts:
-        encoded = part.encode("utf-8", errors="surrogateescape")
-        hasher.update(len(encoded).to_bytes(8, "little"))
-        hasher.update(encoded)
-    return hasher.hexdigest()[:16]
+    return key(texts)[:16]
 
 
 def folder() -> Path:

@@ -7,8 +7,7 @@
 use super::{Session, choice, limits};
 use crate::ad;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::subst::substitute;
-use crate::ir::{Expr, Function, Program, Type, ambient};
+use crate::ir::{Program, Type, ambient};
 use crate::recursion;
 use crate::types::{Derive, Kind};
 
@@ -23,7 +22,9 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
             continue;
         }
         limits::no_recursive_types(&reached(&session.program, &name))?;
-        let loops = with_fixed_stacks(recursion::give_stacks(&reached(&session.program, &name), &session.measures)?);
+        let mut loops = recursion::give_stacks(&reached(&session.program, &name), &session.measures)?;
+        // what one half keeps has one type, which the other half takes
+        loops.functions.values_mut().for_each(|function| function.body = ambient::with_least_stacks(&function.body));
         let decided = choice::decided(session, &loops, &name)?;
         let halves = ad::split(&decided, &name, session.options.differentiation()).map_err(|problem| vec![problem])?;
         let signature = session.signatures.iter_mut().find(|signature| signature.name == name);
@@ -50,15 +51,6 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
         session.program.functions.insert(name.into(), half);
     }
     Ok(())
-}
-
-/// Stacks of the depth that they have without more bytes: what one half keeps has one type, which the other half takes.
-fn with_fixed_stacks(program: Program) -> Program {
-    let fixed = |(name, function): (_, Function)| {
-        let body = substitute(&function.body, &[(ambient::deeper(), Expr::index(0))]);
-        (name, Function { body, ..function })
-    };
-    Program { functions: program.functions.into_iter().map(fixed).collect() }
 }
 
 /// A function and what it calls.

@@ -2,11 +2,9 @@
 //!
 //! In: a program or the session. Out: nothing, or E0601, E0606, E0607 at each place.
 
-use std::collections::HashSet;
-
 use super::Session;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Expr, Program, Status, Term, print};
+use crate::ir::Program;
 
 /// Refuses values of recursive types: beyond `types` only the interpreter has them.
 pub fn no_recursive_types(program: &Program) -> Result<(), Diagnostics> {
@@ -33,33 +31,4 @@ pub fn no_recursion(session: &Session) -> Result<(), Diagnostics> {
 pub fn no_lengths_of_data(session: &Session) -> Result<(), Diagnostics> {
     let problems: Diagnostics = session.of_data.iter().map(|place| crate::loops::sizes::depends_on_data(*place)).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
-/// Whether no function that is another one in the second program, or calls such a function, checks a length: the lengths that they
-/// have there tell nobody then which program it is.
-pub fn is_as_checked(first: &Program, second: &Program) -> bool {
-    let text = |program: &Program, name: &str| program.functions.get(name).map(print::function);
-    let mut others: HashSet<&str> = HashSet::new();
-    // callees come before callers but in recursion, which is the same only where all of it is
-    let mut known = usize::MAX;
-    while known != others.len() {
-        known = others.len();
-        for (name, function) in &second.functions {
-            let is_other = text(first, name) != text(second, name) || calls(&function.body, &|callee| others.contains(callee));
-            if is_other {
-                others.insert(name);
-            }
-        }
-    }
-    let checks =
-        |program: &Program| program.functions.values().any(|function| others.contains(&*function.name) && checks_lengths(&function.body));
-    !checks(first) && !checks(second)
-}
-
-fn calls(expr: &Expr, is_wanted: &dyn Fn(&str) -> bool) -> bool {
-    matches!(expr.term(), Term::Call(name, _) if is_wanted(name)) || expr.term().children().any(|child| calls(child, is_wanted))
-}
-
-fn checks_lengths(expr: &Expr) -> bool {
-    matches!(expr.term(), Term::Check { status: Status::Shape, .. }) || expr.term().children().any(checks_lengths)
 }

@@ -22,16 +22,11 @@ pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> 
 
 pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
     let elaborated = elaborated(session, load, false)?;
-    session.program = elaborated.program;
-    session.warnings = elaborated.warnings;
-    session.signatures = elaborated.signatures;
-    session.of_data = elaborated.of_data;
-    session.measures = elaborated.measures;
-    super::halves::split(session)?;
-    super::sparse::make(session)
+    take(session, elaborated)
 }
 
-fn elaborated(session: &mut Session, load: &mut Loader, shares_lengths: bool) -> Result<typing::Elaborated, Diagnostics> {
+/// The program as `types` makes it, with or without [shared lengths](super::shared_lengths).
+pub fn elaborated(session: &mut Session, load: &mut Loader, shares_lengths: bool) -> Result<typing::Elaborated, Diagnostics> {
     let options = typing::Options {
         entries: session.options.entries.clone(),
         derives: session.options.derive.clone(),
@@ -42,33 +37,19 @@ fn elaborated(session: &mut Session, load: &mut Loader, shares_lengths: bool) ->
     typing::elaborate(&mut session.sources, session.main, load, &options)
 }
 
-/// Where lengths in sums are data's, the program in which the branches share them, if nothing that it checks tells it from the other.
-fn share_lengths(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    let is_open = |function: &ir::Function| {
-        let mut is_open = false;
-        function.result.each_size(&mut |size| is_open |= size.has_unknown());
-        is_open
-    };
-    if session.of_data.is_empty() && !session.program.functions.values().any(is_open) {
-        return Ok(());
-    }
-    match elaborated(session, load, true) {
-        Ok(shared) if limits::is_as_checked(&session.program, &shared.program) => {
-            let entries = session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone());
-            let needed = shared.program.reachable(entries.collect::<Vec<_>>());
-            session.program = shared.program;
-            session.program.functions.retain(|name, _| needed.contains(name));
-            session.of_data = shared.of_data;
-            session.measures = shared.measures;
-            super::halves::split(session)?;
-            super::sparse::make(session)
-        }
-        Ok(_) | Err(_) => Ok(()),
-    }
+/// Goes on with a program that `types` has made.
+pub fn take(session: &mut Session, elaborated: typing::Elaborated) -> Result<(), Diagnostics> {
+    session.program = elaborated.program;
+    session.warnings = elaborated.warnings;
+    session.signatures = elaborated.signatures;
+    session.of_data = elaborated.of_data;
+    session.measures = elaborated.measures;
+    super::halves::split(session)?;
+    super::sparse::make(session)
 }
 
 pub fn recursion(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    share_lengths(session, load)?;
+    super::shared_lengths::share(session, load)?;
     limits::no_recursive_types(&session.program)?;
     if session.options.target == Target::Futhark {
         limits::no_recursion(session)?;

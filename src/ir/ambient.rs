@@ -69,6 +69,11 @@ pub fn with_all_set(expr: &Expr) -> Expr {
     set(expr, unset_scalars())
 }
 
+/// The term with stacks of the depth that they have without more bytes.
+pub fn with_least_stacks(expr: &Expr) -> Expr {
+    set(expr, std::iter::once(deeper()))
+}
+
 fn set(expr: &Expr, vars: impl Iterator<Item = Var>) -> Expr {
     let map: Vec<(Var, Expr)> = vars.filter_map(|var| Some((var.clone(), zero(var.ty())?))).collect();
     substitute(expr, &map)

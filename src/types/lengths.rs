@@ -9,7 +9,7 @@ use super::canonical::has_unknown;
 use super::elaborate::Elaborator;
 use super::matching::part;
 use super::ty::Ty;
-use crate::ir::{Expr, Size, Term, Type, Var};
+use crate::ir::{Expr, Size, Term, Type};
 
 impl Elaborator<'_> {
     /// Two branches, each as long in the data of cases that it never is as the other, which may be of that case: `None` in an option of a
@@ -59,14 +59,9 @@ impl Elaborator<'_> {
     }
 
     /// A recursive function's result with the lengths of the values that it ends with.
-    pub(super) fn ends(&self, template: &Ty, open: &Type, body: &Expr, name: &str, is_given: &dyn Fn(&Var) -> bool) -> Type {
+    pub(super) fn ends(&self, template: &Ty, open: &Type, body: &Expr, name: &str, is_known: &dyn Fn(&Size) -> bool) -> Type {
         let values: Vec<Expr> =
             leaves(body).into_iter().filter(|leaf| !matches!(leaf.term(), Term::Call(of, _) if **of == *name)).collect();
-        let is_known = |size: &Size| {
-            let mut is_known = !size.has_unknown();
-            size.each_var(&mut |var| is_known &= is_given(var));
-            is_known
-        };
         match (template, open) {
             _ if has_sum(template) && !self.shares_lengths => open.clone(),
             (Ty::Record(sum, _), Type::Tuple(types)) if sum.is_sum() && sum.fields.len() > 1 => {
@@ -76,12 +71,12 @@ impl Elaborator<'_> {
                     let may_be = values.iter().filter(|value| self.case_of(value).is_none_or(|case| case == at as i64));
                     let found: Vec<Type> = may_be.map(|value| part(value, data).ty().clone()).collect();
                     if let Some(ty) = types.get_mut(data) {
-                        *ty = agreed(ty, &found, &is_known);
+                        *ty = agreed(ty, &found, is_known);
                     }
                 }
                 Type::tuple(types)
             }
-            _ => agreed(open, &values.iter().map(|value| value.ty().clone()).collect::<Vec<_>>(), &is_known),
+            _ => agreed(open, &values.iter().map(|value| value.ty().clone()).collect::<Vec<_>>(), is_known),
         }
     }
 

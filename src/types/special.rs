@@ -269,12 +269,8 @@ impl<'a> Elaborator<'a> {
             let (body, Beside { extra, sizes }) = made?;
             let name = self.unique(base, of_main);
             let result = body.ty().clone();
-            let is_given = |var: &Var| [&params, &extra, &sizes].iter().any(|vars| vars.contains(var));
-            let told = told.map(&mut |size| {
-                let mut is_known = true;
-                size.each_var(&mut |var| is_known &= is_given(var));
-                if is_known { size.clone() } else { Size::unknown() }
-            });
+            let given = [params.as_slice(), &extra, &sizes];
+            let told = told.map(&mut |size| if is_of(size, &given) { size.clone() } else { Size::unknown() });
             let special = Special { name, params, extra, result, value: told };
             let function = special.function(sizes, body, doc, span);
             return Ok(self.add(special, function));
@@ -299,8 +295,8 @@ impl<'a> Elaborator<'a> {
                     true if result == open || body.ty().without_bounds() == result.without_bounds() => result.clone(),
                     true => open.clone(),
                     false => {
-                        let is_given = |var: &Var| [&params, &extra, &beside.sizes].iter().any(|vars| vars.contains(var));
-                        self.ends(&template, &open, body, &special.name, &is_given)
+                        let given = [params.as_slice(), &extra, &beside.sizes];
+                        self.ends(&template, &open, body, &special.name, &|size| is_of(size, &given))
                     }
                 };
                 is_settled = true;
@@ -437,6 +433,13 @@ impl<'a> Elaborator<'a> {
         self.taken.insert(name.clone());
         name
     }
+}
+
+/// Whether a size is known and of nothing but these variables.
+fn is_of(size: &Size, given: &[&[Var]]) -> bool {
+    let mut is_of = !size.has_unknown();
+    size.each_var(&mut |var| is_of &= given.iter().any(|vars| vars.contains(var)));
+    is_of
 }
 
 /// Some of a function's arguments, with their positions.

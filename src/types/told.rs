@@ -62,11 +62,7 @@ impl Told {
             Term::Let(x, value, body) => {
                 let value = of(value);
                 let told = Told::of(body, &|var| if var == x { Some(value.clone()) } else { known(var) });
-                told.map(&mut |size| match value.size() {
-                    Some(value) => size.replace(x, value),
-                    None if size.mentions(x) => Size::unknown(),
-                    None => size.clone(),
-                })
+                told.map(&mut |size| if size.mentions(x) { Size::unknown() } else { size.clone() })
             }
             Term::If(cond, a, b) => chosen(&of(cond), of(a), of(b)),
             Term::Fold { .. } if matches!(expr.ty(), Type::Tuple(_)) => {

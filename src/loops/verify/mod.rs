@@ -205,11 +205,9 @@ impl<'a> Verifier<'a> {
             self.tiles(tiles, body)?;
         }
         self.block(body)?;
-        let read = self.memory.leave();
-        self.idle -= usize::from(is_idle);
-        match read {
-            Err(id) if self.idle == 0 && !is_idle => return Err(format!("`{}` is read and nothing was written to it", self.name(id))),
-            Ok(()) | Err(_) => {}
+        match self.memory.leave() {
+            Err(id) if self.idle == 0 => return Err(format!("`{}` is read and nothing was written to it", self.name(id))),
+            Ok(()) | Err(_) => self.idle -= usize::from(is_idle),
         }
         self.scopes.close();
         Ok(())
