@@ -437,3 +437,18 @@ fn opened_files_are_named_once() {
     let text = std::fs::read_to_string(manifest).expect("a manifest");
     assert_eq!(text.matches("\"base.smooth\"").count(), 1, "{text}");
 }
+
+#[test]
+fn halves_through_an_option_keep_their_parameters() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let program = "type Option = | None | Some of Vector\n\
+                   let some (v: Vector<n>) : Option = if v[0] > 0.0 then Some (2.0 * v) else None\n\
+                   let first (v: Vector<n>) (w: Vector<n>) : Double = match some v with Some u -> u[0] * w[0] | None -> 0.0\n";
+    std::fs::write(path("main.smooth"), program).expect("a file");
+    let words = ["emit", "-q", &path("main.smooth"), "--derive", "revf:first", "--entry", "first_revf", "--manifest", &path("main.json")];
+    let output = with_input(&[&words[..], &["-o", &path("main.c")]].concat(), b"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let manifest = std::fs::read_to_string(path("main.json")).expect("a manifest");
+    assert!(manifest.contains("let first_revf (v: Vector<n>) (w: Vector<n>) : Double * ("), "{manifest}");
+}
