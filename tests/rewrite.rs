@@ -543,6 +543,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     ("topdown get-select", "build 2 (fun i -> [a, b][i])", "build 2 (fun i -> if i = 0 then a else b)"),
     ("topdown div-known", "let r = 1.0 / z in a / z + r", "let r = 1.0 / z in a * r + r"),
+    ("let-scale", "let z = sin x in 2.0 * (a * z) + z * 2.0", "let z = 2.0 * sin x in a * z + z"),
     ("reciprocal", "let z = sin x in a / z + b / z + c / z + d / z", "let z = sin x in let r = 1.0 / z in a / z + b / z + c / z + d / z"),
     (
         "topdown sum-swap",

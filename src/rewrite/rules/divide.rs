@@ -1,12 +1,13 @@
-//! Reciprocals, group `algebra`: a division takes several times as long as a product, so a repeated divisor is inverted
-//! once.
+//! Factors that a value has wherever it is used, group `algebra`: they are multiplied in once. A division takes several times as
+//! long as a product, so a repeated divisor is inverted once.
 //!
 //!     let r = 1 / z in a / z + b              →  let r = 1 / z in a * r + b
 //!     let z = e in (a / z, b / z, c / z, …)   →  let z = e in let r = 1 / z in (a * r, b * r, c * r, …)
 //!     build n (fun i -> v[i] / z)             →  let r = 1 / z in build n (fun i -> v[i] * r)
+//!     let x = e in (2 * (a * x), 2 * x)       →  let x = 2 * e in (a * x, x)
 
 use crate::ir::free::mentions;
-use crate::ir::subst::map_children;
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
@@ -20,6 +21,8 @@ rules! {
     "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more"] => reciprocal;
     "reciprocal-loop" Ring Algebra @ Loop: "build n (fun i -> f (x / z)) -> let r = 1 / z in build n (fun i -> f (x * r))"
         if ["i is not free in z", "z total", "n is no small literal", "z depends on the enclosing loop, if there is one"] => reciprocal_loop;
+    "let-scale" Ring Algebra @ Let: "let x = e in f (2 * (a * x)) -> let x = 2 * e in f (a * x)"
+        if ["x is not free in f, a", "f has it twice or more, or in a loop"] => let_scale;
 }
 
 /// From this number of divisions on a reciprocal pays.
@@ -71,6 +74,85 @@ fn reciprocal_loop(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let r = Var::fresh("r", Type::Double);
     let new = with_body(expr, multiplied(body, &z, &r));
     Some(Expr::let_(r, inverse(&z), new))
+}
+
+fn let_scale(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    let uses = facts.uses.get(x);
+    let is_repeated = facts.uses.knows(x) && uses.repeated;
+    if x.ty() != &Type::Double || uses.count < 2 && !is_repeated && !facts.refusals.are_kept() {
+        return None;
+    }
+    let mut scaled = Scaled { x, by: None, count: 0, is_everywhere: true };
+    let body = scaled.without_factor(body);
+    let by = scaled.by?;
+    facts.require("x is not free in f, a", scaled.is_everywhere, expr)?;
+    facts.require("f has it twice or more, or in a loop", scaled.count > 1 || is_repeated, expr)?;
+    let product = Expr::prim(Prim::Mul, vec![Expr::double(by), value.clone()]);
+    Some(Expr::bind(x.name(), product, |scaled| substitute(&body, &[(x.clone(), scaled)])))
+}
+
+/// A variable in products with one literal.
+struct Scaled<'x> {
+    x: &'x Var,
+    by: Option<f64>,
+    count: usize,
+    is_everywhere: bool,
+}
+
+impl Scaled<'_> {
+    /// The term without the literal wherever that is a factor beside x.
+    fn without_factor(&mut self, expr: &Expr) -> Expr {
+        if !mentions(expr, self.x) {
+            return expr.clone();
+        }
+        if let Some((literal, rest)) = self.factor(expr)
+            && *self.by.get_or_insert(literal) == literal
+        {
+            self.count += 1;
+            return rest;
+        }
+        self.is_everywhere &= !matches!(expr.term(), Term::Var(_));
+        map_children(expr, &mut |child| self.without_factor(child))
+    }
+
+    /// The literal in a product that has x as a factor once, and the product without it.
+    fn factor(&self, expr: &Expr) -> Option<(f64, Expr)> {
+        (self.occurrences(expr) == 1).then(|| without_literal(expr))?
+    }
+
+    /// How often x is a factor; many times where it occurs elsewhere too.
+    fn occurrences(&self, expr: &Expr) -> usize {
+        match expr.term() {
+            Term::Prim(Prim::Mul, args) => args.iter().map(|arg| self.occurrences(arg)).sum(),
+            Term::Prim(Prim::Div, args) if !mentions(&args[1], self.x) => self.occurrences(&args[0]),
+            Term::Var(var) => usize::from(var == self.x),
+            _ if mentions(expr, self.x) => 2,
+            _ => 0,
+        }
+    }
+}
+
+/// The first literal among the factors of a product, and what is left.
+fn without_literal(product: &Expr) -> Option<(f64, Expr)> {
+    if let Some((a, b)) = binary(product, Prim::Div) {
+        let (literal, a) = without_literal(a)?;
+        return Some((literal, Expr::prim(Prim::Div, vec![a, b.clone()]).at(product.span())));
+    }
+    let (a, b) = binary(product, Prim::Mul)?;
+    let literal = |factor: &Expr| match factor.term() {
+        Term::Double(value) if value.is_finite() && *value != 0.0 => Some(*value),
+        _ => None,
+    };
+    let times = |a: Expr, b: Expr| Expr::prim(Prim::Mul, vec![a, b]).at(product.span());
+    match (literal(a), literal(b)) {
+        (Some(value), _) => Some((value, b.clone())),
+        (None, Some(value)) => Some((value, a.clone())),
+        (None, None) => match without_literal(a) {
+            Some((value, a)) => Some((value, times(a, b.clone()))),
+            None => without_literal(b).map(|(value, b)| (value, times(a.clone(), b))),
+        },
+    }
 }
 
 /// The free divisors of a term.

@@ -97,6 +97,25 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             });
             Expr::let_(z, value, body)
         }
+        "let-scale" => {
+            let literal = double(if g.below(2) == 0 { 2.0 } else { -0.5 });
+            let value = g.double(1);
+            let (z, body) = g.bound("z", Type::Double, |g, z| {
+                let z = Expr::var(z);
+                let parts: Vec<Expr> = (0..2 + g.below(2))
+                    .map(|_| match g.below(3) {
+                        0 => prim(Prim::Mul, literal.clone(), z.clone()),
+                        1 => prim(Prim::Mul, z.clone(), literal.clone()),
+                        _ => {
+                            let product = prim(Prim::Mul, g.param("x"), z.clone());
+                            prim(Prim::Mul, literal.clone(), product)
+                        }
+                    })
+                    .collect();
+                parts.into_iter().reduce(|a, b| prim(Prim::Add, a, b)).unwrap_or(z)
+            });
+            Expr::let_(z, value, body)
+        }
         "reciprocal-loop" => {
             let z = g.param("x");
             let n = g.count();
