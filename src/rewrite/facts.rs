@@ -230,7 +230,9 @@ impl Facts {
 
     pub fn enter_let(&mut self, var: &Var, value: &Expr) {
         self.push(Fact::Let(var.clone(), value.clone(), value.fingerprint()));
-        if matches!(var.ty(), Type::Index(_)) {
+        let is_selected =
+            || matches!(var.ty(), Type::Tuple(parts) if parts.contains(&Type::INDEX)) && matches!(value.term(), Term::Fold { .. });
+        if matches!(var.ty(), Type::Index(_)) || is_selected() {
             self.learn(Lesson::Define(var.clone(), value.clone()));
         }
     }

@@ -16,6 +16,7 @@ mod fact;
 mod model;
 mod range;
 mod search;
+mod selected;
 
 use std::rc::Rc;
 
@@ -133,6 +134,7 @@ impl Facts {
                 self.equal.push((Atom::Var(var.clone()), value));
             }
         }
+        self.define_selected(&Expr::var(var), value);
     }
 
     /// Where a condition is known to be true or false.

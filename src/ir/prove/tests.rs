@@ -346,3 +346,52 @@ fn loops_counted_by_what_is_defined() {
     facts.enter_loop(&r, &rest.to_expr().unwrap());
     assert!(facts.in_range(&s(&n).sub(&s(&r)).sub(&c(1)), &s(&n)));
 }
+
+/// `fold (fun (x, at) i -> (x, if x > 0 then at else step i)) (0, first) n`
+fn selects(n: Expr, first: Expr, step: impl Fn(Expr) -> Expr) -> Expr {
+    Expr::fold(n, "s", "i", Expr::tuple(vec![Expr::double(0.0), first]), |state, i| {
+        let part = |k| Expr::proj(state.clone(), k);
+        let keeps = Expr::prim(Prim::Gt, vec![part(0), Expr::double(0.0)]);
+        Expr::tuple(vec![part(0), Expr::if_(keeps, part(1), step(i))])
+    })
+}
+
+#[test]
+fn indices_that_a_fold_selects() {
+    let (n, j) = (index("n"), index("j"));
+    let mut facts = facts(&[&n], &[]);
+    let at = |facts: &Facts, fold: Expr| {
+        let (state, mut facts) = (Var::fresh("t", fold.ty().clone()), facts.clone());
+        facts.define(&state, &fold);
+        let at = facts.size_of(&Expr::proj(Expr::var(&state), 1));
+        (at, facts)
+    };
+    let shifted = |by: i64| move |i: Expr| Expr::prim(Prim::Add, vec![i, Expr::index(by)]);
+    let (found, known) = at(&facts, selects(Expr::var(&n), Expr::index(-1), |i| i));
+    assert!(known.at_most(&c(-1), &found) && known.less(&found, &s(&n)) && !known.nonnegative(&found));
+    // a component that is bound alone
+    let (alone, mut inside) = (index("at"), facts.clone());
+    inside.define(&alone, &Expr::proj(selects(Expr::var(&n), Expr::index(-1), |i| i), 1));
+    assert!(inside.less(&s(&alone), &s(&n)) && !inside.nonnegative(&s(&alone)));
+    // one further; without a step, the first is left
+    let (found, known) = at(&facts, selects(Expr::var(&n), Expr::index(0), shifted(1)));
+    assert!(known.in_range(&found, &s(&n).add(&c(1))) && !known.less(&found, &s(&n)));
+    let (found, known) = at(&facts, selects(Expr::var(&n), Expr::index(0), |i| i));
+    assert!(!known.less(&found, &s(&n)), "n may be 0");
+    // counted down
+    let (found, known) = at(&facts, selects(Expr::var(&n), Expr::index(-1), |i| Expr::prim(Prim::Sub, vec![Expr::index(3), i])));
+    assert!(known.at_most(&found, &c(3)) && !known.at_most(&c(-1), &found));
+    // from j on, in a loop over j
+    facts.enter_loop(&j, &Expr::var(&n));
+    let after = |i: Expr| Expr::prim(Prim::Add, vec![Expr::prim(Prim::Add, vec![Expr::var(&j), Expr::index(1)]), i]);
+    let left = s(&n).sub(&s(&j)).sub(&c(1)).to_expr().unwrap();
+    let (found, known) = at(&facts, selects(left, Expr::var(&j), after));
+    assert!(known.in_range(&found, &s(&n)) && known.at_most(&s(&j), &found));
+    // what data, or the state, gives
+    let (found, known) = at(&facts, selects(Expr::var(&n), Expr::index(0), |_| Expr::prim(Prim::ToIndex, vec![Expr::double(0.5)])));
+    assert!(!known.nonnegative(&found) && !known.less(&found, &s(&n)));
+    let doubled = Expr::fold(Expr::var(&n), "p", "i", Expr::index(1), |p, _| Expr::prim(Prim::Mul, vec![Expr::index(2), p]));
+    let (p, mut inside) = (index("p"), facts.clone());
+    inside.define(&p, &doubled);
+    assert!(!inside.nonnegative(&s(&p)) && !inside.at_most(&s(&p), &c(2)));
+}
