@@ -128,6 +128,21 @@ fn a_gradient_costs_a_constant_times_its_function() {
     });
 }
 
+/// The backward pass of a maximum has the index of one step, and the workspace holds no states.
+#[test]
+fn a_maximum_keeps_one_index() {
+    for source in ["vectorMax v", "ifold (fun m i -> min (v[i] * v[i]) m) 9.0 n", "logSumExp v"] {
+        let source = format!("let f (v: Vector<n>) : Vector<n> = gradient (fun v -> {source}) v\n");
+        let program = with_large_stack(|| {
+            let mut session = Session::new("program.smooth", &source, Options { mode: Mode::Reverse, ..Options::default() });
+            let done = session.run_to("rewrite", &mut |_, _| Err("no files".into()));
+            assert!(done.is_ok(), "{done:?}");
+            smoothc::ir::print::program(&session.program)
+        });
+        assert!(program.contains("-1) n") && !program.contains("update"), "{program}");
+    }
+}
+
 /// A loop that data ends runs in parts, in its backward pass too: each step costs the same, however long the array of which it
 /// changes an element that a division, data or the state gives.
 #[test]

@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree};
 use super::branches::{Branches, Changed};
 use super::checkpoints::{self, Level, Open};
+use super::extrema::Extremum;
 use super::loops::{Elements, Part, Steps};
 use super::updates::Updating;
 use crate::ad::activity::{Activities, Activity};
@@ -217,6 +218,15 @@ impl<'a> Sweep<'a> {
                 let (init, init_adjoint) = self.forward(init, out)?;
                 let init = out.bind("init", init);
                 let n = self.functions.given_by_data.named(n, out);
+                if let (Some(extremum), None) = (Extremum::of(body, acc), &part) {
+                    if let Term::Var(name) = init.term() {
+                        self.env.insert(name.clone(), init_adjoint);
+                    }
+                    let adjoint = self.wires_for(&init, &active, acc.name());
+                    let (value, branches) = extremum.search((&n, i), acc, &init, adjoint.clone(), out);
+                    self.operations.push(Operation::Branches(branches));
+                    return Ok((value.at(expr.span()), adjoint));
+                }
                 let (counts, checkpoint) = (&mut self.functions.given_by_data, self.functions.options.checkpoint);
                 // of the parts that checkpoints make it is not known how long they are at most
                 let given = is_counted || counts.gives(&n) || checkpoint.is_some() && !counts.is_size(&n);
