@@ -26,6 +26,12 @@ static inline size_t smooth_roundf(size_t bytes)
     return whole >= bytes ? whole : bytes;
 }
 
+/* where the next cache line begins: what vectors read and write is then in one line */
+static inline char *smooth_line(char *at)
+{
+    return (char *)(((uintptr_t)at + 63) / 64 * 64);
+}
+
 static inline size_t smooth_most(size_t a, size_t b)
 {
     return a >= b ? a : b;

@@ -297,7 +297,7 @@ fn same(a: &[Outcome], b: &[Outcome]) -> bool {
 }
 
 /// Between what one thread needs (an array of three numbers for each of thirty-two lanes) and what eight want, each number of bytes
-/// does, in a block of exactly that size.
+/// does, in a block of exactly that size; up to 56 bytes go to where a cache line begins.
 #[test]
 fn fewer_bytes_are_fewer_threads() {
     if !can_run() {
@@ -314,7 +314,7 @@ fn fewer_bytes_are_fewer_threads() {
 
 int main(void)
 {
-    enum { R = 190, C = 3, SLICE = 32 * C * 8 };
+    enum { R = 190, C = 3, SLICE = 32 * C * 8 + 56 };
     double m[R * C], wanted[R], out[R];
     for (int k = 0; k < R * C; k++) m[k] = (double)(k % 7) / 7.0;
     omp_set_num_threads(1);

@@ -131,6 +131,9 @@ impl Printer<'_> {
                     return;
                 }
                 let from = self.room.clone().unwrap_or_else(|| "NULL".to_string());
+                if room.aligned {
+                    self.line(format!("{from} = smooth_line({from});"));
+                }
                 let name = self.declare(room.id);
                 self.line(format!("{ty} *{name} = ({ty} *){from};"));
                 if uses_room(rest) {
@@ -245,5 +248,6 @@ impl Printer<'_> {
 
 /// Whether a block must have a pointer to free workspace of its own.
 fn moves_room(block: &[Stmt]) -> bool {
-    block.iter().enumerate().any(|(k, stmt)| matches!(stmt, Stmt::Room(room) if room.few().is_none()) && uses_room(&block[k + 1..]))
+    let moves = |room: &Room, rest: &[Stmt]| room.few().is_none() && (room.aligned || uses_room(rest));
+    block.iter().enumerate().any(|(k, stmt)| matches!(stmt, Stmt::Room(room) if moves(room, &block[k + 1..])))
 }

@@ -117,7 +117,7 @@ impl Packer<'_> {
         self.builder.local(&format!("{name}_columns"), elem, Form::Target { mutable: false });
         let dims = [Size::constant(matrix.width)].into_iter().chain(matrix.dims.iter().cloned()).collect();
         let counts = vec![Value::Index(matrix.width), matrix.rows.clone()];
-        let room = Stmt::Room(Room { id: copy, elem, dims, counts, span: Span::NONE });
+        let room = Stmt::Room(Room { id: copy, elem, dims, counts, aligned: false, span: Span::NONE });
         let there = self.copied(matrix, copy, false);
         let back = if is_written { vec![self.copied(matrix, copy, true)] } else { Vec::new() };
         Some(Packed { before: vec![room, there], stmt, behind: back })

@@ -223,7 +223,7 @@ impl<'a> Lowerer<'a> {
     pub fn room(&mut self, name: &str, elem: Elem, dims: &[Size], span: Span) -> Result<Id> {
         let counts = dims.iter().map(|size| self.size_value(size, span)).collect::<Result<Vec<_>>>()?;
         let id = self.local(name, elem, Form::Target { mutable: false });
-        self.emit(Stmt::Room(Room { id, elem, dims: dims.to_vec(), counts, span }));
+        self.emit(Stmt::Room(Room { id, elem, dims: dims.to_vec(), counts, aligned: false, span }));
         Ok(id)
     }
 

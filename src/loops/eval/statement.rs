@@ -136,7 +136,8 @@ impl<'p> Machine<'p> {
         let bytes = counts.iter().fold(width(room.elem, self.real()), |bytes, count| times(bytes, *count));
         let length = usize::try_from(bytes / width(room.elem, self.real())).map_err(|_| "a room is too large")?;
         if room.few().is_none() {
-            frame.take(bytes.div_ceil(8).saturating_mul(8))?;
+            let padding = if room.aligned { PADDING as u64 } else { 0 };
+            frame.take(bytes.div_ceil(8).saturating_mul(8).saturating_add(padding))?;
         }
         if length > LARGEST {
             return Err(TOO_LONG.into());

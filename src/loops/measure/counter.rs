@@ -44,7 +44,7 @@ impl Counter<'_> {
         let mut total = None;
         for need in needs {
             let bytes = match need {
-                Demand::Room(elem, dims, span) => self.bytes(*elem, dims, *span)?,
+                Demand::Room { elem, dims, aligned, span } => self.bytes(*elem, dims, *aligned, *span)?,
                 Demand::Call(callee, measures, params, span) => self.callee(callee, measures, params, *span)?,
                 Demand::Inner(inner) => self.chain(inner)?,
                 Demand::Loop { body, .. } => self.chain(body)?,
@@ -60,14 +60,14 @@ impl Counter<'_> {
         let mut used = base;
         for (k, need) in needs.iter().enumerate() {
             match need {
-                Demand::Room(elem, dims, span) => {
-                    let bytes = self.bytes(*elem, dims, *span)?;
+                Demand::Room { elem, dims, aligned, span } => {
+                    let bytes = self.bytes(*elem, dims, *aligned, *span)?;
                     let total = plus(used, bytes);
                     if k + 1 == needs.len() {
                         self.at_least(total);
                         return Ok(());
                     }
-                    let followed_by_room = matches!(needs.get(k + 1), Some(Demand::Room(..)));
+                    let followed_by_room = matches!(needs.get(k + 1), Some(Demand::Room { .. }));
                     used = Some(if followed_by_room { total } else { self.builder.constant("used", Elem::Bytes, total) });
                 }
                 Demand::Call(callee, measures, params, span) => {
@@ -82,7 +82,7 @@ impl Counter<'_> {
                 Demand::Loop { var, size, body } => self.repeat(var.as_ref(), size.as_ref(), body, used.clone())?,
             }
         }
-        let has_room = needs.iter().any(|need| matches!(need, Demand::Room(..)));
+        let has_room = needs.iter().any(|need| matches!(need, Demand::Room { .. }));
         if let (Some(used), true, false) = (used, has_room, needs.last().is_some_and(counts)) {
             self.at_least(used);
         }
@@ -147,7 +147,10 @@ impl Counter<'_> {
         };
         body.iter()
             .map(|need| match need {
-                Demand::Room(elem, dims, span) => Some(Demand::Room(*elem, dims.iter().map(at_last).collect::<Option<_>>()?, *span)),
+                Demand::Room { elem, dims, aligned, span } => {
+                    let dims = dims.iter().map(at_last).collect::<Option<_>>()?;
+                    Some(Demand::Room { elem: *elem, dims, aligned: *aligned, span: *span })
+                }
                 Demand::Call(..) | Demand::Slices(..) => None,
                 Demand::Inner(inner) => self.last_iteration(inner, var, size).map(Demand::Inner),
                 Demand::Loop { .. } => None,
@@ -173,10 +176,11 @@ impl Counter<'_> {
         self.builder.size_value(size).ok_or_else(|| depends_on_data(span))
     }
 
-    fn bytes(&mut self, elem: Elem, dims: &[Size], span: Span) -> Result<Value> {
+    fn bytes(&mut self, elem: Elem, dims: &[Size], aligned: bool, span: Span) -> Result<Value> {
         let most = |size| self.builder.most(size).ok_or_else(|| depends_on_data(span));
         let counts = dims.iter().map(most).collect::<Result<Vec<_>>>()?;
-        Ok(room_bytes(elem, &counts, self.context.options.real))
+        let bytes = room_bytes(elem, &counts, self.context.options.real);
+        Ok(if aligned { plus(Some(bytes), Value::Index(PADDING)) } else { bytes })
     }
 
     /// A slice for each thread.

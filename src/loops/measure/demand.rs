@@ -12,7 +12,7 @@ use crate::source::Span;
 
 /// What takes room, in order.
 pub enum Demand {
-    Room(Elem, Vec<Size>, Span),
+    Room { elem: Elem, dims: Vec<Size>, aligned: bool, span: Span },
     Call(Callee, Vec<Measure>, Vec<(Id, Option<Var>)>, Span),
     Inner(Vec<Demand>),
     Loop { var: Option<Var>, size: Option<Size>, body: Vec<Demand> },
@@ -25,7 +25,9 @@ pub fn needs(done: &[LoopFunction], block: &[Stmt]) -> Vec<Demand> {
     for stmt in block {
         match stmt {
             Stmt::Room(room) if room.few().is_some() => {}
-            Stmt::Room(room) => out.push(Demand::Room(room.elem, room.dims.clone(), room.span)),
+            Stmt::Room(Room { elem, dims, aligned, span, .. }) => {
+                out.push(Demand::Room { elem: *elem, dims: dims.clone(), aligned: *aligned, span: *span });
+            }
             Stmt::Invoke(call) => {
                 if let Some(callee) = done.iter().find(|other| other.name == call.callee)
                     && callee.workspace.needed
@@ -68,7 +70,7 @@ fn push_inner(out: &mut Vec<Demand>, inner: Vec<Demand>) {
 /// Whether a need is there in any case: a loop may not run.
 pub fn counts(need: &Demand) -> bool {
     match need {
-        Demand::Room(..) | Demand::Call(..) | Demand::Slices(..) => true,
+        Demand::Room { .. } | Demand::Call(..) | Demand::Slices(..) => true,
         Demand::Inner(inner) => inner.iter().any(counts),
         Demand::Loop { .. } => false,
     }
@@ -79,13 +81,13 @@ pub fn count_candidates(needs: &[Demand]) -> usize {
     let mut count = 0;
     for (k, need) in needs.iter().enumerate() {
         count += match need {
-            Demand::Room(..) => usize::from(k + 1 == needs.len()),
+            Demand::Room { .. } => usize::from(k + 1 == needs.len()),
             Demand::Call(..) | Demand::Slices(..) => 1,
             Demand::Inner(inner) => count_candidates(inner),
             Demand::Loop { .. } => 2,
         };
     }
-    if needs.len() > 1 && count == 1 && !needs[..needs.len() - 1].iter().all(|need| matches!(need, Demand::Room(..))) {
+    if needs.len() > 1 && count == 1 && !needs[..needs.len() - 1].iter().all(|need| matches!(need, Demand::Room { .. })) {
         return 2;
     }
     count
@@ -95,7 +97,7 @@ pub fn count_candidates(needs: &[Demand]) -> usize {
 pub fn each_size(needs: &[Demand], f: &mut dyn FnMut(&Size)) {
     for need in needs {
         match need {
-            Demand::Room(_, dims, _) => dims.iter().for_each(&mut *f),
+            Demand::Room { dims, .. } => dims.iter().for_each(&mut *f),
             Demand::Call(_, measures, ..) => measures.iter().for_each(|measure| match measure {
                 Measure::Size(size) => f(size),
                 Measure::Bool(_) | Measure::Data => {}
@@ -120,7 +122,7 @@ pub fn mentions(needs: &[Demand], var: &Var) -> bool {
 /// Whether the number of threads matters.
 pub fn grows(done: &[LoopFunction], needs: &[Demand]) -> bool {
     needs.iter().any(|need| match need {
-        Demand::Room(..) => false,
+        Demand::Room { .. } => false,
         Demand::Call(callee, ..) => is_grown(done, callee),
         Demand::Inner(inner) | Demand::Loop { body: inner, .. } => grows(done, inner),
         Demand::Slices(..) => true,
@@ -135,7 +137,7 @@ pub fn is_grown(done: &[LoopFunction], callee: &Callee) -> bool {
 /// Whether stacks may be deeper. `at`: where the measure of a slice has how much.
 pub fn deepens(done: &[LoopFunction], needs: &[Demand], at: usize) -> bool {
     needs.iter().any(|need| match need {
-        Demand::Room(_, dims, _) => dims.iter().any(|size| size.mentions(&ambient::deeper())),
+        Demand::Room { dims, .. } => dims.iter().any(|size| size.mentions(&ambient::deeper())),
         Demand::Call(callee, ..) => is_deepened(done, callee),
         Demand::Inner(inner) | Demand::Loop { body: inner, .. } => deepens(done, inner, at),
         Demand::Slices(slice) => slice.args.contains(&at),

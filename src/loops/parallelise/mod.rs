@@ -226,7 +226,7 @@ impl Sharer<'_> {
             totals.push(total);
         }
         let room = |(id, dims): &(Id, Vec<Size>)| {
-            Stmt::Room(Room { id: *id, elem: Elem::Double, dims: dims.clone(), counts: Vec::new(), span: Span::NONE })
+            Stmt::Room(Room { id: *id, elem: Elem::Double, dims: dims.clone(), counts: Vec::new(), aligned: false, span: Span::NONE })
         };
         let room: Block = arrays.iter().map(room).chain([stmt.clone()]).collect();
         let slice = match measure_part(self.builder, self.context, self.name, &room, self.params, &self.around)? {

@@ -263,8 +263,9 @@ impl Parser<'_> {
             let sizes = counts.iter().map(|count| size_of(count, &|id| self.names.var_of(id)));
             sizes.collect::<Option<_>>().ok_or("the lengths are not the counts: `of [n, m]`")?
         };
+        let aligned = self.takes("aligned");
         let id = self.names.declare(&text, elem, Form::Target { mutable })?;
-        Ok(Room { id, elem, dims, counts, span: Span::NONE })
+        Ok(Room { id, elem, dims, counts, aligned, span: Span::NONE })
     }
 
     fn invoke(&mut self) -> Parsed<Stmt> {

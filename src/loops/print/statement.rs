@@ -135,7 +135,8 @@ impl Printer<'_> {
         let word = if room.few().is_some() { "local" } else { "room" };
         let var = if self.locals[room.id].form == (Form::Target { mutable: true }) { "var " } else { "" };
         let counts = self.values(&room.counts);
-        self.line(&format!("{word} {var}{}: {}[{counts}]{lengths}", self.name(room.id), elem(room.elem, self.real)));
+        let aligned = if room.aligned { " aligned" } else { "" };
+        self.line(&format!("{word} {var}{}: {}[{counts}]{lengths}{aligned}", self.name(room.id), elem(room.elem, self.real)));
     }
 
     fn invoke(&mut self, call: &Invocation) {

@@ -160,8 +160,16 @@ pub struct Room {
     /// The lengths, over parameters, sizes and loop indices.
     pub dims: Vec<Size>,
     pub counts: Vec<Value>,
+    /// It begins with a cache line, so that no vector of lanes is in two of them.
+    pub aligned: bool,
     pub span: Span,
 }
+
+/// The bytes of a cache line.
+pub const LINE: i64 = 64;
+
+/// So many bytes at most are skipped to where one begins: the workspace goes on at multiples of eight.
+pub const PADDING: i64 = LINE - 8;
 
 /// A room of literal lengths with at most so many elements is a local array.
 const FEW_ELEMENTS: i64 = 32;

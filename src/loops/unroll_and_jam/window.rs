@@ -131,7 +131,7 @@ impl Rows<'_> {
             let total = locals.len() - 1;
             totals.insert(*id, total);
             let (dims, counts) = (vec![Size::constant(self.group)], vec![width.clone()]);
-            body.push(Stmt::Room(Room { id: total, elem: locals[total].elem, dims, counts, span: Span::NONE }));
+            body.push(Stmt::Room(Room { id: total, elem: locals[total].elem, dims, counts, aligned: false, span: Span::NONE }));
         }
         let in_each = |block: &[Stmt], locals: &mut Vec<Local>| {
             locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: None });

@@ -76,6 +76,7 @@ impl<'a> Writer<'a> {
         let mut varies = false;
         each_use(&body[1..], &mut |id| varies |= id == self.first);
         varies.then_some(())?;
+        align(&mut body, self.width, false);
         let (size, apart) = (size.clone(), *apart);
         out.push(Stmt::For { i: block, var: None, count: blocks, size, body, lanes: Lanes::One, apart });
         out.extend(strips.rest(stmt, self.locals, self.ranges));
@@ -298,6 +299,7 @@ impl<'a> Writer<'a> {
             elem,
             dims: vec![Size::constant(self.width)],
             counts: vec![Value::Index(self.width)],
+            aligned: false,
             span: Span::NONE,
         })
     }
@@ -305,6 +307,20 @@ impl<'a> Writer<'a> {
     fn scalar(&mut self, name: &str, elem: Elem, mutable: bool) -> Id {
         self.locals.push(Local { name: name.into(), elem, form: Form::Scalar { mutable }, note: None });
         self.locals.len() - 1
+    }
+}
+
+/// Aligns the arrays of lanes that do not follow on another; `is_aligned`: what goes before ends with a cache line.
+fn align(block: &mut Block, width: i64, mut is_aligned: bool) {
+    for stmt in block {
+        if let Stmt::Room(room) = stmt
+            && room.few().is_none()
+        {
+            let has_lanes = room.counts.last() == Some(&Value::Index(width)) && matches!(room.elem, Elem::Double | Elem::Index);
+            room.aligned = has_lanes && !is_aligned;
+            is_aligned = has_lanes;
+        }
+        stmt.blocks_mut().for_each(|block| align(block, width, is_aligned));
     }
 }
 

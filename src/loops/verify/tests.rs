@@ -37,7 +37,7 @@ fn repeat(body: Block) -> Stmt {
 
 fn room() -> Stmt {
     let counts = vec![local(N)];
-    Stmt::Room(Room { id: ROOM, elem: Elem::Double, dims: vec![Size::unknown()], counts, span: Span::NONE })
+    Stmt::Room(Room { id: ROOM, elem: Elem::Double, dims: vec![Size::unknown()], counts, aligned: false, span: Span::NONE })
 }
 
 /// `f(n, v, out)` with these statements, over a variable s, an index i, a constant t, a room and a pointer that moves.
