@@ -4,10 +4,11 @@
 //! loop of [`Rows`] is made of.
 //!
 //!     for i < m: w = x[i]                     →   for i < m / 4: w0 = x[4 i]; …; w3 = x[4 i + 3]
-//!                for j < n: s[j] += A[i][j] * w               for j < n: s[j] = s[j] + A[4 i][j] * w0 + … + A[4 i + 3][j] * w3
+//!                for j < n: s[j] += A[i][j] * w               for j < n: s[j] += A[4 i][j] * w0 + … + A[4 i + 3][j] * w3
 //!                                                 for i < m % 4: as before
 //!
-//! Each element is changed by the same numbers in the same order. What else the inner loop writes is apart in each row. A change
+//! Each element is changed by the same numbers in the same order; where algebra is allowed, by their sum, which does not wait for
+//! what was there. What else the inner loop writes is apart in each row. A change
 //! is cheap: else it does not matter how often the array is read.
 
 use std::collections::HashSet;
@@ -74,7 +75,7 @@ impl Rows<'_> {
         }
         let is_shared = parts.iter().any(|part| matches!(part, Part::Adds(adds) if adds.shared.contains(&true)));
         let fits = is_shared && loops <= MANY_LOOPS && row.is_alone(&statements);
-        fits.then_some(Rows { i: *i, group: ROWS, count, parts, lanes: false })
+        fits.then_some(Rows { i: *i, group: ROWS, count, parts, lanes: false, algebra: false })
     }
 }
 
@@ -187,13 +188,17 @@ impl Row<'_> {
 }
 
 impl Adds<'_> {
-    /// The statements of several rows, which `copied` gives of one.
-    pub(super) fn together(&self, copied: &mut dyn FnMut(&Stmt) -> Block) -> Block {
+    /// The statements of several rows, which `copied` gives of one; `algebra`: sums may be added up before they are added.
+    pub(super) fn together(&self, algebra: bool, copied: &mut dyn FnMut(&Stmt) -> Block) -> Block {
         let mut together = Vec::new();
         for (stmt, is_shared) in self.body.iter().zip(&self.shared) {
             let mut all = copied(stmt).into_iter();
             if *is_shared && let Some(mut sum) = all.next() {
-                all.for_each(|stmt| chain(&mut sum, stmt));
+                for mut stmt in all {
+                    if !(algebra && join(&mut sum, &mut stmt)) {
+                        chain(&mut sum, stmt);
+                    }
+                }
                 together.push(sum);
             } else {
                 together.extend(all);
@@ -221,6 +226,41 @@ fn is_cheap(value: &Value) -> bool {
     operations(value).is_some_and(|count| count <= CHEAP)
 }
 
+/// The element that a statement changes, as it is before.
+fn changed(stmt: &Stmt) -> Option<Value> {
+    match stmt {
+        Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } | Stmt::Update { base, offset, .. } => {
+            Some(Value::Load { base: *base, offset: Some(Box::new(offset.clone())) })
+        }
+        _ => None,
+    }
+}
+
+fn new_value(stmt: &mut Stmt) -> Option<&mut Value> {
+    match stmt {
+        Stmt::Assign { value, .. } | Stmt::Update { value, .. } => Some(value),
+        _ => None,
+    }
+}
+
+/// Adds what one statement adds to an element to what another one adds to it; `false` where one of them does something else, or
+/// one adds and one subtracts.
+fn join(first: &mut Stmt, next: &mut Stmt) -> bool {
+    let Some(own) = changed(next) else { return false };
+    let (Some(before), Some(after)) = (new_value(first), new_value(next)) else { return false };
+    match (before, after) {
+        (
+            Value::Prim { prim, elem: Elem::Double, args, .. },
+            Value::Prim { prim: other @ (Prim::Add | Prim::Sub), elem: Elem::Double, args: others, .. },
+        ) if prim == other && args[0] == own && others[0] == own => {
+            let sum = std::mem::replace(&mut args[1], own);
+            args[1] = Value::Prim { prim: Prim::Add, elem: Elem::Double, plain: true, args: vec![sum, others.swap_remove(1)] };
+            true
+        }
+        _ => false,
+    }
+}
+
 /// Puts the element as one statement leaves it where another, which changes the same element, reads it.
 fn chain(first: &mut Stmt, mut next: Stmt) {
     fn put(value: &mut Value, own: &Value, by: &Value) {
@@ -230,17 +270,8 @@ fn chain(first: &mut Stmt, mut next: Stmt) {
             value.parts_mut().iter_mut().for_each(|part| put(part, own, by));
         }
     }
-    let own = match &next {
-        Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } | Stmt::Update { base, offset, .. } => {
-            Value::Load { base: *base, offset: Some(Box::new(offset.clone())) }
-        }
-        _ => return,
-    };
-    if let (
-        Stmt::Assign { value: before, .. } | Stmt::Update { value: before, .. },
-        Stmt::Assign { value, .. } | Stmt::Update { value, .. },
-    ) = (first, &mut next)
-    {
+    let Some(own) = changed(&next) else { return };
+    if let (Some(before), Some(value)) = (new_value(first), new_value(&mut next)) {
         put(value, &own, before);
         std::mem::swap(before, value);
     }

@@ -8,8 +8,9 @@
 //!                out[i] = s                             out[4 i] = s0; …; out[4 i + 3] = s3
 //!                                                 for i < m % 4: as before
 //!
-//! Each sum adds the same numbers in the same order; so it is with rows that are added to an array (`accumulate`). Windows, which lie side by side, are a lane each (`window`); other rows go
-//! together only where the inner loop reads something that is the same in each of them. Little else is done in an iteration.
+//! Each sum adds the same numbers in the same order. Rows that are added to an array go together too (`accumulate`). Windows, which
+//! lie side by side, are a lane each (`window`); other rows go together only where the inner loop reads something that is the same in
+//! each of them. Little else is done in an iteration.
 
 use std::collections::HashMap;
 
@@ -23,7 +24,7 @@ use crate::loops::ranges::Ranges;
 use crate::loops::rename::rename;
 use crate::loops::values::index;
 use crate::loops::visit::{each_local, each_value, reads};
-use crate::loops::{Context, Result};
+use crate::loops::{Context, Options, Result};
 use accumulate::{Adds, Site};
 
 mod accumulate;
@@ -48,7 +49,8 @@ const MANY_LOOPS: usize = 3;
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     let homes = Homes::of_block(&function.body);
     let (locals, ranges) = (&mut function.locals, &mut function.ranges);
-    let mut jammer = Jammer { locals, ranges, homes: &homes, around: Around::default(), real: context.options.real };
+    let Options { real, algebra, .. } = *context.options;
+    let mut jammer = Jammer { locals, ranges, homes: &homes, around: Around::default(), real, algebra };
     jammer.block(&mut function.body, context.options.parallel);
     Ok(())
 }
@@ -59,6 +61,7 @@ struct Jammer<'j> {
     homes: &'j Homes,
     around: Around,
     real: Real,
+    algebra: bool,
 }
 
 impl Jammer<'_> {
@@ -82,7 +85,7 @@ impl Jammer<'_> {
             let rows =
                 windows.or_else(|| Rows::of(self.locals, self.real, &stmt, parallel)).or_else(|| Rows::added(&site, &stmt, parallel));
             match rows {
-                Some(rows) => rows.grouped(self.locals, self.ranges, &mut out),
+                Some(rows) => Rows { algebra: self.algebra, ..rows }.grouped(self.locals, self.ranges, &mut out),
                 None => out.push(stmt),
             }
         }
@@ -99,6 +102,8 @@ struct Rows<'a> {
     parts: Vec<Part<'a>>,
     /// Each of a group in a lane, in the place of side by side.
     lanes: bool,
+    /// Whether what several rows add may be added up first.
+    algebra: bool,
 }
 
 /// What an iteration does.
@@ -145,7 +150,7 @@ impl Rows<'_> {
         }
         let is_short = parts.iter().map(|part| part.statements().len()).sum::<usize>() <= SHORT;
         let group = if is_short && !parallel { MANY_ROWS } else { ROWS };
-        let rows = Rows { i: *i, group, count, parts, lanes: false };
+        let rows = Rows { i: *i, group, count, parts, lanes: false, algebra: false };
         let lanes = real.lanes() as i64;
         let is_long = !matches!(count, Value::Index(count) if *count < 2 * lanes);
         if is_long && rows.are_windows(locals) {
@@ -220,7 +225,7 @@ impl Rows<'_> {
                     body.extend(nest.around(sums, Lanes::clone, locals, ranges));
                 }
                 Part::Adds(adds) => {
-                    let own = adds.together(&mut |stmt| copied(std::slice::from_ref(stmt), locals));
+                    let own = adds.together(self.algebra, &mut |stmt| copied(std::slice::from_ref(stmt), locals));
                     body.extend(with_own_index(adds.stmt, own, None, locals, ranges));
                 }
             }
