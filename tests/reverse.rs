@@ -10,9 +10,9 @@ mod generator;
 
 use generator::asked;
 use generator::engine::{Counts, With, check_text};
-use generator::in_place;
 use generator::law::{count, doubles, total};
 use generator::words::{arguments, length};
+use generator::{extrema, in_place};
 use smoothc::driver::{Options, Session};
 use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
@@ -141,6 +141,28 @@ fn a_maximum_keeps_one_index() {
         });
         assert!(program.contains("-1) n") && !program.contains("update"), "{program}");
     }
+}
+
+/// Largest and smallest values of each other. `SMOOTHC_CASES=n` and `SMOOTHC_SEED=n` for more and for others.
+#[test]
+fn gradients_of_generated_extrema() {
+    with_large_stack(|| {
+        let (count, first) = (asked::number("SMOOTHC_CASES").unwrap_or(150), asked::number("SMOOTHC_SEED").unwrap_or(0));
+        let mut found = Counts::default();
+        for start in (first..first + count).step_by(30) {
+            let seeds = start..(start + 30).min(first + count);
+            let source: String = seeds.clone().map(extrema::entry).collect();
+            let point = |n: usize| format!("{:?}", (0..n).map(|k| (1.7 * k as f64 + n as f64).sin()).collect::<Vec<_>>());
+            let calls: Vec<(String, Vec<String>)> =
+                seeds.flat_map(|seed| [4, 2, 1].map(|n| (format!("p{seed}"), vec![point(n)]))).collect();
+            let with = if start == first { With::C } else { With::Interpreter };
+            let failures = check_text(&source, &calls, with, &mut found).unwrap_or_else(|failure| vec![failure]);
+            let said: Vec<String> = failures.iter().map(|failure| format!("{}: {}", failure.kind, failure.detail)).collect();
+            assert!(said.is_empty(), "SMOOTHC_SEED={start} SMOOTHC_CASES=30, {with:?}\n{}", said.join("\n"));
+        }
+        asked::say(&format!("{count} programs: {found:?}"));
+        assert!(found.values as u64 > 2 * count, "{found:?}");
+    });
 }
 
 /// A loop that data ends runs in parts, in its backward pass too: each step costs the same, however long the array of which it

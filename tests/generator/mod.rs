@@ -10,6 +10,7 @@ pub mod backwards;
 pub mod construct;
 pub mod derived;
 pub mod engine;
+pub mod extrema;
 pub mod grow;
 pub mod in_place;
 pub mod law;

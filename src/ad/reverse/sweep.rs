@@ -216,17 +216,19 @@ impl<'a> Sweep<'a> {
                 let is_counted = checkpoints::is_counted(n);
                 let active = self.activities.of_var(acc);
                 let (init, init_adjoint) = self.forward(init, out)?;
-                let init = out.bind("init", init);
                 let n = self.functions.given_by_data.named(n, out);
                 if let (Some(extremum), None) = (Extremum::of(body, acc), &part) {
-                    if let Term::Var(name) = init.term() {
-                        self.env.insert(name.clone(), init_adjoint);
-                    }
+                    // a name of its own, by which the backward pass finds its adjoint
+                    let start = Var::fresh("init", init.ty().clone());
+                    out.spare(&start, init);
+                    self.env.insert(start.clone(), init_adjoint);
+                    let init = Expr::var(&start);
                     let adjoint = self.wires_for(&init, &active, acc.name());
                     let (value, branches) = extremum.search((&n, i), acc, &init, adjoint.clone(), out);
                     self.operations.push(Operation::Branches(branches));
                     return Ok((value.at(expr.span()), adjoint));
                 }
+                let init = out.bind("init", init);
                 let (counts, checkpoint) = (&mut self.functions.given_by_data, self.functions.options.checkpoint);
                 // of the parts that checkpoints make it is not known how long they are at most
                 let given = is_counted || counts.gives(&n) || checkpoint.is_some() && !counts.is_size(&n);

@@ -234,6 +234,7 @@ fn compare(prim: Prim, a: Value, b: Value) -> Value {
     match (prim, distance) {
         (Prim::Lt, Some(distance)) => return Value::Bool(distance < 0),
         (Prim::Ge, Some(distance)) => return Value::Bool(distance >= 0),
+        (Prim::Gt, Some(distance)) => return Value::Bool(distance > 0),
         _ => {}
     }
     Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
