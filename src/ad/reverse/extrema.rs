@@ -7,12 +7,14 @@
 //!       →   (m, at) = ifold (fun (m, at) i -> let u = e in (max m u, if m >= u || m <> m then at else i)) (z, -1) n
 //!           back: if at < 0 then z else e[i := at], with the cotangent of m
 //!
-//! Which operand it is where both are equal, or NaN, is as the primitive decides.
+//! Which operand it is where both are equal, or one is NaN, the primitive's law says, with indices in the place of tangents.
 
 use super::adjoint::Adjoint;
 use super::branches::Branches;
 use crate::ad::block::Block;
+use crate::ad::{Result, internal, law};
 use crate::ir::free::mentions;
+use crate::ir::prim::Derivative;
 use crate::ir::subst::instance;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
@@ -44,24 +46,27 @@ impl Extremum {
     }
 
     /// Binds the fold of `n` steps over `i` from `init`: its value, and the branch that this is.
-    pub fn search(&self, (n, i): (&Expr, &Var), acc: &Var, init: &Expr, wires: Adjoint, out: &mut Block) -> (Expr, Branches) {
+    pub fn search(&self, (n, i): (&Expr, &Var), acc: &Var, init: &Expr, wires: Adjoint, out: &mut Block) -> Result<(Expr, Branches)> {
+        let Derivative::Binary { both, .. } = self.prim.row().derivative else {
+            return Err(internal(init.span(), "a maximum whose law has one operand"));
+        };
+        let law = law::parse(both)?;
         let state = Var::fresh(acc.name(), Type::tuple(vec![Type::Double, Type::Index(None)]));
         let part = |k| Expr::proj(Expr::var(&state), k);
-        let step = Expr::bind("u", self.value.clone(), |u| {
-            let known = part(0);
-            let (first, second) = if self.is_state_first { (&known, &u) } else { (&u, &known) };
-            let compare = |prim, other: &Expr| Expr::prim(prim, vec![first.clone(), other.clone()]);
-            let keeps = if self.prim == Prim::Max { Prim::Ge } else { Prim::Le };
-            let is_first = Expr::prim(Prim::Or, vec![compare(keeps, second), compare(Prim::Ne, first)]);
-            let (at, this) = (part(1), Expr::var(i));
-            let at = if self.is_state_first { Expr::if_(is_first, at, this) } else { Expr::if_(is_first, this, at) };
-            Expr::tuple(vec![Expr::prim(self.prim, vec![first.clone(), second.clone()]), at])
-        });
+        let u = Var::fresh("u", Type::Double);
+        let (mut operands, mut steps) = ([part(0), Expr::var(&u)], [part(1), Expr::var(i)]);
+        if !self.is_state_first {
+            operands.reverse();
+            steps.reverse();
+        }
+        let ([x, y], [dx, dy]) = (operands, steps);
+        let at = law.apply(&[("x", x.clone()), ("y", y.clone()), ("dx", dx), ("dy", dy)])?;
+        let step = Expr::let_(u, self.value.clone(), Expr::tuple(vec![Expr::prim(self.prim, vec![x, y]), at]));
         let none = Expr::tuple(vec![init.clone(), Expr::index(-1)]);
         let found = out.bind(acc.name(), Expr::fold_with(n.clone(), state.clone(), i.clone(), step, none));
         let at = Expr::proj(found.clone(), 1);
         let cond = Expr::prim(Prim::Lt, vec![at.clone(), Expr::index(0)]);
         let otherwise = instance(&self.value, &[(i.clone(), at)]);
-        (Expr::proj(found, 0), Branches { cond, then: init.clone(), otherwise, out: wires, changed: Vec::new() })
+        Ok((Expr::proj(found, 0), Branches { cond, then: init.clone(), otherwise, out: wires, changed: Vec::new() }))
     }
 }

@@ -224,7 +224,7 @@ impl<'a> Sweep<'a> {
                     self.env.insert(start.clone(), init_adjoint);
                     let init = Expr::var(&start);
                     let adjoint = self.wires_for(&init, &active, acc.name());
-                    let (value, branches) = extremum.search((&n, i), acc, &init, adjoint.clone(), out);
+                    let (value, branches) = extremum.search((&n, i), acc, &init, adjoint.clone(), out)?;
                     self.operations.push(Operation::Branches(branches));
                     return Ok((value.at(expr.span()), adjoint));
                 }

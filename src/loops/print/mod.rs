@@ -14,7 +14,7 @@
 //!
 //! What follows from the rest is not said, what differs is: a range (`let k: index in 0..=9 = j % 10`), lengths that are not the
 //! counts (`room t: f64[m] of [n + 1]`), a loop without a size for the measure (`unsized`), or whose index is part of lengths
-//! (`as i`). Places in the source are not part of the text.
+//! (`as i`), a room that begins where a cache line does (`aligned`). Places in the source are not part of the text.
 
 mod names;
 mod statement;

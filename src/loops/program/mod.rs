@@ -160,7 +160,7 @@ pub struct Room {
     /// The lengths, over parameters, sizes and loop indices.
     pub dims: Vec<Size>,
     pub counts: Vec<Value>,
-    /// It begins with a cache line, so that no vector of lanes is in two of them.
+    /// It begins where a cache line does, so that no vector of lanes lies across two.
     pub aligned: bool,
     pub span: Span,
 }
@@ -168,7 +168,7 @@ pub struct Room {
 /// The bytes of a cache line.
 pub const LINE: i64 = 64;
 
-/// So many bytes at most are skipped to where one begins: the workspace goes on at multiples of eight.
+/// The most bytes that are skipped to the next cache line: rooms begin at multiples of eight.
 pub const PADDING: i64 = LINE - 8;
 
 /// A room of literal lengths with at most so many elements is a local array.

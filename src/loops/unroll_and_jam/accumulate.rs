@@ -7,8 +7,8 @@
 //!                for j < n: s[j] += A[i][j] * w               for j < n: s[j] += A[4 i][j] * w0 + … + A[4 i + 3][j] * w3
 //!                                                 for i < m % 4: as before
 //!
-//! Each element is changed by the same numbers in the same order; where algebra is allowed, by their sum, which does not wait for
-//! what was there. What else the inner loop writes is apart in each row. A change
+//! Each element is changed by the same numbers in the same order; where algebra is allowed, their sum is added, so that no row waits
+//! for the one before. What else the inner loop writes is apart in each row. A change
 //! is cheap: else it does not matter how often the array is read.
 
 use std::collections::HashSet;

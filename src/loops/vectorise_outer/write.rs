@@ -310,7 +310,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Aligns the arrays of lanes that do not follow on another; `is_aligned`: what goes before ends with a cache line.
+/// Aligns each array of lanes that does not follow another one directly. `is_aligned`: what stands before ends where a cache line does.
 fn align(block: &mut Block, width: i64, mut is_aligned: bool) {
     for stmt in block {
         if let Stmt::Room(room) = stmt
