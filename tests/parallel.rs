@@ -197,6 +197,13 @@ const LOOPS: &[(&str, usize, bool, &str)] = &[
         "let b = build (length k) (fun i -> vectorSum (vectorMap v (fun x -> exp (x * double i * 0.01)))) in gradient (fun d -> vectorSum (build (length k) (fun i -> b[i] * d[k[i] % 40] * d[k[i] % 40]))) v",
     ),
     ("quadratic (m: Matrix<r, c>)", 1, false, "gradient (fun x -> let y = matrixVectorMul m x in vectorDot y y + vectorSum y) m[0]"),
+    // a sum over samples in the way back: a part has sums of its own and, behind them, room for what a sample needs
+    (
+        "hidden (m: Matrix<r, c>)",
+        4,
+        false,
+        "gradient (fun (W, b) -> vectorSum (vectorMap m (fun x -> exp (vectorSum (vectorMap2 (matrixVectorMul W x) b (fun z b -> tanh (z + b))))))) (m, vectorMap m vectorSum)",
+    ),
     (
         "reversed (v: Vector<n>)",
         2,

@@ -25,6 +25,7 @@
 //! failed is returned after the loop. Without OpenMP there is one chunk and the macros are empty.
 
 use crate::loops::failures::can_fail;
+use crate::loops::measure::room_bytes;
 use crate::loops::program::*;
 use crate::real::Real;
 
@@ -113,7 +114,7 @@ impl Printer<'_> {
         let part = self.names.local("part");
         self.line(format!("for (int64_t {part} = 0; {part} < {parts}; ++{part}) {{"));
         self.depth += 1;
-        let room = match &call.slice {
+        let mut room = match &call.slice {
             Some(slice) => format!("{} + (size_t){part} * {slice}", self.room_as_bytes()),
             None => "NULL".to_string(),
         };
@@ -126,6 +127,8 @@ impl Printer<'_> {
                 let name = self.declare(total.part);
                 self.line(format!("{} *{name} = {next};", self.real.c()));
                 next = format!("{name} + {}", self.addend(length));
+                let bytes = self.expr(&room_bytes(self.locals[total.part].elem, std::slice::from_ref(length), self.real));
+                room = format!("(char *){name} + {bytes}");
             }
             self.stmt(&total.start, &[]);
         }

@@ -29,7 +29,6 @@ use crate::loops::homes::Homes;
 use crate::loops::measure::{Part, measure_part};
 use crate::loops::program::*;
 use crate::loops::values::{index, may_wrap};
-use crate::loops::visit::uses_room;
 use crate::loops::{Context, FEW_TO_SHARE, Result};
 use crate::source::Span;
 
@@ -216,8 +215,8 @@ impl Sharer<'_> {
         if is_small(count, &work) || matches!(work, Value::Double(work) if *apart && work <= COPY) {
             return Ok(None);
         }
-        // a part has room for its own sums, or for what its iterations need
-        if !arrays.is_empty() && uses_room(body) {
+        // behind a part's own sums there is room for arrays of its iterations, of which no callee asks how long it is
+        if !arrays.is_empty() && calls_with_room(body) {
             return Ok(None);
         }
         let mut totals: Vec<Total> = collected.into_iter().map(|(id, op)| self.total(id, op)).collect();
@@ -310,6 +309,13 @@ impl Sharer<'_> {
 /// Whether a loop is not worth a second thread, as far as is known here.
 fn is_small(count: &Value, work: &Value) -> bool {
     matches!((count, work), (Value::Index(count), Value::Double(work)) if *count as f64 * work < WORTH)
+}
+
+fn calls_with_room(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
+        _ => stmt.blocks().any(|block| calls_with_room(block)),
+    })
 }
 
 fn each_loop(block: &[Stmt], f: &mut dyn FnMut(Id, &Lanes)) {
