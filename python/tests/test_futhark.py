@@ -1,9 +1,10 @@
-"""Libraries of Futhark give what emitted C gives, values and errors, by the backends that need no device."""
+"""Libraries of Futhark give what emitted C gives, values and errors, by the backends that need no device and by CUDA where it is."""
 
 from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import itertools
 import os
 import pickle
 import shutil
@@ -34,6 +35,16 @@ let loss (M: Matrix<n, m>) (v: Vector<m>) : Double = vectorSqNorm (vectorMap (M 
 let constant (n: Index) : Vector<n> = vectorZeros n
 let quotient (a: Index) (b: Index) : Index = a / b
 """
+
+
+def backends() -> list[str]:
+    """Those that need no device, and CUDA where it is here."""
+    try:
+        total = smoothc.compile("let total (v: Vector<n>) = vectorSum v", target="futhark", backend="cuda")["total"]
+        return ["c", "multicore", "cuda"] if total([1.0, 2.0, 4.0]) == 7.0 else ["c", "multicore"]
+    except (smoothc.DiagnosticError, OSError, RuntimeError) as error:
+        print(f"skipped: no CUDA here, {str(error).splitlines()[0]}", file=sys.stderr)
+        return ["c", "multicore"]
 
 
 def arrays(value: Any) -> list[np.ndarray]:
@@ -85,15 +96,16 @@ class Futhark(unittest.TestCase):
             ("constant", (0,)),
             ("quotient", (-7, 2)),
         ]
-        module = self.load(target="futhark")
-        self.assertEqual(list(module), list(c))
-        for name, arguments in calls:
-            with self.subTest(name=name):
+        for backend, (name, arguments) in itertools.product(backends(), calls):
+            module = self.load(target="futhark", backend=backend)
+            self.assertEqual(list(module), list(c))
+            with self.subTest(name=name, backend=backend):
                 found, wanted = arrays(module[name](*arguments)), arrays(c[name](*arguments))
                 self.assertEqual(len(found), len(wanted))
                 for one, other in zip(found, wanted):
                     self.assertEqual((one.shape, one.dtype), (other.shape, other.dtype))
                     np.testing.assert_allclose(one, other, rtol=1e-12)
+        module = self.load(target="futhark")
         result = (np.empty(()), (np.empty((4, 3)), np.empty(3)))
         module["loss_valueAndGradient_M_v"](matrix, frozen, out=result)
         np.testing.assert_allclose(result[1][1], c["loss_valueAndGradient_M_v"](matrix, frozen)[1][1], rtol=1e-12)

@@ -50,18 +50,38 @@ pub fn run(source: &str, words: &[&str], folder: &Path, limits: Limits) -> Resul
 pub fn generate(source: &str, backend: &str, folder: &Path, limits: Limits) -> Result<(), Diagnostic> {
     let output = folder.join("program");
     run(source, &[backend, "--library", "-o", &output.to_string_lossy()], folder, limits)?;
-    if backend == "multicore" { mend_scheduler(&folder.join("program.c")).map_err(|error| cannot_write(&error)) } else { Ok(()) }
+    mend(&folder.join("program.c"), backend).map_err(|error| cannot_write(&error))
 }
 
-/// For a loop without iterations the scheduler of `multicore` leaves a task in the caller's own queue, and closing the context
-/// waits for ever until somebody takes it out. Other versions of Futhark may have other text, which stays as it is.
-fn mend_scheduler(file: &Path) -> io::Result<()> {
-    let text = std::fs::read_to_string(file)?;
-    let mended = text.replace(
+/// What is wrong in the C of Futhark 0.25: backend, text, and what it should be. Other versions may have other text, which stays.
+const MENDED: [(&str, &str, &str); 2] = [
+    // for a loop without iterations the scheduler leaves a task in the caller's own queue, and closing the context waits for ever
+    // until somebody takes it out
+    (
+        "multicore",
         "wake_up_threads(scheduler, nsubtasks, scheduler->num_threads)",
         "wake_up_threads(scheduler, nsubtasks > 0 ? nsubtasks : 1, scheduler->num_threads)",
-    );
-    std::fs::write(file, mended)
+    ),
+    // CUDA 13 has one more parameter
+    (
+        "cuda",
+        "  CUDA_SUCCEED_FATAL(cuCtxCreate(&ctx->cu_ctx, 0, ctx->dev));\n",
+        "#if CUDA_VERSION >= 13000
+  CUDA_SUCCEED_FATAL(cuCtxCreate(&ctx->cu_ctx, NULL, 0, ctx->dev));
+#else
+  CUDA_SUCCEED_FATAL(cuCtxCreate(&ctx->cu_ctx, 0, ctx->dev));
+#endif
+",
+    ),
+];
+
+fn mend(file: &Path, backend: &str) -> io::Result<()> {
+    let mends: Vec<_> = MENDED.iter().filter(|(of, ..)| *of == backend).collect();
+    if mends.is_empty() {
+        return Ok(());
+    }
+    let text = std::fs::read_to_string(file)?;
+    std::fs::write(file, mends.iter().fold(text, |text, (_, wrong, right)| text.replace(wrong, right)))
 }
 
 /// A library, an object or a static library at `output`; a header goes beside it.
