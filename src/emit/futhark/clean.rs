@@ -108,7 +108,8 @@ pub fn words(text: &str, read: &mut BTreeSet<String>) {
     read.extend(heads.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).map(str::to_string));
 }
 
-fn names(pattern: &Pattern, bound: &mut Vec<String>) {
+/// The names that a pattern binds.
+pub fn names(pattern: &Pattern, bound: &mut Vec<String>) {
     match pattern {
         Pattern::Name(name) => bound.push(name.clone()),
         Pattern::Tuple(parts) => parts.iter().for_each(|part| names(part, bound)),

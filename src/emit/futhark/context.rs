@@ -55,6 +55,8 @@ pub struct Emitter<'a> {
     pub strict_fp: bool,
     /// The place of an array whose elements have lengths that only data decides: Futhark has no type for it.
     pub irregular: Option<Span>,
+    /// The names of arrays.
+    pub arrays: BTreeSet<String>,
     /// How many branches, loops and lambdas this place is in.
     pub depth: usize,
     places: HashMap<Var, Place>,
@@ -76,6 +78,7 @@ impl<'a> Emitter<'a> {
             facts,
             strict_fp,
             irregular: None,
+            arrays: BTreeSet::new(),
             depth: 0,
             places: HashMap::new(),
             defined: HashMap::new(),
@@ -127,6 +130,9 @@ impl<'a> Emitter<'a> {
             }
             Shape::Double | Shape::Index | Shape::Bool | Shape::Array(..) => {
                 let name = self.local(name);
+                if matches!(shape, Shape::Array(..)) {
+                    self.arrays.insert(name.clone());
+                }
                 (Pattern::Name(name.clone()), Place::One(Fut::Atom(name), shape.clone()))
             }
         }

@@ -7,6 +7,7 @@
 //!     ifold (fun s i -> s + v[i] * w[i]) 0.0 n   →   f64.sum (map2 (*) v w)
 //!     ifold (fun s i -> max s v[i]) v[0] n       →   fmax v[0] (reduce fmax (-f64.inf) v)
 //!     ifold (fun c i -> c && v[i] > 0.0) true n  →   all (> 0.0) v
+//!     ifold (fun s i -> accumulate s k[i] v[i]) z n   →   reduce_by_index (copy z) (+) 0.0 k v
 //!     ifold (fun s i -> s * x + v[i]) 0.0 n      →   loop s = 0.0 for i < n do s * x + v[i]
 
 use super::associative::{self, Step, components, is_neutral, neutral, without_aliases};
@@ -15,12 +16,17 @@ use super::hoist::{self, Moved, unless_empty};
 use super::syntax::{Fut, Loop, Pattern, Trip};
 use super::term::typed_literals;
 use super::types::Shape;
+use crate::ir::free::mentions;
 use crate::ir::prim::Spelling;
-use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::ir::subst::instance;
+use crate::ir::{Change, Expr, Prim, Size, Status, Term, Type, Updated, Var};
 
 impl Emitter<'_> {
     pub fn fold(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> (Fut, Shape) {
         let body = without_aliases(body, acc);
+        if let Some(collected) = self.collect(n, acc, i, &body, init) {
+            return collected;
+        }
         let mut inside = self.facts.clone();
         inside.enter_loop(i, n);
         let types = components(acc.ty());
@@ -33,6 +39,34 @@ impl Emitter<'_> {
             },
             None => self.repeat(n, acc, i, &body, init),
         }
+    }
+
+    /// A fold that adds to one element in each step, outside of loops and lambdas: in parallel, in any order.
+    fn collect(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> Option<(Fut, Shape)> {
+        let Type::Array(element, length) = acc.ty() else { return None };
+        if **element != Type::Double || self.depth > 0 || !self.may_reorder(Prim::Add, element) {
+            return None;
+        }
+        let part = |which: usize| tail(body, &|tail| added(tail, acc).map(|(index, value)| if which == 0 { index } else { value }));
+        let (index, value) = (part(0)?, part(1)?);
+        let is_below_length = matches!(index.ty(), Type::Index(Some(bound)) if bound == length);
+        let mut bindings = Vec::new();
+        let (start, shape) = self.operand(init, &mut bindings);
+        let Shape::Array(_, Some(count)) = &shape else { return None };
+        let mut places = self.steps(n, i, index).without_lets(&mut bindings);
+        if !is_below_length {
+            let test = Fut::Infix("&&", Box::new(Fut::atom("0 <= k")), Box::new(Fut::atom(format!("k < {count}"))));
+            let all = |places: Fut| Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name("k".into())], test.clone()), places]);
+            let var = Var::fresh("places", Type::array(Type::INDEX, Size::of_expr(n)));
+            let found = self.shape(var.ty());
+            self.bind(&var, places, found, &mut bindings);
+            let named = self.place(&var)?.exp();
+            places = Fut::assert(super::guard::helper(Status::Bounds), all(named.clone()), named);
+        }
+        let copy = instance(&value, &[]);
+        let values = self.steps(n, i, copy).without_lets(&mut bindings);
+        let args = vec![Fut::apply("copy", vec![start]), Fut::atom("(+)"), Fut::atom("0.0"), places, values];
+        Some((Fut::let_in(bindings, Fut::apply("reduce_by_index", args)), shape))
     }
 
     /// A build of what the steps take, as its elements.
@@ -185,6 +219,23 @@ impl Emitter<'_> {
         self.bind(&var, Fut::Loop(Box::new(repeat)), both, &mut bindings);
         let last = self.place(&var).map_or(Fut::atom("unused"), |place| place.exp());
         (Fut::let_in(bindings, last.project(1)), shape)
+    }
+}
+
+/// The index and the value of a step that adds to one element of the state.
+fn added(step: &Expr, acc: &Var) -> Option<(Expr, Expr)> {
+    let Term::Update(Change::Add, parts) = step.term() else { return None };
+    let Updated { array, indices, value } = Updated::of(parts)?;
+    let [index] = indices else { return None };
+    let is_state = matches!(array.term(), Term::Var(var) if var == acc);
+    (is_state && !mentions(index, acc) && !mentions(value, acc)).then(|| (index.clone(), value.clone()))
+}
+
+/// A step's lets around what its end is made into; `None` where that fails.
+fn tail(step: &Expr, end: &dyn Fn(&Expr) -> Option<Expr>) -> Option<Expr> {
+    match step.term() {
+        Term::Let(x, value, body) => Some(Expr::let_(x.clone(), value.clone(), tail(body, end)?)),
+        _ => end(step),
     }
 }
 

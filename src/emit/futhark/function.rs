@@ -19,6 +19,7 @@ use super::signature::Signature;
 use super::syntax::{Binding, Fut, Pattern};
 use super::term::typed_literals;
 use super::types::Shape;
+use super::unique;
 use crate::diagnostic::Diagnostic;
 use crate::emit::names::Names;
 use crate::ir::free::mentions;
@@ -89,6 +90,7 @@ pub fn define(
         {
             let (value, shape) = emitter.settle(value, shape, &wanted);
             let text = emitter.local(param.name());
+            emitter.arrays.insert(text.clone());
             bindings.push(Binding { pattern: Pattern::Name(text.clone()), value });
             emitter.put(param, Place::One(Fut::atom(text), shape));
         }
@@ -135,15 +137,18 @@ pub fn define(
     let shown = if keyword == Keyword::Entry && result.has_tuple() { flat_tuple(&result) } else { result.clone() };
     let mut read = BTreeSet::new();
     let body = clean(Fut::let_in(bindings, body), &mut read);
+    let arrays = std::mem::take(&mut emitter.arrays);
+    let unique::Definition { body, used_up, own } =
+        unique::in_place(&params, &result, body, &arrays, signatures, keyword == Keyword::Entry);
     let (params, body) = with_all_read(params, body, keyword, &read);
-    let lines = lines(keyword, name, &sizes, &params, &shown, &body);
+    let lines = lines((keyword, name), &sizes, (&params, &used_up), shown.starred(&mut own.iter().copied()), &body);
     names.close();
     let doc: Vec<String> = function.doc.iter().flat_map(|doc| doc.lines()).map(|line| line.trim().to_string()).collect();
     let can_fail = hoist::can_fail(&function.body, Facts::for_function(function), signatures);
     let implicit = sizes.iter().filter(|(_, param)| param.is_none()).map(|(size, _)| size.clone()).collect();
     let named = params.iter().map(|(pattern, _)| layout::pattern(pattern)).collect();
     let params = params_of(function, &params, keyword);
-    let signature = Signature { name: name.to_string(), sizes, params, result: wanted, can_fail };
+    let signature = Signature { name: name.to_string(), sizes, params, result: wanted, can_fail, used_up, own };
     Ok((Definition { name: name.to_string(), doc, lines, sizes: implicit, params: named, result }, signature))
 }
 
@@ -203,18 +208,21 @@ fn with_all_read(params: Vec<(Pattern, Shape)>, body: Fut, keyword: Keyword, rea
     (shown, Fut::let_in(unused, body))
 }
 
+/// `used_up`: which of the parameters.
 fn lines(
-    keyword: Keyword,
-    name: &str,
+    (keyword, name): (Keyword, &str),
     sizes: &[(String, Option<usize>)],
-    params: &[(Pattern, Shape)],
-    result: &Shape,
+    (params, used_up): (&[(Pattern, Shape)], &[bool]),
+    result: String,
     body: &Fut,
 ) -> Vec<String> {
     let head = format!("{} {name}", if keyword == Keyword::Entry { "entry" } else { "def" });
     let sizes: Vec<String> = sizes.iter().filter(|(_, param)| param.is_none()).map(|(size, _)| format!("[{size}]")).collect();
-    let params: Vec<String> = params.iter().map(|(pattern, shape)| format!("({}: {})", layout::pattern(pattern), shape.text())).collect();
-    let result = format!(" : {} =", result.text());
+    let typed = |((pattern, shape), used_up): (&(Pattern, Shape), &bool)| {
+        format!("({}: {})", layout::pattern(pattern), shape.starred(&mut std::iter::repeat(*used_up)))
+    };
+    let params: Vec<String> = params.iter().zip(used_up).map(typed).collect();
+    let result = format!(" : {result} =");
     let one: Vec<String> = std::iter::once(head.clone()).chain(sizes.iter().cloned()).chain(params.iter().cloned()).collect();
     let one = format!("{}{result}", one.join(" "));
     let mut lines = Vec::new();

@@ -50,7 +50,7 @@ pub fn can_fail(body: &Expr, facts: Facts, signatures: &HashMap<Rc<str>, Signatu
 
 /// The value of a loop, or of no step.
 pub fn unless_empty(count: Fut, some: Fut, none: Fut) -> Fut {
-    Fut::if_(Fut::infix("<", Fut::Int(0), count), some, none)
+    if some == none { some } else { Fut::if_(Fut::infix("<", Fut::Int(0), count), some, none) }
 }
 
 struct Search<'a> {

@@ -7,20 +7,23 @@
 //!     let total (v: Vector<n>) : Double = vectorSum v   →   entry total [n] (v: [n]f64) : f64 = f64.sum v
 //!
 //! `term` goes through the core with `scalar`, `array`, `fold` (over `associative`), `guard` and `hoist`; `context` knows names and sizes, `types`
-//! what Futhark infers; `function` and `boundary` make definitions, `interface` describes them; `split` runs before, `clean` and `layout` after.
+//! what Futhark infers; `function` and `boundary` make definitions, `interface` describes them; `chunk` and `split` run before, `clean`, `unique` and `layout` after.
 
 mod array;
 mod associative;
 mod boundary;
+mod chunk;
 mod clean;
 mod context;
 mod fold;
+mod free;
 mod function;
 mod guard;
 mod helpers;
 mod hoist;
 pub mod interface;
 mod layout;
+mod outline;
 mod scalar;
 mod signature;
 mod split;
@@ -29,6 +32,7 @@ mod term;
 #[cfg(test)]
 mod tests;
 mod types;
+mod unique;
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -40,6 +44,7 @@ use interface::EntryInterface;
 use super::names::{Names, sanitise};
 use super::render;
 use crate::diagnostic::Diagnostic;
+use crate::ir::distinct::distinct;
 use crate::ir::{Expr, Function, Program, Term, Type};
 use crate::real::Real;
 use function::{Definition, Keyword, define, needs_boundary};
@@ -87,7 +92,9 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
     if let Some(function) = program.functions.values().find(|function| function.is_entry && has_unknown_length(&function.result)) {
         return Err(function::depends_on_data(function.span));
     }
-    let program = split::split(&in_range(program, options.real));
+    let program = in_range(program, options.real);
+    let program = if options.strict_fp { program } else { chunk::chunk(&program) };
+    let program = split::split(&reading_first(program));
     let mut names = Names::without(RESERVED);
     helpers::names().iter().for_each(|name| names.take(name));
     let called = called_functions(&program);
@@ -214,6 +221,14 @@ fn in_range(program: &Program, real: Real) -> Program {
     let mut program = program.clone();
     if real != Real::F64 {
         program.functions.values_mut().for_each(|function| function.body = literals(&function.body, real));
+    }
+    program
+}
+
+/// The program with names for what is read of an array before it is updated.
+fn reading_first(mut program: Program) -> Program {
+    for function in program.functions.values_mut().filter(|function| function.body.has_updates()) {
+        function.body = distinct(&function.body);
     }
     program
 }

@@ -18,6 +18,9 @@ pub struct Signature {
     pub result: Shape,
     /// Whether a call may end in a run-time error.
     pub can_fail: bool,
+    /// Which parameters a call uses up, and which leaves of the result share no memory with the arguments.
+    pub used_up: Vec<bool>,
+    pub own: Vec<bool>,
 }
 
 /// What the function's size names are in a call.

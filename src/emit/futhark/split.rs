@@ -5,11 +5,9 @@
 //!
 //!     let x1 = … in … let x25 = … in rest   →   let x1 = … in … let x25 = … in f_part x24 x25
 
-use std::collections::BTreeSet;
-
-use crate::ir::free::each_free_var;
-use crate::ir::subst::{freshen_function, map_children};
-use crate::ir::{Expr, Function, Program, Term, Type, Var};
+use super::outline::Parts;
+use crate::ir::subst::map_children;
+use crate::ir::{Expr, Function, Program, Term};
 
 /// The lets that a function may have, nested ones included.
 const LETS: usize = 25;
@@ -18,7 +16,7 @@ const LETS: usize = 25;
 pub fn split(program: &Program) -> Program {
     let mut parted = Program::default();
     for function in program.functions.values() {
-        let mut parts = Parts { of: function, made: Vec::new(), taken: program };
+        let mut parts = Parts::new(function, program);
         let mut count = 0;
         let body = parts.shorten(&function.body, &mut count);
         for part in parts.made {
@@ -27,13 +25,6 @@ pub fn split(program: &Program) -> Program {
         parted.functions.insert(function.name.clone(), Function { body, ..function.clone() });
     }
     parted
-}
-
-struct Parts<'a> {
-    of: &'a Function,
-    /// Callees before callers.
-    made: Vec<Function>,
-    taken: &'a Program,
 }
 
 impl Parts<'_> {
@@ -49,77 +40,10 @@ impl Parts<'_> {
                 }
                 let mut inner = 0;
                 let rest = self.shorten(body, &mut inner);
-                let body = self.outline(rest);
+                let body = self.outline("part", &format!("The end of {}.", self.of.name), rest);
                 Expr::let_(x.clone(), value, body).at(expr.span())
             }
             _ => map_children(expr, &mut |child| self.shorten(child, count)),
         }
     }
-
-    /// A call of a new function that is the term; the term itself where its type cannot be written.
-    fn outline(&mut self, expr: Expr) -> Expr {
-        let mut free = BTreeSet::new();
-        each_free_var(&expr, &mut |var| {
-            free.insert(var.clone());
-        });
-        // sizes that no parameter shows are parameters themselves
-        let mut known = true;
-        let mut mentioned = BTreeSet::new();
-        let mut collect = |ty: &Type| {
-            ty.each_size(&mut |size| {
-                known &= !size.has_unknown() && !size.has_fold();
-                size.each_var(&mut |var| {
-                    mentioned.insert(var.clone());
-                })
-            })
-        };
-        free.iter().for_each(|var| collect(var.ty()));
-        each_type(&expr, &mut collect);
-        let bound = binders(&expr);
-        mentioned.retain(|var| !bound.contains(var) && !free.contains(var));
-        if !known || free.iter().any(|var| matches!(var.ty(), Type::Tuple(_)) && self.of.params.contains(var)) {
-            return expr;
-        }
-        let shown = |size: &Var| free.iter().any(|var| var.ty().dims().iter().any(|dim| dim.as_var() == Some(size)));
-        let (sizes, passed): (Vec<Var>, Vec<Var>) = mentioned.into_iter().partition(|var| shown(var));
-        // a parameter whose type mentions an Index comes after it
-        let (indices, others): (Vec<Var>, Vec<Var>) = passed.into_iter().chain(free).partition(|var| matches!(var.ty(), Type::Index(_)));
-        let params: Vec<Var> = indices.into_iter().chain(others).collect();
-        let mut number = self.made.len() + 1;
-        let name = loop {
-            let name = format!("{}_part_{number}", self.of.name);
-            if !self.taken.functions.contains_key(name.as_str()) {
-                break name;
-            }
-            number += 1;
-        };
-        let args: Vec<Expr> = params.iter().map(Expr::var).collect();
-        let function = Function {
-            name: name.into(),
-            doc: Some(format!("The end of {}.", self.of.name)),
-            sizes,
-            params,
-            result: expr.ty().clone(),
-            body: expr.clone(),
-            is_entry: false,
-            span: self.of.span,
-            labels: Vec::new(),
-        };
-        let function = freshen_function(&function);
-        let call = Expr::with_type(Term::Call(function.name.clone(), args), expr.ty().clone(), expr.span());
-        self.made.push(function);
-        call
-    }
-}
-
-fn each_type(expr: &Expr, f: &mut dyn FnMut(&Type)) {
-    f(expr.ty());
-    expr.term().binders().for_each(|var| f(var.ty()));
-    expr.term().each_child(&mut |child| each_type(child, f));
-}
-
-fn binders(expr: &Expr) -> BTreeSet<Var> {
-    let mut found: BTreeSet<Var> = expr.term().binders().cloned().collect();
-    expr.term().each_child(&mut |child| found.extend(binders(child)));
-    found
 }

@@ -99,6 +99,9 @@ impl Emitter<'_> {
             return exp;
         }
         let name = self.local(hint);
+        if matches!(shape, Shape::Array(..)) {
+            self.arrays.insert(name.clone());
+        }
         bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: self.settle(exp, shape.clone(), shape).0 });
         Fut::atom(name)
     }
@@ -149,7 +152,7 @@ impl Emitter<'_> {
         (Fut::let_in(bindings, length), Shape::Index)
     }
 
-    /// `copy a with [i] = x`. The copy is Futhark's to leave out where the array is not used again.
+    /// `copy a with [i] = x`; `unique` takes away copies that are not needed.
     fn update(&mut self, expr: &Expr, change: Change, parts: &[Expr]) -> (Fut, Shape) {
         let Some(Updated { array, indices, value }) = Updated::of(parts) else { return self.exp(expr) };
         let mut bindings = Vec::new();

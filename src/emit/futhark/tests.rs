@@ -252,3 +252,61 @@ let f (x: Double) (v: Vector<n>) (b: Bool) =
 fn a_size_that_depends_on_data_is_refused() {
     assert_eq!(emitted("let f (x: Double) = build (index x) (fun i -> 1.0)", "default"), Err("E0601"));
 }
+
+#[test]
+fn what_is_not_read_again_is_updated_in_place() {
+    is("let f (v: Vector<n>) (x: Double) = update v 0 x", "entry f [n] (v: [n]f64) (x: f64) : [n]f64 =\n  copy v with [0] = x");
+    is(
+        "let f (v: Vector<n>) (x: Double) = let w = vectorMap v exp in update (update w 0 x) 1 (2.0 * x)",
+        "entry f [n] (v: [n]f64) (x: f64) : [n]f64 =
+  let a = map f64.exp v
+  let a_2 = a with [0] = x
+  in a_2 with [1] = 2.0 * x",
+    );
+    is(
+        "let f (v: Vector<n>) (x: Double) = let w = vectorMap v exp in (update w 0 x, w)",
+        "entry f [n] (v: [n]f64) (x: f64) : ([n]f64, [n]f64) =
+  let w = map f64.exp v
+  in (copy w with [0] = x, w)",
+    );
+}
+
+#[test]
+fn a_loop_uses_its_state_up() {
+    is(
+        "let f (v: Vector<n>) (k: Index) = ifold (fun (s, t) i -> (update s (i % 2) 1.0, update t i s[0])) (v, v) k",
+        "entry f [n] (v: [n]f64) (k: i64) : ([n]f64, [n]f64) =
+  loop (acc_0: *[n]f64, acc_1: *[n]f64) = (copy v, copy v)
+  for i < count k do
+    let x = acc_1 with [i] = acc_0[0]
+    in (acc_0 with [i %% 2] = 1.0, x)",
+    );
+}
+
+#[test]
+fn a_fold_that_adds_to_places_is_a_reduction_by_index() {
+    is(
+        "let f (z: Vector<m>) (k: Array<Index, n>) (v: Vector<n>) = ifold (fun s i -> accumulate s k[i] v[i]) z n",
+        "entry f [m] [n] (z: [m]f64) (k: [n]i64) (v: [n]f64) : [m]f64 =
+  reduce_by_index (copy z) (+) 0.0 (assert (bounds (all (\\k -> 0 <= k && k < m) k)) k) v",
+    );
+    let strict = emitted_with(
+        "let f (z: Vector<m>) (k: Array<Index, n>) (v: Vector<n>) = ifold (fun s i -> accumulate s k[i] v[i]) z n",
+        Options { strict_fp: true, ..none() },
+    );
+    assert!(strict.expect("is emitted").contains("loop (s: *[m]f64) = copy z"));
+}
+
+#[test]
+fn sums_over_steps_go_in_chunks() {
+    is(
+        "let f (M: Matrix<n, m>) (z: Vector<m>) =
+  ifold (fun (s, t) i -> (build m (fun j -> s[j] + sin M[i][j]), t - M[i][0])) (z, 1.0) n",
+        "entry f [n] [m] (M: [n][m]f64) (z: [m]f64) : ([m]f64, f64) =
+  let chunks = i64.max 1 (i64.min 4096 (n // 32))
+  let sums = tabulate (i64.max 1 (i64.min 4096 (n // 32))) (\\q -> f_sums_1 n m chunks q M)
+  in ( tabulate m (\\j -> z[j] + f64.sum (map (\\(x_0, _x_1) -> x_0[j]) sums))
+     , 1.0 + f64.sum (map (\\(_x_0, x_1) -> x_1) sums)
+     )",
+    );
+}

@@ -32,6 +32,19 @@ impl Shape {
         }
     }
 
+    /// The same with a `*` before those of its leaves that are arrays and for which there is one.
+    pub fn starred(&self, stars: &mut dyn Iterator<Item = bool>) -> String {
+        match self {
+            Shape::Tuple(parts) => format!("({})", parts.iter().map(|part| part.starred(stars)).collect::<Vec<_>>().join(", ")),
+            Shape::Array(..) if stars.next() == Some(true) => format!("*{}", self.text()),
+            Shape::Array(..) => self.text(),
+            Shape::Double | Shape::Index | Shape::Bool => {
+                stars.next();
+                self.text()
+            }
+        }
+    }
+
     /// Whether every length is known.
     pub fn is_known(&self) -> bool {
         match self {
