@@ -718,6 +718,8 @@ let _over (x: Double) (y: Double) = x / y
 let called (x: Double) = (_over 0.0 x, _over 1.0 x)
 let compared (x: Double) = if 0.0 / x = 0.0 then 1.0 else 2.0
 let powers (x: Double) = (x ** 0.0, 0.0 ** x, 1.0 ** x, x ** 1.0)
+let _after (i: Index) : Index = i + 2
+let placed (x: Double) = update [x, 1.0, 2.0] (_after (length [x]) % 3) 0.5
 ";
 
 #[test]

@@ -53,7 +53,7 @@ pub fn flat(exp: &Fut) -> Option<String> {
             format!("{}[{}]", flat_at(array, PRIMARY)?, places.join(", "))
         }
         Fut::Project(tuple, at) => format!("{}.{at}", flat_at(tuple, PRIMARY)?),
-        Fut::With(array, places, value) => format!("{} with [{}] = {}", flat_at(array, APPLY)?, list(places)?, flat_at(value, TYPED)?),
+        Fut::With(array, places, value) => format!("{} with [{}] = {}", flat_at(array, APPLY)?, list(places)?, flat_at(value, OR)?),
         Fut::Tuple(parts) => format!("({})", list(parts)?),
         Fut::Array(parts) => format!("[{}]", list(parts)?),
         Fut::If(c, a, b) => format!("if {} then {} else {}", flat(c)?, flat(a)?, flat(b)?),
@@ -190,7 +190,7 @@ fn broken(exp: &Fut, column: usize) -> Vec<String> {
             let mut lines = block_at(array, APPLY, column);
             let places: Vec<String> = places.iter().map(|place| block(place, column).join(" ")).collect();
             ending(&mut lines, &format!(" with [{}] =", places.join(", ")));
-            lines.extend(indent(2, block_at(value, TYPED, column + 2)));
+            lines.extend(indent(2, block_at(value, OR, column + 2)));
             lines
         }
         Fut::Project(tuple, at) => {

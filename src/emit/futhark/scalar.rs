@@ -49,7 +49,9 @@ impl Emitter<'_> {
             (Prim::Div, _) if args.first().is_some_and(|dividend| self.may_be_known_zero(dividend, self.strict_fp)) => {
                 Spelling::Call("ratio")
             }
-            (Prim::Add, _) if self.strict_fp && args.iter().any(|arg| self.may_be_known_zero(arg, false)) => Spelling::Call("plus"),
+            (Prim::Add, _) if self.strict_fp && !on_index && args.iter().any(|arg| self.may_be_known_zero(arg, false)) => {
+                Spelling::Call("plus")
+            }
             (_, Some(_) | None) => row.futhark,
         };
         match (spelling, operands.as_mut_slice()) {

@@ -163,6 +163,8 @@ impl Emitter<'_> {
         let (value, found) = self.operand(value, &mut bindings);
         let value = self.settle(value, found, &wanted).0;
         let value = match change {
+            // Futhark wants nothing of the array's own memory written into it
+            Change::Replace if matches!((&value, &wanted), (Fut::Index(..), Shape::Array(..))) => Fut::apply("copy", vec![value]),
             Change::Replace => value,
             Change::Add => {
                 let old = places.iter().fold(array.clone(), |array, place| array.index(place.clone()));

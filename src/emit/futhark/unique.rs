@@ -161,6 +161,11 @@ impl Unique<'_> {
         roots.iter().all(|root| self.owned.contains(root)) && !live.iter().any(is_shared)
     }
 
+    /// Whether a name is that of an array in another one's memory.
+    fn is_part(&self, exp: &Fut) -> bool {
+        matches!(exp, Fut::Atom(name) if self.roots.get(name).is_some_and(|roots| !roots.contains(name)))
+    }
+
     /// The expression as one that may be used up.
     fn used_up(&mut self, exp: Fut, live: &Names) -> Fut {
         let (exp, roots) = self.exp(exp, live);
@@ -187,8 +192,12 @@ impl Unique<'_> {
                 let mut operands = places;
                 operands.push(*value);
                 let (mut operands, _) = self.in_turn(operands, &during);
-                let value = operands.pop().map(Box::new).unwrap_or_else(|| Box::new(Fut::Int(0)));
-                (Fut::With(Box::new(self.used_up(array, live)), operands, value), Roots::Fresh)
+                let mut value = operands.pop().unwrap_or(Fut::Int(0));
+                // a part of another array, or of this one: Futhark's simplifier may find the array itself there
+                if self.is_part(&value) {
+                    value = Fut::apply("copy", vec![value]);
+                }
+                (Fut::With(Box::new(self.used_up(array, live)), operands, Box::new(value)), Roots::Fresh)
             }
             Fut::Index(array, mut places) => {
                 places.insert(0, *array);
@@ -403,8 +412,10 @@ impl Unique<'_> {
             Trip::For(i, count) => Trip::For(i, self.exp(count, &during).0),
             Trip::While(go) => Trip::While(go),
         };
-        let shared = roots.into_iter().zip(starts).zip(&candidates).map(|((step, start), candidate)| {
-            let shared = start.into_iter().chain(step.into_iter().filter(|root| outer.contains(root)));
+        // for Futhark each part of the result may lie where any of the initial state does
+        let starts: Names = starts.into_iter().flatten().collect();
+        let shared = roots.into_iter().zip(&candidates).map(|(step, candidate)| {
+            let shared = starts.iter().cloned().chain(step.into_iter().filter(|root| outer.contains(root)));
             let shared = shared.chain([NOBODYS.to_string()]);
             if *candidate { Roots::Fresh } else { Roots::of(shared.collect()) }
         });
