@@ -28,10 +28,15 @@ pub fn succeeds(command: &mut Command) -> Result<String, String> {
 
 /// Whether programs can be made with sanitizers here.
 pub fn has_sanitizers() -> bool {
+    makes_sanitized(&c_compiler())
+}
+
+/// Whether a compiler makes programs with sanitizers: clang may lack the libraries that gcc has.
+pub fn makes_sanitized(compiler: &str) -> bool {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("empty.c");
     std::fs::write(&file, "int main(void) { return 0; }\n").expect("writes");
-    let mut command = Command::new(c_compiler());
+    let mut command = Command::new(compiler);
     succeeds(command.args(["-fsanitize=address,undefined", "-o"]).arg(folder.path().join("empty")).arg(&file)).is_ok()
 }
 
