@@ -17,6 +17,7 @@ mod support {
 use std::process::Command;
 
 use smoothc::driver::{Options, Schedule, Session};
+use smoothc::real::Real;
 use smoothc::toolchain::flat::{Column, Flat};
 use support::native::{Call, Outcome};
 use support::{cases, engine, native, snapshot, sources, tools};
@@ -25,8 +26,12 @@ use support::{cases, engine, native, snapshot, sources, tools};
 const RUNS: [(usize, bool); 5] = [(1, false), (2, false), (3, false), (8, false), (3, true)];
 
 fn compile(path: &str, text: &str, schedule: &str) -> Result<Session, String> {
+    compile_for(Real::F64, path, text, schedule)
+}
+
+fn compile_for(real: Real, path: &str, text: &str, schedule: &str) -> Result<Session, String> {
     let schedule = Schedule::Named(schedule.into());
-    let options = Options { schedule, parallel: true, header: "program.h".into(), ..Options::default() };
+    let options = Options { schedule, real, parallel: true, header: "program.h".into(), ..Options::default() };
     let mut session = Session::new(path, text, options);
     match session.run_to("emit", &mut sources::open) {
         Ok(()) => Ok(session),
@@ -285,6 +290,33 @@ fn loops_are_shared_where_they_may_be() {
             }
         }
         Ok(())
+    });
+}
+
+/// A part's sums of odd numbers of floats, and Indexes behind them, which need eight bytes each.
+const ODD_SUMS: &str = "
+let odd (v: Vector<n>) (a: Vector<p>) (b: Vector<q>) : Vector<p> * Vector<q> =
+  ifold (fun (s, t) i ->
+    let o = build p (fun j -> (i * 7 + j * 3) % p) in
+    let r = ifold (fun o j -> update o (j % p) (o[(j + 1) % p] + o[j % p])) o (i % 4) in
+    (build p (fun j -> s[j] + v[i] * double r[j]), build q (fun j -> t[j] + v[i] * double (r[j % p] + j)))) (a, b) n
+";
+
+#[test]
+fn indexes_behind_sums_of_floats_are_aligned() {
+    if !can_run() {
+        return;
+    }
+    smoothc::stack::with_large_stack(|| {
+        let known = engine::compile("odd.smooth", ODD_SUMS, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
+        let session = compile_for(Real::F32, "odd.smooth", ODD_SUMS, "default").unwrap_or_else(|problem| panic!("{problem}"));
+        assert!(source(&session).contains("SMOOTH_PARALLEL_IN_ORDER(parts)"), "{}", source(&session));
+        // sums of such numbers are exact, also as floats
+        let numbers = |n: usize| format!("{:?}", (0..n).map(|k| (k % 5) as f64 / 4.0).collect::<Vec<_>>());
+        let words: Vec<Vec<String>> =
+            [(3, 5), (5, 3), (1, 1), (4, 7)].iter().map(|(p, q)| vec![numbers(200), numbers(*p), numbers(*q)]).collect();
+        let calls: Vec<(&str, &[String])> = words.iter().map(|words| ("odd", &**words)).collect();
+        agree(&known, &session, &calls, false).unwrap_or_else(|problem| panic!("{problem}"));
     });
 }
 

@@ -126,9 +126,14 @@ impl Printer<'_> {
             } else if let Some(length) = &total.length {
                 let name = self.declare(total.part);
                 self.line(format!("{} *{name} = {next};", self.real.c()));
-                next = format!("{name} + {}", self.addend(length));
                 let bytes = self.expr(&room_bytes(self.locals[total.part].elem, std::slice::from_ref(length), self.real));
                 room = format!("(char *){name} + {bytes}");
+                // behind an odd number of floats is a gap: what follows may be Indexes
+                next = if self.real.keeps_alignment() {
+                    format!("{name} + {}", self.addend(length))
+                } else {
+                    format!("({} *)({room})", self.real.c())
+                };
             }
             self.stmt(&total.start, &[]);
         }
