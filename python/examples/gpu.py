@@ -59,8 +59,11 @@ def logistic(n: int, d: int, backend: str) -> None:
         z = x @ w
         return jnp.sum(jnp.log(1 + jnp.exp(z)) - y * z)
 
+    def gradient(*given: Any) -> Any:
+        return jax.grad(loss)(*given)
+
     arguments = [RANDOM.normal(size=d), RANDOM.normal(size=(n, d)), RANDOM.integers(0, 2, n).astype(float)]
-    measure(f"logistic regression, {n} x {d}", "logistic.smooth", "logisticGradient", arguments, backend, HAS_JAX and jax.grad(loss) or None)
+    measure(f"logistic regression, {n} x {d}", "logistic.smooth", "logisticGradient", arguments, backend, gradient)
 
 
 def perceptron(n: int, d: int, h: int, c: int, backend: str) -> None:

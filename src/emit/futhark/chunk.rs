@@ -13,11 +13,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::associative::components;
-use super::outline::Parts;
+use super::outline::{Parts, rewritten};
 use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, instance, map_children};
 use crate::ir::zero::zero;
-use crate::ir::{Change, Expr, Function, Prim, Program, Size, Term, Type, Updated, Var};
+use crate::ir::{Change, Expr, Prim, Program, Size, Term, Type, Updated, Var};
 
 /// Enough for the threads of a GPU; a chunk has its own state in memory.
 const CHUNKS: i64 = 4096;
@@ -27,16 +27,7 @@ const SHARE: i64 = 32;
 
 /// The program with its sums over steps in chunks.
 pub fn chunk(program: &Program) -> Program {
-    let mut chunked = Program::default();
-    for function in program.functions.values() {
-        let mut parts = Parts::new(function, program);
-        let body = parts.chunked(&function.body);
-        for part in parts.made {
-            chunked.functions.insert(part.name.clone(), part);
-        }
-        chunked.functions.insert(function.name.clone(), Function { body, ..function.clone() });
-    }
-    chunked
+    rewritten(program, |parts, body| parts.chunked(body))
 }
 
 impl Parts<'_> {
@@ -249,7 +240,7 @@ impl Adds {
         }
     }
 
-    /// How many elements a step adds to at most, as far as sizes say: what [`Adds::sum`] has gone through.
+    /// How many elements a step adds to at most, as far as sizes say; of a term that [`Adds::sum`] has classified.
     fn count(&self, expr: &Expr) -> Size {
         if !any_free_var(expr, &mut |var| self.sums.contains_key(var)) {
             return Size::default();

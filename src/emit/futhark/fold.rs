@@ -7,18 +7,19 @@
 //!     ifold (fun s i -> s + v[i] * w[i]) 0.0 n   →   f64.sum (map2 (*) v w)
 //!     ifold (fun s i -> max s v[i]) v[0] n       →   fmax v[0] (reduce fmax (-f64.inf) v)
 //!     ifold (fun c i -> c && v[i] > 0.0) true n  →   all (> 0.0) v
-//!     ifold (fun s i -> accumulate s k[i] v[i]) z n   →   reduce_by_index (copy z) (+) 0.0 k v
+//!     ifold (fun s i -> accumulate s k[i] 1.0) z n   →   reduce_by_index (copy z) (+) 0.0 k (replicate n 1.0)
 //!     ifold (fun s i -> s * x + v[i]) 0.0 n      →   loop s = 0.0 for i < n do s * x + v[i]
 
 use super::associative::{self, Step, components, is_neutral, neutral, without_aliases};
 use super::context::Emitter;
+use super::guard::helper;
 use super::hoist::{self, Moved, unless_empty};
 use super::syntax::{Fut, Loop, Pattern, Trip};
 use super::term::typed_literals;
 use super::types::Shape;
 use crate::ir::free::mentions;
 use crate::ir::prim::Spelling;
-use crate::ir::subst::instance;
+use crate::ir::subst::freshen;
 use crate::ir::{Change, Expr, Prim, Size, Status, Term, Type, Updated, Var};
 
 impl Emitter<'_> {
@@ -41,30 +42,28 @@ impl Emitter<'_> {
         }
     }
 
-    /// A fold that adds to one element in each step, outside of loops and lambdas: in parallel, in any order.
+    /// A fold that adds to one element in each step, outside of branches, loops and lambdas: in parallel, in any order.
     fn collect(&mut self, n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> Option<(Fut, Shape)> {
         let Type::Array(element, length) = acc.ty() else { return None };
         if **element != Type::Double || self.depth > 0 || !self.may_reorder(Prim::Add, element) {
             return None;
         }
-        let part = |which: usize| tail(body, &|tail| added(tail, acc).map(|(index, value)| if which == 0 { index } else { value }));
-        let (index, value) = (part(0)?, part(1)?);
+        let index = tail(body, &|end| Some(added(end, acc)?.0))?;
+        // the step's lets are around both
+        let value = freshen(&tail(body, &|end| Some(added(end, acc)?.1))?);
+        let bound = length.to_expr()?;
         let is_below_length = matches!(index.ty(), Type::Index(Some(bound)) if bound == length);
         let mut bindings = Vec::new();
         let (start, shape) = self.operand(init, &mut bindings);
-        let Shape::Array(_, Some(count)) = &shape else { return None };
         let mut places = self.steps(n, i, index).without_lets(&mut bindings);
         if !is_below_length {
-            let test = Fut::Infix("&&", Box::new(Fut::atom("0 <= k")), Box::new(Fut::atom(format!("k < {count}"))));
-            let all = |places: Fut| Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name("k".into())], test.clone()), places]);
             let var = Var::fresh("places", Type::array(Type::INDEX, Size::of_expr(n)));
             let found = self.shape(var.ty());
             self.bind(&var, places, found, &mut bindings);
             let named = self.place(&var)?.exp();
-            places = Fut::assert(super::guard::helper(Status::Bounds), all(named.clone()), named);
+            places = Fut::assert(helper(Status::Bounds), self.range_test(named.clone(), 1, &bound), named);
         }
-        let copy = instance(&value, &[]);
-        let values = self.steps(n, i, copy).without_lets(&mut bindings);
+        let values = self.steps(n, i, value).without_lets(&mut bindings);
         let args = vec![Fut::apply("copy", vec![start]), Fut::atom("(+)"), Fut::atom("0.0"), places, values];
         Some((Fut::let_in(bindings, Fut::apply("reduce_by_index", args)), shape))
     }

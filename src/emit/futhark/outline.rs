@@ -10,19 +10,27 @@ use crate::ir::free::each_free_var;
 use crate::ir::subst::freshen_function;
 use crate::ir::{Expr, Function, Program, Term, Type, Var};
 
+/// The program with each body rewritten, and the functions that this makes before those that call them.
+pub fn rewritten(program: &Program, rewrite: impl Fn(&mut Parts, &Expr) -> Expr) -> Program {
+    let mut result = Program::default();
+    for function in program.functions.values() {
+        let mut parts = Parts { of: function, made: Vec::new(), taken: program };
+        let body = rewrite(&mut parts, &function.body);
+        result.functions.extend(parts.made.into_iter().map(|part| (part.name.clone(), part)));
+        result.functions.insert(function.name.clone(), Function { body, ..function.clone() });
+    }
+    result
+}
+
 /// Functions that are made of another one's terms.
 pub struct Parts<'a> {
     pub of: &'a Function,
     /// Callees before callers.
-    pub made: Vec<Function>,
+    made: Vec<Function>,
     taken: &'a Program,
 }
 
-impl<'a> Parts<'a> {
-    pub fn new(of: &'a Function, taken: &'a Program) -> Parts<'a> {
-        Parts { of, made: Vec::new(), taken }
-    }
-
+impl Parts<'_> {
     /// A call of a new function that is the term; the term itself where its type cannot be written.
     pub fn outline(&mut self, what: &str, doc: &str, expr: Expr) -> Expr {
         let mut free = BTreeSet::new();

@@ -5,26 +5,16 @@
 //!
 //!     let x1 = … in … let x25 = … in rest   →   let x1 = … in … let x25 = … in f_part x24 x25
 
-use super::outline::Parts;
+use super::outline::{Parts, rewritten};
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Function, Program, Term};
+use crate::ir::{Expr, Program, Term};
 
 /// The lets that a function may have, nested ones included.
 const LETS: usize = 25;
 
 /// The program with no function of more lets than Futhark can take.
 pub fn split(program: &Program) -> Program {
-    let mut parted = Program::default();
-    for function in program.functions.values() {
-        let mut parts = Parts::new(function, program);
-        let mut count = 0;
-        let body = parts.shorten(&function.body, &mut count);
-        for part in parts.made {
-            parted.functions.insert(part.name.clone(), part);
-        }
-        parted.functions.insert(function.name.clone(), Function { body, ..function.clone() });
-    }
-    parted
+    rewritten(program, |parts, body| parts.shorten(body, &mut 0))
 }
 
 impl Parts<'_> {

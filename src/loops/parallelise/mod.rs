@@ -11,8 +11,9 @@
 //!     for i < n: s = s * 0.5 + v[i]   one after the other
 //!
 //! Sums over the rows of a matrix into an array are shared by columns (`by_columns`). A part that needs room has a slice of the
-//! workspace for itself. Left alone are loops of few iterations, sums of one row within a loop over rows, loops whose slices differ
-//! from turn to turn of a loop around them, what clears or copies, and, where rounding is as written, sums and products of Doubles.
+//! workspace for itself: its own sums, and behind them what an iteration needs. Left alone are loops of few iterations, sums of one
+//! row within a loop over rows, loops whose slices differ from turn to turn of a loop around them, what clears or copies, and, where
+//! rounding is as written, sums and products of Doubles.
 
 mod by_columns;
 mod captured;
@@ -215,7 +216,7 @@ impl Sharer<'_> {
         if is_small(count, &work) || matches!(work, Value::Double(work) if *apart && work <= COPY) {
             return Ok(None);
         }
-        // behind a part's own sums there is room for arrays of its iterations, of which no callee asks how long it is
+        // a callee may ask how much workspace it has, and is told the whole slice
         if !arrays.is_empty() && calls_with_room(body) {
             return Ok(None);
         }
@@ -311,6 +312,7 @@ fn is_small(count: &Value, work: &Value) -> bool {
     matches!((count, work), (Value::Index(count), Value::Double(work)) if *count as f64 * work < WORTH)
 }
 
+/// Whether a callee is given workspace.
 fn calls_with_room(block: &[Stmt]) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
