@@ -133,3 +133,48 @@ fn a_wrong_name_has_a_near_one() {
         assert!(!output.status.success() && message.contains(says), "{message}");
     }
 }
+
+/// The layers of a perceptron run one after the other for sixteen samples at a time, in each of which no product waits for the layer
+/// before; blocks that are not full have the same results.
+#[test]
+fn a_perceptron_goes_through_blocks_of_samples() {
+    let perceptron = include_str!("../benches/mlp.smooth");
+    let emitted = text(&smoothc(&["emit", "-", "-o", "-"], perceptron));
+    assert!(emitted.contains("/* 16 iterations at a time"), "{emitted}");
+    // each of five products with a matrix, and each of three sums of outer products, is a loop over the samples of a block alone
+    let loops = emitted.matches("for (int64_t row = 0; row < rows; ++row) {").count();
+    let sums = emitted.matches("for (int64_t row = 0; row < rows % 4; ++row) {").count();
+    assert!(loops >= 5 && sums == 6, "{loops} loops over samples, {sums} ends of sums over them:\n{emitted}");
+    let array = |dims: &[usize]| -> String {
+        let mut text = String::new();
+        rows(dims, &mut 0, &mut text);
+        text
+    };
+    for samples in [1, 15, 16, 17, 33] {
+        let mut args: Vec<String> =
+            [&[4, 3][..], &[4], &[4, 4], &[4], &[2, 4], &[2], &[samples, 3]].iter().map(|dims| array(dims)).collect();
+        args.push(format!("{:?}", (0..samples).map(|sample| sample % 2).collect::<Vec<_>>()));
+        let call = |command: &str| {
+            let all: Vec<&str> = [command, "-", "mlpGradient"].into_iter().chain(args.iter().map(String::as_str)).collect();
+            numbers(&text(&smoothc(&all, perceptron)))
+        };
+        let (found, wanted) = (call("run"), call("eval"));
+        assert!(found.len() == wanted.len() && wanted.len() == 42 + 4, "{samples} samples: {found:?}, {wanted:?}");
+        let is_same = |(a, b): (&f64, &f64)| a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * b.abs().max(1.0);
+        assert!(found.iter().zip(&wanted).all(is_same), "{samples} samples: {found:?}, {wanted:?}");
+    }
+}
+
+/// An array of these lengths as text, of numbers that differ.
+fn rows(dims: &[usize], number: &mut usize, out: &mut String) {
+    let Some((length, inner)) = dims.split_first() else {
+        *number += 1;
+        return out.push_str(&format!("{:.3}", (*number as f64 * 0.7).sin()));
+    };
+    out.push('[');
+    for at in 0..*length {
+        out.push_str(if at > 0 { ", " } else { "" });
+        rows(inner, number, out);
+    }
+    out.push(']');
+}

@@ -37,6 +37,7 @@ mod rename;
 mod simplify;
 pub mod sizes;
 mod skip;
+mod strip_mine;
 mod strips;
 mod tile;
 mod unroll_and_jam;
@@ -141,6 +142,7 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("promote", Need::Optional, "keeps what a loop adds to one element in a local", promote::run),
     pass!("absorb_zeros", Need::Optional, "stores what would be added to zeros", absorb_zeros::run),
     pass!("vectorise_outer", Need::Optional, "runs iterations of outer loops in lanes, where inner loops cannot", vectorise_outer::run),
+    pass!("strip_mine", Need::Optional, "goes through chains of products with matrices a block of iterations at a time", strip_mine::run),
     pass!("vectorise", Need::Optional, "marks loops whose iterations may run at once", vectorise::run),
     pass!("if_convert", Need::Optional, "evaluates both branches and selects, where jumps keep sine out of lanes", if_convert::run),
     pass!("pack", Need::Optional, "copies short rows column by column before loops whose lanes read them again and again", pack::run),
