@@ -16,6 +16,14 @@ if(NOT SMOOTHC_EXECUTABLE)
   set(smoothc_NOT_FOUND_MESSAGE "the command smoothc is not there: set SMOOTHC_EXECUTABLE, or install it and add its folder to PATH")
   return()
 endif()
+if(NOT EXISTS "${SMOOTHC_EXECUTABLE}")
+  set(smoothc_FOUND FALSE)
+  set(smoothc_NOT_FOUND_MESSAGE "there is no file ${SMOOTHC_EXECUTABLE}: SMOOTHC_EXECUTABLE must be the path of the command smoothc")
+  return()
+endif()
+
+# libraries are C also in a project of C++ alone
+enable_language(C)
 
 include(GNUInstallDirs)
 
@@ -24,7 +32,9 @@ include(GNUInstallDirs)
 #   [REAL f64|f32] [SCHEDULE NAME|FILE] [MODE auto|forward|reverse] [PREFIX TEXT]
 #   [DERIVE KIND:FUNCTION[:PARAMETER]...] [ENTRY FUNCTION...] [SIZE NAME=INT...] [OPTIONS WORD...])
 #
-# A library of C, called NAME, from the program MODEL; its header is NAME.h. NATIVE compiles for this machine's processor. The other
+# A library of C, called NAME, from the program MODEL; its header is NAME.h. With CPP there is NAME.hpp too, whose functions are in the
+# namespace smoothc::NAME, and names of C begin with NAME_ where no PREFIX is given: of two libraries with a function of one name,
+# linkers would take one for both. NATIVE compiles for this machine's processor. The other
 # words are the options of `smoothc emit`; OPTIONS passes any of them on.
 function(smoothc_add_library name model)
   cmake_parse_arguments(PARSE_ARGV 2 arg "STATIC;SHARED;CPP;NATIVE;PARALLEL;STRICT_FP;UNCHECKED" "REAL;SCHEDULE;MODE;PREFIX"
@@ -37,6 +47,9 @@ function(smoothc_add_library name model)
     message(FATAL_ERROR "smoothc_add_library(${name}): there is no file ${source}")
   endif()
 
+  if(arg_CPP AND NOT DEFINED arg_PREFIX)
+    string(MAKE_C_IDENTIFIER "${name}_" arg_PREFIX)
+  endif()
   set(words)
   foreach(option IN ITEMS DERIVE ENTRY SIZE)
     string(TOLOWER "--${option}" word)

@@ -176,7 +176,7 @@ impl Compiler {
         };
         let folder = std::env::var_os("OUT_DIR").map(PathBuf::from).ok_or_else(|| missing("OUT_DIR"))?;
         println!("cargo:rerun-if-changed={}", path.display());
-        let emitted = self.emit(path)?;
+        let emitted = self.clone().of_this_package(path).emit(path)?;
         for read in &emitted.reads {
             println!("cargo:rerun-if-changed={}", read.display());
         }
@@ -214,6 +214,18 @@ impl Compiler {
     }
 }
 
+impl Compiler {
+    /// Names of C that no other program in the same executable has, where none were asked for: linkers take the first of two functions of one
+    /// name, and say nothing.
+    fn of_this_package(mut self, path: &Path) -> Compiler {
+        if self.options.prefix.is_empty() {
+            let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+            self.options.prefix = format!("{}_", identifier(&format!("{package}_{}", stem(path))));
+        }
+        self
+    }
+}
+
 fn wrong_option(option: &str, what: &str, why: &str) -> Diagnostic {
     Diagnostic::error("E0205", Span::NONE, format!("`{option}` of `{what}`: {why}")).help("docs/builds.md lists the options")
 }
@@ -221,8 +233,11 @@ fn wrong_option(option: &str, what: &str, why: &str) -> Diagnostic {
 /// A file's name without its ending, as a name of C.
 fn stem(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    if stem.is_empty() { "program".to_string() } else { stem }
+    if stem.is_empty() { "program".to_string() } else { identifier(&stem) }
+}
+
+fn identifier(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
 fn emit(path: &Path, mut options: Options) -> Result<Emitted, Error> {

@@ -118,8 +118,11 @@ fn options_are_those_of_the_command() {
     let emitted = compiler.emit(&path).unwrap_or_else(|error| panic!("{error}"));
     assert!(emitted.header.contains("smooth_status p_f_gradient(const float *SMOOTH_RESTRICT v"), "{}", emitted.header);
     assert!(!emitted.header.contains("p_g("), "{}", emitted.header);
-    assert!(emitted.rust.contains("pub fn p_f(v: &[f32], workspace: &mut Workspace) -> Result<f32, Error>"), "{}", emitted.rust);
+    // where a module or a namespace tells names apart, they have no prefix
+    assert!(emitted.rust.contains("pub fn f(v: &[f32], workspace: &mut Workspace) -> Result<f32, Error>"), "{}", emitted.rust);
+    assert!(emitted.rust.contains("#[link_name = \"p_f\"]"), "{}", emitted.rust);
     assert!(emitted.manifest.contains("\"p_f\"") && emitted.cpp.contains("namespace f {"));
+    assert!(emitted.cpp.contains("inline float f(") && emitted.cpp.contains("::p_f("), "{}", emitted.cpp);
     // nested deeper than an ordinary thread's stack holds in a debug build
     let deep = format!("let f x = {}x{}\n", "(1.0 + ".repeat(400), ")".repeat(400));
     fs::write(&path, deep).expect("writes");
@@ -144,4 +147,9 @@ fn the_example_crate_builds_offline() {
     cargo.current_dir(&own).args(["run", "--quiet", "--offline"]).env("CARGO_TARGET_DIR", &target);
     let said = succeeds(&mut cargo).unwrap_or_else(|why| panic!("{why}"));
     assert!(said.starts_with("centre 1.0000 2.0000, radius 2.0000, misfit "), "{said}");
+    // names of C are this package's and program's own: linkers take the first of two functions of one name
+    let built =
+        fs::read_dir(target.join("debug/build")).expect("a folder").map(|entry| entry.expect("an entry").path().join("out/circle.h"));
+    let headers: Vec<String> = built.filter_map(|path| fs::read_to_string(path).ok()).collect();
+    assert!(!headers.is_empty() && headers.iter().any(|header| header.contains("smooth_status fit_circle_misfit(")), "{headers:?}");
 }

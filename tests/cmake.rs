@@ -148,7 +148,10 @@ fn cmake_builds_installs_and_builds_again() {
     let lists = "cmake_minimum_required(VERSION 3.20)\nproject(user C)\nfind_package(circle REQUIRED)\nadd_executable(main main.c)\n\
                  target_link_libraries(main PRIVATE smoothc::circle)\n";
     fs::write(own.join("user/CMakeLists.txt"), lists).expect("writes");
-    fs::copy(format!("{ROOT}/examples/make/main.c"), own.join("user/main.c")).expect("copies");
+    let main = fs::read_to_string(format!("{ROOT}/examples/make/main.c")).expect("the example");
+    // a library for C++ has its name before those of C
+    let main = main.replace("slope(", "circle_slope(").replace("slope_workspace(", "circle_slope_workspace(");
+    fs::write(own.join("user/main.c"), main).expect("writes");
     cmake(&["-S", "user", "-B", "user/build", &format!("-DCMAKE_PREFIX_PATH={}", installed.display())]);
     cmake(&["--build", "user/build"]);
     assert_eq!(succeeds(&mut Command::new(own.join("user/build/main"))), Ok("0 2 -6\n".to_string()));
@@ -162,6 +165,35 @@ fn cmake_builds_installs_and_builds_again() {
     command.current_dir(own.join("user")).args(["main.c", "-o", "main"]).args(flags.split_whitespace());
     succeeds(&mut command).unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(succeeds(&mut Command::new(own.join("user/main"))), Ok("0 2 -6\n".to_string()));
+}
+
+/// Two programs with an entry of one name in one executable, each with its own function; the project is of C++ alone.
+#[test]
+fn two_libraries_may_have_an_entry_of_one_name() {
+    if !here("cmake") || !here("make") || !here("c++") || cfg!(windows) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("writes");
+    write("a.smooth", "let loss x = x + 1.0\n");
+    write("b.smooth", "let loss x = x * 100.0\n");
+    let libraries = "smoothc_add_library(a a.smooth CPP)\nsmoothc_add_library(b-2 b.smooth CPP)\n";
+    let lists = format!(
+        "cmake_minimum_required(VERSION 3.20)\nproject(two CXX)\nfind_package(smoothc REQUIRED)\n{libraries}\
+         add_executable(two two.cpp)\ntarget_link_libraries(two PRIVATE a b-2)\n"
+    );
+    write("CMakeLists.txt", &lists);
+    let main = "#include <a.hpp>\n#include <b-2.hpp>\n#include <cstdio>\n\
+                int main() { std::printf(\"%g %g\\n\", smoothc::a::loss(3), smoothc::b_2::loss(3)); }\n";
+    write("two.cpp", main);
+    let cmake = |words: &[&str]| succeeds(Command::new("cmake").current_dir(folder.path()).args(words));
+    let package = format!("-Dsmoothc_DIR={ROOT}/cmake");
+    let tool = format!("-DSMOOTHC_EXECUTABLE={}", env!("CARGO_BIN_EXE_smoothc"));
+    cmake(&["-G", "Unix Makefiles", "-B", "build", &package, &tool]).unwrap_or_else(|why| panic!("{why}"));
+    cmake(&["--build", "build"]).unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(succeeds(&mut Command::new(folder.path().join("build/two"))), Ok("4 300\n".to_string()));
+    let missing = cmake(&["-G", "Unix Makefiles", "-B", "other", &package, "-DSMOOTHC_EXECUTABLE=/no/smoothc"]).expect_err("no command");
+    assert!(missing.contains("there is no file /no/smoothc"), "{missing}");
 }
 
 #[test]

@@ -68,8 +68,8 @@ struct FunctionView {
 /// The header `name` over the header `c_header`; `program` is what C was emitted from.
 pub fn header(files: &CFiles, program: &Program, name: &str, c_header: &str) -> Result<String, Diagnostic> {
     let calls = calls::all(files, program, &[]);
-    // names of the namespace; C has made those of the entries valid and unique
-    let mut taken: HashSet<String> = files.entries.iter().map(|entry| entry.name.clone()).collect();
+    // names of the namespace; C has made those of the entries valid and unique, also without a prefix, whose place the namespace takes
+    let mut taken: HashSet<String> = files.entries.iter().map(|entry| entry.plain.clone()).collect();
     let (mut throwing, mut returning_status) = (Vec::new(), Vec::new());
     for entry in &files.entries {
         let guards = calls.iter().find(|call| call.source_name == entry.source_name).map(Call::guards).unwrap_or_default();
@@ -216,9 +216,9 @@ impl Entry<'_> {
         let ty = match types.as_slice() {
             [only] => only.clone(),
             all => {
-                let name = free(&format!("{}_result", self.entry.name), |name| taken.contains(name));
+                let name = free(&format!("{}_result", self.entry.plain), |name| taken.contains(name));
                 taken.insert(name.clone());
-                before.push(format!("/// The results of `{}`.", self.entry.name));
+                before.push(format!("/// The results of `{}`.", self.entry.plain));
                 before.push(format!("struct {name} {{"));
                 before.extend(results.iter().zip(all).map(|(result, ty)| format!("    {ty} {};", result.name)));
                 before.push("};".to_string());
@@ -233,7 +233,7 @@ impl Entry<'_> {
             lines.push(match lengths(result) {
                 Some(dims) => {
                     let wanted = dims.iter().map(|dim| self.size(dim)).collect::<Option<Vec<String>>>()?.join(", ");
-                    let (entry, name, elem) = (&self.entry.name, &result.name, cpp_type(result));
+                    let (entry, name, elem) = (&self.entry.plain, &result.name, cpp_type(result));
                     format!("{ty} {name} = ::smoothc::detail::result<{elem}, {}>(\"{entry}\", \"{name}\", {{{wanted}}});", dims.len())
                 }
                 None => format!("{ty} {}{{}};", result.name),
@@ -250,25 +250,25 @@ impl Entry<'_> {
                 format!("return {{{}}};", all.iter().map(moved).collect::<Vec<_>>().join(", "))
             }
         });
-        let signature = signature(&format!("inline {ty} {}", self.entry.name), &self.parameters(&[]), "");
+        let signature = signature(&format!("inline {ty} {}", self.entry.plain), &self.parameters(&[]), "");
         Some(FunctionView { before, doc: self.doc(), signature, lines })
     }
 
     fn writing(&self, results: &[&Parameter], taken: &mut HashSet<String>) -> FunctionView {
-        let name = free(&format!("{}_into", self.entry.name), |name| taken.contains(name));
+        let name = free(&format!("{}_into", self.entry.plain), |name| taken.contains(name));
         taken.insert(name.clone());
         let mut lines = self.sizes();
         lines.extend(self.without_gaps(results));
         lines.extend(self.expected(&self.of_arguments()));
         lines.extend(self.expected(&self.of_results(results)));
         lines.extend(self.call());
-        let doc = std::iter::once(format!(" `{}`, whose results go into what is given.", self.entry.name)).collect();
+        let doc = std::iter::once(format!(" `{}`, whose results go into what is given.", self.entry.plain)).collect();
         let signature = signature(&format!("inline void {name}"), &self.parameters(&outs(results)), "");
         FunctionView { before: Vec::new(), doc, signature, lines }
     }
 
     fn returning_status(&self, results: &[&Parameter], taken: &mut HashSet<String>) -> FunctionView {
-        let name = free(&format!("try_{}", self.entry.name), |name| taken.contains(name));
+        let name = free(&format!("try_{}", self.entry.plain), |name| taken.contains(name));
         taken.insert(name.clone());
         let differs = |of: &Expectation| format!("{} != {}", self.found(of), of.wanted);
         let (arguments, given) = (self.of_arguments(), self.of_results(results));
@@ -363,14 +363,14 @@ impl Entry<'_> {
 
     /// Throws where there are gaps.
     fn without_gaps(&self, results: &[&Parameter]) -> Vec<String> {
-        let entry = &self.entry.name;
+        let entry = &self.entry.plain;
         let line = |name: &str| format!("::smoothc::detail::expect_contiguous(\"{entry}\", \"{name}\", {name}.is_contiguous());");
         self.of_eigen(results).map(line).collect()
     }
 
     /// Throws where a length is another one.
     fn expected(&self, all: &[Expectation]) -> Vec<String> {
-        let entry = &self.entry.name;
+        let entry = &self.entry.plain;
         let line = |of: &Expectation| {
             let Expectation { parameter, axis, wanted, .. } = of;
             format!("::smoothc::detail::expect(\"{entry}\", \"{parameter}\", {axis}, {}, {wanted});", self.found(of))
@@ -407,7 +407,7 @@ impl Entry<'_> {
 
     /// The call of a function that throws.
     fn call(&self) -> Vec<String> {
-        let EntrySignature { name, .. } = self.entry;
+        let name = &self.entry.plain;
         let memory = format!("{}.reserve({})", self.scratch, self.bytes);
         vec![
             format!("const std::size_t {} = ::smoothc::detail::bytes(\"{name}\", {});", self.bytes, self.measure()),

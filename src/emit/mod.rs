@@ -86,6 +86,8 @@ pub struct FileNames {
     pub real: Real,
     /// What comes before an entry's functions: `static inline ` in a header.
     pub linkage: &'static str,
+    /// What comes before the names of entries.
+    pub prefix: String,
     pub bodies: BTreeMap<Rc<str>, String>,
     pub workspaces: BTreeMap<Rc<str>, String>,
     /// What gives the value of an entry, where that is a number from numbers.
@@ -236,8 +238,12 @@ fn guard(header: &str) -> String {
 
 /// Entries keep their names, so they choose first.
 fn file_names(program: &LoopProgram, options: &COptions, names: &mut Names) -> FileNames {
-    let mut file =
-        FileNames { real: program.real, linkage: if options.header_only { "static inline " } else { "" }, ..FileNames::default() };
+    let mut file = FileNames {
+        real: program.real,
+        linkage: if options.header_only { "static inline " } else { "" },
+        prefix: options.prefix.clone(),
+        ..FileNames::default()
+    };
     let entries = || program.functions.iter().filter(|function| function.is_entry);
     for function in entries() {
         let name = names.prefixed(&options.prefix, &function.name);

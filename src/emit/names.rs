@@ -57,19 +57,16 @@ impl Names {
         self.prefixed("", source)
     }
 
-    /// A free name, with the prefix before it and also without.
+    /// The name with the prefix, where a name that is free with and without it has come by `_` at its end.
     pub fn prefixed(&mut self, prefix: &str, source: &str) -> String {
         let mut name = sanitise(source);
-        while self.is_taken(&name) {
+        let with_prefix = |name: &str| format!("{prefix}{name}");
+        while self.is_taken(&name) || !prefix.is_empty() && self.is_taken(&with_prefix(&name)) {
             name.push('_');
         }
         self.take(&name);
-        name.insert_str(0, prefix);
-        while !prefix.is_empty() && self.is_taken(&name) {
-            name.push('_');
-        }
-        self.take(&name);
-        name
+        self.take(&with_prefix(&name));
+        with_prefix(&name)
     }
 
     /// The name, numbered when it is taken.

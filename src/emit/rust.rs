@@ -36,7 +36,7 @@ pub fn module(files: &CFiles) -> String {
     let mut taken: HashSet<String> = SHARED.iter().map(|name| (*name).to_string()).collect();
     let mut text = format!("// {}\n\n{}", super::title(&files.provenance), include_str!("../../runtime/calls.rs"));
     for entry in &files.entries {
-        let name = free(&entry.name, |name| taken.contains(name));
+        let name = free(&entry.plain, |name| taken.contains(name));
         taken.insert(name.clone());
         text += &function(entry, &name).unwrap_or_default();
     }

@@ -20,6 +20,8 @@ pub struct EntrySignature {
     pub doc: String,
     /// The name in C.
     pub name: String,
+    /// The name in C without the prefix, for languages that have namespaces.
+    pub plain: String,
     /// The name of the function that gives the bytes of workspace; it takes the sizes, then the Index and Bool
     /// scalars, in the order of `parameters`.
     pub workspace: String,
@@ -152,6 +154,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
     let entry = EntrySignature {
         source_name: function.name.to_string(),
         doc: function.doc.as_deref().unwrap_or_default().to_string(),
+        plain: name.strip_prefix(&*file.prefix).unwrap_or(&name).to_string(),
         name,
         workspace: workspace_name,
         needs_workspace: function.workspace.needed,
