@@ -59,20 +59,21 @@ fn components(
                 .enumerate()
                 .map(|(at, leaf)| {
                     let numbered = format!("{name}_{at}");
-                    let text = emitter.local(if *labels == Labels::None { &numbered } else { names.get(at).unwrap_or(&numbered) });
+                    let text =
+                        emitter.local_of(if *labels == Labels::None { &numbered } else { names.get(at).unwrap_or(&numbered) }, &leaf);
                     made.push((Pattern::Name(text.clone()), leaf));
                     Fut::atom(text)
                 })
                 .collect();
             let value = joined(emitter, shape, &leaves);
-            let text = emitter.local(name);
+            let text = emitter.local_of(name, shape);
             bindings.push(Binding { pattern: Pattern::Name(text.clone()), value });
             Place::One(Fut::atom(text), shape.clone())
         }
         Shape::Double | Shape::Index | Shape::Bool | Shape::Array(..) => {
             let mut names = Vec::new();
             leaf_names(shape, name, labels, &mut names);
-            let text = emitter.local(names.first().map_or(name, |name| name));
+            let text = emitter.local_of(names.first().map_or(name, |name| name), shape);
             made.push((Pattern::Name(text.clone()), shape.clone()));
             Place::One(Fut::atom(text), shape.clone())
         }
@@ -155,7 +156,7 @@ fn named(emitter: &mut Emitter, value: Fut, shape: &Shape, bindings: &mut Vec<Bi
         }
         (value @ Fut::Atom(_), _) => value,
         (value, shape) if shape.has_tuple() => {
-            let name = emitter.local("result");
+            let name = emitter.local_of("result", shape);
             bindings.push(Binding { pattern: Pattern::Name(name.clone()), value });
             Fut::atom(name)
         }
@@ -179,7 +180,7 @@ fn picked(emitter: &mut Emitter, value: Fut, shape: &Shape, leaf: usize) -> Fut 
         }
         Shape::Array(element, _) if element.has_tuple() => {
             let (name, inner) = emitter.scope(|emitter| {
-                let name = emitter.local("x");
+                let name = emitter.local_of("x", element);
                 let inner = picked(emitter, Fut::atom(&name), element, leaf);
                 (name, inner)
             });

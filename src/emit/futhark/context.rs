@@ -114,6 +114,15 @@ impl<'a> Emitter<'a> {
         self.places.insert(var.clone(), place);
     }
 
+    /// A name for a value of this shape.
+    pub fn local_of(&mut self, name: &str, shape: &Shape) -> String {
+        let name = self.local(name);
+        if matches!(shape, Shape::Array(..)) {
+            self.arrays.insert(name.clone());
+        }
+        name
+    }
+
     /// A name for a variable, or one for each component of a tuple.
     pub fn declare(&mut self, var: &Var, shape: &Shape) -> Pattern {
         let (pattern, place) = self.declare_as(var.name(), shape);
@@ -129,10 +138,7 @@ impl<'a> Emitter<'a> {
                 (Pattern::Tuple(patterns), Place::Parts(places))
             }
             Shape::Double | Shape::Index | Shape::Bool | Shape::Array(..) => {
-                let name = self.local(name);
-                if matches!(shape, Shape::Array(..)) {
-                    self.arrays.insert(name.clone());
-                }
+                let name = self.local_of(name, shape);
                 (Pattern::Name(name.clone()), Place::One(Fut::Atom(name), shape.clone()))
             }
         }

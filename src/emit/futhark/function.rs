@@ -89,8 +89,7 @@ pub fn define(
             && !shape.is_known()
         {
             let (value, shape) = emitter.settle(value, shape, &wanted);
-            let text = emitter.local(param.name());
-            emitter.arrays.insert(text.clone());
+            let text = emitter.local_of(param.name(), &shape);
             bindings.push(Binding { pattern: Pattern::Name(text.clone()), value });
             emitter.put(param, Place::One(Fut::atom(text), shape));
         }

@@ -74,7 +74,7 @@ impl Emitter<'_> {
     pub fn guard(&mut self, test: Fut, status: Status, vars: &[Var], bindings: &mut Vec<Binding>) {
         for var in vars {
             let Some(Place::One(old, shape)) = self.place(var).cloned() else { continue };
-            let name = self.local(var.name());
+            let name = self.local_of(var.name(), &shape);
             let value = Fut::assert(helper(status), test.clone(), old);
             bindings.push(Binding { pattern: Pattern::Name(name.clone()), value });
             self.put(var, Place::One(Fut::atom(name), shape));

@@ -98,10 +98,7 @@ impl Emitter<'_> {
         if matches!(exp, Fut::Atom(_)) {
             return exp;
         }
-        let name = self.local(hint);
-        if matches!(shape, Shape::Array(..)) {
-            self.arrays.insert(name.clone());
-        }
+        let name = self.local_of(hint, shape);
         bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: self.settle(exp, shape.clone(), shape).0 });
         Fut::atom(name)
     }
