@@ -184,6 +184,9 @@ const RULES: &[(&str, &str, &str)] = &[
         "if x < y then let t = (a, b) in z + snd t * fst t else z",
     ),
     ("if-let", "let t = (if x < y then (a, b) else (x, 0.0)) in z + fst t", ""),
+    ("topdown mul-if", "ifold (fun s i -> s + length v * (if i = 2 then 3 else 0)) 0 (length v)", ""),
+    // the zero of a sum type's case is an Index, not the number that a product with it would be
+    ("if-let", "let t = (if x < y then (length v, b) else (0, 0.0)) in fst t", ""),
     ("if-let", "let t = (if i = j then a else 0.0) in t * b", "if i = j then let t = a in t * b else 0.0"),
     (
         "if-let",

@@ -28,7 +28,7 @@ rules! {
 /// The factors of a single step's term are computed in that step only.
 fn mul_if(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Prim(prim @ (Prim::Mul | Prim::Div), args) = expr.term() else { return None };
-    let [a, b] = args.as_slice() else { return None };
+    let ([a, b], Type::Double) = (args.as_slice(), expr.ty()) else { return None };
     let i = facts.innermost_fold()?;
     let parts = |hot: &Expr| match hot.term() {
         Term::If(cond, once, zero) if is_number(zero, 0.0) && other_side(cond, i).is_some() => Some((cond.clone(), once.clone())),

@@ -143,11 +143,12 @@ fn if_let(expr: &Expr, _: &Facts) -> Option<Expr> {
     Some(if when { Expr::if_(c.clone(), acted, rest) } else { Expr::if_(c.clone(), rest, acted) })
 }
 
-/// Whether a term is zero, or which components of a tuple are.
+/// Whether a term is zero, a Double, or which components of a tuple are.
 fn zeros(expr: &Expr) -> Vec<bool> {
+    let is_zero = |part: &Expr| matches!(part.term(), Term::Double(value) if *value == 0.0);
     match expr.term() {
-        Term::Tuple(parts) => parts.iter().map(|part| is_number(part, 0.0)).collect(),
-        _ => vec![is_number(expr, 0.0)],
+        Term::Tuple(parts) => parts.iter().map(is_zero).collect(),
+        _ => vec![is_zero(expr)],
     }
 }
 
