@@ -170,9 +170,17 @@ let layers (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> =
 type Root = | Real of Double | None
 
 let root (x: Double) : Root = if x < 0.0 then None else Real (sqrt x)
+
+let rec _halved (x: Double) (k: Index) : Double * Index = if not (x >= 1.0) then (x, k) else _halved (x / 2.0) (k + 1)
+
+let capped (x: Double) : Double =
+  let t = _halved x 0
+  let a = build (min (snd t) 40) (fun i -> sin (double i + fst t))
+  ifold (fun s i -> s + a[i] * ifold (fun u j -> u * a[j]) (double i) (length a)) 0.0 (length a)
 ";
 
-const CHANGED: [(&str, &str); 8] = [
+const CHANGED: [(&str, &str); 9] = [
+    ("capped", "name_lengths"),
     ("logSums", "expand_scalars"),
     ("ranges", "expand_scalars"),
     ("maybe", "expand_scalars"),
@@ -222,5 +230,7 @@ fn each_pass_changes_what_it_looks_for() {
     held(program, &calls, &counts).unwrap_or_else(|difference| panic!("{difference}"));
     let roots = ["-1", "4", "NaN"].map(|x| ("root".to_string(), words(&[x])));
     held(program, &roots, &counts).unwrap_or_else(|difference| panic!("{difference}"));
+    let capped = ["0.5", "100", "1e30", "NaN"].map(|x| ("capped".to_string(), words(&[x])));
+    held(program, &capped, &counts).unwrap_or_else(|difference| panic!("{difference}"));
     assert!(counts.into_inner().expect("no panic").values >= 36);
 }

@@ -13,7 +13,7 @@ use generator::engine::{Counts, With, check_text};
 use generator::law::{count, doubles, total};
 use generator::words::{arguments, length};
 use generator::{extrema, in_place};
-use smoothc::driver::{Options, Session};
+use smoothc::driver::{Options, Schedule, Session};
 use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 
@@ -51,6 +51,20 @@ fn arrays_that_are_used_again_are_not_changed() {
 #[test]
 fn loops_that_data_ends() {
     hold(include_str!("reverse/steps.smooth"));
+}
+
+/// Loops of states whose lengths only data gives have room: each is at most a number.
+#[test]
+fn hessians_of_loops_that_data_ends_are_measured() {
+    with_large_stack(|| {
+        let names = ["shrunkHessian", "doneHessian", "doneJacobian"];
+        for (schedule, name) in ["none", "paper", "default"].into_iter().flat_map(|schedule| names.map(|name| (schedule, name))) {
+            let schedule = Schedule::Named(schedule.into());
+            let options = Options { mode: Mode::Reverse, entries: vec![name.into()], schedule, ..Options::default() };
+            let mut session = Session::new("steps.smooth", include_str!("reverse/steps.smooth"), options);
+            session.run_to("emit", &mut |_, _| Err("no files".into())).unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
+        }
+    });
 }
 
 #[test]

@@ -66,5 +66,5 @@ pub fn elem(ty: &Type) -> Elem {
 /// The diagnostic for a length that only data decides.
 pub fn depends_on_data(span: Span) -> Diagnostic {
     Diagnostic::error("E0601", span, "unsupported: size depends on data")
-        .help("emitted code stores only arrays whose lengths follow from sizes and Index and Bool parameters; `smoothc eval` runs it")
+        .help("emitted code stores only arrays whose lengths follow from sizes and Index and Bool parameters, or are at most a number, as `min k 100`; `smoothc eval` runs it")
 }

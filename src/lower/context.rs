@@ -167,6 +167,12 @@ impl<'a> Lowerer<'a> {
                 Type::Tuple(parts) if *k < parts.len() => return Ok(parts[*k].clone()),
                 _ => None,
             },
+            Term::Build { n, .. } => match (&ty, Size::try_of_expr(n)) {
+                (Type::Array(element, _), Some(length)) if !lacks_size(element) => {
+                    return Ok(Type::Array(element.clone(), self.canonical(&length)));
+                }
+                _ => None,
+            },
             Term::Get(array, _) => match self.type_of(array)? {
                 Type::Array(element, _) => return Ok((*element).clone()),
                 _ => None,
@@ -178,7 +184,6 @@ impl<'a> Lowerer<'a> {
             | Term::Index(_)
             | Term::Bool(_)
             | Term::Prim(..)
-            | Term::Build { .. }
             | Term::Dim(..)
             | Term::Array(_)
             | Term::Call(..)

@@ -14,6 +14,7 @@ mod duplicate_tails;
 mod expand_scalars;
 pub mod known;
 mod leave_unset;
+mod name_lengths;
 pub mod scatter;
 mod store_reciprocals;
 mod store_transposes;
@@ -52,6 +53,7 @@ macro_rules! planner {
 
 /// All passes, in order. A program is right without any of them.
 pub const PLANNERS: &[Planner] = &[
+    planner!("name_lengths", "names lengths that data gives, where they have a greatest value", name_lengths::run),
     planner!("duplicate_tails", "has each branch of a step give the next state, where arrays are changed", duplicate_tails::run),
     planner!("store_reciprocals", "multiplies by stored reciprocals in loops that divide by the same row", store_reciprocals::run),
     planner!("store_transposes", "reads a matrix that a loop multiplies by again and again by columns", store_transposes::run),

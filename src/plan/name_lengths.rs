@@ -1,0 +1,148 @@
+//! Lengths that only data gives but that have a greatest value: names for what is needed to see that value.
+//!
+//! In: a function as `rewrite` leaves it. Out: where the length of an array is the least of two, its own name before the statement
+//! that builds the array, and names for what data gives in it. What measures the workspace then sees how long the array is at most.
+//!
+//!     ifold … (build (min (s.0 - k) 256) …)   →   let d = s.0 in let n = min (d - k) 256 in ifold … (build n …)
+//!
+//! Limits: lengths that cannot fail.
+
+use std::collections::HashMap;
+
+use crate::ir::print;
+use crate::ir::subst::map_children;
+use crate::ir::{Expr, Function, Prim, Size, Term, Type, Var};
+
+use super::Options;
+
+/// The body with names for lengths.
+pub fn run(function: &Function, _: &Options) -> Expr {
+    in_scope(&function.body)
+}
+
+/// A name and what it is for.
+type Named = (Var, Expr);
+
+/// The names that a scope gets before its term.
+#[derive(Default)]
+struct Names {
+    all: Vec<Named>,
+    /// The lengths that have one, as text.
+    lengths: HashMap<String, Var>,
+}
+
+impl Names {
+    /// The name of a length, `bounded` with `data` in it.
+    fn name_of(&mut self, length: &Expr, (data, bounded): (Vec<Named>, Expr)) -> Var {
+        let all = &mut self.all;
+        let named = self.lengths.entry(print::key(length)).or_insert_with(|| {
+            let name = Var::fresh("n", Type::INDEX);
+            all.extend(data);
+            all.push((name.clone(), bounded));
+            name
+        });
+        named.clone()
+    }
+}
+
+/// A term that is evaluated in a scope of its own, behind the names that it needs.
+fn in_scope(expr: &Expr) -> Expr {
+    let mut names = Names::default();
+    let expr = at_once(expr, &mut names);
+    behind(names.all, expr)
+}
+
+fn behind(names: Vec<Named>, expr: Expr) -> Expr {
+    names.into_iter().rev().fold(expr, |expr, (name, value)| Expr::let_(name, value, expr))
+}
+
+/// A term whose operands are evaluated in the scope around, which gets names.
+fn at_once(expr: &Expr, names: &mut Names) -> Expr {
+    match expr.term() {
+        Term::Let(var, value, body) => {
+            let named = bounded(value).filter(|_| matches!(var.ty(), Type::Index(_)) && Size::try_of_expr(value).is_none());
+            match named {
+                Some((data, value)) => behind(data, Expr::let_(var.clone(), value, in_scope(body))),
+                None => map_children(expr, &mut in_scope),
+            }
+        }
+        Term::If(cond, then, otherwise) => in_turn(expr, &[cond], &[then, otherwise], names),
+        Term::Check { cond, body, .. } => in_turn(expr, &[cond], &[body], names),
+        Term::Fold { n, body, init, .. } => in_turn(expr, &[n, init], &[body], names),
+        Term::While { body, init, .. } => in_turn(expr, &[init], &[body], names),
+        Term::Build { n, i, body } => {
+            let length = match expr.ty() {
+                Type::Array(_, length) if length.has_unknown() && !n.is_atom() => bounded(n).filter(|_| cannot_fail(n)),
+                _ => None,
+            };
+            match length {
+                Some(length) => {
+                    let name = names.name_of(n, length);
+                    Expr::build_with(Expr::var(&name), i.clone(), in_scope(body)).at(expr.span())
+                }
+                None => in_turn(expr, &[n], &[body], names),
+            }
+        }
+        Term::Var(_)
+        | Term::Double(_)
+        | Term::Index(_)
+        | Term::Bool(_)
+        | Term::Prim(..)
+        | Term::Tuple(_)
+        | Term::Proj(..)
+        | Term::Get(..)
+        | Term::Dim(..)
+        | Term::Array(_)
+        | Term::Call(..)
+        | Term::Update(..)
+        | Term::Iso(..) => map_children(expr, &mut |child| at_once(child, names)),
+        Term::Vjp { .. } | Term::Dual { .. } => map_children(expr, &mut in_scope),
+    }
+}
+
+/// A term with operands that are evaluated in the scope around, and bodies with scopes of their own.
+fn in_turn(expr: &Expr, operands: &[&Expr], bodies: &[&Expr], names: &mut Names) -> Expr {
+    map_children(expr, &mut |child| {
+        if bodies.iter().any(|body| body.is_same(child)) && !operands.iter().any(|operand| operand.is_same(child)) {
+            in_scope(child)
+        } else {
+            at_once(child, names)
+        }
+    })
+}
+
+/// A length that is the least of two, with names for what data gives in it; none where it has no such part.
+fn bounded(length: &Expr) -> Option<(Vec<Named>, Expr)> {
+    let mut data = Vec::new();
+    let named = of_names(length, &mut data);
+    (has_least(length) && Size::try_of_expr(&named).is_some()).then_some((data, named))
+}
+
+fn of_names(expr: &Expr, data: &mut Vec<Named>) -> Expr {
+    match expr.term() {
+        Term::Prim(..) => map_children(expr, &mut |arg| of_names(arg, data)),
+        Term::Proj(..) | Term::Get(..) if matches!(expr.ty(), Type::Index(_)) && Size::try_of_expr(expr).is_none() => {
+            let name = Var::fresh("d", Type::INDEX);
+            data.push((name.clone(), expr.clone()));
+            Expr::var(&name)
+        }
+        _ => expr.clone(),
+    }
+}
+
+fn has_least(expr: &Expr) -> bool {
+    matches!(expr.term(), Term::Prim(prim, args) if *prim == Prim::Min || args.iter().any(has_least))
+}
+
+/// Whether an Index term has a value wherever it stands.
+fn cannot_fail(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::Var(_) | Term::Index(_) => true,
+        Term::Proj(tuple, _) => cannot_fail(tuple),
+        Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Min | Prim::Max, args) => args.iter().all(cannot_fail),
+        Term::Prim(Prim::Div | Prim::Rem, args) => {
+            matches!(args.as_slice(), [a, by] if cannot_fail(a) && matches!(by.term(), Term::Index(1..)))
+        }
+        _ => false,
+    }
+}
