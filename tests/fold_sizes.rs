@@ -119,6 +119,14 @@ let pellSlope (n: Index) (x: Double) = jacobian (fun x -> pell n x) x
 /// A count that is a loop, which a check and the loop have both.
 let counted (v: Vector<n>) (k: Index) = hessian (fun v -> ifold (fun s _i -> s + v[0] * v[0]) 0.0 (ifold (fun s _i -> s * 2) 1 k)) v
 
+/// Lengths that a Bool of the caller's decides, which is another one in the function called.
+let _tagged (n: Index) (b: Bool) (x: Double) : Vector = build (ifold (fun s i -> if b then s + i else s + 1) 1 n) (fun i -> x * x)
+let tagged (n: Index) (c: Bool) (x: Double) = vectorSum (_tagged n (not c) x)
+let taggedSlope (n: Index) (m: Index) (x: Double) = derivative (fun x -> vectorSum (_tagged n (n < m) x)) x
+let ownTag (n: Index) (b: Bool) (x: Double) =
+  let own (x: Double) : Vector = build (ifold (fun s i -> if b then s + i else s + 1) 1 n) (fun i -> x * x)
+  derivative (fun x -> vectorSum (own x)) x
+
 let slope (n: Index) (x: Double) = gradient (fun x -> named n x) x
 let slopes (n: Index) (v: Vector<k>) = gradient (fun v -> states n v) v
 let curve (n: Index) (c: Bool) (v: Vector<2>) = hessian (fun v -> mixed n c v) v
@@ -169,6 +177,11 @@ const CALLS: &[(&str, &[&str])] = &[
     ("captured", &["-4", "2", "0.5"]),
     ("captured", &["-4", "-2", "0.5"]),
     ("tableSlope", &["2", "1", "0.5"]),
+    ("tagged", &["3", "true", "0.5"]),
+    ("tagged", &["3", "false", "0.5"]),
+    ("taggedSlope", &["3", "5", "0.5"]),
+    ("taggedSlope", &["3", "2", "0.5"]),
+    ("ownTag", &["3", "true", "0.5"]),
     ("sums", &["0", "0.5"]),
     ("sums", &["6", "0.5"]),
     ("sums", &["-1", "0.5"]),

@@ -108,7 +108,7 @@ impl Function {
     pub fn result_for(&self, args: &[Expr]) -> Type {
         let mut sizes: Vec<(Var, Size)> = Vec::new();
         for (param, arg) in self.params.iter().zip(args) {
-            if matches!(param.ty(), Type::Index(_)) {
+            if matches!(param.ty(), Type::Index(_) | Type::Bool) {
                 sizes.push((param.clone(), Size::of_expr(arg)));
             }
             match_sizes(param.ty(), arg.ty(), &mut sizes);

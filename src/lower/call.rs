@@ -26,7 +26,7 @@ impl Lowerer<'_> {
         for (param, arg) in function.params.iter().zip(args) {
             let view = self.value(arg, param.name())?;
             let view = if args.iter().any(Expr::has_updates) { self.settle(view, param.name()) } else { view };
-            if matches!(param.ty(), Type::Index(_)) {
+            if matches!(param.ty(), Type::Index(_) | Type::Bool) {
                 let size = Size::try_of_expr(arg).map(|size| self.canonical(&size));
                 sizes.push((param.clone(), size.unwrap_or_else(Size::unknown)));
             }
@@ -61,7 +61,7 @@ impl Lowerer<'_> {
         self.outputs(dest, &mut arguments);
         let measures = callee.measured_by_callers().map(|(_, var)| match var {
             None => Measure::Data,
-            Some(var) => match sizes.iter().find(|(name, _)| name == var) {
+            Some(var) => match sizes.iter().find(|(name, _)| name == var && name.ty() != &Type::Bool) {
                 Some((_, size)) if !size.has_unknown() => Measure::Size(size.clone()),
                 Some(_) => Measure::Data,
                 None => match scalars.iter().find(|(param, _)| param == var) {
