@@ -303,6 +303,13 @@ impl Size {
             Term::Var(var) => Some(Size::var(var)),
             Term::Index(value) => Some(Size::constant(*value)),
             Term::Bool(_) => Size::opaque(expr.clone()),
+            _ => expr.size(|| Size::of_term(expr)),
+        }
+    }
+
+    /// As [`Size::try_of_expr`], worked out.
+    fn of_term(expr: &Expr) -> Option<Size> {
+        match expr.term() {
             Term::Dim(array, axis) => array.ty().dims().get(*axis).cloned(),
             Term::Prim(prim, args) => match (prim, args.as_slice()) {
                 (Prim::Add, [a, b]) => Some(Size::try_of_expr(a)?.add(&Size::try_of_expr(b)?)),

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use super::fingerprint;
 use super::free::FreeVars;
 use super::prim::Prim;
+use super::size::Size;
 use super::types::Type;
 use super::var::Var;
 use crate::source::Span;
@@ -189,6 +190,8 @@ pub struct Node {
     free: OnceCell<FreeVars>,
     in_types: OnceCell<FreeVars>,
     fingerprint: OnceCell<u64>,
+    /// What it is as a size, where it can be one.
+    size: OnceCell<Option<Size>>,
 }
 
 /// A shared, immutable term.
@@ -209,7 +212,8 @@ impl Expr {
             conditions |= child.has_conditions();
         });
         let (mark, free, in_types, fingerprint) = (Cell::new(u32::MAX), OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Expr(Rc::new(Node { term, ty, span, nodes, shape, conditions, updates, mark, free, in_types, fingerprint }))
+        let size = OnceCell::new();
+        Expr(Rc::new(Node { term, ty, span, nodes, shape, conditions, updates, mark, free, in_types, fingerprint, size }))
     }
 
     pub fn term(&self) -> &Term {
@@ -304,6 +308,11 @@ impl Expr {
     /// Equal for terms that are the same but for the names of what they bind; worked out when it is first asked for.
     pub fn fingerprint(&self) -> u64 {
         *self.0.fingerprint.get_or_init(|| fingerprint::of(self))
+    }
+
+    /// The size that it is, worked out when it is first asked for.
+    pub(super) fn size(&self, of: impl FnOnce() -> Option<Size>) -> Option<Size> {
+        self.0.size.get_or_init(of).clone()
     }
 
     /// Its free variables, worked out when they are first asked for.
