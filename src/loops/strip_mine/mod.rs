@@ -10,11 +10,11 @@
 //!       for j < h: for k < d: z[j] += W[j][k] * x[i][k]         for r < rows: for j < h: for k < d: z[r][j] += W[j][k] * x[16 block + r][k]
 //!       for j < h: for k < d: out[j][k] += z[j] * x[i][k]       for j < h: for r < rows: for k < d: out[j][k] += z[r][j] * x[16 block + r][k]
 //!
-//! Limits: no iteration may stop the function on its own; sums change their order, which strict arithmetic forbids.
+//! Limits: no iteration may stop the function on its own, nor need room that depends on which it is; sums change their order, which strict arithmetic forbids.
 
 use std::collections::HashMap;
 
-use crate::ir::{Prim, Size};
+use crate::ir::{Prim, Size, Var};
 
 use super::builder::counter;
 use super::effects::{Effects, inside};
@@ -69,7 +69,11 @@ impl Pass<'_> {
 
     /// A loop with its iterations in blocks, where that pays and may be.
     fn in_blocks(&mut self, stmt: &Stmt) -> Option<Block> {
-        let Stmt::For { i, count, size, body, lanes: Lanes::One, apart, .. } = stmt else { return None };
+        let Stmt::For { i, var, count, size, body, lanes: Lanes::One, apart } = stmt else { return None };
+        // what measures the workspace knows the index of an iteration by its loop
+        if var.as_ref().is_some_and(|var| measures(body, var)) {
+            return None;
+        }
         let width = if self.options.eager { EAGER_WIDTH } else { WIDTH };
         if matches!(count, Value::Index(count) if *count <= width) {
             return None;
@@ -106,6 +110,19 @@ impl Pass<'_> {
         out.push(Stmt::For { i: block, var: None, count: blocks, size: size.clone(), body: inner, lanes: Lanes::One, apart: *apart });
         Some(out)
     }
+}
+
+/// Whether the room that statements need depends on a variable.
+fn measures(block: &[Stmt], var: &Var) -> bool {
+    block.iter().any(|stmt| {
+        let here = match stmt {
+            Stmt::Room(room) => room.dims.iter().any(|size| size.mentions(var)),
+            Stmt::For { size, .. } => size.as_ref().is_some_and(|size| size.mentions(var)),
+            Stmt::Invoke(call) => call.measures.iter().any(|measure| matches!(measure, Measure::Size(size) if size.mentions(var))),
+            _ => false,
+        };
+        here || stmt.blocks().any(|block| measures(block, var))
+    })
 }
 
 /// A constant, and its declaration.
