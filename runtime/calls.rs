@@ -38,13 +38,14 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// A cache line: vectors of lanes then lie in one each, where lengths are multiples of theirs.
 #[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct Block([u8; 16]);
+#[repr(C, align(64))]
+struct Line([u8; 64]);
 
 /// Memory that calls use while they run; it grows to what the largest call needs.
 #[derive(Default)]
-pub struct Workspace(Vec<Block>);
+pub struct Workspace(Vec<Line>);
 
 impl Workspace {
     pub fn new() -> Workspace {
@@ -55,11 +56,11 @@ impl Workspace {
         if bytes == 0 {
             return Ok(std::ptr::null_mut());
         }
-        let blocks = bytes.div_ceil(16);
-        if blocks > self.0.len() {
+        let lines = bytes.div_ceil(64);
+        if lines > self.0.len() {
             self.0.clear();
-            self.0.try_reserve_exact(blocks).map_err(|_| Error::Workspace)?;
-            self.0.resize(blocks, Block([0; 16]));
+            self.0.try_reserve_exact(lines).map_err(|_| Error::Workspace)?;
+            self.0.resize(lines, Line([0; 64]));
         }
         Ok(self.0.as_mut_ptr().cast())
     }

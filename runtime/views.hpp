@@ -41,24 +41,24 @@ public:
     /// As many bytes as are asked for, at `data()`; 0 where there is no memory for them.
     std::size_t try_reserve(std::size_t bytes) noexcept
     {
-        const std::size_t blocks = bytes / sizeof(std::max_align_t) + (bytes % sizeof(std::max_align_t) != 0 ? 1 : 0);
-        if (blocks > capacity_) {
-            if (blocks > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(std::max_align_t)) {
+        const std::size_t lines = bytes / sizeof(line) + (bytes % sizeof(line) != 0 ? 1 : 0);
+        if (lines > capacity_) {
+            if (lines > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(line)) {
                 return 0;
             }
-            blocks_.reset();
+            lines_.reset();
             capacity_ = 0;
-            blocks_.reset(new (std::nothrow) std::max_align_t[blocks]);
-            if (blocks_ == nullptr) {
+            lines_.reset(new (std::nothrow) line[lines]);
+            if (lines_ == nullptr) {
                 return 0;
             }
-            capacity_ = blocks;
+            capacity_ = lines;
         }
         return bytes;
     }
 
     /// The bytes, of which nothing is known.
-    void *data() noexcept { return blocks_.get(); }
+    void *data() noexcept { return lines_.get(); }
 
 #ifdef SMOOTHC_EXCEPTIONS
     /// So many bytes.
@@ -72,7 +72,12 @@ public:
 #endif
 
 private:
-    std::unique_ptr<std::max_align_t[]> blocks_;
+    /// A cache line: vectors of lanes then lie in one each, where lengths are multiples of theirs.
+    struct alignas(64) line {
+        unsigned char bytes[64];
+    };
+
+    std::unique_ptr<line[]> lines_;
     std::size_t capacity_ = 0;
 };
 

@@ -29,7 +29,7 @@ const WORDS: &str = "abstract as async await become box crate dyn final fn gen i
                      self Self super trait true type unsafe unsized use virtual where yield";
 
 /// What the file begins with declares; functions have names of their own.
-const SHARED: [&str; 4] = ["Error", "Workspace", "Block", "size"];
+const SHARED: [&str; 4] = ["Error", "Workspace", "Line", "size"];
 
 /// The text of the file.
 pub fn module(files: &CFiles) -> String {

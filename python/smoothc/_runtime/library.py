@@ -24,7 +24,7 @@ from . import describe, lengths, source, values
 from .errors import StatusError
 from .manifest import OWN_NAMES, Array, Entry, Manifest, Record, Scalar, Tree, Tuple, identifier, leaves
 
-_ALIGNMENT = 16
+_ALIGNMENT = 64
 _RANGE = 5
 """SMOOTH_RANGE, by which C refuses an Index among the arguments."""
 
