@@ -376,7 +376,15 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
         both = (np.empty(2, np.int64), np.empty(2))
         m.pairs([(1, 2), (3, 4)], out=both)
         self.assertEqual(both[0].tolist(), [2, 4])
-        self.refused(ValueError, "`out` overlaps another array", m.weighed, v, out=v)
+        rows = np.zeros((2, 3))
+        self.assertEqual(m.weighed(v, out=rows[1]).tolist(), out.tolist())
+        self.assertEqual(rows.tolist(), [[0.0] * 3, out.tolist()])
+        self.assertEqual(m.weighed(rows[1], out=rows[0]).tolist(), m.weighed(out).tolist())
+        # the same object, a view of what is read, what is read a view, and two views
+        for read, written in [(v, v), (v, v[:]), (out[:], out), (rows[0], rows[0])]:
+            self.refused(ValueError, "`out` overlaps another array", m.weighed, read, out=written)
+        self.refused(ValueError, "not contiguous", m.weighed, v, out=np.empty(25, np.uint8)[1:].view(np.float64))
+        self.refused(TypeError, "expected an array of float64 to write to, found a list", m.weighed, v, out=[0.0, 0.0, 0.0])
         self.refused(ValueError, "`out` has shape (2,), the result has (3,)", m.weighed, v, out=np.empty(2))
         self.refused(TypeError, "expected an array of float64 to write to, found an array of float32", m.weighed, v, out=np.empty(3, np.float32))
         self.refused(ValueError, "not contiguous", m.weighed, v, out=np.empty(6)[::2])

@@ -205,9 +205,8 @@ def _call(text: Text) -> list[str]:
     return lines + [
         "    if out is None:",
         *(f"        {line}" for line in made or ["pass"]),
-        *_direct(text, shapes, arrays),
         "    else:",
-        f"        {_listed(targets)} = $destinations(out, [{', '.join(shapes)}], [{', '.join(arrays)}])",
+        *(f"        {line}" for line in _written(text, targets, shapes, arrays)),
         f"    $status = $call({', '.join([*passed, *targets, *work])})",
         "    if $status:",
         f"        raise {stopped}",
@@ -217,14 +216,29 @@ def _call(text: Text) -> list[str]:
     ]
 
 
-def _direct(text: Text, shapes: list[str], arrays: list[str]) -> list[str]:
-    """Takes `out` as it is, where the result is one array; all else is for `destinations`."""
+def _written(text: Text, targets: list[str], shapes: list[str], arrays: list[str]) -> list[str]:
+    """Takes `out` as it is, where the result is one array; all else is for `destinations`.
+
+    What is asked of `out` must take no longer than a new array does. NumPy's comparison of addresses does, and is not needed where each array
+    has memory of its own: then only the same object overlaps.
+    """
+    checked = f"{_listed(targets)} = $destinations(out, [{', '.join(shapes)}], [{', '.join(arrays)}])"
     if len(text.results) != 1 or not text.results[0].lengths:
-        return []
-    leaf = text.results[0]
-    conditions = [f"$type(out) is $ndarray and out.dtype is ${leaf.scalar.c_type}_dtype and out.shape == {shapes[0]} and out.flags.carray"]
-    conditions += [f"not $overlap(out, {array})" for array in arrays]
-    return [f"    elif {' and '.join(conditions)}:", "        $target_0 = $view(out)"]
+        return [checked]
+    own = ["out.flags.owndata", *(f"{array}.base is None and {array} is not out" for array in arrays)]
+    apart = ["out.flags.aligned", *(f"not $overlap(out, {array})" for array in arrays)]
+    dtype = f"${text.results[0].scalar.c_type}_dtype"
+    return [
+        "try:",
+        f"    $direct = ($type(out) is $ndarray and out.dtype is {dtype} and out.shape == {shapes[0]}",
+        f"        and ({' and '.join(own)}",
+        f"            or {' and '.join(apart)}))",
+        "    $target_0 = $view(out)",
+        "except $expected:",
+        "    $direct = False",
+        "if not $direct:",
+        f"    {checked}",
+    ]
 
 
 def _extent(text: Text, length: Length) -> str:
