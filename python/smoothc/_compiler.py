@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 _NAME = "smoothc" + (sysconfig.get_config_var("EXE") or "")
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_COLOUR = re.compile("\x1b\\[([0-9;]*)m")
+_COLOURS = {1: "#d0312d", 2: "#2e8b57", 3: "#b07d00", 4: "#3b78d8", 5: "#a347ba", 6: "#1f8a9e"}
+"""Those of a terminal by their number, dark enough for a white page and light enough for a black one; black and white are the page's own."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,26 @@ class DiagnosticError(Exception):
         return self.coloured.splitlines()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(_COLOUR.sub('', self.coloured))}</pre>"
+        return f"<pre>{_as_html(self.coloured.rstrip())}</pre>"
+
+
+def _as_html(coloured: str) -> str:
+    """Text with the colours of a terminal as HTML with styles of its own."""
+    found = []
+    bold, colour = False, ""
+    # texts, and between two of them the numbers of an escape sequence
+    for at, part in enumerate(_COLOUR.split(coloured)):
+        if at % 2:
+            for number in (int(word or 0) for word in part.split(";")):
+                if number in (0, 1, 22):
+                    bold = number == 1
+                if number in (0, 39) or 30 <= number <= 37 or 90 <= number <= 97:
+                    colour = _COLOURS.get(number % 10, "") if number >= 30 else ""
+        elif part:
+            style = "; ".join([*(["font-weight: bold"] if bold else []), *([f"color: {colour}"] if colour else [])])
+            text = html.escape(part)
+            found.append(f'<span style="{style}">{text}</span>' if style else text)
+    return "".join(found)
 
 
 class DiagnosticWarning(UserWarning):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -229,6 +231,28 @@ class Cache(unittest.TestCase):
             smoothc.compile("let f (x: Double) = x", derive="slope:f")
         self.assertIn("the kinds are jvp", str(caught.exception))
         self.assertEqual(caught.exception.status, 2)
+
+    def test_a_diagnostic_in_a_notebook(self) -> None:
+        with self.assertRaises(smoothc.DiagnosticError) as caught:
+            smoothc.compile("let f (v: Vector<n>) = if v[0] < 1.0 && true then w else 1.0")
+        page = caught.exception._repr_html_()
+        self.assertIn(
+            '<span style="font-weight: bold; color: #d0312d">error[E0202]</span><span style="font-weight: bold">: unknown name `w`</span>', page
+        )
+        self.assertIn("let f (v: Vector&lt;n&gt;) = if v[0] &lt; 1.0 &amp;&amp; true then w else 1.0\n", page)
+        # a reader of the page sees what a terminal shows
+        self.assertEqual(html.unescape(re.sub("<[^>]*>", "", page)), str(caught.exception).strip())
+        for coloured, expected in [
+            (
+                "a\x1b[31mb\x1b[1mc\x1b[22md\x1b[39me",
+                '<span style="{b}">b</span><span style="font-weight: bold; {b}">c</span><span style="{b}">d</span>e',
+            ),
+            ("a\x1b[1;31mb\x1b[mc", '<span style="font-weight: bold; {b}">b</span>c'),
+            ("a\x1b[97mb\x1b[4mc", "bc"),
+            ("a\x1b[91m<script>\x1b[0m", '<span style="{b}">&lt;script&gt;</span>'),
+        ]:
+            expected = expected.replace("{b}", "color: #d0312d")
+            self.assertEqual(smoothc.DiagnosticError([], 1, coloured)._repr_html_(), f"<pre>a{expected}</pre>")
 
     def test_tools_that_are_missing(self) -> None:
         with mock.patch.dict(os.environ, {"CC": "/nowhere/cc"}), self.assertRaises(smoothc.DiagnosticError) as caught:
