@@ -21,6 +21,8 @@ from ._runtime import futhark as _futhark
 from ._runtime.library import Library, RecordType
 from ._runtime.manifest import Entry, read
 
+_KINDS = ("jvp", "vjp", "gradient", "valueAndGradient", "jacobian", "sparse_jacobian", "hessian", "revf", "revr")
+"""What `--derive` makes."""
 _FUTHARK = "futhark.json"
 """What the compiler says of a library of Futhark."""
 
@@ -208,6 +210,10 @@ def _options(
     parallel: bool,
 ) -> list[str]:
     """The words of the command line."""
+    for asked in _many(derive):
+        kind, colon, _ = asked.partition(":")
+        if kind not in _KINDS or not colon:
+            raise ValueError(f"derive: expected 'KIND:FUNCTION' with one of the kinds {', '.join(_KINDS[:-1])} and {_KINDS[-1]}, found {asked!r}")
     words = [
         word
         for option, given in (("--derive", derive), ("--entry", entries), ("--disable", disable))

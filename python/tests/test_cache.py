@@ -228,9 +228,21 @@ class Cache(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             smoothc.load(self.path / "nothing.smooth")
         with self.assertRaises(smoothc.DiagnosticError) as caught:
-            smoothc.compile("let f (x: Double) = x", derive="slope:f")
-        self.assertIn("the kinds are jvp", str(caught.exception))
+            smoothc.compile("let f (x: Double) = x", mode="sideways")
+        self.assertIn("auto, forward, reverse", str(caught.exception))
         self.assertEqual(caught.exception.status, 2)
+
+    def test_kinds_of_derivatives(self) -> None:
+        for asked in ["hess:f", "gradient", "f:gradient"]:
+            with self.assertRaises(ValueError) as caught:
+                smoothc.compile("let f (x: Double) = x", derive=["gradient:f", asked])
+            said = str(caught.exception)
+            self.assertRegex(said, f"^derive: expected 'KIND:FUNCTION' with one of the kinds jvp, .*, found '{asked}'$")
+        # the command knows the same
+        with self.assertRaises(smoothc.DiagnosticError) as refused:
+            _compiler.run(["check", "-", "--derive", "hess:f"], "let f (x: Double) = x")
+        kinds = said.partition("the kinds ")[2].partition(", found")[0]
+        self.assertIn(f"the kinds are {kinds}\n", str(refused.exception))
 
     def test_a_diagnostic_in_a_notebook(self) -> None:
         with self.assertRaises(smoothc.DiagnosticError) as caught:
