@@ -12,10 +12,12 @@ import pickle
 import shutil
 import signal
 import threading
+import time
 import traceback
 import typing
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -455,6 +457,15 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
             self.m.slow(1.0, 10**8, out=out)
         self.assertEqual(out[0], 2.0)
         self.assertEqual(self.m.slow(1.0, 100)[0], 2.0)
+        # in a thread of its own a call goes on
+        with ThreadPoolExecutor(1) as pool:
+            call = pool.submit(self.m.slow, 1.0, 10**8)
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            with self.assertRaises(KeyboardInterrupt):
+                call.result()
+                # where the call was done before
+                time.sleep(60)
+            self.assertEqual(call.result()[0], 2.0)
 
     def test_modules_entries_and_records_are_pickled(self) -> None:
         m = self.m
