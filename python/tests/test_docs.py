@@ -1,7 +1,7 @@
 """The blocks of docs/python.md and docs/clusters.md are run, those of a page in their order and in one folder.
 
 A block `fsharp NAME` is that file; a `pycon` block is a session whose output is compared; a `python NAME` block is that file, one without a name is
-run; a `sh` block is not.
+run. A `sh` block is run by the shell, with `smoothc` on the path; not `pip install .`, and one for Futhark only where its compiler is.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -16,7 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import smoothc
+
 ROOT = Path(__file__).parents[2]
+FUTHARK = shutil.which(os.environ.get("FUTHARK") or "futhark") is not None
+if not FUTHARK:
+    print("skipped: no Futhark compiler here, scripts/install-futhark gets one", file=sys.stderr)
+INSTALL = "pip install .\n"
 
 
 def blocks(text: str) -> Iterator[tuple[int, str, str, str]]:
@@ -60,7 +69,18 @@ class Page(unittest.TestCase):
                     names.update(test.globs)
                 elif language == "python":
                     exec(compile("\n" * (line - 1) + text, str(page), "exec"), names)
+                elif language == "sh" and text != INSTALL and (FUTHARK or "futhark" not in text):
+                    self.run_commands(text, Path(folder))
             os.chdir(before)
+
+    def run_commands(self, text: str, folder: Path) -> None:
+        commands = folder / "bin"
+        if not commands.exists():
+            commands.mkdir()
+            (commands / "smoothc").symlink_to(Path(shutil.which(smoothc.command()) or "").resolve())
+        path = os.pathsep.join([str(commands), os.environ["PATH"]])
+        done = subprocess.run(["sh", "-e", "-c", text], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, f"{text}{done.stdout}{done.stderr}")
 
     def test_the_readme(self) -> None:
         before = os.getcwd()
