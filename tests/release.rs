@@ -3,6 +3,7 @@
 //! The crate has every file that it includes and none that only the repository needs; its keywords are those that a registry takes; dependencies have
 //! licences that deny.toml allows and are built by the Rust that Cargo.toml asks for; the archive has a command that runs, and says how it is called.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -193,6 +194,8 @@ fn the_archive_has_a_command_that_runs() {
         "share/doc/smoothc/CHANGELOG.md",
         "share/doc/smoothc/LICENSE-MIT",
         "share/doc/smoothc/LICENSE-APACHE",
+        "share/doc/smoothc/THIRD-PARTY-NOTICES",
+        "share/doc/smoothc/docs/builds.md",
         "share/bash-completion/completions/smoothc",
         "share/zsh/site-functions/_smoothc",
         "share/fish/vendor_completions.d/smoothc.fish",
@@ -206,6 +209,26 @@ fn the_archive_has_a_command_that_runs() {
     }
     let said = run("cd \"$1\" && tar xzf \"$2.tar.gz\" && \"$2/bin/smoothc\" --version");
     assert_eq!(said, format!("smoothc {}\n", env!("CARGO_PKG_VERSION")));
+    // licences permit linking with their notice: each crate that is linked has it
+    let notices = run("cat \"$1/$2/share/doc/smoothc/THIRD-PARTY-NOTICES\"");
+    let named: BTreeSet<String> = notices
+        .lines()
+        .skip(2)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| Some(line.trim().split_once("  ")?.0.to_string()))
+        .collect();
+    let tree = printed(cargo().args(["tree", "--locked", "--offline", "--edges", "normal,no-proc-macro", "--prefix", "none"]));
+    let linked: BTreeSet<String> = tree
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some(format!("{} {}", words.next()?, words.next()?.strip_prefix('v')?))
+        })
+        .filter(|name| !name.starts_with("smoothc "))
+        .collect();
+    let unnamed: Vec<&String> = linked.difference(&named).collect();
+    assert!(linked.len() > 40 && unnamed.is_empty(), "{unnamed:?}");
+    assert!(notices.contains("Permission is hereby granted, free of charge"), "texts of licences");
 }
 
 /// The lines where the guard of a match arm has an `if let`, which Rust takes since 1.95.
