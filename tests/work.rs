@@ -177,7 +177,7 @@ const INTRODUCTION: &str = "\
 Forward mode computes one derivative for each element of a gradient, and the rules take most of that apart again: what does
 not depend on the element moves out of its loop, sums over a one-hot vector become single terms, constant factors leave
 sums. Reverse mode goes through the function once and once back, and costs a constant times the function by construction.
-smoothc makes both of each gradient and keeps the cheaper one (`--mode auto`): first by the degree of its cost in the sizes, then
+smoothc makes both of each gradient and keeps [the cheaper one](modes.md) (`--mode auto`): first by the degree of its cost in the sizes, then
 by the coefficients. `smoothc explain` prints both costs.
 
 Counts are operations on Doubles, comparisons, array reads and array writes of the optimised program together, as `smoothc eval
