@@ -1,7 +1,7 @@
 //! Strip mining: the iterations of a loop in blocks of a literal number, and those that are left.
 //!
 //! In: a loop and how many iterations a block has. Out: how many blocks there are, an iteration in another place, and the loop over
-//! the iterations after the last block.
+//! the iterations after the last block; and how passes put such blocks in the place of loops.
 //!
 //!     for i < n: s   →   blocks = n / 32; …; for rest < n % 32: i = blocks * 32 + rest; s
 
@@ -13,6 +13,21 @@ use super::ranges::Ranges;
 use super::rename::{copied, rename};
 use super::values::folded;
 use super::visit::mentions;
+
+/// Puts other statements in the place of each outermost one for which there are some.
+pub fn replace_outermost(block: &mut Block, new: &mut dyn FnMut(&Stmt) -> Option<Block>) {
+    let mut out = Vec::new();
+    for mut stmt in std::mem::take(block) {
+        match new(&stmt) {
+            Some(new) => out.extend(new),
+            None => {
+                stmt.blocks_mut().for_each(|block| replace_outermost(block, new));
+                out.push(stmt);
+            }
+        }
+    }
+    *block = out;
+}
 
 /// A loop's iterations in blocks.
 pub struct Strips {

@@ -21,7 +21,7 @@ use super::effects::{Effects, inside};
 use super::homes::Homes;
 use super::program::*;
 use super::ranges::Ranges;
-use super::strips::iteration;
+use super::strips::{iteration, replace_outermost};
 use super::values::{folded, index};
 use super::visit::{each_local, replace_local};
 use super::{Context, Options, Result};
@@ -40,7 +40,8 @@ const EAGER_WIDTH: i64 = 2;
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     let homes = Homes::of_block(&function.body);
     let (locals, ranges) = (&mut function.locals, &mut function.ranges);
-    Pass { locals, ranges, homes: &homes, options: context.options }.block(&mut function.body);
+    let mut pass = Pass { locals, ranges, homes: &homes, options: context.options };
+    replace_outermost(&mut function.body, &mut |stmt| pass.in_blocks(stmt));
     Ok(())
 }
 
@@ -53,20 +54,6 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn block(&mut self, block: &mut Block) {
-        let mut out = Vec::new();
-        for mut stmt in std::mem::take(block) {
-            match self.in_blocks(&stmt) {
-                Some(new) => out.extend(new),
-                None => {
-                    stmt.blocks_mut().for_each(|block| self.block(block));
-                    out.push(stmt);
-                }
-            }
-        }
-        *block = out;
-    }
-
     /// A loop with its iterations in blocks, where that pays and may be.
     fn in_blocks(&mut self, stmt: &Stmt) -> Option<Block> {
         let Stmt::For { i, var, count, size, body, lanes: Lanes::One, apart } = stmt else { return None };

@@ -18,6 +18,7 @@ use super::effects::Effects;
 use super::homes::Homes;
 use super::program::*;
 use super::ranges::Ranges;
+use super::strips::replace_outermost;
 use super::vectorise::may_run_in_lanes;
 use super::visit::{each_value, reads};
 use super::{Context, Options, Result};
@@ -39,7 +40,7 @@ const EAGER_WIDTH: i64 = 2;
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     let homes = Homes::of_block(&function.body);
     let mut pass = Pass { locals: &mut function.locals, ranges: &mut function.ranges, homes: &homes, options: context.options };
-    pass.block(&mut function.body);
+    replace_outermost(&mut function.body, &mut |stmt| pass.in_lanes(stmt));
     Ok(())
 }
 
@@ -52,20 +53,6 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn block(&mut self, block: &mut Block) {
-        let mut out = Vec::new();
-        for mut stmt in std::mem::take(block) {
-            match self.in_lanes(&stmt) {
-                Some(new) => out.extend(new),
-                None => {
-                    stmt.blocks_mut().for_each(|block| self.block(block));
-                    out.push(stmt);
-                }
-            }
-        }
-        *block = out;
-    }
-
     /// A loop with its iterations in lanes, where that pays and may be.
     fn in_lanes(&mut self, stmt: &Stmt) -> Option<Block> {
         let Stmt::For { i, count, body, apart, .. } = stmt else { return None };
