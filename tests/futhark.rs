@@ -3,7 +3,7 @@
 //! Every example, in the schedules `none` and `default`, is accepted without a warning, is laid out as the formatter lays it
 //! out, and has the interpreter's values and errors when it is compiled by `futhark c` and `futhark multicore`; its
 //! derivatives are those that Futhark itself takes of the emitted primal. So are generated programs, ten to a file:
-//! two hundred by default, `SMOOTHC_FUTHARK_PROGRAMS=n` for another number, `SMOOTHC_SEED=n` for others.
+//! sixty by default, `SMOOTHC_FUTHARK_PROGRAMS=n` for another number, `SMOOTHC_SEED=n` for others.
 //!
 //! The compiler is `FUTHARK` or `futhark` on the path; without one these tests say that they were skipped.
 
@@ -603,7 +603,7 @@ fn generated_programs_agree_with_the_interpreter() {
         return;
     }
     let setting = |name: &str, default: u64| asked::number(name).unwrap_or(default);
-    let (count, first) = (setting("SMOOTHC_FUTHARK_PROGRAMS", 100), setting("SMOOTHC_SEED", 0));
+    let (count, first) = (setting("SMOOTHC_FUTHARK_PROGRAMS", 60), setting("SMOOTHC_SEED", 0));
     asked::say(&format!("{count} programs through Futhark: SMOOTHC_SEED={first}"));
     let total = Mutex::new(Counts::default());
     let failing: Mutex<BTreeMap<String, Vec<(u64, Program)>>> = Mutex::new(BTreeMap::new());

@@ -1,6 +1,6 @@
 //! Random programs: what the interpreter says of the program as written, every engine says.
 //!
-//! Five hundred programs by default, fifty to a C file; `SMOOTHC_CASES=n` for another number, `SMOOTHC_SEED=n` for others,
+//! Three hundred programs by default, fifty to a C file; `SMOOTHC_CASES=n` for another number, `SMOOTHC_SEED=n` for others,
 //! `SMOOTHC_SHRINK=n` for more steps towards a small one. The seed of the first is always printed, those after it follow;
 //! a failure is printed with its seeds and the smallest program found that shows it.
 
@@ -40,24 +40,24 @@ fn report(program: &Program, with: With, kind: &str) -> String {
 
 #[test]
 fn engines_agree_on_random_programs() {
-    check(With::C, setting("SMOOTHC_CASES", 500), setting("SMOOTHC_SEED", 0));
+    check(With::C, setting("SMOOTHC_CASES", 300), setting("SMOOTHC_SEED", 0));
 }
 
 /// With the workspace that three threads want, and with what one needs.
 #[test]
 fn threads_change_nothing_in_random_programs() {
-    check(With::Threads, setting("SMOOTHC_CASES", 500) / 4, setting("SMOOTHC_SEED", 0));
+    check(With::Threads, setting("SMOOTHC_CASES", 300) / 4, setting("SMOOTHC_SEED", 0));
 }
 
 #[test]
 fn eager_passes_change_nothing_in_random_programs() {
-    check(With::Eager, setting("SMOOTHC_CASES", 500) / 8, setting("SMOOTHC_SEED", 0));
+    check(With::Eager, setting("SMOOTHC_CASES", 300) / 8, setting("SMOOTHC_SEED", 0));
 }
 
 /// As the tests above, which compute derivatives backwards where that is a way.
 #[test]
 fn derivatives_computed_forward_are_the_same() {
-    check(With::Forward, setting("SMOOTHC_CASES", 500) / 2, setting("SMOOTHC_SEED", 0));
+    check(With::Forward, setting("SMOOTHC_CASES", 300) / 2, setting("SMOOTHC_SEED", 0));
 }
 
 /// The failing programs of one kind, with their seeds, and what was said of the first: what fails once in a while says so only then.
