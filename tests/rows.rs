@@ -157,6 +157,47 @@ fn loops_over_rows_agree_with_the_interpreter() {
     agree(&program(), &entries, SIZES);
 }
 
+/// What an element of the state of a fold is made of, beside the old one: sums that are written as whole arrays elsewhere.
+const STEP_SUMS: &[&str] = &[
+    "ifold (fun s i -> s + X[i][j] * y[i]) 0.0 m",
+    "ifold (fun s i -> max s X[i][j]) (-10.0) m",
+    "ifold (fun s i -> s + (if i % 3 = j then y[i] else 0.0)) 0.0 m",
+    "ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m",
+];
+
+/// New elements of a state: of its type, the first one, what the step names before, and the element of `z`, the old state, `j` and `t`.
+const CHANGES: &[(&str, &str, &str)] = &[
+    ("w", "build n (fun j -> {})", "z[j] + t * t"),
+    ("w", "build n (fun j -> {})", "if t > 0.0 then t - z[j] else t * t"),
+    ("build n (fun j -> (w[j], 0.5))", "build n (fun j -> {})", "let (a, b) = z[j] in (b + t * t, a - t)"),
+    ("build n (fun j -> (w[j], 0.5))", "build n (fun j -> {})", "if t > 0.0 then (snd z[j] - t, fst z[j]) else (t, snd z[j])"),
+    (
+        "build n (fun j -> (w, w[j]))",
+        "build n (fun j -> {})",
+        "let v = build n (fun i -> w[i] * t) in (v, t * snd z[j] + (fst z[j])[n - 1])",
+    ),
+    ("X", "build m (fun k -> let r = build m (fun i -> y[i] - y[k]) in build n (fun j -> {}))", "z[k][j] + t * t"),
+    ("vectorOutProd w w", "build n (fun k -> build n (fun j -> {}))", "if k = j then z[k][j] * t + t else 0.0"),
+];
+
+#[test]
+fn states_that_are_changed_by_sums_agree_with_the_interpreter() {
+    let mut text = String::new();
+    let mut entries = Vec::new();
+    for (k, sum) in STEP_SUMS.iter().enumerate() {
+        for (at, (first, array, element)) in CHANGES.iter().enumerate() {
+            let name = format!("changed{at}by{k}");
+            let array = array.replace("{}", &format!("let t = {sum} in {element}"));
+            text += &format!(
+                "let {name} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  \
+                 let r = build m (fun i -> y[i] * 0.5) in ifold (fun z step -> {array}) ({first}) 3\n\n"
+            );
+            entries.push(name);
+        }
+    }
+    agree(&text, &entries, SIZES);
+}
+
 /// Folds down columns: a name, what is written row by row of a matrix, and the text.
 const COLUMNS: &[(&str, &[&str], &str)] = &[
     ("largest", &["out[j] = smooth_fmax(out[j], X[i * n + j])"], "build n (fun j -> ifold (fun s i -> max s X[i][j]) (-1e300) m)"),

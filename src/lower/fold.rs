@@ -169,7 +169,7 @@ impl Lowerer<'_> {
             Trip::Open => None,
         };
         let mut components = components(ty, state);
-        let tails = tails(body, acc, &components);
+        let tails = tails(body, acc, &components, &|array| self.is_swept(array));
         let plan = if counted.is_some() { plan(&components, &tails) } else { Plan::ByBranch };
         // a spare buffer for each component that some step computes anew
         let fresh: Vec<usize> = match &plan {

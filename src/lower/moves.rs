@@ -122,9 +122,11 @@ pub fn parts(expr: &Expr, acc: &Var, components: &[Component]) -> Option<Vec<Exp
     (out.len() == components.len()).then_some(out)
 }
 
-/// What each path through the body does to the components.
-pub fn tails(body: &Expr, acc: &Var, components: &[Component]) -> Vec<Vec<Source>> {
-    let is_in_place = |path: &[usize]| body.has_updates() && stays(body, acc, path) || changes_each(body, acc, path);
+/// What each path through the body does to the components; `is_whole` says which arrays are not written one element after another.
+pub fn tails(body: &Expr, acc: &Var, components: &[Component], is_whole: &dyn Fn(&Expr) -> bool) -> Vec<Vec<Source>> {
+    let is_in_place = |path: &[usize]| {
+        body.has_updates() && stays(body, acc, path) || changes_each(body, acc, path).is_some_and(|array| !is_whole(array))
+    };
     let in_place: Vec<bool> = components.iter().map(|component| is_in_place(&component.path)).collect();
     tails_of(body, acc, components, &in_place)
 }
@@ -146,9 +148,9 @@ fn tails_of(body: &Expr, acc: &Var, components: &[Component], in_place: &[bool])
     }
 }
 
-/// Whether each step computes each element of a component from that element alone, and the component is not used otherwise:
-/// then it is updated in place.
-fn changes_each(body: &Expr, acc: &Var, path: &[usize]) -> bool {
+/// The new value of a component of which each step computes each element from that element alone, where the component is not used
+/// otherwise: then it is updated in place.
+fn changes_each<'e>(body: &'e Expr, acc: &Var, path: &[usize]) -> Option<&'e Expr> {
     let mut tail = body;
     while let Term::Let(_, _, rest) | Term::Check { body: rest, .. } = tail.term() {
         tail = rest;
@@ -157,7 +159,7 @@ fn changes_each(body: &Expr, acc: &Var, path: &[usize]) -> bool {
         Term::Tuple(parts) => parts.get(*k),
         _ => None,
     });
-    let Some(mut element) = part else { return false };
+    let (part, mut element) = (part?, part?);
     let mut indices: Vec<&Var> = Vec::new();
     loop {
         element = match element.term() {
@@ -186,7 +188,8 @@ fn changes_each(body: &Expr, acc: &Var, path: &[usize]) -> bool {
         if is_loop { None } else { expr.term().children().map(|child| count(child, is_own)).sum() }
     }
     let own = count(element, &|expr| is_own(expr, acc, path, &indices));
-    !indices.is_empty() && own.is_some_and(|own| own > 0 && own == uses(body, acc, path))
+    let is_each = !indices.is_empty() && !element.ty().has_array() && own.is_some_and(|own| own > 0 && own == uses(body, acc, path));
+    is_each.then_some(part)
 }
 
 /// How often a component of a variable occurs, alone or within a larger one.

@@ -6,7 +6,7 @@
 //!     (a, s). (build n (fun i -> a[i] + s), 2.0 * s)   →   for i < n: b[i] = a[i] + s;  s = 2.0 * s;  a and b change places
 
 use crate::ir::last_use::component;
-use crate::ir::{Expr, Term, Var};
+use crate::ir::{Expr, Term, Type, Var};
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, mismatch};
@@ -14,6 +14,8 @@ use super::moves::{Component, Holder, Plan, Source, nest, parts, path_of, reads,
 use super::update::part_of;
 use super::view::{ArrayView, Dest, Target, View, elem};
 use crate::loops::program::*;
+use crate::plan::columns::ColumnFold;
+use crate::plan::scatter::find::Scatter;
 
 impl Lowerer<'_> {
     /// One step: the tails of the body write new values, then scalars are assigned and pointers rotated.
@@ -111,7 +113,8 @@ impl Lowerer<'_> {
                         }
                         // each element is computed from itself alone
                         Holder::Array { free: None, now, .. } if matches!(part.term(), Term::Build { .. }) => {
-                            self.write_alone(part, &Dest::Array(now.clone()))?;
+                            let (block, ()) = self.nested(|this| this.change_elements(part, &Dest::Array(now.clone())))?;
+                            self.place(block);
                         }
                         // usually updated in place; copied where an alias prevented that
                         Holder::Array { free: None, now, .. } if path_of(part, acc).is_none() => {
@@ -135,6 +138,42 @@ impl Lowerer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes an array in the place of one that its elements read, each of them its own: none before it is computed, and no sums there.
+    fn change_elements(&mut self, expr: &Expr, dest: &Dest) -> Result<()> {
+        match (expr.term(), dest) {
+            (Term::Build { n, i, body }, Dest::Array(array)) => {
+                let count = self.count(n, Some(&array.length()))?;
+                self.enter_apart(i, n, &count, Some(array.length()), |this, index| {
+                    let place = this.element_dest(array, index, expr.span())?;
+                    this.change_elements(body, &place)
+                })
+            }
+            (Term::Let(var, value, body), _) => {
+                self.bind(var, value)?;
+                self.change_elements(body, dest)
+            }
+            _ if matches!(expr.ty(), Type::Tuple(_)) => {
+                let view = self.value(expr, "x")?;
+                let view = self.settle(view, "x");
+                self.copy(&view, dest, expr.span())
+            }
+            _ => self.write(expr, dest),
+        }
+    }
+
+    /// Whether arrays are faster written as a whole, with sums down columns or at indices from data.
+    pub fn is_swept(&self, expr: &Expr) -> bool {
+        match expr.term() {
+            Term::Let(_, _, body) => self.is_swept(body),
+            Term::Build { n, i, body } => {
+                ColumnFold::find(n, i, body).is_some()
+                    || Scatter::find(expr, &self.facts, !self.reciprocals).is_some()
+                    || self.is_swept(body)
+            }
+            _ => false,
+        }
     }
 
     /// Whether a variable, or a component of one, was written in its destination.
