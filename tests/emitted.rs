@@ -115,7 +115,7 @@ fn one_header_holds_all_functions() {
     assert!(smoothc(folder.path(), &["emit", "p.smooth", "--header-only", "-o", "p.h"]).status.success());
     assert!(!folder.path().join("p.c").exists());
     let text = std::fs::read_to_string(folder.path().join("p.h")).expect("is there");
-    assert!(text.contains("#ifndef SMOOTH_INCLUDED_P_H\n") && text.contains("static inline smooth_status f(int64_t r, "), "{text}");
+    assert!(text.contains("#ifndef SMOOTH_INCLUDED_P_H_F\n") && text.contains("static inline smooth_status f(int64_t r, "), "{text}");
     let unused = "#include \"p.h\"\n#include \"p.h\"\nint unused(void);\nint unused(void) { return 0; }\n";
     let main = "#include \"p.h\"\nint unused(void);\nint main(void) { double out[2]; return c_workspace() != 0 || c(out, 0, 0) != SMOOTH_OK || \
                 out[1] != 2.0 || unused(); }\n";
@@ -135,6 +135,24 @@ fn one_header_holds_all_functions() {
     assert!(printed(&smoothc(folder.path(), &["emit", "p.smooth", "--header-only"])).contains("static inline size_t f_workspace("));
     assert_eq!(smoothc(folder.path(), &["emit", "p.smooth", "--header-only", "-o", "p.c"]).status.code(), Some(2));
     assert_eq!(smoothc(folder.path(), &["emit", "--target", "futhark", "p.smooth", "--header-only"]).status.code(), Some(2));
+}
+
+/// Two parts of one program, each with its own `model.h`.
+#[test]
+fn headers_of_one_name_are_both_included() {
+    let folder = folder();
+    for (part, program) in [("a", "let loss x = x + 1.0\n"), ("b", "let gain x = x * 100.0\n")] {
+        std::fs::create_dir(folder.path().join(part)).expect("a folder");
+        write(folder.path(), &format!("{part}/model.smooth"), program);
+        let words = ["emit", &format!("{part}/model.smooth"), "--cpp", "-o", &format!("{part}/model.c")];
+        assert!(smoothc(folder.path(), &words).status.success());
+    }
+    let main = "#include \"a/model.hpp\"\n#include \"b/model.hpp\"\n\
+                int main() { return smoothc::model::loss(3) + smoothc::model::gain(3) == 304 ? 0 : 1; }\n";
+    write(folder.path(), "main.cpp", main);
+    let command = "gcc -c a/model.c -o a.o && gcc -c b/model.c -o b.o && g++ -std=c++17 main.cpp a.o b.o -lm -o main && ./main";
+    let done = Command::new("sh").arg("-c").arg(command).current_dir(folder.path()).output().expect("a shell");
+    assert!(done.status.success(), "{}", errors(&done));
 }
 
 #[test]

@@ -83,6 +83,8 @@ const CALLS: &[(&str, &[&str])] = &[
     ("settledSlope", &["[0.5, 1.5]", "300"]),
     ("settledSlope", &["[]", "3"]),
     ("sinesSlope", &["2", "[0.5, 0.25]"]),
+    ("framesInLoops", &["[[1, 2], [3, 4]]"]),
+    ("framesSlope", &["[1, 2]"]),
     // frames of no bytes
     ("sinesSlope", &["2", "[]"]),
 ];

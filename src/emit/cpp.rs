@@ -82,7 +82,7 @@ pub fn header(files: &CFiles, program: &Program, name: &str, c_header: &str) -> 
     let view = View {
         title: super::title(&files.provenance),
         header: c_header.to_string(),
-        guard: super::guard(name),
+        guard: super::guard(name, &files.entries),
         // a stem may be a word of C++
         namespace: Names::new().public(if stem.is_empty() { "program" } else { &stem }),
         views: include_str!("../../runtime/views.hpp"),

@@ -187,7 +187,7 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
     let source_parts = parts.iter().cloned().chain(runtime::loop_parts(&text)).collect();
     let copies = helpers.iter().map(|helper| &helper.text).chain([&text]).any(|text| text.contains("memcpy(") || text.contains("memset("));
     let source = SourceView {
-        guard: options.header_only.then(|| guard(&options.header_name)),
+        guard: options.header_only.then(|| guard(&options.header_name, &entries)),
         title: title.clone(),
         notes: notes.clone(),
         parts: source_parts,
@@ -197,7 +197,7 @@ pub fn c(program: &LoopProgram, options: &COptions) -> Result<CFiles, Diagnostic
         prototypes,
         functions,
     };
-    let header = HeaderView { title, notes, guard: guard(&options.header_name), parts, entries: entry_views };
+    let header = HeaderView { title, notes, guard: guard(&options.header_name, &entries), parts, entries: entry_views };
     Ok(CFiles {
         source: render("c.tera", include_str!("../../templates/c.tera"), &source)?,
         header: render("header.tera", include_str!("../../templates/header.tera"), &header)?,
@@ -230,8 +230,11 @@ fn render(name: &str, template: &str, view: &impl Serialize) -> Result<String, D
     tera.render(name, &context).map_err(problem)
 }
 
-fn guard(header: &str) -> String {
+/// An include guard: no two headers of one name that are of use in one program have one first entry.
+fn guard(header: &str, entries: &[EntrySignature]) -> String {
     let name = if header.is_empty() { "smooth.h" } else { header };
+    let first = entries.first().map(|entry| format!("_{}", entry.name)).unwrap_or_default();
+    let name = format!("{name}{first}");
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
     format!("SMOOTH_INCLUDED_{name}")
 }

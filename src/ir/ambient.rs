@@ -97,7 +97,7 @@ pub fn is_unset(expr: &Expr) -> bool {
     match expr.term() {
         Term::Var(var) => unset_scalars().any(|unset| unset == *var),
         Term::Build { body, .. } => is_unset(body),
-        Term::Tuple(parts) => !parts.is_empty() && parts.iter().all(is_unset),
+        Term::Tuple(parts) | Term::Array(parts) => !parts.is_empty() && parts.iter().all(is_unset),
         _ => false,
     }
 }

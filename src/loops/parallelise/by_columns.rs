@@ -21,7 +21,7 @@ use crate::loops::effects::inside;
 use crate::loops::failures::can_fail;
 use crate::loops::homes::Homes;
 use crate::loops::program::*;
-use crate::loops::visit::{each_local, reads};
+use crate::loops::visit::{each_local, mentions, reads};
 
 /// What a row may do before its columns: each thread does it.
 const SHORT_ROW: f64 = 64.0;
@@ -49,7 +49,7 @@ impl Columns {
                     if can_fail(std::slice::from_ref(stmt)) || group.stmt(stmt).is_none() || !group.is_apart(&block[..=at]) {
                         break;
                     }
-                    if group.rows > 0 {
+                    if group.rows > 0 && !outlives(&block[..=at], &block[at + 1..], locals) {
                         found = Some(Columns { length: at + 1, count: count.clone(), loops: group.loops.clone() });
                     }
                 }
@@ -57,6 +57,16 @@ impl Columns {
         }
         found
     }
+}
+
+/// Whether what a run of statements declares, but for names that go before it, is used after it.
+fn outlives(run: &[Stmt], rest: &[Stmt], locals: &[Local]) -> bool {
+    let mut declared = run.iter().filter_map(|stmt| match stmt {
+        Stmt::Declare { id, init } if !init.as_ref().is_some_and(|init| is_fixed(locals, *id, init)) => Some(*id),
+        Stmt::Room(room) => Some(room.id),
+        _ => None,
+    });
+    declared.any(|id| rest.iter().any(|stmt| mentions(stmt, id)))
 }
 
 /// The number of columns, if a statement is a loop over columns or rows.
