@@ -143,6 +143,33 @@ const GROWN: &[(&str, Calls)] = &[
          let h (k: Index) (a: Double) (m: Matrix<n, n>) (v: Vector<n>) = hessian (fun v -> f k a m v) v",
         &[("h", &["2", "0.5", "[[1, 2], [3, 4]]", "[0.5, 1.5]"])],
     ),
+    // lengths that data gives: the least of two, a remainder, the greatest of two, chosen by data
+    (
+        "let mirrored (v: Vector<m>) = ifold (fun s i -> s + v[i] * v[length v - 1 - i]) 0.0 (length v)\n\
+         let least (q: Array<Index, n>) = mirrored (build (min q[0] 4) (fun i -> double i + 1.0))\n\
+         let twice (q: Array<Index, n>) = let k = q[0] in mirrored (build (2 * min k 7) (fun i -> double i))\n\
+         let rest (q: Array<Index, n>) = mirrored (build (q[0] % 7) (fun i -> double i))\n\
+         let most (q: Array<Index, n>) = let k = q[0] in mirrored (vectorCumSum (build (max 1 (min k 7)) (fun i -> double i)))\n\
+         let chosen (q: Array<Index, n>) = let k = q[0] in mirrored (build (if k > 3 then 2 else k % 2 + 1) (fun i -> double i))\n\
+         let slope (v: Vector<n>) = gradient (fun v -> let k = (if v[0] > 0.0 then 3 else 5) in mirrored (build k (fun i -> v[0] * double i))) v",
+        &[
+            ("least", &["[3]"]),
+            ("least", &["[9]"]),
+            ("least", &["[-1]"]),
+            ("least", &["[]"]),
+            ("twice", &["[3]"]),
+            ("twice", &["[9]"]),
+            ("rest", &["[12]"]),
+            ("rest", &["[-1]"]),
+            ("most", &["[3]"]),
+            ("most", &["[9]"]),
+            ("most", &["[-9]"]),
+            ("chosen", &["[3]"]),
+            ("chosen", &["[9]"]),
+            ("slope", &["[0.5]"]),
+            ("slope", &["[-0.5, 1]"]),
+        ],
+    ),
 ];
 
 #[test]

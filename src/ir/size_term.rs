@@ -51,6 +51,15 @@ pub(super) fn normal(expr: &Expr) -> Option<Expr> {
     }
 }
 
+/// Whether an Index term may have a greatest value though data gives it: the least of two, a remainder, or chosen.
+pub fn has_most(expr: &Expr) -> bool {
+    match expr.term() {
+        Term::If(..) | Term::Prim(Prim::Min | Prim::Rem, _) => true,
+        Term::Prim(_, args) => args.iter().any(has_most),
+        _ => false,
+    }
+}
+
 /// Whether it is a positive number, or the largest of one and others.
 fn is_positive(expr: &Expr) -> bool {
     match expr.term() {

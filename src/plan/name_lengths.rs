@@ -1,15 +1,18 @@
 //! Lengths that only data gives but that have a greatest value: names for what is needed to see that value.
 //!
-//! In: a function as `rewrite` leaves it. Out: where the length of an array is the least of two, its own name before the statement
-//! that builds the array, and names for what data gives in it. What measures the workspace then sees how long the array is at most.
+//! In: a function as `rewrite` leaves it. Out: where the length of an array is the least of two, a remainder or chosen by data, its own name
+//! before the statement that builds the array, and names for what data gives in it. What measures the workspace then sees how long the
+//! array is at most.
 //!
-//!     ifold … (build (min (s.0 - k) 256) …)   →   let d = s.0 in let n = min (d - k) 256 in ifold … (build n …)
+//!     ifold … (build (min (s.0 - k) 256) …)     →   let d = s.0 in let n = min (d - k) 256 in ifold … (build n …)
+//!     let n = if v[0] > 0.0 then 3 else 5 in …   →   let d = v[0] > 0.0 in let n = if d then 3 else 5 in …
 //!
 //! Limits: lengths that cannot fail.
 
 use std::collections::HashMap;
 
 use crate::ir::print;
+use crate::ir::size_term::has_most;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Function, Prim, Size, Term, Type, Var};
 
@@ -61,10 +64,10 @@ fn at_once(expr: &Expr, names: &mut Names) -> Expr {
     match expr.term() {
         Term::Let(var, value, body) => {
             let named = bounded(value).filter(|_| matches!(var.ty(), Type::Index(_)) && Size::try_of_expr(value).is_none());
-            match named {
-                Some((data, value)) => behind(data, Expr::let_(var.clone(), value, in_scope(body))),
-                None => map_children(expr, &mut in_scope),
+            if let Some((data, value)) = named {
+                return behind(data, Expr::let_(var.clone(), value, in_scope(body)));
             }
+            map_children(expr, &mut in_scope)
         }
         Term::If(cond, then, otherwise) => in_turn(expr, &[cond], &[then, otherwise], names),
         Term::Check { cond, body, .. } => in_turn(expr, &[cond], &[body], names),
@@ -111,35 +114,56 @@ fn in_turn(expr: &Expr, operands: &[&Expr], bodies: &[&Expr], names: &mut Names)
     })
 }
 
-/// A length that is the least of two, with names for what data gives in it; none where it has no such part.
+/// A length that may have a greatest value, with names for what data gives in it; none where it has no such part.
 fn bounded(length: &Expr) -> Option<(Vec<Named>, Expr)> {
+    if !has_most(length) {
+        return None;
+    }
     let mut data = Vec::new();
     let named = of_names(length, &mut data);
-    (has_least(length) && Size::try_of_expr(&named).is_some()).then_some((data, named))
+    (Size::try_of_expr(&named).is_some()).then_some((data, named))
 }
 
 fn of_names(expr: &Expr, data: &mut Vec<Named>) -> Expr {
-    match expr.term() {
-        Term::Prim(..) => map_children(expr, &mut |arg| of_names(arg, data)),
-        Term::Proj(..) | Term::Get(..) if matches!(expr.ty(), Type::Index(_)) && Size::try_of_expr(expr).is_none() => {
-            let name = Var::fresh("d", Type::INDEX);
-            data.push((name.clone(), expr.clone()));
-            Expr::var(&name)
+    let mut name = |expr: &Expr, ty: Type| {
+        let name = Var::fresh("d", ty);
+        data.push((name.clone(), expr.clone()));
+        Expr::var(&name)
+    };
+    match (expr.term(), expr.ty()) {
+        (_, Type::Index(_) | Type::Bool) if Size::try_of_expr(expr).is_some() => expr.clone(),
+        (Term::Prim(..), Type::Index(_)) => map_children(expr, &mut |arg| of_names(arg, data)),
+        (Term::Proj(..) | Term::Get(..), Type::Index(_)) => name(expr, Type::INDEX),
+        // what a branch reads may be read only there
+        (Term::If(cond, a, b), Type::Index(_)) if cannot_fail(a) && cannot_fail(b) => {
+            let cond = if Size::try_of_expr(cond).is_some() { cond.clone() } else { name(cond, Type::Bool) };
+            Expr::if_(cond, of_names(a, data), of_names(b, data))
         }
         _ => expr.clone(),
     }
 }
 
-fn has_least(expr: &Expr) -> bool {
-    matches!(expr.term(), Term::Prim(prim, args) if *prim == Prim::Min || args.iter().any(has_least))
-}
-
-/// Whether an Index term has a value wherever it stands.
+/// Whether a scalar term has a value wherever it stands.
 fn cannot_fail(expr: &Expr) -> bool {
     match expr.term() {
-        Term::Var(_) | Term::Index(_) => true,
+        Term::Var(_) | Term::Index(_) | Term::Double(_) | Term::Bool(_) => true,
+        Term::If(cond, a, b) => [cond, a, b].into_iter().all(cannot_fail),
         Term::Proj(tuple, _) => cannot_fail(tuple),
-        Term::Prim(Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Min | Prim::Max, args) => args.iter().all(cannot_fail),
+        Term::Prim(
+            Prim::Add
+            | Prim::Sub
+            | Prim::Mul
+            | Prim::Neg
+            | Prim::Min
+            | Prim::Max
+            | Prim::Lt
+            | Prim::Le
+            | Prim::Gt
+            | Prim::Ge
+            | Prim::Eq
+            | Prim::Ne,
+            args,
+        ) => args.iter().all(cannot_fail),
         Term::Prim(Prim::Div | Prim::Rem, args) => {
             matches!(args.as_slice(), [a, by] if cannot_fail(a) && matches!(by.term(), Term::Index(1..)))
         }

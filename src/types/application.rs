@@ -10,6 +10,7 @@ use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, INLINE_DEPTH, I
 use super::infer::pattern_name;
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
+use crate::ir::size_term::has_most;
 use crate::ir::{Change, Expr, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind, TypeExpr};
@@ -178,6 +179,8 @@ impl<'a> Elaborator<'a> {
             }
             Builtin::Build => match (next(), next()) {
                 (Some(Arg::Value(n)), Some(Arg::Function(f))) => {
+                    // the types of other arrays can have the name, and the workspace its greatest value
+                    let n = if has_most(&n) && Size::try_of_expr(&n).is_none() { self.name("count", n) } else { n };
                     let i = Var::fresh(&self.parameter_name(&f, 0, "i"), Type::Index(Some(self.size_of(&n))));
                     let body = self.scoped(|this| this.apply(&f, vec![Arg::Value(Expr::var(&i))], span))?;
                     if type_mentions(body.ty(), &i) {
