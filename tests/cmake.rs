@@ -120,25 +120,26 @@ fn cmake_builds_installs_and_builds_again() {
     };
     let tool = format!("-DSMOOTHC_EXECUTABLE={}", env!("CARGO_BIN_EXE_smoothc"));
     cmake(&["-G", "Unix Makefiles", "-B", "build", &format!("-Dsmoothc_DIR={ROOT}/cmake"), &tool]);
-    cmake(&["--build", "build"]);
+    let make = || cmake(&["--build", "build", "--target", "fit"]);
+    make();
     assert_eq!(succeeds(&mut Command::new(build.join("fit"))), Ok("centre (1.00, -3.00), radius 2.01\n".to_string()));
     let emitted = build.join("circle.smoothc/circle.c");
     let before = changed(&emitted);
-    cmake(&["--build", "build"]);
+    make();
     assert_eq!(changed(&emitted), before);
     let text = fs::read_to_string(folder.path().join("circle.smooth")).expect("a program");
     rewrite(&folder.path().join("half.smooth"), "let half = 0.5\n", 2);
     rewrite(&folder.path().join("circle.smooth"), &format!("open \"half.smooth\"\n{text}"), 2);
-    cmake(&["--build", "build"]);
+    make();
     assert_ne!(changed(&emitted), before);
     let before = changed(&emitted);
     rewrite(&folder.path().join("half.smooth"), "let half = 0.25\n", 60);
-    cmake(&["--build", "build"]);
+    make();
     assert_ne!(changed(&emitted), before);
     let before = changed(&emitted);
     fs::remove_file(folder.path().join("half.smooth")).expect("it was there");
     rewrite(&folder.path().join("circle.smooth"), &text, 120);
-    cmake(&["--build", "build"]);
+    make();
     assert_ne!(changed(&emitted), before);
     cmake(&["--install", "build", "--prefix", "installed"]);
     let installed = own.join("installed");
@@ -165,6 +166,26 @@ fn cmake_builds_installs_and_builds_again() {
     command.current_dir(own.join("user")).args(["main.c", "-o", "main"]).args(flags.split_whitespace());
     succeeds(&mut command).unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(succeeds(&mut Command::new(own.join("user/main"))), Ok("0 2 -6\n".to_string()));
+}
+
+#[test]
+fn a_project_of_cmake_gives_the_types_of_eigen() {
+    if !here("cmake") || !here("make") || !here("c++") || cfg!(windows) {
+        return;
+    }
+    let folder = example("cmake");
+    let own = folder.path().join("cmake");
+    let done = |command: &mut Command| succeeds(command.current_dir(&own)).unwrap_or_else(|why| panic!("{why}"));
+    let mut configure = Command::new("cmake");
+    configure.args(["-G", "Unix Makefiles", "-B", "build", &format!("-Dsmoothc_DIR={ROOT}/cmake")]);
+    done(configure.arg(format!("-DSMOOTHC_EXECUTABLE={}", env!("CARGO_BIN_EXE_smoothc"))));
+    let cache = fs::read_to_string(own.join("build/CMakeCache.txt")).expect("a cache");
+    if cache.contains("Eigen3_DIR:PATH=Eigen3_DIR-NOTFOUND") {
+        println!("skipped: CMake finds no Eigen here (`apt install libeigen3-dev`, or its folder in Eigen3_ROOT)");
+        return;
+    }
+    done(Command::new("cmake").args(["--build", "build", "--target", "fit_eigen"]));
+    assert_eq!(done(&mut Command::new(own.join("build/fit_eigen"))), "centre (1.00, -3.00), radius 2.01\n");
 }
 
 /// Two programs with an entry of one name in one executable, each with its own function; the project is of C++ alone.
@@ -212,7 +233,7 @@ fn cmake_finds_the_archive_of_a_release() {
     done(Command::new("cmake").args(["-G", "Unix Makefiles", "-B", "build", &format!("-DCMAKE_PREFIX_PATH={prefix}")]));
     let cache = fs::read_to_string(own.join("build/CMakeCache.txt")).expect("a cache");
     assert!(cache.contains(&format!("={prefix}/bin/smoothc\n")), "{cache}");
-    done(Command::new("cmake").args(["--build", "build"]));
+    done(Command::new("cmake").args(["--build", "build", "--target", "fit"]));
     assert_eq!(done(&mut Command::new(own.join("build/fit"))), "centre (1.00, -3.00), radius 2.01\n");
 }
 
