@@ -1,7 +1,7 @@
 //! examples/ceres: bundle adjustment by Ceres Solver with smoothc's Jacobians ends where it ends with Ceres' automatic differentiation.
 //!
-//! In: a problem that this test makes, and the public one of 49 cameras where `../shared/data/bal` has it. Out: both costs agree. Ceres is
-//! looked for in the compiler's own folders and under the flags in `CERES_FLAGS`; without it the reason is printed.
+//! In: a problem that this test makes, and the public one of 49 cameras where `../shared/data/bal` has it. Out: both costs agree. The example is
+//! built by its own CMakeLists.txt, and Ceres is where CMake finds it; without it the reason is printed.
 
 #[allow(dead_code)]
 mod support {
@@ -10,17 +10,12 @@ mod support {
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use support::tools::{exists, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-const FLAGS: [&str; 4] = ["-std=c++17", "-O2", "-w", "-I/usr/include/eigen3"];
-
-fn flags() -> Vec<String> {
-    std::env::var("CERES_FLAGS").unwrap_or_default().split_whitespace().map(str::to_string).collect()
-}
 
 /// A problem in the format of "Bundle Adjustment in the Large": cameras before a cloud of points, which then are moved a little.
 fn problem() -> String {
@@ -67,35 +62,46 @@ fn costs(said: &str) -> Vec<f64> {
 
 #[test]
 fn both_ways_end_at_one_cost() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = |name: &str| folder.path().join(name);
-    fs::write(file("try.cpp"), "#include <ceres/ceres.h>\nint main() { return 0; }\n").expect("writes");
-    let compile = |source: &Path, object: Option<PathBuf>, to: &str| {
-        let mut command = Command::new("g++");
-        command.args(FLAGS).arg("-I").arg(folder.path()).arg(source).args(object);
-        command.args(flags()).args(["-lceres", "-lglog", "-lm", "-o"]).arg(file(to));
-        succeeds(&mut command)
-    };
-    if !exists("g++") || compile(&file("try.cpp"), None, "try").is_err() {
-        println!("skipped: there is no Ceres Solver here (`apt install libceres-dev`, or its flags in CERES_FLAGS)");
-        return;
+    for program in ["cmake", "make", "c++"] {
+        if !exists(program) {
+            println!("skipped: there is no {program} here");
+            return;
+        }
     }
-    let mut emit = Command::new(env!("CARGO_BIN_EXE_smoothc"));
-    emit.arg("emit").arg(format!("{ROOT}/examples/ceres/residual.smooth")).args(["--derive", "jacobian:residual:camera,point", "-o"]);
-    succeeds(emit.arg(file("residual.c"))).unwrap_or_else(|why| panic!("{why}"));
-    succeeds(Command::new("gcc").args(["-O3", "-c", "-o"]).arg(file("residual.o")).arg(file("residual.c"))).expect("C compiles");
-    let source = PathBuf::from(format!("{ROOT}/examples/ceres/adjust.cpp"));
-    compile(&source, Some(file("residual.o")), "adjust").unwrap_or_else(|why| panic!("{why}"));
-    fs::write(file("small.txt"), problem()).expect("writes");
-    let said = succeeds(Command::new(file("adjust")).arg(file("small.txt"))).unwrap_or_else(|why| panic!("{why}"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = folder.path().join("ceres");
+    fs::create_dir(&own).expect("a folder");
+    for name in ["bundle_adjustment.smooth", "ceres/CMakeLists.txt", "ceres/adjust.cpp", "ceres/residual.smooth"] {
+        fs::copy(format!("{ROOT}/examples/{name}"), folder.path().join(name)).expect("copies");
+    }
+    let cmake = |words: &[&str]| succeeds(Command::new("cmake").current_dir(&own).args(words));
+    let package = format!("-Dsmoothc_DIR={ROOT}/cmake");
+    let tool = format!("-DSMOOTHC_EXECUTABLE={}", env!("CARGO_BIN_EXE_smoothc"));
+    match cmake(&["-G", "Unix Makefiles", "-B", "build", &package, &tool, "-DCMAKE_BUILD_TYPE=Release"]) {
+        // Ceres itself, or a library that it needs
+        Err(why) if why.contains("Ceres") => {
+            println!("skipped: CMake finds no Ceres Solver here (`apt install libceres-dev`, or its folder in CMAKE_PREFIX_PATH): {why}");
+            return;
+        }
+        configured => configured.unwrap_or_else(|why| panic!("{why}")),
+    };
+    cmake(&["--build", "build"]).unwrap_or_else(|why| panic!("{why}"));
+    let adjust = |words: &[&str]| {
+        let mut command = Command::new(own.join("build/adjust"));
+        succeeds(command.current_dir(&own).args(words)).unwrap_or_else(|why| panic!("{why}"))
+    };
+    fs::write(own.join("small.txt"), problem()).expect("writes");
+    let said = adjust(&["small.txt"]);
     let found = costs(&said);
     assert!(matches!(found.as_slice(), [own, smooth] if (own - smooth).abs() <= 1e-3 * own && *own < 10.0), "{said}");
-    let real = PathBuf::from(ROOT).join("../shared/data/bal/problem-49-7776-pre.txt");
-    if !real.exists() {
+    let timed = said.lines().filter(|line| line.contains(" iterations of ") && line.contains(" ms, with Jacobians "));
+    assert_eq!(timed.count(), 2, "{said}");
+    let real = format!("{ROOT}/../shared/data/bal/problem-49-7776-pre.txt");
+    if !Path::new(&real).exists() {
         println!("skipped: there is no public problem in ../shared/data/bal");
         return;
     }
-    let said = succeeds(Command::new(file("adjust")).arg(real).arg("6")).unwrap_or_else(|why| panic!("{why}"));
+    let said = adjust(&[&real, "6"]);
     let found = costs(&said);
     assert!(matches!(found.as_slice(), [own, smooth] if (own - smooth).abs() <= 1e-3 * own && *own < 1e5), "{said}");
 }
