@@ -293,6 +293,27 @@ fn the_page_of_a_large_jacobian_is_below_a_megabyte_and_says_what_it_leaves_out(
     assert_eq!(headings(&short), headings(&whole));
 }
 
+#[test]
+fn the_page_has_the_functions_that_the_entry_calls() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("text").to_string();
+    let base = "/// Doubled.\nlet twice x = 2.0 * x\n\nlet other x = x\n";
+    let text = "open \"base.smooth\"\nlet half = 0.5\nlet unused x = x + 1.0\nlet loss v = half * vectorSum (vectorMap v twice)\n\
+                let slope (v: Vector<n>) = gradient (fun w -> loss w) v\n";
+    std::fs::write(path("base.smooth"), base).expect("writes");
+    std::fs::write(path("f.smooth"), text).expect("writes");
+    let output = smoothc(&["explain", &path("f.smooth"), "slope", "--html", &path("page.html")]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = std::fs::read_to_string(path("page.html")).expect("a page");
+    well_formed(&page);
+    let text = visible(&page);
+    let source = text.split_once("\nContents\n").expect("contents").0.split_once("Source\n").expect("a source").1;
+    let wanted = "let slope (v: Vector<n>) = gradient (fun w -> loss w) v\n\n\
+                  What it calls, in f.smooth\nlet half = 0.5\n\nlet loss v = half * vectorSum (vectorMap v twice)\n\n\n\
+                  What it calls, in base.smooth\n/// Doubled.\nlet twice x = 2.0 * x\n";
+    assert_eq!(source.trim_end(), wanted.trim_end());
+}
+
 /// Every tag is closed, in order, and nothing is left to be escaped.
 fn well_formed(page: &str) {
     let mut open: Vec<&str> = Vec::new();

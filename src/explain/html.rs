@@ -1,6 +1,6 @@
 //! A derivation as one page of HTML that needs nothing but itself.
 //!
-//! In: an [`Explanation`]. Out: the page, from `templates/explain.tera`: the declaration, contents, the program after
+//! In: an [`Explanation`]. Out: the page, from `templates/explain.tera`: the declaration and what it calls, contents, the program after
 //! differentiation, a chart of the cost, the rules that fired with their laws, each phase that changed something (its
 //! rules, the lines that are new and, hidden until a box is ticked, those that went, every step to unfold), the
 //! optimised program, and the rules that almost fired. Everything that is put into the template is escaped here.
@@ -29,6 +29,7 @@ struct PageView {
     rewrites: usize,
     declaration: String,
     derived: String,
+    called: Vec<CalledView>,
     choices: Vec<String>,
     start: StateView,
     rules: Vec<RuleView>,
@@ -47,6 +48,13 @@ struct PageView {
     /// What is said where the last phase left nothing that a rule almost fired on.
     nothing: &'static str,
     idle: Vec<IdleView>,
+}
+
+/// What the entry calls of one file.
+#[derive(Serialize)]
+struct CalledView {
+    file: String,
+    declarations: String,
 }
 
 /// A rule that never fired.
@@ -116,7 +124,7 @@ struct RefusalView {
 
 /// The page; with `all` nothing is left out.
 pub fn html(explanation: &Explanation, all: bool) -> Result<String, Diagnostic> {
-    let Explanation { entry, file, schedule, declaration, derived, choices, start, phases, own: _, idle } = explanation;
+    let Explanation { entry, file, schedule, declaration, derived, called, choices, start, phases, own: _, idle } = explanation;
     let (mut before, mut is_short) = (start, false);
     let (mut views, mut charted, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
     for (stage, number) in phases.iter().zip(1..) {
@@ -136,6 +144,10 @@ pub fn html(explanation: &Explanation, all: bool) -> Result<String, Diagnostic> 
         rewrites: views.iter().map(|view| view.rewrites).sum(),
         declaration: markup::source(declaration),
         derived: escaped(derived.as_deref().unwrap_or_default()),
+        called: called
+            .iter()
+            .map(|part| CalledView { file: escaped(&part.file), declarations: markup::source(&part.declarations) })
+            .collect(),
         choices: choices.iter().map(|choice| escaped(choice)).collect(),
         start: state(start),
         rules: rules(explanation),

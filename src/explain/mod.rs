@@ -21,8 +21,9 @@ use crate::ir::{Program, Term, print};
 use crate::rewrite::derivation::{Phase, Step};
 use crate::rewrite::refusals::Refusal;
 use crate::rewrite::{Derivation, rules};
-use crate::source::{SourceMap, Span};
+use crate::source::{SourceFile, SourceMap, Span};
 use crate::syntax;
+use crate::types::modules::LIBRARY;
 use cost::Cost;
 
 /// A derivation made ready to be shown.
@@ -36,6 +37,8 @@ pub struct Explanation {
     pub declaration: String,
     /// What `--derive` made of the declaration, where it made the entry.
     pub derived: Option<String>,
+    /// The declarations that it calls, directly or not; functions of the library have pages of their own.
+    pub called: Vec<Called>,
     /// How each derivative is computed, where there was a choice, a line each.
     pub choices: Vec<String>,
     /// The program before the first phase.
@@ -45,6 +48,14 @@ pub struct Explanation {
     pub own: Vec<(&'static str, &'static str)>,
     /// Rules of the strategy file that never fired, each with its law.
     pub idle: Vec<(&'static str, &'static str)>,
+}
+
+/// Declarations of one file as their author wrote them, in their order.
+#[derive(Debug)]
+pub struct Called {
+    /// The file's name, without its folder.
+    pub file: String,
+    pub declarations: String,
 }
 
 /// A program as text, with its cost.
@@ -128,6 +139,7 @@ pub fn explain(source: &Source) -> Explanation {
         schedule: base_name(source.schedule).to_string(),
         declaration,
         derived,
+        called: called(source),
         choices: source.choices.iter().map(|choice| choice_line(source, choice)).collect(),
         start: state(source, source.before),
         phases: source.derivation.phases.iter().map(|phase| stage(source, phase)).collect(),
@@ -143,11 +155,38 @@ fn declaration(source: &Source) -> Option<(String, Option<String>)> {
     // `types` keeps no tree, and what it was given has parsed
     let (module, _) = syntax::parse_recovering(text, source.main);
     let decl = module.decls.into_iter().find(|decl| decl.span.contains(entry.span))?;
-    let above = text.get(..decl.span.start as usize)?;
-    let doc: usize = above.split_inclusive('\n').rev().take_while(|line| line.starts_with("///")).map(str::len).sum();
-    let declaration = text.get(above.len() - doc..decl.span.end as usize)?;
+    let declaration = written(text, decl.span)?;
     let derived = (*decl.name.text != *source.entry).then(|| entry.doc.clone()).flatten();
     Some((declaration.to_string(), derived))
+}
+
+/// A declaration with its doc comment.
+fn written(text: &str, decl: Span) -> Option<&str> {
+    let above = text.get(..decl.start as usize)?;
+    let doc: usize = above.split_inclusive('\n').rev().take_while(|line| line.starts_with("///")).map(str::len).sum();
+    text.get(above.len() - doc..decl.end as usize)
+}
+
+/// What the program has of each file beside the entry; the main file is in front of those that it opens.
+fn called(source: &Source) -> Vec<Called> {
+    let functions = &source.before.functions;
+    let Some(entry) = functions.get(source.entry) else { return Vec::new() };
+    let in_file = |(file, number): (&SourceFile, u32)| {
+        // what a derivative made of a function has that function's place
+        let spans: Vec<Span> = functions.values().map(|function| function.span).filter(|span| span.file == number).collect();
+        if spans.is_empty() || *file.name == *LIBRARY {
+            return None;
+        }
+        let (module, _) = syntax::parse_recovering(&file.text, number);
+        let declarations: Vec<&str> = module
+            .decls
+            .iter()
+            .filter(|decl| !decl.span.contains(entry.span) && spans.iter().any(|span| decl.span.contains(*span)))
+            .filter_map(|decl| written(&file.text, decl.span))
+            .collect();
+        (!declarations.is_empty()).then(|| Called { file: base_name(&file.name).to_string(), declarations: declarations.join("\n\n") })
+    };
+    source.sources.files.iter().zip(0..).filter_map(in_file).collect()
 }
 
 /// The folder is this machine's business.

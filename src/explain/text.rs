@@ -17,7 +17,7 @@ pub const NOTHING: &str = "No rule almost fired: no left side matches what is le
 
 /// The whole derivation.
 pub fn text(explanation: &Explanation, all: bool) -> String {
-    let Explanation { entry, file, schedule, declaration: _, derived: _, choices, start, phases, own: _, idle } = explanation;
+    let Explanation { entry, file, schedule, declaration: _, derived: _, called: _, choices, start, phases, own: _, idle } = explanation;
     let mut text = format!("{entry} of {file}, by the schedule {schedule}\n\n");
     if !choices.is_empty() {
         text += &rule("derivatives", "");
