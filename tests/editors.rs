@@ -3,6 +3,7 @@
 
 #[allow(dead_code)]
 mod support {
+    pub mod blocks;
     pub mod tools;
 }
 
@@ -13,6 +14,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use smoothc::syntax::{BUILT_IN_TYPES, RESERVED};
+use support::blocks;
 use support::tools::{exists, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -188,6 +190,21 @@ fn pygments_reads_every_example() {
     succeeds(&mut command).unwrap_or_else(|why| panic!("{why}"));
 }
 
+/// Helix looks for the grammar by the name of the language.
+#[test]
+fn the_page_names_one_language_and_grammar_for_helix() {
+    let page = read("../docs/editors.md");
+    let block = page.split_once("```toml\n").expect("a block").1.split_once("```").expect("an end").0;
+    let grammar = json("tree-sitter/tree-sitter.json")["grammars"][0]["name"].as_str().expect("a name").to_string();
+    for table in ["[[language]]", "[[grammar]]"] {
+        assert!(block.contains(&format!("{table}\nname = \"{grammar}\"\n")), "{block}");
+    }
+    assert!(json("vscode/package.json")["scripts"]["package"].as_str().expect("a command").starts_with("npx --yes "));
+}
+
+/// How the names that themes of Helix give colours begin.
+const HELIX: [&str; 9] = ["comment", "constant", "function", "keyword", "operator", "punctuation", "string", "type", "variable"];
+
 #[test]
 fn tree_sitter_reads_every_example() {
     if !exists("tree-sitter") {
@@ -195,17 +212,33 @@ fn tree_sitter_reads_every_example() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    for file in ["grammar.js", "tree-sitter.json", "package.json", "src/scanner.c", "queries/highlights.scm"] {
-        let to = folder.path().join(file);
+    let own = folder.path().join("editors/tree-sitter");
+    for file in ["grammar.js", "tree-sitter.json", "package.json", "src/scanner.c", "queries/highlights.scm", "queries/folds.scm"] {
+        let to = own.join(file);
         fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
         fs::copy(format!("{ROOT}/editors/tree-sitter/{file}"), to).expect("copies");
     }
+    // as the page says for Neovim and Helix, which themselves are not needed
+    let install = |block: &str| {
+        let mut command = blocks::command(block, folder.path());
+        succeeds(command.env("HOME", folder.path())).unwrap_or_else(|why| panic!("{why}"));
+    };
+    install(&blocks::beginning("docs/editors.md", blocks::NEOVIM));
+    install(&blocks::beginning("docs/editors.md", blocks::HELIX));
+    let installed = |path: &str| fs::read_to_string(folder.path().join(".config").join(path)).unwrap_or_else(|why| panic!("{path}: {why}"));
+    for library in ["nvim/parser", "helix/runtime/grammars"] {
+        assert!(folder.path().join(".config").join(library).join("smooth.so").exists());
+    }
+    assert_eq!(installed("nvim/queries/smooth/highlights.scm"), read("tree-sitter/queries/highlights.scm"));
+    let scopes = installed("helix/runtime/queries/smooth/highlights.scm");
+    for name in scopes.split('@').skip(1).map(|rest| rest.split(|c: char| c.is_whitespace() || c == ')').next().unwrap_or_default()) {
+        assert!(HELIX.contains(&name.split('.').next().unwrap_or_default()), "Helix knows no `{name}`");
+    }
     let tree_sitter = |words: &[&str]| {
         let mut command = Command::new("tree-sitter");
-        command.current_dir(folder.path()).env("HOME", folder.path()).args(words);
+        command.current_dir(&own).env("HOME", folder.path()).args(words);
         succeeds(&mut command)
     };
-    tree_sitter(&["generate"]).unwrap_or_else(|why| panic!("{why}"));
     for file in examples() {
         let file = file.display().to_string();
         tree_sitter(&["parse", "--quiet", &file]).unwrap_or_else(|why| panic!("{file}: {why}"));
