@@ -1,10 +1,11 @@
 //! examples/ceres: bundle adjustment by Ceres Solver with smoothc's Jacobians ends where it ends with Ceres' automatic differentiation.
 //!
-//! In: a problem that this test makes, and the public one of 49 cameras where `../shared/data/bal` has it. Out: both costs agree. The example is
-//! built by its own CMakeLists.txt, and Ceres is where CMake finds it; without it the reason is printed.
+//! In: a problem that this test makes, and the public one of 49 cameras where `../shared/data/bal` has it. Out: both costs agree. The example
+//! is built as docs/builds.md says, by its own CMakeLists.txt, and Ceres is where CMake finds it; without it the reason is printed.
 
 #[allow(dead_code)]
 mod support {
+    pub mod blocks;
     pub mod tools;
 }
 
@@ -13,6 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use support::blocks;
 use support::tools::{exists, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -69,29 +71,27 @@ fn both_ways_end_at_one_cost() {
         }
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let own = folder.path().join("ceres");
-    fs::create_dir(&own).expect("a folder");
-    for name in ["bundle_adjustment.smooth", "ceres/CMakeLists.txt", "ceres/adjust.cpp", "ceres/residual.smooth"] {
-        fs::copy(format!("{ROOT}/examples/{name}"), folder.path().join(name)).expect("copies");
+    let folder = folder.path();
+    for name in ["cmake", "examples", "examples/ceres"] {
+        fs::create_dir(folder.join(name)).expect("a folder");
+        for file in fs::read_dir(format!("{ROOT}/{name}")).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if file.is_file() {
+                fs::copy(&file, folder.join(name).join(file.file_name().expect("a name"))).expect("copies");
+            }
+        }
     }
-    let cmake = |words: &[&str]| succeeds(Command::new("cmake").current_dir(&own).args(words));
-    let package = format!("-Dsmoothc_DIR={ROOT}/cmake");
-    let tool = format!("-DSMOOTHC_EXECUTABLE={}", env!("CARGO_BIN_EXE_smoothc"));
-    match cmake(&["-G", "Unix Makefiles", "-B", "build", &package, &tool, "-DCMAKE_BUILD_TYPE=Release"]) {
+    // as the page says, with a problem of this test's in the place of the public one
+    let block = blocks::beginning("docs/builds.md", "cmake -S examples/ceres");
+    let public = block.split_whitespace().find(|word| word.ends_with(".txt")).expect("a problem");
+    fs::write(folder.join(public), problem()).expect("writes");
+    let said = match succeeds(&mut blocks::command(&block, folder)) {
         // Ceres itself, or a library that it needs
-        Err(why) if why.contains("Ceres") => {
+        Err(why) if why.contains("\"Ceres\"") => {
             println!("skipped: CMake finds no Ceres Solver here (`apt install libceres-dev`, or its folder in CMAKE_PREFIX_PATH): {why}");
             return;
         }
-        configured => configured.unwrap_or_else(|why| panic!("{why}")),
+        said => said.unwrap_or_else(|why| panic!("{why}")),
     };
-    cmake(&["--build", "build"]).unwrap_or_else(|why| panic!("{why}"));
-    let adjust = |words: &[&str]| {
-        let mut command = Command::new(own.join("build/adjust"));
-        succeeds(command.current_dir(&own).args(words)).unwrap_or_else(|why| panic!("{why}"))
-    };
-    fs::write(own.join("small.txt"), problem()).expect("writes");
-    let said = adjust(&["small.txt"]);
     let found = costs(&said);
     assert!(matches!(found.as_slice(), [own, smooth] if (own - smooth).abs() <= 1e-3 * own && *own < 10.0), "{said}");
     let timed = said.lines().filter(|line| line.contains(" iterations of ") && line.contains(" ms, with Jacobians "));
@@ -101,7 +101,8 @@ fn both_ways_end_at_one_cost() {
         println!("skipped: there is no public problem in ../shared/data/bal");
         return;
     }
-    let said = adjust(&[&real, "6"]);
+    let mut adjust = Command::new(folder.join("build/adjust"));
+    let said = succeeds(adjust.args([&real, "6"])).unwrap_or_else(|why| panic!("{why}"));
     let found = costs(&said);
     assert!(matches!(found.as_slice(), [own, smooth] if (own - smooth).abs() <= 1e-3 * own && *own < 1e5), "{said}");
 }

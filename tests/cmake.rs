@@ -2,6 +2,7 @@
 
 #[allow(dead_code)]
 mod support {
+    pub mod blocks;
     pub mod tools;
 }
 
@@ -10,6 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::SystemTime;
 
+use support::blocks;
 use support::tools::{c_compiler, exists, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -227,10 +229,13 @@ fn cmake_finds_the_archive_of_a_release() {
     let own = folder.path().join("cmake");
     let done = |command: &mut Command| succeeds(command.current_dir(&own)).unwrap_or_else(|why| panic!("{why}"));
     let archive = done(Command::new(format!("{ROOT}/scripts/release")).arg(&own).env("SMOOTHC", env!("CARGO_BIN_EXE_smoothc")));
-    done(Command::new("tar").arg("xzf").arg(archive.trim()));
     let prefix = archive.trim().strip_suffix(".tar.gz").expect("an archive");
-    // the command too is the archive's
-    done(Command::new("cmake").args(["-G", "Unix Makefiles", "-B", "build", &format!("-DCMAKE_PREFIX_PATH={prefix}")]));
+    // as the page says, with the name that the archive has for this machine; the command too is the archive's
+    let block = blocks::beginning("docs/builds.md", "tar xzf smoothc-");
+    let on_page = format!("smoothc-{}-x86_64-unknown-linux-gnu", env!("CARGO_PKG_VERSION"));
+    assert_eq!(block.matches(&on_page).count(), 2, "{block}");
+    let name = Path::new(prefix).file_name().and_then(|name| name.to_str()).expect("a name");
+    done(Command::new("sh").args(["-ec", &block.replace(&on_page, name)]));
     let cache = fs::read_to_string(own.join("build/CMakeCache.txt")).expect("a cache");
     assert!(cache.contains(&format!("={prefix}/bin/smoothc\n")), "{cache}");
     done(Command::new("cmake").args(["--build", "build", "--target", "fit"]));
