@@ -68,13 +68,18 @@ pub struct Changes {
 
 /// Whether each step leaves a component of the accumulator where it is: unchanged, or with elements changed in place.
 pub fn stays(body: &Expr, acc: &Var, path: &[usize]) -> bool {
-    Changes::of(body, acc).source(path).as_deref() == Some(path)
+    path.iter().fold(after(body, acc), |origin, k| origin.part(*k)) == Origin::Component(path.to_vec())
+}
+
+/// Where the accumulator lies after a step with this body.
+fn after(body: &Expr, acc: &Var) -> Origin {
+    Walk::from(acc, false).origin(body)
 }
 
 impl Changes {
     /// Those of a step with this body.
     pub fn of(body: &Expr, acc: &Var) -> Changes {
-        let mut walk = Walk::from(acc);
+        let mut walk = Walk::from(acc, true);
         let result = walk.origin(body);
         Changes { result, sites: walk.sites, inside: walk.inside }
     }
@@ -212,15 +217,18 @@ struct Walk {
     is_conditional: bool,
     /// What comes before.
     before: Vec<Expr>,
+    /// Whether updates are wanted: otherwise only where values lie.
+    has_sites: bool,
     /// What the body binds, but the names in `lets` and `values`.
     inside: HashSet<Var>,
     sites: Vec<(Vec<usize>, Site)>,
 }
 
 impl Walk {
-    fn from(acc: &Var) -> Walk {
+    fn from(acc: &Var, has_sites: bool) -> Walk {
         Walk {
             acc: acc.clone(),
+            has_sites,
             known: vec![(acc.clone(), Origin::Component(Vec::new()))],
             lets: Vec::new(),
             values: Vec::new(),
@@ -242,11 +250,13 @@ impl Walk {
             Term::Tuple(parts) => Origin::Parts(parts.iter().map(|part| self.origin(part)).collect()),
             Term::Let(var, value, body) => {
                 let origin = self.origin(value);
-                self.before.push(value.clone());
-                match var.ty() {
-                    Type::Index(_) | Type::Bool => self.lets.push((var.clone(), substitute(value, &self.lets))),
-                    _ if !value.has_updates() => self.values.push((var.clone(), substitute(value, &self.lets))),
-                    _ => drop(self.inside.insert(var.clone())),
+                if self.has_sites {
+                    self.before.push(value.clone());
+                    match var.ty() {
+                        Type::Index(_) | Type::Bool => self.lets.push((var.clone(), substitute(value, &self.lets))),
+                        _ if !value.has_updates() => self.values.push((var.clone(), substitute(value, &self.lets))),
+                        _ => drop(self.inside.insert(var.clone())),
+                    }
                 }
                 self.known.push((var.clone(), origin));
                 let body = self.origin(body);
@@ -254,9 +264,12 @@ impl Walk {
                 body
             }
             Term::Check { cond, status, body } => {
-                self.before.push(Expr::check(cond.clone(), *status, Expr::bool(true)));
+                if self.has_sites {
+                    self.before.push(Expr::check(cond.clone(), *status, Expr::bool(true)));
+                }
                 self.origin(body)
             }
+            Term::If(_, a, b) if !self.has_sites => both(self.origin(a), self.origin(b)),
             Term::If(cond, a, b) => {
                 self.before.push(cond.clone());
                 let cond = self.known(cond);
@@ -266,6 +279,9 @@ impl Walk {
             Term::Update(_, parts) => {
                 let Some(Updated { array, indices, value }) = Updated::of(parts) else { return Origin::Elsewhere };
                 let origin = self.origin(array);
+                if !self.has_sites {
+                    return origin;
+                }
                 self.before.push(value.clone());
                 if let Origin::Component(path) = &origin {
                     let indices = indices.iter().map(|index| self.known(index)).collect();
@@ -277,8 +293,11 @@ impl Walk {
             }
             Term::Fold { n, acc, i, body, init } if body.has_updates() => {
                 let init = self.origin(init);
+                let kept = kept(init, acc.ty(), after(body, acc), &mut Vec::new());
+                if !self.has_sites {
+                    return kept;
+                }
                 self.before.push(n.clone());
-                let kept = kept(init, acc.ty(), body, acc, &mut Vec::new());
                 self.around.push(Around::Loop(i.clone(), self.known(n)));
                 self.inside.extend([acc.clone(), i.clone()]);
                 self.known.push((acc.clone(), kept.clone()));
@@ -337,19 +356,46 @@ fn both(a: Origin, b: Origin) -> Origin {
     }
 }
 
-/// What an inner fold leaves where its first value is.
-fn kept(init: Origin, ty: &Type, body: &Expr, acc: &Var, path: &mut Vec<usize>) -> Origin {
+/// What an inner fold leaves where its first value is, which after a step lies where `after` says.
+fn kept(init: Origin, ty: &Type, after: Origin, path: &mut Vec<usize>) -> Origin {
     match ty {
         Type::Tuple(types) => {
             let mut parts = Vec::new();
             for (k, ty) in types.iter().enumerate() {
                 path.push(k);
-                parts.push(kept(init.part(k), ty, body, acc, path));
+                parts.push(kept(init.part(k), ty, after.part(k), path));
                 path.pop();
             }
             Origin::Parts(parts)
         }
-        Type::Array(..) if stays(body, acc, path) => init,
+        Type::Array(..) if after == Origin::Component(path.clone()) => init,
         Type::Array(..) | Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => Origin::Elsewhere,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Change;
+
+    /// Each fold is walked a fixed number of times by each around it: forty of them end.
+    #[test]
+    fn folds_in_folds_stay_where_they_are() {
+        let vector = Type::array(Type::Double, Size::constant(2));
+        let state = Type::tuple(vec![vector.clone(), vector]);
+        let acc = Var::fresh("s", state);
+        let mut body = Expr::tuple(vec![
+            Expr::update(Change::Replace, Expr::proj(Expr::var(&acc), 0), vec![Expr::index(0)], Expr::double(1.0)),
+            Expr::proj(Expr::var(&acc), 0),
+        ]);
+        let mut inner = acc;
+        for _ in 0..40 {
+            let outer = inner.renewed(inner.ty().clone());
+            body = Expr::fold_with(Expr::index(3), inner, Var::fresh("i", Type::INDEX), body, Expr::var(&outer));
+            inner = outer;
+        }
+        assert!(stays(&body, &inner, &[0]));
+        assert!(!stays(&body, &inner, &[1]));
+        assert_eq!(Changes::of(&body, &inner).sites(&[0]).map(|sites| sites[0].around.len()), Some(40));
     }
 }
