@@ -82,7 +82,7 @@ fn reference() -> String {
 fn every_flag_of_the_c_compiler_is_in_the_page() {
     let page = std::fs::read_to_string(PAGE).expect("a page");
     for arithmetic in [Arithmetic::Fast, Arithmetic::Strict] {
-        let flags = Mode { arithmetic, parallel: true, portable: false }.flags();
+        let flags = Mode { arithmetic, parallel: true, ..Mode::default() }.flags();
         assert!(flags.len() > 5, "{flags:?}");
         for flag in flags {
             assert!(page.contains(flag), "docs/cli.md has no {flag}");

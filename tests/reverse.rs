@@ -161,7 +161,7 @@ fn a_maximum_keeps_one_index() {
 #[test]
 fn gradients_of_generated_extrema() {
     with_large_stack(|| {
-        let (count, first) = (asked::number("SMOOTHC_CASES").unwrap_or(150), asked::number("SMOOTHC_SEED").unwrap_or(0));
+        let (count, first) = (asked::number("SMOOTHC_CASES").unwrap_or(60), asked::number("SMOOTHC_SEED").unwrap_or(0));
         let mut found = Counts::default();
         for start in (first..first + count).step_by(30) {
             let seeds = start..(start + 30).min(first + count);
@@ -234,7 +234,7 @@ fn what_is_expensive_in_a_step_is_computed_once() {
 #[test]
 fn gradients_of_generated_loops_in_place() {
     with_large_stack(|| {
-        let (count, first) = (asked::number("SMOOTHC_CASES").unwrap_or(150), asked::number("SMOOTHC_SEED").unwrap_or(300));
+        let (count, first) = (asked::number("SMOOTHC_CASES").unwrap_or(60), asked::number("SMOOTHC_SEED").unwrap_or(300));
         let (mut found, mut logged) = (Counts::default(), 0);
         for start in (first..first + count).step_by(30) {
             let seeds = start..(start + 30).min(first + count);

@@ -110,7 +110,7 @@ impl compiler::Mode {
     /// How the command wants emitted code compiled.
     pub fn of(source: &Source, compilation: &Compilation) -> compiler::Mode {
         let arithmetic = compiler::Arithmetic::of(source.strict_fp);
-        compiler::Mode { arithmetic, parallel: source.parallel, portable: compilation.portable }
+        compiler::Mode { arithmetic, parallel: source.parallel, portable: compilation.portable, quick: false }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// What `run`, `build` and `bench` compile with.
-const FLAGS: &[&str] = &["-std=c99", "-O3", NATIVE, "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"];
+const FLAGS: &[&str] = &["-std=c99", OPTIMISED, NATIVE, "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"];
 
 /// Whether results may differ in their last digits from the program as written: `--strict-fp` says that they may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub struct Mode {
     pub parallel: bool,
     /// Not for this machine's processor alone.
     pub portable: bool,
+    /// Soon done: for C that is called a few times. gcc's vectoriser takes ten times as long as the rest on second derivatives.
+    pub quick: bool,
 }
 
 impl From<Arithmetic> for Mode {
@@ -65,9 +67,12 @@ impl Mode {
     /// The compiler's flags, of docs/cli.md, How C is compiled.
     pub fn flags(self) -> Vec<&'static str> {
         let flags = self.arithmetic.flags().into_iter().chain(self.parallel.then_some(OPENMP));
-        flags.filter(|flag| !self.portable || *flag != NATIVE).collect()
+        let flags = flags.filter(|flag| !self.portable || *flag != NATIVE);
+        flags.map(|flag| if self.quick && flag == OPTIMISED { "-O1" } else { flag }).collect()
     }
 }
+
+const OPTIMISED: &str = "-O3";
 
 const OPENMP: &str = "-fopenmp";
 /// For the processor of this machine.
