@@ -83,6 +83,8 @@ const CALLS: &[(&str, &[&str])] = &[
     ("settledSlope", &["[0.5, 1.5]", "300"]),
     ("settledSlope", &["[]", "3"]),
     ("sinesSlope", &["2", "[0.5, 0.25]"]),
+    ("turnsOfDataSlope", &["0.5", "[3, 0, 7, -1]"]),
+    ("turnsOfDataSlope", &["0.5", "[]"]),
     ("framesInLoops", &["[[1, 2], [3, 4]]"]),
     ("framesSlope", &["[1, 2]"]),
     // frames of no bytes
@@ -134,6 +136,8 @@ fn a_call_beyond_the_room_is_a_status() {
     assert_eq!(said(&["run", "-q", "FILE", "deep", "0.5", "9999"]), "2.0");
     assert!(said(&["run", "-q", "FILE", "deep", "0.5", "10000"]).contains("E0708"));
     assert!(said(&["run", "-q", "--unchecked", "FILE", "deep", "0.5", "10000"]).contains("E0708"));
+    assert_eq!(said(&["run", "-q", "FILE", "turnsOfData", "0.5", "[9999]"]), "[2.0]");
+    assert!(said(&["run", "-q", "FILE", "turnsOfData", "0.5", "[10000]"]).contains("E0708"));
     // n + 1 calls, exactly
     assert_eq!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "0"]), "1.98828125");
     assert!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "1"]).contains("E0708"));

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::blocks::{self, Blocks, Leaf, Routine};
 use super::fixed::fixed;
-use super::{CALLS, Result, unsupported};
+use super::{CALLS, Measures, Result, unsupported};
 use crate::ir::ambient;
 use crate::ir::subst::{freshen, freshen_function, instance, map_children};
 use crate::ir::zero::zero;
@@ -24,7 +24,7 @@ const BLOCK: usize = 0;
 const DEPTH: usize = 1;
 
 /// The body of the first function of a group as a loop.
-pub fn machine(root: &Function, group: &[Function], measures: &[Var]) -> Result<Expr> {
+pub fn machine(root: &Function, group: &[Function], measures: &Measures) -> Result<Expr> {
     let fixed = fixed(root, group);
     let routines = routines(group, &fixed, measures)?;
     let blocks = blocks::blocks(root, routines)?;
@@ -36,7 +36,7 @@ pub fn machine(root: &Function, group: &[Function], measures: &[Var]) -> Result<
 }
 
 /// The functions of the group over what is not fixed; the rest is written out.
-fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, measures: &[Var]) -> Result<Vec<Routine>> {
+fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, measures: &Measures) -> Result<Vec<Routine>> {
     let is_kept = |function: &Function| -> Vec<bool> { function.params.iter().map(|param| !fixed.contains_key(param)).collect() };
     let kept: HashMap<&str, Vec<bool>> = group.iter().map(|function| (&*function.name, is_kept(function))).collect();
     let mut routines = Vec::new();
@@ -78,7 +78,7 @@ fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, measures: &[Var]) ->
             params: settled,
             result: settle(&renamed.result).without_bounds(),
             body: instance(&renamed.body, &all),
-            is_counted: routines.is_empty() || function.params.iter().any(|param| measures.contains(param)),
+            is_counted: routines.is_empty() || function.params.iter().any(|param| measures.named.contains(param)),
         });
     }
     Ok(routines)
@@ -97,8 +97,9 @@ fn without_fixed(expr: &Expr, kept: &HashMap<&str, Vec<bool>>) -> Expr {
 }
 
 /// How many frames the stack has: for n calls in the first, and for the loops and branches that have frames in each; one more,
-/// so that the depth is an index of it. Where nobody says n, it is as many as the workspace has room for, and [`CALLS`] at least.
-fn room(root: &Function, blocks: &Blocks, measures: &[Var]) -> Expr {
+/// so that the depth is an index of it. Where nobody says n, it is as many as the workspace has room for, and [`CALLS`] at least; where
+/// data gives n, no more than that.
+fn room(root: &Function, blocks: &Blocks, measures: &Measures) -> Expr {
     let (mut each, mut last) = (1, 0);
     for (at, _) in blocks.routines.iter().enumerate().filter(|(_, routine)| routine.is_counted) {
         let (to_next, inside) = frames(blocks, at, &mut Vec::new());
@@ -106,7 +107,11 @@ fn room(root: &Function, blocks: &Blocks, measures: &[Var]) -> Expr {
         last = last.max(inside);
     }
     let prim = |prim, a: Expr, b: i64| Expr::prim(prim, vec![a, Expr::index(b)]);
-    let (calls, others) = match root.params.iter().find(|param| measures.contains(param)) {
+    let (calls, others) = match root.params.iter().find(|param| measures.named.contains(param)) {
+        Some(n) if measures.from_data.contains(n) => {
+            let most = prim(Prim::Add, Expr::var(&ambient::deeper()), CALLS - 1);
+            (Expr::prim(Prim::Min, vec![prim(Prim::Max, Expr::var(n), 0), most]), last + 1)
+        }
         // no memory has room for more, and the number of frames does not wrap
         Some(n) => (prim(Prim::Min, prim(Prim::Max, Expr::var(n), 0), ambient::DEEPEST), last + 1),
         None => (Expr::var(&ambient::deeper()), (CALLS - 1).saturating_mul(each).saturating_add(last + 1)),

@@ -10,14 +10,16 @@
 //!                                            1: pop n, return double n * r
 //!
 //! The stack has room for 10,000 calls, one in another, and for as many more as the ambient variable `deeper` says, which is what more
-//! bytes of workspace are for; or for n + 1 where the function says `decreases n`. A call beyond fails with `Status::Workspace`. It
+//! bytes of workspace are for; or for n + 1 where the function says `decreases n`, at most for as many where data gives n. A call beyond fails with `Status::Workspace`. It
 //! begins `unset` (`ir::ambient`), for a frame is written before it is read, and is else an array like every other, so that derivatives,
 //! rules and targets know nothing of it. Not here: lengths that change from call to call, and a function that differentiates itself.
 
 mod blocks;
+mod counts;
 mod fixed;
 mod machine;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -29,16 +31,24 @@ const CALLS: i64 = 10_000;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
+/// The parameters that `decreases` names.
+struct Measures<'a> {
+    named: &'a [Var],
+    /// What data gives in some call.
+    from_data: HashSet<Var>,
+}
+
 /// The program without recursion. `measures` are the parameters that `decreases` names.
 pub fn give_stacks(program: &Program, measures: &[Var]) -> std::result::Result<Program, Diagnostics> {
     let recursive = program.recursive();
     if recursive.is_empty() {
         return Ok(program.clone());
     }
+    let measures = Measures { named: measures, from_data: counts::from_data(program) };
     let mut made = program.clone();
     let mut problems = Vec::new();
     for function in program.functions.values().filter(|function| recursive.contains(&function.name)) {
-        match machine::machine(function, &program.group(&function.name), measures) {
+        match machine::machine(function, &program.group(&function.name), &measures) {
             Ok(body) => made.functions[&function.name].body = body,
             Err(problem) => problems.push(*problem),
         }
