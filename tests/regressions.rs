@@ -147,7 +147,7 @@ const GROWN: &[(&str, Calls)] = &[
     (
         "let mirrored (v: Vector<m>) = ifold (fun s i -> s + v[i] * v[length v - 1 - i]) 0.0 (length v)\n\
          let least (q: Array<Index, n>) = mirrored (build (min q[0] 4) (fun i -> double i + 1.0))\n\
-         let twice (q: Array<Index, n>) = let k = q[0] in mirrored (build (2 * min k 7) (fun i -> double i))\n\
+         let twice (q: Array<Index, n>) = let k = q[0] in mirrored (build (2 * max 0 (min k 7)) (fun i -> double i))\n\
          let rest (q: Array<Index, n>) = mirrored (build (q[0] % 7) (fun i -> double i))\n\
          let most (q: Array<Index, n>) = let k = q[0] in mirrored (vectorCumSum (build (max 1 (min k 7)) (fun i -> double i)))\n\
          let chosen (q: Array<Index, n>) = let k = q[0] in mirrored (build (if k > 3 then 2 else k % 2 + 1) (fun i -> double i))\n\
@@ -159,6 +159,7 @@ const GROWN: &[(&str, Calls)] = &[
             ("least", &["[]"]),
             ("twice", &["[3]"]),
             ("twice", &["[9]"]),
+            ("twice", &["[-9223372036854775788]"]),
             ("rest", &["[12]"]),
             ("rest", &["[-1]"]),
             ("most", &["[3]"]),

@@ -10,7 +10,7 @@ use crate::ir::{Expr, Prim, Size, Term, Type};
 use crate::source::Span;
 
 use super::program::*;
-use super::ranges::Ranges;
+use super::ranges::{ANY, Range, Ranges};
 
 /// An expression for a size.
 pub fn value(size: &Size, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>) -> Option<Value> {
@@ -35,38 +35,61 @@ fn of_expr(expr: &Expr, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>)
 }
 
 /// The most that a length may be which only data gives: of the least of two what is known, of a remainder one less than the divisor, of
-/// what data chooses the greatest.
+/// what data chooses the greatest; of sums and multiples that of their parts, where these cannot wrap.
 ///
 ///     (min (n - 256 * k) 65536 + 255) / 256   →   256, whatever n and k are
 ///     if v[0] > 0.0 then 3 else k % 7         →   6
+///     2 * min k 7                             →   none: k may be so small that the product is not
 pub fn most(size: &Size, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>) -> Option<Value> {
-    fn of(expr: &Expr, exact: &dyn Fn(&Expr) -> Option<Value>, ranges: &Ranges) -> Option<Value> {
-        let part = |expr: &Expr| of(expr, exact, ranges);
-        let greatest = |values: Vec<Value>| Some(ranges.prim(Prim::Max, Elem::Index, values));
-        match (expr.term(), exact(expr)) {
-            (_, Some(value)) => Some(value),
-            (Term::Prim(Prim::Min, args), None) => args.iter().find_map(part),
-            (Term::Prim(Prim::Max, args), None) => greatest(args.iter().map(part).collect::<Option<_>>()?),
-            (Term::If(_, a, b), None) => greatest(vec![part(a)?, part(b)?]),
-            (Term::Prim(Prim::Mul, args), None) => match args.as_slice() {
-                [a, b] | [b, a] if matches!(a.term(), Term::Index(0..)) => {
-                    Some(ranges.prim(Prim::Mul, Elem::Index, vec![exact(a)?, part(b)?]))
-                }
-                _ => None,
-            },
-            (Term::Prim(Prim::Rem, args), None) => match args.get(1).map(Expr::term) {
-                Some(Term::Index(by @ 1..)) => Some(Value::Index(by - 1)),
-                _ => None,
-            },
-            (Term::Prim(Prim::Add, args), None) => Some(ranges.prim(Prim::Add, Elem::Index, args.iter().map(part).collect::<Option<_>>()?)),
-            (Term::Prim(Prim::Div, args), None) => match args.as_slice() {
-                [a, b] if matches!(b.term(), Term::Index(1..)) => Some(ranges.prim(Prim::Div, Elem::Index, vec![part(a)?, exact(b)?])),
-                _ => None,
-            },
-            _ => None,
-        }
+    bounded(&size.to_expr()?, &|expr| of_expr(expr, ranges, named), ranges).map(|(most, _)| most)
+}
+
+/// An expression for the most that a term may be, and what the term is between.
+fn bounded(expr: &Expr, exact: &dyn Fn(&Expr) -> Option<Value>, ranges: &Ranges) -> Option<(Value, Range)> {
+    if let Some(value) = exact(expr) {
+        let range = ranges.of(&value);
+        return Some((value, range));
     }
-    of(&size.to_expr()?, &|expr| of_expr(expr, ranges, named), ranges)
+    let part = |expr: &Expr| bounded(expr, exact, ranges);
+    let all = |args: &[&Expr]| args.iter().map(|arg| part(arg)).collect::<Option<Vec<_>>>().map(|parts| parts.into_iter().unzip());
+    let made = |prim, values| ranges.prim(prim, Elem::Index, values);
+    let (value, range): (Value, Range) = match expr.term() {
+        Term::Prim(Prim::Min, args) => {
+            let parts: Vec<_> = args.iter().map(part).collect();
+            let least = parts.iter().map(|part| part.as_ref().map_or(ANY.0, |(_, range)| range.0)).min()?;
+            let (value, range) = parts.into_iter().flatten().next()?;
+            (value, (least, range.1))
+        }
+        Term::Prim(Prim::Max, args) => {
+            let (values, ranges): (_, Vec<Range>) = all(&args.iter().collect::<Vec<_>>())?;
+            (made(Prim::Max, values), (ranges.iter().map(|range| range.0).max()?, ranges.iter().map(|range| range.1).max()?))
+        }
+        Term::If(_, a, b) => {
+            let (values, ranges): (_, Vec<Range>) = all(&[a, b])?;
+            (made(Prim::Max, values), (ranges.iter().map(|range| range.0).min()?, ranges.iter().map(|range| range.1).max()?))
+        }
+        Term::Prim(Prim::Add, args) => {
+            let (values, ranges): (_, Vec<Range>) = all(&args.iter().collect::<Vec<_>>())?;
+            (made(Prim::Add, values), (ranges.iter().map(|range| range.0).sum(), ranges.iter().map(|range| range.1).sum()))
+        }
+        Term::Prim(prim, args) => {
+            let [a, b] = args.as_slice() else { return None };
+            match (prim, a.term(), b.term()) {
+                (Prim::Mul, Term::Index(by @ 0..), _) | (Prim::Mul, _, Term::Index(by @ 0..)) => {
+                    let (value, range) = part(if matches!(a.term(), Term::Index(_)) { b } else { a })?;
+                    (made(Prim::Mul, vec![Value::Index(*by), value]), (range.0 * i128::from(*by), range.1 * i128::from(*by)))
+                }
+                (Prim::Div, _, Term::Index(by @ 1..)) => {
+                    let (value, range) = part(a)?;
+                    (made(Prim::Div, vec![value, Value::Index(*by)]), (range.0 / i128::from(*by), range.1 / i128::from(*by)))
+                }
+                (Prim::Rem, _, Term::Index(by @ 1..)) => (Value::Index(by - 1), (i128::from(1 - by), i128::from(by - 1))),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    (ANY.0 <= range.0 && range.1 <= ANY.1).then_some((value, range))
 }
 
 /// The kind of a scalar type.
