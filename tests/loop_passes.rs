@@ -150,7 +150,7 @@ fn a_perceptron_goes_through_blocks_of_samples() {
         rows(dims, &mut 0, &mut text);
         text
     };
-    for samples in [1, 33] {
+    for samples in [1, 16, 33] {
         let mut args: Vec<String> =
             [&[4, 3][..], &[4], &[4, 4], &[4], &[2, 4], &[2], &[samples, 3]].iter().map(|dims| array(dims)).collect();
         args.push(format!("{:?}", (0..samples).map(|sample| sample % 2).collect::<Vec<_>>()));

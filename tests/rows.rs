@@ -157,7 +157,7 @@ fn loops_over_rows_agree_with_the_interpreter() {
     agree(&program(), &entries, SIZES);
 }
 
-/// What an element of the state of a fold is made of, beside the old one: sums that are written as whole arrays elsewhere.
+/// Sums in the new elements of a fold's state, which sweeps and scatters accumulate in their results elsewhere.
 const STEP_SUMS: &[&str] = &[
     "ifold (fun s i -> s + X[i][j] * y[i]) 0.0 m",
     "ifold (fun s i -> max s X[i][j]) (-10.0) m",
@@ -165,7 +165,7 @@ const STEP_SUMS: &[&str] = &[
     "ifold (fun s i -> s + r[i] * X[i][j]) 0.0 m",
 ];
 
-/// New elements of a state: of its type, the first one, what the step names before, and the element of `z`, the old state, `j` and `t`.
+/// The first state, how the step makes the next, and an element of that from the old state `z`, its index `j` and a sum `t`.
 const CHANGES: &[(&str, &str, &str)] = &[
     ("w", "build n (fun j -> {})", "z[j] + t * t"),
     ("w", "build n (fun j -> {})", "if t > 0.0 then t - z[j] else t * t"),

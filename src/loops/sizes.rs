@@ -39,7 +39,7 @@ fn of_expr(expr: &Expr, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>)
 ///
 ///     (min (n - 256 * k) 65536 + 255) / 256   →   256, whatever n and k are
 ///     if v[0] > 0.0 then 3 else k % 7         →   6
-///     2 * min k 7                             →   none: k may be so small that the product is not
+///     2 * min k 7                             →   none: the product wraps where k is small enough
 pub fn most(size: &Size, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>) -> Option<Value> {
     bounded(&size.to_expr()?, &|expr| of_expr(expr, ranges, named), ranges).map(|(most, _)| most)
 }
@@ -51,7 +51,7 @@ fn bounded(expr: &Expr, exact: &dyn Fn(&Expr) -> Option<Value>, ranges: &Ranges)
         return Some((value, range));
     }
     let part = |expr: &Expr| bounded(expr, exact, ranges);
-    let all = |args: &[&Expr]| args.iter().map(|arg| part(arg)).collect::<Option<Vec<_>>>().map(|parts| parts.into_iter().unzip());
+    let all = |args: &mut dyn Iterator<Item = &Expr>| Some(args.map(part).collect::<Option<Vec<_>>>()?.into_iter().unzip());
     let made = |prim, values| ranges.prim(prim, Elem::Index, values);
     let (value, range): (Value, Range) = match expr.term() {
         Term::Prim(Prim::Min, args) => {
@@ -61,15 +61,15 @@ fn bounded(expr: &Expr, exact: &dyn Fn(&Expr) -> Option<Value>, ranges: &Ranges)
             (value, (least, range.1))
         }
         Term::Prim(Prim::Max, args) => {
-            let (values, ranges): (_, Vec<Range>) = all(&args.iter().collect::<Vec<_>>())?;
+            let (values, ranges): (_, Vec<Range>) = all(&mut args.iter())?;
             (made(Prim::Max, values), (ranges.iter().map(|range| range.0).max()?, ranges.iter().map(|range| range.1).max()?))
         }
         Term::If(_, a, b) => {
-            let (values, ranges): (_, Vec<Range>) = all(&[a, b])?;
+            let (values, ranges): (_, Vec<Range>) = all(&mut [a, b].into_iter())?;
             (made(Prim::Max, values), (ranges.iter().map(|range| range.0).min()?, ranges.iter().map(|range| range.1).max()?))
         }
         Term::Prim(Prim::Add, args) => {
-            let (values, ranges): (_, Vec<Range>) = all(&args.iter().collect::<Vec<_>>())?;
+            let (values, ranges): (_, Vec<Range>) = all(&mut args.iter())?;
             (made(Prim::Add, values), (ranges.iter().map(|range| range.0).sum(), ranges.iter().map(|range| range.1).sum()))
         }
         Term::Prim(prim, args) => {

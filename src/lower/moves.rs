@@ -122,10 +122,10 @@ pub fn parts(expr: &Expr, acc: &Var, components: &[Component]) -> Option<Vec<Exp
     (out.len() == components.len()).then_some(out)
 }
 
-/// What each path through the body does to the components; `is_whole` says which arrays are not written one element after another.
-pub fn tails(body: &Expr, acc: &Var, components: &[Component], is_whole: &dyn Fn(&Expr) -> bool) -> Vec<Vec<Source>> {
+/// What each path through the body does to the components; `is_swept` says which arrays are not written one element after another.
+pub fn tails(body: &Expr, acc: &Var, components: &[Component], is_swept: &dyn Fn(&Expr) -> bool) -> Vec<Vec<Source>> {
     let is_in_place = |path: &[usize]| {
-        body.has_updates() && stays(body, acc, path) || changes_each(body, acc, path).is_some_and(|array| !is_whole(array))
+        body.has_updates() && stays(body, acc, path) || changes_each(body, acc, path).is_some_and(|array| !is_swept(array))
     };
     let in_place: Vec<bool> = components.iter().map(|component| is_in_place(&component.path)).collect();
     tails_of(body, acc, components, &in_place)

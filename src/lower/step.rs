@@ -1,7 +1,8 @@
 //! One step of a fold whose state is in memory: new values are written where the next step finds them.
 //!
 //! In: the body of a step, and where the components of the state are. Out: statements: each tail of the body writes its arrays into
-//! free buffers, then assigns scalars, then pointers change places as `moves` has planned.
+//! free buffers, then assigns scalars, then pointers change places as `moves` has planned. An array whose elements each read the old
+//! element of their own index alone needs no free buffer: it is written element by element over the old one.
 //!
 //!     (a, s). (build n (fun i -> a[i] + s), 2.0 * s)   →   for i < n: b[i] = a[i] + s;  s = 2.0 * s;  a and b change places
 
@@ -140,7 +141,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Writes an array in the place of one that its elements read, each of them its own: none before it is computed, and no sums there.
+    /// Writes an array over the old one, of which each element reads that of its own index: an element is complete before it is stored,
+    /// so that no sum is accumulated there.
     fn change_elements(&mut self, expr: &Expr, dest: &Dest) -> Result<()> {
         match (expr.term(), dest) {
             (Term::Build { n, i, body }, Dest::Array(array)) => {
@@ -163,7 +165,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether arrays are faster written as a whole, with sums down columns or at indices from data.
+    /// Whether an array is better written as a whole, by a sweep down columns or a scatter, which take their results for accumulators.
     pub fn is_swept(&self, expr: &Expr) -> bool {
         match expr.term() {
             Term::Let(_, _, body) => self.is_swept(body),

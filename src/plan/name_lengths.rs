@@ -64,10 +64,10 @@ fn at_once(expr: &Expr, names: &mut Names) -> Expr {
     match expr.term() {
         Term::Let(var, value, body) => {
             let named = bounded(value).filter(|_| matches!(var.ty(), Type::Index(_)) && Size::try_of_expr(value).is_none());
-            if let Some((data, value)) = named {
-                return behind(data, Expr::let_(var.clone(), value, in_scope(body)));
+            match named {
+                Some((data, value)) => behind(data, Expr::let_(var.clone(), value, in_scope(body))),
+                None => map_children(expr, &mut in_scope),
             }
-            map_children(expr, &mut in_scope)
         }
         Term::If(cond, then, otherwise) => in_turn(expr, &[cond], &[then, otherwise], names),
         Term::Check { cond, body, .. } => in_turn(expr, &[cond], &[body], names),
@@ -121,9 +121,10 @@ fn bounded(length: &Expr) -> Option<(Vec<Named>, Expr)> {
     }
     let mut data = Vec::new();
     let named = of_names(length, &mut data);
-    (Size::try_of_expr(&named).is_some()).then_some((data, named))
+    Size::try_of_expr(&named).is_some().then_some((data, named))
 }
 
+/// The length over names: what data gives in it has one each, where it is evaluated in any case.
 fn of_names(expr: &Expr, data: &mut Vec<Named>) -> Expr {
     let mut name = |expr: &Expr, ty: Type| {
         let name = Var::fresh("d", ty);

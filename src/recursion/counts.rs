@@ -1,4 +1,4 @@
-//! Which parameters data gives in some call: the workspace is not told how many calls they are for.
+//! Which parameters take a value from data in some call: the size of the workspace cannot depend on them.
 //!
 //! In: the program. Out: the parameters, and with them the variables of bodies, that are read from an array, computed from a Double, the
 //! result of a call or the state of a loop. Lengths and indices of loops are no data. A call of a function by its own group counts as
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use crate::ir::{Expr, Prim, Program, Term, Var};
 
-/// See the module's head.
+/// The variables whose value may come from data; grows to a fixed point.
 pub fn from_data(program: &Program) -> HashSet<Var> {
     let mut found = HashSet::new();
     loop {

@@ -10,8 +10,8 @@
 //!                                            1: pop n, return double n * r
 //!
 //! The stack has room for 10,000 calls, one in another, and for as many more as the ambient variable `deeper` says, which is what more
-//! bytes of workspace are for; or for n + 1 where the function says `decreases n`, at most for as many where data gives n. A call beyond fails with `Status::Workspace`. It
-//! begins `unset` (`ir::ambient`), for a frame is written before it is read, and is else an array like every other, so that derivatives,
+//! bytes of workspace are for. Where the function says `decreases n` there is room for n + 1, and where `counts` finds that data gives n,
+//! for no more than without `decreases`. A call beyond fails with `Status::Workspace`. The stack begins `unset` (`ir::ambient`), for a frame is written before it is read, and is else an array like every other, so that derivatives,
 //! rules and targets know nothing of it. Not here: lengths that change from call to call, and a function that differentiates itself.
 
 mod blocks;

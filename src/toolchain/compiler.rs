@@ -53,7 +53,7 @@ pub struct Mode {
     pub parallel: bool,
     /// Not for this machine's processor alone.
     pub portable: bool,
-    /// Soon done: for C that is called a few times. gcc's vectoriser takes ten times as long as the rest on second derivatives.
+    /// Compiled in less time, for C that is called a few times: on second derivatives gcc's vectoriser takes most of it.
     pub quick: bool,
 }
 
