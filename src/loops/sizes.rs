@@ -106,3 +106,37 @@ pub fn depends_on_data(span: Span) -> Diagnostic {
     Diagnostic::error("E0601", span, "unsupported: size depends on data")
         .help("emitted code stores only arrays whose lengths follow from sizes and Index and Bool parameters, or are at most a number, as `min k 100` and `k % 10`; `smoothc eval` runs it")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Var;
+
+    /// What wraps has none: the workspace would be too small.
+    #[test]
+    fn the_most_of_a_length_that_data_gives() {
+        let k = Var::fresh("k", Type::INDEX);
+        let index = |prim, b: Expr, c: i64| Expr::prim(prim, vec![b, Expr::index(c)]);
+        let least = || index(Prim::Min, Expr::var(&k), 7);
+        let positive = || index(Prim::Max, least(), 0);
+        let rest = || index(Prim::Rem, Expr::var(&k), 7);
+        let cases = [
+            (Expr::var(&k), None),
+            (least(), Some(7)),
+            (positive(), Some(7)),
+            (rest(), Some(6)),
+            (index(Prim::Add, least(), 3), Some(10)),
+            (index(Prim::Mul, least(), 2), None),
+            (index(Prim::Div, index(Prim::Mul, least(), 2), 2), None),
+            (index(Prim::Max, index(Prim::Mul, least(), 2), 0), None),
+            (index(Prim::Mul, positive(), 2), Some(14)),
+            (Expr::prim(Prim::Add, vec![least(), index(Prim::Min, Expr::var(&k), 4)]), None),
+            (Expr::prim(Prim::Add, vec![least(), rest()]), None),
+            (Expr::prim(Prim::Add, vec![positive(), rest()]), Some(13)),
+        ];
+        for (length, wanted) in cases {
+            let found = most(&Size::of_expr(&length), &Ranges::default(), &|_| None).map(|most| Ranges::default().of(&most).1);
+            assert_eq!(found, wanted.map(i128::from), "{}", crate::ir::print::key(&length));
+        }
+    }
+}
