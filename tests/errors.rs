@@ -54,7 +54,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("E0602", "a schedule without end: src/rewrite"),
     ("E0606", "recursion without a stack, in emission: tests/recursion.rs"),
     ("E0708", "recursion deeper than its stack, in emitted C: tests/recursion.rs"),
-    ("E0607", "a value of a recursive type, in emission: tests/trees.rs"),
+    ("E0607", "a value of a recursive type that an entry takes or gives, in emission: tests/trees.rs"),
     ("W0605", "a schedule that fails: tests/explain.rs"),
 ];
 

@@ -1,7 +1,7 @@
 //! Recursion that is no loop, in emitted C: values, derivatives in both modes, statuses and the room that it has.
 //!
-//! The programs are those of tests/stack/recursion.smooth; the interpreter, which runs recursion as it is written, says what
-//! they mean. C runs under sanitizers where there are some, with exactly the workspace that it asks for and with a byte less.
+//! The programs are those of tests/stack/recursion.smooth, and with values of recursive types those of tests/stack/nodes.smooth; the
+//! interpreter, which runs recursion as it is written, says what they mean. C runs under sanitizers where there are some, with exactly the workspace that it asks for and with a byte less.
 
 #[allow(dead_code)]
 mod support {
@@ -25,6 +25,7 @@ use support::command::with_input;
 use support::{agree, engine, tools};
 
 const PROGRAMS: &str = include_str!("stack/recursion.smooth");
+const NODES: &str = include_str!("stack/nodes.smooth");
 
 const CALLS: &[(&str, &[&str])] = &[
     ("factorial", &["0"]),
@@ -91,6 +92,51 @@ const CALLS: &[(&str, &[&str])] = &[
     ("sinesSlope", &["2", "[]"]),
 ];
 
+const CALLS_WITH_NODES: &[(&str, &[&str])] = &[
+    ("listed", &["0"]),
+    ("listed", &["9999"]),
+    ("slow", &["50"]),
+    ("mapped", &["20", "1.5"]),
+    ("total", &["0", "0.7"]),
+    ("total", &["4", "0.7"]),
+    ("mirrored", &["4", "0.7"]),
+    ("totalSlope", &["4", "0.7"]),
+    ("mappedSlope", &["5", "0.3"]),
+    ("second", &["3", "0.4"]),
+    ("each", &["[]"]),
+    ("each", &["[1, 2, -3]"]),
+    ("eachJacobian", &["[1, 2, -3]"]),
+    ("fromVector", &["[]"]),
+    ("fromVector", &["[1, 2, 3]"]),
+    ("fromVectorGradient", &["[1, 2, 3]"]),
+    ("captured", &["[1, 2, 3]"]),
+    ("shared", &["[1, 2, 3]"]),
+    ("sharedGradient", &["[1, 2, 3]"]),
+    ("inside", &["[1, 2, 3]", "0.5"]),
+    ("choose", &["1", "0"]),
+    ("choose", &["-1", "1"]),
+    ("choose", &["-1", "0"]),
+    ("both", &["3"]),
+    ("bush", &["3", "0.7"]),
+    ("bushSlope", &["3", "0.7"]),
+    ("tagged", &["4", "[1, 2]", "[0.5, 0.25, 3]"]),
+    ("tagged", &["4", "[1, 2]", "[]"]),
+    ("taggedGradient", &["4", "[1, 2]", "[0.5, 0.25, 3]"]),
+    ("loop", &["7", "0.3"]),
+    ("loopSlope", &["7", "0.3"]),
+    ("search", &["0.9"]),
+    ("searchSlope", &["0.9"]),
+    ("empty", &["2"]),
+    ("below", &["[]", "0.4"]),
+    ("below", &["[0.3, -1, 2, 0.1, 0.5]", "0.4"]),
+    ("belowGradient", &["[0.3, -1, 2, 0.1, 0.5]", "0.4"]),
+    ("mixture", &["[1, 2]", "7"]),
+    ("mixture", &["[1, 2]", "0"]),
+    ("parts", &["[1, -2, 3, -4]"]),
+    ("partsGradient", &["[1, -2, 3, -4]"]),
+    ("partsHessian", &["[1, -2, 3, -4]"]),
+];
+
 const DERIVATIVES: &[&str] = &["hornerSlope", "productSlope", "determinantSlope", "halvesSlope", "walkSlope", "wavesOfTwo", "sinesSlope"];
 
 fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
@@ -113,6 +159,22 @@ fn recursion_as_it_is_cut_gives_what_the_interpreter_gives() {
 #[test]
 fn derivatives_of_recursion_in_reverse_are_those_of_the_interpreter() {
     with_large_stack(|| hold("default", Mode::Reverse, |entry| DERIVATIVES.contains(&entry)));
+}
+
+#[test]
+fn nodes_in_c_give_what_the_interpreter_gives() {
+    let is_derivative = |entry: &str| ["Slope", "Gradient", "Jacobian", "Hessian"].iter().any(|end| entry.ends_with(end));
+    let small = ["totalSlope", "mappedSlope", "eachJacobian", "fromVectorGradient", "bushSlope", "loopSlope", "searchSlope"];
+    let hold = |schedule: &str, mode, is_wanted: &dyn Fn(&str) -> bool| {
+        let calls: Vec<_> = CALLS_WITH_NODES.iter().filter(|(entry, _)| is_wanted(entry)).copied().collect();
+        let options = Options { schedule: Schedule::Named(schedule.into()), mode, ..Options::default() };
+        let held = with_large_stack(|| agree::hold("nodes.smooth", NODES, &options, &calls, |_| true));
+        held.unwrap_or_else(|difference| panic!("{schedule}, {mode:?}: {difference}"));
+    };
+    hold("default", Mode::Auto, &|_| true);
+    hold("default", Mode::Reverse, &|entry| small.contains(&entry));
+    hold("paper", Mode::Forward, &|entry| small.contains(&entry));
+    hold("none", Mode::Forward, &|entry| !is_derivative(entry));
 }
 
 /// What a command says.
@@ -194,7 +256,7 @@ int main(void)
 fn deepest(entry: &str, options: Options, said: &str, call: &str, tried: &str, (first, last): (u32, u32)) -> String {
     let options = Options { entries: vec![entry.into()], header: "program.h".into(), ..options };
     let session = with_large_stack(|| {
-        let session = engine::compile_with("recursion.smooth", PROGRAMS, options, "emit")?;
+        let session = engine::compile_with("programs.smooth", &format!("{PROGRAMS}\n{NODES}"), options, "emit")?;
         Ok::<_, String>(session.files.map_or(String::new(), |files| files.source))
     });
     let folder = tempfile::tempdir().expect("a folder");
@@ -231,6 +293,9 @@ fn more_bytes_are_more_depth() {
     // where nothing is kept a call counts as eight bytes
     let deep = "deep(0.25, n, out, workspace, bytes)";
     assert_eq!(deepest("deep", plain(), "deep_workspace(0)", deep, "said, said + 7, said + 8, said + 240005", all), &deeper[3..]);
+    // lists are longer where there are more bytes
+    let listed = "listed(n, out, workspace, bytes)";
+    assert_eq!(deepest("listed", plain(), "listed_workspace(0)", listed, &each(24), all), deeper);
     // a hundredth more in reverse mode, whose states have a stack each
     let reverse = with("default", Mode::Reverse, false);
     let of_two = "wavesOfTwo(v, n, out, workspace, bytes)";
@@ -242,6 +307,9 @@ fn more_bytes_are_more_depth() {
 #[test]
 fn no_frame_is_read_before_it_is_written() {
     let calls = [
+        ("total", Mode::Auto),
+        ("mirrored", Mode::Auto),
+        ("choose", Mode::Auto),
         ("fibonacci", Mode::Auto),
         ("waves", Mode::Auto),
         ("wavesSlope", Mode::Forward),
@@ -251,7 +319,8 @@ fn no_frame_is_read_before_it_is_written() {
     for (entry, mode) in calls {
         let options = Options { entries: vec![entry.into()], mode, ..Options::default() };
         let program = with_large_stack(|| {
-            engine::compile_with("recursion.smooth", PROGRAMS, options, "loops").map(|session| print::program(&session.loops))
+            engine::compile_with("programs.smooth", &format!("{PROGRAMS}\n{NODES}"), options, "loops")
+                .map(|session| print::program(&session.loops))
         });
         let program = parse::program(&program.expect("a program")).expect("reads back");
         // reverse mode reads all of every state

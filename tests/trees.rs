@@ -1,4 +1,4 @@
-//! Types that contain themselves, by the command: values, patterns, derivatives, depth, and that nothing but the interpreter has them.
+//! Types that contain themselves, by the command: values, patterns, derivatives, depth, and that nothing but the interpreter takes and gives them. What C has of them is in tests/recursion.rs.
 //!
 //! `examples/evaluated/expressions.smooth` has what a user would write; here is what may go wrong.
 
@@ -294,7 +294,7 @@ fn lists_are_as_deep_as_they_are_long() {
 }
 
 #[test]
-fn only_the_interpreter_has_them() {
+fn only_the_interpreter_takes_and_gives_them() {
     let refused = |command: &str, options: &[&str], entry: &[&str]| {
         let found = gives(command, options, TREES, entry);
         assert!(found.contains("E0607"), "{command} {options:?} {entry:?}: {found}");
@@ -308,7 +308,19 @@ fn only_the_interpreter_has_them() {
     refused("check", &["--dump", "cl"], &[]);
     refused("check", &["--derive", "revf:mirror"], &[]);
     refused("explain", &[], &["total"]);
-    refused("gradcheck", &[], &["made", "1", "3"]);
+    refused("gradcheck", &[], &["mixed", PAIR, "3"]);
+    refused("run", &["--entry", "constant"], &["constant", PAIR, "2"]);
+    refused("emit", &["--target", "futhark", "--entry", "made", "-o", "-"], &[]);
+    // inside of an entry they are nodes in arrays: tests/recursion.rs
+    assert_eq!(gives("run", &["--entry", "made"], TREES, &["made", "1", "3"]), evaluates(TREES, &["made", "1", "3"]));
+    let checked = gives("gradcheck", &[], TREES, &["made", "1", "3"]);
+    assert!(checked.contains("forward, compiled C"), "{checked}");
+    let second = format!("{TREES}\nlet whole (x: Double) = total (gradient product (full 2 x))\n");
+    let found = gives("run", &["--entry", "whole"], &second, &["whole", "3"]);
+    assert!(found.contains("E0607") && found.contains("a derivative in or of a value of the recursive type `Tree`"), "{found}");
+    let own = "type Bag = | Empty | Full of Vector * Bag\nlet f (x: Double) = match Full ([x, x], Empty) with Full (v, _) -> v[1] | Empty -> 0.0\n";
+    let found = gives("run", &[], own, &["f", "3"]);
+    assert!(found.contains("E0607") && found.contains("which has arrays with lengths of their own"), "{found}");
     let derived = gives("eval", &["--derive", "gradient:product"], TREES, &["product_gradient", PAIR]);
     assert_eq!(derived, r#"{"Node": [{"Leaf": 5.0}, {"Leaf": 3.0}]}"#);
     let derived = gives("eval", &["--derive", "vjp:mirror"], TREES, &["mirror_vjp", PAIR, PAIR]);

@@ -1,4 +1,4 @@
-//! What the stages after `types` do not take: values of recursive types, recursion in Futhark, lengths that only data says.
+//! What some stages after `types` do not take: values of recursive types, recursion in Futhark, lengths that only data says.
 //!
 //! In: a program or the session. Out: nothing, or E0601, E0606, E0607 at each place.
 
@@ -6,13 +6,13 @@ use super::Session;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::Program;
 
-/// Refuses values of recursive types: beyond `types` only the interpreter has them.
+/// Refuses values of recursive types, which Futhark, halves of a `vjp` and sparse Jacobians do not have.
 pub fn no_recursive_types(program: &Program) -> Result<(), Diagnostics> {
     let Some((place, of)) = program.recursive_value() else { return Ok(()) };
     let problem = Diagnostic::error("E0607", place, format!("unsupported: a value of the recursive type `{}` is here", of.name()));
-    Err(vec![
-        problem.help("`smoothc eval` without `--schedule` has such values and their derivatives; `--entry` chooses entries without them"),
-    ])
+    Err(vec![problem.help(
+        "C has such values inside of entries, and `smoothc eval` without `--schedule` everywhere; `--entry` chooses entries without them",
+    )])
 }
 
 /// Refuses recursion that is no loop, which Futhark has no stack for.

@@ -50,8 +50,8 @@ pub fn take(session: &mut Session, elaborated: typing::Elaborated) -> Result<(),
 
 pub fn recursion(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
     super::shared_lengths::share(session, load)?;
-    limits::no_recursive_types(&session.program)?;
     if session.options.target == Target::Futhark {
+        limits::no_recursive_types(&session.program)?;
         limits::no_recursion(session)?;
     }
     session.program = recursion_to_loops::give_stacks(&session.program, &session.measures)?;

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::free::mentions;
+use super::free::{mentions, occurrences};
 use super::subst::{freshen, map_children, substitute};
 use super::zero::zero;
 use super::{Expr, Size, Term, Type, Var};
@@ -35,12 +35,13 @@ pub fn meaning(var: &Var) -> Option<Expr> {
     if var.is_ambient() { zero(var.ty()) } else { None }
 }
 
-/// The term where an array of which something is not set has no name: one array for each use, so that none is copied.
+/// The term where an array of which something is not set has no name, unless one of several branches uses it: one array for each use,
+/// so that none is copied.
 pub fn unset_in_place(expr: &Expr) -> Expr {
     fn copied(expr: &Expr, named: &mut HashMap<Var, Expr>) -> Expr {
         match expr.term() {
             Term::Var(var) => named.get(var).map_or_else(|| expr.clone(), freshen),
-            Term::Let(var, value, body) if begins_unset(value) => {
+            Term::Let(var, value, body) if begins_unset(value) && !is_for_branches(var, body) => {
                 let value = copied(value, named);
                 named.insert(var.clone(), value);
                 copied(body, named)
@@ -49,6 +50,23 @@ pub fn unset_in_place(expr: &Expr) -> Expr {
         }
     }
     if unset_scalars().any(|unset| mentions(expr, &unset)) { copied(expr, &mut HashMap::new()) } else { expr.clone() }
+}
+
+/// Whether a variable has several uses, one at most on each path.
+fn is_for_branches(var: &Var, body: &Expr) -> bool {
+    fn on_a_path(expr: &Expr, var: &Var) -> usize {
+        if !mentions(expr, var) {
+            return 0;
+        }
+        match expr.term() {
+            Term::Var(_) => 1,
+            Term::If(cond, a, b) => on_a_path(cond, var) + on_a_path(a, var).max(on_a_path(b, var)),
+            // what a loop uses it uses again
+            Term::Build { .. } | Term::Fold { .. } | Term::While { .. } => 2,
+            _ => expr.term().children().map(|child| on_a_path(child, var)).sum(),
+        }
+    }
+    occurrences(body, var) > 1 && on_a_path(body, var) == 1
 }
 
 /// Whether nothing is set of an array, or some elements.

@@ -8,8 +8,8 @@
 //!     type Tree = | Leaf of Double | Node of Tree * Tree   →   Tree unrolls to Index<2> * Double * (Tree * Tree)
 //!
 //! A definition holds its own names without their definitions, so that no type owns itself. Limits: a recursive type has no sizes;
-//! the lengths of arrays in it are each value's own. Only [`eval`](super::eval) runs programs that have one: `driver` refuses
-//! them before any other stage.
+//! the lengths of arrays in it are each value's own. [`eval`](super::eval) runs programs that have one; the stage `recursion` puts
+//! numbers of nodes in the place of values, and no later stage has one.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -142,7 +142,7 @@ impl PartialEq for Recursive {
 impl Eq for Recursive {}
 
 impl Program {
-    /// A place whose value has a recursive type in it, and that type: no stage but the interpreter has such values.
+    /// A place whose value has a recursive type in it, and that type.
     pub fn recursive_value(&self) -> Option<(Span, Rc<Recursive>)> {
         self.functions.values().find_map(|function| {
             let in_signature = function.params.iter().map(Var::ty).chain([&function.result]).find_map(Type::recursive);

@@ -314,22 +314,22 @@ impl Lowerer<'_> {
             }
             self.note_bound(var);
         }
-        let (block, view) = self.nested(|this| this.value(value, var.name()))?;
+        let (block, view) = self.nested(|this| this.value(value, &names_of(var)))?;
         self.facts.define(var, value);
         let holds_room = block.iter().any(|stmt| matches!(stmt, Stmt::Room(_)));
         let view = if holds_room && !value.ty().has_array() {
             let ty = self.type_of(value)?;
-            let dest = self.fresh_dest(&ty, var.name(), value.span())?;
+            let dest = self.fresh_dest(&ty, &names_of(var), value.span())?;
             let (copies, ()) = self.nested(|this| this.copy(&view, &dest, value.span()))?;
             self.emit(Stmt::Scope(block.into_iter().chain(copies).collect()));
             self.view_of(&dest)
         } else {
             block.into_iter().for_each(|stmt| self.emit(stmt));
-            self.settle(view, var.name())
+            self.settle(view, &names_of(var))
         };
         let view = if self.is_owned(&view) && self.last_uses.outlives(var, value) {
             let ty = self.type_of(value)?;
-            let dest = self.fresh_dest(&ty, var.name(), value.span())?;
+            let dest = self.fresh_dest(&ty, &names_of(var), value.span())?;
             self.copy(&view, &dest, value.span())?;
             self.view_of(&dest)
         } else {

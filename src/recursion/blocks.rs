@@ -15,7 +15,7 @@ use super::{Result, unsupported};
 use crate::ir::free::{any_var_in_types, each_free_var};
 use crate::ir::subst::map_children;
 use crate::ir::zero::zero;
-use crate::ir::{Change, Expr, Function, Prim, Size, Status, Term, Type, Var};
+use crate::ir::{Change, Expr, Function, Prim, Size, Status, Term, Type, Var, ambient};
 
 /// A function of the group, or a part of one that has its own frame on the stack.
 #[derive(Debug)]
@@ -108,7 +108,8 @@ pub struct Blocks<'a> {
 
 /// Cuts the routines, and those that are made of them.
 pub fn blocks(root: &Function, routines: Vec<Routine>) -> Result<Blocks<'_>> {
-    let outer = root.sizes.iter().chain(&root.params).cloned().collect();
+    let ambient = ambient::unset_scalars().chain([ambient::deeper()]);
+    let outer = root.sizes.iter().chain(&root.params).cloned().chain(ambient).collect();
     let mut blocks = Blocks { root, outer, routines, entries: Vec::new(), continuations: Vec::new(), at: 0 };
     while blocks.entries.len() < blocks.routines.len() {
         blocks.at = blocks.entries.len();

@@ -14,9 +14,12 @@ use crate::ir::{Atom, Expr, Function, Size, Term, Type, Var};
 /// What is known of a parameter or size: nothing yet, its value in all calls, or `None` that it varies.
 type Known = HashMap<Var, Option<Expr>>;
 
-/// The values of what is fixed.
-pub fn fixed(first: &Function, group: &[Function]) -> HashMap<Var, Expr> {
+/// The values of what is fixed. What functions give back changed is not: `changing`.
+pub fn fixed(first: &Function, group: &[Function], changing: &HashSet<Var>) -> HashMap<Var, Expr> {
     let mut known: Known = first.sizes.iter().chain(&first.params).map(|var| (var.clone(), Some(Expr::var(var)))).collect();
+    known.extend(
+        group.iter().flat_map(|function| &function.params).filter(|param| changing.contains(param)).map(|param| (param.clone(), None)),
+    );
     let own: HashSet<Var> = group.iter().flat_map(|function| function.sizes.iter().chain(&function.params).cloned()).collect();
     loop {
         let before = known.clone();

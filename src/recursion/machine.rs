@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::blocks::{self, Blocks, Leaf, Routine};
 use super::fixed::fixed;
-use super::{CALLS, Measures, Result, unsupported};
+use super::{CALLS, Known, Result, unsupported};
 use crate::ir::ambient;
 use crate::ir::subst::{freshen, freshen_function, instance, map_children};
 use crate::ir::zero::zero;
@@ -24,19 +24,19 @@ const BLOCK: usize = 0;
 const DEPTH: usize = 1;
 
 /// The body of the first function of a group as a loop.
-pub fn machine(root: &Function, group: &[Function], measures: &Measures) -> Result<Expr> {
-    let fixed = fixed(root, group);
-    let routines = routines(group, &fixed, measures)?;
+pub fn machine(root: &Function, group: &[Function], known: &Known) -> Result<Expr> {
+    let fixed = fixed(root, group, known.changing);
+    let routines = routines(group, &fixed, known)?;
     let blocks = blocks::blocks(root, routines)?;
     let args: Vec<Expr> = root.params.iter().filter(|param| !fixed.contains_key(param)).map(Expr::var).collect();
-    let room = room(root, &blocks, measures);
+    let room = room(root, &blocks, known);
     let name = Var::fresh("room", Type::INDEX);
     let body = Layout::new(root, &blocks, Expr::var(&name))?.body(args)?;
     Ok(Expr::let_(name, room, body))
 }
 
 /// The functions of the group over what is not fixed; the rest is written out.
-fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, measures: &Measures) -> Result<Vec<Routine>> {
+fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, known: &Known) -> Result<Vec<Routine>> {
     let is_kept = |function: &Function| -> Vec<bool> { function.params.iter().map(|param| !fixed.contains_key(param)).collect() };
     let kept: HashMap<&str, Vec<bool>> = group.iter().map(|function| (&*function.name, is_kept(function))).collect();
     let mut routines = Vec::new();
@@ -76,9 +76,9 @@ fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, measures: &Measures)
         routines.push(Routine {
             name: function.name.clone(),
             params: settled,
-            result: settle(&renamed.result).without_bounds(),
+            result: settle(&renamed.result),
             body: instance(&renamed.body, &all),
-            is_counted: routines.is_empty() || function.params.iter().any(|param| measures.named.contains(param)),
+            is_counted: routines.is_empty() || function.params.iter().any(|param| known.measures.contains(param)),
         });
     }
     Ok(routines)
@@ -99,7 +99,7 @@ fn without_fixed(expr: &Expr, kept: &HashMap<&str, Vec<bool>>) -> Expr {
 /// How many frames the stack has: for n calls in the first, and for the loops and branches that have frames in each; one more,
 /// so that the depth is an index of it. Where nobody says n, it is as many as the workspace has room for, and [`CALLS`] at least; where
 /// data gives n, no more than that.
-fn room(root: &Function, blocks: &Blocks, measures: &Measures) -> Expr {
+fn room(root: &Function, blocks: &Blocks, known: &Known) -> Expr {
     let (mut each, mut last) = (1, 0);
     for (at, _) in blocks.routines.iter().enumerate().filter(|(_, routine)| routine.is_counted) {
         let (to_next, inside) = frames(blocks, at, &mut Vec::new());
@@ -107,8 +107,8 @@ fn room(root: &Function, blocks: &Blocks, measures: &Measures) -> Expr {
         last = last.max(inside);
     }
     let prim = |prim, a: Expr, b: i64| Expr::prim(prim, vec![a, Expr::index(b)]);
-    let (calls, others) = match root.params.iter().find(|param| measures.named.contains(param)) {
-        Some(n) if measures.from_data.contains(n) => {
+    let (calls, others) = match root.params.iter().find(|param| known.measures.contains(param)) {
+        Some(n) if known.from_data.contains(n) => {
             let most = prim(Prim::Add, Expr::var(&ambient::deeper()), CALLS - 1);
             (Expr::prim(Prim::Min, vec![prim(Prim::Max, Expr::var(n), 0), most]), last + 1)
         }
@@ -165,7 +165,7 @@ struct Layout<'a> {
     /// What they are called.
     names: Vec<Rc<str>>,
     /// For each routine its parameters' registers, and that of its result.
-    registers: Vec<(Vec<usize>, usize)>,
+    registers: Vec<(Vec<Place>, Place)>,
     /// The array of block numbers, if there is a choice.
     returns: Option<usize>,
     /// For each continuation the arrays of the values that it needs.
@@ -181,12 +181,12 @@ impl<'a> Layout<'a> {
         parts.add("depth", Type::Index(Some(size.clone())));
         parts.begin();
         let parameters = |routine: &Routine| -> Vec<(Rc<str>, Type)> {
-            routine.params.iter().map(|param| (param.name().clone(), param.ty().without_bounds())).collect()
+            routine.params.iter().map(|param| (param.name().clone(), register_type(root, param.ty()))).collect()
         };
-        let places: Vec<Vec<usize>> = blocks.routines.iter().map(|routine| parts.place(parameters(routine))).collect();
-        parts.begin();
-        let results =
-            blocks.routines.iter().map(|routine| parts.place(vec![("result".into(), routine.result.clone())])[0]).collect::<Vec<_>>();
+        let places: Vec<Vec<Place>> = blocks.routines.iter().map(|routine| parts.registers(parameters(routine))).collect();
+        parts.begin_results();
+        let result = |routine: &Routine| vec![("result".into(), register_type(root, &routine.result))];
+        let results: Vec<Place> = blocks.routines.iter().flat_map(|routine| parts.registers(result(routine))).collect();
         let returns = (blocks.continuations.len() > 1).then(|| parts.add("callers", stack(&Type::INDEX)));
         parts.begin();
         let live = |live: &[Var]| live.iter().map(|var| (format!("{}_stack", var.name()).into(), stack(var.ty()))).collect();
@@ -210,16 +210,16 @@ impl<'a> Layout<'a> {
             // but for the first one's caller, which is nobody
             init[returns] = Expr::update(Change::Replace, init[returns].clone(), vec![Expr::index(0)], Expr::index(0));
         }
-        params.iter().zip(args).for_each(|(register, arg)| init[*register] = arg);
+        params.iter().zip(args).for_each(|(register, arg)| register.write(&arg, &mut init));
         let state = Var::with_parts("state", Type::tuple(self.types.clone()), self.names.clone().into());
         let mut steps = Vec::new();
         for (routine, code) in self.blocks.entries.iter().enumerate() {
             let params = self.blocks.routines[routine].params.iter().zip(&self.registers[routine].0);
-            let reads = params.map(|(param, register)| (param.clone(), part(&state, *register))).collect();
+            let reads = params.map(|(param, register)| (param.clone(), register.read(&state))).collect();
             steps.push(self.step(&state, routine, code, reads));
         }
         for (after, arrays) in self.blocks.continuations.iter().zip(&self.kept) {
-            let mut reads = vec![(after.result.clone(), part(&state, self.registers[after.callee].1))];
+            let mut reads = vec![(after.result.clone(), self.registers[after.callee].1.read(&state))];
             let read = |array: &usize| Expr::get(part(&state, *array), part(&state, DEPTH));
             reads.extend(after.live.iter().zip(arrays).map(|(var, array)| (var.clone(), read(array))));
             steps.push(self.step(&state, after.of, &after.code, reads));
@@ -228,15 +228,22 @@ impl<'a> Layout<'a> {
         let mut steps = steps.into_iter().enumerate().rev();
         let Some((_, last)) = steps.next() else { return Ok(self.root.body.clone()) };
         let step = steps.fold(last, |rest, (at, step)| Expr::if_(is_next(at), step, rest));
-        let end = Var::fresh("end", state.ty().clone());
-        let value = part(&end, *result);
+        let end = Var::with_parts("end", state.ty().clone(), self.names.clone().into());
+        let value = result.read(&end);
         let steps = Expr::while_(state, Expr::tuple(init), step).at(self.root.span);
         Ok(Expr::let_(end, steps, value).at(self.root.body.span()))
     }
 
     /// The step that a block is: whether the machine goes on, and the next state.
     fn step(&self, state: &Var, routine: usize, code: &Expr, reads: Vec<(Var, Expr)>) -> Expr {
-        let code = code.map_tails(&|tail| Leaf::of(tail).map_or(tail.clone(), |leaf| self.leaf(state, routine, leaf)));
+        let code = code.map_tails(&|tail| match Leaf::of(tail) {
+            // what comes before the parts of the result comes before the state
+            Some(Leaf::Return(value)) if matches!(self.registers[routine].1, Place::Parts(_)) => {
+                value.map_tails(&|value| self.leaf(state, routine, Leaf::Return(value)))
+            }
+            Some(leaf) => self.leaf(state, routine, leaf),
+            None => tail.clone(),
+        });
         freshen(&reads.into_iter().rev().fold(code, |code, (var, value)| Expr::let_(var, value, code)))
     }
 
@@ -250,7 +257,7 @@ impl<'a> Layout<'a> {
             Leaf::Return(value) => {
                 goes_on = Expr::prim(Prim::Lt, vec![index(0), depth.clone()]);
                 let caller = Expr::prim(Prim::Max, vec![Expr::prim(Prim::Sub, vec![depth, index(1)]), index(0)]);
-                parts[self.registers[routine].1] = value.clone();
+                self.registers[routine].1.write(value, &mut parts);
                 parts[BLOCK] = match self.returns {
                     Some(returns) => Expr::get(part(state, returns), caller.clone()),
                     None => index(self.blocks.entries.len()),
@@ -279,7 +286,7 @@ impl<'a> Layout<'a> {
     /// The state in which a routine is next.
     fn enter(&self, routine: usize, args: &[Expr], parts: &mut [Expr]) {
         parts[BLOCK] = Expr::index(routine as i64);
-        self.registers[routine].0.iter().zip(args).for_each(|(register, arg)| parts[*register] = arg.clone());
+        self.registers[routine].0.iter().zip(args).for_each(|(register, arg)| register.write(arg, parts));
     }
 }
 
@@ -287,13 +294,53 @@ fn part(state: &Var, at: usize) -> Expr {
     Expr::proj(Expr::var(state), at)
 }
 
+/// The type without bounds that differ from call to call.
+fn register_type(root: &Function, ty: &Type) -> Type {
+    match ty {
+        Type::Index(Some(bound)) => {
+            let mut is_fixed = !bound.has_unknown();
+            bound.each_var(&mut |var| is_fixed &= var.is_ambient() || root.sizes.contains(var) || root.params.contains(var));
+            if is_fixed { ty.clone() } else { Type::INDEX }
+        }
+        Type::Array(element, size) => Type::array(register_type(root, element), size.clone()),
+        Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| register_type(root, part)).collect()),
+        Type::Double | Type::Bool | Type::Index(None) | Type::Rec(_) => ty.clone(),
+    }
+}
+
+/// The registers of a value: those of a tuple with arrays are its components', so that an array that is passed on stays where it is.
+enum Place {
+    One(usize),
+    Parts(Vec<Place>),
+}
+
+impl Place {
+    fn read(&self, state: &Var) -> Expr {
+        match self {
+            Place::One(at) => part(state, *at),
+            Place::Parts(places) => Expr::tuple(places.iter().map(|place| place.read(state)).collect()),
+        }
+    }
+
+    fn write(&self, value: &Expr, parts: &mut [Expr]) {
+        match (self, value.term()) {
+            (Place::One(at), _) => parts[*at] = value.clone(),
+            (Place::Parts(places), Term::Tuple(values)) => places.iter().zip(values).for_each(|(place, value)| place.write(value, parts)),
+            (Place::Parts(places), _) => {
+                places.iter().enumerate().for_each(|(k, place)| place.write(&Expr::proj(value.clone(), k), parts));
+            }
+        }
+    }
+}
+
 /// The parts of a state, as they are found.
 #[derive(Default)]
 struct Parts {
     types: Vec<Type>,
     names: Vec<Rc<str>>,
-    /// The first of those that may be shared.
+    /// The first of those that may be shared, and the first of the arrays among them.
     first: usize,
+    first_array: usize,
 }
 
 impl Parts {
@@ -307,17 +354,53 @@ impl Parts {
 
     /// What there is by now is not shared any more.
     fn begin(&mut self) {
+        self.begin_results();
+        self.first_array = self.first;
+    }
+
+    /// Results share the arrays of parameters: what a routine takes is of no use when it returns.
+    fn begin_results(&mut self) {
         self.first = self.types.len();
+    }
+
+    /// Registers for values of these types, each one's own.
+    fn registers(&mut self, wanted: Vec<(Rc<str>, Type)>) -> Vec<Place> {
+        let mut leaves = Vec::new();
+        let shapes: Vec<Place> = wanted.into_iter().map(|(name, ty)| leaves_of(name, ty, &mut leaves)).collect();
+        let places = self.place(leaves);
+        shapes.into_iter().map(|shape| settled(shape, &places)).collect()
     }
 
     /// Places for values of these types, each one's own; new ones where there are too few.
     fn place(&mut self, wanted: Vec<(Rc<str>, Type)>) -> Vec<usize> {
         let mut taken = Vec::new();
         for (name, ty) in wanted {
-            let free = (self.first..self.types.len()).find(|at| self.types[*at] == ty && !taken.contains(at));
+            let first = if ty.has_array() { self.first_array } else { self.first };
+            let free = (first..self.types.len()).find(|at| self.types[*at] == ty && !taken.contains(at));
             let at = free.unwrap_or_else(|| self.add(&name, ty));
             taken.push(at);
         }
         taken
+    }
+}
+
+/// The names and types of the parts that have registers of their own; the places are numbers of these.
+fn leaves_of(name: Rc<str>, ty: Type, leaves: &mut Vec<(Rc<str>, Type)>) -> Place {
+    match &ty {
+        Type::Tuple(parts) if ty.has_array() => {
+            let part = |(k, ty): (usize, &Type)| leaves_of(format!("{name}_{k}").into(), ty.clone(), leaves);
+            Place::Parts(parts.iter().enumerate().map(part).collect())
+        }
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => {
+            leaves.push((name, ty));
+            Place::One(leaves.len() - 1)
+        }
+    }
+}
+
+fn settled(place: Place, places: &[usize]) -> Place {
+    match place {
+        Place::One(leaf) => Place::One(places[leaf]),
+        Place::Parts(parts) => Place::Parts(parts.into_iter().map(|part| settled(part, places)).collect()),
     }
 }

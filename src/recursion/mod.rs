@@ -1,7 +1,7 @@
 //! Recursion that is no loop gets a stack: what `types` leaves of recursion becomes loops over the states of a machine.
 //!
 //! In: the program after `types`, where tail calls are loops, and the parameters that `decreases` names. Out: the same functions
-//! without recursion. A function and those that it calls and that call it become one `while`, whose state is the number of a block,
+//! without recursion, and without values of recursive types, which become [`nodes`] first. A function and those that it calls and that call it become one `while`, whose state is the number of a block,
 //! the depth, registers for parameters and results, and the stack: an array for each value that a caller needs again. `blocks` cuts
 //! the bodies after their calls, `fixed` finds what every call passes on, which stays outside, and `machine` makes the loop.
 //!
@@ -18,12 +18,14 @@ mod blocks;
 mod counts;
 mod fixed;
 mod machine;
+mod nodes;
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Function, Program, Var};
+use crate::ir::subst::{inlined, map_children};
+use crate::ir::{Expr, Function, Program, Term, Var};
 use crate::source::Span;
 
 /// How many calls may be one in another where nothing says how many there are.
@@ -31,24 +33,28 @@ const CALLS: i64 = 10_000;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
-/// The parameters that `decreases` names.
-struct Measures<'a> {
-    named: &'a [Var],
+/// What is known of parameters.
+struct Known<'a> {
+    /// Those that `decreases` names.
+    measures: &'a [Var],
     /// What data gives in some call.
     from_data: HashSet<Var>,
+    /// The store that a function gives back.
+    changing: &'a HashSet<Var>,
 }
 
-/// The program without recursion. `measures` are the parameters that `decreases` names.
+/// The program without recursive types and recursion. `measures` are the parameters that `decreases` names.
 pub fn give_stacks(program: &Program, measures: &[Var]) -> std::result::Result<Program, Diagnostics> {
+    let (program, changing) = &nodes::store_nodes(program)?;
     let recursive = program.recursive();
     if recursive.is_empty() {
-        return Ok(program.clone());
+        return Ok(written_out(program.clone(), changing));
     }
-    let measures = Measures { named: measures, from_data: counts::from_data(program) };
+    let known = Known { measures, from_data: counts::from_data(program), changing };
     let mut made = program.clone();
     let mut problems = Vec::new();
     for function in program.functions.values().filter(|function| recursive.contains(&function.name)) {
-        match machine::machine(function, &program.group(&function.name), &measures) {
+        match machine::machine(function, &program.group(&function.name), &known) {
             Ok(body) => made.functions[&function.name].body = body,
             Err(problem) => problems.push(*problem),
         }
@@ -58,7 +64,27 @@ pub fn give_stacks(program: &Program, measures: &[Var]) -> std::result::Result<P
         problems.dedup_by(|a, b| a.span == b.span && a.message == b.message);
         return Err(problems);
     }
-    Ok(ordered(made.without_unreachable()))
+    Ok(written_out(ordered(made.without_unreachable()), changing))
+}
+
+/// The program, callees before callers, without calls of the functions that give a store back: a call would copy it.
+fn written_out(mut program: Program, changing: &HashSet<Var>) -> Program {
+    fn inside(expr: &Expr, program: &Program, changing: &HashSet<Var>) -> Expr {
+        let made = map_children(expr, &mut |child| inside(child, program, changing));
+        let Term::Call(name, args) = made.term() else { return made };
+        match program.functions.get(name).filter(|callee| callee.params.iter().any(|param| changing.contains(param))) {
+            Some(callee) => inlined(callee, args).at(expr.span()),
+            None => made,
+        }
+    }
+    if changing.is_empty() {
+        return program;
+    }
+    for at in 0..program.functions.len() {
+        let body = inside(&program.functions[at].body, &program, changing);
+        program.functions[at].body = body;
+    }
+    program.without_unreachable()
 }
 
 /// The program with callees before callers.

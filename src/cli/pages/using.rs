@@ -26,7 +26,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0607",
         "unsupported: a value of a recursive type",
-        "A sum type that contains itself, as a tree does, has values of any depth. `smoothc eval` takes them, gives them and\ndifferentiates through them; emitted code has none yet, nor has a program after `--schedule`. Where the depth is known, keep the\nparts in arrays, and the indices of each part's own parts beside them.",
+        "A sum type that contains itself, as a tree does, has values of any depth. `smoothc eval` takes them, gives them and\ndifferentiates through them; in C, and after `--schedule`, they are for inside of entries, which neither take nor give them nor\ndifferentiate in one. Where an entry takes one, keep the parts in arrays, and the indices of each part's own parts beside them.",
     ),
     page(
         "W0605",

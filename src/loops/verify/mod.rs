@@ -20,6 +20,7 @@ mod tests;
 
 use super::print;
 use super::program::*;
+use crate::ir::{Size, ambient};
 
 use memory::Memory;
 use scope::Scopes;
@@ -229,8 +230,9 @@ impl<'a> Verifier<'a> {
         }
         self.scopes.declare(room.id)?;
         self.memory.made(room.id, self.scopes.depth());
-        // an array without elements has all of them
-        if room.dims.iter().any(|size| size.as_constant() == Some(0)) {
+        // an array without elements has all of them; of stacks and nodes what is read was written, which only their counters say
+        let is_stack = |size: &Size| size.mentions(&ambient::deeper());
+        if room.dims.iter().any(|size| size.as_constant() == Some(0) || is_stack(size)) {
             self.memory.given(room.id);
         }
         Ok(())
