@@ -171,6 +171,33 @@ const GROWN: &[(&str, Calls)] = &[
             ("slope", &["[-0.5, 1]"]),
         ],
     ),
+    // lengths of records in arrays have names beside those that the annotation leaves out, which are no Index that comes before
+    (
+        "type P = { x: Vector; y: Double }\ntype D<n> = { u: Vector<n>; w: Vector }\n\
+         let rows (m: Array<P>) = m[0].x\nlet named (m: Array<P>) (w: Vector<m_n>) = vectorSum w + m[0].y\n\
+         let sized (d: Array<D<k>>) = vectorSum d[0].u + vectorSum d[0].w\nlet index (v_n: Index) (v: Vector) = double v_n + vectorSum v\n\
+         let predefined (__func__: Double) (__LINE__: Double) = __func__ + __LINE__\n",
+        &[
+            ("rows", &[r#"[{"x": [1, 2], "y": 3}]"#]),
+            ("named", &[r#"[{"x": [1, 2], "y": 3}]"#, "[7]"]),
+            ("sized", &[r#"[{"u": [1, 2], "w": [3]}]"#]),
+            ("index", &["3", "[1, 2]"]),
+            ("predefined", &["3", "1"]),
+        ],
+    ),
+    // lengths that contradict each other by a third one alone
+    (
+        "type D<n> = { x: Vector<n>; y: Vector<n> }\nlet f (v: Vector) : D<2> = { x = v; y = [1.0, 2.0, 3.0] }\n\
+         let g (v: Vector) : Vector<2> * Vector<2> = let g (a: Vector<n>) (b: Vector<n>) = (a, b) in g v [1.0, 2.0, 3.0]\n\
+         let h (v: Vector) (w: D<2>) = ifold (fun d i -> { x = v; y = [1.0, 2.0, 3.0] }) w (length v - 2)\n",
+        &[
+            ("f", &["[1, 2]"]),
+            ("f", &["[1, 2, 3]"]),
+            ("g", &["[1, 2, 3]"]),
+            ("h", &["[1, 2, 3]", r#"{"x": [1, 2], "y": [1, 2]}"#]),
+            ("h", &["[1, 2]", r#"{"x": [1, 2], "y": [1, 2]}"#]),
+        ],
+    ),
 ];
 
 #[test]

@@ -49,7 +49,10 @@ impl Names {
     }
 
     pub fn is_taken(&self, name: &str) -> bool {
-        self.reserved.has(name) || is_private(name) && !name.ends_with('_') || self.scopes.iter().any(|scope| scope.contains(name))
+        self.reserved.has(name)
+            || is_private(name) && !name.ends_with('_')
+            || is_predefined(name)
+            || self.scopes.iter().any(|scope| scope.contains(name))
     }
 
     /// The name with `_` appended until it is free.
@@ -105,6 +108,11 @@ impl Names {
 fn is_private(name: &str) -> bool {
     let theirs = name.strip_prefix('_').is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_ascii_uppercase()));
     theirs || name.starts_with("smooth_") || name.starts_with("SMOOTH_")
+}
+
+/// Whether the C implementation may define the name before the first line, as `__func__` and `__LINE__`.
+fn is_predefined(name: &str) -> bool {
+    name.starts_with("__") && name.ends_with("__") && !name.ends_with("___")
 }
 
 /// A C identifier for any source name.

@@ -21,6 +21,7 @@ impl Infer<'_> {
     /// Puts the size names that parameters declare into scope; gives the atom of each parameter's value.
     pub(super) fn declare_sizes(&mut self, params: &[Pattern], top: bool) -> Vec<Var> {
         let mut own: Vec<Rc<str>> = Vec::new();
+        let mut indices: Vec<Rc<str>> = Vec::new();
         let mut values = Vec::new();
         for (at, pattern) in params.iter().enumerate() {
             let name = pattern_name(pattern, at);
@@ -31,6 +32,7 @@ impl Infer<'_> {
                     TypeExprKind::Index(_) if !own.contains(&name) => {
                         self.sizes = self.sizes.with(&name, Size::var(&value));
                         own.push(name.clone());
+                        indices.push(name.clone());
                     }
                     _ => lone_sizes(annotation).into_iter().for_each(|size| {
                         self.unwritten.remove(&size);
@@ -40,13 +42,14 @@ impl Infer<'_> {
             }
             if top {
                 let left_out: usize = annotations.iter().map(|annotation| lengths_left_out(annotation)).sum();
-                let mut names = own_names(&name, left_out).into_iter();
+                let mut names = own_names(&name, left_out).into_iter().map(|size| free_name(size, &indices));
                 for annotation in annotations {
                     let mine: Vec<Rc<str>> = names.by_ref().take(lengths_left_out(annotation)).collect();
                     for size in &mine {
                         if !own.contains(size) {
                             self.unwritten.insert(size.clone());
                         }
+                        self.unsized_names.insert(size.clone());
                         self.declare_size(size.clone(), &mut own, top);
                     }
                     self.left_out.insert(annotation.span, mine.iter().filter_map(|size| self.sizes.get(size).cloned()).collect());
@@ -82,7 +85,14 @@ impl Infer<'_> {
     pub(super) fn name_sizes(&mut self, param: &str, ty: &Ty, later: &[Var]) {
         let mut open: Vec<u32> = Vec::new();
         collect_open(self, &self.holes.resolve(ty), &mut open);
-        for (id, name) in open.iter().zip(own_names(param, open.len())) {
+        // a record's lengths are beside those that the annotation leaves out
+        let is_taken = |name: &Rc<str>| self.unsized_names.contains(name);
+        let mut own = own_names(param, open.len());
+        if own.iter().any(is_taken) {
+            let free = (1..).map(|at| Rc::from(format!("{param}_n{at}"))).filter(|name| !is_taken(name));
+            own = free.take(open.len()).collect();
+        }
+        for (id, name) in open.iter().zip(own) {
             let declared = self.sizes.get(&name).filter(|size| size.as_var().is_none_or(|var| !later.contains(var)));
             let size = declared.cloned().unwrap_or_else(|| Size::var(&Var::fresh(&name, Type::INDEX)));
             self.holes.solve_size(*id, size);
@@ -224,6 +234,14 @@ pub(super) fn written_sizes(param: &Pattern) -> Vec<Rc<str>> {
 /// The names of the lengths that a parameter leaves out.
 fn own_names(param: &str, count: usize) -> Vec<Rc<str>> {
     if count == 1 { vec![format!("{param}_n").into()] } else { (0..count).map(|at| format!("{param}_n{at}").into()).collect() }
+}
+
+/// The name of a length that is left out, which is no Index that comes before.
+fn free_name(name: Rc<str>, indices: &[Rc<str>]) -> Rc<str> {
+    if !indices.contains(&name) {
+        return name;
+    }
+    (2..).map(|at| Rc::from(format!("{name}_{at}"))).find(|name| !indices.contains(name)).unwrap_or(name)
 }
 
 /// How many lengths an annotation leaves out, function types aside.

@@ -117,6 +117,8 @@ pub struct Infer<'a> {
     pub(super) sizes: Env<Size>,
     /// Those among them that the declaration does not write: they are no values.
     pub(super) unwritten: HashSet<Rc<str>>,
+    /// The names of lengths that annotations leave out.
+    pub(super) unsized_names: HashSet<Rc<str>>,
     /// Annotations that were read already, so that each own size is made once.
     pub(super) annotations: HashMap<Span, Ty>,
     /// The sizes that stand for the lengths that a top-level parameter's annotation leaves out.
@@ -146,6 +148,7 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
         reads: Vec::new(),
         sizes: Env::default(),
         unwritten: HashSet::new(),
+        unsized_names: HashSet::new(),
         annotations: HashMap::new(),
         left_out: HashMap::new(),
     };
@@ -186,6 +189,7 @@ impl Infer<'_> {
         let errors = self.diagnostics.len();
         self.sizes = Env::default();
         self.unwritten.clear();
+        self.unsized_names.clear();
         let mut scheme = self.function(&decl.params, decl.result.as_ref(), &decl.body, &Env::default(), true);
         self.settle(true);
         let mut functions = std::mem::take(&mut self.first_order);
@@ -238,7 +242,7 @@ impl Infer<'_> {
         let members = modules.globals.iter().enumerate().skip(first).take_while(|(_, global)| global.group == Some(first));
         for (at, global) in members {
             (self.at, self.file) = (at, global.file);
-            (self.sizes, self.unwritten) = (Env::default(), HashSet::new());
+            (self.sizes, self.unwritten, self.unsized_names) = (Env::default(), HashSet::new(), HashSet::new());
             let scheme = self.announced(&global.decl.params, global.decl.result.as_ref(), true);
             self.schemes.push(Rc::new(scheme));
         }
