@@ -58,7 +58,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("walk", &["[1, 2, 0]", "[0.5, 1.5]", "1", "5"]),
     ("local", &["[0.5, 0.25, 2]", "4"]),
     ("local", &["[]", "1"]),
-    ("deep", &["0.5", "9999"]),
+    ("deep", &["0.5", "10000"]),
     ("exact", &["0.5", "7", "0"]),
     ("exactInside", &["0.5", "7", "0"]),
     ("powerSlope", &["1.1", "13"]),
@@ -194,12 +194,12 @@ fn said_of(program: &str, words: &[&str]) -> String {
 
 #[test]
 fn a_call_beyond_the_room_is_a_status() {
-    // ten thousand calls, one in another
-    assert_eq!(said(&["run", "-q", "FILE", "deep", "0.5", "9999"]), "2.0");
-    assert!(said(&["run", "-q", "FILE", "deep", "0.5", "10000"]).contains("E0708"));
-    assert!(said(&["run", "-q", "--unchecked", "FILE", "deep", "0.5", "10000"]).contains("E0708"));
-    assert_eq!(said(&["run", "-q", "FILE", "turnsOfData", "0.5", "[9999]"]), "[2.0]");
-    assert!(said(&["run", "-q", "FILE", "turnsOfData", "0.5", "[10000]"]).contains("E0708"));
+    // ten thousand calls, one in another, in the first
+    assert_eq!(said(&["run", "-q", "FILE", "deep", "0.5", "10000"]), "2.0");
+    assert!(said(&["run", "-q", "FILE", "deep", "0.5", "10001"]).contains("E0708"));
+    assert!(said(&["run", "-q", "--unchecked", "FILE", "deep", "0.5", "10001"]).contains("E0708"));
+    assert_eq!(said(&["run", "-q", "FILE", "turnsOfData", "0.5", "[10000]"]), "[2.0]");
+    assert!(said(&["run", "-q", "FILE", "turnsOfData", "0.5", "[10001]"]).contains("E0708"));
     // n + 1 calls, exactly
     assert_eq!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "0"]), "1.98828125");
     assert!(said(&["run", "-q", "FILE", "exact", "0.5", "7", "1"]).contains("E0708"));
@@ -281,7 +281,7 @@ fn more_bytes_are_more_depth() {
     let all = (0, 100_000);
     // a byte less than is said, as many, almost a call more, a call more, 30,000 calls more
     let each = |bytes: u32| format!("said - 1, said, said + {bytes} - 1, said + {bytes}, said + 30000 * {bytes} + 5");
-    let deeper = "-1 9999 9999 10000 39999 ";
+    let deeper = "-1 10000 10000 10001 40000 ";
     let waves = "waves(0.25, n, out, workspace, bytes)";
     assert_eq!(deepest("waves", plain(), "waves_workspace(0)", waves, &each(16), all), deeper);
     let slope = "wavesSlope(0.25, n, out, workspace, bytes)";
@@ -295,12 +295,12 @@ fn more_bytes_are_more_depth() {
     assert_eq!(deepest("deep", plain(), "deep_workspace(0)", deep, "said, said + 7, said + 8, said + 240005", all), &deeper[3..]);
     // lists are longer where there are more bytes
     let listed = "listed(n, out, workspace, bytes)";
-    assert_eq!(deepest("listed", plain(), "listed_workspace(0)", listed, &each(24), all), deeper);
+    assert_eq!(deepest("listed", plain(), "listed_workspace(0)", listed, &each(24), all), "-1 9999 9999 10000 39999 ");
     // a hundredth more in reverse mode, whose states have a stack each
     let reverse = with("default", Mode::Reverse, false);
     let of_two = "wavesOfTwo(v, n, out, workspace, bytes)";
     let more = "said - 1, said, said + said / 100";
-    assert_eq!(deepest("wavesOfTwo", reverse, "wavesOfTwo_workspace(0)", of_two, more, (9_990, 10_120)), "9989 9999 10099 ");
+    assert_eq!(deepest("wavesOfTwo", reverse, "wavesOfTwo_workspace(0)", of_two, more, (9_990, 10_120)), "9989 10000 10100 ");
 }
 
 /// The loop program with exactly the workspace that it says, where a read of what was not written is an error.

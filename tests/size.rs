@@ -139,6 +139,23 @@ fn every_entry_with_the_size_is_specialised_and_no_other() {
     }
 }
 
+/// Names of components stay with their parameters where one before them is fixed.
+#[test]
+fn records_keep_their_names_after_a_fixed_index() {
+    let program = "\
+type P = { a: Double; b: Double }
+type Q = { b: Double; a: Double }
+let f (n: Index) (v: Vector<n>) (p: P) (q: Q) : Q = { a = vectorSum v + 10.0 * p.a + 100.0 * p.b; b = q.a + 10.0 * q.b }
+";
+    let session = compile("f.smooth", program, "f", fixed(&[("n", 2)]), "types").expect("is typed");
+    let function = &session.program.functions["f"];
+    assert_eq!(function.params.len() + 1, function.labels.len());
+    for (at, name) in [(1, "a"), (2, "b"), (3, "b")] {
+        let first = function.labels[at].field(0).map(|field| field.to_string());
+        assert_eq!(first.as_deref(), Some(name), "{at}");
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_a_diagnostic() {
     let code = |sizes: &[(&str, i64)]| {

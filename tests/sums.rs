@@ -23,6 +23,7 @@ use smoothc::stack::with_large_stack;
 
 use support::agree;
 use support::command::with_input;
+use support::tools;
 
 const LAYOUTS: &str = "\
 type S = | A of Double | B of Double * Double | C
@@ -451,4 +452,55 @@ fn halves_through_an_option_keep_their_parameters() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let manifest = std::fs::read_to_string(path("main.json")).expect("a manifest");
     assert!(manifest.contains("let first_revf (v: Vector<n>) (w: Vector<n>) : Double * ("), "{manifest}");
+}
+
+/// What a derivative reads of an argument is what its case has: the other data may be anything.
+const COTANGENTS: &str = "\
+type S = | Circle of Double | Box of Double * Double | Empty
+let turned (x: Double) (n: Index) (w: S) =
+  vjp (fun x -> ifold (fun s i -> match s with Circle r -> Circle (x * r) | Box (a, b) -> Box (b, a * x) | Empty -> Empty) (if x > 0.0 then Circle x else Box (x, x)) n) x w
+let each (s: Array<S, m>) (w: Array<S, m>) =
+  vjp (fun s -> vectorMap s (fun s -> match s with Circle r -> Circle (2.0 * r) | Box (a, b) -> Box (b, a * b) | Empty -> Empty)) s w
+let same (s: S) (w: S) = vjp (fun s -> s) s w
+";
+
+const POISONED: &str = "
+#include \"program.h\"
+#include <math.h>
+#include <stdio.h>
+
+static char workspace[1 << 16];
+
+int main(void)
+{
+    double out, circles[2], sides[2], others[2], circle, side, other;
+    int64_t tags[2], tag;
+    const int64_t cases[2] = {0, 1};
+    const double s_circle[2] = {3.0, NAN}, s_0[2] = {NAN, 2.0}, s_1[2] = {NAN, 5.0};
+    const double w_circle[2] = {1.0, NAN}, w_0[2] = {NAN, 1.0}, w_1[2] = {NAN, 2.0};
+    int wrong = turned(0.5, 3, 0, 1.5, NAN, NAN, &out, workspace, sizeof workspace);
+    wrong += each(2, cases, s_circle, s_0, s_1, cases, w_circle, w_0, w_1, tags, circles, sides, others, workspace, sizeof workspace);
+    wrong += same(0, 1.0, NAN, NAN, 0, 2.0, NAN, NAN, &tag, &circle, &side, &other, workspace, sizeof workspace);
+    printf(\"%d %g, %g %g %g, %g\\n\", wrong, out, circles[0], sides[1], others[1], circle);
+    return 0;
+}
+";
+
+#[test]
+fn derivatives_do_not_read_the_data_of_other_cases() {
+    for (schedule, mode) in [("default", "auto"), ("default", "forward"), ("default", "reverse"), ("none", "auto"), ("paper", "auto")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        std::fs::write(path("program.smooth"), COTANGENTS).expect("a file");
+        std::fs::write(path("main.c"), POISONED).expect("a file");
+        let words =
+            ["emit", "-q", &path("program.smooth"), "--schedule", schedule, "--mode", mode, "-o", &path("program.c")].map(str::to_string);
+        let output = with_input(&words.each_ref().map(String::as_str), b"");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut compiler = std::process::Command::new(tools::c_compiler());
+        compiler.args(["-std=c99", "-w", "-o", &path("main"), &path("main.c"), &path("program.c"), "-lm"]);
+        tools::succeeds(&mut compiler).expect("compiles");
+        let said = tools::succeeds(&mut std::process::Command::new(path("main"))).expect("runs");
+        assert_eq!(said.trim_end(), "0 0.75, 2 10 5, 2", "{schedule}, {mode}");
+    }
 }

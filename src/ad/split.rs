@@ -236,6 +236,17 @@ impl Splitting {
             params.push(holder);
             in_type(holder.ty(), &mut needed);
         }
+        // the lengths of the result are read off what is given too
+        let mut lengths = Vec::new();
+        function.result.each_length(&mut |length| lengths.push(length.clone()));
+        for length in lengths {
+            let mut is_known = length.is_of_names();
+            length.each_var(&mut |var| is_known &= has(&params, var));
+            let has_it = |param: &&Var| has_length(param.ty(), &length);
+            if !is_known && !params.iter().any(has_it) {
+                params.extend(function.params.iter().find(has_it));
+            }
+        }
         for param in function.params.iter().filter(|param| matches!(param.ty(), Type::Index(_)) && needed.contains(*param)) {
             let is_given = has(&params, param);
             match params.iter().position(|own| *own == param) {
@@ -262,9 +273,12 @@ impl Splitting {
             .filter(|size| types.iter().chain([self.cotangent.ty()]).any(|ty| stands_alone(ty, size)))
             .cloned()
             .collect();
-        let mut sizes = given.clone();
-        let types: Vec<Type> = types.iter().map(|ty| ty.map_sizes(&mut |size| readable(size, &given, &mut sizes))).collect();
-        let cotangent = self.cotangent.ty().map_sizes(&mut |size| readable(size, &given, &mut sizes));
+        let mut own = Vec::new();
+        let mut over_given = |ty: &Type| ty.map_sizes(&mut |size| readable(size, &given, &mut own));
+        let types: Vec<Type> = types.iter().map(&mut over_given).collect();
+        let cotangent = over_given(self.cotangent.ty());
+        let result = over_given(&function.result);
+        let sizes = given.iter().cloned().chain(own.into_iter().map(|(_, own)| own)).collect();
         let param = Var::fresh("kept", if let [one] = types.as_slice() { one.clone() } else { Type::tuple(types.clone()) });
         let mut items = Vec::new();
         let mut types_left = types.iter().enumerate();
@@ -288,7 +302,6 @@ impl Splitting {
         items.extend(self.late.iter().cloned());
         let own = self.cotangent.retyped(cotangent);
         let body = close(&items, self.derivative.clone());
-        let result = function.result.map_sizes(&mut |size| readable(size, &given, &mut Vec::new()));
         Function { sizes, params: vec![param, own], result, body, ..function.clone() }
     }
 }
@@ -397,14 +410,23 @@ fn stands_alone(ty: &Type, wanted: &Var) -> bool {
     is_there
 }
 
+fn has_length(ty: &Type, wanted: &Size) -> bool {
+    let mut is_there = false;
+    ty.each_length(&mut |size| is_there |= size == wanted);
+    is_there
+}
+
 /// A length that arguments have to have: over what is given, or a name of its own.
-fn readable(size: &Size, given: &[Var], sizes: &mut Vec<Var>) -> Size {
+fn readable(size: &Size, given: &[Var], named: &mut Vec<(Size, Var)>) -> Size {
     let mut is_given = size.is_of_names();
     size.each_var(&mut |var| is_given &= given.contains(var));
     if is_given {
         return size.clone();
     }
+    if let Some((_, own)) = named.iter().find(|(known, _)| known == size) {
+        return Size::var(own);
+    }
     let own = Var::fresh("kept_n", Type::INDEX);
-    sizes.push(own.clone());
+    named.push((size.clone(), own.clone()));
     Size::var(&own)
 }

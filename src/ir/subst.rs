@@ -49,7 +49,10 @@ pub fn fix_sizes(function: &Function, fixed: &[(Var, i64)]) -> Function {
     let is_left = |var: &&Var| fixed.iter().all(|(known, _)| known != *var);
     let sizes = function.sizes.iter().filter(is_left).cloned().collect();
     let params = function.params.iter().filter(is_left).cloned().collect();
-    renaming.function(&Function { sizes, params, ..function.clone() })
+    // those of the parameters, then that of the result
+    let is_gone = |at: usize| function.params.get(at).is_some_and(|param| !is_left(&param));
+    let labels = function.labels.iter().enumerate().filter(|(at, _)| !is_gone(*at)).map(|(_, labels)| labels.clone()).collect();
+    renaming.function(&Function { sizes, params, labels, ..function.clone() })
 }
 
 /// The body of a call, its parameters bound by lets; its sizes are read off the arguments.

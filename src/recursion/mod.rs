@@ -9,7 +9,7 @@
 //!       while (block, depth, n, r, stack):   0: if n = 0 then return 1.0 else push n, go to 0 with n - 1
 //!                                            1: pop n, return double n * r
 //!
-//! The stack has room for 10,000 calls, one in another, and for as many more as the ambient variable `deeper` says, which is what more
+//! The stack has room for 10,000 calls, one in another, in the first, and for as many more as the ambient variable `deeper` says, which is what more
 //! bytes of workspace are for. Where the function says `decreases n` there is room for n + 1, and where `counts` finds that data gives n,
 //! for no more than without `decreases`. A call beyond fails with `Status::Workspace`. The stack begins `unset` (`ir::ambient`), for a frame is written before it is read, and is else an array like every other, so that derivatives,
 //! rules and targets know nothing of it. Not here: lengths that change from call to call, and a function that differentiates itself.
@@ -28,8 +28,8 @@ use crate::ir::subst::{inlined, map_children};
 use crate::ir::{Expr, Function, Program, Term, Var};
 use crate::source::Span;
 
-/// How many calls may be one in another where nothing says how many there are.
-const CALLS: i64 = 10_000;
+/// How many calls may be one in another where nothing says how many there are: ten thousand in the first.
+const CALLS: i64 = 10_001;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 

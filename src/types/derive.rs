@@ -13,7 +13,6 @@ use std::rc::Rc;
 
 use super::builtin::Api;
 use super::elaborate::{Arg, Bind, Elaborator, Instance, Result, Scope};
-use super::sum::of_its_case;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Labels, Type, Var, doubles};
 use crate::source::Span;
@@ -323,8 +322,7 @@ impl<'a> Elaborator<'a> {
             let point = together(chosen.iter().map(|at| Expr::var(&params[*at])).collect()).unwrap_or(Expr::double(0.0));
             let point = this.name("x", point);
             // what follows the function's own parameters are tangents, or a cotangent
-            let added = params.iter().zip(&labels).skip(callee.params.len()).map(|(var, labels)| of_its_case(&Expr::var(var), labels));
-            let extra = together(added.collect()).unwrap_or(Expr::double(1.0));
+            let extra = together(params.iter().skip(callee.params.len()).map(Expr::var).collect()).unwrap_or(Expr::double(1.0));
             let mut body = |_: &mut Self, x: Expr| {
                 let args = (0..callee.params.len()).map(|at| match chosen.iter().position(|own| *own == at) {
                     Some(_) if chosen.len() == 1 => x.clone(),

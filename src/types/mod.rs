@@ -249,6 +249,7 @@ fn typed(
     let (of_data, measures) = (elaborator.of_data, elaborator.measures);
     let mut program = program.without_unreachable();
     tail::make_loops(&mut program);
+    sum::read_own_cases(&mut program);
     let program = program.without_unreachable();
     if let Some(library) = modules.globals.first().map(|global| global.decl.span.file) {
         diagnostics.extend(slopes::infinite(&program, library));

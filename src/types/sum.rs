@@ -20,7 +20,8 @@ use super::record::{Record, component};
 use super::ty::Ty;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::labels::Labels;
-use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var, zero};
+use crate::ir::subst::substitute;
+use crate::ir::{Atom, Expr, Function, Prim, Program, Size, Term, Type, Var, zero};
 use crate::source::Span;
 use crate::syntax::BUILT_IN_TYPES;
 use crate::syntax::ast::{self, ExprKind, Name, Pattern, TypeDecl, TypeExpr};
@@ -364,12 +365,34 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// A cotangent or tangent from outside with zeros for the data of the cases that it is not of, which a caller does not have to set.
-pub(super) fn of_its_case(value: &Expr, labels: &Labels) -> Expr {
-    if labels.has_cases() { under(value, labels, None) } else { value.clone() }
+/// Puts zeros for the data of the cases that arguments are not of, which a caller does not have to set, where entries differentiate: a
+/// cotangent is read as a whole, where a `match` reads the data of one case.
+pub(super) fn read_own_cases(program: &mut Program) {
+    let differentiates = |function: &Function| {
+        let reached = program.reachable([function.name.clone()]);
+        reached.iter().filter_map(|name| program.functions.get(name)).any(|function| has_derivative(&function.body))
+    };
+    let has_cases = |function: &Function| (0..function.params.len()).any(|at| function.parameter_labels(at).has_cases());
+    let entries = program.functions.values().filter(|function| function.is_entry && has_cases(function) && differentiates(function));
+    let names: Vec<Rc<str>> = entries.map(|function| function.name.clone()).collect();
+    for function in names.iter().filter_map(|name| program.functions.get(name).cloned()).collect::<Vec<_>>() {
+        let own =
+            function.params.iter().enumerate().map(|(at, param)| (param, under(&Expr::var(param), function.parameter_labels(at), None)));
+        let changed: Vec<(Var, &Var, Expr)> = own
+            .filter(|(param, value)| !matches!(value.term(), Term::Var(var) if var == *param))
+            .map(|(param, value)| (param.renewed(param.ty().clone()), param, value))
+            .collect();
+        let map: Vec<(Var, Expr)> = changed.iter().map(|(own, param, _)| ((*param).clone(), Expr::var(own))).collect();
+        let body = changed.into_iter().fold(substitute(&function.body, &map), |body, (own, _, value)| Expr::let_(own, value, body));
+        program.functions.insert(function.name.clone(), Function { body, ..function });
+    }
 }
 
-/// A value that is read only where a condition holds, and zeros elsewhere.
+fn has_derivative(expr: &Expr) -> bool {
+    matches!(expr.term(), Term::Dual { .. } | Term::Vjp { .. }) || expr.term().children().any(has_derivative)
+}
+
+/// A value whose Doubles are read only where a condition holds, and zeros elsewhere.
 fn under(value: &Expr, labels: &Labels, condition: Option<&Expr>) -> Expr {
     if let Some((_, inside)) = labels.sole() {
         return under(value, inside, condition);
@@ -388,13 +411,12 @@ fn under(value: &Expr, labels: &Labels, condition: Option<&Expr>) -> Expr {
             };
             Expr::tuple((0..types.len()).map(part).collect())
         }
+        Type::Array(..) if !value.ty().has_double() => value.clone(),
         Type::Array(..) => {
             Expr::build(Expr::dim(value.clone(), 0), "i", |i| under(&Expr::get(value.clone(), i), labels.element(), condition))
         }
-        ty => match (condition, zero::zero(&ty)) {
-            (Some(condition), Some(zeros)) => Expr::if_(condition.clone(), value.clone(), zeros),
-            (Some(_) | None, _) => value.clone(),
-        },
+        Type::Double => condition.map_or_else(|| value.clone(), |known| Expr::if_(known.clone(), value.clone(), Expr::double(0.0))),
+        Type::Bool | Type::Index(_) | Type::Rec(_) => value.clone(),
     }
 }
 

@@ -15,6 +15,7 @@
 //! back before its scope ends. Not here: entries that take or give
 //! such values, derivatives in them, and data with lengths of their own.
 
+mod block;
 mod term;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -221,7 +222,7 @@ impl Nodes {
 /// How many nodes the columns have room for; where there are none, how many those of a scope that begins have.
 fn room_of(store: &Store) -> Size {
     let room = store.values().find_map(|part| part.ty().dims().into_iter().next());
-    room.unwrap_or_else(|| Size::var(&ambient::deeper()).add(&Size::constant(CALLS + 1)))
+    room.unwrap_or_else(|| Size::var(&ambient::deeper()).add(&Size::constant(CALLS)))
 }
 
 /// The scalars and arrays of a component, with the names of their columns.

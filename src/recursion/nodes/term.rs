@@ -8,23 +8,13 @@
 //!
 //! Branches and loops give the parts that they change beside their values; a `build` that makes nodes fills an array in a loop.
 
+use super::block::{Block, Step};
 use super::{Nodes, Result, Store, Use, flat, flat_var, room_of, unsupported};
 use crate::ir::free::each_free_var;
 use crate::ir::subst::try_map_children;
 use crate::ir::zero::zero;
 use crate::ir::{Change, Expr, Iso, Prim, Recursive, Size, Status, Term, Type, Var, ambient};
 use crate::source::Span;
-
-/// What comes before a value, and the store after it.
-struct Block {
-    steps: Vec<Step>,
-    store: Store,
-}
-
-enum Step {
-    Let(Var, Expr),
-    Check(Expr, Status, Span),
-}
 
 /// What becomes of the value of a body.
 #[derive(Clone, Copy)]
@@ -33,51 +23,6 @@ enum Ending<'a> {
     Value(&'a [usize]),
     /// It is a pair, whether a loop goes on and its state: the parts go beside the state.
     Next(&'a [usize]),
-}
-
-impl Block {
-    fn of(store: &Store) -> Block {
-        Block { steps: Vec::new(), store: store.clone() }
-    }
-
-    /// A name for a value, unless it is one.
-    fn name(&mut self, name: &str, value: Expr) -> Expr {
-        if value.is_atom() {
-            return value;
-        }
-        let var = Var::fresh(name, value.ty().clone());
-        let named = Expr::var(&var);
-        self.steps.push(Step::Let(var, value));
-        named
-    }
-
-    /// A value with these parts of the store behind it.
-    fn with(&self, value: Expr, parts: &[usize]) -> Expr {
-        if parts.is_empty() {
-            return value;
-        }
-        Expr::tuple(std::iter::once(value).chain(parts.iter().filter_map(|part| self.store.get(part).cloned())).collect())
-    }
-
-    /// The value of a tuple, of which the parts behind it are taken.
-    fn take(&mut self, nodes: &Nodes, both: Expr, parts: &[usize]) -> Expr {
-        if parts.is_empty() {
-            return both;
-        }
-        let both = self.name("both", both);
-        for (k, part) in parts.iter().enumerate() {
-            let value = self.name(&nodes.parts[*part].0, Expr::proj(both.clone(), k + 1));
-            self.store.insert(*part, value);
-        }
-        Expr::proj(both, 0)
-    }
-
-    fn close(self, value: Expr) -> Expr {
-        self.steps.into_iter().rev().fold(value, |body, step| match step {
-            Step::Let(var, value) => Expr::let_(var, value, body),
-            Step::Check(cond, status, span) => Expr::check(cond, status, body).at(span),
-        })
-    }
 }
 
 impl Nodes {
