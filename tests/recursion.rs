@@ -135,6 +135,9 @@ const CALLS_WITH_NODES: &[(&str, &[&str])] = &[
     ("parts", &["[1, -2, 3, -4]"]),
     ("partsGradient", &["[1, -2, 3, -4]"]),
     ("partsHessian", &["[1, -2, 3, -4]"]),
+    ("flat", &["3", "0.7"]),
+    ("passed", &["3"]),
+    ("passed", &["1"]),
 ];
 
 const DERIVATIVES: &[&str] = &["hornerSlope", "productSlope", "determinantSlope", "halvesSlope", "walkSlope", "wavesOfTwo", "sinesSlope"];
@@ -341,6 +344,14 @@ fn no_frame_is_read_before_it_is_written() {
             assert_eq!(outcome.status, status, "{entry}, {mode:?}");
         }
     }
+}
+
+/// What a function only reads every call passes on, and what it makes has one place: no stack holds columns.
+#[test]
+fn columns_of_nodes_are_not_on_the_stack() {
+    let text = said_of(NODES, &["emit", "-q", "--entry", "flat", "FILE", "-o", "-"]);
+    assert!(text.contains("tree_leaf") && text.contains("list_cons_0"), "{text}");
+    assert!(!text.contains("smooth_times(smooth_times"), "{text}");
 }
 
 #[test]

@@ -106,8 +106,10 @@ fn stored(program: &Program, types: &[Rc<Recursive>]) -> Result<(Program, HashSe
     for function in made.functions.values_mut() {
         let own = function.params.len();
         *function = nodes.function(function)?;
-        if nodes.uses.get(&function.name).is_some_and(|used| !used.made.is_empty()) {
-            changing.extend(function.params.iter().skip(own).cloned());
+        if let Some(used) = nodes.uses.get(&function.name) {
+            let made = nodes.parts_of(&used.made);
+            let parts = function.params.iter().skip(own).zip(nodes.parts_for(used));
+            changing.extend(parts.filter(|(_, part)| made.contains(part)).map(|(param, _)| param.clone()));
         }
     }
     Ok((made, changing))
@@ -206,8 +208,10 @@ impl Nodes {
         let names = self.names(&taken, &size);
         let store: Store = taken.iter().copied().zip(names.iter().map(Expr::var)).collect();
         made.labels = Vec::new();
-        made.params = function.params.iter().map(|param| flat_var(param, &size)).collect();
-        made.result = flat(&function.result, &size);
+        // who only passes values on does not know how many there may be
+        let number = if taken.is_empty() { Type::INDEX } else { Type::Index(Some(size.clone())) };
+        made.params = function.params.iter().map(|param| param.retyped(with_numbers(param.ty(), &number))).collect();
+        made.result = with_numbers(&function.result, &number);
         if !given.is_empty() {
             let types = self.names(&given, &size).into_iter().map(|part| part.ty().clone());
             made.result = Type::tuple([made.result].into_iter().chain(types).collect());
@@ -245,10 +249,14 @@ fn field(name: &str, labels: &Labels, k: usize) -> String {
 
 /// The type with the numbers of nodes, of which there is this much room, in the place of recursive types.
 fn flat(ty: &Type, room: &Size) -> Type {
+    with_numbers(ty, &Type::Index(Some(room.clone())))
+}
+
+fn with_numbers(ty: &Type, number: &Type) -> Type {
     match ty {
-        Type::Rec(_) => Type::Index(Some(room.clone())),
-        Type::Array(element, size) => Type::array(flat(element, room), size.clone()),
-        Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| flat(part, room)).collect()),
+        Type::Rec(_) => number.clone(),
+        Type::Array(element, size) => Type::array(with_numbers(element, number), size.clone()),
+        Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| with_numbers(part, number)).collect()),
         Type::Double | Type::Bool | Type::Index(_) => ty.clone(),
     }
 }
