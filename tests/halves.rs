@@ -27,7 +27,13 @@ use smoothc::toolchain::futhark::compiler;
 use support::command::with_input;
 use support::tools;
 
-const PROGRAM: &str = include_str!("reverse/halves.smooth");
+const PROGRAM: &str = concat!(
+    include_str!("reverse/halves.smooth"),
+    // lengths that an Index parameter says
+    "let lengthOfAll (n: Index) (v: Vector<n>) (x: Double) : Double = x * vectorSum v\n",
+    "let lengthOfNothing (n: Index) (v: Vector<n>) (x: Double) : Double = x * x\n",
+    "let lengthsOfTwo (n: Index) (m: Index) (v: Vector<n>) (w: Vector<m>) : Double = vectorSum v * double m + vectorSum w\n",
+);
 
 /// Both halves in one after the other against the derivative, where that and the value are there.
 fn hold(typed: &Program, halves: &Program, names: [&str; 3], inputs: &[Value], cotangent: &Value) -> Result<bool, String> {
