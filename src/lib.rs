@@ -19,7 +19,7 @@
 //! | `syntax` | text → tree; layout, grammar, operators |
 //! | `types` | tree → core: inference, sizes, specialising; the differentiation API to `dual` and `vjp` |
 //! | `ir` | the core language: types with sizes, terms, primitives, meaning, checker, printer, prover |
-//! | `recursion` | core → core: recursion that is no loop gets a stack |
+//! | `recursion` | core → core: recursion that is no loop gets a stack, values of recursive types nodes in arrays |
 //! | `trace` | the interpreter's record of a run → lines of text, and the backward pass over them |
 //! | `sparse` | core → core: a Jacobian as rows, columns and values |
 //! | `mode` | core → core: each derivative forward by columns, or backwards |

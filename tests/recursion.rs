@@ -32,6 +32,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("factorial", &["10"]),
     ("fibonacci", &["15"]),
     ("ackermann", &["2", "3"]),
+    ("near", &["6"]),
     ("determinant", &["[]", "0", "[]"]),
     ("determinant", &["[[3]]", "1", "[true]"]),
     ("determinant", &["[[1, 2, 3], [4, 5, 6], [7, 8, 10]]", "3", "[true, true, true]"]),

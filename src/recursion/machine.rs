@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::blocks::{self, Blocks, Leaf, Routine};
 use super::fixed::fixed;
-use super::{CALLS, Known, Result, unsupported};
+use super::{CALLS, Parameters, Result, unsupported};
 use crate::ir::ambient;
 use crate::ir::subst::{freshen, freshen_function, instance, map_children};
 use crate::ir::zero::zero;
@@ -24,7 +24,7 @@ const BLOCK: usize = 0;
 const DEPTH: usize = 1;
 
 /// The body of the first function of a group as a loop.
-pub fn machine(root: &Function, group: &[Function], known: &Known) -> Result<Expr> {
+pub fn machine(root: &Function, group: &[Function], known: &Parameters) -> Result<Expr> {
     let fixed = fixed(root, group, known.changing);
     let routines = routines(group, &fixed, known)?;
     let blocks = blocks::blocks(root, routines)?;
@@ -36,7 +36,7 @@ pub fn machine(root: &Function, group: &[Function], known: &Known) -> Result<Exp
 }
 
 /// The functions of the group over what is not fixed; the rest is written out.
-fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, known: &Known) -> Result<Vec<Routine>> {
+fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, known: &Parameters) -> Result<Vec<Routine>> {
     let is_kept = |function: &Function| -> Vec<bool> { function.params.iter().map(|param| !fixed.contains_key(param)).collect() };
     let kept: HashMap<&str, Vec<bool>> = group.iter().map(|function| (&*function.name, is_kept(function))).collect();
     let mut routines = Vec::new();
@@ -76,7 +76,7 @@ fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, known: &Known) -> Re
         routines.push(Routine {
             name: function.name.clone(),
             params: settled,
-            result: settle(&renamed.result),
+            result: register_type(&group[0], &settle(&renamed.result)),
             body: instance(&renamed.body, &all),
             is_counted: routines.is_empty() || function.params.iter().any(|param| known.measures.contains(param)),
         });
@@ -99,7 +99,7 @@ fn without_fixed(expr: &Expr, kept: &HashMap<&str, Vec<bool>>) -> Expr {
 /// How many frames the stack has: for n calls in the first, and for the loops and branches that have frames in each; one more,
 /// so that the depth is an index of it. Where nobody says n, it is as many as the workspace has room for, and [`CALLS`] at least; where
 /// data gives n, no more than that.
-fn room(root: &Function, blocks: &Blocks, known: &Known) -> Expr {
+fn room(root: &Function, blocks: &Blocks, known: &Parameters) -> Expr {
     let (mut each, mut last) = (1, 0);
     for (at, _) in blocks.routines.iter().enumerate().filter(|(_, routine)| routine.is_counted) {
         let (to_next, inside) = frames(blocks, at, &mut Vec::new());
@@ -185,7 +185,7 @@ impl<'a> Layout<'a> {
         };
         let places: Vec<Vec<Place>> = blocks.routines.iter().map(|routine| parts.registers(parameters(routine))).collect();
         parts.begin_results();
-        let result = |routine: &Routine| vec![("result".into(), register_type(root, &routine.result))];
+        let result = |routine: &Routine| vec![("result".into(), routine.result.clone())];
         let results: Vec<Place> = blocks.routines.iter().flat_map(|routine| parts.registers(result(routine))).collect();
         let returns = (blocks.continuations.len() > 1).then(|| parts.add("callers", stack(&Type::INDEX)));
         parts.begin();

@@ -1,18 +1,20 @@
 //! Recursion that is no loop gets a stack: what `types` leaves of recursion becomes loops over the states of a machine.
 //!
 //! In: the program after `types`, where tail calls are loops, and the parameters that `decreases` names. Out: the same functions
-//! without recursion, and without values of recursive types, which become [`nodes`] first. A function and those that it calls and that call it become one `while`, whose state is the number of a block,
-//! the depth, registers for parameters and results, and the stack: an array for each value that a caller needs again. `blocks` cuts
-//! the bodies after their calls, `fixed` finds what every call passes on, which stays outside, and `machine` makes the loop.
+//! without recursion, and without values of recursive types, which become [`nodes`] first. A function and those that it calls and that
+//! call it become one `while`, whose state is the number of a block, the depth, registers for parameters and results, and the stack:
+//! an array for each value that a caller needs again. `blocks` cuts the bodies after their calls, `fixed` finds what every call passes
+//! on, which stays outside, and `machine` makes the loop.
 //!
 //!     fact n = if n = 0 then 1.0 else double n * fact (n - 1)   →
 //!       while (block, depth, n, r, stack):   0: if n = 0 then return 1.0 else push n, go to 0 with n - 1
 //!                                            1: pop n, return double n * r
 //!
-//! The stack has room for 10,000 calls, one in another, in the first, and for as many more as the ambient variable `deeper` says, which is what more
-//! bytes of workspace are for. Where the function says `decreases n` there is room for n + 1, and where `counts` finds that data gives n,
-//! for no more than without `decreases`. A call beyond fails with `Status::Workspace`. The stack begins `unset` (`ir::ambient`), for a frame is written before it is read, and is else an array like every other, so that derivatives,
-//! rules and targets know nothing of it. Not here: lengths that change from call to call, and a function that differentiates itself.
+//! The stack has room for 10,000 calls, one in another, in the first, and for as many more as the ambient variable `deeper` says, which is
+//! what more bytes of workspace are for. Where the function says `decreases n` there is room for n + 1, and where `counts` finds that data
+//! gives n, for no more than without `decreases`. A call beyond fails with `Status::Workspace`. The stack begins `unset` (`ir::ambient`),
+//! for a frame is written before it is read, and is else an array like every other, so that derivatives, rules and targets know nothing
+//! of it. Not here: lengths that change from call to call, and a function that differentiates itself.
 
 mod blocks;
 mod counts;
@@ -34,7 +36,7 @@ const CALLS: i64 = 10_001;
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 /// What is known of parameters.
-struct Known<'a> {
+struct Parameters<'a> {
     /// Those that `decreases` names.
     measures: &'a [Var],
     /// What data gives in some call.
@@ -50,7 +52,7 @@ pub fn give_stacks(program: &Program, measures: &[Var]) -> std::result::Result<P
     if recursive.is_empty() {
         return Ok(written_out(program.clone(), changing));
     }
-    let known = Known { measures, from_data: counts::from_data(program), changing };
+    let known = Parameters { measures, from_data: counts::from_data(program), changing };
     let mut made = program.clone();
     let mut problems = Vec::new();
     for function in program.functions.values().filter(|function| recursive.contains(&function.name)) {

@@ -12,8 +12,7 @@
 //!
 //! Columns have room for 10,000 nodes, and for as many more as there are calls deeper, which is what more bytes of workspace are for; the
 //! node after them fails with `Status::Workspace`. There is one element more, so that a counter is an index of them. No node is given
-//! back before its scope ends. Not here: entries that take or give
-//! such values, derivatives in them, and data with lengths of their own.
+//! back before its scope ends. Not here: entries that take or give such values, derivatives in them, and data with lengths of their own.
 
 mod block;
 mod term;
