@@ -158,8 +158,10 @@ fn table(cases: &[(Case, Measured)]) -> String {
         let what = case.what.trim_end_matches('.');
         let (a, b) = (&measured.automatic, &measured.by_hand);
         let kept = |counts: &Vec<u64>| if counts == a { format!("**{}**", list(counts)) } else { list(counts) };
+        let is_third = ![&measured.forward, &measured.reverse].contains(&a);
+        let third = if is_third { format!("; **{}**", list(a)) } else { String::new() };
         table.push_str(&format!(
-            "| {what} (`{}`) | {sizes} | {} | {} | {} | {} | {} |\n",
+            "| {what} (`{}`) | {sizes} | {} | {}{third} | {} | {} | {} |\n",
             case.name,
             kept(&measured.forward),
             kept(&measured.reverse),
@@ -178,11 +180,13 @@ Forward mode computes one derivative for each element of a gradient, and the rul
 not depend on the element moves out of its loop, sums over a one-hot vector become single terms, constant factors leave
 sums. Reverse mode goes through the function once and once back, and costs a constant times the function by construction.
 smoothc makes both of each gradient and keeps [the cheaper one](modes.md) (`--mode auto`): first by the degree of its cost in the sizes, then
-by the coefficients. `smoothc explain` prints both costs.
+by the coefficients. Where the rules take a loop of the function away, but not what became of it in the derivative, reverse mode of the optimised
+function is a third. `smoothc explain` prints the costs.
 
 Counts are operations on Doubles, comparisons, array reads and array writes of the optimised program together, as `smoothc eval
 --count --schedule default` prints them with `--mode forward` and `--mode reverse`, beside those of a derivation by hand; the kept one
-is bold. Growth is the power of the size that the counts grow with. Where no form has a choice (a Jacobian), both are the same.
+is bold; where it is reverse mode of the optimised function, it stands after that of the function as written. Growth is the power
+of the size that the counts grow with. Where no form has a choice (a Jacobian), both are the same.
 A derivative's file is in `tests/derivatives`, by the name in brackets. `cargo test --test work` checks every number.
 
 ## As cheap as by hand, but for a constant

@@ -1,4 +1,4 @@
-//! The choice of the mode: both candidates of a derivative are optimised, and the cheaper one is kept.
+//! The choice of the mode: the candidates of a derivative are optimised, and the cheapest is kept.
 //!
 //! In: a `vjp` whose inner derivatives are decided, and the functions before its own. Out: the way, and what each candidate
 //! costs. Costs are polynomials in sizes (docs/language.md, How a form is computed): the total degree decides, then the coefficients with
@@ -9,6 +9,11 @@
 //!
 //! A candidate is optimised by the schedule's phases up to `collapse`: later phases make loops shorter, not fewer. Where reverse
 //! mode is far less as derived, none is. A candidate that cannot be made is not considered.
+//!
+//! Rules may take a loop of the function away and not what became of it in a derivative. Where the best costs far more than the
+//! optimised function, a third candidate is reverse mode of that:
+//!
+//!     gradient of |(v vᵀ) v|²   7 n   reverse: 30 n²   →   reverse of the optimised function: 17 n
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -20,12 +25,12 @@ use super::schedule::{disabled_rules, schedule};
 use super::{Options, Session};
 use crate::diagnostic::Diagnostics;
 use crate::explain::Candidates;
-use crate::explain::cost::{Cost, of_entry};
+use crate::explain::cost::{Cost, doubles, of_entry};
 use crate::ir::ambient::settled;
 use crate::ir::free::each_free_var;
 use crate::ir::term::Vjp;
 use crate::ir::{Expr, Function, Program, Size, Type, Var};
-use crate::mode::{self, Mode, Way};
+use crate::mode::{self, Choice, Mode, Way};
 use crate::{ad, rewrite};
 
 /// The last phase of a schedule that candidates go through.
@@ -34,7 +39,8 @@ const LAST_PHASE: &str = "collapse";
 /// A Jacobian by rows that is so many times less is less in any case: later phases share what its columns have in common.
 const CLEARLY: i64 = 4;
 
-/// A gradient in reverse mode that is so many times less as `ad` makes it is less in any case.
+/// A gradient in reverse mode that is so many times less as `ad` makes it is less in any case; one that is so many times more than
+/// the function may be made of too many loops.
 const FAR: i64 = 8;
 
 /// Candidates of fewer nodes are optimised in any case: it takes few milliseconds.
@@ -53,9 +59,10 @@ pub fn cheapest(
 ) -> Program {
     let options = rewrite::Options { strict_fp: given.strict_fp, disabled: disabled_rules(given), ..rewrite::Options::default() };
     mode::decide(program, &mut |form, name, before| {
-        let (way, candidates) = choose(form, name, before, schedule, &options, given.differentiation());
+        let setting = Setting { before, schedule, options: &options, differentiation: given.differentiation() };
+        let (choice, candidates) = choose(form, name, &setting);
         note(candidates);
-        way
+        choice
     })
 }
 
@@ -68,36 +75,39 @@ pub fn decided(session: &Session, program: &Program, last: &str) -> Result<Progr
             let schedule = schedule(&super::Schedule::default(), &mut session.sources.clone())?;
             cheapest(&others, &session.options, &schedule, &mut |_| {})
         }
-        Mode::Forward => mode::decide(&others, &mut |_, _, _| Way::Forward),
-        Mode::Reverse => mode::decide(&others, &mut |_, _, _| Way::Reverse),
+        Mode::Forward => mode::decide(&others, &mut |_, _, _| Way::Forward.into()),
+        Mode::Reverse => mode::decide(&others, &mut |_, _, _| Way::Reverse.into()),
     };
     program.functions.extend(own.map(|function| (function.name.clone(), function)));
     Ok(program)
 }
 
-/// Compares the ways to compute a `vjp`, in a function of this name after `before`.
-pub fn choose(
-    form: &Expr,
-    name: &Rc<str>,
-    before: &Program,
-    schedule: &rewrite::Schedule,
-    options: &rewrite::Options,
+/// What candidates are made and optimised with.
+struct Setting<'a> {
+    /// The functions before the form's own, decided.
+    before: &'a Program,
+    schedule: &'a rewrite::Schedule,
+    options: &'a rewrite::Options,
     differentiation: ad::Options,
-) -> (Way, Candidates) {
+}
+
+/// Compares the ways to compute a `vjp`, in a function of this name.
+fn choose(form: &Expr, name: &Rc<str>, setting: &Setting) -> (Choice, Candidates) {
     let is_jacobian = Vjp::of(form).is_some_and(|vjp| vjp.wants_rows());
-    let candidate = |way| Candidate::of(form, before, differentiation, way);
+    let candidate = |way| Candidate::of(form, setting, way);
     let (forward, reverse) = (candidate(Way::Forward), candidate(Way::Reverse));
     if let (Some(forward), Some(reverse)) = (&forward, &reverse)
         && !is_jacobian
         && forward.program.node_count() > SMALL
         && is_clear(&forward.cost, &reverse.cost)
     {
-        let bounds = [forward, reverse].map(|candidate| Some(Cost { is_bound: true, ..candidate.cost.clone() }));
-        let [forward, reverse] = bounds;
+        let [forward, reverse] = [forward, reverse].map(|candidate| Some(Cost { is_bound: true, ..candidate.cost.clone() }));
         let reason = "of the same degree with far smaller coefficients, as derived";
-        return (Way::Reverse, Candidates { function: name.clone(), span: form.span(), forward, reverse, kept: "reverse", reason });
+        let candidates =
+            Candidates { function: name.clone(), span: form.span(), forward, reverse, collapsed: None, kept: "reverse", reason };
+        return (Way::Reverse.into(), candidates);
     }
-    let cost = |candidate: Option<Candidate>| candidate?.optimised(schedule, options);
+    let cost = |candidate: Option<Candidate>| Some(candidate?.optimised(setting, Some(LAST_PHASE))?.cost);
     let (forward, reverse) = (cost(forward), cost(reverse));
     let (way, reason) = match (&forward, &reverse) {
         (Some(forward), Some(reverse)) if degree(forward) == degree(reverse) && (is_jacobian || !comparable(forward, reverse)) => {
@@ -117,11 +127,41 @@ pub fn choose(
         (None, Some(_)) => (Way::Reverse, "the only one"),
         (_, None) => (Way::Forward, "the only one"),
     };
-    let kept = match way {
-        Way::Forward => "forward",
-        Way::Reverse => "reverse",
+    let (kept, least) = match way {
+        Way::Forward => ("forward", &forward),
+        Way::Reverse => ("reverse", &reverse),
     };
-    (way, Candidates { function: name.clone(), span: form.span(), forward, reverse, kept, reason })
+    let of_candidates = |collapsed, kept, reason| {
+        let (function, span) = (name.clone(), form.span());
+        Candidates { function, span, forward: forward.clone(), reverse: reverse.clone(), collapsed, kept, reason }
+    };
+    match least.as_ref().and_then(|least| of_optimised(form, setting, way, least)) {
+        Some((instead, cost)) => {
+            let reason = "of the optimised function, of which the loops are fewer";
+            (Choice { way: Way::Reverse, instead: Some(instead) }, of_candidates(Some(cost), "reverse", reason))
+        }
+        None => (way.into(), of_candidates(None, kept, reason)),
+    }
+}
+
+/// The form with its function optimised, and what its reverse mode costs then, where the cheapest way costs far more than the optimised
+/// function, and this less.
+fn of_optimised(form: &Expr, setting: &Setting, way: Way, cost: &Cost) -> Option<(Expr, Cost)> {
+    let vjp = Vjp::of(form).filter(|vjp| !vjp.wants_rows())?;
+    let is_less = |a: &Cost, b: &Cost| degree(a) < degree(b) || comparable(a, b) && compare(a, b) == Ordering::Less;
+    let is_far_from = |least: &Cost| is_less(&times(FAR, least), cost);
+    // whatever the way, each Double of the point gets a number
+    let value = Some(Cost { writes: doubles(vjp.at.ty()), ..Cost::default() })
+        .filter(is_far_from)
+        .and_then(|_| Candidate::made(vjp.body, setting)?.optimised(setting, None))
+        .filter(|value| is_far_from(&value.cost))?;
+    let body = &value.program.functions.get(Candidate::NAME)?.body;
+    let mut calls_of_others = true;
+    body.each_call(&mut |name| calls_of_others &= setting.before.functions.contains_key(name));
+    let instead = Expr::vjp(vjp.x.clone(), vjp.at.clone(), vjp.cotangent.clone(), body.clone()).at(form.span());
+    let whole = |form, way| Some(Candidate::of(form, setting, way)?.optimised(setting, None)?.cost);
+    let (kept, found) = (whole(form, way)?, whole(&instead, Way::Reverse).filter(|_| calls_of_others)?);
+    is_less(&found, &kept).then_some((instead, found))
 }
 
 /// Whether reverse mode is that much less that no optimisation makes up for it. Rules take columns apart that are one-hot, which
@@ -131,7 +171,7 @@ fn is_clear(forward: &Cost, reverse: &Cost) -> bool {
     degree(forward) == degree(reverse) && comparable(forward, reverse) && compare(&times(FAR, reverse), forward) == Ordering::Less
 }
 
-/// One way to compute a derivative, as `ad` makes it.
+/// One way to compute a derivative, or the value, as `ad` makes it.
 struct Candidate {
     program: Program,
     cost: Cost,
@@ -141,38 +181,40 @@ impl Candidate {
     /// Its entry.
     const NAME: &str = "(candidate)";
 
-    /// `None` where it cannot be made.
-    fn of(form: &Expr, before: &Program, differentiation: ad::Options, way: Way) -> Option<Candidate> {
+    /// The derivative alone: the value is the same in every way. `None` where it cannot be made.
+    fn of(form: &Expr, setting: &Setting, way: Way) -> Option<Candidate> {
+        // what only emitted code decides is no work
+        Candidate::made(&mode::derivative(&settled(form), way), setting)
+    }
+
+    fn made(value: &Expr, setting: &Setting) -> Option<Candidate> {
         let mut called = Vec::new();
-        form.each_call(&mut |name| called.push(name.clone()));
-        let needed = before.reachable(called);
-        let of_form = before.functions.iter().filter(|(name, _)| needed.contains(*name));
+        value.each_call(&mut |name| called.push(name.clone()));
+        let needed = setting.before.reachable(called);
+        let of_form = setting.before.functions.iter().filter(|(name, _)| needed.contains(*name));
         let mut functions: IndexMap<Rc<str>, Function> =
             of_form.map(|(name, function)| (name.clone(), Function { is_entry: false, ..function.clone() })).collect();
-        functions.insert(Candidate::NAME.into(), closed(form, Candidate::NAME));
-        let program = mode::decide(&Program { functions }, &mut |_, _, _| way);
+        functions.insert(Candidate::NAME.into(), closed(value, Candidate::NAME));
         // states that are computed again cost a factor, whatever the program
-        let program = ad::differentiate(&program, ad::Options { keeps_all: true, ..differentiation }).ok()?;
+        let program = ad::differentiate(&Program { functions }, ad::Options { keeps_all: true, ..setting.differentiation }).ok()?;
         Some(Candidate { cost: of_entry(&program, Candidate::NAME), program })
     }
 
-    /// What it costs when it is optimised; `None` where that takes too many steps.
-    fn optimised(self, schedule: &rewrite::Schedule, options: &rewrite::Options) -> Option<Cost> {
+    /// The candidate optimised; `None` where that takes too many steps.
+    fn optimised(self, setting: &Setting, last_phase: Option<&'static str>) -> Option<Candidate> {
         if self.program.node_count() > LARGEST {
-            return Some(Cost { is_bound: true, ..self.cost });
+            return Some(Candidate { cost: Cost { is_bound: true, ..self.cost }, ..self });
         }
-        let options = rewrite::Options { record: false, last_phase: Some(LAST_PHASE), ..options.clone() };
-        let optimised = rewrite::optimise(&self.program, schedule, &options).ok()?;
-        Some(of_entry(&optimised.program, Candidate::NAME))
+        let options = rewrite::Options { record: false, last_phase, ..setting.options.clone() };
+        let program = rewrite::optimise(&self.program, setting.schedule, &options).ok()?.program;
+        Some(Candidate { cost: of_entry(&program, Candidate::NAME), program })
     }
 }
 
-/// A form as a function of its own: what it mentions are its parameters.
-fn closed(form: &Expr, name: &str) -> Function {
-    // what only emitted code decides is no work
-    let form = &settled(form);
+/// A term as a function of its own: what it mentions are its parameters.
+fn closed(body: &Expr, name: &str) -> Function {
     let mut params: Vec<Var> = Vec::new();
-    each_free_var(form, &mut |var| params.push(var.clone()));
+    each_free_var(body, &mut |var| params.extend((!var.is_ambient()).then(|| var.clone())));
     let mut sizes: Vec<Var> = Vec::new();
     let mut note = |ty: &Type| {
         ty.each_size(&mut |size| {
@@ -180,10 +222,8 @@ fn closed(form: &Expr, name: &str) -> Function {
         });
     };
     params.iter().for_each(|param| note(param.ty()));
-    note(form.ty());
-    // the derivative alone: the value is the same in every way
-    let body = Expr::proj(form.clone(), 1);
-    Function { span: form.span(), ..Function::entry(name, sizes, params, body) }
+    note(body.ty());
+    Function { span: body.span(), ..Function::entry(name, sizes, params, body.clone()) }
 }
 
 /// By total degree, then by the coefficients with all sizes equal.

@@ -42,7 +42,7 @@ pub fn rewrite_expression(
     let types::Free { mut program, plain, warnings } = types::expression(sources, tree)?;
     if program.functions.values().any(|function| find_derivative(&function.body).is_some()) {
         known_calls(&program).map_err(one)?;
-        program = ad::differentiate(&mode::decide(&program, &mut |_, _, _| Way::Forward), ad::Options::default()).map_err(one)?;
+        program = ad::differentiate(&mode::decide(&program, &mut |_, _, _| Way::Forward.into()), ad::Options::default()).map_err(one)?;
     }
     let Some(function) = program.functions.get(types::EXPRESSION) else {
         return Err(one(Diagnostic::error("E0901", Span::NONE, "internal error: the expression was lost")));

@@ -71,7 +71,7 @@ pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
         Mode::Forward => Way::Forward,
         Mode::Reverse => Way::Reverse,
     };
-    session.program = choice::decide(&session.program, &mut |_, _, _| way);
+    session.program = choice::decide(&session.program, &mut |_, _, _| way.into());
     Ok(())
 }
 

@@ -217,20 +217,10 @@ impl Model<'_> {
         match change {
             Change::Replace => self.written(value, value.is_named()),
             Change::Add => {
-                let count = self.doubles(value.ty());
+                let count = self.normal(&doubles(value.ty()));
                 let is_bound = count.has_unknown();
                 Cost { is_bound, arithmetic: count.clone(), reads: count.clone(), writes: count, ..Cost::default() }
             }
-        }
-    }
-
-    /// The number of Doubles in a value.
-    fn doubles(&self, ty: &Type) -> Size {
-        match ty {
-            Type::Double => Size::constant(1),
-            Type::Index(_) | Type::Bool | Type::Rec(_) => Size::constant(0),
-            Type::Array(element, length) => self.doubles(element).mul(&self.normal(length)),
-            Type::Tuple(parts) => parts.iter().fold(Size::constant(0), |sum, part| sum.add(&self.doubles(part))),
         }
     }
 
@@ -249,6 +239,16 @@ impl Model<'_> {
                 Atom::Term(_) | Atom::Unknown(_) => None,
             }))
         })
+    }
+}
+
+/// The number of Doubles in a value of the type.
+pub fn doubles(ty: &Type) -> Size {
+    match ty {
+        Type::Double => Size::constant(1),
+        Type::Index(_) | Type::Bool | Type::Rec(_) => Size::constant(0),
+        Type::Array(element, length) => doubles(element).mul(length),
+        Type::Tuple(parts) => parts.iter().fold(Size::constant(0), |sum, part| sum.add(&doubles(part))),
     }
 }
 

@@ -109,6 +109,8 @@ pub struct Candidates {
     /// `None`: there is no such candidate.
     pub forward: Option<Cost>,
     pub reverse: Option<Cost>,
+    /// Reverse mode of the optimised function, where it is kept.
+    pub collapsed: Option<Cost>,
     /// The way that is kept, and why.
     pub kept: &'static str,
     pub reason: &'static str,
@@ -215,7 +217,9 @@ fn choice_line(source: &Source, choice: &Candidates) -> String {
     let cost = |cost: &Option<Cost>| cost.as_ref().map_or_else(|| "too large".to_string(), Cost::short);
     let place = place(source, &choice.function, choice.span);
     let (forward, reverse) = (cost(&choice.forward), cost(&choice.reverse));
-    format!("{place}: forward {forward}; reverse {reverse}: {}, {}", choice.kept, choice.reason)
+    let collapsed =
+        choice.collapsed.as_ref().map_or_else(String::new, |cost| format!("; reverse of the optimised function {}", cost.short()));
+    format!("{place}: forward {forward}; reverse {reverse}{collapsed}: {}, {}", choice.kept, choice.reason)
 }
 
 fn step_view(source: &Source, step: &Step) -> StepView {

@@ -34,8 +34,20 @@ pub enum Way {
     Reverse,
 }
 
+/// What is chosen for a form: the way, and a form of the same value to which it applies, where that is another one.
+pub struct Choice {
+    pub way: Way,
+    pub instead: Option<Expr>,
+}
+
+impl From<Way> for Choice {
+    fn from(way: Way) -> Choice {
+        Choice { way, instead: None }
+    }
+}
+
 /// Who chooses: for a form, the function that has it, and the functions before, which are decided.
-pub type Choose<'a> = dyn FnMut(&Expr, &Rc<str>, &Program) -> Way + 'a;
+pub type Choose<'a> = dyn FnMut(&Expr, &Rc<str>, &Program) -> Choice + 'a;
 
 /// The program with each form computed in the way that `choose` gives for it.
 pub fn decide(program: &Program, choose: &mut Choose) -> Program {
@@ -47,23 +59,33 @@ pub fn decide(program: &Program, choose: &mut Choose) -> Program {
     decided
 }
 
-fn in_term(expr: &Expr, choose: &mut dyn FnMut(&Expr) -> Way) -> Expr {
-    if let Term::Proj(tuple, 1) = expr.term()
-        && let Term::Vjp { .. } = tuple.term()
-    {
-        // the derivative alone: its value is not computed for nothing
-        let tuple = map_children(tuple, &mut |child| in_term(child, choose));
-        return match (Vjp::of(&tuple), choose(&tuple)) {
-            (Some(vjp), way) if vjp.wants_rows() => rows::jacobian(&vjp, way).at(expr.span()),
-            (Some(vjp), Way::Forward) => Expr::bind("w", vjp.cotangent.clone(), |w| forward::derivative(&vjp, &w)).at(expr.span()),
-            _ => Expr::proj(tuple, 1).at(expr.span()),
-        };
+/// The derivative of a form in a way, without the value.
+pub fn derivative(form: &Expr, way: Way) -> Expr {
+    match (Vjp::of(form), way) {
+        (Some(vjp), way) if vjp.wants_rows() => rows::jacobian(&vjp, way),
+        (Some(vjp), Way::Forward) => Expr::bind("w", vjp.cotangent.clone(), |w| forward::derivative(&vjp, &w)),
+        _ => Expr::proj(form.clone(), 1),
     }
-    let new = map_children(expr, &mut |child| in_term(child, choose));
-    let Some(vjp) = Vjp::of(&new) else { return new };
-    match choose(&new) {
-        way if vjp.wants_rows() => rows::rows(&vjp, way).at(new.span()),
-        Way::Forward => forward::columns(&vjp).at(new.span()),
-        Way::Reverse => new,
+}
+
+/// The pair of value and derivative of a form in a way.
+fn pair(form: &Expr, way: Way) -> Expr {
+    match (Vjp::of(form), way) {
+        (Some(vjp), way) if vjp.wants_rows() => rows::rows(&vjp, way),
+        (Some(vjp), Way::Forward) => forward::columns(&vjp),
+        _ => form.clone(),
+    }
+}
+
+fn in_term(expr: &Expr, choose: &mut dyn FnMut(&Expr) -> Choice) -> Expr {
+    let mut decided = |form: &Expr, made: fn(&Expr, Way) -> Expr| {
+        let form = map_children(form, &mut |child| in_term(child, choose));
+        let Choice { way, instead } = choose(&form);
+        made(instead.as_ref().unwrap_or(&form), way).at(expr.span())
+    };
+    match expr.term() {
+        Term::Vjp { .. } => decided(expr, pair),
+        Term::Proj(form, 1) if Vjp::of(form).is_some() => decided(form, derivative),
+        _ => map_children(expr, &mut |child| in_term(child, choose)),
     }
 }

@@ -135,7 +135,7 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, with:
     guarded("types", || session.run_to("types", &mut |_, _| Err("no files".into())).map_err(failed("types")))?;
     let typed = session.program.clone();
     let way = if with == With::Forward { Way::Forward } else { Way::Reverse };
-    let decided = guarded("mode", || Ok(smoothc::mode::decide(&typed, &mut |_, _, _| way)))?;
+    let decided = guarded("mode", || Ok(smoothc::mode::decide(&typed, &mut |_, _, _| way.into())))?;
     well_formed("mode", &decided)?;
     let options = smoothc::ad::Options { checkpoint: if with == With::Checkpoints { NonZeroU32::new(3) } else { None }, keeps_all: false };
     let differentiated = guarded("ad", || smoothc::ad::differentiate(&decided, options).map_err(one("ad")))?;
