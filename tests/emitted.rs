@@ -269,17 +269,18 @@ fn a_manifest_names_the_cases_of_sum_types() {
     write(
         folder.path(),
         "s.smooth",
-        "type Shape = Circle of Double | Empty\nlet area (s: Shape) = match s with Circle r -> pi * r * r | Empty -> 0.0\n",
+        "type Shape = Circle of Double | Empty | Tag of Bool\nlet area (s: Shape) = match s with Circle r -> pi * r * r | _ -> 0.0\n",
     );
     let output = smoothc(folder.path(), &["emit", "s.smooth", "-o", "s.c", "--manifest", "s.json"]);
     assert!(output.status.success(), "{}", errors(&output));
     let read = std::fs::read_to_string(folder.path().join("s.json")).expect("is there");
     let manifest: Value = serde_json::from_str(&read).expect("JSON");
     let fields = json!([
-        {"name": "tag", "value": {"kind": "index", "parameter": "s_tag", "below": 2}},
-        {"name": "circle", "value": {"kind": "double", "parameter": "s_circle"}}
+        {"name": "tag", "value": {"kind": "index", "parameter": "s_tag", "below": 3}},
+        {"name": "circle", "value": {"kind": "double", "parameter": "s_circle"}},
+        {"name": "tag_", "value": {"kind": "bool", "parameter": "s_tag_"}}
     ]);
-    let cases = json!([{"name": "Circle", "field": "circle"}, {"name": "Empty", "field": null}]);
+    let cases = json!([{"name": "Circle", "field": "circle"}, {"name": "Empty", "field": null}, {"name": "Tag", "field": "tag_"}]);
     let wanted = json!({"kind": "record", "record": "Shape", "fields": fields, "cases": cases});
     assert_eq!(manifest["calls"][0]["parameters"][0]["value"], wanted);
 }

@@ -344,6 +344,48 @@ fn what_is_needed_fails_wherever_it_stands() {
     as_interpreted(CHECKED_IN_BRANCHES, &calls);
 }
 
+/// Indices of records, and tags, are checked at an entry in whatever part of an argument they are.
+#[test]
+fn indices_inside_of_arguments_are_checked() {
+    if !compiler_is_there() {
+        return;
+    }
+    let text = "\
+type Pick<n> = { at: Index<n>; row: Vector<n> }
+type Shape = | Circle of Double | Box of Double * Double
+let picked (p: Pick<n>) = if p.row[0] > 1.0 then p.row[p.at] else 0.0
+let unread (p: Pick<n>) = p.row[0]
+let area (s: Shape) = match s with Circle r -> r * r | Box (a, b) -> a * b
+let areas (s: Array<Shape, n>) = length s
+";
+    let calls = [
+        ("picked", r#"{"at": 0, "row": [2, 3]}"#),
+        ("unread", r#"{"at": 0, "row": [1, 3]}"#),
+        ("area", r#"{"Circle": 2}"#),
+        ("areas", r#"[{"Circle": 2}, {"Circle": 2}]"#),
+    ];
+    smoothc::stack::with_large_stack(|| {
+        for (schedule, backend) in backends().iter().flat_map(|backend| [("none", *backend), ("default", *backend)]) {
+            let session = engine::compile_for(Target::Futhark, "program.smooth", text, schedule, "emit").expect("is emitted");
+            let loaded = load(source(&session), &session, backend, Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
+            for ((entry, valid), last) in calls.iter().flat_map(|call| [-1, 0, 1, 2].map(|last| (call, last))) {
+                let mut arguments = engine::arguments(&session, entry, &[valid.to_string()]).expect("fits");
+                match arguments.values[0].columns.first_mut() {
+                    Some(Column::Index(indices)) => *indices.last_mut().expect("an index") = last,
+                    other => panic!("{entry}: {other:?}"),
+                }
+                match (loaded.try_call(number(&session, entry), &arguments.values, &arguments.bindings), (0..2).contains(&last)) {
+                    (Ok(_), true) => {}
+                    (Err(Failure::Status(found)), false) => {
+                        assert_eq!(engine::status_name(found as i32), "RANGE", "{entry} {last} {schedule} {backend}")
+                    }
+                    (found, _) => panic!("{entry} {last} {schedule} {backend}: {:?}", found.map(|_| ())),
+                }
+            }
+        }
+    });
+}
+
 /// Names that Futhark has, tuples wherever they may stand, empty arrays, long functions, nested derivatives.
 #[test]
 fn odd_programs_agree_with_the_interpreter() {

@@ -42,12 +42,14 @@ pub struct Data {
     pub declared: Ty,
 }
 
-impl Case {
-    /// What C and Futhark call its data: `circle`.
-    pub fn field(name: &str) -> String {
-        let mut letters = name.chars();
-        letters.next().map_or(String::new(), |first| first.to_ascii_lowercase().to_string() + letters.as_str())
+/// What C, Futhark and the manifest call the data of a case after these fields: `circle`, and `tag_` for a case `Tag`.
+fn field(name: &str, before: &[Rc<str>]) -> Rc<str> {
+    let mut letters = name.chars();
+    let mut field = letters.next().map_or(String::new(), |first| first.to_ascii_lowercase().to_string() + letters.as_str());
+    while before.iter().any(|other| **other == *field) {
+        field.push('_');
     }
+    field.into()
 }
 
 /// What the tag is called.
@@ -83,7 +85,7 @@ impl Infer<'_> {
                 self.sizes = decl.sizes.iter().fold(super::env::Env::default(), |sizes, size| {
                     sizes.with(&size.text, Size::var(&Var::fresh(&size.text, Type::INDEX)))
                 });
-                let field = Case::field(&name.text);
+                let field = field(&name.text, &sum.fields);
                 let declared = self.convert(data);
                 self.name_sizes(&field, &declared, &[]);
                 let declared = self.holes.resolve(&declared);
@@ -94,7 +96,7 @@ impl Infer<'_> {
                     );
                 }
                 sum.parts.push(own_lengths(&declared, &mut sum.sizes));
-                sum.fields.push(field.into());
+                sum.fields.push(field);
                 Data { part: sum.parts.len() - 1, declared }
             });
             sum.cases.push(Case { name: name.clone(), data });

@@ -14,7 +14,7 @@ use super::types::Shape;
 use crate::ir::free::occurrences;
 use crate::ir::size_term::without_failures;
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Size, Status, Term, Type, Var};
+use crate::ir::{Expr, Size, Term, Type, Var};
 
 /// Futhark has `map` to `map5`.
 const MAPPED: usize = 5;
@@ -213,18 +213,6 @@ impl Emitter<'_> {
         let function = if arrays.len() == 1 { "map".to_string() } else { format!("map{}", arrays.len()) };
         let args = std::iter::once(Fut::lambda(params, value)).chain(exps).collect();
         (Fut::apply(function, args), shape)
-    }
-
-    /// An assertion that a parameter holds indices in range, as its type says: `None` where it says nothing.
-    pub fn declared_range(&mut self, param: &Var) -> Option<(Status, Fut)> {
-        let (mut ty, mut rank) = (param.ty(), 0);
-        while let Type::Array(element, _) = ty {
-            (ty, rank) = (element, rank + 1);
-        }
-        let Type::Index(Some(bound)) = ty else { return None };
-        let bound = self.size_term(bound)?;
-        let Some(Place::One(value, _)) = self.place(param).cloned() else { return None };
-        Some((Status::Range, self.range_test(value, rank, &bound)))
     }
 }
 

@@ -28,6 +28,14 @@ pub enum Place {
 }
 
 impl Place {
+    /// The place of a component.
+    pub fn part_mut(&mut self, path: &[usize]) -> Option<&mut Place> {
+        path.iter().try_fold(self, |place, at| match place {
+            Place::Parts(parts) => parts.get_mut(*at),
+            Place::One(..) => None,
+        })
+    }
+
     pub fn exp(&self) -> Fut {
         match self {
             Place::One(exp, _) => exp.clone(),

@@ -24,7 +24,7 @@ use crate::diagnostic::Diagnostic;
 use crate::emit::names::Names;
 use crate::ir::free::mentions;
 use crate::ir::prove::Facts;
-use crate::ir::{Function, Type, Var};
+use crate::ir::{Function, Status, Type, Var};
 use crate::source::Span;
 
 /// How a definition begins.
@@ -97,21 +97,27 @@ pub fn define(
     let mut promises = Vec::new();
     if keyword == Keyword::Entry {
         for param in &function.params {
-            let Some((status, mut test)) = emitter.declared_range(param) else { continue };
             let is_read = mentions(&function.body, param);
-            let is_promise = !guard::needs(&function.body, param, true);
-            if is_read && is_promise {
-                let name = emitter.local("in_range");
-                bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: test });
-                test = Fut::atom(name);
-            }
-            if is_read {
-                emitter.guard(test.clone(), status, std::slice::from_ref(param), &mut bindings);
-            }
-            if is_promise {
-                promises.push((status, test));
+            for (path, mut test) in emitter.declared_ranges(param) {
+                let is_promise = !guard::needs(&function.body, (param, &path), true);
+                if is_read && is_promise {
+                    let name = emitter.local("in_range");
+                    bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: test });
+                    test = Fut::atom(name);
+                }
+                if is_read {
+                    emitter.guard_part((param, &path), test.clone(), Status::Range, &mut bindings);
+                }
+                if is_promise {
+                    promises.push((Status::Range, test));
+                }
             }
         }
+    }
+    if keyword == Keyword::Entry
+        && let Some((size, _)) = sizes.iter().find(|(size, param)| param.is_none() && !is_length(size, &params))
+    {
+        return Err(of_no_array(function.span, size));
     }
     let wanted = emitter.shape(&function.result);
     let (body, found) = emitter.exp(&function.body);
@@ -189,10 +195,9 @@ fn standing_alone(shape: &Shape, sizes: &[(String, Option<usize>)]) -> Shape {
 fn with_all_read(params: Vec<(Pattern, Shape)>, body: Fut, keyword: Keyword, read: &BTreeSet<String>) -> (Vec<(Pattern, Shape)>, Fut) {
     let mut unused = Vec::new();
     let mut shown = Vec::new();
-    let is_size = |name: &str| params.iter().any(|(_, shape)| shape.text().contains(&format!("[{name}]")));
     for (pattern, shape) in &params {
         let pattern = match pattern {
-            Pattern::Name(name) if !read.contains(name) && !is_size(name) => match keyword {
+            Pattern::Name(name) if !read.contains(name) && !is_length(name, &params) => match keyword {
                 Keyword::Entry => {
                     unused.push(Binding { pattern: Pattern::Wild, value: Fut::atom(name) });
                     pattern.clone()
@@ -258,6 +263,17 @@ pub fn needs_boundary(function: &Function) -> bool {
         other => has_tuple(other),
     };
     result || function.params.iter().any(|param: &Var| has_tuple(param.ty()))
+}
+
+/// Whether an array among the parameters has the length.
+fn is_length(name: &str, params: &[(Pattern, Shape)]) -> bool {
+    params.iter().any(|(_, shape)| shape.text().contains(&format!("[{name}]")))
+}
+
+/// A length that only arrays of `()` have, which are nothing in Futhark.
+fn of_no_array(span: Span, size: &str) -> Diagnostic {
+    Diagnostic::error("E0601", span, format!("unsupported: only arrays of `()`, which Futhark does not have, have the length `{size}`"))
+        .help("take the length as a parameter of type Index")
 }
 
 /// The error for a length that no type can show.

@@ -12,7 +12,7 @@ use super::syntax::{Binding, Fut, Pattern};
 use super::term::is_total;
 use super::types::Shape;
 use crate::ir::free::each_free_var;
-use crate::ir::{Expr, Prim, Status, Term, Var};
+use crate::ir::{Expr, Prim, Status, Term, Type, Var};
 
 /// The helper that names a status in messages.
 pub fn helper(status: Status) -> &'static str {
@@ -67,18 +67,28 @@ impl Emitter<'_> {
     /// forgets it where the variable is only a length, and everywhere where the variable is not used: there the body's
     /// value is asserted.
     fn is_needed_here(&self, body: &Expr, vars: &[Var]) -> bool {
-        self.depth == 0 && vars.iter().any(|var| needs(body, var, false))
+        self.depth == 0 && vars.iter().any(|var| needs(body, (var, &[]), false))
     }
 
     /// Binds variables anew, so that what uses them comes after the assertion.
     pub fn guard(&mut self, test: Fut, status: Status, vars: &[Var], bindings: &mut Vec<Binding>) {
         for var in vars {
-            let Some(Place::One(old, shape)) = self.place(var).cloned() else { continue };
-            let name = self.local_of(var.name(), &shape);
-            let value = Fut::assert(helper(status), test.clone(), old);
-            bindings.push(Binding { pattern: Pattern::Name(name.clone()), value });
-            self.put(var, Place::One(Fut::atom(name), shape));
+            self.guard_part((var, &[]), test.clone(), status, bindings);
         }
+    }
+
+    /// The same for one component of a variable, by the path to it.
+    pub fn guard_part(&mut self, (var, path): (&Var, &[usize]), test: Fut, status: Status, bindings: &mut Vec<Binding>) {
+        let Some(mut whole) = self.place(var).cloned() else { return };
+        let Some(Place::One(old, shape)) = whole.part_mut(path) else { return };
+        let name = match old {
+            Fut::Atom(text) if !path.is_empty() => self.local_of(text, shape),
+            _ => self.local_of(var.name(), shape),
+        };
+        let value = Fut::assert(helper(status), test, old.clone());
+        bindings.push(Binding { pattern: Pattern::Name(name.clone()), value });
+        *old = Fut::atom(name);
+        self.put(var, whole);
     }
 
     /// The variables of the body that the condition speaks of; any one of the body where there is none.
@@ -104,6 +114,49 @@ impl Emitter<'_> {
         if known { count } else { Fut::apply("count", vec![count]) }
     }
 
+    /// The tests that the indices in a parameter are in range, as its type says, each with the path to the component that it is of.
+    pub fn declared_ranges(&mut self, param: &Var) -> Vec<(Vec<usize>, Fut)> {
+        let mut found = Vec::new();
+        if let Some(place) = self.place(param).cloned() {
+            self.ranges_at(param.ty(), &place, &mut Vec::new(), &mut found);
+        }
+        found
+    }
+
+    fn ranges_at(&mut self, ty: &Type, place: &Place, path: &mut Vec<usize>, found: &mut Vec<(Vec<usize>, Fut)>) {
+        match (ty, place) {
+            (Type::Tuple(types), Place::Parts(parts)) => {
+                for (at, (ty, part)) in types.iter().zip(parts).enumerate() {
+                    path.push(at);
+                    self.ranges_at(ty, part, path, found);
+                    path.pop();
+                }
+            }
+            (_, place) => found.extend(self.ranges(ty, place.exp()).map(|test| (path.clone(), test))),
+        }
+    }
+
+    /// The test that all indices in a value are in range; `None` where its type says nothing of them.
+    fn ranges(&mut self, ty: &Type, value: Fut) -> Option<Fut> {
+        match ty {
+            Type::Index(bound) => {
+                let bound = self.size_term(bound.as_ref()?)?;
+                Some(self.range_test(value, 0, &bound))
+            }
+            Type::Array(element, _) => self.scope(|this| {
+                let name = this.local("i");
+                let test = this.ranges(element, Fut::atom(&name))?;
+                Some(Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name(name)], test), value]))
+            }),
+            Type::Tuple(parts) => {
+                let tests: Vec<Fut> =
+                    parts.iter().enumerate().filter_map(|(at, part)| self.ranges(part, value.clone().project(at))).collect();
+                tests.into_iter().reduce(|a, b| Fut::infix("&&", a, b))
+            }
+            Type::Double | Type::Bool | Type::Rec(_) => None,
+        }
+    }
+
     /// The test that an Index, or every one in an array, is in range.
     pub fn range_test(&mut self, value: Fut, rank: usize, bound: &Expr) -> Fut {
         if rank == 0 {
@@ -119,22 +172,32 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether the value of the term is found only by way of the variable's; `steps`: what each step of a loop needs counts.
-pub fn needs(expr: &Expr, var: &Var, steps: bool) -> bool {
-    let is_needed_by = |expr: &Expr, var: &Var| needs(expr, var, steps);
-    let needs = |expr: &Expr| is_needed_by(expr, var);
+/// Whether the value of the term is found only by way of the variable's, or of its component at a path; `steps`: what each step of a
+/// loop needs counts.
+pub fn needs(expr: &Expr, (var, path): (&Var, &[usize]), steps: bool) -> bool {
+    let needs_part = |expr: &Expr| needs(expr, (var, path), steps);
     match expr.term() {
-        Term::Var(other) => other == var,
-        Term::If(cond, then, otherwise) => needs(cond) || needs(then) && needs(otherwise),
-        Term::Prim(Prim::And | Prim::Or, args) => args.first().is_some_and(needs),
-        Term::Let(x, value, body) => needs(body) || needs(value) && is_needed_by(body, x),
-        Term::Build { n, body, .. } => needs(n) || steps && needs(body),
-        Term::Fold { n, init, body, .. } => needs(n) || needs(init) || steps && needs(body),
+        Term::Var(other) => other == var && path.is_empty(),
+        Term::Proj(tuple, _) => is_part(expr, var, path) || needs_part(tuple),
+        Term::If(cond, then, otherwise) => needs_part(cond) || needs_part(then) && needs_part(otherwise),
+        Term::Prim(Prim::And | Prim::Or, args) => args.first().is_some_and(needs_part),
+        Term::Let(x, value, body) => needs_part(body) || needs_part(value) && needs(body, (x, &[]), steps),
+        Term::Build { n, body, .. } => needs_part(n) || steps && needs_part(body),
+        Term::Fold { n, init, body, .. } => needs_part(n) || needs_part(init) || steps && needs_part(body),
         // it may not end, or not need its state
-        Term::While { init, body, .. } => needs(init) || needs(body),
+        Term::While { init, body, .. } => needs_part(init) || needs_part(body),
         Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Dual { .. } | Term::Vjp { .. } => false,
-        Term::Prim(..) | Term::Get(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) => expr.term().children().any(needs),
-        Term::Call(..) | Term::Check { .. } | Term::Update(..) | Term::Iso(..) => expr.term().children().any(needs),
+        Term::Prim(..) | Term::Get(..) | Term::Tuple(_) | Term::Array(_) => expr.term().children().any(needs_part),
+        Term::Call(..) | Term::Check { .. } | Term::Update(..) | Term::Iso(..) => expr.term().children().any(needs_part),
+    }
+}
+
+/// Whether the term is the component of the variable at the path.
+fn is_part(expr: &Expr, var: &Var, path: &[usize]) -> bool {
+    match (expr.term(), path.split_last()) {
+        (Term::Proj(tuple, at), Some((last, before))) => at == last && is_part(tuple, var, before),
+        (Term::Var(other), None) => other == var,
+        _ => false,
     }
 }
 
