@@ -11,7 +11,7 @@ pub enum Error {
     DivZero,
     /// A number that does not fit an Index, or an index out of its range.
     Range,
-    /// A workspace that is too small, or larger than the memory.
+    /// A workspace that is larger than the memory, or too small for a recursion.
     Workspace,
     /// A slice of another length than the sizes say.
     Length { parameter: &'static str, found: usize, expected: usize },
@@ -27,7 +27,7 @@ impl std::fmt::Display for Error {
             Error::Negative => f.write_str("a size or count is negative"),
             Error::DivZero => f.write_str("an Index is divided by zero"),
             Error::Range => f.write_str("a number does not fit an Index"),
-            Error::Workspace => f.write_str("the workspace is too small"),
+            Error::Workspace => f.write_str("the workspace is too small, or a recursion too deep for it"),
             Error::Length { parameter, found, expected } => {
                 write!(f, "`{parameter}` has {found} numbers, expected {expected}")
             }
@@ -47,15 +47,20 @@ struct Line([u8; 64]);
 #[derive(Default)]
 pub struct Workspace(Vec<Line>);
 
+#[allow(dead_code)]
 impl Workspace {
     pub fn new() -> Workspace {
         Workspace(Vec::new())
     }
 
+    /// At least so many bytes. A call uses all that there are, and recursion that has no bound goes the deeper for more.
+    pub fn with_bytes(bytes: usize) -> Result<Workspace, Error> {
+        let mut workspace = Workspace::new();
+        workspace.reserve(bytes)?;
+        Ok(workspace)
+    }
+
     fn reserve(&mut self, bytes: usize) -> Result<*mut std::ffi::c_void, Error> {
-        if bytes == 0 {
-            return Ok(std::ptr::null_mut());
-        }
         let lines = bytes.div_ceil(64);
         if lines > self.0.len() {
             self.0.clear();
@@ -63,6 +68,10 @@ impl Workspace {
             self.0.resize(lines, Line([0; 64]));
         }
         Ok(self.0.as_mut_ptr().cast())
+    }
+
+    fn bytes(&self) -> usize {
+        64 * self.0.len()
     }
 }
 

@@ -10,7 +10,7 @@ inline const char *status_text(smooth_status status) noexcept
     case SMOOTH_NEGATIVE: return "a count is negative";
     case SMOOTH_DIV_ZERO: return "an Index is divided by zero";
     case SMOOTH_RANGE: return "a number does not fit an Index";
-    case SMOOTH_WORKSPACE: return "the workspace is too small";
+    case SMOOTH_WORKSPACE: return "the workspace is too small, or a recursion too deep for it";
     }
     return "an unknown status";
 }
@@ -38,7 +38,8 @@ private:
 /// Memory that calls use while they run; one for each thread. It grows to what the largest call needs.
 class workspace {
 public:
-    /// As many bytes as are asked for, at `data()`; 0 where there is no memory for them.
+    /// At least as many bytes as are asked for, at `data()`: how many there are, 0 where there is no memory for them. A call uses all of
+    /// them, and recursion that has no bound goes the deeper for more.
     std::size_t try_reserve(std::size_t bytes) noexcept
     {
         const std::size_t lines = bytes / sizeof(line) + (bytes % sizeof(line) != 0 ? 1 : 0);
@@ -54,20 +55,21 @@ public:
             }
             capacity_ = lines;
         }
-        return bytes;
+        return capacity_ * sizeof(line);
     }
 
     /// The bytes, of which nothing is known.
     void *data() noexcept { return lines_.get(); }
 
 #ifdef SMOOTHC_EXCEPTIONS
-    /// So many bytes.
-    void *reserve(std::size_t bytes)
+    /// `try_reserve`, or `std::bad_alloc`.
+    std::size_t reserve(std::size_t bytes)
     {
-        if (try_reserve(bytes) != bytes) {
+        const std::size_t there = try_reserve(bytes);
+        if (there < bytes) {
             throw std::bad_alloc();
         }
-        return data();
+        return there;
     }
 #endif
 

@@ -27,6 +27,7 @@ let fibonacci (n: Index) (x: Double) = build (snd (ifold (fun (a, b) _ -> (b, a 
 let chosen (v: Vector<n>) (few: Bool) = build (if few && 2 < n then n % 2 else max 5 (n - 1)) (fun _ -> 1.0)
 let pick (v: Vector<n>) (i: Index) : Double = v[i]
 let count (n: Index) : Index = n + 1
+let rec halved (x: Double) (n: Index) : Double = if n <= 0 then x else 0.5 * (halved (x + 1.0) (n - 1)) + x
 let unused = 1.5
 let loop (self: Double) (crate: Double) (smooth_c_call: Double) (workspace: Double) (bytes: Double) = self + crate + smooth_c_call + workspace + bytes
 let size x = x + 1.0
@@ -65,6 +66,8 @@ fn main() {
     assert_eq!(f::marks(i64::MAX, 2, &mut [], &mut [], w), Err(Error::Negative));
     assert_eq!(f::count(4, w), Ok(5));
     assert_eq!(f::unused(w), Ok(1.5));
+    assert_eq!(f::halved(0.0, 20_000, w), Err(Error::Workspace));
+    assert_eq!(f::halved(0.0, 20_000, &mut Workspace::with_bytes(1 << 20).unwrap()), Ok(2.0));
     assert_eq!(f::loop_(1.0, 2.0, 3.0, 4.0, 5.0, w), Ok(15.0));
     assert_eq!(f::size_(1.0, w), Ok(2.0));
 }

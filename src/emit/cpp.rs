@@ -284,7 +284,7 @@ impl Entry<'_> {
         }
         // where there is no memory C is given no bytes, and says so
         lines.push(format!("const std::size_t {} = {}.try_reserve({});", self.bytes, self.scratch, self.measure()));
-        lines.push(format!("return {};", self.c_call(&format!("{}.data()", self.scratch))));
+        lines.push(format!("return {};", self.c_call()));
         let mut doc = self.doc();
         doc.push(" Returns the status and throws nothing; the results go into what is given.".to_string());
         let head = format!("[[nodiscard]] inline smooth_status {name}");
@@ -391,7 +391,7 @@ impl Entry<'_> {
     }
 
     /// The call in C, with this workspace.
-    fn c_call(&self, memory: &str) -> String {
+    fn c_call(&self) -> String {
         let EntrySignature { name, parameters, .. } = self.entry;
         let mut args: Vec<String> = parameters
             .iter()
@@ -400,7 +400,7 @@ impl Entry<'_> {
                 ParameterKind::Array(_) | ParameterKind::OutScalar | ParameterKind::OutArray(_) => destination(parameter),
             })
             .collect();
-        args.push(memory.to_string());
+        args.push(format!("{}.data()", self.scratch));
         args.push(self.bytes.clone());
         format!("::{name}({})", args.join(", "))
     }
@@ -408,10 +408,10 @@ impl Entry<'_> {
     /// The call of a function that throws.
     fn call(&self) -> Vec<String> {
         let name = &self.entry.plain;
-        let memory = format!("{}.reserve({})", self.scratch, self.bytes);
+        let needed = format!("::smoothc::detail::bytes(\"{name}\", {})", self.measure());
         vec![
-            format!("const std::size_t {} = ::smoothc::detail::bytes(\"{name}\", {});", self.bytes, self.measure()),
-            format!("::smoothc::detail::check(\"{name}\", {});", self.c_call(&memory)),
+            format!("const std::size_t {} = {}.reserve({needed});", self.bytes, self.scratch),
+            format!("::smoothc::detail::check(\"{name}\", {});", self.c_call()),
         ]
     }
 

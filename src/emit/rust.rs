@@ -136,7 +136,7 @@ fn function(entry: &EntrySignature, name: &str) -> Option<String> {
     let given: Vec<String> = measured.into_iter().map(|(name, _)| name).collect();
     params.push(format!("{workspace}: &mut Workspace"));
     declared.extend([format!("{workspace}: *mut std::ffi::c_void"), format!("{bytes}: usize")]);
-    passed.extend([format!("{workspace}.reserve({bytes})?"), bytes.clone()]);
+    passed.extend([format!("{workspace}.reserve({bytes})?"), format!("{workspace}.bytes()")]);
     let (result, start, end) = match only {
         Some(only) => {
             let (own, ty) = (&names[&only.name], rust_type(only));
