@@ -422,6 +422,18 @@ fn entries_and_derivatives_are_chosen_together() {
         assert!(found.contains(code) && found.contains(words), "{derive}: {found}");
     }
     assert_eq!(status(&with_input(&["emit", "--derive", "gradient:f:a,a", "-"], SEVERAL)), 2);
+    let text = "type Step = { count: Index; size: Double }\n\
+                 let f (few: Bool) (s: Step) (t: Step) : Double = s.size * t.size\nlet g (s: Step) (x: Double) : Double = s.size * x\n";
+    let derives = ["--derive", "gradient:f", "--derive", "gradient:f:*", "--derive", "gradient:g"];
+    let output = with_input(&[&["check"][..], &derives, &["-"]].concat(), text);
+    let checked = String::from_utf8_lossy(&output.stdout).into_owned();
+    for line in [
+        "let f_gradient (few: Bool) (s: Step) (t: Step) : Step",
+        "let f_gradient_all (few: Bool) (s: Step) (t: Step) : Step * Step",
+        "let g_gradient (s: Step) (x: Double) : Double",
+    ] {
+        assert!(checked.lines().any(|found| found == line), "{line}\n{checked}");
+    }
 }
 
 #[test]

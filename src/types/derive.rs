@@ -375,9 +375,12 @@ impl<'a> Elaborator<'a> {
     fn chosen(&mut self, function: &crate::ir::Function, derive: &Derive, span: Span) -> Result<Vec<usize>> {
         let params = &function.params;
         let all = (0..params.len()).filter(|at| takes_part(params[*at].ty(), function.parameter_labels(*at)));
+        // where no parameter is of Doubles alone, those with some
+        let some = (0..params.len()).filter(|at| params[*at].ty().has_double());
+        let all: Vec<usize> = if all.clone().next().is_some() { all.collect() } else { some.collect() };
         let chosen: Vec<Option<usize>> = match &derive.parameters {
-            Parameters::First => vec![all.clone().next()],
-            Parameters::All => all.map(Some).collect(),
+            Parameters::First => vec![all.first().copied()],
+            Parameters::All => all.into_iter().map(Some).collect(),
             Parameters::Named(names) => {
                 let place =
                     |name: &String| params.iter().position(|param| **param.name() == **name).filter(|at| params[*at].ty().has_double());
