@@ -84,7 +84,7 @@ pub struct Options {
 
 impl Options {
     pub fn differentiation(&self) -> ad::Options {
-        ad::Options { checkpoint: self.checkpoint, keeps_all: false }
+        ad::Options { checkpoint: self.checkpoint, ..ad::Options::default() }
     }
 }
 

@@ -32,6 +32,10 @@ const PROGRAM: &str = concat!(
     // lengths that an Index parameter says
     "let lengthOfAll (n: Index) (v: Vector<n>) (x: Double) : Double = x * vectorSum v\n",
     "let lengthOfNothing (n: Index) (v: Vector<n>) (x: Double) : Double = x * x\n",
+    // loops that data ends
+    "let root (y: Double) : Double =\n  let a = exp (sin y)\n  let rec go (x: Double) : Double = if abs (x * x - a) < 1e-9 then x else go (0.5 * (x + a / x))\n  go a\n",
+    "let decay (v: Vector<n>) =\n  let rec go (u: Vector<n>) : Vector<n> = if vectorSqNorm u < 0.5 then u else go (0.7 * u .* vectorMap v cos)\n  go v\n",
+    "let turns (x: Double) (k: Array<Index, n>) : Double = ifold (fun s i -> ifold (fun t j -> sin (t + x)) s (k[i] % 4)) x n\n",
     "let lengthsOfTwo (n: Index) (m: Index) (v: Vector<n>) (w: Vector<m>) : Double = vectorSum v * double m + vectorSum w\n",
 );
 
@@ -143,6 +147,9 @@ fn halves_are_entries_in_every_target() {
         ("prefix", &["[1, 2, 3, 4]", "3"], "[1, 2, 3]"),
         ("half", &["[1, 2, 3, 4, 5]"], "2"),
         ("nested", &["[1, 2, 3]"], "[1, 0, 2]"),
+        ("root", &["2"], "1"),
+        ("decay", &["[1, -0.5, 2]"], "[1, 0, 2]"),
+        ("turns", &["0.5", "[3, 0, 2]"], "1"),
     ];
     let targets: &[&[&str]] = if compiler::is_there() {
         &[&["eval"], &["run"], &["run", "--target", "futhark"]]

@@ -49,6 +49,9 @@ pub struct Options {
     pub checkpoint: Option<NonZeroU32>,
     /// Reverse mode keeps all states of a loop that data ends, for which no room can be had: to see what it costs.
     pub keeps_all: bool,
+    /// What reverse mode keeps of such a loop is as long as it can be: a half of a `vjp` gives it to the other half, and its length has to
+    /// be known before.
+    pub keeps_most: bool,
 }
 
 /// The program without `dual` terms: its entries and what they reach, functions after those they call.

@@ -34,7 +34,7 @@ pub struct Halves {
 
 /// Splits the function of this name, whose derivatives are all decided, its own for reverse mode.
 pub fn split(program: &Program, name: &str, options: Options) -> Result<Halves> {
-    let mut functions = Functions::new(program, options);
+    let mut functions = Functions::new(program, Options { keeps_most: true, ..options });
     for function in program.functions.values() {
         let body = without_duals(&function.body, &mut functions)?;
         if *function.name == *name {

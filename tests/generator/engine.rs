@@ -137,7 +137,8 @@ fn stages(source: &str, entries: &[String], derive: &[String], wild: bool, with:
     let way = if with == With::Forward { Way::Forward } else { Way::Reverse };
     let decided = guarded("mode", || Ok(smoothc::mode::decide(&typed, &mut |_, _, _| way.into())))?;
     well_formed("mode", &decided)?;
-    let options = smoothc::ad::Options { checkpoint: if with == With::Checkpoints { NonZeroU32::new(3) } else { None }, keeps_all: false };
+    let options =
+        smoothc::ad::Options { checkpoint: if with == With::Checkpoints { NonZeroU32::new(3) } else { None }, ..Default::default() };
     let differentiated = guarded("ad", || smoothc::ad::differentiate(&decided, options).map_err(one("ad")))?;
     well_formed("ad", &differentiated)?;
     // laws of real numbers promise nothing outside the domains

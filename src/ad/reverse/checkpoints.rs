@@ -162,10 +162,17 @@ fn elements_that_change(body: &Expr, acc: &Var, i: &Var, n: &Expr) -> Option<Exp
 
 impl Open {
     /// A loop of n steps in parts. Each but the last has as many steps as there is room for, so that a short loop has one part of all.
-    /// Every count is written as the least of what is known before the loop runs and something else.
-    pub fn of(n: &Expr, level: Level, is_counted: bool, out: &mut Block) -> Open {
-        let n = if level.above == LEVELS { least(n.clone(), level.room()) } else { n.clone() };
-        Open { parts: if level.above == 0 { n } else { out.bind("parts", level.parts(n)) }, level, is_counted }
+    /// Every count is written as the least of what is known before the loop runs and something else. Where it has as many parts as it
+    /// may have, `keeps_most`, the last ones may have no steps.
+    pub fn of(n: &Expr, level: Level, is_counted: bool, keeps_most: bool, out: &mut Block) -> Open {
+        let is_whole = level.above == LEVELS;
+        let n = if is_whole { least(n.clone(), level.room()) } else { n.clone() };
+        let parts = match level.above {
+            0 => n,
+            _ if is_whole && keeps_most => Expr::index(PARTS),
+            _ => out.bind("parts", level.parts(n)),
+        };
+        Open { parts, level, is_counted }
     }
 
     /// The fold in its parts; `None` where there are none on the last level.
@@ -180,7 +187,11 @@ impl Open {
         }
         let unit = self.level.unit();
         let begin = |k: &Var| Expr::prim(Prim::Mul, vec![unit.clone(), Expr::var(k)]);
-        let part = |k: &Var| (begin(k), least(Expr::prim(Prim::Sub, vec![n.clone(), begin(k)]), unit.clone()));
+        let has_all = matches!(self.parts.term(), Term::Index(_));
+        let part = |k: &Var| {
+            let steps = least(Expr::prim(Prim::Sub, vec![n.clone(), begin(k)]), unit.clone());
+            (begin(k), if has_all { Expr::prim(Prim::Max, vec![Expr::index(0), steps]) } else { steps })
+        };
         let open = Some(Open { level: below, ..self.clone() });
         Some(Steps { open, ..split(steps, self.parts.clone(), Size::constant(PARTS), part) })
     }
