@@ -235,7 +235,9 @@ impl<'a> Sweep<'a> {
                 let is_part = part.is_some();
                 let level = part.map_or_else(|| given.then(|| Level::of_steps(body, acc, i, &n, out)), |part| part.level);
                 let level = level.filter(|_| !self.functions.options.keeps_all);
-                let open = level.map(|level| Open::of(&n, level, is_counted, self.functions.options.keeps_most, out));
+                // what a loop in a loop keeps is computed again
+                let keeps_most = self.functions.options.keeps_most && self.frames.len() == 1;
+                let open = level.map(|level| Open::of(&n, level, is_counted, keeps_most, out));
                 let result = Var::fresh(acc.name(), expr.ty().clone());
                 let (acc, i, body) = (acc.clone(), i.clone(), body.clone());
                 let fold = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
