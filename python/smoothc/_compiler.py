@@ -137,7 +137,9 @@ def _known() -> str:
 
 def _started(words: Sequence[str], text: str | None, folder: str | None = None) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run([command(), *words], input=text, capture_output=True, encoding="utf-8", check=False, cwd=folder)
+        # where it is gone, so are the files that paths lead to from there, which the command says
+        there = None if folder is None else next(path for path in [Path(folder), *Path(folder).parents] if path.is_dir())
+        return subprocess.run([command(), *words], input=text, capture_output=True, encoding="utf-8", check=False, cwd=there)
     except OSError as problem:
         raise MissingCompilerError(f"cannot run `{command()}`: {problem}") from problem
 

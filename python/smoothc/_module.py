@@ -9,7 +9,9 @@ import copyreg
 import dataclasses
 import functools
 import json
+import operator
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MethodType
@@ -92,10 +94,21 @@ class Module:
         return f"<smoothc module {self.__name__}:{signatures}>"
 
 
-def described(module: Module, name: str) -> Entry:
-    """What the compiler says of an entry."""
-    library: Library = module._Module__library
-    return next(entry for entry in library.manifest.entries if entry.source_name == name)
+def described(function: Callable[..., Any]) -> Entry | None:
+    """What the compiler says of the entry that a function is, of a module or of a package; None where it is none."""
+    module = getattr(function, "module", None)
+    if isinstance(module, Module):
+        library: Any = module._Module__library
+        manifest = library.manifest
+    else:
+        library = getattr(sys.modules.get(function.__module__), "_library", None)
+        if function not in getattr(library, "functions", {}).values():
+            return None
+        # a package has a manifest of types of its own
+        manifest = read((library.path.parent / _cache.MANIFEST).read_text(encoding="utf-8"))
+    called = getattr(function, "__func__", function)
+    entries: dict[Any, Entry] = dict(zip(library.functions.values(), manifest.entries))
+    return entries[called]
 
 
 _LOADED: dict[str, Module] = {}
@@ -148,18 +161,19 @@ def load(
     records: str = "dataclass",
     target: str = "c",
     backend: str = "c",
+    workspace: int = 0,
 ) -> Module:
     """Compiles a file and gives its entries as functions; a library that was compiled before is taken from the cache.
 
     The options are those of the command line: ``derive=["gradient:loss"]`` adds the entry ``loss_gradient``. With ``copy=False`` an array that C
     cannot take as it is, of another type or order, is a TypeError; with ``records="dict"`` results are dicts in place of dataclasses. With
-    ``target="futhark"`` the Futhark compiler makes the library, for its ``backend``: c, multicore, opencl, cuda or hip.
+    ``target="futhark"`` the Futhark compiler makes the library, for its ``backend``: c, multicore, opencl, cuda or hip. A call has
+    ``workspace`` bytes at least: with more of them recursion goes deeper.
     """
     path = Path(path)
     options = _options(derive, entries, sizes, mode, checkpoint, schedule, disable, real, strict_fp, unchecked, parallel)
-    return _module(
-        f"./{path}" if str(path).startswith("-") else str(path), path.stem, None, options, schedule, copy, records, _backend(target, backend)
-    )
+    file = f"./{path}" if str(path).startswith("-") else str(path)
+    return _module(file, path.stem, None, options, schedule, copy, records, _backend(target, backend, workspace), operator.index(workspace))
 
 
 def compile(  # noqa: A001
@@ -180,6 +194,7 @@ def compile(  # noqa: A001
     records: str = "dataclass",
     target: str = "c",
     backend: str = "c",
+    workspace: int = 0,
 ) -> Module:
     """Compiles the text of a program, as ``load`` does a file; what it opens is found from the working directory."""
     if not isinstance(text, str):
@@ -189,7 +204,7 @@ def compile(  # noqa: A001
     except UnicodeEncodeError as problem:
         raise ValueError(f"compile: the text has {text[problem.start]!r} at {problem.start}, which is half a character") from None
     options = _options(derive, entries, sizes, mode, checkpoint, schedule, disable, real, strict_fp, unchecked, parallel)
-    return _module("-", "program", text, options, schedule, copy, records, _backend(target, backend))
+    return _module("-", "program", text, options, schedule, copy, records, _backend(target, backend, workspace), operator.index(workspace))
 
 
 def _many(given: str | Sequence[str]) -> list[str]:
@@ -232,13 +247,15 @@ def _options(
     return words + [option for option, given in (("--strict-fp", strict_fp), ("--unchecked", unchecked), ("--parallel", parallel)) if given]
 
 
-def _backend(target: str, backend: str) -> str | None:
+def _backend(target: str, backend: str, workspace: int) -> str | None:
     """That of Futhark; None for emitted C."""
     if target not in ("c", "futhark"):
         raise ValueError(f"target: expected 'c' or 'futhark', found {target!r}")
     if backend not in (_futhark.BACKENDS if target == "futhark" else ("c",)):
         known = " or ".join(repr(name) for name in _futhark.BACKENDS)
         raise ValueError(f"backend: expected {known} with target='futhark', found {backend!r}")
+    if target == "futhark" and workspace:
+        raise ValueError("workspace: a library of Futhark has none, and no recursion")
     return backend if target == "futhark" else None
 
 
@@ -251,6 +268,7 @@ def _module(
     copy: bool,
     records: str,
     backend: str | None,
+    workspace: int,
     *,
     warn: bool = True,
 ) -> Module:
@@ -304,7 +322,8 @@ def _module(
         names = [entry["name"] for entry in json.loads((kept / _FUTHARK).read_text(encoding="utf-8"))["entries"]]
         named = dataclasses.replace(manifest, futhark=tuple(names))
         library = _futhark.FutharkLibrary(kept / _cache.LIBRARY, named, module=name, copy=copy, records=records, methods=True)
-    made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records, backend)
+    library.set_workspace(workspace)
+    made_by = (os.path.abspath(file) if text is None else file, name, text, options, schedule, copy, records, backend, workspace)
     # what another process must find, whatever its compilers are
     identity = compiled.key([repr(made_by)])
     files = {} if text is not None else {Path(os.path.abspath(file)): compiled.main}

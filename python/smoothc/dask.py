@@ -19,21 +19,22 @@ import importlib
 import math
 import os
 import pickle
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable
 
 import numpy as np
 
-from ._module import Module, described
+from ._module import described
 from ._runtime import lengths
-from ._runtime.manifest import Array, leaves
+from ._runtime.manifest import Array, Entry, Length, Record, Scalar, Tree, components, is_hollow, leaves
 
 try:
     _dask: Any = importlib.import_module("dask")
     _Collection: Any = importlib.import_module("dask.array").Array
 except ImportError as problem:
-    raise ImportError(f'smoothc.dask needs Dask ({problem}): pip install "smoothc[dask]"', name="dask") from problem
+    raise ImportError(f'smoothc.dask needs Dask ({problem}): pip install "dask[array,distributed]"', name="dask") from problem
 
 __all__ = ["Stored", "stored", "total", "value_and_gradient"]
 
@@ -102,10 +103,16 @@ class _Rows:
 
 def _mapped(path: str) -> np.ndarray[Any, Any]:
     try:
-        found: np.ndarray[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError:
-        # an array without elements is not mapped
-        found = np.load(path, allow_pickle=False)
+        try:
+            found: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError:
+            # an array without elements is not mapped
+            found = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile) as problem:
+        raise ValueError(f"{path} is no `.npy` file of numbers: {problem}") from problem
+    if not isinstance(found, np.ndarray):
+        found.close()
+        raise ValueError(f"{path} is a `.npz` file of several arrays: save the one that has the rows by `numpy.save`")
     return found
 
 
@@ -114,10 +121,9 @@ def _prepared(function: Callable[..., Any], data: tuple[Any, ...], leading: int,
     split = [array for argument in data for array in _arrays(argument)]
     if not split:
         raise ValueError(f"{function.__name__}: no argument is split: give smoothc.dask.stored(path) or a Dask array")
-    module = getattr(function, "module", None)
-    if isinstance(module, Module):
-        name = next(known for known in module if module[known] == function)
-        _must_not_have_rows(module, name, [leading + at for at, argument in enumerate(data) if _arrays(argument)])
+    entry = described(function)
+    if entry is not None:
+        _must_have_a_sum(entry, [*[None] * leading, *data])
     bounds = _bounds(function.__name__, split, rows)
     # what every block has is sent once
     data = tuple(argument if _arrays(argument) else _dask.delayed(argument, traverse=False) for argument in data)
@@ -145,19 +151,40 @@ def _arrays(argument: Any) -> list[Any]:
     return [array for part in parts for array in _arrays(part)]
 
 
-def _must_not_have_rows(module: Module, name: str, split: list[int]) -> None:
-    """A result as long as the data is none of a sum."""
-    entry = described(module, name)
-    trees = [entry.parameters[at][1] for at in split if at < len(entry.parameters)]
-    own = {size for tree in trees if isinstance(tree, Array) for size in lengths.names(tree.length)}
+def _must_have_a_sum(entry: Entry, arguments: Sequence[Any]) -> None:
+    """A result as long as the data is none of a sum, and what is no number is not added."""
+    name = entry.source_name
+    _must_be_numbers(name, entry.result)
+    own = {size for (_, tree), argument in zip(entry.parameters, arguments) for size in _row_sizes(tree, argument)}
     for leaf in leaves(entry.result, "result"):
-        if leaf.scalar.kind == "bool":
-            raise TypeError(f"{name} gives truth values, which are not summed")
         lost = own.intersection(size for length in leaf.lengths for size in lengths.names(length))
         if lost:
             raise TypeError(
                 f"{name} gives an array of shape {lengths.shape(leaf.lengths)}, and `{min(lost)}` is the number of rows: no sum over rows"
             )
+
+
+def _must_be_numbers(name: str, tree: Tree) -> None:
+    if isinstance(tree, Array) and is_hollow(tree):
+        raise TypeError(f"{name} gives a list of (), which is not summed")
+    if isinstance(tree, Record) and tree.cases:
+        raise TypeError(f"{name} gives values of the sum type {tree.record}, which are not summed")
+    if isinstance(tree, Scalar) and tree.kind == "bool":
+        raise TypeError(f"{name} gives truth values, which are not summed")
+    for _, part in [("", tree.element)] if isinstance(tree, Array) else components(tree):
+        _must_be_numbers(name, part)
+
+
+def _row_sizes(tree: Tree, argument: Any, around: tuple[Length, ...] = ()) -> set[str]:
+    """The sizes in the numbers of rows of what is split in an argument."""
+    if isinstance(argument, (Stored, _Collection)):
+        return {size for leaf in leaves(tree, "", around) for length in leaf.lengths[:1] for size in lengths.names(length)}
+    if not _arrays(argument):
+        return set()
+    while isinstance(tree, Array):
+        around, tree = (*around, tree.length), tree.element
+    given = argument if isinstance(argument, Mapping) else dict(zip((name for name, _ in components(tree)), argument))
+    return {size for name, part in components(tree) for size in _row_sizes(part, given.get(name), around)}
 
 
 def _bounds(name: str, split: list[Any], rows: int | None) -> list[int]:

@@ -336,6 +336,21 @@ class Cache(unittest.TestCase):
                 edited.write_text(text)
         self.assertIn("mul-one", m.f.explain().text)
 
+    def test_explanations_where_the_folder_is_gone(self) -> None:
+        folder, elsewhere = self.path / "folder", self.path / "elsewhere.smooth"
+        folder.mkdir()
+        elsewhere.write_text("let f (x: Double) = 1.0 * x\n")
+        (folder / "main.smooth").write_text(elsewhere.read_text())
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder)
+        from_there, from_elsewhere, from_text = smoothc.load("main.smooth"), smoothc.load(elsewhere), smoothc.compile(elsewhere.read_text())
+        os.chdir(self.path)
+        shutil.rmtree(folder)
+        for m in [from_elsewhere, from_text]:
+            self.assertIn("f of ", m.f.explain().text)
+        with self.assertRaisesRegex(RuntimeError, f"{folder / 'main.smooth'} is not the text any more that `f` was compiled from"):
+            str(from_there.f.explain())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
+import decimal
 import inspect
 import math
 import multiprocessing
@@ -11,6 +13,8 @@ import os
 import pickle
 import shutil
 import signal
+import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -18,7 +22,9 @@ import typing
 import unittest
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace as Given
 from typing import Any
 
 import numpy as np
@@ -31,6 +37,7 @@ type Camera = { focal: Double; centre: Vector<2> }
 let moved (c: Camera) (by: Vector<2>) : Camera = { c with centre = c.centre + by }
 let focals (cs: Array<Camera, n>) = vectorMap cs (fun c -> c.focal)
 let pairs (p: Array<Double * Index, n>) = vectorMap p (fun q -> (snd q, fst q))
+let indices (p: Array<Index * Index, n>) = vectorMap p fst
 /// Sines, weighed by their sum.
 let weighed (v: Vector<n>) : Vector<n> = let w = vectorMap v sin in vectorMap w (fun x -> x * vectorSum w)
 let element (v: Vector<n>) (i: Index) = v[i]
@@ -51,11 +58,22 @@ let products (n: Index) (m: Index) (v: Vector<n * m>) (b: Bool) (at: Index<n>) =
   build (if b then n + m else 0) (fun i -> double (i + at) * vectorSum v)
 let shapes (M: Matrix<n, m>) = jacobian (fun (a, v) -> (vectorMap M (fun r -> a * vectorDot r v), a)) (2.0, vectorOnes m)
 let slow (x: Double) (steps: Index) : Vector<1> = [ifold (fun s _ -> 0.5 * s + x) 0.0 steps]
+let slowRecord (x: Double) (steps: Index) : Camera = let y = ifold (fun s _ -> 0.5 * s + x) 0.0 steps in { focal = y; centre = [y, y] }
+let slowError (x: Double) (steps: Index) : Double = let y = slow x steps in [1.0, 2.0][if y[0] > 0.0 then 5 else 0]
 let picks (t: Double * Array<Array<Index<3>, m>, n>) = vectorMap (snd t) (fun row -> [1.0, 2.0, 3.0][row[0]])
 let long (n: Index) = build n double
 let stored (n: Index) = let w = build n (fun i -> sin (double i)) in vectorSum (build n (fun i -> w[n - 1 - i] * vectorSum w))
 let f (x: Double) = x * x
 let f' (x: Double) = derivative f x
+let rec falling (x: Double) (n: Index) : Double = if n = 0 then x else x + 0.5 * falling (0.5 * x) (n - 1)
+"""
+
+SUMS = """
+type Q = C of Double | V of Vector<3> | N of Index * Bool | U of Unit
+type Option = None | Some of Q
+let one (x: Double) : Q = if x < 0.0 then C x else if x < 1.0 then V [x, x, x] else N (3, true)
+let many (v: Vector<n>) : Array<Option, n> = vectorMap v (fun x -> if x > 3.0 then None else Some (one x))
+let isNone (o: Option) : Bool = match o with None -> true | Some _ -> false
 """
 
 
@@ -113,6 +131,12 @@ class Calls(unittest.TestCase):
         ]:
             self.refused(TypeError, message, m.area, wrong)
         self.refused(smoothc.StatusError, "`s.tag`: 7 is not an index below 3", m.area, {"tag": 7})
+        # an object has the data of its case as a dict has
+        for tagged, area in [(Given(tag=0, circle=1.0), math.pi), (Given(tag=1, box=(2, 3)), 6.0), (Given(tag=2), 0.0)]:
+            self.assertAlmostEqual(m.area(tagged), area)
+            self.assertAlmostEqual(m.areas([tagged, "Empty"])[0], area)
+        self.refused(TypeError, "`s` lacks `circle`", m.area, Given(tag=0, box=(1, 2)))
+        self.refused(TypeError, "expected a Shape with `tag`, `circle` and `box`, found a SimpleNamespace", m.area, Given(circle=1.0))
         # a record with a tag is none
         tagged = smoothc.compile("type R = { tag: Index<3>; x: Double }\nlet f (r: R) = r.x")
         self.refused(TypeError, "`r` lacks `x`", tagged.f, {"tag": 0})
@@ -127,6 +151,54 @@ class Calls(unittest.TestCase):
         self.assertNotEqual(odd, dataclasses.replace(odd, inner=camera))
         self.assertEqual(m.moved(camera, [1, 1]), m.Camera(1.0, np.array([3.0, 4.0])))
         self.refused(TypeError, "unhashable", hash, camera)
+
+    def test_values_of_sum_types_are_compared_by_their_case(self) -> None:
+        m = smoothc.compile(SUMS)
+        data = (np.ones(3), (3, True), ())
+        for one, other, is_equal in [
+            (m.Q(0, 1.0, *data), m.Q(0, 1.0, None, None, None), True),
+            (m.Q(0, 1.0, *data), m.Q(0, 2.0, *data), False),
+            (m.Q(1, 1.0, *data), m.Q(1, 2.0, [1, 1, 1], None, None), True),
+            (m.Q(1, 1.0, *data), m.Q(1, 1.0, [1, 1, 2], *data[1:]), False),
+            (m.Q(2, 1.0, *data), m.Q(2, 1.0, None, (3, True), None), True),
+            (m.Q(2, 1.0, *data), m.Q(2, 1.0, None, (3, False), None), False),
+            (m.Q(3, 1.0, *data), m.Q(3, 2.0, None, None, ()), True),
+            (m.Q(3, 1.0, *data), m.Q(0, 1.0, *data), False),
+        ]:
+            self.assertEqual((one == other, one != other), (is_equal, not is_equal), f"{one} {other}")
+        given = np.array([-1.0, 0.5, 2.0, 6.0])
+        # memory that was freed is not shown
+        for n in (4, 12):
+            np.full(n, 7.0)
+        found = m.many(given)
+        self.assertEqual((found.some.c.tolist(), found.some.v[:, 0].tolist()), ([-1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0]))
+        self.assertEqual((found.some.n[0].tolist(), found.some.n[1].tolist()), ([0, 0, 3, 0], [False, False, True, False]))
+        self.assertEqual(m.many([]), m.many([]))
+        self.assertNotEqual(found, m.many(given[:3]))
+        for where, is_equal in [((3, 0), True), ((2, 1), True), ((1, 2), False)]:
+            changed = copy.deepcopy(found)
+            changed.some.v[where] = 9.0
+            self.assertEqual(found == changed, is_equal, where)
+        changed.tag[:] = 0
+        self.assertNotEqual(found, changed)
+        self.assertTrue(m.isNone({"None": None}))
+
+    def test_records_of_one_name(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "a.smooth").write_text("type P = { x: Double }\nlet inA (x: Double) : P = { x = x }\n")
+            (folder / "b.smooth").write_text("type P = { y: Double; z: Double }\nlet inB (x: Double) : P = { y = x; z = x }\n")
+            (folder / "main.smooth").write_text(
+                'open "a.smooth"\nopen "b.smooth"\n'
+                "type R' = { q: Double }\ntype R_prime = { q: Double }\n"
+                "let one (x: Double) = (inA x, inB x, inA x)\nlet less (r: R') (s: R_prime) = r.q - s.q\nlet P_ (x: Double) = x\n"
+            )
+            m = smoothc.load(folder / "main.smooth", entries=["one", "less", "P_"])
+        found = m.one(2.0)
+        self.assertEqual(found, (m.P(2.0), m.P_(2.0, 2.0), m.P(2.0)))
+        self.assertEqual(pickle.loads(pickle.dumps(found)), found)
+        self.assertEqual((m.less(m.R_prime(3.0), m.R_prime_(1.0)), m.P__(1.0)), (2.0, 1.0))
+        self.assertIsNot(m.R_prime, m.R_prime_)
 
     def test_types_of_functions(self) -> None:
         found = typing.get_type_hints(self.m.moved)
@@ -160,7 +232,8 @@ let both (k: Index) (v: Vector<k>) (i: Index<k>) (w: Vector<n>) (_u: Vector<n + 
         self.assertIn("w : float64 array of shape (n,)", m.both.__doc__)
 
     def test_arrays_of_nothing(self) -> None:
-        m = smoothc.compile("""
+        m = smoothc.compile(
+            """
 let count (v: Array<Unit, n>) : Index = length v
 let other (x: Double) = x
 let units (n: Index) = build n (fun _ -> ())
@@ -169,7 +242,11 @@ let same (v: Array<Unit, n>) (w: Vector<n>) = double (length v) * vectorSum w
 let through (v: Array<Array<Unit, m> * Double, n>) = vectorMap v (fun q -> (fst q, snd q))
 type Empty = { nothing: Unit; x: Double }
 let field (e: Empty) = e.x
-""")
+let unit (_u: Unit) = 1.0
+let three (_v: Array<Unit, 3>) = 1.0
+""",
+            entries=["count", "other", "units", "squares", "same", "through", "field", "unit", "three"],
+        )
         self.assertEqual(m.other(2.0), 2.0)
         for given in [3, np.int64(3), [(), (), ()], ((), (), ()), np.empty((3, 0)), [None] * 3, m.units(3)]:
             self.assertEqual(m.count(given), 3)
@@ -187,7 +264,11 @@ let field (e: Empty) = e.x
         self.assertEqual((units, numbers.tolist()), ([[(), ()]] * 3, [1.0] * 3))
         self.assertIn("v : list of () of shape (n,)", m.count.__doc__)
         for nothing in [(), None]:
-            self.assertEqual(m.field({"nothing": nothing, "x": 2.0}), 2.0)
+            self.assertEqual((m.field({"nothing": nothing, "x": 2.0}), m.unit(nothing), m.three(3)), (2.0, 1.0, 1.0))
+        for wrong in [3, "", [], "abc", (1,), np.ones(0)]:
+            self.refused(TypeError, "unit: `_u`: expected () or None, found", m.unit, wrong)
+            self.refused(TypeError, "field: `e.nothing`: expected () or None", m.field, {"nothing": wrong, "x": 2.0})
+        self.refused(ValueError, "`_v` has shape (2,), expected (3,)", m.three, [(), ()])
 
     def test_bools_of_any_byte(self) -> None:
         text = """
@@ -262,6 +343,28 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
         out = m.Odd_prime(np.empty(()), np.empty(2), {"focal": np.empty(()), "centre": np.empty(2)})
         self.assertEqual(float(m.odd(odd, out=out).from_), 14.0)
 
+    def test_names_of_fields_that_python_has_too(self) -> None:
+        m = smoothc.compile("""
+type P = { count: Double; index: Vector<2> }
+let sum (p: P) = p.count + vectorSum p.index
+let sums (ps: Array<P, n>) = vectorMap ps sum
+type T = { shape: Vector<2>; T: Vector<2> }
+let less (t: T) = vectorSum t.shape - vectorSum t.T
+type M = { mro: Double; self: Double; cls: Double; MISSING: Double; fields: Double }
+let same (m: M) : M = m
+""")
+        named = collections.namedtuple("named", ["index", "count"])([2, 3], 1.0)
+        fields = {"count": 1, "index": [2, 3]}
+        all_forms = [[1, [2, 3]], (1.0, (2, 3)), named, fields, m.P(1.0, np.array([2.0, 3.0])), Given(**fields)]
+        for given in all_forms:
+            self.assertEqual(m.sum(given), 6.0)
+        self.assertEqual(m.sums(all_forms).tolist(), [6.0] * len(all_forms))
+        self.assertEqual((m.less([[1, 2], [3, 4]]), m.less(([3, 4], [1, 2]))), (-4.0, 4.0))
+        self.refused(TypeError, "expected a P with `count` and `index`, found a list", m.sum, [1.0])
+        self.refused(TypeError, "expected a T with `shape` and `T`, found an array", m.less, np.ones((2, 2)))
+        self.assertEqual(m.same([0, 1, 2, 3, 4]), m.M(0, 1, 2, 3, 4))
+        self.assertEqual(m.same(m.M(mro=1, self=2, cls=3, MISSING=4, fields=5)).mro, 1.0)
+
     def test_shapes_inside_shapes(self) -> None:
         m = self.m
         grid = np.arange(12.0).reshape(2, 3, 2)
@@ -312,6 +415,13 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
             self.assertEqual(m.scaled(given, 2).tolist(), (2 * M).tolist())
         for shape in [(0, 3), (3, 0), (0, 0), (1, 1)]:
             self.assertEqual(m.scaled(np.ones(shape), 2.0).shape, shape)
+        # NumPy has no type of such integers; each of them is as it is alone
+        for integers in [[2**70, 1, 0.5], (2**70, 1, Fraction(1, 2)), np.array([2**70, 1, 0.5], object)]:
+            self.assertEqual(m.halves(integers).tolist(), [2.0**70])
+        self.refused(OverflowError, "`v`: the number does not fit in 64 bits", m.weighed, [10**400, 1])
+        self.refused(OverflowError, f"`p[0]`: {2**70} does not fit in 64 bits", m.indices, ([2**70, 1], [1, 2]))
+        for wrong in [[2**70, None], [2**70, "1"], [2**70, 1j]]:
+            self.refused(TypeError, "expected an array of float64 of shape (n,), found an array of object", m.weighed, wrong)
         large = np.linspace(0, 1, 10**6)
         np.testing.assert_allclose(m.scaled(large.reshape(1000, 1000), 3.0).ravel(), 3 * large)
         self.refused(TypeError, "expected an array of float64 of shape (n,), found an array of complex128", m.weighed, v.astype(complex))
@@ -332,9 +442,18 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
         self.refused(OverflowError, "does not fit in 64 bits", m.element, v, 2**63)
         for number in [3, 3.0, np.float32(3), np.array(3.0), np.int8(3)]:
             self.assertEqual(m.f(number), 9.0)
-        for wrong in ["3", 3j, None, [3.0], np.ones(2)]:
-            self.refused(TypeError, "`x`: expected a number, found", m.f, wrong)
-        self.refused(OverflowError, "f: `x`: the number does not fit in 64 bits", m.f, 10**400)
+        with warnings.catch_warnings():
+            # nothing is lost on the way to the error
+            warnings.simplefilter("error")
+            for wrong in ["3", 3j, None, [3.0], np.ones(2), np.ones(1), np.complex128(3 + 4j), np.complex64(3), np.timedelta64(3, "s")]:
+                self.refused(TypeError, "`x`: expected a number, found", m.f, wrong)
+            for masked in [np.ma.masked, np.ma.masked_array(2.0, True)]:
+                self.refused(TypeError, "f: `x`: a masked number has no value", m.f, masked)
+        self.assertEqual(m.f(np.ma.masked_array(2.0)), 4.0)
+        for large in [10**400, decimal.Decimal("1e400"), *([np.longdouble("1e400")] if np.finfo(np.longdouble).max > 1.8e308 else [])]:
+            self.refused(OverflowError, "f: `x`: the number does not fit in 64 bits", m.f, large)
+        for infinite in [np.longdouble(np.inf), decimal.Decimal("inf"), np.float16(np.inf)]:
+            self.assertEqual(m.f(infinite), np.inf)
         self.refused(OverflowError, "`c.focal`: the number does not fit", m.moved, {"focal": 10**400, "centre": [1, 2]}, [1, 1])
         self.assertTrue(np.isnan(m.f(np.nan)))
         self.assertEqual(m.f(np.inf), np.inf)
@@ -385,7 +504,10 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
         # the same object, a view of what is read, what is read a view, and two views
         for read, written in [(v, v), (v, v[:]), (out[:], out), (rows[0], rows[0])]:
             self.refused(ValueError, "`out` overlaps another array", m.weighed, read, out=written)
-        self.refused(ValueError, "not contiguous", m.weighed, v, out=np.empty(25, np.uint8)[1:].view(np.float64))
+        self.refused(ValueError, "`out` is not aligned: results", m.weighed, v, out=np.empty(25, np.uint8)[1:].view(np.float64))
+        swapped = np.dtype(np.float64).newbyteorder()
+        order = "big" if swapped.byteorder == ">" else "little"
+        self.refused(TypeError, f"float64 to write to, found an array of {order}-endian float64", m.weighed, v, out=np.empty(3, swapped))
         self.refused(TypeError, "expected an array of float64 to write to, found a list", m.weighed, v, out=[0.0, 0.0, 0.0])
         self.refused(ValueError, "`out` has shape (2,), the result has (3,)", m.weighed, v, out=np.empty(2))
         self.refused(TypeError, "expected an array of float64 to write to, found an array of float32", m.weighed, v, out=np.empty(3, np.float32))
@@ -402,6 +524,9 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
         strict.weighed([1, 2])
         self.refused(TypeError, "is not contiguous in C order", strict.weighed, np.arange(6.0)[::2])
         self.refused(TypeError, "is an array of float32", strict.weighed, np.ones(3, np.float32))
+        swapped = np.ones(3).astype(np.dtype(float).newbyteorder())
+        self.refused(TypeError, "-endian float64, and a copy to an array of float64", strict.weighed, swapped)
+        self.refused(TypeError, "found an array of object", strict.weighed, np.ones(3, object))
         self.refused(TypeError, "is not contiguous in C order", strict.scaled, np.asfortranarray(np.ones((2, 3))), 1.0)
 
     def test_floats(self) -> None:
@@ -440,6 +565,25 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
             self.refused(MemoryError, "long: there is no room for the result", self.m.long, n)
             self.refused(MemoryError, "stored needs more workspace than there are addresses", self.m.stored, n)
 
+    def test_a_larger_workspace_is_deeper(self) -> None:
+        m = self.m
+        advice = "falling: recursion is deeper than the workspace has room for (SMOOTH_WORKSPACE); `workspace=BYTES` of `load`"
+        self.refused(smoothc.StatusError, advice, m.falling, 1.0, 20_000)
+        roomy = smoothc.compile(PROGRAM, workspace=1 << 20, entries=["falling", "weighed", "stored"])
+        self.assertEqual(roomy.falling(1.0, 20_000), m.falling(1.0, 60))
+        self.assertEqual(pickle.loads(pickle.dumps(roomy)).falling(1.0, 20_000), m.falling(1.0, 60))
+        self.refused(smoothc.StatusError, advice, roomy.falling, 1.0, 1 << 20)
+        # other workspaces are as large, and no smaller than they were
+        self.assertEqual((roomy.stored(10), roomy.stored(200_000)), (m.stored(10), m.stored(200_000)))
+        # in all threads, whatever they have called
+        library = roomy._Module__library
+        with ThreadPoolExecutor(1) as pool:
+            self.assertEqual(pool.submit(roomy.falling, 1.0, 10).result(), m.falling(1.0, 10))
+            library.set_workspace(16 << 20)
+            self.assertEqual(pool.submit(roomy.falling, 1.0, 1 << 20).result(), m.falling(1.0, 60))
+        self.refused(ValueError, "workspace: expected a number of bytes, found -1", library.set_workspace, -1)
+        self.refused(TypeError, "cannot be interpreted as an integer", smoothc.compile, PROGRAM, workspace=1e6)
+
     def test_texts_that_are_none(self) -> None:
         self.refused(TypeError, "compile: expected the text of a program, found bytes", smoothc.compile, b"let f = 1.0")
         self.refused(ValueError, "the text has '\\udc80' at 8, which is half a character", smoothc.compile, "let f = \udc80")
@@ -457,6 +601,16 @@ let cases (c: Choice) (x: Vector<2>) : Vector<6> =
             self.m.slow(1.0, 10**8, out=out)
         self.assertEqual(out[0], 2.0)
         self.assertEqual(self.m.slow(1.0, 100)[0], 2.0)
+        # the exception has the result, where there is one
+        for call, wanted in [(self.m.slow, 2.0), (self.m.slowRecord, self.m.Camera(2.0, np.array([2.0, 2.0]))), (self.m.slowError, None)]:
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            with self.assertRaises(KeyboardInterrupt) as caught:
+                call(1.0, 10**8)
+            result = getattr(caught.exception, "result", None)
+            if sys.version_info >= (3, 11):
+                self.assertEqual(result, wanted)
+            else:
+                self.assertIsNone(result)
         # in a thread of its own a call goes on
         with ThreadPoolExecutor(1) as pool:
             call = pool.submit(self.m.slow, 1.0, 10**8)

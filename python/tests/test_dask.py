@@ -36,6 +36,12 @@ let error (l: Line) (seen: Array<Seen, n>) (weight: Double) : Double =
 let heights (l: Line) (at: Vector<n>) : Vector<n> = vectorMap at (fun x -> l.slope * x + l.offset)
 let counted (k: Index) (at: Vector<n>) : Index * Bool = (n, k = n)
 let pick (at: Vector<n>) : Double = at[2]
+let paired (l: Line * Line) (rows: Double * Array<Seen, n>) (other: Vector<m>) : Vector<n + 1> * Vector<m> =
+  (build (n + 1) (fun i -> (fst l).slope * (snd rows)[min i (n - 1)].at), other)
+type Size = Small of Double | Large
+let size (at: Vector<n>) : Double * Size = (1.0, if n < 3 then Small at[0] else Large)
+let sizes (at: Vector<n>) (m: Index) : Array<Size, m> = build m (fun i -> if i < n then Small at[i] else Large)
+let units (at: Vector<n>) = (n, build 2 (fun i -> ()))
 let products (x: Matrix<n, 2>) : Matrix<2, 2> = matrixMult (matrixTranspose x) x
 """
 DERIVATIVES = ["valueAndGradient:misfit", "valueAndGradient:error"]
@@ -61,7 +67,7 @@ class Missing(unittest.TestCase):
         program = "import sys; sys.modules['dask'] = None; import smoothc; import smoothc.dask"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
         self.assertIn("ImportError: smoothc.dask needs Dask (", done.stderr)
-        self.assertIn('pip install "smoothc[dask]"', done.stderr)
+        self.assertIn('pip install "dask[array,distributed]"', done.stderr)
 
 
 @unittest.skipUnless(HERE, "no Dask here")
@@ -126,6 +132,46 @@ class InOneProcess(unittest.TestCase):
         np.save(self.path, np.ones((7, 2)))
         found = smoothc.dask.total(made.products, smoothc.dask.stored(self.path), rows=2)
         self.assertEqual(found.tolist(), [[7.0, 7.0], [7.0, 7.0]])
+        self.refuse_what_is_no_sum(made)
+
+    def refuse_what_is_no_sum(self, m: Any) -> None:
+        np.save(self.path, np.ones(10))
+        data = smoothc.dask.stored(self.path)
+        line = m.Line(1.0, 1.0)
+        seen = {"at": data, "height": data}
+        rows = "gives an array of shape (.*), and `n` is the number of rows"
+        for words, function, arguments in [
+            (rows, m.heights, (line, data)),
+            (rows, m.paired, ((line, line), (1.0, seen), np.ones(2))),
+            ("`m` is the number of rows", m.paired, ((line, line), (1.0, [(1.0, 2.0)]), data)),
+            ("gives truth values", m.counted, (1, data)),
+            ("gives values of the sum type Size, which are not summed", m.size, (data,)),
+            ("gives values of the sum type Size, which are not summed", m.sizes, (data, 3)),
+            (r"gives a list of \(\), which is not summed", m.units, (data,)),
+        ]:
+            with self.subTest(function=function.__name__), self.assertRaisesRegex(TypeError, words):
+                smoothc.dask.total(function, *arguments)
+
+    def test_files_that_are_no_arrays(self) -> None:
+        folder = self.path.parent
+        np.savez(folder / "several.npz", a=np.ones(3), b=np.ones(3))
+        np.save(folder / "objects.npy", np.array([None, 1]))
+        np.save(self.path, np.ones(1000))
+        whole = self.path.read_bytes()
+        for name, content in [
+            ("cut.npy", whole[:-8]),
+            ("head.npy", whole[:20]),
+            ("empty.npy", b""),
+            ("text.npy", b"1 2 3\n"),
+            ("cut.npz", b"PK\3\4"),
+        ]:
+            (folder / name).write_bytes(content)
+        for path in [path for path in folder.iterdir() if path != self.path]:
+            what = "a `.npz` file of several arrays" if path.name == "several.npz" else "no `.npy` file of numbers"
+            with self.subTest(path=path.name), self.assertRaisesRegex(ValueError, f"{path.name} is {what}"):
+                smoothc.dask.stored(path)
+        with self.assertRaises(FileNotFoundError):
+            smoothc.dask.stored(folder / "none.npy")
 
     def test_what_is_refused(self) -> None:
         import dask.array
@@ -134,9 +180,8 @@ class InOneProcess(unittest.TestCase):
         np.save(self.path, np.ones(10))
         data = smoothc.dask.stored(self.path)
         other = dask.array.ones(9, chunks=4)
+        self.refuse_what_is_no_sum(m)
         for error, words, call in [
-            (TypeError, "`n` is the number of rows", lambda: smoothc.dask.total(m.heights, m.Line(1.0, 1.0), data)),
-            (TypeError, "truth values", lambda: smoothc.dask.total(m.counted, 1, data)),
             (ValueError, "no argument is split", lambda: smoothc.dask.total(m.pick, np.ones(3))),
             (
                 ValueError,

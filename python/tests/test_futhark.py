@@ -19,6 +19,8 @@ import numpy as np
 import smoothc
 from smoothc._runtime import futhark as _futhark
 
+from .test_calls import in_child
+
 HERE = shutil.which(os.environ.get("FUTHARK") or "futhark") is not None
 if not HERE:
     print("skipped: no Futhark compiler here, scripts/install-futhark gets one", file=sys.stderr)
@@ -135,6 +137,17 @@ class Futhark(unittest.TestCase):
         sent = pickle.loads(pickle.dumps(module))
         self.assertEqual(sent["pick"]([1.0, 2.0], 1), 2.0)
 
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork here")
+    def test_a_process_that_is_forked_in_a_call(self) -> None:
+        for backend in ["c", "multicore"]:
+            module = self.load(target="futhark", backend=backend)
+            self.assertEqual(module["one"](), 1.5)
+            # as another thread holds it
+            with module._Module__library._context.lock:
+                found = in_child(lambda module=module: module["last"]([0.0, 2.0], [1.0]))
+            self.assertEqual(found, 3.0)
+            self.assertEqual(module["last"]([0.0, 2.0], [1.0]), 3.0)
+
     def test_float32(self) -> None:
         module = self.load(target="futhark", real="f32")
         self.assertEqual(module["shifted"](np.ones(2, np.float32), 1).dtype, np.float32)
@@ -147,6 +160,8 @@ class Futhark(unittest.TestCase):
         ]:
             with self.assertRaisesRegex(ValueError, f"^{words}: expected"):
                 self.load(**options)
+        with self.assertRaisesRegex(ValueError, "^workspace: a library of Futhark has none"):
+            self.load(target="futhark", workspace=1 << 20)
 
     def test_messages_are_statuses(self) -> None:
         for message, wanted in [

@@ -108,6 +108,26 @@ print(
 )
 """
 
+DEEP = """
+let rec deep (x: Double) (n: Index) : Double = if n = 0 then x else x + 0.5 * deep (0.5 * x) (n - 1)
+let set_workspace (x: Double) = x
+type R' = { q: Double }
+type R_prime = { q: Double; r: Double }
+let less (r: R') (s: R_prime) = r.q - s.q
+"""
+
+DEEP_USER = """
+import camera
+
+assert camera.less(camera.R_prime(3.0), camera.R_prime_(1.0, 0.0)) == camera.set_workspace_(2.0)
+try:
+    camera.deep(1.0, 20_000)
+except camera.StatusError as error:
+    print(error.status)
+camera.set_workspace(1 << 20)
+print(camera.deep(1.0, 20_000) == camera.deep(1.0, 60))
+"""
+
 
 class Packages(unittest.TestCase):
     def setUp(self) -> None:
@@ -197,6 +217,17 @@ class Packages(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual((done.stdout, done.stderr), ("2.0 Camera(focal=2.0) 2.0 2.0 2.0 () 3 [(), ()] 1.0 0.0\n", ""))
+
+    def test_a_larger_workspace_and_records_of_one_name(self) -> None:
+        (self.folder / "camera.smooth").write_text(DEEP)
+        (self.folder / "user.py").write_text(DEEP_USER)
+        self.build()
+        done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("SMOOTH_WORKSPACE\nTrue\n", ""))
+        if importlib.util.find_spec("mypy"):
+            words = [sys.executable, "-m", "mypy", "--strict", "user.py", "camera"]
+            done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "", "MYPYPATH": ""})
+            self.assertEqual(done.returncode, 0, done.stdout)
 
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy here")
     def test_types_of_this_package(self) -> None:

@@ -74,7 +74,7 @@ pub enum Tree {
 #[derive(Serialize)]
 pub struct Case {
     /// As the source has it.
-    name: String,
+    pub name: String,
     /// The field with its data; none where it has none.
     pub field: Option<String>,
 }

@@ -12,7 +12,12 @@ _MEANING = {
     3: ("SMOOTH_NEGATIVE", "a build, a fold, a slice or a size has a negative count"),
     4: ("SMOOTH_DIV_ZERO", "an Index was divided by zero"),
     5: ("SMOOTH_RANGE", "a number does not fit in an Index or its range"),
-    6: ("SMOOTH_WORKSPACE", "the workspace is too small"),
+    6: ("SMOOTH_WORKSPACE", "recursion is deeper than the workspace has room for"),
+}
+_ADVICE = {
+    # each call has as much as its entry asks for: only a stack is ever too small
+    6: "`workspace=BYTES` of `load` and `compile`, or `set_workspace(BYTES)` of a package, makes room, "
+    "but not where `decreases` says how deep it goes",
 }
 
 
@@ -37,7 +42,8 @@ class StatusError(ArithmeticError):
         if argument is not None:
             super().__init__(f"{entry}: {argument} ({self.status})")
         else:
-            super().__init__(f"{entry}: {meaning} ({self.status}); `smoothc eval` with the same arguments shows the place")
+            advice = _ADVICE.get(code, "`smoothc eval` with the same arguments shows the place")
+            super().__init__(f"{entry}: {meaning} ({self.status}); {advice}")
 
     def __reduce__(self) -> tuple[type[StatusError], tuple[str, int, str | None]]:
         return StatusError, (self.entry, self.code, self._argument)

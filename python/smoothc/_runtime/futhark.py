@@ -1,7 +1,7 @@
 """Calls entries of a library that the Futhark compiler made, as if it were emitted C.
 
 In: the library, and what smoothc says of the same entries in C, with their names in Futhark. Out: for each entry a function of C's arguments, sizes
-first, which gives C's status. Arrays are copied to the device and back; results have the lengths that the source gives them.
+first, with a KeyError for C's status. Arrays are copied to the device and back; results have the lengths that the source gives them.
 
     f (v: Vector<n>) : Vector<n>   ->   call(n, v, out, no workspace)
                                         = futhark_new_f64_1d, futhark_entry_f, futhark_values_f64_1d, futhark_free_f64_1d
@@ -57,7 +57,10 @@ class FutharkLibrary(Library):
         entries = tuple(dataclasses.replace(entry, needs_workspace=False) for entry in manifest.entries)
         super().__init__(path, dataclasses.replace(manifest, entries=entries), module=module, copy=copy, records=records, methods=methods)
 
-    def _bound(self, entry: Entry) -> tuple[Callable[..., int], Any]:
+    # arrays are copied back after the call
+    _INTERRUPT = ()
+
+    def _bound(self, entry: Entry) -> tuple[Callable[..., Any], Any]:
         if self._context is None:
             self._context = _Context(self._dll)
         return _Call(self._context, entry, self._names[entry.source_name]), None
@@ -68,12 +71,17 @@ class _Context:
 
     def __init__(self, dll: ctypes.CDLL) -> None:
         self.dll = dll
-        self.lock = threading.Lock()
+        self._locks: dict[int, threading.Lock] = {}
         self.opened: ctypes.c_void_p | None = None
         self._process = 0
         for name in ("futhark_context_config_new", "futhark_context_new", "futhark_context_get_error"):
             getattr(dll, name).restype = ctypes.c_void_p
         self._config: ctypes.c_void_p | None = None
+
+    @property
+    def lock(self) -> threading.Lock:
+        """The lock of this process: where another thread was in a call when it forked, nobody here would ever release its parent's."""
+        return self._locks.setdefault(os.getpid(), threading.Lock())
 
     def open(self) -> ctypes.c_void_p:
         """The context of this process: threads and devices do not survive a fork."""
@@ -124,7 +132,7 @@ class _Call:
         self._results = leaves(entry.result, "out")
         self._arrays = {leaf.scalar.parameter: _Array(context.dll, leaf) for leaf in [*self._inputs, *self._results] if leaf.lengths}
 
-    def __call__(self, *given: Any) -> int:
+    def __call__(self, *given: Any) -> None:
         with self._context.lock:
             opened = self._context.open()
             used: list[tuple[_Array, ctypes.c_void_p]] = []
@@ -136,11 +144,11 @@ class _Call:
                     if held:
                         array.free(opened, held)
             if found == 0:
-                return 0
+                return
             self._context.close()
         known = status(message)
         if known is not None:
-            return known
+            raise KeyError(known)
         if found == _OUT_OF_MEMORY or "memory" in message:
             raise MemoryError(f"{self._entry.source_name}: {message}")
         raise RuntimeError(f"{self._entry.source_name} stopped in Futhark: {message or f'status {found}'}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import math
+import operator
 import os
 import sys
 import threading
@@ -22,7 +23,7 @@ import numpy as np
 
 from . import describe, lengths, source, values
 from .errors import StatusError
-from .manifest import OWN_NAMES, Array, Entry, Manifest, Record, Scalar, Tree, Tuple, identifier, leaves
+from .manifest import OWN_NAMES, Array, Entry, Manifest, Record, Tree, Tuple, identifier, leaves
 
 _ALIGNMENT = 64
 _RANGE = 5
@@ -54,26 +55,25 @@ def check_threads() -> None:
         )
 
 
-def reserve(local: Any, name: str, key: tuple[int, ...], needed: int) -> tuple[tuple[int, ...], Any, ctypes.c_size_t, Any]:
-    """The workspace of this thread for an entry: the one that it has where that is large enough."""
-    if needed > sys.maxsize - _ALIGNMENT:
-        raise MemoryError(f"{name} needs more workspace than there are addresses")
-    held = getattr(local, name, None)
-    room = held[3] if held is not None and held[3].size >= needed + _ALIGNMENT else np.empty(needed + _ALIGNMENT, np.uint8)
-    start = room.ctypes.data
-    made = (key, ctypes.c_void_p(start + -start % _ALIGNMENT), ctypes.c_size_t(needed), room)
-    setattr(local, name, made)
-    return made
+_Status: Any = type("_Status", (ctypes._SimpleCData,), {"_type_": "i", "_check_retval_": {0: 0}.__getitem__})
+"""What C returns, of which ``ctypes`` itself makes a KeyError where it is no success: so an interrupt, which Python tells of when a call is done and
+before its status is seen, is one of a call that has succeeded."""
 
 
 class Library:
     """The functions and records of one shared library; with ``methods`` functions that take what they are bound to first."""
+
+    _INTERRUPT: Any = KeyboardInterrupt if sys.version_info >= (3, 11) else ()
+    """What comes between a call and its result, and from nowhere else: older versions of Python may tell of it before the call, too."""
 
     def __init__(self, path: Path, manifest: Manifest, *, module: str, copy: bool = True, records: str = "dataclass", methods: bool = False) -> None:
         if records not in ("dataclass", "dict"):
             raise ValueError(f"records: expected 'dataclass' or 'dict', found {records!r}")
         self.path = path
         self.manifest = manifest
+        self._least = 0
+        self._locals: list[tuple[dict[str, Any], str]] = []
+        """Where functions find the workspaces of their thread: a scope, and the name in it."""
         self.records = _records(manifest, module)
         self.functions: dict[str, Callable[..., Any]] = {}
         self._dll = ctypes.CDLL(str(path))
@@ -81,6 +81,7 @@ class Library:
             **lengths.HELPERS,
             **values.C_TYPES,
             **{f"{name}_1": kind * 1 for name, kind in values.C_TYPES.items()},
+            **{f"{name}_of": dict.fromkeys(values.REALS, kind) for name, kind in values.C_TYPES.items()},
             **{f"{name}_dtype": dtype for name, dtype in values.DTYPES.items()},
             **{f"record_{name}": made for name, made in self.records.items()},
             **{"type": type, "len": len, "getattr": getattr, "int": int, "tuple": tuple, "dict": dict, "bool_type": bool},
@@ -88,13 +89,16 @@ class Library:
             "overlap": np.may_share_memory,
             "ndarray": np.ndarray,
             "empty": np.empty,
+            "zeros": np.zeros,
             "integers": _Integers(),
             "address": values.address,
             "are_bits": values.are_bits,
             "units": values.units,
             "local": threading.local(),
-            "reserve": reserve,
+            "reserve": self._reserve,
             "MemoryError": MemoryError,
+            "KeyError": KeyError,
+            "interrupt": self._INTERRUPT,
             "ValueError": ValueError,
             "expected": (TypeError, ValueError, OverflowError, AttributeError, KeyError, BufferError),
             "no_bytes": ctypes.c_size_t(0),
@@ -108,12 +112,35 @@ class Library:
             name = identifier(entry.source_name, taken)
             self.functions[name] = self._function(entry, name, module, common, copy, records == "dict", methods)
 
-    def _bound(self, entry: Entry) -> tuple[Callable[..., int], Any]:
-        """What calls an entry, and what says how much workspace that needs."""
+    def set_workspace(self, bytes: int) -> None:
+        """Gives each later call so many bytes of workspace at least: recursion has more room then."""
+        found = operator.index(bytes)
+        if found < 0:
+            raise ValueError(f"workspace: expected a number of bytes, found {found}")
+        self._least = found
+        # other threads hold smaller ones
+        local = threading.local()
+        for scope, name in self._locals:
+            scope[name] = local
+
+    def _reserve(self, local: Any, name: str, key: tuple[int, ...], needed: int) -> tuple[tuple[int, ...], Any, ctypes.c_size_t, Any]:
+        """The workspace of this thread for an entry: the one that it has where that is large enough."""
+        needed = max(needed, self._least)
+        if needed > sys.maxsize - _ALIGNMENT:
+            raise MemoryError(f"{name} needs more workspace than there are addresses")
+        held = getattr(local, name, None)
+        room = held[3] if held is not None and held[3].size >= needed + _ALIGNMENT else np.empty(needed + _ALIGNMENT, np.uint8)
+        start = room.ctypes.data
+        made = (key, ctypes.c_void_p(start + -start % _ALIGNMENT), ctypes.c_size_t(needed), room)
+        setattr(local, name, made)
+        return made
+
+    def _bound(self, entry: Entry) -> tuple[Callable[..., Any], Any]:
+        """What calls an entry, with a KeyError for a status other than 0, and what says how much workspace that needs."""
         call = self._dll[entry.c_name]
         measure = self._dll[entry.workspace]
         # no argtypes: what is passed is already what C takes, and is not converted once more
-        call.restype = ctypes.c_int
+        call.restype = _Status
         measure.restype = ctypes.c_size_t
         return call, measure
 
@@ -135,6 +162,7 @@ class Library:
         names["convert"] = values.Converter(entry.source_name, entry.parameters, entry.sizes, copy)
         text, prefix = source.function(entry, name, dict_records=dict_records, parallel=self.manifest.parallel, method=method)
         scope = {prefix + known: value for known, value in names.items()}
+        self._locals.append((scope, prefix + "local"))
         exec(compile(text, f"<smoothc {entry.source_name}>", "exec"), scope)
         made: Callable[..., Any] = scope[name]
         parameters = list(made.__code__.co_varnames[method : method + len(entry.parameters)])
@@ -146,7 +174,7 @@ class Library:
 
 def _records(manifest: Manifest, module: str) -> dict[str, type[Any]]:
     """A dataclass for each record that an entry takes or gives."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, Record] = {}
 
     def add(tree: Tree) -> None:
         if isinstance(tree, Array):
@@ -155,42 +183,70 @@ def _records(manifest: Manifest, module: str) -> dict[str, type[Any]]:
             for part in tree.parts:
                 add(part)
         elif isinstance(tree, Record):
-            found.setdefault(tree.class_name, tree.attributes)
+            found.setdefault(tree.class_name, tree)
             for _, field in tree.fields:
                 add(field)
-        else:
-            assert isinstance(tree, Scalar)
 
     for entry in manifest.entries:
         for _, tree in entry.parameters:
             add(tree)
         add(entry.result)
-    return {name: _record(name, fields, module) for name, fields in found.items()}
+    return {name: _record(record, module) for name, record in found.items()}
 
 
 class RecordType(type):
     """The class of the dataclasses of records, by which ``pickle`` knows them."""
 
 
-class _Compared(metaclass=RecordType):
-    """Records are equal where all their fields are, arrays with all their elements. As arrays they have no hash."""
+_Mask = np.ndarray[Any, np.dtype[np.bool_]]
+_EVERYWHERE: _Mask = np.array(True)
 
+
+class _Compared(metaclass=RecordType):
+    """Records are equal where all their fields are, arrays with all their elements; of a sum type the data of other cases does not count.
+
+    As arrays they have no hash.
+    """
+
+    __cases__: tuple[str | None, ...] = ()
+    """Of a sum type: the attribute with the data of each case."""
     __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
-        return all(_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return _equal(self, other, _EVERYWHERE) if type(other) is type(self) else NotImplemented
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
-        return len(one) == len(other) and all(map(_equal, one, other))
+def _equal(one: Any, other: Any, where: _Mask) -> bool:
+    """Whether values are equal, arrays of them at those of their first indices that ``where`` has."""
+    if not where.any():
+        return True
+    if isinstance(one, _Compared) and type(other) is type(one):
+        names = [field.name for field in dataclasses.fields(one)]  # type: ignore[arg-type]
+        if not one.__cases__:
+            return all(_equal(getattr(one, name), getattr(other, name), where) for name in names)
+        if not _equal(getattr(one, names[0]), getattr(other, names[0]), where):
+            return False
+        tags = np.asarray(getattr(one, names[0]))
+        # an array inside a case has a tag for each element
+        around = where.reshape(where.shape + (1,) * (tags.ndim - where.ndim))
+        own = ((name, np.asarray(around & (tags == at))) for at, name in enumerate(one.__cases__) if name is not None)
+        return all(_equal(getattr(one, name), getattr(other, name), of_case) for name, of_case in own)
+    # a list inside an array of values of sum types is an array
+    sequences = tuple if where.ndim else (tuple, list)
+    if isinstance(one, sequences) and isinstance(other, sequences):
+        return len(one) == len(other) and all(_equal(a, b, where) for a, b in zip(one, other))
+    if where.ndim:
+        one, other = np.asarray(one), np.asarray(other)
+        return one.shape == other.shape and one.shape[: where.ndim] == where.shape and bool(np.array_equal(one[where], other[where]))
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return bool(np.array_equal(one, other))
     return bool(one == other)
 
 
-def _record(name: str, fields: list[str], module: str) -> type[Any]:
-    return dataclasses.make_dataclass(name, fields, bases=(_Compared,), eq=False, namespace={"__module__": module})
+def _record(record: Record, module: str) -> type[Any]:
+    # the metaclass has attributes of such names as `mro`, which are no defaults
+    fields = [(name, Any, dataclasses.field()) for name in record.attributes]
+    attributes = dict(zip((name for name, _ in record.fields), record.attributes))
+    cases = tuple(None if field is None else attributes[field] for _, field in record.cases)
+    namespace = {"__module__": module, "__cases__": cases}
+    return dataclasses.make_dataclass(record.class_name, fields, bases=(_Compared,), eq=False, namespace=namespace)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import keyword
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -19,9 +20,7 @@ Length = Union[int, str, "list[Any]"]
 """A number, the C name of a size or of an Index parameter, or an operation: its operator, then its operands."""
 
 
-OWN_NAMES = frozenset(
-    {"_Out", "_abc", "_builtins", "_dataclasses", "_library", "_np", "_npt", "_opened", "_runtime", "_typing", StatusError.__name__}
-)
+OWN_NAMES = frozenset([*"_Out _abc _builtins _dataclasses _library _np _npt _opened _runtime _typing set_workspace".split(), StatusError.__name__])
 """What has a name in a package already: no entry and no record is called so."""
 
 
@@ -66,13 +65,10 @@ class Record:
     record: str
     """The name of its type."""
     fields: tuple[tuple[str, Tree], ...]
-    cases: tuple[tuple[str, str | None], ...] = ()
+    cases: tuple[tuple[str, str | None], ...]
     """Of a sum type: the name of each case in the order of tags, and the field with its data."""
-
-    @property
-    def class_name(self) -> str:
-        """The name of its type in Python."""
-        return identifier(self.record, set(OWN_NAMES))
+    class_name: str
+    """The name of its type in Python."""
 
     @property
     def attributes(self) -> list[str]:
@@ -82,6 +78,20 @@ class Record:
 
 
 Tree = Union[Scalar, Array, Tuple, Record]
+
+
+class _Classes:
+    """Names for the classes of records: types with other names, fields or cases have one each, the first that entries mention first."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], str] = {}
+        self._taken = set(OWN_NAMES)
+
+    def name(self, record: str, fields: list[str], cases: tuple[tuple[str, str | None], ...]) -> str:
+        key = (record, tuple(fields), cases)
+        if key not in self._known:
+            self._known[key] = identifier(record, self._taken)
+        return self._known[key]
 
 
 @dataclass(frozen=True)
@@ -124,7 +134,8 @@ def read(text: str) -> Manifest:
     """A manifest from its text."""
     found = json.loads(text)
     described = {entry["name"]: entry for entry in found["entries"]}
-    entries = tuple(_entry(call, described[call["entry"]]) for call in found.get("calls", []))
+    classes = _Classes()
+    entries = tuple(_entry(call, described[call["entry"]], classes) for call in found.get("calls", []))
     processor, futhark = found.get("processor"), found.get("futhark")
     return Manifest(
         version=found["version"],
@@ -138,7 +149,7 @@ def read(text: str) -> Manifest:
     )
 
 
-def _entry(call: dict[str, Any], described: dict[str, Any]) -> Entry:
+def _entry(call: dict[str, Any], described: dict[str, Any], classes: _Classes) -> Entry:
     shown = _shown(call, described["sizes"])
     types = {shown.get(value["name"], value["name"]): value["type"] for value in described["parameters"] + described["results"]}
     return Entry(
@@ -147,8 +158,8 @@ def _entry(call: dict[str, Any], described: dict[str, Any]) -> Entry:
         doc=described["doc"],
         signature=call["signature"],
         sizes=tuple(shown.get(name, name) for name in described["sizes"]),
-        parameters=tuple((named["name"], _tree(named["value"], types, shown)) for named in call["parameters"]),
-        result=_tree(call["result"], types, shown),
+        parameters=tuple((named["name"], _tree(named["value"], types, shown, classes)) for named in call["parameters"]),
+        result=_tree(call["result"], types, shown, classes),
         workspace=described["workspace"],
         needs_workspace=call["needs_workspace"],
     )
@@ -163,19 +174,23 @@ def _shown(call: dict[str, Any], sizes: list[str]) -> dict[str, str]:
         while name.endswith("_") and name not in words:
             name = name[:-1]
         names[size] = name
-    taken = {*sizes, *(leaf.scalar.parameter for named in call["parameters"] for leaf in leaves(_tree(named["value"], {}, {}), ""))}
+    trees = [_tree(named["value"], {}, {}, _Classes()) for named in call["parameters"]]
+    taken = {*sizes, *(leaf.scalar.parameter for tree in trees for leaf in leaves(tree, ""))}
     return {c: name for c, name in names.items() if c != name and name in words and name.isidentifier() and name not in taken}
 
 
-def _tree(value: dict[str, Any], types: dict[str, str], shown: dict[str, str]) -> Tree:
+def _tree(value: dict[str, Any], types: dict[str, str], shown: dict[str, str], classes: _Classes) -> Tree:
     kind = value["kind"]
     if kind == "array":
-        return Array(_renamed(value["length"], shown), _tree(value["element"], types, shown))
+        return Array(_renamed(value["length"], shown), _tree(value["element"], types, shown, classes))
     if kind == "tuple":
-        return Tuple(tuple(_tree(part, types, shown) for part in value["parts"]))
+        return Tuple(tuple(_tree(part, types, shown, classes) for part in value["parts"]))
     if kind == "record":
         cases = tuple((case["name"], case["field"]) for case in value.get("cases", []))
-        return Record(value["record"], tuple((field["name"], _tree(field["value"], types, shown)) for field in value["fields"]), cases)
+        # before those of its fields
+        class_name = classes.name(value["record"], [field["name"] for field in value["fields"]], cases)
+        fields = tuple((field["name"], _tree(field["value"], types, shown, classes)) for field in value["fields"])
+        return Record(value["record"], fields, cases, class_name)
     # a size is an int64_t that stands among the sizes
     name = shown.get(value["parameter"], value["parameter"])
     return Scalar(kind, name, types.get(name, "int64_t"), _renamed(value.get("below"), shown))
@@ -186,6 +201,13 @@ def _renamed(length: Any, shown: dict[str, str]) -> Any:
     if isinstance(length, list):
         return [length[0], *(_renamed(operand, shown) for operand in length[1:])]
     return shown.get(length, length) if isinstance(length, str) else length
+
+
+def components(tree: Tree) -> Sequence[tuple[str, Tree]]:
+    """The fields of a record, or the components of a tuple by their numbers; a number and an array have none."""
+    if isinstance(tree, Record):
+        return tree.fields
+    return [(str(at), part) for at, part in enumerate(tree.parts)] if isinstance(tree, Tuple) else ()
 
 
 def is_hollow(tree: Tree) -> bool:
@@ -201,14 +223,17 @@ class Leaf:
     lengths: tuple[Length, ...]
     path: str
     """How a person calls it: ``scene.points``."""
+    is_of_case: bool
+    """Whether it is data of a case of a sum type: C writes those of the value's own case."""
 
 
-def leaves(tree: Tree, path: str, lengths: tuple[Length, ...] = ()) -> list[Leaf]:
+def leaves(tree: Tree, path: str, lengths: tuple[Length, ...] = (), is_of_case: bool = False) -> list[Leaf]:
     """The leaves of a value in the order of the C parameters."""
     if isinstance(tree, Scalar):
-        return [Leaf(tree, lengths, path)]
+        return [Leaf(tree, lengths, path, is_of_case)]
     if isinstance(tree, Array):
-        return leaves(tree.element, path, (*lengths, tree.length))
+        return leaves(tree.element, path, (*lengths, tree.length), is_of_case)
     if isinstance(tree, Tuple):
-        return [leaf for at, part in enumerate(tree.parts) for leaf in leaves(part, f"{path}[{at}]", lengths)]
-    return [leaf for name, field in tree.fields for leaf in leaves(field, f"{path}.{name}", lengths)]
+        return [leaf for at, part in enumerate(tree.parts) for leaf in leaves(part, f"{path}[{at}]", lengths, is_of_case)]
+    own = {field for _, field in tree.cases}
+    return [leaf for name, field in tree.fields for leaf in leaves(field, f"{path}.{name}", lengths, is_of_case or name in own)]

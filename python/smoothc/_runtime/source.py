@@ -9,7 +9,7 @@ them; all other names begin with ``$`` until they get a prefix that no parameter
                                                      _pointer_0 = _view(a)
                                                      _n, = a.shape
                                                      …
-                                                 _status = _call(_integers[_n], _pointer_0, _pointer_1, _target_0, None, _no_bytes)
+                                                     _status = _call(_number_0, _pointer_0, _pointer_1, _target_0, None, _no_bytes)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def function(entry: Entry, name: str, *, dict_records: bool, parallel: bool, met
         _leaf(text, leaf)
     _shapes(text)
     lines = [f"def {name}({', '.join([*(['$self'] if method else []), *text.parameters, '*', 'out=None'])}):"]
-    if text.inputs or entry.sizes:
+    if text.parameters:
         lines += _arguments(text)
     lines += _call(text)
     prefix = "_"
@@ -78,7 +78,10 @@ def _take_apart(text: Text, tree: Tree, value: str) -> None:
     if isinstance(tree, Scalar):
         text.values[tree.parameter] = value
     elif isinstance(tree, Array):
-        if not is_hollow(tree):
+        if is_hollow(tree):
+            # a list, or its length: nothing of it is passed
+            text.conditions.append("False")
+        else:
             _take_apart(text, tree.element, value)
     else:
         parts = list(tree.parts) if isinstance(tree, Tuple) else [part for _, part in tree.fields]
@@ -112,7 +115,9 @@ def _leaf(text: Text, leaf: Leaf) -> None:
             text.conditions.append(f"$are_bits({value})")
         text.converted.append(f"{pointer} = $address({value})")
         return
-    text.ready.append(f"{pointer} = ${scalar.c_type}({value})")
+    # of other types ctypes takes what may be made a Double, and drops the imaginary part
+    made = f"${scalar.c_type}_of[$type({value})]" if scalar.kind == "double" else f"${scalar.c_type}"
+    text.ready.append(f"{pointer} = {made}({value})")
     text.converted.append(f"{pointer} = {value}")
     if scalar.c_type == "float":
         text.conditions.append(f"-$infinity < {pointer}.value < $infinity")
@@ -146,7 +151,6 @@ def _shapes(text: Text) -> None:
             # no array has this length, only `()` in its place
             text.sizes[size] = f"$size_{size}"
             text.converted.append(f"$size_{size} = $sizes[{size!r}]")
-            text.conditions.append("False")
     text.conditions += [f"{target} == {lengths.python(length, text.sizes)}" for target, length in wanted]
 
 
@@ -164,7 +168,7 @@ def _arguments(text: Text) -> list[str]:
 def _call(text: Text) -> list[str]:
     """The call, and what it gives."""
     entry = text.entry
-    measured = [f"$integers[{text.sizes[size]}]" for size in entry.sizes]
+    measured = [f"$number_{at}" for at in range(len(entry.sizes))]
     passed, given = list(measured), [text.sizes[size] for size in entry.sizes]
     for leaf in text.inputs:
         if leaf.scalar.parameter in entry.sizes:
@@ -175,6 +179,7 @@ def _call(text: Text) -> list[str]:
             measured.append(pointer)
             given.append(text.sizes[leaf.scalar.parameter])
     lines = ["    $check_threads()"] if text.parallel else []
+    lines += [f"    {number} = $integers[{size}]" for number, size in zip(measured, given)]
     if entry.needs_workspace:
         lines += [
             f"    $held = $getattr($local, {entry.c_name!r}, None)",
@@ -191,7 +196,9 @@ def _call(text: Text) -> list[str]:
         if shape:
             values[leaf.scalar.parameter] = f"$result_{at}"
             extent = shape[0] if len(shape) == 1 else shapes[-1]
-            made += [f"$result_{at} = $empty({extent}, ${leaf.scalar.c_type}_dtype)", f"{target} = $view($result_{at})"]
+            # C does not write the data of other cases
+            allocate = "$zeros" if leaf.is_of_case else "$empty"
+            made += [f"$result_{at} = {allocate}({extent}, ${leaf.scalar.c_type}_dtype)", f"{target} = $view($result_{at})"]
         else:
             values[leaf.scalar.parameter] = f"{target}[0]"
             made.append(f"{target} = ${leaf.scalar.c_type}_1()")
@@ -201,18 +208,26 @@ def _call(text: Text) -> list[str]:
         made = ["try:", *(f"    {line}" for line in made), "except $ValueError as $problem:"]
         made.append(f"    raise $MemoryError({f'{entry.source_name}: there is no room for the result'!r}) from $problem")
     known = ", ".join(f"{name!r}: {variable}" for name, variable in text.sizes.items())
-    stopped = f"$stopped($status, [{', '.join(text.values[leaf.scalar.parameter] for leaf in text.inputs)}], {{{known}}})"
+    stopped = f"$stopped($problem.args[0], [{', '.join(text.values[leaf.scalar.parameter] for leaf in text.inputs)}], {{{known}}})"
+    result = _result(text, entry.result, values)
     return lines + [
         "    if out is None:",
         *(f"        {line}" for line in made or ["pass"]),
         "    else:",
         *(f"        {line}" for line in _written(text, targets, shapes, arrays)),
-        f"    $status = $call({', '.join([*passed, *targets, *work])})",
-        "    if $status:",
-        f"        raise {stopped}",
+        "    try:",
+        f"        $status = $call({', '.join([*passed, *targets, *work])})",
+        # a ctypes that does not look at what it gives
+        "        if $status:",
+        "            raise $KeyError($status.value)",
+        "    except $KeyError as $problem:",
+        f"        raise {stopped} from None",
+        "    except $interrupt as $problem:",
+        f"        $problem.result = {result} if out is None else out",
+        "        raise",
         "    if out is not None:",
         "        return out",
-        f"    return {_result(text, entry.result, values)}",
+        f"    return {result}",
     ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import numbers
 import operator
 from collections.abc import Mapping
 from typing import Any, Callable, NoReturn, Union
@@ -25,6 +26,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "int64_t": np.dtype(np.int64),
     "bool": np.dtype(np.bool_),
 }
+REALS = frozenset([float, int, *(np.dtype(code).type for code in np.typecodes["AllInteger"] + "efd")])
+"""The types of what is a number as it is."""
 C_TYPES: dict[str, Any] = {"double": ctypes.c_double, "float": ctypes.c_float, "int64_t": ctypes.c_int64, "bool": ctypes.c_bool}
 
 Plain = Union[ctypes.c_double, ctypes.c_float, ctypes.c_int64, ctypes.c_bool, "np.ndarray[Any, Any]"]
@@ -120,6 +123,8 @@ class Converter:
         """The components of a tuple, or of all tuples of an array."""
         if count == 0 and value is None:
             return lambda _: None
+        if count == 0 and not depth and not (isinstance(value, tuple) and not value):
+            self._refuse(TypeError, path, f"expected () or None, found {_what(value)}")
         if depth and isinstance(value, np.ndarray) and value.ndim == depth + 1 and value.shape[-1] == count:
             # numbers of one type, each tuple a row
             return lambda at: value[..., at]
@@ -140,15 +145,21 @@ class Converter:
         if isinstance(value, np.ndarray) and value.dtype.names is not None:
             self._check_names(tree, list(value.dtype.names), path)
             return lambda _, name: value[name]
-        if tree.cases and not depth and isinstance(value, (str, Mapping)):
-            chosen = self._chosen(tree, value, path)
+        attributes = dict(zip(names, tree.attributes))
+        if isinstance(value, (list, tuple, np.ndarray)):
+            # what every list has, such as `count`, is no field; a named tuple has some
+            named = [name for name, attribute in attributes.items() if attribute in getattr(value, "_fields", ())]
+        else:
+            named = [name for name, attribute in attributes.items() if hasattr(value, attribute)]
+        if tree.cases and not depth and (isinstance(value, (str, Mapping)) or "tag" in named):
+            given = value if isinstance(value, (str, Mapping)) else {name: getattr(value, attributes[name]) for name in named}
+            chosen = self._chosen(tree, given, path)
             return lambda at, name: chosen[name] if name in chosen else _nothing(tree.fields[at][1])
         if isinstance(value, Mapping):
             self._check_names(tree, list(value), path)
             return lambda _, name: value[name]
-        attributes = tree.attributes
-        if all(hasattr(value, name) for name in attributes):
-            return lambda at, _: getattr(value, attributes[at])
+        if named == names:
+            return lambda _, name: getattr(value, attributes[name])
         if depth and isinstance(value, (list, tuple)):
             return lambda at, name: [self._fields(tree, item, f"{path}[{i}]", depth - 1)(at, name) for i, item in enumerate(value)]
         if not depth and isinstance(value, (list, tuple)) and len(value) == len(names):
@@ -190,6 +201,7 @@ class Converter:
             self._refuse(TypeError, path, f"{what}; the fields of {tree.record} are {_words(names)}")
 
     def _number(self, scalar: Scalar, value: Any, path: str) -> Plain:
+        self._must_not_be_masked(value, path)
         if isinstance(value, np.ndarray) and value.shape == ():
             value = value[()]
         if scalar.kind == "bool":
@@ -203,13 +215,17 @@ class Converter:
             if not -(2**63) <= number < 2**63:
                 self._refuse(OverflowError, path, f"{number} does not fit in 64 bits")
             return ctypes.c_int64(number)
-        if isinstance(value, (str, bytes, complex, np.complexfloating)) or isinstance(value, np.ndarray):
+        if isinstance(value, (str, bytes, complex, np.ndarray)) or (isinstance(value, np.generic) and value.dtype.kind not in "biuf"):
             self._refuse(TypeError, path, f"expected a number, found {_what(value)}")
         try:
             real = float(value)
+            # a longdouble may become infinite
+            fits = not math.isinf(real) or bool(value == real)
         except (TypeError, ValueError):
             self._refuse(TypeError, path, f"expected a number, found {_what(value)}")
         except OverflowError:
+            fits = False
+        if not fits:
             self._refuse(OverflowError, path, "the number does not fit in 64 bits")
         if scalar.c_type == "double":
             return ctypes.c_double(real)
@@ -218,14 +234,22 @@ class Converter:
             self._refuse(OverflowError, path, f"{real} does not fit in 32 bits")
         return single
 
+    def _must_not_be_masked(self, value: Any, path: str) -> None:
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            what = "a masked array has elements without a value: fill it first" if value.ndim else "a masked number has no value"
+            self._refuse(TypeError, path, what)
+
     def _array(self, scalar: Scalar, value: Any, path: str, around: tuple[Length, ...]) -> np.ndarray[Any, Any]:
         wanted = DTYPES[scalar.c_type]
-        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-            self._refuse(TypeError, path, "a masked array has elements without a value: fill it first")
+        self._must_not_be_masked(value, path)
         try:
             found = np.asarray(value)
         except (TypeError, ValueError, OverflowError) as problem:
             self._refuse(TypeError, path, f"expected {_many(wanted)} of shape {lengths.shape(around)}: {problem}")
+        if found.dtype == object and (self.copy or found is not value) and all(isinstance(item, numbers.Real) for item in found.flat):
+            # NumPy has no type of integers of any length
+            plain: list[Any] = [self._number(scalar, item, path) for item in found.flat]
+            found = np.array([number.value for number in plain]).reshape(found.shape)
         if found.size and not _may_become(found.dtype, wanted):
             self._refuse(TypeError, path, f"expected {_many(wanted)} of shape {lengths.shape(around)}, found {_many(found.dtype)}")
         # an empty list does not say how long its rows would be
@@ -331,7 +355,8 @@ def destinations(entry: str, results: list[Leaf], tree: Tree, out: Any, shapes: 
             raise ValueError(f"{entry}: `{leaf.path}` has shape {array.shape}, the result has {shape}")
         flags = array.flags
         if not (flags.c_contiguous and flags.aligned and flags.writeable):
-            what = "may not be written to" if not flags.writeable else "is not contiguous in C order"
+            what = "is not aligned" if flags.c_contiguous else "is not contiguous in C order"
+            what = what if flags.writeable else "may not be written to"
             raise ValueError(f"{entry}: `{leaf.path}` {what}: results are written in place, without a copy")
         for other in [*inputs, *found[:at]]:
             if isinstance(other, np.ndarray) and np.may_share_memory(array, other):
@@ -367,7 +392,9 @@ def _may_become(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
 
 
 def _many(dtype: np.dtype[Any]) -> str:
-    return f"an array of {dtype.name}"
+    # one of this machine's order has none of these
+    order = {">": "big-endian ", "<": "little-endian "}.get(dtype.byteorder, "")
+    return f"an array of {order}{dtype.name}"
 
 
 def _what(value: Any) -> str:

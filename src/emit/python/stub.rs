@@ -42,25 +42,24 @@ struct EntryView {
 
 /// What the templates show.
 pub fn view(calls: &[Call], files: &CFiles, real: Real) -> View {
+    let values = || calls.iter().flat_map(|call| call.parameters.iter().map(|parameter| &parameter.value).chain([&call.result]));
+    let mut classes = Classes { names: IndexMap::new(), taken: own_names() };
+    values().for_each(|value| classes.note(value));
     let mut records = IndexMap::new();
-    for call in calls {
-        call.parameters.iter().for_each(|parameter| note_records(&parameter.value, false, real, &mut records));
-        note_records(&call.result, false, real, &mut records);
-    }
-    let mut taken = own_names();
-    taken.extend(records.keys().cloned());
+    values().for_each(|value| classes.note_fields(value, false, real, &mut records));
+    let mut taken = classes.taken.clone();
     let mut entries = Vec::new();
     for call in calls {
         let mut names = BTreeSet::from(["out".to_string()]);
         let mut parameters = String::new();
         for parameter in &call.parameters {
-            parameters += &format!("{}: {}, ", identifier(&parameter.name, &mut names), taken_as(&parameter.value, false));
+            parameters += &format!("{}: {}, ", identifier(&parameter.name, &mut names), classes.taken_as(&parameter.value, false));
         }
         let documented = files.entries.iter().find(|entry| entry.source_name == call.source_name).map(|entry| entry.doc.as_str());
         entries.push(EntryView {
             name: identifier(call.source_name, &mut taken),
             parameters,
-            result: given_as(&call.result, false, real),
+            result: classes.given_as(&call.result, false, real),
             doc: doc(documented.filter(|doc| !doc.is_empty()).unwrap_or(call.source_name)),
         });
     }
@@ -74,7 +73,7 @@ pub fn view(calls: &[Call], files: &CFiles, real: Real) -> View {
                 .collect(),
         })
         .collect();
-    let mut names: Vec<String> = vec![ERROR.into()];
+    let mut names: Vec<String> = vec![ERROR.into(), SET_WORKSPACE.into()];
     names.extend(records.iter().map(|record| record.name.clone()).chain(entries.iter().map(|entry| entry.name.clone())));
     let shadows = names.iter().any(|name| BUILT_IN.contains(&name.as_str()));
     let prefix = if shadows { "_builtins." } else { "" };
@@ -115,6 +114,9 @@ pub const KEYWORDS: [&str; 35] = [
 /// What a package calls the error of a status.
 const ERROR: &str = "StatusError";
 
+/// What a package calls the function that gives recursion more room.
+const SET_WORKSPACE: &str = "set_workspace";
+
 /// What else has a name in a package: no entry and no record is called so.
 const OWN_NAMES: [&str; 10] = ["_Out", "_abc", "_builtins", "_dataclasses", "_library", "_np", "_npt", "_opened", "_runtime", "_typing"];
 
@@ -126,7 +128,7 @@ pub const IMPORTED: &str = "abc ast base64 binascii bisect builtins bz2 codecs c
     time token tokenize types typing urllib warnings weakref zipimport zlib";
 
 fn own_names() -> BTreeSet<String> {
-    OWN_NAMES.iter().chain(&[ERROR]).map(|name| name.to_string()).collect()
+    OWN_NAMES.iter().chain(&[ERROR, SET_WORKSPACE]).map(|name| name.to_string()).collect()
 }
 
 /// The built-in types that signatures mention.
@@ -146,11 +148,6 @@ fn identifier(name: &str, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
-/// The Python name of a record's type.
-fn class_name(record: &str) -> String {
-    identifier(record, &mut own_names())
-}
-
 /// Whether a value is made of `()` alone: an array of such is a list.
 fn is_hollow(tree: &Tree) -> bool {
     match tree {
@@ -161,64 +158,110 @@ fn is_hollow(tree: &Tree) -> bool {
     }
 }
 
-/// The type of what may be passed.
-fn taken_as(tree: &Tree, in_array: bool) -> String {
-    match tree {
-        Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } if in_array => "_npt.ArrayLike".into(),
-        Tree::Double { .. } => "%float".into(),
-        Tree::Index { .. } => "_typing.SupportsIndex".into(),
-        Tree::Bool { .. } => "%bool | _np.bool_".into(),
-        Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any] | _typing.SupportsIndex".into(),
-        Tree::Array { element, .. } => taken_as(element, true),
-        Tree::Tuple { parts } if parts.is_empty() => "%tuple[()] | None".into(),
-        Tree::Tuple { parts } => {
-            let parts: Vec<String> = parts.iter().map(|part| taken_as(part, in_array)).collect();
-            let listed = if in_array { " | %list[_typing.Any]" } else { "" };
-            format!("%tuple[{}]{listed}", parts.join(", "))
-        }
-        Tree::Record { record, cases, .. } => {
-            let listed = if in_array { " | %list[_typing.Any]" } else { "" };
-            // a case without data is its name
-            let named = if cases.iter().any(|case| case.field.is_none()) && !in_array { " | %str" } else { "" };
-            format!("{} | _abc.Mapping[%str, _typing.Any]{listed}{named}", class_name(record))
-        }
+/// What tells classes of records apart: the name of the type, those of its fields, and its cases with the fields that have their data.
+#[derive(PartialEq, Eq, Hash)]
+struct Class {
+    record: String,
+    fields: Vec<String>,
+    cases: Vec<(String, Option<String>)>,
+}
+
+impl Class {
+    fn of(tree: &Tree) -> Option<Class> {
+        let Tree::Record { record, fields, cases } = tree else { return None };
+        Some(Class {
+            record: record.clone(),
+            fields: fields.iter().map(|field| field.name.clone()).collect(),
+            cases: cases.iter().map(|case| (case.name.clone(), case.field.clone())).collect(),
+        })
     }
 }
 
-/// The type of what is returned.
-fn given_as(tree: &Tree, in_array: bool, real: Real) -> String {
-    let array = |element: &str| format!("_npt.NDArray[_np.{element}]");
-    match tree {
-        Tree::Double { .. } if in_array => array(if real == Real::F32 { "float32" } else { "float64" }),
-        Tree::Index { .. } if in_array => array("int64"),
-        Tree::Bool { .. } if in_array => array("bool_"),
-        Tree::Double { .. } => "%float".into(),
-        Tree::Index { .. } => "%int".into(),
-        Tree::Bool { .. } => "%bool".into(),
-        Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any]".into(),
-        Tree::Array { element, .. } => given_as(element, true, real),
-        Tree::Tuple { parts } if parts.is_empty() => "%tuple[()]".into(),
-        Tree::Tuple { parts } => {
-            let parts: Vec<String> = parts.iter().map(|part| given_as(part, in_array, real)).collect();
-            format!("%tuple[{}]", parts.join(", "))
-        }
-        Tree::Record { record, .. } => class_name(record),
-    }
+/// The Python names of records' types; of two that would have one name the second gets another.
+struct Classes {
+    names: IndexMap<Class, String>,
+    taken: BTreeSet<String>,
 }
 
-/// The fields of records, with every type that they have in some entry.
-fn note_records(tree: &Tree, in_array: bool, real: Real, found: &mut IndexMap<String, IndexMap<String, BTreeSet<String>>>) {
-    match tree {
-        Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } => {}
-        Tree::Array { element, .. } => note_records(element, true, real, found),
-        Tree::Tuple { parts } => parts.iter().for_each(|part| note_records(part, in_array, real, found)),
-        Tree::Record { record, fields, .. } => {
-            let known = found.entry(class_name(record)).or_default();
-            let mut taken = BTreeSet::new();
-            for field in fields {
-                known.entry(identifier(&field.name, &mut taken)).or_default().insert(given_as(&field.value, in_array, real));
+impl Classes {
+    /// Names the records in a value, a record before its fields.
+    fn note(&mut self, tree: &Tree) {
+        match tree {
+            Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } => {}
+            Tree::Array { element, .. } => self.note(element),
+            Tree::Tuple { parts } => parts.iter().for_each(|part| self.note(part)),
+            Tree::Record { record, fields, .. } => {
+                if let Some(class) = Class::of(tree).filter(|class| !self.names.contains_key(class)) {
+                    self.names.insert(class, identifier(record, &mut self.taken));
+                }
+                fields.iter().for_each(|field| self.note(&field.value));
             }
-            fields.iter().for_each(|field| note_records(&field.value, in_array, real, found));
+        }
+    }
+
+    fn name(&self, tree: &Tree) -> String {
+        Class::of(tree).and_then(|class| self.names.get(&class).cloned()).unwrap_or_default()
+    }
+
+    /// The type of what may be passed.
+    fn taken_as(&self, tree: &Tree, in_array: bool) -> String {
+        match tree {
+            Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } if in_array => "_npt.ArrayLike".into(),
+            Tree::Double { .. } => "%float".into(),
+            Tree::Index { .. } => "_typing.SupportsIndex".into(),
+            Tree::Bool { .. } => "%bool | _np.bool_".into(),
+            Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any] | _typing.SupportsIndex".into(),
+            Tree::Array { element, .. } => self.taken_as(element, true),
+            Tree::Tuple { parts } if parts.is_empty() => "%tuple[()] | None".into(),
+            Tree::Tuple { parts } => {
+                let parts: Vec<String> = parts.iter().map(|part| self.taken_as(part, in_array)).collect();
+                let listed = if in_array { " | %list[_typing.Any]" } else { "" };
+                format!("%tuple[{}]{listed}", parts.join(", "))
+            }
+            Tree::Record { cases, .. } => {
+                let listed = if in_array { " | %list[_typing.Any]" } else { "" };
+                // a case without data is its name
+                let named = if cases.iter().any(|case| case.field.is_none()) && !in_array { " | %str" } else { "" };
+                format!("{} | _abc.Mapping[%str, _typing.Any]{listed}{named}", self.name(tree))
+            }
+        }
+    }
+
+    /// The type of what is returned.
+    fn given_as(&self, tree: &Tree, in_array: bool, real: Real) -> String {
+        let array = |element: &str| format!("_npt.NDArray[_np.{element}]");
+        match tree {
+            Tree::Double { .. } if in_array => array(if real == Real::F32 { "float32" } else { "float64" }),
+            Tree::Index { .. } if in_array => array("int64"),
+            Tree::Bool { .. } if in_array => array("bool_"),
+            Tree::Double { .. } => "%float".into(),
+            Tree::Index { .. } => "%int".into(),
+            Tree::Bool { .. } => "%bool".into(),
+            Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any]".into(),
+            Tree::Array { element, .. } => self.given_as(element, true, real),
+            Tree::Tuple { parts } if parts.is_empty() => "%tuple[()]".into(),
+            Tree::Tuple { parts } => {
+                let parts: Vec<String> = parts.iter().map(|part| self.given_as(part, in_array, real)).collect();
+                format!("%tuple[{}]", parts.join(", "))
+            }
+            Tree::Record { .. } => self.name(tree),
+        }
+    }
+
+    /// The fields of records, with every type that they have in some entry.
+    fn note_fields(&self, tree: &Tree, in_array: bool, real: Real, found: &mut IndexMap<String, IndexMap<String, BTreeSet<String>>>) {
+        match tree {
+            Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } => {}
+            Tree::Array { element, .. } => self.note_fields(element, true, real, found),
+            Tree::Tuple { parts } => parts.iter().for_each(|part| self.note_fields(part, in_array, real, found)),
+            Tree::Record { fields, .. } => {
+                let known = found.entry(self.name(tree)).or_default();
+                let mut taken = BTreeSet::new();
+                for field in fields {
+                    known.entry(identifier(&field.name, &mut taken)).or_default().insert(self.given_as(&field.value, in_array, real));
+                }
+                fields.iter().for_each(|field| self.note_fields(&field.value, in_array, real, found));
+            }
         }
     }
 }
