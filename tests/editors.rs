@@ -159,7 +159,7 @@ fn the_folder_for_vs_code_loads() {
 }
 
 fn examples() -> Vec<PathBuf> {
-    let folders = ["examples", "examples/papers", "src/types"];
+    let folders = ["examples", "examples/evaluated", "examples/papers", "examples/stack", "examples/tour", "src/types"];
     let files = folders.iter().flat_map(|folder| fs::read_dir(format!("{ROOT}/{folder}")).expect("a folder"));
     let files = files.map(|file| file.expect("a file").path());
     files.filter(|file| file.extension().is_some_and(|ending| ending == "smooth")).collect()
@@ -180,12 +180,13 @@ for path in sys.argv[2:]:
 
 #[test]
 fn pygments_reads_every_example() {
-    let has = Command::new("python3").args(["-c", "import pygments"]).output().is_ok_and(|output| output.status.success());
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    let has = Command::new(&python).args(["-c", "import pygments"]).output().is_ok_and(|output| output.status.success());
     if !has {
-        println!("skipped: there is no Pygments here (`pip install pygments`)");
+        println!("skipped: `{python}` has no Pygments (`pip install pygments`); PYTHON may name one that has");
         return;
     }
-    let mut command = Command::new("python3");
+    let mut command = Command::new(&python);
     command.env("PYTHONDONTWRITEBYTECODE", "1").args(["-c", LEX]).arg(format!("{ROOT}/editors/pygments")).args(examples());
     succeeds(&mut command).unwrap_or_else(|why| panic!("{why}"));
 }

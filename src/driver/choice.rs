@@ -114,7 +114,7 @@ fn choose(form: &Expr, name: &Rc<str>, setting: &Setting) -> (Choice, Candidates
             if comparable(forward, reverse) && compare(&times(CLEARLY, reverse), forward) == Ordering::Less {
                 (Way::Reverse, "of the same degree with clearly smaller coefficients")
             } else {
-                (Way::Forward, "since both are of one degree")
+                (Way::Forward, "since both are of one degree and not far apart")
             }
         }
         (Some(forward), Some(reverse)) => match compare(reverse, forward) {
