@@ -3,6 +3,7 @@
 //! In: the text of each file a compilation reads. Out: [`Span`]s, byte ranges that every stage carries
 //! along, and the line a diagnostic underlines.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -46,7 +47,7 @@ impl Span {
     }
 }
 
-/// One source file: the name that diagnostics show, and its text.
+/// One source file: the name that diagnostics show, and its text, [`with_line_feeds`].
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     pub name: Rc<str>,
@@ -62,12 +63,13 @@ pub struct SourceMap {
 impl SourceMap {
     /// Adds a file and gives its number.
     pub fn add(&mut self, name: &str, text: &str) -> u32 {
-        self.files.push(SourceFile { name: name.into(), text: text.into() });
+        self.files.push(SourceFile { name: name.into(), text: (&*with_line_feeds(text)).into() });
         (self.files.len() - 1) as u32
     }
 
     /// The number of a file that the first one opens: the one that it has, where it was opened before.
     pub fn open(&mut self, name: &str, text: &str) -> u32 {
+        let text = &*with_line_feeds(text);
         let known = self.files.iter().skip(1).position(|file| *file.name == *name && *file.text == *text);
         known.map_or_else(|| self.add(name, text), |at| (at + 1) as u32)
     }
@@ -82,6 +84,17 @@ impl SourceMap {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
     }
+}
+
+/// A text whose lines all end with `\n`, some of them with `\r\n`: a `\r` alone, which ends a line too, is a `\n` here. Bytes keep
+/// their places.
+pub fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    let is_alone = |at: usize| text.as_bytes().get(at + 1) != Some(&b'\n');
+    if !text.match_indices('\r').any(|(at, _)| is_alone(at)) {
+        return Cow::Borrowed(text);
+    }
+    let ends = text.char_indices().map(|(at, c)| if c == '\r' && is_alone(at) { '\n' } else { c });
+    Cow::Owned(ends.collect())
 }
 
 /// One spelling for each path, without looking at the disk: `a/./b/../c` is `a/c`.

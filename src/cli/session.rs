@@ -13,7 +13,7 @@ use super::wanted::Wanted;
 use super::{effects, options, output, warn};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::driver::{Options, Schedule, Session};
-use crate::source::{SourceMap, Span, normal};
+use crate::source::{SourceMap, Span, normal, with_line_feeds};
 use crate::syntax::ast::OpenWhat;
 use crate::toolchain::compiler;
 
@@ -97,7 +97,7 @@ fn declared(expression: &str, file: Option<&str>) -> String {
         OpenWhat::Library(_) => None,
     });
     let opens: String = paths.chain(file.map(|_| MAIN)).map(|path| format!("open \"{path}\"\n")).collect();
-    let lines: String = expression.lines().map(|line| format!("  {line}\n")).collect();
+    let lines: String = with_line_feeds(expression).lines().map(|line| format!("  {line}\n")).collect();
     format!("{opens}let {EXPRESSION} =\n{lines}")
 }
 

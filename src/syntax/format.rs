@@ -14,9 +14,11 @@ use super::parse::{parse, pieces};
 use super::tokens::ends_operand;
 use super::tokens::{Token, TokenKind, Tokens, tokenize};
 use crate::diagnostic::Diagnostic;
+use crate::source::with_line_feeds;
 
 /// A file's text in the house's form; what is wrong with a file that does not parse.
 pub fn format(text: &str, file: u32) -> Result<String, Vec<Diagnostic>> {
+    let text = &*with_line_feeds(text);
     parse(text, file)?;
     let found = tokenize(text, file);
     let lines = Line::all(text, &heads_apart(&found.tokens));

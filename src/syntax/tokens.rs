@@ -1,7 +1,7 @@
 //! The words of the language: text to tokens, with the column and the line start that layout needs.
 //!
 //! In: the text of a file. Out: [`Tokens`]: the tokens in order (comments gone), the `///` lines with
-//! their offsets, and a diagnostic for everything that is no token (at most [`MAX_ERRORS`]).
+//! their offsets, and a diagnostic for everything that is no token (at most [`MAX_ERRORS`]). Lines end with `\n`, `\r\n` or `\r`.
 //! Example: `f v.[0] // first` gives the name `f`, the name `v`, `.[`, the number `0` and `]`.
 //! Tokens that only types tell apart (`>>`, `>=>`) are cut so that a `>` stands alone.
 
@@ -52,6 +52,9 @@ pub const RESERVED: [&str; 20] = [
     "let", "in", "fun", "if", "then", "elif", "else", "true", "false", "open", "deriv", "not", "rec", "type", "match", "with", "of", "and",
     "module", "val",
 ];
+
+/// What ends a line; `\r\n` is one end.
+const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
 /// Longest first.
 const OPERATORS: [&str; 20] =
@@ -104,7 +107,7 @@ impl<'a> Scanner<'a> {
     /// Moves past `c`, keeping count of lines and of characters wider than a byte.
     fn pass(&mut self, c: char) {
         self.at += c.len_utf8();
-        if c == '\n' {
+        if c == '\n' || c == '\r' && !self.rest().starts_with('\n') {
             self.line = self.at;
             self.first = true;
         } else {
@@ -194,7 +197,7 @@ impl<'a> Scanner<'a> {
 
     fn line_comment(&mut self) {
         let rest = self.rest();
-        let length = rest.find('\n').unwrap_or(rest.len());
+        let length = rest.find(LINE_ENDS).unwrap_or(rest.len());
         let comment = rest.get(..length).unwrap_or("");
         if let Some(doc) = comment.strip_prefix("///")
             && !doc.starts_with('/')
@@ -275,7 +278,7 @@ impl<'a> Scanner<'a> {
         let rest = self.rest();
         let start = self.at;
         let body = rest.get(1..).unwrap_or("");
-        let end = body.find(['"', '\n']).unwrap_or(body.len());
+        let end = body.find(|c| c == '"' || LINE_ENDS.contains(&c)).unwrap_or(body.len());
         if body.get(end..).is_some_and(|tail| tail.starts_with('"')) {
             self.push(TokenKind::Text, end + 2);
         } else {
