@@ -60,6 +60,8 @@ fn words_stand_apart_and_lines_below_what_they_belong_to() {
             "let f (x: Double)=\n  let rec g (n: Index) decreases n : Double=if n=0 then x else 2.0*g (n-1)\n  g 3",
             "let f (x: Double) =\n  let rec g (n: Index) decreases n : Double = if n = 0 then x else 2.0 * g (n - 1)\n  g 3\n",
         ),
+        ("let rec f (n: Index):Bool=g n  and g (n: Index):Bool=f n", "let rec f (n: Index): Bool = g n and g (n: Index): Bool = f n\n"),
+        ("type A=|X of B|Y\nand B={a:A}", "type A = | X of B | Y\nand B = { a: A }\n"),
         ("", ""),
         ("// only this", "// only this\n"),
     ] {

@@ -252,8 +252,8 @@ fn what_is_wrong_has_a_sentence() {
         ("type T = | Leaf | Node of T\nlet g (t: T) = 1.0\nlet f (t: T) = gradient g t\n", "E0503]"),
         ("type T = | Leaf of (Double => Double) | Node of T\nlet f (x: Double) = x\n", "E0310]"),
         (
-            "type A = | First of Double | None\nand B = | Second of A\nlet f (x: Double) = x\n",
-            "E0108]: no `let rec` stands before this `and`",
+            "type S<n> = | First of Vector<n> | None\nlet f (s: S<n>) (v: Vector<n>) = vectorSum v\n",
+            "E0113]: unsupported: the sum type `S` has sizes of its own",
         ),
         ("type T = | Node of T * U\nlet f (x: Double) = x\n", "E0113]: unknown type `U`"),
     ] {

@@ -36,6 +36,9 @@ pub(super) fn from_pest(error: &Error<Rule>, text: &str, layout: &Layout, goal: 
     };
     let virtual_mark = layout.text.get(at..).and_then(|rest| rest.chars().next());
 
+    if follows_decreases(layout, at, has) {
+        return Diagnostic::error("E0108", span, format!("`decreases` takes the name of one parameter, found {shown}")).help(MEASURE);
+    }
     if has(Rule::kw_else) {
         return Diagnostic::error("E0110", span, format!("expected `else`, found {shown}"))
             .help("`if` is an expression and has a value in both cases: add `else …`");
@@ -134,18 +137,20 @@ pub(super) fn measure(name: &Name, params: &[Pattern]) -> Result<(), Diagnostic>
         return Ok(());
     }
     let message = format!("`{}` is no parameter of type Index", name.text);
-    Err(Diagnostic::error("E0108", name.span, message)
-        .help("what decreases is an Index that each call inside makes smaller: `let rec f (n: Index) … decreases n = …`"))
+    Err(Diagnostic::error("E0108", name.span, message).help(MEASURE))
 }
 
-/// An `and` in column 0 without a `let rec` before it.
-pub(super) fn and_alone(token: &Token, next: Option<&Token>, file: u32) -> Diagnostic {
-    let is_type = next.is_some_and(|next| next.text.starts_with(|c: char| c.is_ascii_uppercase()));
-    let help = match is_type {
-        true => "types that contain each other are declared one after the other, each with `type`",
-        false => "functions that call each other: `let rec f … = …`, then `and g … = …`; other declarations begin with `let`",
-    };
-    Diagnostic::error("E0108", Span::new(file, token.start, token.end()), "no `let rec` stands before this `and`").help(help)
+const MEASURE: &str = "what decreases is an Index that each call inside makes smaller: `let rec f (n: Index) … decreases n = …`";
+
+/// Whether something stands behind the `decreases` of a head, or behind its name, that is none.
+fn follows_decreases(layout: &Layout, at: usize, expects: impl Fn(Rule) -> bool) -> bool {
+    let words: Vec<&str> = layout.text.get(..at).unwrap_or_default().split_whitespace().rev().take(3).collect();
+    // there may be names that are written so
+    match words[..] {
+        ["decreases", before, ..] => expects(Rule::name) && !RESERVED.contains(&before),
+        [_, "decreases", before] => expects(Rule::equals) && !RESERVED.contains(&before),
+        _ => false,
+    }
 }
 
 /// A recursive function is used before its body is known: it says its types.

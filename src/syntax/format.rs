@@ -8,6 +8,7 @@
 //!     let f  x=        let f x =
 //!         x*x     →      x * x
 
+use super::groups::Group;
 use super::laid_out::Layout;
 use super::layout::Goal;
 use super::parse::{parse, pieces};
@@ -36,11 +37,15 @@ pub fn format(text: &str, file: u32) -> Result<String, Vec<Diagnostic>> {
 
 /// What a text says, wherever it stands: its words and their layout, and the lines of documentation.
 fn meaning(text: &str) -> Option<(Vec<String>, Vec<String>)> {
-    let Tokens { tokens, docs, errors } = tokenize(text, 0);
+    let Tokens { tokens, docs, errors, .. } = tokenize(text, 0);
     let tokens = heads_apart(&tokens);
     let layouts = pieces(&tokens).map(|piece| {
-        let goal = if piece.first().is_some_and(|token| matches!(token.text, "let" | "and")) { Goal::Declaration } else { Goal::Words };
-        Layout::new(piece, 0, goal).map(|layout| layout.text)
+        let declares_values = match piece.first().map(|token| token.text) {
+            Some("let") => true,
+            Some("and") => Group::of(piece) == Some(Group::Functions),
+            Some(_) | None => false,
+        };
+        Layout::new(piece, 0, if declares_values { Goal::Declaration } else { Goal::Words }).map(|layout| layout.text)
     });
     let layouts = layouts.collect::<Result<_, _>>().ok()?;
     errors.is_empty().then(|| (layouts, docs.into_iter().map(|(_, line)| line.to_string()).collect()))

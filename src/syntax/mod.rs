@@ -1,5 +1,5 @@
-//! Text to syntax tree: `tokens` → `layout` (with `context`) → `grammar.pest` → `parse`, `expression`, `types`. And text to formatted text:
-//! `format`.
+//! Text to syntax tree: `tokens` (with `groups`) → `layout` (with `context`) → `grammar.pest` → `parse`, `expression`, `types`.
+//! And text to formatted text: `format`.
 //!
 //! In: the text of one file, or one expression. Out: the [`ast`] tree, every span a byte range of the text,
 //! or diagnostics: all the errors of the words, and the first error of each declaration, at most
@@ -31,6 +31,7 @@ mod errors;
 mod expression;
 mod format;
 mod grammar;
+mod groups;
 mod laid_out;
 mod layout;
 mod offside;

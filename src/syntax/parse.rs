@@ -14,6 +14,7 @@ use super::MAX_ERRORS;
 use super::ast::{Decl, Expr, Module, Name, Open, OpenWhat, Pattern, PatternKind, Recursion, TypeBody, TypeDecl, TypeExpr};
 use super::errors;
 use super::grammar::{Grammar, Rule};
+use super::groups::{self, Group, is_start};
 use super::laid_out::Layout;
 use super::layout::Goal;
 use super::phrase::{self, PHRASE};
@@ -36,7 +37,7 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
     if let Err(too_large) = check_size(text, file) {
         return (Module::default(), too_large);
     }
-    let Tokens { tokens, docs, errors: mut found } = tokenize(text, file);
+    let Tokens { tokens, docs, errors: mut found, .. } = tokenize(text, file);
     let mut module = Module::default();
     let mut words: Vec<usize> = found.iter().map(|error| error.span.start as usize).collect();
     words.sort_unstable();
@@ -44,13 +45,15 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
     let pieces: Vec<&[Token]> = pieces(&tokens).collect();
     // Where a phrase says what is wrong from there to the end of its piece.
     let mut said: Vec<(u32, usize)> = Vec::new();
-    let mut may_go_on = false;
+    let mut group = None;
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
         at += 1;
         let after = pieces.get(at..).unwrap_or_default();
         let Some(first) = piece.first() else { continue };
-        let is_in_recursion = std::mem::replace(&mut may_go_on, starts_recursion(piece));
+        let before_it = group;
+        let begun = Group::of(piece);
+        group = if first.text == "and" { group } else { begun };
         // Comment lines inside the declaration before are nobody's documentation.
         let mut doc: Vec<&str> = Vec::new();
         let before = piece_start(&tokens, first);
@@ -79,15 +82,19 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
             continue;
         }
         let built = match first.text {
-            "and" if is_start(first) && !is_in_recursion => Err(errors::and_alone(first, piece.get(1), file)),
-            "let" | "and" if is_start(first) => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
-            "type" if is_start(first) => type_declaration(text, piece, file).map(|decl| module.types.push(decl)),
-            "open" if is_start(first) => open(text, piece, file).map(|open| module.opens.push(open)),
+            _ if !is_start(first) => Err(errors::no_declaration(first, piece, file)),
+            "and" if before_it.is_none() || (before_it, begun) == (Some(Group::Types), Some(Group::Functions)) => {
+                Err(groups::alone(first, piece.get(1), file))
+            }
+            "type" | "and" if group == Some(Group::Types) => type_declaration(text, piece, file).map(|decl| module.types.push(decl)),
+            "let" | "and" => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
+            "open" => open(text, piece, file).map(|open| module.opens.push(open)),
             _ => Err(errors::no_declaration(first, piece, file)),
         };
         if let Err(problem) = built {
             module.broken.extend(declared_name(piece, file));
-            found.push(phrase::first(piece, file).filter(|_| problem.code != "E0109").unwrap_or(problem));
+            let said = groups::stray(piece, file).or_else(|| phrase::first(piece, file));
+            found.push(said.filter(|_| problem.code != "E0109").unwrap_or(problem));
         }
     }
     let is_said = |error: &Diagnostic| {
@@ -150,18 +157,6 @@ fn declared_name(piece: &[Token], file: u32) -> Option<Name> {
     let is_name = name.text.starts_with(|c: char| c.is_ascii_alphabetic()) && !super::RESERVED.contains(&name.text);
     (first.text == "let" && is_start(first) && is_name)
         .then(|| Name { text: name.text.into(), span: Span::new(file, name.start, name.end()) })
-}
-
-fn is_start(token: &Token) -> bool {
-    token.first && token.column == 0 && matches!(token.text, "let" | "and" | "open" | "type")
-}
-
-/// Whether a piece is a declaration that an `and` may go on.
-fn starts_recursion(piece: &[Token]) -> bool {
-    match piece {
-        [first, second, ..] => first.text == "and" || first.text == "let" && second.text == "rec",
-        [_] | [] => false,
-    }
 }
 
 /// The pieces that begin with a `let`, `and`, `type` or `open` in column 0, and what may stand before them.

@@ -5,7 +5,7 @@
 //! Example: `f v.[0] // first` gives the name `f`, the name `v`, `.[`, the number `0` and `]`.
 //! Tokens that only types tell apart (`>>`, `>=>`) are cut so that a `>` stands alone.
 
-use super::MAX_ERRORS;
+use super::{MAX_ERRORS, groups};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -28,9 +28,9 @@ pub struct Token<'a> {
     pub kind: TokenKind,
     pub text: &'a str,
     pub start: usize,
-    /// In characters, from 0.
+    /// In characters, from 0; of an `and` that begins a declaration 0.
     pub column: usize,
-    /// Nothing but blanks and comments stands before it on its line.
+    /// Nothing but blanks and comments stands before it on its line, or it is such an `and`.
     pub first: bool,
 }
 
@@ -71,6 +71,7 @@ pub fn tokenize(text: &str, file: u32) -> Tokens<'_> {
     while scanner.at < text.len() && scanner.found.errors.len() < MAX_ERRORS {
         scanner.step();
     }
+    groups::part(&mut scanner.found.tokens);
     scanner.found
 }
 

@@ -145,6 +145,10 @@ impl Infer<'_> {
             self.report(Diagnostic::error("E0113", name.span, format!("unknown type `{}`", name.text)).help(help));
             return self.fresh_type();
         };
+        let declared = self.modules.types.iter().find(|global| global.decl.name.span == record.name.span);
+        // of a type that may have none it was said where it is declared
+        let is_said = record.named == 0 && declared.is_some_and(|global| global.decl.sizes.len() == sizes.len());
+        let sizes = if is_said { &[] } else { sizes };
         if !sizes.is_empty() && sizes.len() != record.named {
             let message = format!(
                 "expected {} size{} of `{}`, found {}",

@@ -302,7 +302,7 @@ fn is_written(texts: &[&str], diagnostic: &Diagnostic) -> bool {
     let name = diagnostic.message.split('`').nth(1).unwrap_or_default();
     let begins: &[&str] = match diagnostic.code {
         "E0202" => &["let rec ", "let ", "and "],
-        "E0113" => &["type "],
+        "E0113" => &["type ", "and "],
         _ => return false,
     };
     texts.iter().any(|text| {

@@ -84,6 +84,24 @@ fn words() {
     says("let rec f (x: Double) decreases x : Double = x", "E0108 [x]: `x` is no parameter of type Index");
     says("let f x =\n  let rec g (y: Double) decreases y : Double = y\n  g x", "E0108 [y]: `y` is no parameter of type Index");
     says("let f x = x\nand g x = x", "E0108 [and]: no `let rec` stands before this `and`");
+    says("let f x = x\nand B = { x: Double }", "E0108 [and]: no `type` stands before this `and`");
+    says("let rec f (x: T) : T = f x\nand c = 1\nand g (x: T) : T = x", "E0108 [c]: only functions are recursive");
+    says("type A = | X\nand g (x: Double) : Double = x", "E0108 [and]: no `let rec` stands before this `and`");
+    says("let f x = x and g (x: Double) : Double = x", "E0108 [and]: no `let rec` stands before this `and`");
+    says(
+        "let f x =\n  let rec g (y: Bool) : Bool = h y and h (y: Bool) : Bool = y\n  g x",
+        "E0108 [and]: a function inside another has no `and`",
+    );
+    for and in ["a and b", "if a and b = c then a else b", "(a and b) = c", "a and f (fun (x: Double) -> x) = c"] {
+        says(&format!("let rec f (a: Bool) (b: Bool) : Bool = {and}"), "E0115 [and]: `and` is written `&&`");
+    }
+    for (head, found) in
+        [("(n: Index) : T decreases n - 1", "-"), ("(n: Index) decreases (n) : T", "("), ("(n: Index) decreases n m : T", "m")]
+    {
+        let said = format!("E0108 [{found}]: `decreases` takes the name of one parameter, found `{found}`");
+        says(&format!("let rec f {head} = n"), &said);
+        says(&format!("let f x =\n  let rec g {head} = n\n  g x"), &said);
+    }
     says("let f = else", "E0101 [else]: expected `if … then` before `else`");
     says("let f = a @@ b", "E0105 [@@]: expected a name, a number or an operator, found `@@`");
     says("let f = x.5 + 1", "E0106 [.5]: expected a blank before `.5`");

@@ -1,8 +1,9 @@
 //! Layout, precedence, application and types: text to tree.
 
 use super::sexp::{file, one};
+use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{ExprKind, OpenWhat};
-use crate::syntax::{parse, parse_expr};
+use crate::syntax::{format, parse, parse_expr};
 
 #[track_caller]
 fn same(cases: &[(&str, &str)]) {
@@ -234,6 +235,44 @@ fn files() {
     let opens: Vec<_> = module.opens.iter().map(|open| open.what.clone()).collect();
     assert_eq!(opens, [OpenWhat::Library("linalg".into()), OpenWhat::File("a b.smooth".into())]);
     assert_eq!(file(text), "///One\nTwo/// a = 1\nb = a");
+}
+
+#[test]
+fn lines_end_with_a_carriage_return_too() {
+    let text = "let f x = x\n// c\rlet g x = (* d\r *) x\r/// h\r\nlet h x =\r  let y = x\r  y\ropen \"a\rlet i x = x";
+    assert_eq!(file(text), "E0104 [\"a]: expected `\"`, found the end of the line");
+    assert_eq!(file(&text.replace("open \"a\r", "\r")), "f x = x\ng x = x\n///h/// h x = (let y = x in y)\ni x = x");
+    let mut sources = SourceMap::default();
+    let main = sources.add("lines.smooth", text);
+    let places = ["f x", "g x", "h x", "i x"].map(|name| text.find(name).and_then(|at| sources.line_column(Span::new(main, at, at))));
+    assert_eq!(places, [Some((1, 5)), Some((3, 5)), Some((6, 5)), Some((10, 5))]);
+    assert_eq!(format("let f x=x// c\rlet g x =\r    x", 0).expect("parses"), "let f x = x // c\nlet g x =\n  x\n");
+}
+
+#[test]
+fn groups_on_one_line_and_on_several() {
+    for text in [
+        "let rec f (n: Index) : Bool = g n and g (n: Index) : Bool = f n",
+        "let rec f (n: Index) : Bool = g n\nand g (n: Index) : Bool = f n",
+        "let rec f (n: Index) : Bool =\n  g n\n  and g (n: Index) : Bool =\n  f n",
+        "let rec f (n: Index) : Bool = g n and g (n: Index) decreases n : Bool =\n  f n",
+    ] {
+        assert_eq!(file(text), "f (n: I) : B = (g n)\ng (n: I) : B = (f n)", "{text}");
+        let module = parse(text, 0).expect("parses");
+        let continues = module.decls.iter().map(|decl| decl.recursion.as_ref().map(|recursion| recursion.continues));
+        assert_eq!(continues.collect::<Vec<_>>(), [Some(false), Some(true)], "{text}");
+    }
+    let inside = "let rec f (n: Index) : Bool =\n  let rec h (k: Index) : Bool = h k\n  h n\n";
+    for groups in
+        ["and g (n: Index) : Bool = f n and i (n: Index) : Bool = g n", "and g (n: Index) : Bool = f n\nand i (n: Index) : Bool = g n"]
+    {
+        assert_eq!(parse(&format!("{inside}{groups}"), 0).expect(groups).decls.len(), 3);
+    }
+    assert_eq!(parse("type a = | X of b\nand b = { a: a }", 0).expect("parses").types.len(), 2);
+    for text in ["type A = | X of B | Y and B<n> = { a: A; v: Vector<n> }", "type A = | X of B | Y\nand B<n> =\n  { a: A; v: Vector<n> }"] {
+        let names: Vec<String> = parse(text, 0).expect(text).types.iter().map(|decl| decl.name.text.to_string()).collect();
+        assert_eq!(names, ["A", "B"], "{text}");
+    }
 }
 
 #[test]
