@@ -18,7 +18,7 @@ use super::names::What;
 use super::place::{self, Place, is_name_part};
 use crate::source::Span;
 use crate::syntax::ast::{TypeBody, TypeDecl, TypeExpr, TypeExprKind};
-use crate::syntax::{BUILT_IN_TYPES, RESERVED};
+use crate::syntax::{BUILT_IN_TYPES, RESERVED, without_comments};
 use crate::types::Described;
 
 /// What may stand at a position.
@@ -30,11 +30,11 @@ pub fn complete(
     files: &Files,
 ) -> Vec<CompletionItem> {
     let offset = analysis.offset(position);
-    let before = analysis.text().get(..offset).unwrap_or_default();
-    let stem = before.trim_end_matches(is_name_part);
-    if is_in_comment_or_text(before) {
+    let (before, is_in_comment) = without_comments(analysis.text().get(..offset).unwrap_or_default());
+    if is_in_comment {
         return Vec::new();
     }
+    let stem = before.trim_end_matches(is_name_part);
     let mut found = Found::default();
     // two points are those of a slice
     let value = stem.strip_suffix('.').filter(|value| value.ends_with(|c| is_name_part(c) || c == ')' || c == ']'));
@@ -49,7 +49,7 @@ pub fn complete(
         }
         return found.items;
     }
-    match place::after(stem.get(place::declaration(before, stem.len())..).unwrap_or_default()) {
+    match place::after(declaration(stem)) {
         Place::Expression => expressions(analysis, offset, stem, (library, built_in), &mut found),
         Place::Record => {
             fields(analysis, None, &mut found);
@@ -110,9 +110,8 @@ fn types(analysis: &Analysis, rank: u8, found: &mut Found) {
 /// The sizes that the declaration mentions around the place, and its parameters that are an Index.
 fn sizes(analysis: &Analysis, offset: usize, stem: &str, found: &mut Found) {
     let text = analysis.text();
-    let rest = text.get(offset..place::declaration_end(text, offset)).unwrap_or_default();
-    let without =
-        format!("{} {}", stem.get(place::declaration(text, stem.len())..).unwrap_or_default(), rest.trim_start_matches(is_name_part));
+    let (rest, _) = without_comments(text.get(offset..place::declaration_end(text, offset)).unwrap_or_default());
+    let without = format!("{} {}", declaration(stem), rest.trim_start_matches(is_name_part));
     for name in place::sizes(&without) {
         found.add(name, CompletionItemKind::VARIABLE, Some(&format!("{name} : Index")), None, 0);
     }
@@ -143,13 +142,6 @@ fn written(analysis: &Analysis, span: Span) -> &str {
     text.unwrap_or("_")
 }
 
-/// Whether what comes next is in a comment or in the name of a file.
-fn is_in_comment_or_text(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let is_text = line.trim_start().starts_with("open") && line.matches('"').count() % 2 == 1;
-    is_text || line.contains("//") || before.matches("(*").count() > before.matches("*)").count()
-}
-
 #[derive(Default)]
 struct Found {
     items: Vec<CompletionItem>,
@@ -174,7 +166,7 @@ impl Found {
     }
 }
 
-/// The local names at a place: those of the tree, or where the declaration has an error the words before it that are bound.
+/// The local names at a place: those of the tree, or where the declaration has an error those that the words before it bind.
 fn locals(analysis: &Analysis, offset: usize, stem: &str, found: &mut Found) {
     let sees = |span: Option<crate::source::Span>| {
         span.is_some_and(|span| span.file == MAIN && (span.start as usize..=span.end as usize).contains(&offset))
@@ -184,37 +176,14 @@ fn locals(analysis: &Analysis, offset: usize, stem: &str, found: &mut Found) {
         let detail = ty.map(|ty| format!("{} : {ty}", definition.name));
         found.add(&definition.name, CompletionItemKind::VARIABLE, detail.as_deref(), None, 0);
     }
-    let start = stem.rfind("\nlet ").map_or(0, |at| at + 1);
-    // the declaration itself is no name in its own body
-    for name in bound_words(stem.get(start..).unwrap_or_default()).into_iter().skip(1) {
+    for name in place::bound(declaration(stem)) {
         found.add(name, CompletionItemKind::VARIABLE, None, None, 0);
     }
 }
 
-/// The names between `let` or `fun` and the `=` or `->` after it, but those that a type mentions.
-fn bound_words(text: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut rest = text;
-    let mut binds = false;
-    let mut in_type = false;
-    while let Some(first) = rest.chars().next() {
-        let width = match is_name_part(first) {
-            true => rest.find(|c| !is_name_part(c)).unwrap_or(rest.len()),
-            false => first.len_utf8(),
-        };
-        let (word, tail) = rest.split_at(width);
-        rest = tail;
-        match word {
-            "let" | "fun" => (binds, in_type) = (true, false),
-            "=" | "in" => binds = false,
-            "-" if rest.starts_with('>') => binds = false,
-            ":" => in_type = true,
-            ")" | "," => in_type = false,
-            _ if binds && !in_type && first.is_ascii_alphabetic() && !RESERVED.contains(&word) => words.push(word),
-            _ => {}
-        }
-    }
-    words
+/// The declaration that a text ends in.
+fn declaration(stem: &str) -> &str {
+    stem.get(place::declaration(stem, stem.len())..).unwrap_or_default()
 }
 
 /// What stands before a point.

@@ -1,9 +1,12 @@
 //! What may stand at a place of a text that is being written.
 //!
-//! In: the text before the place, from the start of its declaration. Out: a [`Place`]. It is told by words and brackets alone, since the
-//! text mostly does not parse just there; what is wrong elsewhere in the declaration may mislead it, to names that do not fit.
+//! In: the text before the place, from the start of its declaration, without comments. Out: a [`Place`]. It is told by words and
+//! brackets alone, since the text mostly does not parse just there; what is wrong elsewhere in the declaration may mislead it, to names
+//! that do not fit.
 //!
 //!     let f (v: Vector<█   →   a size          match s with | █   →   a pattern
+
+use crate::syntax::RESERVED;
 
 /// What is written at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +35,23 @@ struct Frame {
     inner: Place,
     /// How many `match` in it wait for their `with`.
     matches: usize,
+    /// How many names were bound before it, and before the rows of the last `match` in it.
+    bound: usize,
+    rows: Option<usize>,
 }
 
-/// Where the declaration begins that an offset is in: the last line before it that begins with a word.
+impl Frame {
+    fn new(bracket: char, outer: Place, inner: Place, bound: usize) -> Frame {
+        Frame { bracket, outer, inner, matches: 0, bound, rows: None }
+    }
+}
+
+/// Where the declaration begins that an offset is in: the last line before it that begins with a word. With its `and`s it is one.
 pub fn declaration(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or_default();
     let starts = before.match_indices('\n').map(|(at, _)| at + 1);
-    starts.rev().find(|at| text[*at..].starts_with(|c: char| c.is_ascii_alphabetic())).unwrap_or(0)
+    let begins = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic()) && !rest.starts_with("and ");
+    starts.rev().find(|at| begins(&text[*at..])).unwrap_or(0)
 }
 
 /// Where that declaration ends.
@@ -55,12 +68,13 @@ pub fn is_name_part(c: char) -> bool {
 /// What has been read of a declaration.
 struct Scan<'a> {
     place: Place,
+    /// What is in no bracket.
+    base: Frame,
     frames: Vec<Frame>,
     is_type: bool,
-    /// Those of a `match` in no bracket.
-    matches: usize,
     last: &'a str,
     sizes: Vec<&'a str>,
+    bound: Vec<&'a str>,
 }
 
 /// What stands behind a text, which begins with its declaration.
@@ -73,45 +87,66 @@ pub fn sizes(text: &str) -> Vec<&str> {
     scan(text).sizes
 }
 
+/// The names that a declaration binds before its end: those of its parameters, of `let`s, `fun`s and the rows of `match`es. The brackets
+/// and the row that a name is bound in end it; where a `let` ends only columns say.
+pub fn bound(text: &str) -> Vec<&str> {
+    // a function that is not recursive is no name in its own body
+    scan(text).bound.into_iter().skip(usize::from(!text.starts_with("let rec "))).collect()
+}
+
 fn scan(text: &str) -> Scan<'_> {
-    let mut scan = Scan { place: Place::Expression, frames: Vec::new(), is_type: false, matches: 0, last: "", sizes: Vec::new() };
+    let mut scan = Scan {
+        place: Place::Expression,
+        base: Frame::new(' ', Place::Expression, Place::Expression, 0),
+        frames: Vec::new(),
+        is_type: false,
+        last: "",
+        sizes: Vec::new(),
+        bound: Vec::new(),
+    };
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let width = match first {
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '(' if rest.starts_with("(*") => rest.find("*)").map_or(rest.len(), |at| at + 2),
             _ if is_name_part(first) => rest.find(|c| !is_name_part(c)).unwrap_or(rest.len()),
             _ if OPERATORS.iter().any(|operator| rest.starts_with(operator)) => 2,
             _ => first.len_utf8(),
         };
         let (token, tail) = rest.split_at(width);
         rest = tail;
-        if !token.starts_with("//") && !token.starts_with("(*") {
-            scan.token(token);
-        }
+        scan.token(token);
     }
     scan
 }
 
 /// Operators that a shorter one begins; `<` and `>` are brackets of types, where nothing else begins so.
-const OPERATORS: [&str; 8] = ["->", "=>", "|>", "||", "==", "!=", "<=", ">="];
+const OPERATORS: [&str; 10] = ["->", "=>", "|>", "||", "==", "!=", "<=", ">=", "[|", "|]"];
 
 impl<'a> Scan<'a> {
     fn token(&mut self, token: &'a str) {
         use Place::{Binding, Expression, Field, Name, Pattern, Record, Size, Type};
         match token {
-            "let" | "fun" | "and" => self.place = Binding,
+            "let" | "fun" => self.place = Binding,
+            "and" => {
+                self.bound.clear();
+                self.sizes.clear();
+                self.place = if self.is_type { Name } else { Binding };
+            }
             "type" => (self.place, self.is_type) = (Name, true),
             "of" => self.place = Type,
             "decreases" => self.place = Size,
             "in" | "if" | "then" | "elif" | "else" => self.place = Expression,
             "match" => {
-                *self.waiting() += 1;
+                self.frame().matches += 1;
                 self.place = Expression;
             }
             "with" => {
-                let is_match = *self.waiting() > 0;
-                *self.waiting() -= usize::from(is_match);
+                let bound = self.bound.len();
+                let frame = self.frame();
+                let is_match = frame.matches > 0;
+                if is_match {
+                    frame.matches -= 1;
+                    frame.rows = Some(bound);
+                }
                 self.place = if is_match { Pattern } else { Record };
             }
             "->" => {
@@ -123,7 +158,12 @@ impl<'a> Scan<'a> {
             "|" => {
                 self.place = match self.place {
                     _ if self.is_type => Name,
-                    Expression | Record | Pattern => Pattern,
+                    Expression | Record => {
+                        let rows = self.frame().rows.unwrap_or(usize::MAX);
+                        self.bound.truncate(rows);
+                        Pattern
+                    }
+                    Pattern => Pattern,
                     Binding | Type | Size | Field | Name => self.place,
                 }
             }
@@ -141,7 +181,7 @@ impl<'a> Scan<'a> {
                     (Pattern, _) => Pattern,
                 }
             }
-            "(" | "[" => self.open(token, self.place),
+            "(" | "[" | "[|" => self.open(token, self.place),
             "{" => self.open(
                 token,
                 match self.place {
@@ -152,7 +192,7 @@ impl<'a> Scan<'a> {
             ),
             "<" if matches!(self.place, Type | Size | Name) => self.open(token, Size),
             ")" => self.close('('),
-            "]" => self.close('['),
+            "]" | "|]" => self.close('['),
             "}" => self.close('{'),
             ">" => self.close('<'),
             "," => {
@@ -171,24 +211,34 @@ impl<'a> Scan<'a> {
                     self.place = frame.inner;
                 }
             }
-            word if word.starts_with(|c: char| c.is_ascii_lowercase()) => {
-                if self.place == Size && !self.sizes.contains(&word) {
-                    self.sizes.push(word);
-                }
-                self.last = word;
-            }
             "Index" if self.place == Type && !self.sizes.contains(&self.last) => self.sizes.push(self.last),
+            word if word.starts_with(|c: char| c.is_ascii_alphabetic()) && !RESERVED.contains(&word) => self.word(word),
             _ => {}
         }
     }
 
-    fn waiting(&mut self) -> &mut usize {
-        self.frames.last_mut().map_or(&mut self.matches, |frame| &mut frame.matches)
+    fn word(&mut self, word: &'a str) {
+        use Place::{Binding, Expression, Field, Name, Pattern, Record, Size, Type};
+        let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+        match self.place {
+            Binding => self.bound.push(word),
+            // a name with a capital is a case
+            Pattern if !is_capital => self.bound.push(word),
+            Size if !is_capital && !self.sizes.contains(&word) => self.sizes.push(word),
+            Pattern | Size | Expression | Type | Field | Record | Name => {}
+        }
+        if !is_capital || self.place == Binding {
+            self.last = word;
+        }
+    }
+
+    fn frame(&mut self) -> &mut Frame {
+        self.frames.last_mut().unwrap_or(&mut self.base)
     }
 
     fn open(&mut self, bracket: &str, inner: Place) {
         let bracket = bracket.chars().next().unwrap_or_default();
-        self.frames.push(Frame { bracket, outer: self.place, inner, matches: 0 });
+        self.frames.push(Frame::new(bracket, self.place, inner, self.bound.len()));
         self.place = inner;
     }
 
@@ -196,6 +246,9 @@ impl<'a> Scan<'a> {
     fn close(&mut self, bracket: char) {
         if let Some(at) = self.frames.iter().rposition(|frame| frame.bracket == bracket) {
             self.place = self.frames[at].outer;
+            if matches!(self.place, Place::Expression | Place::Record) {
+                self.bound.truncate(self.frames[at].bound);
+            }
             self.frames.truncate(at);
         }
     }
@@ -229,6 +282,8 @@ mod tests {
             ("let f s = match s with | Circle r -> r |> sqrt || ", Place::Expression),
             ("let f s = match s with | Circle r -> r\n    | ", Place::Pattern),
             ("let f s = match s with | Box (", Place::Pattern),
+            ("let f s = [| ", Place::Expression),
+            ("type S = | A of T\nand T = | B of ", Place::Type),
             ("let f s = match s with | Camera { ", Place::Field),
             ("let f s = match s with | { focal = ", Place::Pattern),
             ("let f s = match s with | { focal = x; ", Place::Field),
@@ -245,9 +300,25 @@ mod tests {
             ("type D<n> = { x: Vector<", Place::Size),
             ("type D<n> = { x: Vector<n>; ", Place::Name),
             ("type D<n> = {\n  x: Vector<n>\n  ", Place::Name),
-            ("let f (x: Double) = // a type: (\n  ", Place::Expression),
         ] {
             assert_eq!(after(text), place, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_bound_by_parameters_lets_and_rows() {
+        for (text, names) in [
+            ("let f (v: Vector<n>) (M: Matrix<n, n>) = ", "v M"),
+            ("let f v = vectorMap v (fun x -> x) + ", "v"),
+            ("let f v = vectorMap v (fun x -> ", "v x"),
+            ("let f s = match s with | Circle radius -> radius + ", "s radius"),
+            ("let f s = match s with | Circle r -> r | Box (a, { focal = b }) -> ", "s a b"),
+            ("let f s = match s with | Box (r, true) | Circle r -> ", "s r r"),
+            ("let f s = (match s with | Circle r -> r | Empty -> 0.0) + ", "s"),
+            ("let f c =\n  let d = { c with focal = 1.0 }\n  ", "c d"),
+            ("let rec f (n: Index) : Bool = g n\nand g (k: Index) : Bool = ", "g k"),
+        ] {
+            assert_eq!(bound(text).join(" "), names, "{text}");
         }
     }
 

@@ -46,7 +46,7 @@ mod types;
 pub use format::format;
 pub use parse::{parse, parse_expr, parse_recovering};
 pub use phrase::explain as explain_phrase;
-pub use tokens::RESERVED;
+pub use tokens::{RESERVED, without_comments};
 pub use types::{BUILT_IN as BUILT_IN_TYPES, TYPES, is_built_in as is_built_in_type};
 
 /// Errors beyond this number are not looked for; the command line prints the first hundred and counts the rest.

@@ -46,6 +46,8 @@ pub struct Tokens<'a> {
     /// `///` lines that stand alone on their line: offset, text without the slashes.
     pub docs: Vec<(usize, &'a str)>,
     pub errors: Vec<Diagnostic>,
+    /// The text ends inside a comment or a file name: what comes next belongs to it.
+    pub is_open: bool,
 }
 
 pub const RESERVED: [&str; 20] = [
@@ -73,6 +75,19 @@ pub fn tokenize(text: &str, file: u32) -> Tokens<'_> {
     }
     groups::part(&mut scanner.found.tokens);
     scanner.found
+}
+
+/// A text without its comments and file names that do not end, blanks in their place; and whether it ends inside one.
+pub fn without_comments(text: &str) -> (String, bool) {
+    let Tokens { tokens, is_open, .. } = tokenize(text, 0);
+    let mut bare = String::with_capacity(text.len());
+    let blank = |gap: &str| gap.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect::<String>();
+    for token in &tokens {
+        bare += &blank(text.get(bare.len()..token.start).unwrap_or_default());
+        bare += token.text;
+    }
+    bare += &blank(text.get(bare.len()..).unwrap_or_default());
+    (bare, is_open)
 }
 
 pub fn is_name_start(c: char) -> bool {
@@ -208,6 +223,7 @@ impl<'a> Scanner<'a> {
         }
         // The newline ends the line; widths inside the comment do not matter.
         self.at += length;
+        self.found.is_open = self.at == self.text.len();
     }
 
     fn block_comment(&mut self) {
@@ -231,6 +247,7 @@ impl<'a> Scanner<'a> {
                 self.pass(c);
             }
         }
+        self.found.is_open = true;
         let span = Span::new(self.file, start, start + 2);
         self.found.errors.push(
             Diagnostic::error("E0104", span, "expected `*)`, found the end of the file").help("close the comment with `*)`; comments nest"),
@@ -284,6 +301,7 @@ impl<'a> Scanner<'a> {
             self.push(TokenKind::Text, end + 2);
         } else {
             self.at += end + 1;
+            self.found.is_open = end == body.len();
             self.error("E0104", start, "expected `\"`, found the end of the line", "close the file name with `\"`");
         }
     }
