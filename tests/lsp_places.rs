@@ -99,6 +99,116 @@ fn a_point_is_followed_by_the_fields_of_its_record() {
 }
 
 #[test]
+fn names_of_rows_are_offered_while_something_is_wrong() {
+    let mut client = Client::ready();
+    let row = "let f (s: Shape) : Double = match s with | Circle radius -> radius + ";
+    let found = offered(&mut client, row, " | No -> 0.0\n");
+    assert!(found.contains(&"radius".to_string()) && found.contains(&"s".to_string()), "{found:?}");
+    let found = offered(&mut client, &format!("{row}1.0 | Box (a, {{ focal = b }}) -> "), "\n");
+    assert!(["a", "b", "s"].iter().all(|name| found.contains(&(*name).to_string())), "{found:?}");
+    assert!(!found.contains(&"radius".to_string()), "{found:?}");
+    client.shut_down();
+}
+
+#[test]
+fn comments_end_where_they_end() {
+    let mut client = Client::ready();
+    let begun = ["let f (width: Double) = wi", "let f (width: Double) =\n  wi"];
+    for comment in ["// (* no block\n", "(* // no line *) ", "(* (* *) // *)", "let g (*) = 1.0 // (*\n", "// \"\n", "(* \" *)"] {
+        for text in begun {
+            let found = offered(&mut client, &format!("{comment}{text}"), "");
+            assert!(found.contains(&"width".to_string()), "{comment}{text}: {found:?}");
+        }
+    }
+    for open in ["// *) wi", "(* // *", "(* (* *) wi", "(* \n let f (width: Double) = wi", "open \"wi"] {
+        assert_eq!(offered(&mut client, open, ""), [""; 0], "{open}");
+    }
+    client.shut_down();
+}
+
+#[test]
+fn references_are_those_of_all_open_texts() {
+    let mut client = Client::ready();
+    let uri = |name: &str| format!("file:///programs/{name}.smooth");
+    client.open(&uri("base"), "let twice x = 2.0 * x\nlet four x = twice (twice x)\n");
+    client.open(&uri("main"), "open \"base.smooth\"\nlet f x = twice x\n");
+    client.open(&uri("other"), "let twice x = x\nlet f x = twice x\n");
+    for (name, line, character) in [("base", 0, 5), ("base", 1, 14), ("main", 1, 11)] {
+        for declared in [true, false] {
+            let position = json!({ "line": line, "character": character });
+            let context = json!({ "includeDeclaration": declared });
+            let params = json!({ "textDocument": { "uri": uri(name) }, "position": position, "context": context });
+            let found = client.ask("textDocument/references", params).expect("places");
+            let mut places: Vec<(String, u64, u64)> = Vec::new();
+            for place in found.as_array().expect("a list") {
+                let start = |what: &str| place["range"]["start"][what].as_u64().expect("a number");
+                places.push((place["uri"].as_str().expect("an address").to_string(), start("line"), start("character")));
+            }
+            let mut wanted = vec![(uri("base"), 0, 4), (uri("base"), 1, 13), (uri("base"), 1, 20), (uri("main"), 1, 10)];
+            wanted.drain(..usize::from(!declared));
+            assert_eq!(places, wanted, "{name} {line}");
+        }
+    }
+    client.shut_down();
+}
+
+#[test]
+fn a_cost_is_that_of_the_text_as_it_is() {
+    let mut client = Client::ready();
+    let slow = "let f (v: Vector<n>) (M: Matrix<n, n>) : Vector<n> = gradient (fun v -> logSumExp (M * v) + vectorNorm (M * (M * v))) v\n";
+    client.open(URI, slow);
+    let position = json!({ "textDocument": { "uri": URI }, "position": { "line": 0, "character": 4 } });
+    client.request("textDocument/hover", position.clone());
+    client.tell(
+        "textDocument/didChange",
+        json!({ "textDocument": { "uri": URI, "version": 2 }, "contentChanges": [{ "text": "let f (x: Double) : Double = x * x\n" }] }),
+    );
+    // the text has changed and is analysed before the cost of the first one is known
+    client.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": URI } }));
+    let mut answers = 0;
+    while answers < 2 {
+        answers += usize::from(matches!(client.read(), lsp_server::Message::Response(_)));
+    }
+    let now = client.ask("textDocument/hover", position).expect("an answer").to_string();
+    assert!(now.contains("cost after all rules: 1"), "{now}");
+    client.shut_down();
+}
+
+#[test]
+fn what_is_shown_of_two_entries_is_in_two_files() {
+    let mut client = Client::ready();
+    let mut kept = Vec::new();
+    for (uri, entry) in [("file:///a/m.smooth", "f"), ("file:///b/m.smooth", "f"), (URI, "g'"), (URI, "g_prime"), (URI, "G'")] {
+        client.open(uri, &format!("let {entry} (x: Double) : Double = x * x\n"));
+        for _ in 0..2 {
+            let shown = json!({ "command": "smoothc.showDerivative", "arguments": [uri, entry] });
+            let shown = client.ask("workspace/executeCommand", shown).expect("a derivative");
+            kept.push(shown["uri"].as_str().expect("an address").to_string());
+        }
+    }
+    // of one entry it is one file
+    assert!(kept.chunks(2).all(|both| both[0] == both[1]), "{kept:?}");
+    let different: std::collections::BTreeSet<String> = kept.iter().map(|uri| uri.to_lowercase()).collect();
+    assert_eq!(different.len(), 5, "{kept:?}");
+    client.shut_down();
+}
+
+#[test]
+fn a_request_without_a_number_is_refused() {
+    let mut client = Client::ready();
+    for id in ["99999999999", "1.5", "-3000000000", "true", "null", "[1]"] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"nope","params":{{}}}}"#);
+        client.write(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        // where it is not answered the next one is
+        client.request("smoothc/unknown", json!({}));
+        let answer: Value = serde_json::from_str(&client.read_raw()).expect("JSON");
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32600)), "{id}: {answer}");
+        client.read();
+    }
+    client.shut_down();
+}
+
+#[test]
 fn the_reason_why_a_name_cannot_be_another_is_the_true_one() {
     let mut client = Client::ready();
     let text = "let area (s: Shape) : Double =\n  match s with\n  | Circle r -> r\n  | Box (a, b) -> a * b\n  | Empty -> 0.0\n\

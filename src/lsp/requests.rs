@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::analysis::{Analysis, MAIN};
-use super::documents::{self, Document};
+use super::documents::{self, Document, Files};
 use super::names::{Occurrence, What};
 use super::position::Lines;
 use super::server::Server;
@@ -74,10 +74,15 @@ pub fn answer(server: &mut Server, id: &RequestId, method: &str, params: Value) 
         ask::References::METHOD => {
             let ReferenceParams { text_document_position: at, context, .. } = read(params)?;
             let Some((analysis, found)) = name_at(server, &at)? else { return now(json!([])) };
-            let declared = analysis.names.definition(found.definition).and_then(|known| known.place);
-            let places = analysis.names.places(found.definition).filter(|place| context.include_declaration || Some(*place) != declared);
-            let uri = Some(&at.text_document.uri);
-            now(json!(places.filter_map(|place| report::location(analysis, place, uri)).collect::<Vec<_>>()))
+            let declared = declaration(analysis, found);
+            let places: BTreeSet<(String, Span)> = uses(server, &at.text_document.uri, analysis, found)
+                .into_iter()
+                .flat_map(|(analysis, found)| analysis.names.places(found.definition).filter_map(|place| in_file(analysis, place)))
+                .filter(|place| context.include_declaration || Some(place) != declared.as_ref())
+                .collect();
+            let files = server.files();
+            let located = |(file, place): (String, Span)| located(server, &files, &file, place).ok();
+            now(json!(places.into_iter().filter_map(located).collect::<Vec<_>>()))
         }
         ask::DocumentHighlightRequest::METHOD => {
             let DocumentHighlightParams { text_document_position_params: at, .. } = read(params)?;
@@ -181,39 +186,53 @@ fn renamed(server: &Server, at: &TextDocumentPositionParams, name: &str) -> Resu
     let found = analysis.name_at(at.position).ok_or("there is no name here")?;
     let files = server.files();
     let mut places: BTreeSet<(String, Span)> = BTreeSet::new();
-    let mut add = |analysis: &Analysis, found: Occurrence| -> Result<(), String> {
+    for (analysis, found) in uses(server, uri, analysis, found) {
         for place in rename::rename(analysis, found, name, &files)? {
-            let file = analysis.sources.file(place).ok_or("a place is in no file")?;
-            places.insert((file.name.to_string(), Span { file: MAIN, ..place }));
-        }
-        Ok(())
-    };
-    add(analysis, found)?;
-    let declared = analysis.names.definition(found.definition).and_then(|known| known.place);
-    let declared = declared.and_then(|place| Some((analysis.sources.file(place)?.name.clone(), place.start)));
-    for (_, other) in server.analyses.iter().filter(|(other, _)| *other != uri) {
-        let same = |found: &&Occurrence| {
-            let place = other.names.definition(found.definition).and_then(|known| known.place);
-            place.and_then(|place| Some((other.sources.file(place)?.name.clone(), place.start))) == declared
-        };
-        if let Some(used) = other.names.occurrences.iter().find(same) {
-            add(other, *used)?;
+            places.insert(in_file(analysis, place).ok_or("a place is in no file")?);
         }
     }
     let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
     for (file, place) in places {
-        let open = server.documents.keys().find(|uri| documents::name(uri) == file).cloned();
-        let uri = open.or_else(|| documents::uri(&file)).ok_or("a file has no address")?;
-        let text = files.open.get(&file).cloned();
-        let text = text.map_or_else(|| (server.host.read)(file.as_ref()).map(Into::into), Ok)?;
-        let range = Lines::new(&text).range(&text, place.start as usize, place.end as usize);
+        let Location { uri, range } = located(server, &files, &file, place)?;
         changes.entry(uri).or_default().push(TextEdit { range, new_text: name.to_string() });
     }
     Ok(WorkspaceEdit { changes: Some(changes), ..Default::default() })
 }
 
+/// The open texts that use what is declared where `found` is: the text itself, then the others, each with an occurrence there.
+fn uses<'s>(server: &'s Server, uri: &Url, analysis: &'s Analysis, found: Occurrence) -> Vec<(&'s Analysis, Occurrence)> {
+    let mut all = vec![(analysis, found)];
+    // what is declared in no file has no other texts to be looked for in
+    if let Some(declared) = declaration(analysis, found) {
+        for (_, other) in server.analyses.iter().filter(|(other, _)| *other != uri) {
+            let same = |found: &&Occurrence| declaration(other, **found).as_ref() == Some(&declared);
+            all.extend(other.names.occurrences.iter().find(same).map(|used| (other, *used)));
+        }
+    }
+    all
+}
+
+/// Where it is declared what is written at a place.
+fn declaration(analysis: &Analysis, found: Occurrence) -> Option<(String, Span)> {
+    in_file(analysis, analysis.names.definition(found.definition)?.place?)
+}
+
+/// A place by the name of its file: the same in all analyses.
+fn in_file(analysis: &Analysis, place: Span) -> Option<(String, Span)> {
+    Some((analysis.sources.file(place)?.name.to_string(), Span { file: MAIN, ..place }))
+}
+
+/// A place of a file as editors name it.
+fn located(server: &Server, files: &Files, file: &str, place: Span) -> Result<Location, String> {
+    let open = server.documents.keys().find(|uri| documents::name(uri) == file).cloned();
+    let uri = open.or_else(|| documents::uri(file)).ok_or("a file has no address")?;
+    let text = files.open.get(file).cloned();
+    let text = text.map_or_else(|| (server.host.read)(file.as_ref()).map(Into::into), Ok)?;
+    Ok(Location { uri, range: Lines::new(&text).range(&text, place.start as usize, place.end as usize) })
+}
+
 /// Shows a derived or optimised program: answers with its text and where it is kept, and asks the editor to open that.
-fn shown(server: &Server, id: &RequestId, command: ExecuteCommandParams) -> Result<Answer, Answer> {
+fn shown(server: &mut Server, id: &RequestId, command: ExecuteCommandParams) -> Result<Answer, Answer> {
     let invalid = |why: String| Answer::Error(ErrorCode::InvalidParams, why);
     let words: Option<(Url, String)> = match command.arguments.as_slice() {
         [uri, entry] => serde_json::from_value(uri.clone()).ok().zip(entry.as_str().map(str::to_string)),
@@ -228,6 +247,7 @@ fn shown(server: &Server, id: &RequestId, command: ExecuteCommandParams) -> Resu
     let (_, analysis) = text(server, &uri)?;
     let files = server.files();
     let (name, text) = (documents::name(&uri), analysis.sound(&files).text().to_string());
+    let kept_as = server.shown_as(&uri, &entry, suffix);
     let (id, keep, shows) = (id.clone(), server.host.keep.clone(), server.shows_documents);
     Ok(Answer::Later(Box::new(move || {
         let program = match compute(&name, &text, &entry, &files) {
@@ -235,7 +255,7 @@ fn shown(server: &Server, id: &RequestId, command: ExecuteCommandParams) -> Resu
             Err(why) => return vec![Message::Response(Response::new_err(id, ErrorCode::RequestFailed as i32, why))],
         };
         // what cannot be kept is shown by whoever asked
-        let kept = keep(&format!("{}_{suffix}.smoothcore", entry.replace('\'', "_prime")), &program).ok();
+        let kept = keep(&kept_as, &program).ok();
         let kept = kept.and_then(|path| Url::from_file_path(path).ok());
         let ask = kept.as_ref().filter(|_| shows).map(|uri| {
             let params = json!({ "uri": uri, "takeFocus": true });

@@ -85,6 +85,8 @@ pub struct Server {
     pub costs: Arc<Mutex<HashMap<(String, String), String>>>,
     /// Whether the editor opens a file when it is asked to.
     pub shows_documents: bool,
+    /// What was shown, by the name that its file would have alone: an entry of several texts has a file for each.
+    shown: HashMap<String, Vec<(Url, String)>>,
 }
 
 impl Server {
@@ -101,6 +103,7 @@ impl Server {
             built_in: OnceCell::new(),
             costs: Arc::default(),
             shows_documents: false,
+            shown: HashMap::new(),
         }
     }
 
@@ -121,7 +124,7 @@ impl Server {
     /// Handles a message; the exit status, where it ends the server.
     fn message(&mut self, message: Incoming) -> Option<u8> {
         match message {
-            Incoming::Broken(why) => self.send(Outgoing::Broken(why)),
+            Incoming::Broken(code, why) => self.send(Outgoing::Broken(code, why)),
             // the server asks for nothing whose answer it needs
             Incoming::Message(Message::Response(_)) => {}
             Incoming::Message(Message::Request(request)) => {
@@ -245,7 +248,8 @@ impl Server {
         if changed.is_empty() {
             return;
         }
-        self.costs.lock().unwrap_or_else(|failed| failed.into_inner()).clear();
+        // a job that is under way has the costs of the texts before, and adds to those
+        self.costs = Arc::default();
         let files = self.files();
         for uri in changed {
             let Some(document) = self.documents.get(&uri) else { continue };
@@ -261,6 +265,18 @@ impl Server {
     fn publish(&self, params: PublishDiagnosticsParams) {
         let notification = Notification { method: note::PublishDiagnostics::METHOD.to_string(), params: json!(params) };
         self.send(Outgoing::Message(Message::Notification(notification)));
+    }
+
+    /// What the file is called that shows something of an entry.
+    pub fn shown_as(&mut self, uri: &Url, entry: &str, suffix: &str) -> String {
+        let name = format!("{}_{suffix}", entry.replace('\'', "_prime"));
+        // there are disks to which capitals are the same
+        let known = self.shown.entry(name.to_lowercase()).or_default();
+        let at = known.iter().position(|(of, shown)| of == uri && shown == entry).unwrap_or_else(|| {
+            known.push((uri.clone(), entry.to_string()));
+            known.len() - 1
+        });
+        if at == 0 { format!("{name}.smoothcore") } else { format!("{name}_{}.smoothcore", at + 1) }
     }
 
     /// The functions of the library.

@@ -7,8 +7,9 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use lsp_server::{ErrorCode, Message};
-use serde_json::json;
+use lsp_server::{ErrorCode, Message, RequestId};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// Bytes of one message: a few times those of the largest source file, whose characters may be escaped.
 const MOST: u64 = 1 << 27;
@@ -20,8 +21,8 @@ const HEADER: u64 = 1 << 12;
 #[derive(Debug)]
 pub enum Incoming {
     Message(Message),
-    /// Something else, and why it is no message.
-    Broken(String),
+    /// Something else: what is wrong with it, and why it is no message.
+    Broken(ErrorCode, String),
 }
 
 /// What is written.
@@ -29,13 +30,14 @@ pub enum Incoming {
 pub enum Outgoing {
     Message(Message),
     /// The answer to what was no message, so that it has no number to answer to.
-    Broken(String),
+    Broken(ErrorCode, String),
     /// Nothing: what comes before it is all.
     End,
 }
 
 /// The next message; `None` at the end of the stream.
 pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Incoming>> {
+    let broken = |why: String| Ok(Some(Incoming::Broken(ErrorCode::ParseError, why)));
     let mut length: Option<u64> = None;
     loop {
         let mut line = Vec::new();
@@ -48,25 +50,39 @@ pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Incoming>> {
             break;
         }
         let Some((name, value)) = line.split_once(':') else {
-            return Ok(Some(Incoming::Broken(format!("`{}` is no header", shortened(line)))));
+            return broken(format!("`{}` is no header", shortened(line)));
         };
         if name.trim().eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok();
         }
     }
-    let Some(length) = length else { return Ok(Some(Incoming::Broken("a message needs the header `Content-Length: BYTES`".into()))) };
+    let Some(length) = length else { return broken("a message needs the header `Content-Length: BYTES`".into()) };
     if length > MOST {
         io::copy(&mut (&mut *input).take(length), &mut io::sink())?;
-        return Ok(Some(Incoming::Broken(format!("a message of {length} bytes is larger than {MOST}"))));
+        return broken(format!("a message of {length} bytes is larger than {MOST}"));
     }
     let mut body = Vec::new();
     if (&mut *input).take(length).read_to_end(&mut body)? as u64 != length {
         return Ok(None);
     }
-    Ok(Some(match serde_json::from_slice(&body) {
+    Ok(Some(message(&body)))
+}
+
+/// The message that a body is.
+fn message(body: &[u8]) -> Incoming {
+    let value: Value = match serde_json::from_slice(body) {
+        Ok(value) => value,
+        Err(problem) => return Incoming::Broken(ErrorCode::ParseError, format!("no JSON: {problem}")),
+    };
+    // with a number that is none a request would be read as a notification, which nobody answers
+    if let Some(id) = value.get("id").filter(|id| RequestId::deserialize(*id).is_err()) {
+        let why = format!("`{}` is no number of a request: that is an integer of 32 bits or a string", shortened(&id.to_string()));
+        return Incoming::Broken(ErrorCode::InvalidRequest, why);
+    }
+    match serde_json::from_value(value) {
         Ok(message) => Incoming::Message(message),
-        Err(problem) => Incoming::Broken(format!("no message of JSON-RPC: {problem}")),
-    }))
+        Err(problem) => Incoming::Broken(ErrorCode::InvalidRequest, format!("no message of JSON-RPC: {problem}")),
+    }
 }
 
 /// Writes a message.
@@ -77,8 +93,8 @@ pub fn write(output: &mut dyn Write, message: &Outgoing) -> io::Result<()> {
             message.clone().write(&mut output)
         }
         Outgoing::End => Ok(()),
-        Outgoing::Broken(why) => {
-            let error = json!({ "code": ErrorCode::ParseError as i32, "message": why });
+        Outgoing::Broken(code, why) => {
+            let error = json!({ "code": *code as i32, "message": why });
             let text = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
             write!(output, "Content-Length: {}\r\n\r\n{text}", text.len())?;
             output.flush()
@@ -102,7 +118,7 @@ mod tests {
                 Incoming::Message(Message::Notification(message)) => message.method,
                 Incoming::Message(Message::Request(message)) => message.method,
                 Incoming::Message(Message::Response(_)) => "response".into(),
-                Incoming::Broken(why) => format!("broken: {why}"),
+                Incoming::Broken(_, why) => format!("broken: {why}"),
             });
         }
         found
