@@ -92,7 +92,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0108",
         "a recursive declaration without its types",
-        "A recursive function is used before its body is known. It has parameters, and says the types of all of them and of its\nresult.",
+        "A recursive function is used before its body is known. It has parameters, and says the types of all of them and of its\nresult. `decreases n` names one of them, an Index; `and` goes on with a `let rec` in column 0, or with a `type`.\n\n    let rec even (n: Index) : Bool = if n = 0 then true else odd (n - 1)\n    and odd (n: Index) : Bool = if n = 0 then false else even (n - 1)",
     ),
     page(
         "E0109",
@@ -109,7 +109,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0113",
         "an unknown type",
-        "Types are Double, Index, Bool, Array<T>, Vector, Matrix, DoubleD, VectorD, MatrixD, tuples `T * T` and functions\n`T => T`; sizes stand between `<` and `>`: `Vector<n>`, `Matrix<n, 3>`, `Index<n>`.",
+        "Types are Double, Index, Bool, Array<T>, Vector, Matrix, DoubleD, VectorD, MatrixD, tuples `T * T` and functions\n`T => T`; sizes stand between `<` and `>`: `Vector<n>`, `Matrix<n, 3>`, `Index<n>`. Of declared types\nrecords have sizes of their own, sum types have none.",
     ),
     page(
         "E0114",
