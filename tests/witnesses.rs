@@ -381,6 +381,20 @@ fn the_command_prints_the_result_then_the_trace() {
 }
 
 #[test]
+fn inputs_are_called_as_in_the_source() {
+    let source = "type One = { only: Double }\ntype Camera = { focal: Double; centre: Vector<2>; one: One }\n\
+                  type Shape = | Circle of Double | Box of Double * Double\n\
+                  let f (c: Camera) (s: Shape) : Double = match s with | Circle r -> r | Box (a, b) -> a * b * c.one.only";
+    let camera = r#"{"focal": 2, "centre": [3, 4], "one": {"only": 5}}"#;
+    let (_, text, said) = smoothc(&["eval", "--trace", "-q", "-", "f", camera, r#"{"Box": [6, 7]}"#], source);
+    let inputs = "c.focal = 2.0\nc.centre[0] = 3.0\nc.centre[1] = 4.0\nc.one.only = 5.0\ns.box.0 = 6.0\ns.box.1 = 7.0\n";
+    assert_eq!(
+        (&*text, &*said),
+        (&*format!("210.0\n{inputs}t1 = s.box.0 * s.box.1 = 42.0\nt2 = t1 * c.one.only = 210.0\nresult t2\n"), "")
+    );
+}
+
+#[test]
 fn wrong_usage_and_errors_stay_what_they_are() {
     for options in [&["--trace", "--count"][..], &["--reverse", "dual-numbers", "--schedule", "none"], &["--reverse", "columns"]] {
         assert_eq!(smoothc(&[&["eval"][..], options, &["-", "f", "1", "2"]].concat(), SAMPLE).0, 2, "{options:?}");

@@ -46,9 +46,7 @@ pub fn run_partial(program: &Program, entry: &str, args: &[Value], reverse: Reve
 
 /// The record of an entry's run: everything in there is one derivative deeper, for its own tag is the outermost.
 pub fn record(program: &Program, entry: &str, args: &[Value]) -> Run<Record> {
-    called(program, entry, args, 1, |machine, instance, function, args| {
-        machine.record(instance, function.params.iter().map(|param| param.name().clone()).collect(), &args, function.span)
-    })
+    called(program, entry, args, 1, |machine, instance, function, args| machine.record(instance, function, &args))
 }
 
 /// A machine with checked arguments, for an instance at this depth of derivative forms.

@@ -14,6 +14,7 @@ use indexmap::IndexSet;
 use super::number::{Arithmetic, Number, V};
 use super::real;
 use super::value::Value;
+use crate::ir::Labels;
 use crate::ir::prim::Prim;
 
 /// A trace that somebody reads has fewer entries.
@@ -119,11 +120,17 @@ impl Record {
     }
 }
 
-/// The value with each Double replaced, which is given with its name: `v[0]`, `p.1`; those of a recursive type are `t[0]`, `t[1]`, … in
-/// their order.
-pub fn named(value: &V, path: &mut String, f: &mut dyn FnMut(&str, &Number) -> Number) -> V {
+/// The value with each Double replaced, which is given with its name: `v[0]`, `p.1`, `camera.focal`; those of a recursive type are
+/// `t[0]`, `t[1]`, … in their order. Those of cases that the value is not of stay as they are.
+pub fn named((value, labels): (&V, &Labels), path: &mut String, f: &mut dyn FnMut(&str, &Number) -> Number) -> V {
     let length = path.len();
-    let mut part = |mark: String, item: &V| {
+    if let Some((field, inside)) = labels.sole() {
+        path.push_str(&format!(".{field}"));
+        let value = named((value, inside), path, f);
+        path.truncate(length);
+        return value;
+    }
+    let mut part = |mark: String, item: (&V, &Labels)| {
         path.push_str(&mark);
         let part = named(item, path, f);
         path.truncate(length);
@@ -140,9 +147,16 @@ pub fn named(value: &V, path: &mut String, f: &mut dyn FnMut(&str, &Number) -> N
                 f(&format!("{path}[{}]", at - 1), number)
             })
         }
-        Value::Tuple(parts) => Value::tuple(parts.iter().enumerate().map(|(k, item)| part(format!(".{k}"), item)).collect()),
+        Value::Tuple(parts) => {
+            let tag = parts.first().and_then(|tag| if let Value::Index(tag) = tag { usize::try_from(*tag).ok() } else { None });
+            let parts = parts.iter().enumerate().map(|(k, item)| match labels.case_of(k) {
+                Some(case) if Some(case) != tag => item.clone(),
+                _ => part(labels.field(k).map_or_else(|| format!(".{k}"), |field| format!(".{field}")), (item, labels.part(k))),
+            });
+            Value::tuple(parts.collect())
+        }
         Value::Array(array) => {
-            let items = array.items.iter().enumerate().map(|(k, item)| part(format!("[{k}]"), item)).collect();
+            let items = array.items.iter().enumerate().map(|(k, item)| part(format!("[{k}]"), (item, labels.element()))).collect();
             Value::from_items(array.element.clone(), items)
         }
     }

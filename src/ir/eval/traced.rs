@@ -13,6 +13,7 @@ use super::number::{Number, V};
 use super::record::{Entry, MOST, Operand, Point, Record, named};
 use super::reverse::{fits, too_long};
 use super::{ErrorKind, RuntimeError};
+use crate::ir::{Function, Labels};
 use crate::source::Span;
 
 /// The tag of the outermost derivative form; 0 is that of the record.
@@ -20,11 +21,12 @@ const OUTERMOST: u32 = 1;
 
 impl Machine<'_> {
     /// Calls an instance and keeps what it does.
-    pub fn record(&mut self, instance: usize, names: Vec<Rc<str>>, args: &[V], span: Span) -> Run<Record> {
-        let mut record = Record::new(names.clone());
-        let inputs = args.iter().zip(&names).map(|(arg, name)| {
+    pub fn record(&mut self, instance: usize, function: &Function, args: &[V]) -> Run<Record> {
+        let span = function.span;
+        let mut record = Record::new(function.params.iter().map(|param| param.name().clone()).collect());
+        let inputs = args.iter().zip(&function.params).enumerate().map(|(at, (arg, param))| {
             let mut input = |name: &str, number: &Number| record.push(Entry::Input { name: name.into(), value: number.value() });
-            named(arg, &mut name.to_string(), &mut input)
+            named((arg, function.parameter_labels(at)), &mut param.name().to_string(), &mut input)
         });
         let inputs = inputs.collect();
         record.arguments = record.entries.len();
@@ -69,7 +71,7 @@ impl Machine<'_> {
         while record.names.iter().any(|other| **other == *name) {
             name.push('_');
         }
-        let x = named(at, &mut name, &mut |path, number| record.independent(path, number, &mut places));
+        let x = named((at, &Labels::None), &mut name, &mut |path, number| record.independent(path, number, &mut places));
         record.bound = places.iter().copied().filter(|place| *place < record.arguments).collect();
         self.set(slot, x);
         let result = self.run_on_tape(tag, body)?;
