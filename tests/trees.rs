@@ -253,7 +253,7 @@ fn what_is_wrong_has_a_sentence() {
         ("type T = | Leaf of (Double => Double) | Node of T\nlet f (x: Double) = x\n", "E0310]"),
         (
             "type S<n> = | First of Vector<n> | None\nlet f (s: S<n>) (v: Vector<n>) = vectorSum v\n",
-            "E0113]: unsupported: the sum type `S` has sizes of its own",
+            "E0113]: expected 0 sizes of `S`, found 1",
         ),
         ("type T = | Node of T * U\nlet f (x: Double) = x\n", "E0113]: unknown type `U`"),
     ] {

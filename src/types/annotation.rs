@@ -145,10 +145,6 @@ impl Infer<'_> {
             self.report(Diagnostic::error("E0113", name.span, format!("unknown type `{}`", name.text)).help(help));
             return self.fresh_type();
         };
-        let declared = self.modules.types.iter().find(|global| global.decl.name.span == record.name.span);
-        // of a type that may have none it was said where it is declared
-        let is_said = record.named == 0 && declared.is_some_and(|global| global.decl.sizes.len() == sizes.len());
-        let sizes = if is_said { &[] } else { sizes };
         if !sizes.is_empty() && sizes.len() != record.named {
             let message = format!(
                 "expected {} size{} of `{}`, found {}",
@@ -157,7 +153,12 @@ impl Infer<'_> {
                 name.text,
                 sizes.len()
             );
-            let help = if record.named == 0 {
+            let help = if record.is_sum() {
+                format!(
+                    "write `{}` alone: the lengths in a value of a sum type are its own, whatever names the declaration has for them",
+                    name.text
+                )
+            } else if record.named == 0 {
                 format!("`{}` has no size: write its name alone", name.text)
             } else {
                 "give all of its sizes, or none".into()

@@ -129,17 +129,11 @@ impl Infer<'_> {
         first.into_iter().for_each(|name| self.declare_type(name, begun, places));
         (self.file, self.declaring) = (global.file, Some(at));
         self.no_built_in(&global.decl.name);
-        if let [size, ..] = global.decl.sizes.as_slice() {
-            let message = match (self.groups.recursive(&global.decl), &global.decl.body) {
-                (Some(of), _) => Some(format!("unsupported: the recursive type `{}` has sizes of its own", of.name())),
-                (None, TypeBody::Sum(_)) => Some(format!("unsupported: the sum type `{}` has sizes of its own", global.decl.name.text)),
-                (None, TypeBody::Record(_)) => None,
-            };
-            let help =
-                "leave them out: each value's arrays have lengths of their own; records have sizes, `type Data<n> = { x: Vector<n> }`";
-            if let Some(message) = message {
-                self.report(Diagnostic::error("E0113", size.span, message).help(help));
-            }
+        if let (Some(of), [size, ..]) = (self.groups.recursive(&global.decl), global.decl.sizes.as_slice()) {
+            let message = format!("unsupported: the recursive type `{}` has sizes of its own", of.name());
+            self.report(
+                Diagnostic::error("E0113", size.span, message).help("leave them out: each value's arrays have lengths of their own"),
+            );
         }
         let record = match &global.decl.body {
             TypeBody::Record(fields) => self.record(&global.decl, fields, global.file),

@@ -109,7 +109,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0113",
         "an unknown type",
-        "Types are Double, Index, Bool, Array<T>, Vector, Matrix, DoubleD, VectorD, MatrixD, tuples `T * T` and functions\n`T => T`; sizes stand between `<` and `>`: `Vector<n>`, `Matrix<n, 3>`, `Index<n>`. Of declared types\nrecords have sizes of their own, sum types have none.",
+        "Types are Double, Index, Bool, Array<T>, Vector, Matrix, DoubleD, VectorD, MatrixD, tuples `T * T` and functions\n`T => T`; sizes stand between `<` and `>`: `Vector<n>`, `Matrix<n, 3>`, `Index<n>`. The name\nof a sum type stands alone: the lengths in a value are its own.",
     ),
     page(
         "E0114",
