@@ -357,12 +357,14 @@ let picked (p: Pick<n>) = if p.row[0] > 1.0 then p.row[p.at] else 0.0
 let unread (p: Pick<n>) = p.row[0]
 let area (s: Shape) = match s with Circle r -> r * r | Box (a, b) -> a * b
 let areas (s: Array<Shape, n>) = length s
+let others (p: Array<Index<2> * Double, n>) = build n (fun i -> snd p[i])
 ";
     let calls = [
         ("picked", r#"{"at": 0, "row": [2, 3]}"#),
         ("unread", r#"{"at": 0, "row": [1, 3]}"#),
         ("area", r#"{"Circle": 2}"#),
         ("areas", r#"[{"Circle": 2}, {"Circle": 2}]"#),
+        ("others", "[[0, 1.5], [1, 2.5]]"),
     ];
     smoothc::stack::with_large_stack(|| {
         for (schedule, backend) in backends().iter().flat_map(|backend| [("none", *backend), ("default", *backend)]) {

@@ -187,6 +187,11 @@ const GROWN: &[(&str, Calls)] = &[
     ),
     // lengths that contradict each other by a third one alone
     (
+        "type P<n> = { at: Index<n>; weight: Double }\nlet f (k: Index) (w: Vector<n>) : P<n> = { at = k; weight = w[0] }\n\
+         let g (p: P<n>) (w: Vector<n>) = let q = { p with weight = 2.0 } in q.weight * w[q.at]",
+        &[("f", &["1", "[1, 2]"]), ("f", &["2", "[1, 2]"]), ("f", &["-1", "[1, 2]"]), ("g", &[r#"{"at": 1, "weight": 1}"#, "[1, 2]"])],
+    ),
+    (
         "type D<n> = { x: Vector<n>; y: Vector<n> }\nlet f (v: Vector) : D<2> = { x = v; y = [1.0, 2.0, 3.0] }\n\
          let g (v: Vector) : Vector<2> * Vector<2> = let g (a: Vector<n>) (b: Vector<n>) = (a, b) in g v [1.0, 2.0, 3.0]\n\
          let h (v: Vector) (w: D<2>) = ifold (fun d i -> { x = v; y = [1.0, 2.0, 3.0] }) w (length v - 2)\n",

@@ -97,7 +97,8 @@ fn warnings_are_of_names_that_nothing_uses_and_sizes_made_equal() {
 
 #[test]
 fn records_are_tuples_with_names() {
-    let camera = "type Camera = { focal: Double; centre: Vector<2> }\ntype Data<n> = { x: Vector<n>; y: Vector<2 * n> }\n";
+    let camera = "type Camera = { focal: Double; centre: Vector<2> }\ntype Data<n> = { x: Vector<n>; y: Vector<2 * n> }\n\
+                  type Pick<n> = { at: Index<n>; weight: Double }\n";
     for (text, wanted) in [
         ("let f (c: Camera) = c.focal", "let f (c: Camera) : Double"),
         ("let f c = { c with focal = 2.0 }", "let f (c: Camera) : Camera"),
@@ -107,6 +108,9 @@ fn records_are_tuples_with_names() {
         ("let f (v: Vector<n>) = { x = v; y = vectorZeros (2 * n) }", "let f (v: Vector<n>) : Data<n>"),
         ("let f (d: Data<3>) = gradient (fun d -> vectorSum d.x) d", "let f (d: Data<3>) : Data<3>"),
         ("let f ({ focal = f; centre = c }: Camera) = f * c", "let f (arg1: Camera) : Vector<2>"),
+        // a size that is no length of the record
+        ("let f (v: Vector<3>) : Double = let p: Pick<3> = { at = 2; weight = 1.0 } in v[p.at]", "let f (v: Vector<3>) : Double"),
+        ("let f (p: Pick<n>) (v: Vector<n>) : Pick<n> = { p with weight = v[0] }", "let f (p: Pick<n>) (v: Vector<n>) : Pick<n>"),
     ] {
         assert_eq!(signature(&format!("{camera}{text}")), wanted, "{text}");
     }

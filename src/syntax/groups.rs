@@ -94,7 +94,12 @@ pub fn stray(piece: &[Token], file: u32) -> Option<Diagnostic> {
     let is_stray = |at: &usize| piece[*at].text == "and" && heads_function(&piece[at + 1..]);
     let at = (1..piece.len()).find(is_stray)?;
     let span = Span::new(file, piece[at].start, piece[at].end());
-    let (message, help) = match piece.iter().any(|token| token.text == "rec") {
+    let is_local = piece.iter().skip(2).any(|token| token.text == "rec");
+    if !is_local && Group::of(piece) == Some(Group::Functions) {
+        // something else keeps it from beginning the next one
+        return None;
+    }
+    let (message, help) = match is_local {
         true => (
             "a function inside another has no `and`",
             "functions that call each other are declared in column 0, `let rec f … = …`, then `and g … = …`; what they use of the function around \

@@ -66,6 +66,13 @@ impl Record {
         self.parts.iter().map(|part| part.map(&mut { replace }, &mut Ty::Hole)).collect()
     }
 
+    /// A field's type, without bounds by sizes that are no lengths: nothing says these of a value that is made.
+    fn stored(&self, template: &Ty) -> Ty {
+        let is_length = |var: &Var| self.parts.iter().any(|part| part.has_length(var));
+        let bounds: Vec<Var> = self.sizes.iter().filter(|var| !is_length(var)).cloned().collect();
+        if template.has_bound_of(&bounds) { template.without_bounds() } else { template.clone() }
+    }
+
     /// What the named sizes are in an instance.
     pub fn arguments(&self, parts: &[Ty]) -> Vec<Option<Size>> {
         fn find(template: &Ty, ty: &Ty, var: &Var) -> Option<Size> {
@@ -74,6 +81,7 @@ impl Record {
                     true => Some(length.clone()),
                     false => find(inner, element, var),
                 },
+                (Ty::Index(Some(size)), Ty::Index(bound)) if size.as_var() == Some(var) => bound.clone(),
                 (Ty::Tuple(a) | Ty::Record(_, a), Ty::Tuple(b) | Ty::Record(_, b)) => {
                     a.iter().zip(b.iter()).find_map(|(a, b)| find(a, b, var))
                 }
@@ -259,7 +267,7 @@ impl<'a> Elaborator<'a> {
         }
         let mut values = Vec::new();
         for (template, part) in record.parts.iter().zip(parts) {
-            let wanted = actual.fill(template);
+            let wanted = actual.fill(&record.stored(template));
             values.push(self.coerce(part, &wanted, span, "the record's declaration says so")?);
         }
         match (values.pop(), values.is_empty()) {

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::record::Record;
-use crate::ir::{Recursive, Size, Type};
+use crate::ir::{Recursive, Size, Type, Var};
 
 /// A type with holes.
 #[derive(Clone, Debug)]
@@ -126,6 +126,25 @@ impl Ty {
             Ty::Tuple(parts) => Ty::tuple(parts.iter().map(Ty::without_bounds).collect()),
             Ty::Record(record, parts) => Ty::Record(record.clone(), parts.iter().map(Ty::without_bounds).collect()),
             Ty::Double | Ty::Bool | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => self.clone(),
+        }
+    }
+
+    /// Whether the size is in the length of an array.
+    pub(super) fn has_length(&self, var: &Var) -> bool {
+        match self {
+            Ty::Array(element, length) => length.mentions(var) || element.has_length(var),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(|part| part.has_length(var)),
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => false,
+        }
+    }
+
+    /// Whether one of the sizes is in the bound of an Index.
+    pub(super) fn has_bound_of(&self, vars: &[Var]) -> bool {
+        match self {
+            Ty::Index(bound) => bound.as_ref().is_some_and(|bound| vars.iter().any(|var| bound.mentions(var))),
+            Ty::Array(element, _) => element.has_bound_of(vars),
+            Ty::Tuple(parts) | Ty::Record(_, parts) => parts.iter().any(|part| part.has_bound_of(vars)),
+            Ty::Double | Ty::Bool | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => false,
         }
     }
 

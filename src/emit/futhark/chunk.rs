@@ -65,7 +65,10 @@ impl Parts<'_> {
             return None;
         }
         let elements = types.iter().map(elements).fold(Size::default(), |all, one| all.add(&one));
-        let chunks = chunks(n, &elements, &adds.count(body))?;
+        let added = adds.count(body).replace(i, &Size::of_expr(n));
+        let mut is_known = true;
+        added.each_var(&mut |var| is_known &= !binds(body, var));
+        let chunks = chunks(n, &elements, &added).filter(|_| is_known)?;
         let zeros = zero(acc.ty())?;
         Some(Expr::bind("chunks", chunks, |chunks| {
             let sums = Expr::build(chunks.clone(), "q", |q| {
@@ -85,6 +88,11 @@ impl Parts<'_> {
             })
         }))
     }
+}
+
+/// Whether something in a term binds the variable.
+fn binds(expr: &Expr, var: &Var) -> bool {
+    expr.term().binders().any(|own| own == var) || expr.term().children().any(|child| binds(child, var))
 }
 
 /// The fold over every `chunks`-th step from step q on.

@@ -51,6 +51,9 @@ impl Emitter<'_> {
         let index = tail(body, &|end| Some(added(end, acc)?.0))?;
         // the step's lets are around both
         let value = freshen(&tail(body, &|end| Some(added(end, acc)?.1))?);
+        if mentions(&index, acc) || mentions(&value, acc) {
+            return None;
+        }
         let bound = length.to_expr()?;
         let is_below_length = matches!(index.ty(), Type::Index(Some(bound)) if bound == length);
         let mut bindings = Vec::new();
@@ -226,8 +229,7 @@ fn added(step: &Expr, acc: &Var) -> Option<(Expr, Expr)> {
     let Term::Update(Change::Add, parts) = step.term() else { return None };
     let Updated { array, indices, value } = Updated::of(parts)?;
     let [index] = indices else { return None };
-    let is_state = matches!(array.term(), Term::Var(var) if var == acc);
-    (is_state && !mentions(index, acc) && !mentions(value, acc)).then(|| (index.clone(), value.clone()))
+    matches!(array.term(), Term::Var(var) if var == acc).then(|| (index.clone(), value.clone()))
 }
 
 /// A step's lets around what its end is made into; `None` where that fails.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use super::boundary;
 use super::clean::clean;
 use super::context::{ANY_ARGUMENT, Emitter, Place};
-use super::guard;
+use super::guard::{self, Checked};
 use super::hoist;
 use super::layout;
 use super::signature::Signature;
@@ -98,8 +98,8 @@ pub fn define(
     if keyword == Keyword::Entry {
         for param in &function.params {
             let is_read = mentions(&function.body, param);
-            for (path, mut test) in emitter.declared_ranges(param) {
-                let is_promise = !guard::needs(&function.body, (param, &path), true);
+            for (Checked { path, is_part }, mut test) in emitter.declared_ranges(param) {
+                let is_promise = is_part || !guard::needs(&function.body, (param, &path), true);
                 if is_read && is_promise {
                     let name = emitter.local("in_range");
                     bindings.push(Binding { pattern: Pattern::Name(name.clone()), value: test });

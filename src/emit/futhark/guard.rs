@@ -26,6 +26,14 @@ pub fn helper(status: Status) -> &'static str {
     }
 }
 
+/// What of a parameter has indices that a test is of.
+pub struct Checked {
+    /// The path to the component.
+    pub path: Vec<usize>,
+    /// Whether they are parts of its elements: Futhark keeps arrays of these apart, and forgets the test with the one that nobody reads.
+    pub is_part: bool,
+}
+
 impl Emitter<'_> {
     pub fn check(&mut self, cond: &Expr, status: Status, body: &Expr) -> (Fut, Shape) {
         if status == Status::Negative && is_count_of(cond, body) {
@@ -114,8 +122,8 @@ impl Emitter<'_> {
         if known { count } else { Fut::apply("count", vec![count]) }
     }
 
-    /// The tests that the indices in a parameter are in range, as its type says, each with the path to the component that it is of.
-    pub fn declared_ranges(&mut self, param: &Var) -> Vec<(Vec<usize>, Fut)> {
+    /// The tests that the indices in a parameter are in range, as its type says, each with the component that it is of.
+    pub fn declared_ranges(&mut self, param: &Var) -> Vec<(Checked, Fut)> {
         let mut found = Vec::new();
         if let Some(place) = self.place(param).cloned() {
             self.ranges_at(param.ty(), &place, &mut Vec::new(), &mut found);
@@ -123,7 +131,7 @@ impl Emitter<'_> {
         found
     }
 
-    fn ranges_at(&mut self, ty: &Type, place: &Place, path: &mut Vec<usize>, found: &mut Vec<(Vec<usize>, Fut)>) {
+    fn ranges_at(&mut self, ty: &Type, place: &Place, path: &mut Vec<usize>, found: &mut Vec<(Checked, Fut)>) {
         match (ty, place) {
             (Type::Tuple(types), Place::Parts(parts)) => {
                 for (at, (ty, part)) in types.iter().zip(parts).enumerate() {
@@ -132,7 +140,10 @@ impl Emitter<'_> {
                     path.pop();
                 }
             }
-            (_, place) => found.extend(self.ranges(ty, place.exp()).map(|test| (path.clone(), test))),
+            (_, place) => {
+                let is_part = place.shape().has_tuple();
+                found.extend(self.ranges(ty, place.exp()).map(|test| (Checked { path: path.clone(), is_part }, test)));
+            }
         }
     }
 
