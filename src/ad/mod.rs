@@ -47,11 +47,19 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 pub struct Options {
     /// `--checkpoint`: reverse mode keeps so many states of a loop whose states it needs, and those of one part in between.
     pub checkpoint: Option<NonZeroU32>,
-    /// Reverse mode keeps all states of a loop that data ends, for which no room can be had: to see what it costs.
-    pub keeps_all: bool,
-    /// What reverse mode keeps of such a loop is as long as it can be: a half of a `vjp` gives it to the other half, and its length has to
-    /// be known before.
-    pub keeps_most: bool,
+    pub keeps: Keeps,
+}
+
+/// What reverse mode keeps of a loop that data ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeps {
+    /// The states at the beginnings of as many parts as its steps fill.
+    #[default]
+    Parts,
+    /// Those of as many parts as there may be: a half of a `vjp` gives them to the other half, and their number has to be known before.
+    MostParts,
+    /// All states, for which no room can be had: to see what it costs.
+    All,
 }
 
 /// The program without `dual` terms: its entries and what they reach, functions after those they call.

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use super::block::{Spares, is_name, prune};
 use super::cost::is_cheap;
 use super::functions::Functions;
-use super::{Options, Result, internal, without_duals};
+use super::{Keeps, Options, Result, internal, without_duals};
 use crate::ir::free::{any_var_in_types, each_free_var};
 use crate::ir::subst::{freshen_function, map_children, substitute};
 use crate::ir::{Expr, Function, Labels, Prim, Program, Size, Status, Term, Type, Var};
@@ -34,7 +34,7 @@ pub struct Halves {
 
 /// Splits the function of this name, whose derivatives are all decided, its own for reverse mode.
 pub fn split(program: &Program, name: &str, options: Options) -> Result<Halves> {
-    let mut functions = Functions::new(program, Options { keeps_most: true, ..options });
+    let mut functions = Functions::new(program, Options { keeps: Keeps::MostParts, ..options });
     for function in program.functions.values() {
         let body = without_duals(&function.body, &mut functions)?;
         if *function.name == *name {

@@ -40,7 +40,7 @@ const LAST_PHASE: &str = "collapse";
 const CLEARLY: i64 = 4;
 
 /// A gradient in reverse mode that is so many times less as `ad` makes it is less in any case; one that is so many times more than
-/// the function may be made of too many loops.
+/// the optimised function may have loops that the function has no longer.
 const FAR: i64 = 8;
 
 /// Candidates of fewer nodes are optimised in any case: it takes few milliseconds.
@@ -96,6 +96,10 @@ fn choose(form: &Expr, name: &Rc<str>, setting: &Setting) -> (Choice, Candidates
     let is_jacobian = Vjp::of(form).is_some_and(|vjp| vjp.wants_rows());
     let candidate = |way| Candidate::of(form, setting, way);
     let (forward, reverse) = (candidate(Way::Forward), candidate(Way::Reverse));
+    let compared = |costs: [Option<Cost>; 3], kept, reason| {
+        let [forward, reverse, collapsed] = costs;
+        Candidates { function: name.clone(), span: form.span(), forward, reverse, collapsed, kept, reason }
+    };
     if let (Some(forward), Some(reverse)) = (&forward, &reverse)
         && !is_jacobian
         && forward.program.node_count() > SMALL
@@ -103,9 +107,7 @@ fn choose(form: &Expr, name: &Rc<str>, setting: &Setting) -> (Choice, Candidates
     {
         let [forward, reverse] = [forward, reverse].map(|candidate| Some(Cost { is_bound: true, ..candidate.cost.clone() }));
         let reason = "of the same degree with far smaller coefficients, as derived";
-        let candidates =
-            Candidates { function: name.clone(), span: form.span(), forward, reverse, collapsed: None, kept: "reverse", reason };
-        return (Way::Reverse.into(), candidates);
+        return (Way::Reverse.into(), compared([forward, reverse, None], "reverse", reason));
     }
     let cost = |candidate: Option<Candidate>| Some(candidate?.optimised(setting, Some(LAST_PHASE))?.cost);
     let (forward, reverse) = (cost(forward), cost(reverse));
@@ -131,44 +133,51 @@ fn choose(form: &Expr, name: &Rc<str>, setting: &Setting) -> (Choice, Candidates
         Way::Forward => ("forward", &forward),
         Way::Reverse => ("reverse", &reverse),
     };
-    let of_candidates = |collapsed, kept, reason| {
-        let (function, span) = (name.clone(), form.span());
-        Candidates { function, span, forward: forward.clone(), reverse: reverse.clone(), collapsed, kept, reason }
-    };
     match least.as_ref().and_then(|least| of_optimised(form, setting, way, least)) {
         Some((instead, cost)) => {
             let reason = "of the optimised function, of which the loops are fewer";
-            (Choice { way: Way::Reverse, instead: Some(instead) }, of_candidates(Some(cost), "reverse", reason))
+            let choice = Choice { way: Way::Reverse, instead: Some(instead) };
+            (choice, compared([forward, reverse, Some(cost)], "reverse", reason))
         }
-        None => (way.into(), of_candidates(None, kept, reason)),
+        None => (way.into(), compared([forward, reverse, None], kept, reason)),
     }
 }
 
-/// The form with its function optimised, and what its reverse mode costs then, where the cheapest way costs far more than the optimised
-/// function, and this less.
+/// The form with its function optimised, and the cost of reverse mode of that. `None` unless the candidate that is kept so far, of this
+/// way and cost, costs far more than the optimised function, and more than this; the two are compared after the whole schedule, whose
+/// later phases may take loops of the kept one away as well.
 fn of_optimised(form: &Expr, setting: &Setting, way: Way, cost: &Cost) -> Option<(Expr, Cost)> {
     let vjp = Vjp::of(form).filter(|vjp| !vjp.wants_rows())?;
-    let is_less = |a: &Cost, b: &Cost| degree(a) < degree(b) || comparable(a, b) && compare(a, b) == Ordering::Less;
-    let is_far_from = |least: &Cost| is_less(&times(FAR, least), cost);
-    // whatever the way, each Double of the point gets a number
-    let value = Some(Cost { writes: doubles(vjp.at.ty()), ..Cost::default() })
-        .filter(is_far_from)
-        .and_then(|_| Candidate::made(vjp.body, setting)?.optimised(setting, None))
-        .filter(|value| is_far_from(&value.cost))?;
+    let is_far_above = |bound: &Cost| is_less(&times(FAR, bound), cost);
+    // each Double of the point gets a number, whatever the way
+    let least = Cost { writes: doubles(vjp.at.ty()), ..Cost::default() };
+    if !is_far_above(&least) {
+        return None;
+    }
+    // it stays in the program, so what only emitted code decides is left in it
+    let value = Candidate::made(vjp.body, setting)?.optimised(setting, None)?;
     let body = &value.program.functions.get(Candidate::NAME)?.body;
-    let mut calls_of_others = true;
-    body.each_call(&mut |name| calls_of_others &= setting.before.functions.contains_key(name));
+    let mut is_known = true;
+    body.each_call(&mut |name| is_known &= setting.before.functions.contains_key(name));
+    if !is_known || !is_far_above(&value.cost) {
+        return None;
+    }
     let instead = Expr::vjp(vjp.x.clone(), vjp.at.clone(), vjp.cotangent.clone(), body.clone()).at(form.span());
     let whole = |form, way| Some(Candidate::of(form, setting, way)?.optimised(setting, None)?.cost);
-    let (kept, found) = (whole(form, way)?, whole(&instead, Way::Reverse).filter(|_| calls_of_others)?);
+    let (kept, found) = (whole(form, way)?, whole(&instead, Way::Reverse)?);
     is_less(&found, &kept).then_some((instead, found))
+}
+
+/// Whether a cost is less: of lower degree, or of the same with smaller coefficients, where these say so.
+fn is_less(a: &Cost, b: &Cost) -> bool {
+    degree(a) < degree(b) || comparable(a, b) && compare(a, b) == Ordering::Less
 }
 
 /// Whether reverse mode is that much less that no optimisation makes up for it. Rules take columns apart that are one-hot, which
 /// lowers the degree of loops over them; where a loop over columns is as long as a literal says, both candidates have one
 /// degree already, and what rules gain is a small factor.
 fn is_clear(forward: &Cost, reverse: &Cost) -> bool {
-    degree(forward) == degree(reverse) && comparable(forward, reverse) && compare(&times(FAR, reverse), forward) == Ordering::Less
+    degree(forward) == degree(reverse) && is_less(&times(FAR, reverse), forward)
 }
 
 /// One way to compute a derivative, or the value, as `ad` makes it.
@@ -187,6 +196,7 @@ impl Candidate {
         Candidate::made(&mode::derivative(&settled(form), way), setting)
     }
 
+    /// The value of a term.
     fn made(value: &Expr, setting: &Setting) -> Option<Candidate> {
         let mut called = Vec::new();
         value.each_call(&mut |name| called.push(name.clone()));
@@ -196,7 +206,7 @@ impl Candidate {
             of_form.map(|(name, function)| (name.clone(), Function { is_entry: false, ..function.clone() })).collect();
         functions.insert(Candidate::NAME.into(), closed(value, Candidate::NAME));
         // states that are computed again cost a factor, whatever the program
-        let program = ad::differentiate(&Program { functions }, ad::Options { keeps_all: true, ..setting.differentiation }).ok()?;
+        let program = ad::differentiate(&Program { functions }, ad::Options { keeps: ad::Keeps::All, ..setting.differentiation }).ok()?;
         Some(Candidate { cost: of_entry(&program, Candidate::NAME), program })
     }
 

@@ -187,10 +187,11 @@ impl Open {
         }
         let unit = self.level.unit();
         let begin = |k: &Var| Expr::prim(Prim::Mul, vec![unit.clone(), Expr::var(k)]);
-        let has_all = matches!(self.parts.term(), Term::Index(_));
+        // as many parts as there may be
+        let has_most = matches!(self.parts.term(), Term::Index(_));
         let part = |k: &Var| {
             let steps = least(Expr::prim(Prim::Sub, vec![n.clone(), begin(k)]), unit.clone());
-            (begin(k), if has_all { Expr::prim(Prim::Max, vec![Expr::index(0), steps]) } else { steps })
+            (begin(k), if has_most { Expr::prim(Prim::Max, vec![Expr::index(0), steps]) } else { steps })
         };
         let open = Some(Open { level: below, ..self.clone() });
         Some(Steps { open, ..split(steps, self.parts.clone(), Size::constant(PARTS), part) })

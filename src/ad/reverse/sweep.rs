@@ -21,7 +21,7 @@ use super::updates::Updating;
 use crate::ad::activity::{Activities, Activity};
 use crate::ad::block::{Block, shared};
 use crate::ad::functions::Functions;
-use crate::ad::{Result, internal, law};
+use crate::ad::{Keeps, Result, internal, law};
 use crate::ir::prim::Derivative;
 use crate::ir::{Expr, Prim, Term, Type, Updated, Var};
 
@@ -234,9 +234,10 @@ impl<'a> Sweep<'a> {
                 let given = is_counted || counts.gives(&n) || checkpoint.is_some() && !counts.is_size(&n);
                 let is_part = part.is_some();
                 let level = part.map_or_else(|| given.then(|| Level::of_steps(body, acc, i, &n, out)), |part| part.level);
-                let level = level.filter(|_| !self.functions.options.keeps_all);
+                let keeps = self.functions.options.keeps;
+                let level = level.filter(|_| keeps != Keeps::All);
                 // what a loop in a loop keeps is computed again
-                let keeps_most = self.functions.options.keeps_most && self.frames.len() == 1;
+                let keeps_most = keeps == Keeps::MostParts && self.frames.len() == 1;
                 let open = level.map(|level| Open::of(&n, level, is_counted, keeps_most, out));
                 let result = Var::fresh(acc.name(), expr.ty().clone());
                 let (acc, i, body) = (acc.clone(), i.clone(), body.clone());

@@ -64,7 +64,8 @@ impl Emitter<'_> {
             let found = self.shape(var.ty());
             self.bind(&var, places, found, &mut bindings);
             let named = self.place(&var)?.exp();
-            places = Fut::assert(helper(Status::Bounds), self.range_test(named.clone(), 1, &bound), named);
+            let test = self.all_elements(named.clone(), |this, place| Some(this.range_test(place, &bound)))?;
+            places = Fut::assert(helper(Status::Bounds), test, named);
         }
         let values = self.steps(n, i, value).without_lets(&mut bindings);
         let args = vec![Fut::apply("copy", vec![start]), Fut::atom("(+)"), Fut::atom("0.0"), places, values];

@@ -152,13 +152,9 @@ impl Emitter<'_> {
         match ty {
             Type::Index(bound) => {
                 let bound = self.size_term(bound.as_ref()?)?;
-                Some(self.range_test(value, 0, &bound))
+                Some(self.range_test(value, &bound))
             }
-            Type::Array(element, _) => self.scope(|this| {
-                let name = this.local("i");
-                let test = this.ranges(element, Fut::atom(&name))?;
-                Some(Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name(name)], test), value]))
-            }),
+            Type::Array(element, _) => self.all_elements(value, |this, item| this.ranges(element, item)),
             Type::Tuple(parts) => {
                 let tests: Vec<Fut> =
                     parts.iter().enumerate().filter_map(|(at, part)| self.ranges(part, value.clone().project(at))).collect();
@@ -168,18 +164,20 @@ impl Emitter<'_> {
         }
     }
 
-    /// The test that an Index, or every one in an array, is in range.
-    pub fn range_test(&mut self, value: Fut, rank: usize, bound: &Expr) -> Fut {
-        if rank == 0 {
-            let (bound, _) = self.exp(bound);
-            let low = Fut::infix("<=", Fut::Int(0), value.clone());
-            return Fut::infix("&&", low, Fut::infix(Prim::Lt.row().name, value, bound));
-        }
-        let (name, inner) = self.scope(|this| {
+    /// A test of every element of an array; `None` where there is none of an element.
+    pub fn all_elements(&mut self, array: Fut, test: impl FnOnce(&mut Self, Fut) -> Option<Fut>) -> Option<Fut> {
+        self.scope(|this| {
             let name = this.local("i");
-            (name.clone(), this.range_test(Fut::atom(name), rank - 1, bound))
-        });
-        Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name(name)], inner), value])
+            let test = test(this, Fut::atom(&name))?;
+            Some(Fut::apply("all", vec![Fut::lambda(vec![Pattern::Name(name)], test), array]))
+        })
+    }
+
+    /// The test that an Index is in range.
+    pub fn range_test(&mut self, value: Fut, bound: &Expr) -> Fut {
+        let (bound, _) = self.exp(bound);
+        let low = Fut::infix("<=", Fut::Int(0), value.clone());
+        Fut::infix("&&", low, Fut::infix(Prim::Lt.row().name, value, bound))
     }
 }
 
