@@ -538,6 +538,37 @@ fn sums_over_steps_are_the_interpreters() {
     as_interpreted(SUMS, &calls);
 }
 
+/// Steps that add to several elements at indices from data: a gradient, JᵀJ with Jᵀr, and histograms of two dimensions.
+const SCATTERS: &str = "let products (c: Vector<n>) (k: Array<Index<n>, m>) (l: Array<Index<n>, m>) (y: Vector<m>) : Vector<n> =
+  gradient (fun c -> ifold (fun s i -> let e = c[k[i]] * c[l[i]] - y[i] in s + e * e) 0.0 (length k)) c
+
+let normal (c: Vector<n>) (k: Array<Index<n>, m>) (l: Array<Index<n>, m>) (y: Vector<m>) : Matrix<n, n> * Vector<n> =
+  let f (c: Vector<n>) = build m (fun i -> y[i] * (c[k[i]] - c[l[i]]))
+  let J = jacobian f c
+  (matrixMul (matrixTranspose J) J, matrixVectorMul (matrixTranspose J) (f c))
+
+let table (c: Vector<n>) (k: Array<Index<n>, m>) (l: Array<Index<n>, m>) (y: Vector<m>) : Matrix<n, n> =
+  build n (fun r -> build n (fun t -> ifold (fun s i -> if r == k[i] then (if t == l[i] then s + y[i] * c[t] else s) else s) 1.0 m))
+";
+
+#[test]
+fn scatters_are_parallel_and_the_interpreters() {
+    let session = engine::compile_for(Target::Futhark, "program.smooth", SCATTERS, "default", "emit").expect("is emitted");
+    assert!(!source(&session).contains("loop "), "{}", source(&session));
+    if !compiler_is_there() {
+        return;
+    }
+    let words: [[&str; 4]; 4] = [
+        ["[0.5, -1.5, 2]", "[0, 2, 2, 1, 0]", "[1, 1, 0, 2, 2]", "[1, 0.25, -2, 4, 0.5]"],
+        ["[0.5]", "[0, 0]", "[0, 0]", "[1, 3]"],
+        ["[3, 4]", "[]", "[]", "[]"],
+        ["[]", "[]", "[]", "[]"],
+    ];
+    let calls: Vec<(&str, &[&str])> =
+        ["products", "normal", "table"].iter().flat_map(|entry| words.iter().map(|words| (*entry, words.as_slice()))).collect();
+    as_interpreted(SCATTERS, &calls);
+}
+
 /// Where a step of reverse mode copied an array, a gradient took time in the product of the lengths.
 #[test]
 fn gradients_copy_nothing_in_their_loops() {

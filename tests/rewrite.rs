@@ -407,6 +407,26 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     ("collect-shifted", "ifold (fun a i -> accumulate a (i + 1) x) v (length v)", ""),
     (
+        "sum-terms",
+        "build (length v) (fun r -> ifold (fun s i -> s + ((if r = i / 2 then x else 0.0) - v[i])) 0.0 (length v))",
+        "build (length v) (fun r -> ifold (fun s i -> (if r = i / 2 then s + x else s) - v[i]) 0.0 (length v))",
+    ),
+    (
+        "build-band",
+        "build (length v) (fun j -> (if j = 2 then x else 0.0) - (if j - 1 = k then y else 0.0))",
+        "let row = build (length v) (fun j -> 0.0) in let sums = if 0 <= 2 && 2 < length v then update row 2 x else row in let at = k + 1 in if 0 <= at && at < length v then accumulate sums at (-y) else sums",
+    ),
+    ("build-band", "build (length v) (fun j -> if j = k then x else 0.0)", ""),
+    ("build-band", "build (length v) (fun j -> x + (if j - 1 = k then y else 0.0))", ""),
+    (
+        "build-scatter",
+        "build (length v) (fun r -> 2.0 * ifold (fun s i -> if r = i * i then s + v[r] else s) x 9)",
+        "let sums_1 = ifold (fun sums i -> let at = i * i in if 0 <= at && at < length v then accumulate sums at v[at] else sums) (build (length v) (fun r -> x)) 9 in build (length v) (fun r_1 -> 2.0 * sums_1[r_1])",
+    ),
+    ("build-scatter", "build (length v) (fun r -> ifold (fun s i -> if r = i then s + x else s) 0.0 9)", ""),
+    ("build-scatter", "build (length v) (fun r -> ifold (fun s i -> if r = i / 2 then s + s * x else s) 0.0 9)", ""),
+    ("build-scatter", "build (length v) (fun r -> ifold (fun s i -> (if r = i / 2 then s + x else s) + y) 0.0 9)", ""),
+    (
         "fold-range",
         "ifold (fun s i -> if 0 < i then s + v[i - 1] * v[i] else s) 0.0 (length v)",
         "ifold (fun s i -> s + v[i] * v[i + 1]) 0.0 (max 0 (length v - 1))",

@@ -9,6 +9,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::is_unset;
+use crate::ir::free::mentions;
 use crate::ir::size_term::is_state;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
@@ -147,9 +148,6 @@ impl Lowerer<'_> {
                         let place = this.element_dest(array, index, expr.span())?;
                         this.write(body, &place)
                     });
-                }
-                if self.scatter(expr, dest)? {
-                    return Ok(());
                 }
                 if let Some(flat) = self.flat_view(expr, "t")? {
                     return self.copy(&View::Array(flat), dest, expr.span());
@@ -387,10 +385,21 @@ impl Lowerer<'_> {
                 Some(flat) => flat.place(dest),
                 None => self.component_place(expr, var, dest),
             },
-            (Term::Let(x, value, body), _) => self.tail_place(body, var, dest).or_else(|| {
-                let flat = self.flat_of(value, var).filter(|_| !self.has_updates)?;
-                flat.place(&self.tail_place(body, x, dest)?)
-            }),
+            // changed there, by what does not need it
+            (Term::Update(_, parts), _) => {
+                let (array, rest) = parts.split_first()?;
+                if rest.iter().any(|part| mentions(part, var)) { None } else { self.tail_place(array, var, dest) }
+            }
+            (Term::If(cond, a, b), _) if !mentions(cond, var) => match (self.tail_place(a, var, dest), self.tail_place(b, var, dest)) {
+                (Some(place), Some(_)) => Some(place),
+                _ => None,
+            },
+            (Term::Let(x, value, body), _) if mentions(body, var) => self.tail_place(body, var, dest),
+            (Term::Let(x, value, body), _) => {
+                let place = self.tail_place(body, x, dest)?;
+                let flat = self.flat_of(value, var).filter(|_| !self.has_updates);
+                flat.and_then(|flat| flat.place(&place)).or_else(|| self.tail_place(value, var, &place))
+            }
             (Term::Check { body, .. }, _) => self.tail_place(body, var, dest),
             (Term::Tuple(parts), Dest::Tuple(places)) => {
                 parts.iter().zip(places).find_map(|(part, place)| self.tail_place(part, var, place))

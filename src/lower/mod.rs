@@ -26,7 +26,6 @@ mod names;
 mod row_loop;
 mod rows;
 mod scalar;
-mod scatter;
 mod step;
 mod sweep;
 mod update;

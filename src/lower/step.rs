@@ -16,7 +16,6 @@ use super::update::part_of;
 use super::view::{ArrayView, Dest, Target, View, elem};
 use crate::loops::program::*;
 use crate::plan::columns::ColumnFold;
-use crate::plan::scatter::find::Scatter;
 
 impl Lowerer<'_> {
     /// One step: the tails of the body write new values, then scalars are assigned and pointers rotated.
@@ -165,15 +164,11 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether an array is better written as a whole, by a sweep down columns or a scatter, which take their results for accumulators.
+    /// Whether an array is better written as a whole, by a sweep down columns, which takes its result for accumulators.
     pub fn is_swept(&self, expr: &Expr) -> bool {
         match expr.term() {
             Term::Let(_, _, body) => self.is_swept(body),
-            Term::Build { n, i, body } => {
-                ColumnFold::find(n, i, body).is_some()
-                    || Scatter::find(expr, &self.facts, !self.reciprocals).is_some()
-                    || self.is_swept(body)
-            }
+            Term::Build { n, i, body } => ColumnFold::find(n, i, body).is_some() || self.is_swept(body),
             _ => false,
         }
     }

@@ -7,7 +7,7 @@
 //!                 top + fold(m, s, i. s + exp(A[i][j] - top), 0))        build(n, j. tops[j] + fold(m, s, i. s + exp(A[i][j] - tops[j]), 0))
 //!
 //! so that each array can be computed row by row. The components of pairs become arrays too, from which the pairs are put together. Not
-//! where a name is an array: that would be a matrix; not where arrays are updated, nor where sums are scattered.
+//! where a name is an array: that would be a matrix; not where arrays are updated.
 
 use crate::ir::free::mentions;
 use crate::ir::prove::Facts;
@@ -17,18 +17,13 @@ use crate::ir::{Expr, Function, Size, Term, Type, Var};
 use super::Options;
 use super::columns::{self, ColumnFold, folds};
 use super::known::{cannot_fail, map_known};
-use super::scatter::find::Scatter;
 
 /// A let of an element or an Index of at most so many nodes is substituted.
 const SHORT: usize = 8;
 
 /// The body with such elements computed one fold after the other.
-pub fn run(function: &Function, options: &Options) -> Expr {
-    if may_expand(&function.body) {
-        expanded_inside(&function.body, &Facts::for_function(function), options)
-    } else {
-        function.body.clone()
-    }
+pub fn run(function: &Function, _: &Options) -> Expr {
+    if may_expand(&function.body) { expanded_inside(&function.body, &Facts::for_function(function)) } else { function.body.clone() }
 }
 
 /// Whether there is an element that may need a fold before another: what is known at each place is worked out only then.
@@ -40,14 +35,12 @@ fn may_expand(expr: &Expr) -> bool {
     here || expr.term().children().any(may_expand)
 }
 
-fn expanded_inside(expr: &Expr, facts: &Facts, options: &Options) -> Expr {
+fn expanded_inside(expr: &Expr, facts: &Facts) -> Expr {
     let found = match expr.term() {
-        Term::Build { n, i, body } if !expr.has_updates() => {
-            expanded(n, i, body, facts).filter(|_| Scatter::find(expr, facts, !options.algebra).is_none())
-        }
+        Term::Build { n, i, body } if !expr.has_updates() => expanded(n, i, body, facts),
         _ => None,
     };
-    map_known(found.as_ref().unwrap_or(expr), facts, &mut |child, facts| expanded_inside(child, facts, options))
+    map_known(found.as_ref().unwrap_or(expr), facts, &mut expanded_inside)
 }
 
 /// Whether the elements of a `build` are computed one fold after the other.

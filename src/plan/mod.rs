@@ -15,7 +15,6 @@ mod expand_scalars;
 pub mod known;
 mod leave_unset;
 mod name_lengths;
-pub mod scatter;
 mod store_reciprocals;
 mod store_transposes;
 

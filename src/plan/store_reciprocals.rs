@@ -7,7 +7,7 @@
 //!                                                             build(m, i. fold(n, s, j. s + A[i][j] * inverse[j], 0))
 //!
 //! A law of the real numbers: only where [`Options`] allows these, where the divisor cannot fail, and where the inner loop is as long
-//! as an array that it reads, so that the room follows from sizes. Few rows, few columns, branches, scatters, and column
+//! as an array that it reads, so that the room follows from sizes. Few rows, few columns, branches, and column
 //! sums, which divide once a row anyhow, stay as they are.
 
 use crate::ir::free::mentions;
@@ -19,7 +19,6 @@ use super::Options;
 use super::columns::{ColumnFold, each_get};
 use super::expand_scalars::needs_arrays;
 use super::known::map_known;
-use super::scatter::find::Scatter;
 
 /// A literal number of rows or columns up to this is not worth an array.
 const FEW: i64 = 4;
@@ -40,7 +39,7 @@ fn inverted(expr: &Expr, facts: &Facts) -> Expr {
         Term::Build { body, .. } | Term::Fold { body, .. } if !has_division(body) => (Vec::new(), expr.clone()),
         Term::Build { n, i, body } if !expr.has_updates() && !takes_rows(n, i, body, facts) => {
             let (rows, body) = with_reciprocals(n, i, body, facts);
-            if rows.is_empty() || Scatter::find(expr, facts, false).is_some() {
+            if rows.is_empty() {
                 (Vec::new(), expr.clone())
             } else {
                 (rows, Expr::with_type(Term::Build { n: n.clone(), i: i.clone(), body }, expr.ty().clone(), expr.span()))

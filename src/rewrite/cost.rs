@@ -46,23 +46,93 @@ pub fn element_is_short(build: &Expr) -> bool {
     operations(element).is_some_and(|work| work <= 5)
 }
 
-/// Whether elements are cheap and have a part that only one of them has: a sum needs no loop for that part once it is inlined.
-pub fn element_is_hot(build: &Expr) -> bool {
+/// Whether elements are cheap but for a part that only one of them has: a sum needs no loop for that part once it is inlined. `named`:
+/// elements may name their parts.
+pub fn element_is_hot(build: &Expr, named: bool) -> bool {
     let (mut element, mut indices) = (build, Vec::new());
     while let Term::Build { i, body, .. } = element.term() {
         indices.push(i);
         element = body;
     }
-    operations(element).is_some_and(|work| work <= HOT_OPERATIONS) && has_choice(element, &indices)
+    if if named { !vanishes(element, &indices) } else { operations(element).is_none_or(|work| work > HOT_OPERATIONS) } {
+        return false;
+    }
+    let mut work = HotWork::default();
+    work.add(element, &indices).is_some() && work.chooses && work.always <= HOT_OPERATIONS && work.chosen <= CHOSEN_OPERATIONS
 }
 
 /// So many operations are cheap beside what a part of one element saves.
 const HOT_OPERATIONS: u32 = 12;
 
-/// Whether a term has a conditional that selects a single element.
-fn has_choice(expr: &Expr, indices: &[&Var]) -> bool {
-    let chooses = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, _)) && indices.iter().any(|i| mentions(cond, i));
-    matches!(expr.term(), Term::If(cond, ..) if chooses(cond)) || expr.term().children().any(|child| has_choice(child, indices))
+/// So many operations may be written again wherever the part is used.
+const CHOSEN_OPERATIONS: u32 = 60;
+
+/// The operations of an element with a part that only one of them has.
+#[derive(Default)]
+struct HotWork {
+    always: u32,
+    /// Those of the part.
+    chosen: u32,
+    chooses: bool,
+}
+
+impl HotWork {
+    fn add(&mut self, expr: &Expr, indices: &[&Var]) -> Option<()> {
+        match expr.term() {
+            Term::Let(_, value, body) => {
+                self.add(value, indices)?;
+                self.add(body, indices)
+            }
+            // the same for a whole row
+            Term::Check { body, .. } => self.add(body, indices),
+            Term::If(cond, part, rest) if is_choice(cond, indices) => {
+                self.chooses = true;
+                self.add(cond, indices)?;
+                self.chosen += operations(part)?;
+                self.add(rest, indices)
+            }
+            _ => {
+                self.always += own_operations(expr)?;
+                let mut total = Some(());
+                expr.term().each_child(&mut |child| total = total.and_then(|()| self.add(child, indices)));
+                total
+            }
+        }
+    }
+}
+
+/// Whether an element is zero but for parts that few elements have.
+fn vanishes(expr: &Expr, indices: &[&Var]) -> bool {
+    let is_zero = |expr: &Expr| matches!(expr.term(), Term::Double(0.0));
+    match expr.term() {
+        Term::Let(_, _, body) | Term::Check { body, .. } => vanishes(body, indices),
+        Term::If(cond, _, rest) if selects_one(cond, indices) => vanishes(rest, indices),
+        Term::If(_, a, b) => vanishes(a, indices) && vanishes(b, indices),
+        Term::Prim(Prim::Add | Prim::Sub | Prim::Neg, args) => args.iter().all(|arg| vanishes(arg, indices)),
+        Term::Prim(Prim::Mul, args) => args.iter().any(|arg| vanishes(arg, indices)),
+        Term::Prim(Prim::Div, args) => args.first().is_some_and(|arg| vanishes(arg, indices)),
+        _ => is_zero(expr),
+    }
+}
+
+/// Whether a condition says which index is meant, or one near it.
+fn selects_one(cond: &Expr, indices: &[&Var]) -> bool {
+    let Term::Prim(Prim::Eq, args) = cond.term() else { return false };
+    let [a, b] = args.as_slice() else { return false };
+    let of = |side: &Expr| match side.term() {
+        Term::Var(var) => Some(var.clone()),
+        Term::Prim(Prim::Add | Prim::Sub, args) => match (args.first().map(Expr::term), args.get(1).map(Expr::term)) {
+            (Some(Term::Var(var)), Some(Term::Index(_))) => Some(var.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    [(a, b), (b, a)].into_iter().any(|(side, other)| of(side).is_some_and(|var| indices.contains(&&var) && !mentions(other, &var)))
+}
+
+/// Whether a condition selects a single element.
+fn is_choice(cond: &Expr, indices: &[&Var]) -> bool {
+    matches!(cond.term(), Term::Prim(Prim::Eq, _)) && indices.iter().any(|i| mentions(cond, i))
 }
 
 /// The work of a term, roughly: a loop is worth more than any number of operations.
@@ -195,7 +265,14 @@ const FUNCTION: u32 = 4;
 
 /// Operations and reads of a term without loops, calls and new arrays; `None` for others.
 fn operations(expr: &Expr) -> Option<u32> {
-    let own = match expr.term() {
+    let mut total = Some(own_operations(expr)?);
+    expr.term().each_child(&mut |child| total = total.and_then(|total| Some(total + operations(child)?)));
+    total
+}
+
+/// Those of a term's outermost form.
+fn own_operations(expr: &Expr) -> Option<u32> {
+    Some(match expr.term() {
         Term::Build { .. } | Term::Fold { .. } | Term::While { .. } | Term::Call(..) | Term::Array(_) | Term::Let(..) => return None,
         Term::Dual { .. } | Term::Vjp { .. } | Term::Update(..) | Term::Iso(..) => return None,
         // a row is no read
@@ -204,8 +281,5 @@ fn operations(expr: &Expr) -> Option<u32> {
         Term::Prim(..) | Term::Get(..) | Term::Check { .. } => 1,
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => 0,
         Term::If(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => 0,
-    };
-    let mut total = Some(own);
-    expr.term().each_child(&mut |child| total = total.and_then(|total| Some(total + operations(child)?)));
-    total
+    })
 }

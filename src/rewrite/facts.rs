@@ -21,9 +21,12 @@ use super::refusals::Refusals;
 use super::uses::Uses;
 use sizes::{Asked, Known, Lesson};
 
+mod failures;
 mod loops;
 mod sizes;
 mod total;
+
+pub use failures::Failures;
 
 /// A fact of the current scope.
 #[derive(Clone, Debug)]

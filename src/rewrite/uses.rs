@@ -29,13 +29,16 @@ pub struct Use {
     pub straight: u32,
     /// Those of them that read each element at most once.
     pub fused: u32,
+    /// Those of the others that a fold's own index reads.
+    pub summed: u32,
     /// The number of leading indices that the fused ones need for it.
     pub levels: usize,
 }
 
 impl Use {
     /// For a variable whose occurrences are unknown.
-    pub const MANY: Use = Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, literal: 0, straight: 0, fused: 0, levels: 0 };
+    pub const MANY: Use =
+        Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, literal: 0, straight: 0, fused: 0, summed: 0, levels: 0 };
 
     /// Only `x[i]` and `length x`.
     pub fn is_virtual(&self) -> bool {
@@ -85,10 +88,16 @@ impl Uses {
             literal: from.literal.saturating_add(to_use.literal),
             straight: 0,
             fused: 0,
+            summed: 0,
             levels: 0,
         };
         self.table.insert(to.clone(), merged);
     }
+}
+
+struct Loop {
+    var: Var,
+    is_fold: bool,
 }
 
 struct Walk {
@@ -96,7 +105,7 @@ struct Walk {
     /// The number of loops around each binder.
     depth: FxHashMap<Var, usize>,
     /// The variables of the loops around this place; `None` for a `dual`.
-    loops: Vec<Option<Var>>,
+    loops: Vec<Option<Loop>>,
 }
 
 impl Walk {
@@ -105,7 +114,7 @@ impl Walk {
         self.uses.table.entry(var.clone()).or_default();
     }
 
-    fn occurrence(&mut self, var: &Var) -> (&mut Use, &[Option<Var>]) {
+    fn occurrence(&mut self, var: &Var) -> (&mut Use, &[Option<Loop>]) {
         let outside = self.depth.get(var).copied().unwrap_or(0);
         let between = self.loops.get(outside..).unwrap_or(&[]);
         let entry = self.uses.table.entry(var.clone()).or_default();
@@ -114,8 +123,8 @@ impl Walk {
         (entry, between)
     }
 
-    fn within(&mut self, var: Option<&Var>, body: &Expr) {
-        self.loops.push(var.cloned());
+    fn within(&mut self, around: Option<Loop>, body: &Expr) {
+        self.loops.push(around);
         self.expr(body);
         self.loops.pop();
     }
@@ -139,7 +148,7 @@ impl Walk {
                 self.expr(n);
                 self.bind(i);
                 self.bound_in_loop(&[i]);
-                self.within(Some(i), body);
+                self.within(Some(Loop { var: i.clone(), is_fold: false }), body);
             }
             Term::Fold { n, acc, i, body, init } => {
                 self.expr(init);
@@ -147,7 +156,7 @@ impl Walk {
                 self.bind(acc);
                 self.bind(i);
                 self.bound_in_loop(&[acc, i]);
-                self.within(Some(i), body);
+                self.within(Some(Loop { var: i.clone(), is_fold: true }), body);
             }
             Term::While { state, init, body } => {
                 self.expr(init);
@@ -197,13 +206,16 @@ impl Walk {
         let (entry, between) = self.occurrence(var);
         // the position, from the first index, of the one that is this loop's variable
         let position = |wanted: &Var| indices.iter().rev().position(|index| matches!(index.term(), Term::Var(i) if i == wanted));
-        let positions: Option<Vec<usize>> = between.iter().map(|i| position(i.as_ref()?)).collect();
+        let positions: Option<Vec<usize>> = between.iter().map(|around| position(&around.as_ref()?.var)).collect();
+        let is_summed = between.iter().flatten().any(|around| around.is_fold && position(&around.var).is_some());
         entry.indexed += 1;
         entry.straight += u32::from(between.is_empty());
         entry.literal += u32::from(indices.last().is_some_and(|index| matches!(index.term(), Term::Index(_))));
         if let Some(positions) = positions {
             entry.fused += 1;
             entry.levels = positions.into_iter().map(|at| at + 1).fold(entry.levels.max(1), usize::max);
+        } else {
+            entry.summed += u32::from(is_summed);
         }
     }
 }

@@ -7,7 +7,7 @@
 //!     let total (v: Vector<n>) : Double = vectorSum v   →   entry total [n] (v: [n]f64) : f64 = f64.sum v
 //!
 //! `term` goes through the core with `scalar`, `array`, `fold` (over `associative`), `guard` and `hoist`; `context` knows names and sizes, `types`
-//! what Futhark infers; `function` and `boundary` make definitions, `interface` describes them. `chunk` and `split` run before, over
+//! what Futhark infers; `function` and `boundary` make definitions, `interface` describes them. `chunk`, `scatter` and `split` run before, over
 //! `outline`; `clean`, `unique` and `layout` after.
 
 mod array;
@@ -26,6 +26,7 @@ pub mod interface;
 mod layout;
 mod outline;
 mod scalar;
+mod scatter;
 mod signature;
 mod split;
 mod syntax;
@@ -94,7 +95,7 @@ pub fn futhark(program: &Program, options: &FutharkOptions) -> Result<FutharkFil
         return Err(function::depends_on_data(function.span));
     }
     let program = in_range(program, options.real);
-    let program = if options.strict_fp { program } else { chunk::chunk(&program) };
+    let program = if options.strict_fp { program } else { scatter::scatter(&chunk::chunk(&program)) };
     let program = split::split(&reading_first(program));
     let mut names = Names::without(RESERVED);
     helpers::names().iter().for_each(|name| names.take(name));

@@ -23,7 +23,7 @@ use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 
 use super::blocks::{at, by_blocks};
-use super::gather::{MOST, as_one_loop, read, replace, strict_folds, sums_in};
+use super::gather::{MOST, as_one_loop, is_sums, read, replace, strict_folds, sums_in};
 use super::rules;
 use super::unroll::SEVERAL;
 
@@ -89,7 +89,7 @@ fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(_, value, body) = expr.term() else { return None };
     // the first sum or array is here; otherwise the rule applies at an inner let
     let mut first = Vec::new();
-    strict_folds(value, facts, &mut Vec::new(), &mut first);
+    strict_folds(value, &is_sums, facts, &mut Vec::new(), &mut first);
     let (Term::Build { n, .. } | Term::Fold { n, .. }) = first.first().unwrap_or(value).term() else { return None };
     let steps = |n: &Expr| Steps { n: n.clone(), size: Size::try_of_expr(n), facts };
     // what is computed later may have fewer, longer elements
@@ -303,7 +303,7 @@ fn candidates(expr: &Expr, steps: &Steps) -> Vec<Producer> {
 fn sums_without(expr: &Expr, producers: &[Producer], steps: &Steps, facts: &Facts) -> (Expr, Vec<Expr>) {
     let rest = without(expr, producers);
     let mut folds = Vec::new();
-    strict_folds(&rest, facts, &mut Vec::new(), &mut folds);
+    strict_folds(&rest, &is_sums, facts, &mut Vec::new(), &mut folds);
     folds.retain(|fold| count_of(fold).is_some_and(|count| steps.places(count).is_some()));
     (rest, folds)
 }

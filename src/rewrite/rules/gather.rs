@@ -10,7 +10,7 @@
 
 use crate::ir::free::{each_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
-use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::ir::{Change, Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::cost::{Work, is_costly};
 use crate::rewrite::facts::Facts;
@@ -39,14 +39,13 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut folds = Vec::new();
     if let Term::Let(_, value, _) = expr.term() {
         // the first of them is here; otherwise the rule applies at an inner let
-        strict_folds(value, facts, &mut Vec::new(), &mut folds);
-        if !folds.iter().any(|fold| fold.ty() == &Type::Double) {
+        strict_folds(value, &may_merge, facts, &mut Vec::new(), &mut folds);
+        if folds.is_empty() {
             return None;
         }
         folds.clear();
     }
-    strict_folds(expr, facts, &mut Vec::new(), &mut folds);
-    folds.retain(|fold| fold.ty() == &Type::Double);
+    strict_folds(expr, &may_merge, facts, &mut Vec::new(), &mut folds);
     if folds.len() < 2 {
         return None;
     }
@@ -57,6 +56,11 @@ fn fold_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (both, together) = as_one_loop(n, i, &group, Expr::clone, Vec::new())?;
     let rest = replace(expr, &group, &both);
     Some(Expr::let_(both, together, rest))
+}
+
+/// Whether a fold is a sum, or adds to the elements of an array.
+fn may_merge(fold: &Expr) -> bool {
+    fold.ty() == &Type::Double || is_scatter(fold)
 }
 
 /// One loop over i for the sums, whose steps may be given another form, with these lets in front of its step; and a name for it.
@@ -116,26 +120,48 @@ fn group(first: &Sum, others: &[Sum], inner: bool, facts: &Facts) -> Option<Vec<
     (group.len() > 1).then(|| group.into_iter().map(|sum| sum.fold.clone()).collect())
 }
 
-/// The sums, of one or of several in a tuple, that the term evaluates once and always, and that need nothing it binds (`bound`).
-pub fn strict_folds(expr: &Expr, facts: &Facts, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
+/// The folds of this kind that the term evaluates once and always, and that need nothing it binds (`bound`).
+pub fn strict_folds(expr: &Expr, is_wanted: &dyn Fn(&Expr) -> bool, facts: &Facts, bound: &mut Vec<Var>, found: &mut Vec<Expr>) {
     match expr.term() {
         Term::Fold { .. } => {
             let is_free =
                 || facts.grants("f uses both, and binds none of their free variables", !bound.iter().any(|var| mentions(expr, var)));
-            if sums_in(expr.ty()) > 0 && is_free() {
+            if is_wanted(expr) && is_free() {
                 found.push(expr.clone());
             }
         }
         Term::Let(var, value, body) => {
-            strict_folds(value, facts, bound, found);
+            strict_folds(value, is_wanted, facts, bound, found);
             bound.push(var.clone());
-            strict_folds(body, facts, bound, found);
+            strict_folds(body, is_wanted, facts, bound, found);
             bound.pop();
         }
         // what may not be evaluated, or in a loop
         Term::If(..) | Term::Build { .. } | Term::Check { .. } | Term::Dual { .. } | Term::Prim(Prim::And | Prim::Or, _) => {}
-        term => term.each_child(&mut |child| strict_folds(child, facts, bound, found)),
+        term => term.each_child(&mut |child| strict_folds(child, is_wanted, facts, bound, found)),
     }
+}
+
+/// Whether a fold does nothing but add to elements of an array.
+fn is_scatter(fold: &Expr) -> bool {
+    fn adds(expr: &Expr, acc: &Var) -> bool {
+        match expr.term() {
+            Term::Var(var) => var == acc,
+            Term::Let(x, value, rest) if mentions(value, acc) => adds(value, acc) && !mentions(rest, acc) && adds(rest, x),
+            Term::Let(_, _, rest) => adds(rest, acc),
+            Term::If(cond, a, b) => !mentions(cond, acc) && adds(a, acc) && adds(b, acc),
+            Term::Update(Change::Add, parts) => {
+                parts.split_first().is_some_and(|(array, rest)| adds(array, acc) && !rest.iter().any(|part| mentions(part, acc)))
+            }
+            _ => false,
+        }
+    }
+    matches!(fold.term(), Term::Fold { acc, body, .. } if body.has_updates() && matches!(acc.ty(), Type::Array(..)) && adds(body, acc))
+}
+
+/// Whether a fold is a sum, or several in a tuple.
+pub fn is_sums(fold: &Expr) -> bool {
+    sums_in(fold.ty()) > 0
 }
 
 /// How many Doubles a state has that is made of nothing else.

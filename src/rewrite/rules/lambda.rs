@@ -141,9 +141,12 @@ fn fuses(value: &Expr, uses: Use) -> bool {
             // one extra element is negligible beside a loop over many
             let is_one_more = uses.indexed == 2 && uses.straight == 1 && !matches!(n.term(), Term::Index(_)) && element_is_short(value);
             let is_few = uses.indexed <= 1 || is_one_more;
-            let is_few = is_few || uses.indexed <= 4 && element_is_hot(value);
+            let is_few = is_few || uses.indexed <= 4 && element_is_hot(value, false);
             let once = is_few && uses.fused == uses.indexed && uses.levels <= build_levels(value);
-            copies_length && (once || element_is_cheap(value))
+            // a loop around it is the sum's, which needs none for what it selects
+            let in_sums = uses.summed > 0 && uses.fused + uses.summed == uses.indexed && uses.levels <= build_levels(value);
+            let summed = in_sums && uses.indexed <= 4 && element_is_hot(value, true);
+            copies_length && (once || summed || element_is_cheap(value))
         }
         // an element read at an index that is not literal would make the array each time
         Term::Array(items) => items.iter().all(is_free) && (items.len() <= 2 || uses.count == uses.literal.saturating_add(uses.measured)),

@@ -256,7 +256,8 @@ fn opened<'a>(expr: &'a Expr, facts: &'a Facts) -> &'a Expr {
     }
 }
 
-fn has_loop(expr: &Expr) -> bool {
+/// Whether a term has a loop.
+pub fn has_loop(expr: &Expr) -> bool {
     let mut found = matches!(expr.term(), Term::Build { .. } | Term::Fold { .. });
     expr.term().each_child(&mut |child| found = found || has_loop(child));
     found

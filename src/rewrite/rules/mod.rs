@@ -8,7 +8,7 @@
 //! `last` (the last
 //! step that meets a condition), `range` (index set splitting). Loops in
 //! blocks: `blocks`; those of which a part begins late: `start`; that begin again for each index: `scan`, once they
-//! are turned round: `transpose`. Updates: `collect`, `shift`. Quotients: `divide`.
+//! are turned round: `transpose`. Updates: `collect`, `shift`, `scatter`. Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, source, part, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.
@@ -21,6 +21,7 @@ pub mod absorb;
 pub mod algebra;
 pub mod anf;
 pub mod arrays;
+pub mod band;
 pub mod blocks;
 pub mod branch;
 pub mod collect;
@@ -41,10 +42,12 @@ pub mod range;
 pub mod reuse;
 pub mod ring;
 pub mod scan;
+pub mod scatter;
 pub mod share;
 pub mod shift;
 pub mod solve;
 pub mod start;
+pub mod terms;
 pub mod transpose;
 pub mod tuple;
 pub mod unroll;
@@ -57,7 +60,7 @@ pub use tests::close;
 
 /// Every built-in rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let parts: [&LazyLock<Vec<Rule>>; 32] = [
+    let parts: [&LazyLock<Vec<Rule>>; 35] = [
         &lambda::RULES,
         &anf::RULES,
         &ring::RULES,
@@ -79,11 +82,14 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         &window::RULES,
         &absorb::RULES,
         &reuse::RULES,
+        &band::RULES,
         &blocks::RULES,
         &start::RULES,
         &scan::RULES,
+        &terms::RULES,
         &transpose::RULES,
         &share::RULES,
+        &scatter::RULES,
         &shift::RULES,
         &gather::RULES,
         &consume::RULES,

@@ -12,6 +12,7 @@
 use crate::ir::free::mentions;
 use crate::ir::subst::{instance, map_children};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::rewrite::cost::element_is_hot;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
@@ -92,12 +93,73 @@ fn array_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let rows = Var::fresh(x.name(), tuple.ty().clone());
         return Some(Expr::let_(rows.clone(), tuple, with_rows(body, x, &rows)));
     }
+    if let Some(columns) = columns_to_tuples(x, value, body, facts) {
+        return Some(columns);
+    }
     if !value.ty().has_array() || !facts.grants("x is only indexed by literals", only_leaves(body, x)) {
         return None;
     }
     let value = as_tuples(value)?;
     let tuple = Var::fresh(x.name(), value.ty().clone());
     Some(Expr::let_(tuple.clone(), value, with_projections(body, x, &tuple)))
+}
+
+/// An array whose elements are a few arrays each, as the columns of a Jacobian in points of two numbers: of tuples of them.
+///
+///     let x = build n (fun i -> [a, b]) in c   →   let x = build n (fun i -> (a, b)) in c[x[i].k/x[i][k]]
+fn columns_to_tuples(x: &Var, value: &Expr, body: &Expr, facts: &Facts) -> Option<Expr> {
+    let (mut loops, mut element) = (Vec::new(), value);
+    while let Term::Build { n, i, body } = element.term() {
+        loops.push((n, i));
+        element = body;
+    }
+    let built = |element: Expr| loops.iter().rev().fold(element, |element, (n, i)| Expr::build_with((*n).clone(), (*i).clone(), element));
+    let is_column = |part: &Expr| part.ty().has_array() || element_is_hot(&built(with_tail(element, part)), true);
+    let Term::Array(parts) = tail(element).term() else { return None };
+    if loops.is_empty() || !(2..=SEVERAL).contains(&(parts.len() as i64)) || !parts.iter().all(is_column) {
+        return None;
+    }
+    let tuples = built(with_tail(element, &Expr::tuple(parts.clone())));
+    let name = Var::fresh(x.name(), tuples.ty().clone());
+    let body = with_components(body, x, loops.len(), (&name, parts.len()));
+    facts.grants("x is only indexed by literals", !mentions(&body, x)).then(|| Expr::let_(name, tuples, body))
+}
+
+/// What the lets and checks of an element end in.
+fn tail(element: &Expr) -> &Expr {
+    match element.term() {
+        Term::Let(_, _, body) | Term::Check { body, .. } => tail(body),
+        _ => element,
+    }
+}
+
+/// An element that ends in something else.
+fn with_tail(element: &Expr, end: &Expr) -> Expr {
+    match element.term() {
+        Term::Let(x, value, body) => Expr::let_(x.clone(), value.clone(), with_tail(body, end)),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, with_tail(body, end)),
+        _ => end.clone(),
+    }
+}
+
+/// The term with components in the place of literal indices after so many others.
+fn with_components(expr: &Expr, x: &Var, depth: usize, (tuples, count): (&Var, usize)) -> Expr {
+    if let Term::Get(element, at) = expr.term()
+        && let Term::Index(k) = at.term()
+        && let Ok(k) = usize::try_from(*k)
+        && k < count
+    {
+        let (mut indices, mut head) = (Vec::new(), element);
+        while let Term::Get(array, index) = head.term() {
+            indices.push(index);
+            head = array;
+        }
+        if indices.len() == depth && matches!(head.term(), Term::Var(var) if var == x) {
+            let indices = indices.into_iter().rev().map(|index| with_components(index, x, depth, (tuples, count)));
+            return Expr::proj(indices.fold(Expr::var(tuples), Expr::get), k);
+        }
+    }
+    map_children(expr, &mut |child| with_components(child, x, depth, (tuples, count)))
 }
 
 /// The length of an array type that has elements of its own to name.

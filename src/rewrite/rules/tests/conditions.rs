@@ -61,7 +61,7 @@ fn problem(row: &Row) -> Option<String> {
         let is_shown = match row.harm {
             Harm::Wrong => check_rule(rule, &mutation, run).is_some_and(|problem| !problem.contains("fired only")),
             Harm::Lost => (0..TRIED).any(|seed| loses_an_error(rule, &mutation, seed)),
-            Harm::Scope | Harm::Work | Harm::Idle | Harm::Size | Harm::Endless | Harm::Strict => false,
+            Harm::Scope | Harm::Status | Harm::Work | Harm::Idle | Harm::Size | Harm::Endless | Harm::Strict => false,
         };
         return (!is_shown).then(|| "no random term shows it".into());
     }
@@ -191,6 +191,11 @@ fn harms(harm: Harm, before: &Program, rewritten: &Rewritten) -> bool {
         Harm::Lost => (0..SAMPLES).any(|_| {
             let arguments = arguments();
             run(before, &arguments).is_err() && run(&after, &arguments).is_ok()
+        }),
+        Harm::Status => (0..SAMPLES).any(|_| {
+            let arguments = arguments();
+            let errors = (run(before, &arguments).err(), run(&after, &arguments).err());
+            matches!(errors, (Some(before), Some(after)) if before.kind != after.kind)
         }),
         Harm::Wrong => (0..SAMPLES).any(|_| compare(before, &after, &name, &arguments()).is_some()),
     }

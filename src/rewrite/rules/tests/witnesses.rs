@@ -12,6 +12,8 @@ pub enum Harm {
     Wrong,
     /// A value where there was an error that the rule keeps.
     Lost,
+    /// An error of another kind.
+    Status,
     /// A term that is none: a variable is free, or a type does not fit.
     Scope,
     /// More work, by the interpreter's counts.
@@ -309,6 +311,19 @@ pub const ROWS: &[Row] = &[
         Work,
         "ifold (fun a i -> let y = sin v[i] in if 0 < i then accumulate (accumulate a i y) (i - 1) y else a) v (length v)",
     ),
+    row(
+        "build-scatter",
+        "k, e, m and z fail in one way",
+        Status,
+        "build (length v) (fun r -> ifold (fun s i -> let k = 1 / (1 - i) in if r = k then s + v[i + 99] else s) 0.0 (length v))",
+    ),
+    row(
+        "build-scatter",
+        "what waits for r is total",
+        Lost,
+        "build (length v) (fun r -> ifold (fun s i -> let y = v[r + 99] in if r = i * i + 99 then s + y else s) 0.0 (length v))",
+    ),
+    random("build-band", "a, b, k and l total", Wrong),
     row("fold-range", "a and b are loop-invariant", Scope, "ifold (fun s i -> if i < i * i then s + x else s) y 9"),
     row("fold-range", "a, b and b - a do not wrap", Wrong, "ifold (fun s i -> if i + 9223372036854775807 < 0 then s + x else s) y 9"),
     random("fold-range", "0 <= n, else the check stays", Lost),

@@ -8,6 +8,8 @@
 use crate::ir::{Change, Expr, Prim, Type};
 use crate::rewrite::generate::Generator;
 
+use super::super::shapes::sum_of;
+
 pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
     Some(match rule {
         "update-array" => {
@@ -83,6 +85,53 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 })
             })
         }
+        "build-scatter" => chosen_sums(g, |g, cond, s| {
+            let added = Expr::prim(Prim::Add, vec![s.clone(), g.double(2)]);
+            Expr::if_(cond, added, s)
+        }),
+        "sum-terms" => chosen_sums(g, |g, cond, s| {
+            let hot = Expr::if_(cond, g.double(1), Expr::double(0.0));
+            let rest = if g.below(2) == 0 { Expr::if_(g.boolean(1), g.double(1), Expr::double(0.0)) } else { g.double(1) };
+            let term = Expr::prim(if g.below(2) == 0 { Prim::Add } else { Prim::Sub }, vec![hot, rest]);
+            Expr::prim(Prim::Add, vec![s, term])
+        }),
+        "build-band" => {
+            let m = g.count();
+            g.build(m, |g| {
+                let j = Expr::var(g.innermost());
+                let terms: Vec<Expr> = (0..1 + g.below(3))
+                    .map(|_| {
+                        let by = Expr::index(g.below(3) as i64 - 1);
+                        let at = Expr::prim(Prim::Sub, vec![j.clone(), by]);
+                        let hot = Expr::if_(Expr::prim(Prim::Eq, vec![at, g.index(1)]), g.double(2), Expr::double(0.0));
+                        if g.below(3) == 0 { Expr::if_(g.boolean(1), hot, Expr::double(0.0)) } else { hot }
+                    })
+                    .collect();
+                let prim = if g.below(2) == 0 { Prim::Add } else { Prim::Sub };
+                terms.into_iter().reduce(|a, b| Expr::prim(prim, vec![a, b])).unwrap_or(Expr::double(0.0))
+            })
+        }
         _ => return None,
+    })
+}
+
+/// Rows of sums, whose steps are made of a condition that chooses a row and the sum so far.
+fn chosen_sums(g: &mut Generator, step: impl Fn(&mut Generator, Expr, Expr) -> Expr) -> Expr {
+    let n = g.count();
+    g.build(n, |g| {
+        let r = Expr::var(g.innermost());
+        let m = g.count();
+        sum_of(g, m, |g, s, i| {
+            let index = if g.below(2) == 0 { Expr::prim(Prim::Div, vec![i, Expr::index(2)]) } else { g.index(1) };
+            let first = step(g, Expr::prim(Prim::Eq, vec![r.clone(), index]), s.clone());
+            match g.below(4) {
+                0 => {
+                    let again = Expr::prim(Prim::Eq, vec![r, g.index(1)]);
+                    Expr::bind("s", first, |s| step(g, again, s))
+                }
+                1 => Expr::if_(g.boolean(1), first, s),
+                _ => first,
+            }
+        })
     })
 }

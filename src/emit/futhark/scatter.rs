@@ -1,0 +1,188 @@
+//! Scatters: steps that add to several elements, in parallel.
+//!
+//! In: a program. Out: the same, where a fold whose steps add to several elements of its arrays, at indices that data says, is an array
+//! of what each step adds and a fold for each addition, which `fold` makes a `reduce_by_index` of. A sum comes to another
+//! order, so not with `--strict-fp`.
+//!
+//!     ifold (fun s i -> let t = e in accumulate (accumulate s k[i] t) l[i] (-t)) z n
+//!       →   let added = build n (fun i -> let t = e in (k[i], t, l[i], -t)) in
+//!           ifold (fun s i -> accumulate s added[i].2 added[i].3) (ifold (fun s i -> accumulate s added[i].0 added[i].1) z n) n
+//!
+//! A matrix is one row meanwhile. Limits: every addition is done in every step; arrays of Doubles of one or two dimensions.
+
+use crate::ir::free::{mentions, occurrences};
+use crate::ir::subst::{freshen, map_children, substitute};
+use crate::ir::{Change, Expr, Function, Prim, Program, Size, Term, Type, Updated, Var};
+
+/// The program with such folds taken apart.
+pub fn scatter(program: &Program) -> Program {
+    let mut program = program.clone();
+    for function in program.functions.values_mut().filter(|function| function.body.has_updates()) {
+        *function = Function { body: scattered(&function.body), ..function.clone() };
+    }
+    program
+}
+
+fn scattered(expr: &Expr) -> Expr {
+    match expr.term() {
+        // what is in it runs in parallel already
+        Term::Build { .. } => expr.clone(),
+        Term::Fold { n, acc, i, body, init } => {
+            let init = scattered(init);
+            separated(n, acc, i, body, &init).unwrap_or_else(|| {
+                let body = scattered(body);
+                Expr::fold_with(n.clone(), acc.clone(), i.clone(), body, init).at(expr.span())
+            })
+        }
+        _ => map_children(expr, &mut scattered),
+    }
+}
+
+/// What a step adds to one component of the state.
+struct Addition {
+    component: usize,
+    /// Where the indices and the value are among all numbers of a step.
+    indices: Vec<usize>,
+    value: usize,
+}
+
+/// The fold as one for each addition; `None` where a step does anything else, or has one addition, to a row.
+fn separated(n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> Option<Expr> {
+    let types = match acc.ty() {
+        Type::Tuple(parts) => parts.to_vec(),
+        ty => vec![ty.clone()],
+    };
+    let dims: Vec<Vec<Size>> = types.iter().map(dims_of).collect::<Option<_>>()?;
+    let (mut lets, mut end) = (Vec::new(), body.clone());
+    while let Term::Let(x, value, rest) = end.term().clone() {
+        if mentions(&value, acc) {
+            // the arrays after some of the additions
+            end = (occurrences(&rest, &x) == 1).then(|| substitute(&rest, &[(x, value)]))?;
+        } else {
+            lets.push((x, value));
+            end = rest;
+        }
+    }
+    let ends: Vec<Expr> = match end.term() {
+        Term::Tuple(parts) if parts.len() == types.len() => parts.clone(),
+        _ if types.len() == 1 => vec![end.clone()],
+        _ => return None,
+    };
+    let (mut numbers, mut additions): (Vec<Expr>, Vec<Addition>) = (Vec::new(), Vec::new());
+    for (component, end) in ends.iter().enumerate() {
+        let before = if types.len() == 1 { Expr::var(acc) } else { Expr::proj(Expr::var(acc), component) };
+        let mut chain = Vec::new();
+        let mut array = end;
+        while let Term::Update(Change::Add, parts) = array.term() {
+            let updated = Updated::of(parts)?;
+            let is_number = updated.indices.len() == dims[component].len() && updated.value.ty() == &Type::Double;
+            is_number.then_some(())?;
+            chain.push((updated.indices.to_vec(), updated.value.clone()));
+            array = updated.array;
+        }
+        is_alike(array, &before).then_some(())?;
+        for (indices, value) in chain.into_iter().rev() {
+            let mut place = |number: Expr| {
+                numbers.iter().position(|known| is_alike(known, &number)).unwrap_or_else(|| {
+                    numbers.push(number);
+                    numbers.len() - 1
+                })
+            };
+            let indices = indices.into_iter().map(&mut place).collect();
+            additions.push(Addition { component, indices, value: place(value) });
+        }
+    }
+    // what a step adds to its own row is no sum
+    let is_own = |number: &Expr| matches!(number.term(), Term::Var(var) if var == i);
+    let is_single = additions.len() < 2 && dims.iter().all(|dims| dims.len() == 1);
+    if is_single || numbers.iter().any(|number| mentions(number, acc) || is_own(number)) {
+        return None;
+    }
+    let is_below = |at: &usize, length: &Size| matches!(numbers[*at].ty(), Type::Index(Some(bound)) if bound == length);
+    let are_below = |addition: &Addition| addition.indices.iter().zip(&dims[addition.component]).all(|(at, length)| is_below(at, length));
+    if !additions.iter().all(|addition| addition.indices.len() == 1 || are_below(addition)) {
+        return None;
+    }
+    let step = lets.into_iter().rev().fold(Expr::tuple(numbers), |rest, (x, value)| Expr::let_(x, value, rest));
+    let all = freshen(&Expr::build_with(n.clone(), i.clone(), step));
+    let added = Var::fresh("added", all.ty().clone());
+    let mut arrays = Vec::new();
+    for (component, dims) in dims.iter().enumerate() {
+        let first = match init.term() {
+            _ if types.len() == 1 => init.clone(),
+            Term::Tuple(parts) => parts[component].clone(),
+            _ => Expr::proj(init.clone(), component),
+        };
+        let mut array = flat(first, dims)?;
+        for addition in additions.iter().filter(|addition| addition.component == component) {
+            let length = array.ty().dims().first()?.clone();
+            array = Expr::fold(n.clone(), "s", "i", array, |s, i| {
+                Expr::bind("step", Expr::get(Expr::var(&added), i), |step| {
+                    let number = |at: &usize| Expr::proj(step.clone(), *at);
+                    let value = number(&addition.value);
+                    let change = |at: Expr| Expr::update(Change::Add, s, vec![at], value);
+                    match (addition.indices.as_slice(), dims.get(1).and_then(Size::to_expr)) {
+                        ([row, column], Some(width)) => {
+                            let at = Var::fresh("at", Type::Index(Some(length)));
+                            Expr::let_(at.clone(), place(number(row), width, number(column)), change(Expr::var(&at)))
+                        }
+                        (indices, _) => change(number(&indices[0])),
+                    }
+                })
+            });
+        }
+        arrays.push(shaped(array, dims)?);
+    }
+    let arrays = if types.len() == 1 { arrays.remove(0) } else { Expr::tuple(arrays) };
+    Some(Expr::let_(added, all, arrays))
+}
+
+/// An array in one row.
+fn flat(array: Expr, dims: &[Size]) -> Option<Expr> {
+    let [rows, width] = dims else { return Some(array) };
+    let length = rows.mul(width).to_expr()?;
+    let width = width.to_expr()?;
+    let index = |prim, t: &Expr| Expr::prim(prim, vec![t.clone(), width.clone()]);
+    Some(match number_of(&array) {
+        Some(number) => Expr::build(length, "t", |_| number),
+        None => Expr::bind("first", array, |array| {
+            Expr::build(length, "t", |t| Expr::get(Expr::get(array, index(Prim::Div, &t)), index(Prim::Rem, &t)))
+        }),
+    })
+}
+
+/// The number that all elements of a matrix are.
+fn number_of(matrix: &Expr) -> Option<Expr> {
+    let Term::Build { body, .. } = matrix.term() else { return None };
+    let Term::Build { body, .. } = body.term() else { return None };
+    matches!(body.term(), Term::Double(_)).then(|| body.clone())
+}
+
+/// An array in one row as the array that it stands for.
+fn shaped(array: Expr, dims: &[Size]) -> Option<Expr> {
+    let [rows, width] = dims else { return Some(array) };
+    let (rows, width) = (rows.to_expr()?, width.to_expr()?);
+    Some(Expr::bind("sums", array, |sums| {
+        Expr::build(rows, "i", |i| Expr::build(width.clone(), "j", |j| Expr::get(sums, place(i, width, j))))
+    }))
+}
+
+/// Where the element of a row and a column is in one row.
+fn place(row: Expr, width: Expr, column: Expr) -> Expr {
+    Expr::prim(Prim::Add, vec![Expr::prim(Prim::Mul, vec![row, width]), column])
+}
+
+/// Whether terms are the same but for the names of what they bind.
+fn is_alike(a: &Expr, b: &Expr) -> bool {
+    a.shape() == b.shape() && a.fingerprint() == b.fingerprint()
+}
+
+/// The lengths of an array of Doubles of one or two dimensions.
+fn dims_of(ty: &Type) -> Option<Vec<Size>> {
+    let (mut dims, mut element) = (Vec::new(), ty);
+    while let Type::Array(inner, length) = element {
+        dims.push(length.clone());
+        element = inner;
+    }
+    (element == &Type::Double && (1..=2).contains(&dims.len())).then_some(dims)
+}
