@@ -413,8 +413,8 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "build-band",
-        "build (length v) (fun j -> (if j = 2 then x else 0.0) - (if j - 1 = k then y else 0.0))",
-        "let row = build (length v) (fun j -> 0.0) in let sums = if 0 <= 2 && 2 < length v then update row 2 x else row in let at = k + 1 in if 0 <= at && at < length v then accumulate sums at (-y) else sums",
+        "build (length v) (fun j -> (if j + 1 = k then x else 0.0) - (if j - 1 = k then y else 0.0))",
+        "let row = build (length v) (fun j -> 0.0) in let sums = let at = k - 1 in if 0 <= at && at < length v then update row at x else row in let at_1 = k + 1 in if 0 <= at_1 && at_1 < length v then accumulate sums at_1 (-y) else sums",
     ),
     ("build-band", "build (length v) (fun j -> if j = k then x else 0.0)", ""),
     ("build-band", "build (length v) (fun j -> x + (if j - 1 = k then y else 0.0))", ""),

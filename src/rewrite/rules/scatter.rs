@@ -11,7 +11,9 @@
 //! sum adds the same numbers in the same order. A step may add several terms, in loops and where conditions hold; what depends on r
 //! waits until it is known which r is meant. Limits: nothing that moves may fail.
 
-use crate::ir::free::{any_free_var, mentions};
+use rustc_hash::FxHashMap;
+
+use crate::ir::free::{any_free_var, each_free_var};
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::replace;
@@ -96,6 +98,8 @@ struct Scope {
     /// What depends on them, and the conditions that do.
     lets: Vec<(Var, Expr)>,
     conds: Vec<(Expr, bool)>,
+    /// The rows that each of these names depends on.
+    depends: FxHashMap<Var, Vec<Var>>,
     /// What stays where it is: sums, and loops of a row.
     kept: Vec<Var>,
     /// The indices of the sums' loops.
@@ -146,12 +150,13 @@ impl Finder<'_> {
                     } else if x.ty() == &Type::Double && takes_long(value) {
                         let array = self.over_rows(value.clone());
                         let name = Var::fresh(x.name(), array.ty().clone());
-                        self.scope.lets.push((x.clone(), self.element_of(&name)));
+                        let element = self.element_of(&name);
+                        self.put_off(x, element);
                         self.stored.push((name, array));
                     } else if has_loop(value) {
                         self.scope.kept.push(x.clone());
                     } else {
-                        self.scope.lets.push((x.clone(), value.clone()));
+                        self.put_off(x, value.clone());
                     }
                     self.facts.enter_let(x, value);
                     self.around.push(Around::Let(x.clone(), value.clone()));
@@ -280,9 +285,7 @@ impl Finder<'_> {
     /// Whether a term cannot fail, where there are the rows that it depends on.
     fn is_total(&mut self, expr: &Expr) -> bool {
         let mark = self.facts.mark();
-        let mut needed = Vec::new();
-        self.needs(expr, &mut needed);
-        needed.iter().for_each(|row: &Row| self.facts.enter_loop(&row.var, &row.n));
+        self.needs(expr).iter().for_each(|row| self.facts.enter_loop(&row.var, &row.n));
         let is_total = self.facts.is_total(expr);
         self.facts.back_to(mark);
         is_total
@@ -298,14 +301,21 @@ impl Finder<'_> {
     }
 
     /// The rows of which it is not known which is meant, and that a term depends on.
-    fn needs(&self, expr: &Expr, needed: &mut Vec<Row>) {
-        let Scope { rows, lets, .. } = &self.scope;
-        for row in rows.iter().filter(|row| mentions(expr, &row.var)) {
-            if !needed.iter().any(|known| known.var == row.var) {
-                needed.push(row.clone());
-            }
-        }
-        lets.iter().filter(|(x, _)| mentions(expr, x)).for_each(|(_, value)| self.needs(value, needed));
+    fn needs(&self, expr: &Expr) -> Vec<Row> {
+        let Scope { rows, depends, .. } = &self.scope;
+        let mut needed: Vec<Var> = Vec::new();
+        each_free_var(expr, &mut |var| {
+            needed.push(var.clone());
+            needed.extend(depends.get(var).into_iter().flatten().cloned());
+        });
+        rows.iter().filter(|row| needed.contains(&row.var)).cloned().collect()
+    }
+
+    /// Puts a name off until it is known which row is meant.
+    fn put_off(&mut self, x: &Var, value: Expr) {
+        let rows = self.needs(&value).into_iter().map(|row| row.var).collect();
+        self.scope.depends.insert(x.clone(), rows);
+        self.scope.lets.push((x.clone(), value));
     }
 
     /// Notes how a term may fail.

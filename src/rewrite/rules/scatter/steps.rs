@@ -40,7 +40,7 @@ impl Finder<'_> {
                 if self.varies(value) {
                     self.waits(value)?;
                     self.facts.enter_let(x, value);
-                    self.scope.lets.push((x.clone(), value.clone()));
+                    self.put_off(x, value.clone());
                     return self.step(rest, acc, state);
                 }
                 self.is_asked_for(value)?;
