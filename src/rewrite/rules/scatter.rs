@@ -9,7 +9,8 @@
 //!
 //! So the derivative of `c[k[i]]`, or a product with a sparse Jacobian, costs as much as it has terms, not n times that. Each
 //! sum adds the same numbers in the same order. A step may add several terms, in loops and where conditions hold; what depends on r
-//! waits until it is known which r is meant. Limits: nothing that moves may fail.
+//! waits until it is known which r is meant, and is stored for each r where it takes long (`steps`). Limits: all that moves may
+//! fail in one way alone; an index that is linear in those of the sum's loops is for `sum-one-hot`.
 
 use rustc_hash::FxHashMap;
 
