@@ -67,6 +67,59 @@ type Calls = &'static [(&'static str, &'static [&'static str])];
 
 /// What random programs of `tests/properties.rs` came down to, with what to call.
 const GROWN: &[(&str, Calls)] = &[
+    // arrays that are changed in branches where their destination is, and others that lie there
+    (
+        "let f (v: Vector<n>) : Vector<n> * Double =
+  let x = build n (fun i -> 2.0 * v[i] + 1.0)
+  (update x 0 100.0, vectorSum x + x[0])
+let g (v: Vector<n>) (c: Double) : Vector<n> * Vector<n> =
+  let x = build n (fun i -> 2.0 * v[i] + 1.0)
+  let y = build n (fun i -> 3.0 * v[i] * v[i])
+  if c > 0.0 then (x, y) else (y, update x 0 5.0)
+let h (v: Vector<n>) (c: Double) : Vector<n> * Vector<n> =
+  let x = ifold (fun s i -> update s i (s[i] * v[i] + exp v[i])) (build n (fun i -> 2.0 * v[i] + 1.0)) n
+  let y = ifold (fun s i -> update s i (s[i] + v[i])) (build n (fun i -> 3.0 * v[i] * v[i])) n
+  if c > 0.0 then (update x 0 9.0, y) else (y, update x 0 5.0)
+let k (v: Vector<n>) : Vector<n> * Vector<n> =
+  let x = build n (fun i -> 2.0 * v[i] + 1.0)
+  let z = x
+  let w = update x 0 100.0
+  (w, z)
+let l (v: Vector<n>) (c: Double) : Vector<n> * Double =
+  let x = build n (fun i -> 2.0 * v[i] + 1.0)
+  let z = if c > 0.0 then update x 0 100.0 else x
+  let s = vectorSum z
+  (update z 1 5.0, s)
+let m (v: Vector<n>) (c: Double) : Vector<n> =
+  let x = build n (fun i -> 2.0 * v[i] + 1.0)
+  let y = if c > 0.0 then update x 0 100.0 else x
+  let z = y
+  let w = if c < 5.0 then update y 1 (z[0]) else z
+  vectorAdd (update w 2 7.0) z
+let o (v: Vector<n>) (c: Double) : Vector<n> =
+  let x = build n (fun i -> 2.0 * v[i] + 1.0)
+  let y = if c > 0.0 then update x 0 100.0 else x
+  if c < 5.0 then update y 1 (y[0] + v[0]) else v",
+        &[
+            ("f", &["[1, 2, 3]"]),
+            ("g", &["[1, 2, 3]", "-1"]),
+            ("g", &["[1, 2, 3]", "1"]),
+            ("g", &["[1, 2, 3]", "9"]),
+            ("h", &["[1, 2, 3]", "-1"]),
+            ("h", &["[1, 2, 3]", "1"]),
+            ("h", &["[1, 2, 3]", "9"]),
+            ("k", &["[1, 2, 3]"]),
+            ("l", &["[1, 2, 3]", "-1"]),
+            ("l", &["[1, 2, 3]", "1"]),
+            ("l", &["[1, 2, 3]", "9"]),
+            ("m", &["[1, 2, 3]", "-1"]),
+            ("m", &["[1, 2, 3]", "1"]),
+            ("m", &["[1, 2, 3]", "9"]),
+            ("o", &["[1, 2, 3]", "-1"]),
+            ("o", &["[1, 2, 3]", "1"]),
+            ("o", &["[1, 2, 3]", "9"]),
+        ],
+    ),
     // a size that the types alone go on using
     (
         "let f (v: Vector<n>) (x: Double) = let a = vectorZeros n in let b = update a 0 x in matrixCols (build 0 (fun i -> b))",

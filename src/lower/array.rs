@@ -347,7 +347,7 @@ impl Lowerer<'_> {
 
     /// As `bind`; the value is computed in the destination where the body stores the variable there unchanged.
     pub fn bind_in(&mut self, var: &Var, value: &Expr, body: &Expr, dest: &Dest) -> Result<()> {
-        match self.tail_place(body, var, dest) {
+        match self.tail_place(body, var, dest, true) {
             Some(place) if value.ty().has_array() && !self.is_view(value) => {
                 self.write(value, &place)?;
                 let view = self.view_of(&place);
@@ -376,8 +376,9 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The part of the destination in which the term stores `var` unchanged, or its arrays as one.
-    fn tail_place(&self, expr: &Expr, var: &Var, dest: &Dest) -> Option<Dest> {
+    /// The part of the destination in which the term stores `var` unchanged, its arrays as one, or, where nothing else reads it
+    /// (`alone`), changed there.
+    fn tail_place(&self, expr: &Expr, var: &Var, dest: &Dest, alone: bool) -> Option<Dest> {
         let is_var = |expr: &Expr| matches!(expr.term(), Term::Var(other) if other == var);
         match (expr.term(), dest) {
             (Term::Var(_), _) => is_var(expr).then(|| dest.clone()),
@@ -385,25 +386,37 @@ impl Lowerer<'_> {
                 Some(flat) => flat.place(dest),
                 None => self.component_place(expr, var, dest),
             },
-            // changed there, by what does not need it
-            (Term::Update(_, parts), _) => {
+            (Term::Update(_, parts), Dest::Array(_)) if alone => {
                 let (array, rest) = parts.split_first()?;
-                if rest.iter().any(|part| mentions(part, var)) { None } else { self.tail_place(array, var, dest) }
+                if rest.iter().any(|part| mentions(part, var)) { None } else { self.tail_place(array, var, dest, true) }
             }
-            (Term::If(cond, a, b), _) if !mentions(cond, var) => match (self.tail_place(a, var, dest), self.tail_place(b, var, dest)) {
-                (Some(place), Some(_)) => Some(place),
-                _ => None,
-            },
-            (Term::Let(x, value, body), _) if mentions(body, var) => self.tail_place(body, var, dest),
+            (Term::If(cond, a, b), Dest::Array(whole)) if alone && !mentions(cond, var) => {
+                let is_whole = |branch: &Expr| match self.tail_place(branch, var, dest, true) {
+                    Some(Dest::Array(place)) => place.leaves == whole.leaves,
+                    Some(Dest::Scalar(_) | Dest::Tuple(_)) | None => false,
+                };
+                (is_whole(a) && is_whole(b)).then(|| dest.clone())
+            }
             (Term::Let(x, value, body), _) => {
-                let place = self.tail_place(body, x, dest)?;
-                let flat = self.flat_of(value, var).filter(|_| !self.has_updates);
-                flat.and_then(|flat| flat.place(&place)).or_else(|| self.tail_place(value, var, &place))
+                // another name of it may be read later
+                let has_alias = value.ty().has_array() && mentions(value, var);
+                self.tail_place(body, var, dest, alone && !has_alias).or_else(|| {
+                    let flat = self.flat_of(value, var).filter(|_| !self.has_updates);
+                    match flat {
+                        Some(flat) => flat.place(&self.tail_place(body, x, dest, alone)?),
+                        None if alone && !mentions(body, var) => {
+                            let place = self.tail_place(body, x, dest, true)?;
+                            self.tail_place(value, var, &place, true)
+                        }
+                        None => None,
+                    }
+                })
             }
-            (Term::Check { body, .. }, _) => self.tail_place(body, var, dest),
-            (Term::Tuple(parts), Dest::Tuple(places)) => {
-                parts.iter().zip(places).find_map(|(part, place)| self.tail_place(part, var, place))
-            }
+            (Term::Check { body, .. }, _) => self.tail_place(body, var, dest, alone),
+            (Term::Tuple(parts), Dest::Tuple(places)) => parts.iter().zip(places).enumerate().find_map(|(k, (part, place))| {
+                let is_read = parts.iter().enumerate().any(|(other, part)| other != k && mentions(part, var));
+                self.tail_place(part, var, place, alone && !is_read)
+            }),
             _ => None,
         }
     }
