@@ -404,7 +404,7 @@ impl Lowerer<'_> {
                     let flat = self.flat_of(value, var).filter(|_| !self.has_updates);
                     match flat {
                         Some(flat) => flat.place(&self.tail_place(body, x, dest, alone)?),
-                        None if alone && !mentions(body, var) => {
+                        None if alone && mentions(value, var) && !mentions(body, var) => {
                             let place = self.tail_place(body, x, dest, true)?;
                             self.tail_place(value, var, &place, true)
                         }

@@ -11,7 +11,7 @@ use crate::ir::{Change, Expr, Prim, Term, Type, Var};
 use crate::rewrite::facts::Facts;
 
 use super::rules;
-use super::scatter::row_of;
+use super::scatter::{LARGEST, row_of};
 use super::terms::plus;
 
 rules! {
@@ -21,7 +21,7 @@ rules! {
 
 fn build_band(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Build { n, i, body } = expr.term() else { return None };
-    if body.ty() != &Type::Double || !body.has_conditions() || is_one_hot(body) {
+    if body.ty() != &Type::Double || !body.has_conditions() || body.node_count() > LARGEST || is_one_hot(body) {
         return None;
     }
     let zeros = Expr::build_with(n.clone(), i.renewed(i.ty().clone()), Expr::double(0.0));

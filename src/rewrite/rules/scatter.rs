@@ -14,7 +14,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::free::{any_free_var, each_free_var};
+use crate::ir::free::{any_free_var, each_free_var, mentions};
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::replace;
@@ -33,6 +33,9 @@ const ALIKE: &str = "k, e, m and z fail in one way";
 /// and of what waits until it is known which row is meant.
 const WAITS: &str = "what waits for r is total";
 
+/// A nest of more nodes is not looked at.
+pub(super) const LARGEST: usize = 2000;
+
 /// So many operations are as quick as to store and read what they give.
 const LONG: u32 = 8;
 
@@ -42,7 +45,7 @@ rules! {
 }
 
 fn build_scatter(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    if !expr.has_conditions() || expr.has_updates() {
+    if !expr.has_conditions() || expr.has_updates() || expr.node_count() > LARGEST || !has_sum(expr) {
         return None;
     }
     let found = Finder::new(facts).find(expr, true)?;
@@ -91,6 +94,13 @@ struct Found {
     sums: Expr,
 }
 
+/// A number of each row that is stored before the loop, in what stands around it.
+struct Stored {
+    name: Var,
+    value: Expr,
+    around: usize,
+}
+
 /// What may be asked where a part of a sum stands.
 #[derive(Clone, Default)]
 struct Scope {
@@ -115,7 +125,7 @@ struct Finder<'a> {
     around: Vec<Around>,
     scope: Scope,
     /// Arrays of what takes long to compute again for each term.
-    stored: Vec<(Var, Expr)>,
+    stored: Vec<Stored>,
     facts: Facts,
     /// How what moves may fail.
     failures: Failures,
@@ -149,11 +159,12 @@ impl Finder<'_> {
                     if !self.is_total(value) {
                         self.scope.kept.push(x.clone());
                     } else if x.ty() == &Type::Double && takes_long(value) {
-                        let array = self.over_rows(value.clone());
-                        let name = Var::fresh(x.name(), array.ty().clone());
+                        let lengths = self.rows().filter_map(|row| bound_of(&row.var)).collect::<Vec<_>>();
+                        let ty = lengths.into_iter().rev().fold(Type::Double, Type::array);
+                        let name = Var::fresh(x.name(), ty);
                         let element = self.element_of(&name);
                         self.put_off(x, element);
-                        self.stored.push((name, array));
+                        self.stored.push(Stored { name, value: value.clone(), around: self.around.len() });
                     } else if has_loop(value) {
                         self.scope.kept.push(x.clone());
                     } else {
@@ -200,7 +211,7 @@ impl Finder<'_> {
     fn sum(&mut self, expr: &Expr) -> Option<Found> {
         let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
         let rows: Vec<Row> = self.rows().cloned().collect();
-        let first = self.over_rows(init.clone());
+        let first = self.over_rows(init.clone(), self.around.len());
         let state = Var::fresh("sums", first.ty().clone());
         self.failures = Failures::default();
         let step = self.repeated(n, acc, i, body, Expr::var(&state))?;
@@ -212,12 +223,15 @@ impl Finder<'_> {
         let parts: Vec<Expr> = parts.chain([init.clone()]).collect();
         parts.iter().for_each(|part| self.may_fail(part));
         self.asked.require(ALIKE, self.failures.are_alike(), init)?;
-        Some(Found { sum: expr.clone(), rows, stored: self.stored.clone(), sums: Expr::fold_with(count, state, i.clone(), step, first) })
+        let sums = Expr::fold_with(count, state, i.clone(), step, first);
+        let needed = self.stored.iter().filter(|stored| mentions(&sums, &stored.name));
+        let stored = needed.map(|stored| (stored.name.clone(), self.over_rows(stored.value.clone(), stored.around))).collect();
+        Some(Found { sum: expr.clone(), rows, stored, sums })
     }
 
-    /// The array with this element in each row.
-    fn over_rows(&self, element: Expr) -> Expr {
-        self.around.iter().rev().fold(element, |element, around| match around {
+    /// The array with this element in each row, in the first so many that stand around.
+    fn over_rows(&self, element: Expr, around: usize) -> Expr {
+        self.around.iter().take(around).rev().fold(element, |element, around| match around {
             Around::Row(row) => Expr::build_with(row.n.clone(), row.var.clone(), element),
             Around::Let(x, value) => Expr::let_(x.clone(), value.clone(), element),
             Around::If(cond, true, other) => Expr::if_(cond.clone(), element, other.clone()),
@@ -325,6 +339,19 @@ impl Finder<'_> {
             self.failures.add(expr, &self.facts);
         }
     }
+}
+
+/// The length that an index is below.
+fn bound_of(index: &Var) -> Option<Size> {
+    match index.ty() {
+        Type::Index(bound) => bound.clone(),
+        Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => None,
+    }
+}
+
+/// Whether there is a sum of Doubles with a condition.
+fn has_sum(expr: &Expr) -> bool {
+    expr.has_conditions() && (matches!(expr.term(), Term::Fold { .. }) && expr.ty() == &Type::Double || expr.term().children().any(has_sum))
 }
 
 /// Whether a number is read more quickly than computed.

@@ -12,6 +12,7 @@ use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
+use super::scatter::LARGEST;
 
 rules! {
     "sum-terms" Ring Algebra @ Build: "build n (fun r -> ifold (fun s i -> s + ((if r = k then a else 0) + b)) z m) -> build n (fun r -> ifold (fun s i -> (if r = k then s + a else s) + b) z m)" => sum_terms;
@@ -19,7 +20,7 @@ rules! {
 
 /// The sums in a `build` with each of their terms added by itself.
 fn sum_terms(expr: &Expr, _: &Facts) -> Option<Expr> {
-    if !expr.has_conditions() || expr.has_updates() {
+    if !expr.has_conditions() || expr.has_updates() || expr.node_count() > LARGEST {
         return None;
     }
     let after = each_sum(expr);
