@@ -547,6 +547,10 @@ let normal (c: Vector<n>) (k: Array<Index<n>, m>) (l: Array<Index<n>, m>) (y: Ve
   let J = jacobian f c
   (matrixMul (matrixTranspose J) J, matrixVectorMul (matrixTranspose J) (f c))
 
+let twice (c: Vector<n>) (k: Array<Index<n>, m>) (l: Array<Index<n>, m>) (y: Vector<m>) : Vector<n> * Vector<n> =
+  let once (s: Vector<n> * Vector<n>) (k: Array<Index<n>, m>) (l: Array<Index<n>, m>) = ifold (fun (a, b) i -> (accumulate (accumulate a k[i] y[i]) l[i] 0.5, accumulate b l[i] (y[i] * c[k[i]]))) s m
+  once (once (c, c) k l) l k
+
 let table (c: Vector<n>) (k: Array<Index<n>, m>) (l: Array<Index<n>, m>) (y: Vector<m>) : Matrix<n, n> =
   build n (fun r -> build n (fun t -> ifold (fun s i -> if r == k[i] then (if t == l[i] then s + y[i] * c[t] else s) else s) 1.0 m))
 ";
@@ -565,7 +569,7 @@ fn scatters_are_parallel_and_the_interpreters() {
         ["[]", "[]", "[]", "[]"],
     ];
     let calls: Vec<(&str, &[&str])> =
-        ["products", "normal", "table"].iter().flat_map(|entry| words.iter().map(|words| (*entry, words.as_slice()))).collect();
+        ["products", "normal", "twice", "table"].iter().flat_map(|entry| words.iter().map(|words| (*entry, words.as_slice()))).collect();
     as_interpreted(SCATTERS, &calls);
 }
 

@@ -38,103 +38,125 @@ fn scattered(expr: &Expr) -> Expr {
     }
 }
 
-/// What a step adds to one component of the state.
+/// What a step adds, each time to one element of one component of the state.
+struct Additions {
+    /// A tuple of all indices and values.
+    numbers: Expr,
+    each: Vec<Addition>,
+}
+
 struct Addition {
     component: usize,
-    /// Where the indices and the value are among all numbers of a step.
+    /// Where the indices and the value are among the numbers.
     indices: Vec<usize>,
     value: usize,
 }
 
-/// The fold as one for each addition; `None` where a step does anything else, or has one addition, to a row.
+/// The fold as one for each addition; `None` where a step does anything else, or has one addition, to an array of one dimension.
 fn separated(n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> Option<Expr> {
     let types = match acc.ty() {
         Type::Tuple(parts) => parts.to_vec(),
         ty => vec![ty.clone()],
     };
     let dims: Vec<Vec<Size>> = types.iter().map(dims_of).collect::<Option<_>>()?;
-    let (mut lets, mut end) = (Vec::new(), body.clone());
-    while let Term::Let(x, value, rest) = end.term().clone() {
-        if mentions(&value, acc) {
-            // the arrays after some of the additions
-            end = (occurrences(&rest, &x) == 1).then(|| substitute(&rest, &[(x, value)]))?;
-        } else {
-            lets.push((x, value));
-            end = rest;
-        }
-    }
-    let ends: Vec<Expr> = match end.term() {
-        Term::Tuple(parts) if parts.len() == types.len() => parts.clone(),
-        _ if types.len() == 1 => vec![end.clone()],
-        _ => return None,
-    };
-    let (mut numbers, mut additions): (Vec<Expr>, Vec<Addition>) = (Vec::new(), Vec::new());
-    for (component, end) in ends.iter().enumerate() {
-        let before = if types.len() == 1 { Expr::var(acc) } else { Expr::proj(Expr::var(acc), component) };
-        let mut chain = Vec::new();
-        let mut array = end;
-        while let Term::Update(Change::Add, parts) = array.term() {
-            let updated = Updated::of(parts)?;
-            let is_number = updated.indices.len() == dims[component].len() && updated.value.ty() == &Type::Double;
-            is_number.then_some(())?;
-            chain.push((updated.indices.to_vec(), updated.value.clone()));
-            array = updated.array;
-        }
-        is_alike(array, &before).then_some(())?;
-        for (indices, value) in chain.into_iter().rev() {
-            let mut place = |number: Expr| {
-                numbers.iter().position(|known| is_alike(known, &number)).unwrap_or_else(|| {
-                    numbers.push(number);
-                    numbers.len() - 1
-                })
-            };
-            let indices = indices.into_iter().map(&mut place).collect();
-            additions.push(Addition { component, indices, value: place(value) });
-        }
-    }
-    // what a step adds to its own row is no sum
-    let is_own = |number: &Expr| matches!(number.term(), Term::Var(var) if var == i);
-    let is_single = additions.len() < 2 && dims.iter().all(|dims| dims.len() == 1);
-    if is_single || numbers.iter().any(|number| mentions(number, acc) || is_own(number)) {
-        return None;
-    }
-    let is_below = |at: &usize, length: &Size| matches!(numbers[*at].ty(), Type::Index(Some(bound)) if bound == length);
-    let are_below = |addition: &Addition| addition.indices.iter().zip(&dims[addition.component]).all(|(at, length)| is_below(at, length));
-    if !additions.iter().all(|addition| addition.indices.len() == 1 || are_below(addition)) {
-        return None;
-    }
-    let step = lets.into_iter().rev().fold(Expr::tuple(numbers), |rest, (x, value)| Expr::let_(x, value, rest));
-    let all = freshen(&Expr::build_with(n.clone(), i.clone(), step));
+    let additions = Additions::of(body, acc, i, &dims)?;
+    let all = freshen(&Expr::build_with(n.clone(), i.clone(), additions.numbers));
     let added = Var::fresh("added", all.ty().clone());
+    let first = Var::fresh("first", init.ty().clone());
     let mut arrays = Vec::new();
     for (component, dims) in dims.iter().enumerate() {
-        let first = match init.term() {
+        let start = match init.term() {
             _ if types.len() == 1 => init.clone(),
             Term::Tuple(parts) => parts[component].clone(),
-            _ => Expr::proj(init.clone(), component),
+            _ => Expr::proj(Expr::var(&first), component),
         };
-        let mut array = flat(first, dims)?;
-        for addition in additions.iter().filter(|addition| addition.component == component) {
-            let length = array.ty().dims().first()?.clone();
-            array = Expr::fold(n.clone(), "s", "i", array, |s, i| {
-                Expr::bind("step", Expr::get(Expr::var(&added), i), |step| {
-                    let number = |at: &usize| Expr::proj(step.clone(), *at);
-                    let value = number(&addition.value);
-                    let change = |at: Expr| Expr::update(Change::Add, s, vec![at], value);
-                    match (addition.indices.as_slice(), dims.get(1).and_then(Size::to_expr)) {
-                        ([row, column], Some(width)) => {
-                            let at = Var::fresh("at", Type::Index(Some(length)));
-                            Expr::let_(at.clone(), place(number(row), width, number(column)), change(Expr::var(&at)))
-                        }
-                        (indices, _) => change(number(&indices[0])),
-                    }
-                })
-            });
-        }
-        arrays.push(shaped(array, dims)?);
+        let own = additions.each.iter().filter(|addition| addition.component == component);
+        let sums = own.fold(flat(start, dims)?, |sums, addition| addition.to_each(n, &added, sums, dims));
+        arrays.push(shaped(sums, dims)?);
     }
     let arrays = if types.len() == 1 { arrays.remove(0) } else { Expr::tuple(arrays) };
+    let arrays = if mentions(&arrays, &first) { Expr::let_(first, init.clone(), arrays) } else { arrays };
     Some(Expr::let_(added, all, arrays))
+}
+
+impl Additions {
+    /// Those of a step; `None` where it does anything else.
+    fn of(body: &Expr, acc: &Var, i: &Var, dims: &[Vec<Size>]) -> Option<Additions> {
+        let (mut lets, mut end) = (Vec::new(), body.clone());
+        while let Term::Let(x, value, rest) = end.term().clone() {
+            if mentions(&value, acc) {
+                // the arrays after some of the additions
+                end = (occurrences(&rest, &x) == 1).then(|| substitute(&rest, &[(x, value)]))?;
+            } else {
+                lets.push((x, value));
+                end = rest;
+            }
+        }
+        let ends: Vec<Expr> = match end.term() {
+            Term::Tuple(parts) if parts.len() == dims.len() => parts.clone(),
+            _ if dims.len() == 1 => vec![end.clone()],
+            _ => return None,
+        };
+        let (mut numbers, mut each): (Vec<Expr>, Vec<Addition>) = (Vec::new(), Vec::new());
+        for (component, end) in ends.iter().enumerate() {
+            let before = if dims.len() == 1 { Expr::var(acc) } else { Expr::proj(Expr::var(acc), component) };
+            let (mut chain, mut array) = (Vec::new(), end);
+            while let Term::Update(Change::Add, parts) = array.term() {
+                let updated = Updated::of(parts)?;
+                let is_number = updated.indices.len() == dims[component].len() && updated.value.ty() == &Type::Double;
+                is_number.then_some(())?;
+                chain.push((updated.indices.to_vec(), updated.value.clone()));
+                array = updated.array;
+            }
+            is_alike(array, &before).then_some(())?;
+            for (indices, value) in chain.into_iter().rev() {
+                let mut place = |number: Expr| {
+                    numbers.iter().position(|known| is_alike(known, &number)).unwrap_or_else(|| {
+                        numbers.push(number);
+                        numbers.len() - 1
+                    })
+                };
+                let indices = indices.into_iter().map(&mut place).collect();
+                each.push(Addition { component, indices, value: place(value) });
+            }
+        }
+        // what a step adds to its own row is no sum
+        let is_own = |number: &Expr| matches!(number.term(), Term::Var(var) if var == i);
+        let is_single = each.len() < 2 && dims.iter().all(|dims| dims.len() == 1);
+        if is_single || numbers.iter().any(|number| mentions(number, acc) || is_own(number)) {
+            return None;
+        }
+        // in one row, a column that is too large would be in the next one
+        let is_below = |at: &usize, length: &Size| matches!(numbers[*at].ty(), Type::Index(Some(bound)) if bound == length);
+        let is_there = |addition: &Addition| {
+            let mut places = addition.indices.iter().zip(&dims[addition.component]);
+            addition.indices.len() == 1 || places.all(|(at, length)| is_below(at, length))
+        };
+        each.iter().all(is_there).then_some(())?;
+        let numbers = lets.into_iter().rev().fold(Expr::tuple(numbers), |rest, (x, value)| Expr::let_(x, value, rest));
+        Some(Additions { numbers, each })
+    }
+}
+
+impl Addition {
+    /// The sums, in one row, after this addition in all steps, whose numbers are in the array `added`.
+    fn to_each(&self, n: &Expr, added: &Var, sums: Expr, dims: &[Size]) -> Expr {
+        let length = sums.ty().dims().into_iter().next();
+        Expr::fold(n.clone(), "s", "i", sums, |s, i| {
+            Expr::bind("step", Expr::get(Expr::var(added), i), |step| {
+                let number = |at: &usize| Expr::proj(step.clone(), *at);
+                let value = number(&self.value);
+                let change = |at: Expr| Expr::update(Change::Add, s, vec![at], value);
+                match (self.indices.as_slice(), dims.get(1).and_then(Size::to_expr)) {
+                    ([row, column], Some(width)) => {
+                        let at = Var::fresh("at", Type::Index(length));
+                        Expr::let_(at.clone(), place(number(row), width, number(column)), change(Expr::var(&at)))
+                    }
+                    (indices, _) => change(number(&indices[0])),
+                }
+            })
+        })
+    }
 }
 
 /// An array in one row.
