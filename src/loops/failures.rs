@@ -49,10 +49,4 @@ impl Failures {
     pub fn are_all(&self, status: Status) -> bool {
         self.0.iter().all(|(known, count)| *count == 0 || *known == Some(status))
     }
-
-    /// Whether all fail with one status, if any does.
-    pub fn are_of_one_status(&self) -> bool {
-        let mut left = self.0.iter().filter(|(_, count)| *count > 0);
-        left.next().is_none_or(|(status, _)| status.is_some()) && left.next().is_none()
-    }
 }
