@@ -120,6 +120,13 @@ let o (v: Vector<n>) (c: Double) : Vector<n> =
             ("o", &["[1, 2, 3]", "9"]),
         ],
     ),
+    // a column that is not there, in a branch that is not taken
+    (
+        "let f (c: Vector<n>) (k: Array<Index<n>, m>) (l: Array<Index<n>, m>) (y: Vector<m>) (z: Double) =
+  let x = build m (fun i -> [build n (fun r -> if r = k[i] then y[i] else 0.0), build n (fun r -> if r = l[i] then y[i] else 0.0)])
+  vectorSum (build m (fun i -> vectorSum (build n (fun r -> ifold (fun s j -> if z < 0.0 then s + x[i][j][r] else s) 0.0 3))))",
+        &[("f", &["[3]", "[0, 0]", "[0, 0]", "[1, 2]", "1"]), ("f", &["[3]", "[0, 0]", "[0, 0]", "[1, 2]", "-1"])],
+    ),
     // a size that the types alone go on using
     (
         "let f (v: Vector<n>) (x: Double) = let a = vectorZeros n in let b = update a 0 x in matrixCols (build 0 (fun i -> b))",

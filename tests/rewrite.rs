@@ -17,6 +17,22 @@ const RULES: &[(&str, &str, &str)] = &[
     ("let-inline", "let x = sin y in x * 2.0", "sin y * 2.0"),
     ("let-inline", "let x = sin y in x * x", ""),
     ("let-inline", "let x = sin y in build n (fun i -> x)", ""),
+    // a sparse matrix in sums over its rows; not one that is dense, nor where no index is selected
+    (
+        "let-inline",
+        "let W = build 9 (fun i -> build 8 (fun r -> (if i = r then exp x * v[i] else 0.0) + (if i = k then sin y * v[r] else 0.0))) in build 8 (fun a -> build 8 (fun b -> ifold (fun t i -> t + W[i][a] * W[i][b]) 0.0 9))",
+        "build 8 (fun a -> build 8 (fun b -> ifold (fun t i -> t + (build 9 (fun i_1 -> build 8 (fun r -> (if i_1 = r then exp x * v[i_1] else 0.0) + (if i_1 = k then sin y * v[r] else 0.0))))[i][a] * (build 9 (fun i_2 -> build 8 (fun r_1 -> (if i_2 = r_1 then exp x * v[i_2] else 0.0) + (if i_2 = k then sin y * v[r_1] else 0.0))))[i][b]) 0.0 9))",
+    ),
+    (
+        "let-inline",
+        "let W = build 9 (fun i -> build 8 (fun r -> (if i = r then exp x * v[i] else exp y) + (if i = k then sin y * v[r] else 0.0))) in build 8 (fun a -> build 8 (fun b -> ifold (fun t i -> t + W[i][a] * W[i][b]) 0.0 9))",
+        "",
+    ),
+    (
+        "let-inline",
+        "let W = build 9 (fun i -> build 8 (fun r -> (if k = 3 then exp x * v[i] else 0.0) + (if k = 2 then sin y * v[r] else 0.0))) in build 8 (fun a -> build 8 (fun b -> ifold (fun t i -> t + W[i][a] * W[i][b]) 0.0 9))",
+        "",
+    ),
     ("let-dead", "let x = a * b in y", "y"),
     ("let-dead", "let x = a * b in x", ""),
     ("let-flatten", "let x = (let y = a * b in y + y) in x * x", "let y = a * b in let x = y + y in x * x"),
@@ -406,6 +422,16 @@ const RULES: &[(&str, &str, &str)] = &[
         "build (length v) (fun j -> let sum = v[j] in if j + 1 < length v then let i = j + 1 in if 0 < i then sum + x * double i else sum else sum)",
     ),
     ("collect-shifted", "ifold (fun a i -> accumulate a (i + 1) x) v (length v)", ""),
+    (
+        "fold-merge",
+        "(ifold (fun a i -> accumulate a (i / 2) v[i]) (build (length v) (fun j -> 0.0)) (length v), ifold (fun a i -> accumulate a (i / 3) (v[i] * x)) (build (length v) (fun j -> 0.0)) (length v))",
+        "let s_1 = ifold (fun s i -> (accumulate (fst s) (i / 2) v[i], accumulate (snd s) (i / 3) (v[i] * x))) (build (length v) (fun j -> 0.0), build (length v) (fun j_1 -> 0.0)) (length v) in (fst s_1, snd s_1)",
+    ),
+    (
+        "array-to-tuple",
+        "let p = build (length v) (fun i -> [if i = k then x else 0.0, if i = 2 then y else 0.0]) in ifold (fun s j -> s + p[j][0] * p[j][1]) 0.0 (length v)",
+        "let p = build (length v) (fun i -> (if i = k then x else 0.0, if i = 2 then y else 0.0)) in ifold (fun s j -> s + fst p[j] * snd p[j]) 0.0 (length v)",
+    ),
     (
         "sum-terms",
         "build (length v) (fun r -> ifold (fun s i -> s + ((if r = i / 2 then x else 0.0) - v[i])) 0.0 (length v))",

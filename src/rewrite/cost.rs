@@ -46,37 +46,54 @@ pub fn element_is_short(build: &Expr) -> bool {
     operations(element).is_some_and(|work| work <= 5)
 }
 
-/// Whether elements are cheap but for a part that only one of them has: a sum needs no loop for that part once it is inlined. `named`:
-/// elements may name their parts.
-pub fn element_is_hot(build: &Expr, named: bool) -> bool {
+/// Whether elements are cheap and have a part that only one of them has: a sum needs no loop for that part once it is inlined.
+pub fn element_is_hot(build: &Expr) -> bool {
+    let (element, indices) = element_of(build);
+    operations(element).is_some_and(|work| work <= HOT_OPERATIONS) && has_choice(element, &indices)
+}
+
+/// Whether elements are zero but for parts that an index selects, and cheap but for these: a sum needs no loop for them, however
+/// often elements are read.
+pub fn element_is_sparse(build: &Expr) -> bool {
+    let (element, indices) = element_of(build);
+    let mut work = SparseWork::default();
+    vanishes(element, &indices)
+        && work.add(element, &indices).is_some()
+        && work.always <= HOT_OPERATIONS
+        && work.selected <= SELECTED_OPERATIONS
+}
+
+/// The element of directly nested builds, and their indices.
+fn element_of(build: &Expr) -> (&Expr, Vec<&Var>) {
     let (mut element, mut indices) = (build, Vec::new());
     while let Term::Build { i, body, .. } = element.term() {
         indices.push(i);
         element = body;
     }
-    if if named { !vanishes(element, &indices) } else { operations(element).is_none_or(|work| work > HOT_OPERATIONS) } {
-        return false;
-    }
-    let mut work = HotWork::default();
-    work.add(element, &indices).is_some() && work.chooses && work.always <= HOT_OPERATIONS && work.chosen <= CHOSEN_OPERATIONS
+    (element, indices)
 }
 
 /// So many operations are cheap beside what a part of one element saves.
 const HOT_OPERATIONS: u32 = 12;
 
-/// So many operations may be written again wherever the part is used.
-const CHOSEN_OPERATIONS: u32 = 60;
+/// So many operations may be written again wherever a part is used.
+const SELECTED_OPERATIONS: u32 = 60;
 
-/// The operations of an element with a part that only one of them has.
-#[derive(Default)]
-struct HotWork {
-    always: u32,
-    /// Those of the part.
-    chosen: u32,
-    chooses: bool,
+/// Whether a term has a conditional that selects a single element.
+fn has_choice(expr: &Expr, indices: &[&Var]) -> bool {
+    let chooses = |cond: &Expr| matches!(cond.term(), Term::Prim(Prim::Eq, _)) && indices.iter().any(|i| mentions(cond, i));
+    matches!(expr.term(), Term::If(cond, ..) if chooses(cond)) || expr.term().children().any(|child| has_choice(child, indices))
 }
 
-impl HotWork {
+/// The operations of a sparse element.
+#[derive(Default)]
+struct SparseWork {
+    always: u32,
+    /// Those of the parts that an index selects.
+    selected: u32,
+}
+
+impl SparseWork {
     fn add(&mut self, expr: &Expr, indices: &[&Var]) -> Option<()> {
         match expr.term() {
             Term::Let(_, value, body) => {
@@ -85,10 +102,9 @@ impl HotWork {
             }
             // the same for a whole row
             Term::Check { body, .. } => self.add(body, indices),
-            Term::If(cond, part, rest) if is_choice(cond, indices) => {
-                self.chooses = true;
+            Term::If(cond, part, rest) if selects_one(cond, indices) => {
                 self.add(cond, indices)?;
-                self.chosen += operations(part)?;
+                self.selected += operations(part)?;
                 self.add(rest, indices)
             }
             _ => {
@@ -128,11 +144,6 @@ fn selects_one(cond: &Expr, indices: &[&Var]) -> bool {
         _ => None,
     };
     [(a, b), (b, a)].into_iter().any(|(side, other)| of(side).is_some_and(|var| indices.contains(&&var) && !mentions(other, &var)))
-}
-
-/// Whether a condition selects a single element.
-fn is_choice(cond: &Expr, indices: &[&Var]) -> bool {
-    matches!(cond.term(), Term::Prim(Prim::Eq, _)) && indices.iter().any(|i| mentions(cond, i))
 }
 
 /// The work of a term, roughly: a loop is worth more than any number of operations.

@@ -14,7 +14,7 @@ use crate::ir::program::match_sizes;
 use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::same;
-use crate::rewrite::cost::{element_is_cheap, element_is_hot, element_is_short, is_fill};
+use crate::rewrite::cost::{element_is_cheap, element_is_hot, element_is_short, element_is_sparse, is_fill};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::uses::{Use, Uses};
 
@@ -141,11 +141,11 @@ fn fuses(value: &Expr, uses: Use) -> bool {
             // one extra element is negligible beside a loop over many
             let is_one_more = uses.indexed == 2 && uses.straight == 1 && !matches!(n.term(), Term::Index(_)) && element_is_short(value);
             let is_few = uses.indexed <= 1 || is_one_more;
-            let is_few = is_few || uses.indexed <= 4 && element_is_hot(value, false);
+            let is_few = is_few || uses.indexed <= 4 && element_is_hot(value);
             let once = is_few && uses.fused == uses.indexed && uses.levels <= build_levels(value);
             // a loop around it is the sum's, which needs none for what it selects
             let in_sums = uses.summed > 0 && uses.fused + uses.summed == uses.indexed && uses.levels <= build_levels(value);
-            let summed = in_sums && uses.indexed <= 4 && element_is_hot(value, true);
+            let summed = in_sums && uses.indexed <= 4 && element_is_sparse(value);
             copies_length && (once || summed || element_is_cheap(value))
         }
         // an element read at an index that is not literal would make the array each time

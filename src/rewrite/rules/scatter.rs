@@ -9,8 +9,8 @@
 //!
 //! So the derivative of `c[k[i]]`, or a product with a sparse Jacobian, costs as much as it has terms, not n times that. Each
 //! sum adds the same numbers in the same order. A step may add several terms, in loops and where conditions hold; what depends on r
-//! waits until it is known which r is meant, and is stored for each r where it takes long (`steps`). Limits: all that moves may
-//! fail in one way alone; an index that is linear in those of the sum's loops is for `sum-one-hot`.
+//! waits until it is known which r is meant, and is stored for each r where it takes long (`steps`). Limits: nests of at most
+//! [`LARGEST`] nodes; all that moves may fail in one way alone; an index that is linear in those of the sum's loops is for `sum-one-hot`.
 
 use rustc_hash::FxHashMap;
 
@@ -45,7 +45,7 @@ rules! {
 }
 
 fn build_scatter(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    if !expr.has_conditions() || expr.has_updates() || expr.node_count() > LARGEST || !has_sum(expr) {
+    if expr.has_updates() || expr.node_count() > LARGEST || !has_sum(expr) {
         return None;
     }
     let found = Finder::new(facts).find(expr, true)?;
@@ -55,10 +55,10 @@ fn build_scatter(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(freshen(&found.stored.into_iter().rev().fold(rest, |rest, (name, array)| Expr::let_(name, array, rest))))
 }
 
-/// The elements of a row that a step adds to the accumulator for each of them, added to `row`. `total`: the condition that
-/// nothing of that may fail.
+/// The array `row` with what `step` adds to the accumulator `acc` of each element, where it is known which. `total`: the condition of
+/// the law that nothing of that may fail.
 pub(super) fn row_of(facts: &Facts, (n, i): (&Expr, &Var), acc: &Var, step: &Expr, row: Expr, total: &'static str) -> Option<Expr> {
-    let mut finder = Finder { total, has_loop: false, ..Finder::new(facts) };
+    let mut finder = Finder { alike: None, total, ..Finder::new(facts) };
     let own = Row { var: i.clone(), n: n.clone(), is_there: false };
     finder.scope.rows.push(own.clone());
     finder.around.push(Around::Row(own));
@@ -129,15 +129,16 @@ struct Finder<'a> {
     facts: Facts,
     /// How what moves may fail.
     failures: Failures,
-    /// The condition that asks for terms that cannot fail: of what waits, and of all where there is no loop that might not run.
+    /// The condition that all which moves fails in one way; none where nothing of it may fail.
+    alike: Option<&'static str>,
+    /// The condition that a term cannot fail.
     total: &'static str,
-    has_loop: bool,
 }
 
 impl Finder<'_> {
     fn new(facts: &Facts) -> Finder<'_> {
         let (around, scope, stored, failures) = (Vec::new(), Scope::default(), Vec::new(), Failures::default());
-        Finder { asked: facts, around, scope, stored, facts: facts.clone(), failures, total: WAITS, has_loop: true }
+        Finder { asked: facts, around, scope, stored, facts: facts.clone(), failures, alike: Some(ALIKE), total: WAITS }
     }
 
     /// The first sum that elements always need and that is scattered; `is_nest`: nothing but arrays, tuples and lets is around.
@@ -283,10 +284,9 @@ impl Finder<'_> {
     fn moves(&mut self, expr: &Expr) -> Option<()> {
         (!any_free_var(expr, &mut |var| self.scope.kept.contains(var))).then_some(())?;
         self.may_fail(expr);
-        if self.has_loop {
-            self.asked.require(ALIKE, self.failures.are_alike(), expr)
-        } else {
-            self.asked.require(self.total, self.failures.is_empty(), expr)
+        match self.alike {
+            Some(alike) => self.asked.require(alike, self.failures.are_alike(), expr),
+            None => self.asked.require(self.total, self.failures.is_empty(), expr),
         }
     }
 

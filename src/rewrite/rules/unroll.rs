@@ -12,7 +12,7 @@
 use crate::ir::free::mentions;
 use crate::ir::subst::{instance, map_children};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
-use crate::rewrite::cost::element_is_hot;
+use crate::rewrite::cost::element_is_sparse;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
@@ -114,7 +114,7 @@ fn columns_to_tuples(x: &Var, value: &Expr, body: &Expr, facts: &Facts) -> Optio
         element = body;
     }
     let built = |element: Expr| loops.iter().rev().fold(element, |element, (n, i)| Expr::build_with((*n).clone(), (*i).clone(), element));
-    let is_column = |part: &Expr| part.ty().has_array() || element_is_hot(&built(with_tail(element, part)), true);
+    let is_column = |part: &Expr| part.ty().has_array() || element_is_sparse(&built(with_tail(element, part)));
     let Term::Array(parts) = tail(element).term() else { return None };
     if loops.is_empty() || !(2..=SEVERAL).contains(&(parts.len() as i64)) || !parts.iter().all(is_column) {
         return None;

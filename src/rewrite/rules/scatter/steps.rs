@@ -93,12 +93,9 @@ impl Finder<'_> {
         let added = where_known(lets, conds, Expr::update(Change::Add, last.clone(), indices, term.clone()), &last);
         let before = std::iter::once(state).chain(states.iter().map(Expr::var));
         let loops: Vec<_> = rows.iter().zip(&states).zip(before).collect();
-        Some(
-            loops
-                .into_iter()
-                .rev()
-                .fold(added, |body, ((row, sums), before)| Expr::fold_with(row.n.clone(), sums.clone(), row.var.clone(), body, before)),
-        )
+        let repeated =
+            |body, ((row, sums), before): ((&Row, &Var), Expr)| Expr::fold_with(row.n.clone(), sums.clone(), row.var.clone(), body, before);
+        Some(loops.into_iter().rev().fold(added, repeated))
     }
 
     /// The sums after a choice.
@@ -109,7 +106,9 @@ impl Finder<'_> {
         if waits && (place.is_none() || !self.scope.conds.is_empty()) {
             self.waits(cond)?;
         }
-        let is_asked_for = self.is_asked_for(cond);
+        if !waits {
+            self.is_asked_for(cond)?;
+        }
         let mut branch = |expr: &Expr, truth: bool, state: Expr| {
             self.inside(|this| {
                 if waits {
@@ -121,7 +120,6 @@ impl Finder<'_> {
             })
         };
         if !waits {
-            is_asked_for?;
             let (then, otherwise) = (branch(then, true, state.clone())?, branch(otherwise, false, state)?);
             return Some(Expr::if_(cond.clone(), then, otherwise));
         }
@@ -181,6 +179,7 @@ impl Finder<'_> {
         }
     }
 
+    /// The row, not yet known, of which a term is the index.
     fn row(&self, expr: &Expr) -> Option<Row> {
         let Term::Var(var) = expr.term() else { return None };
         self.scope.rows.iter().find(|row| row.var == *var).cloned()
