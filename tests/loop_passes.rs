@@ -96,6 +96,16 @@ fn a_pass_is_left_out_seen_alone_and_timed() {
 }
 
 #[test]
+fn each_name_that_can_be_left_out_is_one_thing() {
+    let rules = smoothc::rewrite::rules::all().map(|rule| rule.name);
+    let names = rules.chain(PLANNERS.iter().map(|planner| planner.name)).chain(LOOP_PASSES.iter().map(|pass| pass.name));
+    let mut seen = std::collections::BTreeSet::from(["fusion", "normalisation", "motion", "algebra"]);
+    for name in names {
+        assert!(seen.insert(name), "`--disable {name}` would mean two things");
+    }
+}
+
+#[test]
 fn a_loop_program_is_printed_as_text() {
     let circle = include_str!("../examples/circle.smooth");
     insta::assert_snapshot!("lower", text(&smoothc(&["emit", "--dump", "lower", "-"], circle)));

@@ -12,7 +12,7 @@ mod bounds;
 mod builder;
 mod coalesce;
 mod dependence;
-mod distribute;
+mod distribute_loops;
 mod effects;
 pub mod eval;
 mod factor_polynomials;
@@ -138,7 +138,7 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("hoist_checks", Need::Optional, "makes the checks of a loop before it", hoist_checks::run),
     pass!("unswitch", Need::Optional, "turns a loop over one branch inside out", unswitch::run),
     pass!("peel", Need::Optional, "takes off the ends of loops that ask where they are", peel::run),
-    pass!("distribute", Need::Optional, "gives functions of sums a loop of their own", distribute::run),
+    pass!("distribute_loops", Need::Optional, "gives functions of sums a loop of their own", distribute_loops::run),
     pass!("promote", Need::Optional, "keeps what a loop adds to one element in a local", promote::run),
     pass!("absorb_zeros", Need::Optional, "stores what would be added to zeros", absorb_zeros::run),
     pass!("vectorise_outer", Need::Optional, "runs iterations of outer loops in lanes, where inner loops cannot", vectorise_outer::run),
