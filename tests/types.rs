@@ -410,12 +410,14 @@ fn a_pipe_gives_the_first_argument() {
         ("let f (x: Double) = x + 1 |> fun y -> y > 2 || y < 0", "let f (x: Double) : Bool"),
         ("let f (x: Double) = [x] |> (fun v -> v)", "let f (x: Double) : Vector<1>"),
         ("let f (x: Double) = x |> max 1 |> min(2)", "let f (x: Double) : Double"),
+        ("let f (x: Double) = x > 1 |> not |> not", "let f (x: Double) : Bool"),
     ] {
         assert_eq!(signature(text), wanted, "{text}");
     }
     assert_eq!(errors("let f (x: Double) = x |> sin + 1"), [("E0101", "1:26".to_string())]);
     assert_eq!(errors("let f (x: Double) = x |> (sin x)"), [("E0305", "1:26".to_string())]);
     assert_eq!(errors("let f (x: Double) = x |> 2"), [("E0101", "1:26".to_string())]);
+    assert_eq!(errors("let f (x: Bool) = x |> not x"), [("E0101", "1:24".to_string())]);
 }
 
 /// The value of an entry at a depth and 0.5.

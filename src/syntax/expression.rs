@@ -153,6 +153,8 @@ impl<'a> Builder<'a> {
             self.block(pair)
         } else if rule == Rule::deriv {
             self.deriv(pair)
+        } else if rule == Rule::bare_not {
+            self.argument(pair)
         } else {
             self.application(pair)
         }
