@@ -8,7 +8,7 @@
 use super::pattern::{Binder, Binding, Name, Pattern};
 use crate::ir::prim::Kind;
 use crate::ir::subst::{freshen, instance};
-use crate::ir::{Expr, Size, Type, Var};
+use crate::ir::{Change, Expr, Size, Type, Var};
 
 /// A right side that is being built.
 pub struct Building<'a> {
@@ -79,19 +79,40 @@ impl<'a> Building<'a> {
             }
             Pattern::Get(patterns) => {
                 let [array, index] = &**patterns;
-                let array = self.term(array, ty)?;
+                let array = self.array(array, ty)?;
                 let index = self.index(index)?;
                 array.ty().element()?;
                 Expr::get(array, index)
             }
             Pattern::Length(array) => {
-                let array = self.term(array, ty)?;
+                let array = self.array(array, &Type::Double)?;
                 array.ty().element()?;
                 Expr::dim(array, 0)
             }
             Pattern::Tuple(patterns) => {
                 let Type::Tuple(types) = ty else { return None };
                 Expr::tuple(patterns.iter().zip(types.iter()).map(|(pattern, ty)| self.term(pattern, ty)).collect::<Option<_>>()?)
+            }
+            Pattern::Proj(pair, at) => {
+                let wanted = pair.ty(self.binding, &self.scope).unwrap_or_else(|| Type::tuple(vec![ty.clone(), ty.clone()]));
+                let pair = self.term(pair, &wanted)?;
+                matches!(pair.ty(), Type::Tuple(parts) if parts.len() == 2).then(|| Expr::proj(pair, *at))?
+            }
+            Pattern::Array(patterns) => {
+                let known = || patterns.iter().find_map(|part| part.ty(self.binding, &self.scope));
+                let element = ty.element().cloned().or_else(known).unwrap_or(Type::Double);
+                let items = patterns.iter().map(|pattern| self.term(pattern, &element)).collect::<Option<Vec<_>>>()?;
+                let element = items.first().map_or(element, |first| first.ty().clone());
+                items.iter().all(|item| item.ty().same_shape(&element)).then(|| Expr::array(element, items))?
+            }
+            Pattern::Update(change, patterns) => {
+                let [array, index, value] = &**patterns;
+                let array = self.term(array, ty)?;
+                let index = self.index(index)?;
+                let element = array.ty().element()?.clone();
+                let value = self.term(value, &element)?;
+                let has_sum = *change == Change::Replace || element.is_made_of_doubles();
+                (has_sum && value.ty().same_shape(&element)).then(|| Expr::update(*change, array, vec![index], value))?
             }
             Pattern::Let(name, patterns) => {
                 let [value, body] = &**patterns;
@@ -122,6 +143,12 @@ impl<'a> Building<'a> {
                 Expr::fold_with(n, acc, i, step, init)
             }
         })
+    }
+
+    /// An array, of such elements where nothing else says which.
+    fn array(&mut self, pattern: &'a Pattern, element: &Type) -> Option<Expr> {
+        let known = pattern.ty(self.binding, &self.scope);
+        self.term(pattern, &known.unwrap_or_else(|| Type::array(element.clone(), Size::constant(0))))
     }
 
     fn index(&mut self, pattern: &'a Pattern) -> Option<Expr> {

@@ -59,6 +59,9 @@ impl Pattern {
             | Pattern::Get(_)
             | Pattern::Length(_)
             | Pattern::Tuple(_)
+            | Pattern::Proj(..)
+            | Pattern::Array(_)
+            | Pattern::Update(..)
             | Pattern::Applied(..)
             | Pattern::Bound(_)
             | Pattern::Let(..)
@@ -82,8 +85,9 @@ impl Pattern {
                     binding.metas.push((name, Stands { params: Vec::new(), term }));
                 }
             }
-            // no law of the tables binds variables
+            // no law of the tables has these
             Pattern::Applied(..) | Pattern::Bound(_) | Pattern::Let(..) | Pattern::Build(..) | Pattern::Fold(..) => {}
+            Pattern::Proj(..) | Pattern::Array(_) | Pattern::Update(..) => {}
             Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => {}
             Pattern::Prim(prim, parts) => {
                 let operand = match prim.row().kind {

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::ir::Prim;
+use crate::ir::{Change, Prim};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, PatternKind, UnOp};
 
@@ -25,7 +25,17 @@ pub fn offset(text: &str, part: &str) -> usize {
 
 fn unsupported(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E0119", span, message)
-        .help("laws are made of operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`, tuples and literals")
+        .help("laws are made of operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`, `update`, `accumulate`, tuples, `fst`, `snd`, `[a, b]` and literals")
+}
+
+/// How many terms a name is written before that is no metavariable.
+fn arity(name: &str) -> Option<usize> {
+    match name {
+        "length" | "fst" | "snd" => Some(1),
+        "build" => Some(2),
+        "ifold" | "update" | "accumulate" => Some(3),
+        _ => Prim::function(name).map(|prim| prim.row().arity),
+    }
 }
 
 /// The parts of a text between separators that stand in no bracket.
@@ -218,6 +228,7 @@ impl Names {
             ExprKind::If(c, a, b) => Pattern::If(Box::new([self.pattern(c)?, self.pattern(a)?, self.pattern(b)?])),
             ExprKind::Index(a, i) => Pattern::Get(Box::new([self.pattern(a)?, self.pattern(i)?])),
             ExprKind::Tuple(parts) => Pattern::Tuple(self.patterns(parts)?),
+            ExprKind::Array(parts) => Pattern::Array(self.patterns(parts)?),
             ExprKind::Let(name, value, body) => {
                 let value = self.pattern(value)?;
                 let outside = self.scope.len();
@@ -234,7 +245,6 @@ impl Names {
             | ExprKind::Fun(..)
             | ExprKind::LetFun(..)
             | ExprKind::Slice(..)
-            | ExprKind::Array(_)
             | ExprKind::Field(..)
             | ExprKind::Record(..)
             | ExprKind::Match(..)
@@ -243,47 +253,55 @@ impl Names {
     }
 
     fn application(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Result<Pattern, Diagnostic> {
-        let is_meta = self.metas.iter().any(|(known, _)| known == name);
-        match (Prim::function(name), args) {
-            (Some(prim), _) if prim.row().arity == args.len() => Ok(Pattern::Prim(prim, self.patterns(args)?)),
-            (None, [array]) if name == "length" => Ok(Pattern::Length(Box::new(self.pattern(array)?))),
-            (None, [n, body]) if name == "build" => {
+        match (name, args) {
+            ("length", [array]) => Ok(Pattern::Length(Box::new(self.pattern(array)?))),
+            ("fst" | "snd", [pair]) => Ok(Pattern::Proj(Box::new(self.pattern(pair)?), usize::from(name == "snd"))),
+            ("update" | "accumulate", [array, index, value]) => {
+                let change = if name == "update" { Change::Replace } else { Change::Add };
+                Ok(Pattern::Update(change, Box::new([self.pattern(array)?, self.pattern(index)?, self.pattern(value)?])))
+            }
+            ("build", [n, body]) => {
                 let n = self.pattern(n)?;
                 let ([i], body) = self.function(body)?;
                 Ok(Pattern::Build(i, Box::new([n, body])))
             }
-            (None, [step, init, n]) if name == "ifold" => {
+            ("ifold", [step, init, n]) => {
                 let (init, n) = (self.pattern(init)?, self.pattern(n)?);
                 let (names, step) = self.function(step)?;
                 Ok(Pattern::Fold(names, Box::new([init, n, step])))
             }
-            (Some(prim), _) => {
-                let (arity, found) = (prim.row().arity, args.len());
-                let arguments = if arity == 1 { "argument" } else { "arguments" };
-                Err(unsupported(span, format!("`{name}` takes {arity} {arguments}, found {found}")))
-            }
-            (None, _) => {
-                let outside = || unsupported(span, format!("`{name}` cannot be part of a law"));
-                let mut patterns: Vec<Pattern> = Vec::new();
-                for arg in args {
-                    if !self.is_left {
-                        if !is_meta {
-                            return Err(outside());
-                        }
-                        patterns.push(self.pattern(arg)?);
-                        continue;
-                    }
-                    let ExprKind::Var(x) = &arg.kind else { return Err(outside()) };
-                    let bound = self.bound(x).ok_or_else(outside)?;
-                    if patterns.iter().any(|other| is_same_variable(other, &bound)) {
-                        return Err(unsupported(span, format!("on the left `{name}` is applied to different variables")));
-                    }
-                    patterns.push(bound);
+            _ => match (arity(name), Prim::function(name)) {
+                (Some(arity), Some(prim)) if arity == args.len() => Ok(Pattern::Prim(prim, self.patterns(args)?)),
+                (Some(arity), _) => {
+                    let (arguments, found) = (if arity == 1 { "argument" } else { "arguments" }, args.len());
+                    Err(unsupported(span, format!("`{name}` takes {arity} {arguments}, found {found}")))
                 }
-                self.meta(name, args.len(), span)?;
-                Ok(Pattern::Applied(name.to_string(), patterns))
-            }
+                (None, _) => self.applied(name, args, span),
+            },
         }
+    }
+
+    /// A metavariable that is applied: on the left to different variables that are bound there.
+    fn applied(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Result<Pattern, Diagnostic> {
+        let outside = || unsupported(span, format!("`{name}` cannot be part of a law"));
+        if !self.is_left && !self.metas.iter().any(|(known, _)| known == name) {
+            return Err(outside());
+        }
+        let mut patterns: Vec<Pattern> = Vec::new();
+        for arg in args {
+            if !self.is_left {
+                patterns.push(self.pattern(arg)?);
+                continue;
+            }
+            let ExprKind::Var(x) = &arg.kind else { return Err(outside()) };
+            let bound = self.bound(x).ok_or_else(outside)?;
+            if patterns.iter().any(|other| is_same_variable(other, &bound)) {
+                return Err(unsupported(span, format!("on the left `{name}` is applied to different variables")));
+            }
+            patterns.push(bound);
+        }
+        self.meta(name, args.len(), span)?;
+        Ok(Pattern::Applied(name.to_string(), patterns))
     }
 
     /// The function of a loop, `fun i -> e` or a metavariable: its variables, and its body.

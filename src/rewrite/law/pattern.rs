@@ -10,7 +10,7 @@
 use crate::ir::free::mentions;
 use crate::ir::prim::Kind;
 use crate::ir::subst::substitute;
-use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::rule::Form;
 
@@ -34,6 +34,12 @@ pub enum Pattern {
     Get(Box<[Pattern; 2]>),
     Length(Box<Pattern>),
     Tuple(Vec<Pattern>),
+    /// `fst`, 0, or `snd`, 1, of a pair.
+    Proj(Box<Pattern>, usize),
+    /// An array that is written out.
+    Array(Vec<Pattern>),
+    /// An array, one index, and what is put there or added.
+    Update(Change, Box<[Pattern; 3]>),
     /// A value, and what it is bound in.
     Let(Name, Box<[Pattern; 2]>),
     /// A count, and a body.
@@ -96,10 +102,10 @@ impl Pattern {
     pub fn parts(&self) -> &[Pattern] {
         match self {
             Pattern::Meta(_) | Pattern::Bound(_) | Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => &[],
-            Pattern::Prim(_, parts) | Pattern::Tuple(parts) | Pattern::Applied(_, parts) => parts,
-            Pattern::If(parts) | Pattern::Fold(_, parts) => &parts[..],
+            Pattern::Prim(_, parts) | Pattern::Tuple(parts) | Pattern::Array(parts) | Pattern::Applied(_, parts) => parts,
+            Pattern::If(parts) | Pattern::Fold(_, parts) | Pattern::Update(_, parts) => &parts[..],
             Pattern::Get(parts) | Pattern::Let(_, parts) | Pattern::Build(_, parts) => &parts[..],
-            Pattern::Length(array) => std::slice::from_ref(array),
+            Pattern::Length(part) | Pattern::Proj(part, _) => std::slice::from_ref(part),
         }
     }
 
@@ -110,6 +116,7 @@ impl Pattern {
             Pattern::Fold(names, _) => names,
             Pattern::Meta(_) | Pattern::Applied(..) | Pattern::Bound(_) | Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => &[],
             Pattern::Prim(..) | Pattern::If(_) | Pattern::Get(_) | Pattern::Length(_) | Pattern::Tuple(_) => &[],
+            Pattern::Proj(..) | Pattern::Array(_) | Pattern::Update(..) => &[],
         }
     }
 
@@ -123,6 +130,7 @@ impl Pattern {
             Pattern::Meta(name) | Pattern::Applied(name, _) => f(name),
             Pattern::Bound(_) | Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) | Pattern::Prim(..) | Pattern::If(_) => {}
             Pattern::Get(_) | Pattern::Length(_) | Pattern::Tuple(_) | Pattern::Let(..) | Pattern::Build(..) | Pattern::Fold(..) => {}
+            Pattern::Proj(..) | Pattern::Array(_) | Pattern::Update(..) => {}
         }
         self.parts().iter().for_each(|part| part.each_meta(f));
     }
@@ -142,10 +150,16 @@ impl Pattern {
             (Pattern::Prim(wanted, parts), Term::Prim(prim, args)) => wanted == prim && parts.len() == args.len(),
             (Pattern::If(_), Term::If(..)) | (Pattern::Get(_), Term::Get(..)) | (Pattern::Length(_), Term::Dim(_, 0)) => true,
             (Pattern::Tuple(parts), Term::Tuple(terms)) => parts.len() == terms.len(),
+            (Pattern::Array(parts), Term::Array(terms)) => parts.len() == terms.len(),
+            (Pattern::Proj(_, wanted), Term::Proj(pair, at)) => wanted == at && matches!(pair.ty(), Type::Tuple(parts) if parts.len() == 2),
+            (Pattern::Update(wanted, _), Term::Update(change, parts)) => {
+                wanted == change && Updated::of(parts).is_some_and(|updated| updated.indices.len() == 1)
+            }
             (Pattern::Bound(_), Term::Var(_)) | (Pattern::Let(..), Term::Let(..)) => true,
             (Pattern::Build(..), Term::Build { .. }) | (Pattern::Fold(..), Term::Fold { .. }) => true,
             (Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) | Pattern::Prim(..) | Pattern::If(_) | Pattern::Get(_), _) => false,
             (Pattern::Length(_) | Pattern::Tuple(_) | Pattern::Bound(_), _) => false,
+            (Pattern::Proj(..) | Pattern::Array(_) | Pattern::Update(..), _) => false,
             (Pattern::Let(..) | Pattern::Build(..) | Pattern::Fold(..), _) => false,
         }
     }
@@ -225,6 +239,11 @@ impl Pattern {
             Pattern::Get(_) => "an element".into(),
             Pattern::Length(_) => "`length`".into(),
             Pattern::Tuple(_) => "a tuple".into(),
+            Pattern::Proj(_, 0) => "`fst`".into(),
+            Pattern::Proj(..) => "`snd`".into(),
+            Pattern::Array(_) => "an array that is written out".into(),
+            Pattern::Update(Change::Replace, _) => "`update`".into(),
+            Pattern::Update(Change::Add, _) => "`accumulate`".into(),
             Pattern::Let(..) => "`let`".into(),
             Pattern::Build(..) => "`build`".into(),
             Pattern::Fold(..) => "`ifold`".into(),
@@ -244,6 +263,7 @@ impl Pattern {
             Pattern::Bound(binder) => matches!(expr.term(), Term::Var(var) if binding.var(*binder) == Some(var)),
             Pattern::Number(_) | Pattern::Double(_) | Pattern::Bool(_) => true,
             Pattern::Prim(..) | Pattern::If(_) | Pattern::Get(_) | Pattern::Length(_) | Pattern::Tuple(_) => self.parts_bind(expr, binding),
+            Pattern::Proj(..) | Pattern::Array(_) | Pattern::Update(..) => self.parts_bind(expr, binding),
             Pattern::Let(..) | Pattern::Build(..) | Pattern::Fold(..) => self.parts_bind(expr, binding),
         }
     }
@@ -259,7 +279,7 @@ impl Pattern {
         match self {
             Pattern::Meta(name) | Pattern::Applied(name, _) => binding.get(name).map(|stands| stands.term.ty().clone()),
             Pattern::Bound(binder) => scope.iter().find(|(other, _)| other == binder).map(|(_, var)| var.ty().clone()),
-            Pattern::Number(_) | Pattern::Tuple(_) | Pattern::Let(..) | Pattern::Build(..) => None,
+            Pattern::Number(_) | Pattern::Let(..) | Pattern::Build(..) => None,
             Pattern::Double(_) => Some(Type::Double),
             Pattern::Bool(_) => Some(Type::Bool),
             Pattern::Length(_) => Some(Type::INDEX),
@@ -269,6 +289,13 @@ impl Pattern {
                 Kind::Index | Kind::DoubleToIndex => Some(Type::INDEX),
                 Kind::Order | Kind::Equality | Kind::Bool => Some(Type::Bool),
             },
+            Pattern::Tuple(patterns) => patterns.iter().map(of).collect::<Option<Vec<_>>>().map(Type::tuple),
+            Pattern::Proj(pair, at) => match of(pair)? {
+                Type::Tuple(parts) => parts.get(*at).cloned(),
+                Type::Double | Type::Index(_) | Type::Bool | Type::Array(..) | Type::Rec(_) => None,
+            },
+            Pattern::Array(patterns) => Some(Type::array(patterns.iter().find_map(of)?, Size::constant(patterns.len() as i64))),
+            Pattern::Update(_, patterns) => of(&patterns[0]),
             Pattern::If(patterns) => patterns[1..].iter().find_map(of),
             Pattern::Get(patterns) => of(&patterns[0])?.element().cloned(),
             Pattern::Fold(_, patterns) => of(&patterns[0]),

@@ -213,6 +213,14 @@ impl<'a> Types<'a> {
                 let parts = parts.iter().map(|part| self.of(part)).collect::<Result<_, _>>()?;
                 self.add(Type::Tuple(parts))
             }
+            ExprKind::Array(parts) => {
+                let element = self.add(Type::Any);
+                for part in parts {
+                    let found = self.of(part)?;
+                    self.one(element, found, part)?;
+                }
+                self.add(Type::Array(element))
+            }
             ExprKind::App(function, args) => {
                 let prim = match &function.kind {
                     ExprKind::Var(name) => Prim::function(name),
@@ -227,6 +235,21 @@ impl<'a> Types<'a> {
                         let (wanted, found) = (self.add(Type::Array(element)), self.of(array)?);
                         self.one(wanted, found, array)?;
                         self.add(Type::Scalar(INDEX))
+                    }
+                    (None, "fst" | "snd", [pair]) => {
+                        let parts = [self.add(Type::Any), self.add(Type::Any)];
+                        let (wanted, found) = (self.add(Type::Tuple(parts.to_vec())), self.of(pair)?);
+                        self.one(wanted, found, pair)?;
+                        parts[usize::from(name == "snd")]
+                    }
+                    (None, "update" | "accumulate", [array, index, value]) => {
+                        let element = self.add(Type::Any);
+                        let (wanted, found) = (self.add(Type::Array(element)), self.of(array)?);
+                        self.one(wanted, found, array)?;
+                        self.is(index, INDEX)?;
+                        let found = self.of(value)?;
+                        self.one(element, found, value)?;
+                        wanted
                     }
                     (None, "build", [n, body]) => {
                         self.is(n, INDEX)?;
@@ -261,7 +284,6 @@ impl<'a> Types<'a> {
             | ExprKind::Fun(..)
             | ExprKind::LetFun(..)
             | ExprKind::Slice(..)
-            | ExprKind::Array(_)
             | ExprKind::Field(..)
             | ExprKind::Record(..)
             | ExprKind::Match(..)
