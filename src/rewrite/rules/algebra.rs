@@ -30,7 +30,6 @@ rules! {
     "factor" ["001 Fig. 8b"]   Ring Algebra @ Sum: "a * b + a * c -> a * (b + c)" if ["the innermost loop then does less work"] => factor;
     "distribute" Ring Algebra @ Product: "((if c then a else 0) + b) * d -> (if c then a * d else 0) + b * d, and so for (if c then a + b else b) * d where d is an element or a name" if ["c holds in one iteration of the enclosing loop, or is invariant in it"] => distribute;
     "if-collect" Conditional Algebra @ Sum: "(if c then a else b) + d + (if c then e else f) -> (if c then a + e else b + f) + d" => if_collect;
-    "if-zero" Conditional Algebra @ If: "if c then a else -0.0 -> if c then a else 0.0; if c then -0.0 else a -> if c then 0.0 else a";
     "if-factor" Conditional Algebra @ If: "if c then a * b else a * d -> a * (if c then b else d)" => if_factor;
 }
 

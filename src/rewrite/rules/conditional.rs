@@ -31,7 +31,6 @@ rules! {
     "if-join"    Conditional @ OverIf: "f (if c then a else b) (if c then d else e) -> if c then f a d else f b e" => if_join;
     "and-true"   Conditional @ Prim: "c && true -> c; true && c -> c; c && false -> false; false && c -> false";
     "or-false"   Conditional @ Prim: "c || false -> c; false || c -> c; c || true -> true; true || c -> true";
-    "not-not"    Conditional @ Prim: "not (not c) -> c";
     "check-true" Conditional @ Check: "check c else s in e -> e" if ["c is provable"] => check_true;
 }
 
