@@ -23,6 +23,7 @@ mod support {
 
 use smoothc::driver::{Session, Target};
 use smoothc::source::Span;
+use smoothc::toolchain::compiler::Mode;
 use support::cases::{Case, Example, Wanted};
 use support::native::Call;
 use support::{cases, engine, native, silent, snapshot, tools};
@@ -133,7 +134,7 @@ fn compiled(example: &Example, known: &Session, session: &Session, sanitizers: b
     if sanitizers {
         runs.push(("under sanitizers", native::sanitized(&text, session, &calls, folder.path())?));
     }
-    runs.push(("as `run` compiles it", native::optimised(&text, session, &calls, folder.path())?));
+    runs.push(("as `run` compiles it", native::compiled(&text, session, &calls, folder.path(), Mode::default())?));
     for (how, outcomes) in runs {
         for ((case, _, wanted), found) in arguments.iter().zip(outcomes) {
             let problem = match (wanted, found) {

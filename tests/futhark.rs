@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use smoothc::driver::{Options, Schedule, Session, Target};
 use smoothc::ir::{Type, Var};
 use smoothc::real::Real;
-use smoothc::toolchain::compiler::Arithmetic;
+use smoothc::toolchain::compiler::{Arithmetic, Mode};
 use smoothc::toolchain::flat::{Column, Flat};
 use smoothc::toolchain::futhark::BACKENDS;
 use smoothc::toolchain::futhark::call::{self, Failure, Loaded};
@@ -82,7 +82,8 @@ fn source(session: &Session) -> &str {
 fn load(source: &str, session: &Session, backend: &str, more: Vec<Interface>) -> Result<Loaded, String> {
     let entries = &session.emitted_futhark().map_err(|_| "nothing was emitted")?.entries;
     let own = entries.iter().map(|(source, name)| Interface::new(name, &session.program.functions[source]));
-    call::load(source, backend, Arithmetic::Fast, own.chain(more).collect(), LIMITS).map_err(|problem| problem.message)
+    call::load(source, backend, Mode { quick: true, ..Mode::default() }, own.chain(more).collect(), LIMITS)
+        .map_err(|problem| problem.message)
 }
 
 #[test]

@@ -18,7 +18,6 @@ use std::process::Command;
 
 use smoothc::driver::{Options, Schedule, Session, Target};
 use smoothc::real::Real;
-use smoothc::toolchain::compiler::Arithmetic;
 use smoothc::toolchain::futhark::{self, compiler};
 use support::cases::Example;
 use support::native::Call;
@@ -232,7 +231,7 @@ fn futhark_in_single_precision_agrees_with_the_interpreter() {
         let named = |problem: String| format!("{}: {problem}", example.path);
         let interfaces: Result<Vec<_>, _> = file.entries.iter().map(|(name, _)| session.futhark_interface(name)).collect();
         let interfaces = interfaces.map_err(|_| "no interface")?;
-        let loaded = futhark::call::load(&file.source, "c", Arithmetic::Fast, interfaces, compiler::Limits::default());
+        let loaded = futhark::call::load(&file.source, "c", native::QUICK, interfaces, compiler::Limits::default());
         let loaded = loaded.map_err(|problem| named(problem.message))?;
         for case in &example.cases {
             let Ok(arguments) = engine::arguments(&session, &case.entry, &case.words) else { continue };

@@ -68,7 +68,12 @@ impl Mode {
     pub fn flags(self) -> Vec<&'static str> {
         let flags = self.arithmetic.flags().into_iter().chain(self.parallel.then_some(OPENMP));
         let flags = flags.filter(|flag| !self.portable || *flag != NATIVE);
-        flags.map(|flag| if self.quick && flag == OPTIMISED { "-O1" } else { flag }).collect()
+        flags.map(|flag| if flag == OPTIMISED { self.level() } else { flag }).collect()
+    }
+
+    /// How much the compiler optimises. `-O1` has the lanes of the loops that smoothc marks, and no others.
+    fn level(self) -> &'static str {
+        if self.quick { "-O1" } else { OPTIMISED }
     }
 }
 
@@ -145,7 +150,7 @@ pub fn compile_generated(
     output: &Path,
     libraries: &[&str],
 ) -> Result<(), Diagnostic> {
-    let mut flags = vec!["-O3", "-fno-math-errno", "-w", mode.arithmetic.contraction()];
+    let mut flags = vec![mode.level(), "-fno-math-errno", "-w", mode.arithmetic.contraction()];
     flags.extend((!mode.portable).then_some(NATIVE));
     make(&Job { folder, file, flags: &flags, libraries }, artifact, output)
 }

@@ -182,10 +182,18 @@ fn integer(value: i64) -> String {
     if value == i64::MIN { "INT64_MIN".into() } else { format!("INT64_C({value})") }
 }
 
-/// Runs the calls with the flags of `run`, `build` and `bench`, in this process.
+/// The flags of `run`, `build` and `bench`, but that what smoothc does not mark is optimised in less time.
+pub const QUICK: compiler::Mode = compiler::Mode { arithmetic: compiler::Arithmetic::Fast, parallel: false, portable: false, quick: true };
+
+/// Runs the calls in lanes, in this process.
 pub fn optimised(text: &str, session: &Session, calls: &[Call], folder: &Path) -> Result<Vec<Outcome>, String> {
+    compiled(text, session, calls, folder, QUICK)
+}
+
+/// Runs the calls with the flags of a mode, in this process.
+pub fn compiled(text: &str, session: &Session, calls: &[Call], folder: &Path, mode: compiler::Mode) -> Result<Vec<Outcome>, String> {
     let (library, output) = (folder.join(format!("cases{}", std::env::consts::DLL_SUFFIX)), folder.join("optimised.txt"));
-    compiler::compile(text, Artifact::SharedLibrary, compiler::Arithmetic::Fast, &library).map_err(|problem| problem.message)?;
+    compiler::compile(text, Artifact::SharedLibrary, mode, &library).map_err(|problem| problem.message)?;
     // SAFETY: the library is the one just made, which has no initialisers, and the function has this type.
     let status = unsafe {
         let library = libloading::Library::new(&library).map_err(|error| error.to_string())?;
@@ -209,7 +217,7 @@ pub fn sanitized(text: &str, session: &Session, calls: &[Call], folder: &Path) -
 }
 
 /// Runs the calls with OpenMP, where every loop is worth sharing: on so many threads, with the workspace that they want
-/// or with what one of them needs. With the flags of `run`, or under the sanitizers.
+/// or with what one of them needs. In lanes, or under the sanitizers.
 pub fn parallel(
     text: &str,
     session: &Session,
@@ -222,7 +230,7 @@ pub fn parallel(
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
     let mut command = Command::new(super::tools::c_compiler());
     if optimised {
-        command.args(compiler::Mode { parallel: true, ..compiler::Mode::default() }.flags());
+        command.args(compiler::Mode { parallel: true, ..QUICK }.flags());
     } else {
         command.args(["-std=c99", "-g1", "-O0", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
     }
