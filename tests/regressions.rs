@@ -67,6 +67,38 @@ type Calls = &'static [(&'static str, &'static [&'static str])];
 
 /// What random programs of `tests/properties.rs` came down to, with what to call.
 const GROWN: &[(&str, Calls)] = &[
+    // an index that is put among such as are in range may be any
+    (
+        "let m (v: Vector<n>) (i: Index) : Vector<n> = let p = update (vectorRange n) 0 i in update v p[0] 7.0
+let f (v: Vector<n>) (i: Index) : Double = let p = update (vectorRange n) 0 i in v[p[0]]
+let g (a: Array<Index<n>, m>) (v: Vector<n>) (i: Index) : Double = v[(update a 0 i)[0]]
+let h (v: Vector<n>) (i: Index) = histogram (update (vectorRange n) 0 i) v n
+let t (b: Array<Index<n> * Double, m>) (v: Vector<n>) (i: Index) = v[fst (update b 0 (i, 1.0))[0]]
+let r (a: Array<Array<Index<n>, k>, m>) (v: Vector<n>) (i: Index) = v[(update a 0 (build k (fun j -> i)))[0][0]]
+let q (v: Vector<n>) (i: Index) = gradient (fun w -> let p = update (vectorRange n) 0 i in w[p[0]] * w[0]) v
+let l (v: Vector<n>) (i: Index) = let (p, s) = ifold (fun (p, s) t -> (update p t i, s + 1.0)) (vectorRange n, 0.0) 1 in v[p[0]] + s
+let c (v: Vector<n>) (i: Index) (d: Bool) = let p = (if d then vectorRange n else build n (fun j -> i)) in v[p[0]]
+let a2 (v: Vector<n>) (i: Index) = ifold (fun s j -> s + v[[j, i][1]]) 0.0 n
+let u2 (v: Vector<n>) (i: Index) = let p = ifold (fun p j -> update p j (if j = 0 then i else j)) (vectorRange n) n in v[p[0]]
+let w2 (v: Vector<n>) (i: Index) = let p = build n (fun j -> update [j, j] 0 i) in v[p[0][0]]
+let u3 (M: Array<Array<Index<n>, n>, n>) (v: Vector<n>) (i: Index) = let p = update M 0 (update M[0] 1 i) in v[p[0][1]]",
+        &[
+            ("m", &["[1, 2, 3]", "3"]),
+            ("f", &["[1, 2, 3]", "3"]),
+            ("f", &["[1, 2, 3]", "2"]),
+            ("g", &["[0, 1]", "[1, 2]", "5"]),
+            ("h", &["[1, 2, 3]", "3"]),
+            ("t", &["[[0, 1.5]]", "[1, 2]", "5"]),
+            ("r", &["[[0, 1]]", "[1, 2]", "5"]),
+            ("q", &["[1, 2, 3]", "3"]),
+            ("l", &["[1, 2, 3]", "3"]),
+            ("c", &["[1, 2, 3]", "3", "false"]),
+            ("a2", &["[1, 2, 3]", "3"]),
+            ("u2", &["[1, 2, 3]", "3"]),
+            ("w2", &["[1, 2, 3]", "3"]),
+            ("u3", &["[[0, 1], [0, 1]]", "[1, 2]", "5"]),
+        ],
+    ),
     // arrays that are changed in branches where their destination is, and others that lie there
     (
         "let f (v: Vector<n>) : Vector<n> * Double =

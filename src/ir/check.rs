@@ -337,7 +337,7 @@ impl Checker<'_> {
             Term::Check { body, .. } => body.ty().clone(),
             Term::Dual { body, .. } => body.ty().dual(),
             Term::Vjp { x, at, cotangent, body } => Vjp { x, at, cotangent, body }.ty(),
-            Term::Update(_, parts) => parts.first().map_or(Type::Double, |array| array.ty().clone()),
+            Term::Update(_, parts) => Updated::of(parts).map_or(Type::Double, |updated| updated.ty()),
         };
         self.agree(expr, "what it is made of", expr.ty(), &given)
     }

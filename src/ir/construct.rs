@@ -168,7 +168,6 @@ impl Expr {
     /// `array` with the element at `indices`, one at least, changed by `value`. A row that is itself with an element changed
     /// is that element changed: `update a i (update a[i] j x)` has both indices.
     pub fn update(change: Change, array: Expr, mut indices: Vec<Expr>, value: Expr) -> Expr {
-        let ty = array.ty().clone();
         if let (Change::Replace, Term::Update(inner, parts)) = (change, value.term())
             && let Some(row) = Updated::of(parts)
             && is_element(row.array, &array, &indices)
@@ -176,6 +175,7 @@ impl Expr {
             indices.extend(row.indices.iter().cloned());
             return Expr::update(*inner, array, indices, row.value.clone());
         }
+        let ty = Updated { array: &array, indices: &indices, value: &value }.ty();
         let parts = std::iter::once(array).chain(indices).chain([value]).collect();
         with(Term::Update(change, parts), ty)
     }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::free::{any_free_var, mentions};
 use super::program::{Function, match_sizes};
 use super::size::{Atom, Size};
-use super::term::{Expr, Term};
+use super::term::{Expr, Term, Updated};
 use super::types::Type;
 use super::var::Var;
 
@@ -170,7 +170,7 @@ pub fn map_children(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
         }
         Term::Update(change, parts) => {
             let parts = items(parts, &mut go);
-            let ty = parts.first().map_or(Type::Double, |array| array.ty().clone());
+            let ty = Updated::of(&parts).map_or(Type::Double, |updated| updated.ty());
             Expr::with_type(Term::Update(*change, parts), ty, expr.span())
         }
         Term::Iso(iso, operands) => Expr::with_type(Term::Iso(*iso, items(operands, &mut go)), expr.ty().clone(), expr.span()),

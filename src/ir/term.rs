@@ -174,6 +174,12 @@ impl Updated<'_> {
         let [array, indices @ .., value] = parts else { return None };
         Some(Updated { array, indices, value })
     }
+
+    /// The type of the changed array: the bounds of its Indexes hold where they hold for the new element too.
+    pub fn ty(&self) -> Type {
+        let element = self.indices.iter().try_fold(self.array.ty(), |ty, _| ty.element());
+        if element == Some(self.value.ty()) { self.array.ty().clone() } else { self.array.ty().without_bounds() }
+    }
 }
 
 /// A typed term with the place it came from, and what is asked of it again and again.
