@@ -44,6 +44,9 @@ pub fn rewrite_expression(
         known_calls(&program).map_err(one)?;
         program = ad::differentiate(&mode::decide(&program, &mut |_, _, _| Way::Forward.into()), ad::Options::default()).map_err(one)?;
     }
+    // written out, a recursive function has no end: its calls stay as those of a function of which nothing is known
+    let recursive = program.recursive();
+    program.functions.retain(|name, _| !recursive.contains(name));
     let Some(function) = program.functions.get(types::EXPRESSION) else {
         return Err(one(Diagnostic::error("E0901", Span::NONE, "internal error: the expression was lost")));
     };

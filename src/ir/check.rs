@@ -309,7 +309,9 @@ impl Checker<'_> {
         if callee.params.len() != args.len() {
             return wrong(expr, format!("`{name}` takes {} arguments, not {}", callee.params.len(), args.len()));
         }
-        callee.params.iter().zip(args).try_for_each(|(param, arg)| self.expect(arg, param.ty()))?;
+        for (param, arg) in callee.params.iter().zip(args) {
+            self.agree(arg, &format!("the parameter of `{name}`"), arg.ty(), &callee.type_for(param.ty(), args))?;
+        }
         self.agree(expr, &format!("`{name}` for these arguments"), expr.ty(), &callee.result_for(args))
     }
 

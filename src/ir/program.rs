@@ -104,8 +104,13 @@ impl Function {
         self.labels.get(self.params.len()).unwrap_or(&Labels::None)
     }
 
-    /// The result type for arguments of these types: sizes are read off the arguments' shapes.
+    /// The result type for arguments of these types.
     pub fn result_for(&self, args: &[Expr]) -> Type {
+        self.type_for(&self.result, args)
+    }
+
+    /// A type of the function's own, as its result's, for arguments of these types: sizes are read off the arguments' shapes.
+    pub fn type_for(&self, ty: &Type, args: &[Expr]) -> Type {
         let mut sizes: Vec<(Var, Size)> = Vec::new();
         for (param, arg) in self.params.iter().zip(args) {
             if matches!(param.ty(), Type::Index(_) | Type::Bool) {
@@ -113,7 +118,7 @@ impl Function {
             }
             match_sizes(param.ty(), arg.ty(), &mut sizes);
         }
-        self.result.map_sizes(&mut |size| {
+        ty.map_sizes(&mut |size| {
             size.substitute(&mut |atom| match atom {
                 Atom::Var(var) => sizes.iter().find(|(name, _)| name == var).map(|(_, size)| size.clone()),
                 Atom::Unknown(_) => Some(Size::unknown()),

@@ -10,7 +10,7 @@
 //! Limits: operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`, tuples and literals.
 
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Term};
+use crate::ir::{Expr, Type};
 use crate::source::Span;
 
 use super::facts::Facts;
@@ -78,11 +78,9 @@ impl Law {
     /// For each left side with the term's outermost form that does not match, records where the two first differ.
     pub fn says_what_differs(&self, expr: &Expr, facts: &Facts) {
         for equation in &self.equations {
-            let begins_alike = matches!((&equation.left, expr.term()), (Pattern::Prim(wanted, _), Term::Prim(prim, _)) if wanted == prim)
-                || matches!((&equation.left, expr.term()), (Pattern::If(_), Term::If(..)) | (Pattern::Get(_), Term::Get(..)))
-                || matches!((&equation.left, expr.term()), (Pattern::Let(..), Term::Let(..)) | (Pattern::Build(..), Term::Build { .. }))
-                || matches!((&equation.left, expr.term()), (Pattern::Fold(..), Term::Fold { .. }));
-            if begins_alike && let Some((wanted, found)) = equation.left.differs(expr, &mut Binding::default()) {
+            if equation.left.begins_like(expr)
+                && let Some((wanted, found)) = equation.left.differs(expr, &mut Binding::default())
+            {
                 facts.refuse(|| (wanted, Some(found)));
             }
         }
@@ -110,6 +108,22 @@ impl Equation {
         // what a function is applied to is copied too
         facts.grow(made.max(new.node_count().saturating_sub(expr.node_count())));
         // a law of the user's own may not be one
-        new.ty().same_shape(expr.ty()).then_some(new)
+        if !keeps(new.ty(), expr.ty()) {
+            facts.refuse(|| (format!("the law gives a term of type {}, which is not {}", new.ty(), expr.ty()), None));
+            return None;
+        }
+        Some(new)
+    }
+}
+
+/// Whether all that the type says holds for a term of the new type too: what stands around the term was checked by it.
+fn keeps(new: &Type, ty: &Type) -> bool {
+    match (new, ty) {
+        (Type::Index(found), Type::Index(bound)) => bound.is_none() || found == bound,
+        (Type::Array(new, found), Type::Array(element, length)) => found == length && keeps(new, element),
+        (Type::Tuple(new), Type::Tuple(parts)) => {
+            new.len() == parts.len() && new.iter().zip(parts.iter()).all(|(new, part)| keeps(new, part))
+        }
+        (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_), _) => new.same_shape(ty),
     }
 }

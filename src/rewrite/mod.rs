@@ -12,6 +12,7 @@
 use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::ir::check::check;
 use crate::ir::{Expr, Function, Program};
 use crate::source::Span;
 
@@ -111,6 +112,16 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
         }
     }
     derivation.own = schedule.strategy.own_rules().into_iter().map(|rule| (rule.name, rule.law)).collect();
+    if !derivation.own.is_empty() {
+        check(&program).map_err(|problem| {
+            Diagnostic::error(
+                "E0119",
+                Span::NONE,
+                format!("the rules of `{}` make a program that has no meaning: {problem}", schedule.name),
+            )
+            .help("a law whose sides are not equal may change the lengths of arrays, which the program around them relies on")
+        })?;
+    }
     Ok(Optimised { program, derivation: options.record.then_some(derivation), warnings })
 }
 

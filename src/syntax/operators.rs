@@ -143,6 +143,10 @@ fn piped(argument: Expr, function: Expr) -> Built<Expr> {
             rest.insert(0, argument);
             ExprKind::App(head, rest)
         }
+        // a `not` that stands alone is where its function is
+        ExprKind::Fun(_, body) if body.span == function.span && matches!(body.kind, ExprKind::Unary(UnOp::Not, _)) => {
+            ExprKind::Unary(UnOp::Not, Box::new(argument))
+        }
         ExprKind::Var(_) | ExprKind::Fun(..) | ExprKind::Operator(_) | ExprKind::App(..) | ExprKind::Field(..) => {
             ExprKind::App(Box::new(function), vec![argument])
         }

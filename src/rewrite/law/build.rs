@@ -94,13 +94,20 @@ impl<'a> Building<'a> {
                 Expr::tuple(patterns.iter().zip(types.iter()).map(|(pattern, ty)| self.term(pattern, ty)).collect::<Option<_>>()?)
             }
             Pattern::Proj(pair, at) => {
-                let wanted = pair.ty(self.binding, &self.scope).unwrap_or_else(|| Type::tuple(vec![ty.clone(), ty.clone()]));
-                let pair = self.term(pair, &wanted)?;
+                let mut parts = match self.guess(pair) {
+                    Type::Tuple(parts) => parts.to_vec(),
+                    Type::Double | Type::Index(_) | Type::Bool | Type::Array(..) | Type::Rec(_) => vec![ty.clone(), ty.clone()],
+                };
+                if let (None, Some(part)) = (pair.ty(self.binding, &self.scope), parts.get_mut(*at)) {
+                    part.clone_from(ty);
+                }
+                let pair = self.term(pair, &Type::tuple(parts))?;
                 matches!(pair.ty(), Type::Tuple(parts) if parts.len() == 2).then(|| Expr::proj(pair, *at))?
             }
             Pattern::Array(patterns) => {
                 let known = || patterns.iter().find_map(|part| part.ty(self.binding, &self.scope));
-                let element = ty.element().cloned().or_else(known).unwrap_or(Type::Double);
+                let guess = || patterns.first().map_or(Type::Double, |part| self.guess(part));
+                let element = ty.element().cloned().or_else(known).unwrap_or_else(guess);
                 let items = patterns.iter().map(|pattern| self.term(pattern, &element)).collect::<Option<Vec<_>>>()?;
                 let element = items.first().map_or(element, |first| first.ty().clone());
                 items.iter().all(|item| item.ty().same_shape(&element)).then(|| Expr::array(element, items))?
@@ -116,8 +123,8 @@ impl<'a> Building<'a> {
             }
             Pattern::Let(name, patterns) => {
                 let [value, body] = &**patterns;
-                let known = value.ty(self.binding, &self.scope).unwrap_or(Type::Double);
-                let value = self.term(value, &known)?;
+                let wanted = self.guess(value);
+                let value = self.term(value, &wanted)?;
                 let x = self.bound(name, body, value.ty().clone());
                 let body = self.term(body, ty)?;
                 Expr::let_(x, value, body)
@@ -149,6 +156,18 @@ impl<'a> Building<'a> {
     fn array(&mut self, pattern: &'a Pattern, element: &Type) -> Option<Expr> {
         let known = pattern.ty(self.binding, &self.scope);
         self.term(pattern, &known.unwrap_or_else(|| Type::array(element.clone(), Size::constant(0))))
+    }
+
+    /// The type of a part whose place says none: a literal that nothing else gives a type is a Double.
+    fn guess(&self, pattern: &Pattern) -> Type {
+        pattern.ty(self.binding, &self.scope).unwrap_or_else(|| match pattern {
+            Pattern::Tuple(parts) => Type::tuple(parts.iter().map(|part| self.guess(part)).collect()),
+            Pattern::Array(parts) => {
+                let element = parts.first().map_or(Type::Double, |part| self.guess(part));
+                Type::array(element, Size::constant(parts.len() as i64))
+            }
+            _ => Type::Double,
+        })
     }
 
     fn index(&mut self, pattern: &'a Pattern) -> Option<Expr> {

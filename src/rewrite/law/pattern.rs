@@ -164,6 +164,11 @@ impl Pattern {
         }
     }
 
+    /// Whether it says the outermost form, and that is the term's.
+    pub fn begins_like(&self, expr: &Expr) -> bool {
+        !self.is_meta() && self.has_form_of(expr)
+    }
+
     /// Whether it may match a term of this [form](Form).
     pub fn may_match(&self, expr: &Expr) -> bool {
         let mut known = self.parts().iter().zip(expr.term().children()).take(Form::CHILDREN);

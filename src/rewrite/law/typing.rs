@@ -249,6 +249,10 @@ impl<'a> Types<'a> {
                         self.is(index, INDEX)?;
                         let found = self.of(value)?;
                         self.one(element, found, value)?;
+                        if name == "accumulate" && matches!(self.known[self.find(element)], Type::Scalar(_)) {
+                            let double = self.add(Type::Scalar(DOUBLE));
+                            self.one(double, element, value)?;
+                        }
                         wanted
                     }
                     (None, "build", [n, body]) => {
