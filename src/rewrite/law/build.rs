@@ -5,6 +5,7 @@
 //!
 //!     f (k + 1)   where f = fun i -> v[i]   gives   v[k + 1]
 
+use super::keeps;
 use super::pattern::{Binder, Binding, Name, Pattern};
 use crate::ir::prim::Kind;
 use crate::ir::subst::{freshen, instance};
@@ -109,8 +110,8 @@ impl<'a> Building<'a> {
                 let guess = || patterns.first().map_or(Type::Double, |part| self.guess(part));
                 let element = ty.element().cloned().or_else(known).unwrap_or_else(guess);
                 let items = patterns.iter().map(|pattern| self.term(pattern, &element)).collect::<Option<Vec<_>>>()?;
-                let element = items.first().map_or(element, |first| first.ty().clone());
-                items.iter().all(|item| item.ty().same_shape(&element)).then(|| Expr::array(element, items))?
+                let element = items.first().map_or(element, |first| first.ty().clone()).without_bounds();
+                items.iter().all(|item| keeps(item.ty(), &element)).then(|| Expr::array(element, items))?
             }
             Pattern::Update(change, patterns) => {
                 let [array, index, value] = &**patterns;
@@ -119,7 +120,7 @@ impl<'a> Building<'a> {
                 let element = array.ty().element()?.clone();
                 let value = self.term(value, &element)?;
                 let has_sum = *change == Change::Replace || element.is_made_of_doubles();
-                (has_sum && value.ty().same_shape(&element)).then(|| Expr::update(*change, array, vec![index], value))?
+                (has_sum && keeps(value.ty(), &element.without_bounds())).then(|| Expr::update(*change, array, vec![index], value))?
             }
             Pattern::Let(name, patterns) => {
                 let [value, body] = &**patterns;
@@ -141,10 +142,10 @@ impl<'a> Building<'a> {
                 let [init, n, step] = &**patterns;
                 let init = self.term(init, ty)?;
                 let n = self.index(n)?;
-                let acc = self.bound(acc, step, init.ty().clone());
+                let acc = self.bound(acc, step, init.ty().without_bounds());
                 let i = self.bound(i, step, Type::Index(Some(Size::of_expr(&n))));
                 let step = self.term(step, acc.ty())?;
-                if !step.ty().same_shape(acc.ty()) {
+                if !keeps(step.ty(), acc.ty()) {
                     return None;
                 }
                 Expr::fold_with(n, acc, i, step, init)
