@@ -237,3 +237,45 @@ let slope (v: Vector<n>) : Vector<n> = gradient (fun v -> ifold (fun s i -> let 
         assert_eq!(format!("{found:?}"), format!("{:?}", Value::vector(&[1.0, 1.0])));
     });
 }
+
+/// A program, a law of the user's own, and what the entry `f` is after it; nothing where the program is refused, by E0119.
+const OWN_LAWS: &[(&str, &str, &str)] = &[
+    (
+        "let _g (n: Index) (v: Vector<n>) : Double = ifold (fun s i -> s + v[i]) 0.0 n
+let f (v: Vector<m>) : Double = _g (m + 1) (build (m + 1) (fun i -> v[0]))
+",
+        "rule r : a + 1 -> a + 9\nlet main = topdown r\n",
+        "",
+    ),
+    // an Index that is in range stays one
+    (
+        "let f (v: Vector<n>) (q: Array<Index<n>, m>) (k: Index) : Double = v[fst (q[0], k)]\n",
+        "rule r : fst p -> snd p\nlet main = try (topdown r)\n",
+        "v[(q[0], k).0]",
+    ),
+    ("let f (v: Vector<n>) (k: Index) : Double = v[fst (k, k)]\n", "rule r : fst p -> snd p\nlet main = topdown r\n", "v[(k, k).1]"),
+    // a tail call is a loop
+    (
+        "let rec go (x: Double) : Double = if x > 100.0 then x else go (1.0 * x)\nlet f (x: Double) : Double = go (1.0 * x)\n",
+        "let main = try (topdown (while.step (topdown mul-one))) ; try (topdown beta ; repeat (topdown let-inline) ; topdown (while.init mul-one))\n",
+        "while (fun x -> if x > 100.0 then (false, x) else (true, x)) x_1",
+    ),
+];
+
+#[test]
+fn laws_of_ones_own_keep_what_the_program_relies_on() {
+    with_large_stack(|| {
+        for (text, law, wanted) in OWN_LAWS {
+            let schedule = Schedule::Text { name: "mine.strategy".into(), text: law.to_string() };
+            let mut session = Session::new("f.smooth", text, Options { schedule, ..Options::default() });
+            let found = match session.run_to("rewrite", &mut sources::open) {
+                Ok(()) => print::expr(&session.entry("f").expect("an entry").body),
+                Err(problems) => {
+                    assert!(problems.iter().all(|problem| problem.code == "E0119"), "{}", sources::drawn(&problems, &session));
+                    String::new()
+                }
+            };
+            assert_eq!(found.split_whitespace().collect::<Vec<_>>().join(" "), *wanted, "{text}{law}");
+        }
+    });
+}
