@@ -1,4 +1,4 @@
-//! Indexes that are in range, and others put among them: what emitted C refuses is what the interpreter refuses, and it reads nothing else.
+//! Indexes that are in range, and others put among them: emitted C refuses what the interpreter refuses, and reads only what it reads.
 //!
 //! Each entry reads an element, or a gradient of a read, at an Index that arrays, branches, loops and updates hand on: some come from arrays
 //! whose Indexes are in range, one is a parameter that need not be. Programs are drawn at random, `SMOOTHC_SEED=n` for others, and run
@@ -64,7 +64,7 @@ fn elements_are_read_where_the_interpreter_reads_them() {
     let mut draw = Draw(seed);
     let (mut text, mut entries) = (String::new(), Vec::new());
     for at in 0..ENTRIES {
-        let (array, name): (String, &'static str) = (draw.array(1 + at % 3), format!("read{at}").leak());
+        let (array, name) = (draw.array(1 + at % 3), format!("read{at}"));
         let body = match at % 4 {
             0 | 1 => format!("let p = {array} in v[p[0]] + v[p[m - 1]]"),
             2 => format!("gradient (fun x -> let p = {array} in x[p[0]] * x[p[m - 1]]) v"),

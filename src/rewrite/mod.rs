@@ -112,6 +112,7 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
         }
     }
     derivation.own = schedule.strategy.own_rules().into_iter().map(|rule| (rule.name, rule.law)).collect();
+    // smoothc's own rules are held to this by tests; a user's may be none
     if !derivation.own.is_empty() {
         check(&program).map_err(|problem| {
             Diagnostic::error(

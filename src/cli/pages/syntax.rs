@@ -129,7 +129,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0119",
         "a law that has no meaning",
-        "The sides of a law are made of operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`, tuples and\nliterals, and they have one type. On the left a name is applied only to different variables that the law binds there; it\ntakes as many everywhere.\n\n    rule r : build n (fun i -> f (i + 1)) -> build n f     `f` is applied to a sum\n    rule r : a < b -> a - b                                a Bool on the left, a number on the right",
+        "The sides of a law are made of operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`,\n`[a, b]`, `update`, `accumulate`, tuples, `fst`, `snd` and literals, and they have one type. On the left a name is applied only\nto different variables that the law binds there; it takes as many everywhere. A schedule is refused too where its laws leave an\nargument or a result with another length than the program declares.\n\n    rule r : build n (fun i -> f (i + 1)) -> build n f     `f` is applied to a sum\n    rule r : a < b -> a - b                                a Bool on the left, a number on the right",
     ),
     page("E0120", "an empty strategy", "A strategy is at least one rule, group or definition: `let main = id` does nothing."),
     page(

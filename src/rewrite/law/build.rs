@@ -106,9 +106,7 @@ impl<'a> Building<'a> {
                 matches!(pair.ty(), Type::Tuple(parts) if parts.len() == 2).then(|| Expr::proj(pair, *at))?
             }
             Pattern::Array(patterns) => {
-                let known = || patterns.iter().find_map(|part| part.ty(self.binding, &self.scope));
-                let guess = || patterns.first().map_or(Type::Double, |part| self.guess(part));
-                let element = ty.element().cloned().or_else(known).unwrap_or_else(guess);
+                let element = ty.element().cloned().or_else(|| self.guess(pattern).element().cloned())?;
                 let items = patterns.iter().map(|pattern| self.term(pattern, &element)).collect::<Option<Vec<_>>>()?;
                 let element = items.first().map_or(element, |first| first.ty().clone()).without_bounds();
                 items.iter().all(|item| keeps(item.ty(), &element)).then(|| Expr::array(element, items))?
@@ -153,7 +151,7 @@ impl<'a> Building<'a> {
         })
     }
 
-    /// An array, of such elements where nothing else says which.
+    /// A part that is an array, with elements of this type where its own parts say none.
     fn array(&mut self, pattern: &'a Pattern, element: &Type) -> Option<Expr> {
         let known = pattern.ty(self.binding, &self.scope);
         self.term(pattern, &known.unwrap_or_else(|| Type::array(element.clone(), Size::constant(0))))
@@ -167,7 +165,11 @@ impl<'a> Building<'a> {
                 let element = parts.first().map_or(Type::Double, |part| self.guess(part));
                 Type::array(element, Size::constant(parts.len() as i64))
             }
-            _ => Type::Double,
+            Pattern::Meta(_) | Pattern::Applied(..) | Pattern::Bound(_) | Pattern::Number(_) | Pattern::Double(_) => Type::Double,
+            Pattern::Bool(_) | Pattern::Prim(..) | Pattern::If(_) | Pattern::Get(_) | Pattern::Length(_) | Pattern::Proj(..) => {
+                Type::Double
+            }
+            Pattern::Update(..) | Pattern::Let(..) | Pattern::Build(..) | Pattern::Fold(..) => Type::Double,
         })
     }
 

@@ -24,11 +24,13 @@ pub fn offset(text: &str, part: &str) -> usize {
 }
 
 fn unsupported(span: Span, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error("E0119", span, message)
-        .help("laws are made of operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`, `update`, `accumulate`, tuples, `fst`, `snd`, `[a, b]` and literals")
+    Diagnostic::error("E0119", span, message).help(
+        "laws are made of operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`, `[a, b]`, `update`, \
+             `accumulate`, tuples, `fst`, `snd` and literals",
+    )
 }
 
-/// How many terms a name is written before that is no metavariable.
+/// The number of arguments of a form that is written as a call, or of a primitive function; `None` for a metavariable.
 fn arity(name: &str) -> Option<usize> {
     match name {
         "length" | "fst" | "snd" => Some(1),
