@@ -8,7 +8,9 @@ use std::rc::Rc;
 
 use super::names::{Names, Table, What};
 use crate::source::{SourceMap, Span};
-use crate::syntax::ast::{Decl, Expr, ExprKind, Name, Pattern, PatternKind, Recursion, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
+use crate::syntax::ast::{
+    Decl, Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, Recursion, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind,
+};
 use crate::types::modules::{Modules, TypeGlobal};
 use crate::types::{is_built_in_constant, is_built_in_function};
 
@@ -273,16 +275,17 @@ impl<'a> Walk<'a> {
                 self.expr(body);
                 self.values.leave(mark);
             }
-            ExprKind::LetFun(fun, body) => {
+            ExprKind::LetFun(functions, body) => {
                 let mark = self.values.order.len();
-                if fun.recursion.is_none() {
-                    self.function(&fun.params, (fun.result.as_ref(), None), &fun.value);
+                let function = |this: &mut Self, fun: &LocalFun| {
+                    this.function(&fun.params, (fun.result.as_ref(), fun.recursion.as_ref()), &fun.value);
+                };
+                functions.iter().filter(|fun| fun.recursion.is_none()).for_each(|fun| function(self, fun));
+                for fun in functions {
+                    let number = self.local(&fun.name.text, fun.name.span, What::Local, Some(body.span));
+                    self.values.bind(&fun.name.text, number);
                 }
-                let number = self.local(&fun.name.text, fun.name.span, What::Local, Some(body.span));
-                self.values.bind(&fun.name.text, number);
-                if fun.recursion.is_some() {
-                    self.function(&fun.params, (fun.result.as_ref(), fun.recursion.as_ref()), &fun.value);
-                }
+                functions.iter().filter(|fun| fun.recursion.is_some()).for_each(|fun| function(self, fun));
                 self.expr(body);
                 self.values.leave(mark);
             }

@@ -121,8 +121,8 @@ pub enum ExprKind {
     Fun(Vec<Pattern>, Box<Expr>),
     /// `let p = value in body`; an annotation on p is a `Typed` pattern.
     Let(Pattern, Box<Expr>, Box<Expr>),
-    /// `let f p1 … pn : R = value in body`, n ≥ 1.
-    LetFun(Box<LocalFun>, Box<Expr>),
+    /// `let f p1 … pn : R = value in body`, n ≥ 1; with `let rec` several by `and`.
+    LetFun(Vec<LocalFun>, Box<Expr>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Binary(BinOp, Box<Expr>, Box<Expr>),
     Unary(UnOp, Box<Expr>),

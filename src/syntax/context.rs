@@ -27,17 +27,23 @@ pub enum Block {
     Operand,
 }
 
+/// What a `let` binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Let {
+    /// A name of the file.
+    Declaration,
+    Local,
+    /// A local function by `let rec`, which others may follow by `and`.
+    Recursive,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Block(Block),
     /// From `let` to `=`.
-    LetHead {
-        declaration: bool,
-    },
+    LetHead(Let),
     /// From `=` to `in`.
-    LetValue {
-        declaration: bool,
-    },
+    LetValue(Let),
     /// From `fun` to `->`.
     FunHead,
     /// From `if` to `then`.
@@ -65,7 +71,7 @@ pub enum Kind {
 
 impl Kind {
     pub fn is_head(self) -> bool {
-        matches!(self, Kind::LetHead { .. } | Kind::FunHead | Kind::RowHead | Kind::Pattern | Kind::FieldPattern)
+        matches!(self, Kind::LetHead(_) | Kind::FunHead | Kind::RowHead | Kind::Pattern | Kind::FieldPattern)
     }
 
     pub fn is_bracket(self) -> bool {
@@ -319,8 +325,8 @@ fn brackets(kind: Kind) -> (&'static str, &'static str) {
         Kind::Round
         | Kind::Pattern
         | Kind::Block(_)
-        | Kind::LetHead { .. }
-        | Kind::LetValue { .. }
+        | Kind::LetHead(_)
+        | Kind::LetValue(_)
         | Kind::FunHead
         | Kind::Condition
         | Kind::Branch

@@ -352,7 +352,15 @@ fn describe(rule: Rule) -> Option<&'static str> {
             return None;
         }
         Rule::record | Rule::field | Rule::sizes | Rule::kw_type => return None,
-        Rule::recursive_head | Rule::recursive | Rule::continued | Rule::decreases | Rule::kw_rec | Rule::kw_and | Rule::kw_decreases => {
+        Rule::value
+        | Rule::function_value
+        | Rule::recursive_head
+        | Rule::recursive
+        | Rule::continued
+        | Rule::decreases
+        | Rule::kw_rec
+        | Rule::kw_and
+        | Rule::kw_decreases => {
             return None;
         }
         Rule::plus | Rule::pipe | Rule::kw_fun | Rule::kw_if | Rule::kw_not | Rule::kw_deriv => return None,

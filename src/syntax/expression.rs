@@ -4,9 +4,11 @@
 //! end, operators go through `operators`, so only true nesting recurses.
 //! Example: `let x = 1 in f x[0]` gives `Let(x, 1, App(f, [Index(x, 0)]))`.
 
+use std::collections::VecDeque;
+
 use pest::iterators::Pair;
 
-use super::ast::{Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, Recursion, Row as MatchRow, UnOp};
+use super::ast::{Expr, ExprKind, LocalFun, Name, Pattern, PatternKind, Recursion, Row as MatchRow, TypeExpr, UnOp};
 use super::errors;
 use super::grammar::Rule;
 use super::operators::{self, Row};
@@ -19,7 +21,46 @@ use crate::source::Span;
 /// What a `let` binds, until its body is known.
 enum Binding {
     Value(Pattern, Expr),
-    Function(LocalFun),
+    /// Several of a `let rec`.
+    Functions(Vec<LocalFun>),
+}
+
+/// A `let` without its body: the first pattern is the name of a function where others follow.
+struct Bound {
+    first: Pattern,
+    params: Vec<Pattern>,
+    result: Option<TypeExpr>,
+    value: Expr,
+    decreases: Option<Name>,
+}
+
+impl Bound {
+    fn binding(self) -> Built<Binding> {
+        if !self.params.is_empty() {
+            return Ok(Binding::Functions(vec![self.function(None)?]));
+        }
+        let Bound { first, result, value, .. } = self;
+        let pattern = match result {
+            Some(result) => Pattern { span: first.span.to(result.span), kind: PatternKind::Typed(Box::new(first), result) },
+            None => first,
+        };
+        Ok(Binding::Value(pattern, value))
+    }
+
+    fn function(self, recursion: Option<Recursion>) -> Built<LocalFun> {
+        let Bound { first, params, result, value, .. } = self;
+        match first.kind {
+            PatternKind::Var(text) => Ok(LocalFun { name: Name { text, span: first.span }, params, result, value, recursion }),
+            PatternKind::Wildcard
+            | PatternKind::Tuple(_)
+            | PatternKind::Record(_)
+            | PatternKind::Typed(..)
+            | PatternKind::Case(..)
+            | PatternKind::Int(_)
+            | PatternKind::Bool(_) => Err(Diagnostic::error("E0101", first.span, "expected the name of a function, found a pattern")
+                .help("write `let f x y = …`, or `let (a, b) = …` for a tuple")),
+        }
+    }
 }
 
 impl<'a> Builder<'a> {
@@ -40,7 +81,7 @@ impl<'a> Builder<'a> {
             let rest = Box::new(body);
             let kind = match binding {
                 Binding::Value(pattern, value) => ExprKind::Let(pattern, Box::new(value), rest),
-                Binding::Function(function) => ExprKind::LetFun(Box::new(function), rest),
+                Binding::Functions(functions) => ExprKind::LetFun(functions, rest),
             };
             body = Expr { kind, span };
         }
@@ -59,62 +100,49 @@ impl<'a> Builder<'a> {
         Ok(Expr { kind: ExprKind::Tuple(elements), span })
     }
 
-    /// `decreases n`, of a function that calls itself.
-    pub fn measured(self, part: Pair<'a, Rule>) -> Recursion {
-        let measure = part.into_inner().find(|part| part.as_rule() == Rule::name).map(|part| self.name(&part));
-        Recursion { continues: false, decreases: measure }
+    /// The n of `decreases n`, of a function that calls itself.
+    pub fn measure(self, part: Pair<'a, Rule>) -> Option<Name> {
+        part.into_inner().find(|part| part.as_rule() == Rule::name).map(|part| self.name(&part))
     }
 
     fn binding(self, pair: Pair<'a, Rule>) -> Built<Binding> {
         let whole = self.span(&pair);
-        let (mut patterns, mut annotation, mut value, mut recursion) = (Vec::new(), None, None, None);
+        let mut functions = Vec::new();
         for part in pair.into_inner() {
-            if part.as_rule() == Rule::recursive {
-                recursion = Some(Recursion::default());
-            } else if part.as_rule() == Rule::decreases {
-                recursion = Some(self.measured(part));
+            if part.as_rule() == Rule::value {
+                return self.bound(part)?.binding();
+            }
+            if part.as_rule() == Rule::function_value {
+                let continues = !functions.is_empty();
+                let place = if continues { self.span(&part) } else { whole };
+                let bound = self.bound(part)?;
+                errors::written_types(&bound.params, bound.result.as_ref(), place)?;
+                bound.decreases.iter().try_for_each(|measure| errors::measure(measure, &bound.params))?;
+                let recursion = Recursion { continues, decreases: bound.decreases.clone() };
+                functions.push(bound.function(Some(recursion))?);
+            }
+        }
+        Ok(Binding::Functions(functions))
+    }
+
+    /// What stands between a `let` or an `and` and the end of the value.
+    fn bound(self, pair: Pair<'a, Rule>) -> Built<Bound> {
+        let (mut patterns, mut result, mut value, mut decreases) = (VecDeque::new(), None, None, None);
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::decreases {
+                decreases = self.measure(part);
             } else if part.as_rule() == Rule::parameter {
-                patterns.push(self.parameter(part)?);
+                patterns.push_back(self.parameter(part)?);
             } else if part.as_rule() == Rule::annotation {
-                annotation = Some(self.annotation(part)?);
+                result = Some(self.annotation(part)?);
             } else if part.as_rule() == Rule::block {
                 value = Some(self.block(part)?);
             }
         }
-        let Some(value) = value else {
-            return Err(self.internal(self.layout.end()));
-        };
-        let mut patterns = patterns.into_iter();
-        let Some(first) = patterns.next() else {
-            return Err(self.internal(value.span));
-        };
-        let params: Vec<Pattern> = patterns.collect();
-        if let Some(recursion) = &recursion {
-            errors::written_types(&params, annotation.as_ref(), whole)?;
-            recursion.decreases.iter().try_for_each(|measure| errors::measure(measure, &params))?;
+        match (patterns.pop_front(), value) {
+            (Some(first), Some(value)) => Ok(Bound { first, params: patterns.into(), result, value, decreases }),
+            (_, _) => Err(self.internal(self.layout.end())),
         }
-        if params.is_empty() {
-            let span = annotation.as_ref().map_or(first.span, |annotation| first.span.to(annotation.span));
-            let pattern = match annotation {
-                Some(annotation) => Pattern { kind: PatternKind::Typed(Box::new(first), annotation), span },
-                None => first,
-            };
-            return Ok(Binding::Value(pattern, value));
-        }
-        let name = match first.kind {
-            PatternKind::Var(text) => Name { text, span: first.span },
-            PatternKind::Wildcard
-            | PatternKind::Tuple(_)
-            | PatternKind::Record(_)
-            | PatternKind::Typed(..)
-            | PatternKind::Case(..)
-            | PatternKind::Int(_)
-            | PatternKind::Bool(_) => {
-                return Err(Diagnostic::error("E0101", first.span, "expected the name of a function, found a pattern")
-                    .help("write `let f x y = …`, or `let (a, b) = …` for a tuple"));
-            }
-        };
-        Ok(Binding::Function(LocalFun { name, params, result: annotation, value, recursion }))
     }
 
     /// Operands and operators in a row.

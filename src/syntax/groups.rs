@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 const NO_FUNCTION: &str = "no `let rec` stands before this `and`";
-const FUNCTIONS: &str = "functions that call each other: `let rec f … = …`, then `and g … = …`; other declarations begin with `let`";
+const FUNCTIONS: &str = "functions that call each other: `let rec f … = …`, then `and g … = …` in its column; others begin with `let`";
 
 /// What is declared together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn part(tokens: &mut [Token]) {
 }
 
 /// Whether these tokens begin as a function whose types are written: `g (x: T) : R = `.
-fn heads_function(tokens: &[Token]) -> bool {
+pub fn heads_function(tokens: &[Token]) -> bool {
     let [name, rest @ ..] = tokens else { return false };
     let (mut depth, mut is_typed) = (0usize, false);
     for token in rest.iter().take_while(|token| token.kind != TokenKind::Keyword) {
@@ -89,28 +89,7 @@ fn heads_type(tokens: &[Token]) -> bool {
     matches!(tokens, [name, next, ..] if name.kind == TokenKind::Name && matches!(next.text, "=" | "<"))
 }
 
-/// What is said of a declaration that is wrong for an `and` inside it that was to begin another one.
-pub fn stray(piece: &[Token], file: u32) -> Option<Diagnostic> {
-    let is_stray = |at: &usize| piece[*at].text == "and" && heads_function(&piece[at + 1..]);
-    let at = (1..piece.len()).find(is_stray)?;
-    let span = Span::new(file, piece[at].start, piece[at].end());
-    let is_local = piece.iter().skip(2).any(|token| token.text == "rec");
-    if !is_local && Group::of(piece) == Some(Group::Functions) {
-        // something else keeps it from beginning the next one
-        return None;
-    }
-    let (message, help) = match is_local {
-        true => (
-            "a function inside another has no `and`",
-            "functions that call each other are declared in column 0, `let rec f … = …`, then `and g … = …`; what they use of the function around \
-             is a parameter",
-        ),
-        false => (NO_FUNCTION, FUNCTIONS),
-    };
-    Some(Diagnostic::error("E0108", span, message).help(help))
-}
-
-/// An `and` that begins a declaration and goes on with none.
+/// An `and` that goes on with no declaration.
 pub fn alone(and: &Token, name: Option<&Token>, file: u32) -> Diagnostic {
     let (message, help) = match name.is_some_and(|name| name.text.starts_with(|c: char| c.is_ascii_uppercase())) {
         true => ("no `type` stands before this `and`", "types that contain each other: `type A = …`, then `and B = …`"),

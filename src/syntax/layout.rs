@@ -15,7 +15,8 @@
 //! expression. [`Context`]s on a stack say which constructs are open; `offside` closes those that a line
 //! further left ends. Every token pushes at most two contexts and is closed over once: linear time.
 
-use super::context::{Block, Context, Kind, Stack};
+use super::context::{Block, Context, Kind, Let, Stack};
+use super::groups::{self, Group};
 use super::laid_out::{Layout, mark};
 use super::tokens::{Token, TokenKind};
 use super::tokens::{ends_operand, starts_operand};
@@ -81,15 +82,30 @@ impl<'t> Pass<'t> {
         let fresh = self.stack.top_mut().is_some_and(|top| std::mem::take(&mut top.fresh));
         match (token.kind, token.text) {
             (TokenKind::Keyword, "let" | "and") if token.text == "let" || self.goal == Goal::Declaration && index == 0 => {
-                let declaration = self.goal == Goal::Declaration && index == 0;
-                if !fresh && !declaration {
+                let kind = match self.tokens.get(index + 1) {
+                    _ if self.goal == Goal::Declaration && index == 0 => Let::Declaration,
+                    Some(next) if next.text == "rec" => Let::Recursive,
+                    Some(_) | None => Let::Local,
+                };
+                if !fresh && kind != Let::Declaration {
                     let limit = token.column;
                     self.push(Context::new(Kind::Block(Block::Operand), token).within(limit))?;
                     self.virtual_mark(mark::BEGIN);
                 }
                 self.stack.weigh(1)?;
                 self.emit(None, token);
-                self.push(Context::new(Kind::LetHead { declaration }, token).within(token.column + 1).outside(usize::MAX))
+                self.push(Context::new(Kind::LetHead(kind), token).within(token.column + 1).outside(usize::MAX))
+            }
+            (TokenKind::Keyword, "and") if self.begins_function(index) => {
+                let is_group = |kind| kind == Kind::LetValue(Let::Recursive);
+                if self.stack.inside().any(is_group) {
+                    self.unwind(token, is_group)?;
+                    self.stack.become_kind(Kind::LetHead(Let::Recursive));
+                } else if self.stack.bracket().is_none() || Group::of(self.tokens).is_none() {
+                    return Err(groups::alone(token, self.tokens.get(index + 1), self.out.file));
+                }
+                self.emit(None, token);
+                Ok(())
             }
             (TokenKind::Keyword, "fun") => {
                 self.emit(None, token);
@@ -127,7 +143,7 @@ impl<'t> Pass<'t> {
                 Ok(())
             }
             (TokenKind::Keyword, "in") => {
-                self.unwind(token, |kind| kind == Kind::LetValue { declaration: false })?;
+                self.unwind(token, |kind| matches!(kind, Kind::LetValue(Let::Local | Let::Recursive)))?;
                 self.emit(Some(mark::IN), token);
                 self.pop();
                 self.stack.set_fresh();
@@ -238,7 +254,7 @@ impl<'t> Pass<'t> {
                 self.pop();
                 return Ok(());
             }
-            (Kind::LetHead { declaration }, "=" | ">=") => {
+            (Kind::LetHead(kind), "=" | ">=") => {
                 if token.text == ">=" {
                     // `let v : Vector<n>= e`
                     self.emit_part(token, 0, 1);
@@ -246,7 +262,7 @@ impl<'t> Pass<'t> {
                 } else {
                     self.emit(None, token);
                 }
-                self.stack.become_kind(Kind::LetValue { declaration });
+                self.stack.become_kind(Kind::LetValue(kind));
                 self.pending = Some(Block::Value);
                 return Ok(());
             }
@@ -314,6 +330,11 @@ impl<'t> Pass<'t> {
             && token.end() == after.start
             && starts_operand(after)
             && !self.stack.top().is_some_and(aligned)
+    }
+
+    /// Whether the token is an `and` before one more function of a `let rec`.
+    pub(super) fn begins_function(&self, index: usize) -> bool {
+        matches!(self.tokens.get(index..), Some([and, after @ ..]) if and.text == "and" && groups::heads_function(after))
     }
 
     pub(super) fn before(&self, index: usize) -> Option<&Token<'t>> {

@@ -12,7 +12,7 @@
 //!
 //! the value `a` ends (its column is further right) and an `in` follows (the column is that of the `let`).
 
-use super::context::{Block, Context, Kind};
+use super::context::{Block, Context, Kind, Let};
 use super::laid_out::mark;
 use super::layout::Pass;
 use super::tokens::{Token, TokenKind, ends_operand, starts_operand};
@@ -38,6 +38,7 @@ impl<'t> Pass<'t> {
     /// What the first token of a line ends: blocks further right, and the value of a `let` in its column.
     pub(super) fn offside(&mut self, index: usize, token: &Token<'t>) -> Result<(), Diagnostic> {
         let column = token.column;
+        let goes_on = self.begins_function(index);
         loop {
             let around = self.stack.below_top().map_or(0, |below| below.limit);
             let Some(top) = self.stack.top_mut() else {
@@ -54,7 +55,9 @@ impl<'t> Pass<'t> {
                 Kind::Block(Block::Value | Block::Function) if column < top.limit && column >= around && !top.fresh && is_infix(token) => {
                     return Ok(());
                 }
-                Kind::LetValue { declaration: false } if column == top.column => {
+                // it goes on with the functions of this `let rec`
+                Kind::LetValue(Let::Recursive) if column == top.column && goes_on => return Ok(()),
+                Kind::LetValue(Let::Local | Let::Recursive) if column == top.column => {
                     self.pop();
                     self.virtual_mark(mark::IN);
                     self.stack.set_fresh();
@@ -63,7 +66,7 @@ impl<'t> Pass<'t> {
                     }
                     return Ok(());
                 }
-                Kind::LetHead { .. } | Kind::Pattern | Kind::FieldPattern => return Ok(()),
+                Kind::LetHead(_) | Kind::Pattern | Kind::FieldPattern => return Ok(()),
                 Kind::Round | Kind::Square | Kind::SquareBar | Kind::Curly => break,
                 // What is in the middle of a line does not go on in the column of the block around it.
                 Kind::Block(block)
@@ -74,7 +77,7 @@ impl<'t> Pass<'t> {
                 {
                     self.pop();
                 }
-                Kind::LetValue { .. }
+                Kind::LetValue(_)
                 | Kind::FunHead
                 | Kind::Condition
                 | Kind::Branch

@@ -93,7 +93,7 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
         };
         if let Err(problem) = built {
             module.broken.extend(declared_name(piece, file));
-            let said = groups::stray(piece, file).or_else(|| phrase::first(piece, file));
+            let said = phrase::first(piece, file);
             found.push(said.filter(|_| problem.code != "E0109").unwrap_or(problem));
         }
     }
@@ -191,8 +191,8 @@ fn declaration(text: &str, tokens: &[Token], file: u32, doc: &[&str]) -> Built<D
         } else if matches!(part.as_rule(), Rule::recursive | Rule::continued) {
             recursion = Some(Recursion { continues: part.as_rule() == Rule::continued, decreases: None });
         } else if part.as_rule() == Rule::decreases {
-            let measured = builder.measured(part);
-            recursion = recursion.map(|recursion| Recursion { decreases: measured.decreases, ..recursion });
+            let decreases = builder.measure(part);
+            recursion = recursion.map(|recursion| Recursion { decreases, ..recursion });
         } else if part.as_rule() == Rule::parameter {
             params.push(builder.parameter(part)?);
         } else if part.as_rule() == Rule::annotation {

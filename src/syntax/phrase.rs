@@ -7,6 +7,7 @@
 use std::sync::LazyLock;
 
 use super::MAX_ERRORS;
+use super::groups::heads_function;
 use super::tokens::ends_operand;
 use super::tokens::{Token, TokenKind, is_name_start, tokenize};
 use crate::diagnostic::Diagnostic;
@@ -75,6 +76,10 @@ fn all<'a>(tokens: &'a [Token]) -> impl Iterator<Item = (&'static Phrase, usize,
             "(" | "{" => brackets.push(Place::Anywhere),
             ")" | "]" | "|]" | "}" => drop(brackets.pop()),
             _ => {}
+        }
+        // one more function of a `let rec`
+        if token.text == "and" && tokens.get(at + 1..).is_some_and(heads_function) {
+            return None;
         }
         let stands = |place: Place| match place {
             Place::Anywhere => true,

@@ -91,7 +91,7 @@ impl<'a> Elaborator<'a> {
             body: closure.body,
             scope: Scope { types, ..closure.scope.clone() },
             instance,
-            recursion: closure.recursion,
+            recursion: closure.recursion.clone(),
         })
     }
 

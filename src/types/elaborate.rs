@@ -82,7 +82,15 @@ pub struct Closure<'a> {
     /// What its own holes are at this use.
     pub instance: Instance,
     /// Where its body has its name.
-    pub recursion: Option<&'a ast::Recursion>,
+    pub recursion: Option<Siblings<'a>>,
+}
+
+/// The functions of a local `let rec`, one of which a closure is.
+#[derive(Clone)]
+pub struct Siblings<'a> {
+    pub functions: &'a [ast::LocalFun],
+    /// The number of each.
+    pub ids: Rc<[u32]>,
 }
 
 /// An argument of an application.
@@ -225,21 +233,7 @@ impl<'a> Elaborator<'a> {
                 };
                 self.expr(body, &scope)?
             }
-            ExprKind::LetFun(fun, body) => {
-                let closure = Closure {
-                    id: crate::ir::var::fresh_id(),
-                    name: Some(fun.name.text.clone()),
-                    params: &fun.params,
-                    result: fun.result.as_ref(),
-                    body: &fun.value,
-                    scope: scope.clone(),
-                    instance: Instance::default(),
-                    recursion: fun.recursion.as_ref(),
-                };
-                let function = Bind::Function(Callable::Closure(Rc::new(closure)));
-                let scope = Scope { values: scope.values.with(&fun.name.text, function), ..scope.clone() };
-                self.expr(body, &scope)?
-            }
+            ExprKind::LetFun(functions, body) => self.expr(body, &self.with_functions(functions, scope))?,
             ExprKind::If(condition, then, otherwise) => {
                 let condition = self.expr(condition, scope)?;
                 let then = self.in_branch(|this| this.expr(then, scope))?;

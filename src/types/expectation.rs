@@ -157,6 +157,10 @@ impl Infer<'_> {
         }
         let mut found = Vec::new();
         patterns.iter().for_each(|pattern| names(pattern, &mut found));
+        self.no_name_twice(&found);
+    }
+
+    pub(super) fn no_name_twice(&mut self, found: &[(&str, Span)]) {
         for (at, (name, span)) in found.iter().enumerate() {
             if let Some((_, first)) = found[..at].iter().find(|(other, _)| other == name) {
                 self.report(

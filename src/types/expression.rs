@@ -84,17 +84,20 @@ impl Infer<'_> {
                 };
                 self.expr(body, &scope)
             }
-            ExprKind::LetFun(fun, body) => {
-                let inner = if fun.recursion.is_some() {
+            ExprKind::LetFun(functions, body) => {
+                let mut inner = scope.clone();
+                self.no_name_twice(&functions.iter().map(|fun| (&*fun.name.text, fun.name.span)).collect::<Vec<_>>());
+                for fun in functions.iter().filter(|fun| fun.recursion.is_some()) {
                     let announced = self.announced(&fun.params, fun.result.as_ref(), false);
-                    scope.with(&fun.name.text, Bound::Poly(Rc::new(announced)))
-                } else {
-                    scope.clone()
-                };
-                let scheme = self.function(&fun.params, fun.result.as_ref(), &fun.value, &inner, false);
-                self.notes.names.insert(fun.name.span, Ty::fun(scheme.params.clone(), scheme.result.clone()));
-                let scope = scope.with(&fun.name.text, Bound::Poly(Rc::new(scheme)));
-                self.expr(body, &scope)
+                    inner = inner.with(&fun.name.text, Bound::Poly(Rc::new(announced)));
+                }
+                let mut outer = scope.clone();
+                for fun in functions {
+                    let scheme = self.function(&fun.params, fun.result.as_ref(), &fun.value, &inner, false);
+                    self.notes.names.insert(fun.name.span, Ty::fun(scheme.params.clone(), scheme.result.clone()));
+                    outer = outer.with(&fun.name.text, Bound::Poly(Rc::new(scheme)));
+                }
+                self.expr(body, &outer)
             }
             ExprKind::If(condition, then, otherwise) => {
                 let found = self.expr(condition, scope);

@@ -135,16 +135,13 @@ impl Names<'_> {
                 self.expr(value);
                 self.within(std::slice::from_ref(pattern), body);
             }
-            ExprKind::LetFun(fun, body) => {
-                if fun.recursion.is_none() {
-                    self.within(&fun.params, &fun.value);
-                }
-                self.bound.push(fun.name.text.clone());
-                if fun.recursion.is_some() {
-                    self.within(&fun.params, &fun.value);
-                }
+            ExprKind::LetFun(functions, body) => {
+                let mark = self.bound.len();
+                functions.iter().filter(|fun| fun.recursion.is_none()).for_each(|fun| self.within(&fun.params, &fun.value));
+                self.bound.extend(functions.iter().map(|fun| fun.name.text.clone()));
+                functions.iter().filter(|fun| fun.recursion.is_some()).for_each(|fun| self.within(&fun.params, &fun.value));
                 self.expr(body);
-                self.bound.pop();
+                self.bound.truncate(mark);
             }
             ExprKind::If(c, a, b) => [c, a, b].into_iter().for_each(|part| self.expr(part)),
             ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => {

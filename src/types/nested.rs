@@ -9,13 +9,14 @@
 
 use std::rc::Rc;
 
-use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Result};
+use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Result, Scope, Siblings};
+use super::env::Env;
 use super::infer::pattern_name;
 use super::special::{Slot, Special, apart, arguments, function_key};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::Recursion;
+use crate::syntax::ast::{LocalFun, Recursion};
 
 /// How often one text may make the function that a call inside passes on: what is passed to a function and back to the first one is
 /// made twice.
@@ -62,7 +63,41 @@ impl Making {
     }
 }
 
+impl<'a> Siblings<'a> {
+    /// The names of the scope, and the functions.
+    fn bound(&self, scope: &Scope<'a>, instance: &Instance) -> Env<Bind<'a>> {
+        self.functions.iter().zip(&*self.ids).fold(scope.values.clone(), |values, (fun, id)| {
+            let closure = Closure {
+                id: *id,
+                name: Some(fun.name.text.clone()),
+                params: &fun.params,
+                result: fun.result.as_ref(),
+                body: &fun.value,
+                scope: scope.clone(),
+                instance: instance.clone(),
+                recursion: fun.recursion.as_ref().map(|_| self.clone()),
+            };
+            values.with(&fun.name.text, Bind::Function(Callable::Closure(Rc::new(closure))))
+        })
+    }
+}
+
+impl Closure<'_> {
+    /// What the source says of its calls of itself.
+    fn written(&self) -> Option<&Recursion> {
+        let siblings = self.recursion.as_ref()?;
+        let at = siblings.ids.iter().position(|id| *id == self.id)?;
+        siblings.functions.get(at)?.recursion.as_ref()
+    }
+}
+
 impl<'a> Elaborator<'a> {
+    /// The scope of the body of a `let` of functions.
+    pub(super) fn with_functions(&self, functions: &'a [LocalFun], scope: &Scope<'a>) -> Scope<'a> {
+        let siblings = Siblings { functions, ids: functions.iter().map(|_| crate::ir::var::fresh_id()).collect() };
+        Scope { values: siblings.bound(scope, &Instance::default()), ..scope.clone() }
+    }
+
     /// Begins to make a recursive function, unless this goes on without end.
     pub(super) fn begin(&mut self, making: Making, name: &str, span: Span) -> Result<()> {
         let around = match self.making.iter().position(|around| around.of == making.of) {
@@ -128,16 +163,16 @@ impl<'a> Elaborator<'a> {
                 let vars = slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect();
                 let base = closure.name.clone().unwrap_or_else(|| "fun".into());
                 let mut scope = closure.scope.clone();
-                if closure.recursion.is_some() {
+                if let Some(siblings) = &closure.recursion {
+                    scope.values = siblings.bound(&closure.scope, &closure.instance);
                     self.begin(Making::new(of, &key, &functions, closure.body.span), &base, span)?;
                 }
-                let ahead = match (&closure.name, closure.result) {
-                    (Some(name), Some(result)) if closure.recursion.is_some() => {
-                        scope.values = scope.values.with(name, Bind::Function(Callable::Closure(closure.clone())));
+                let ahead = match closure.result {
+                    Some(result) if closure.recursion.is_some() => {
                         let ty = self.infer.annotations.get(&result.span).cloned();
                         ty.and_then(|ty| self.ahead(&key, &ty, result, &closure.scope))
                     }
-                    _ => None,
+                    Some(_) | None => None,
                 };
                 let special = self.make((&base, false), vars, ahead, (None, closure.body.span), &mut |this, vars| {
                     let values = vars.iter().map(Expr::var).collect();
@@ -147,7 +182,7 @@ impl<'a> Elaborator<'a> {
                     self.making.pop();
                 }
                 let special = special?;
-                self.measure(&special, closure.recursion);
+                self.measure(&special, closure.written());
                 self.memo.insert(key, special.clone());
                 special
             }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Span;
-use crate::syntax::ast::{Decl, Expr, ExprKind, Pattern, PatternKind, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
+use crate::syntax::ast::{Decl, Expr, ExprKind, LocalFun, Pattern, PatternKind, SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
 
 /// The names that a declaration binds and does not use.
 pub fn unused(decl: &Decl) -> Diagnostics {
@@ -177,11 +177,20 @@ impl Names {
                 self.expr(value);
                 self.within(std::slice::from_ref(pattern), Kind::Let, body);
             }
-            ExprKind::LetFun(fun, body) => {
-                fun.result.iter().for_each(|result| self.ty(result, false));
-                self.within(&fun.params, Kind::Free, &fun.value);
+            ExprKind::LetFun(functions, body) => {
                 let mark = self.bound.len();
-                self.bind(&fun.name.text, Some(fun.name.span), Kind::Let);
+                let function = |this: &mut Self, fun: &LocalFun| {
+                    fun.result.iter().for_each(|result| this.ty(result, false));
+                    this.within(&fun.params, Kind::Free, &fun.value);
+                };
+                if let [fun] = functions.as_slice() {
+                    // what only its own body uses is unused
+                    function(self, fun);
+                }
+                functions.iter().for_each(|fun| self.bind(&fun.name.text, Some(fun.name.span), Kind::Let));
+                if functions.len() > 1 {
+                    functions.iter().for_each(|fun| function(self, fun));
+                }
                 self.expr(body);
                 self.leave(mark);
             }

@@ -92,7 +92,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0108",
         "a recursive declaration without its types",
-        "A recursive function is used before its body is known. It has parameters, and says the types of all of them and of its\nresult. `decreases n` names one of them, an Index; `and` goes on with a `let rec` in column 0, or with a `type`.\n\n    let rec even (n: Index) : Bool = if n = 0 then true else odd (n - 1)\n    and odd (n: Index) : Bool = if n = 0 then false else even (n - 1)",
+        "A recursive function is used before its body is known. It has parameters, and says the types of all of them and of its\nresult. `decreases n` names one of them, an Index; `and` goes on with a `let rec`, in its column or on its\nline, or with a `type`.\n\n    let rec even (n: Index) : Bool = if n = 0 then true else odd (n - 1)\n    and odd (n: Index) : Bool = if n = 0 then false else even (n - 1)",
     ),
     page(
         "E0109",

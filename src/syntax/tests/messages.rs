@@ -88,10 +88,14 @@ fn words() {
     says("let rec f (x: T) : T = f x\nand c = 1\nand g (x: T) : T = x", "E0108 [c]: only functions are recursive");
     says("type A = | X\nand g (x: Double) : Double = x", "E0108 [and]: no `let rec` stands before this `and`");
     says("let f x = x and g (x: Double) : Double = x", "E0108 [and]: no `let rec` stands before this `and`");
+    says("let f x =\n  let g y = y\n  and h (y: Bool) : Bool = y\n  g x", "E0108 [and]: no `let rec` stands before this `and`");
+    says("let f x =\n  let rec g (y: T) : T = h y and h (y: T) : T = (y\n  g x", "E0102 [(]: expected `)` to close this `(`");
+    says("let f x =\n  let rec g (y: T) : T = y\n  and h y : T = y\n  g x", "E0108 [y]: a parameter of a recursive function has no type");
     says(
-        "let f x =\n  let rec g (y: Bool) : Bool = h y and h (y: Bool) : Bool = y\n  g x",
-        "E0108 [and]: a function inside another has no `and`",
+        "let f x =\n  let rec g (y: T) : T = y and h (y: T) z : T = y\n  g x",
+        "E0108 [z]: a parameter of a recursive function has no type",
     );
+    says("let f x = (let rec g (y: T) : T = y in g x and h (y: T) : T = y)", "E0108 [and]: no `let rec` stands before this `and`");
     for and in ["a and b", "if a and b = c then a else b", "(a and b) = c", "a and f (fun (x: Double) -> x) = c"] {
         says(&format!("let rec f (a: Bool) (b: Bool) : Bool = {and}"), "E0115 [and]: `and` is written `&&`");
     }

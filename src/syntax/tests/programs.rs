@@ -276,6 +276,28 @@ fn groups_on_one_line_and_on_several() {
 }
 
 #[test]
+fn groups_inside_a_function() {
+    let (g, h) = ("g (y: T) : T =", "h (y: T) : T =");
+    let tree = "f = (let g (y: T<>) : T<> = (h y) and h (y: T<>) : T<> = (let z = y in (g z)) in (g x))";
+    for text in [
+        format!("let f =\n  let rec {g} h y\n  and {h}\n    let z = y\n    g z\n  g x"),
+        format!("let f =\n  let rec {g}\n    h y\n   and {h} let z = y in g z\n  g x"),
+        format!("let f =\n  let rec {g} h y and {h} let z = y in g z\n  in g x"),
+        format!("let f = let rec {g} h y and {h} let z = y in g z in g x"),
+        format!("let f =\n  (let rec {g} h y and {h}\n     let z = y\n     g z\n   g x)"),
+    ] {
+        assert_eq!(file(&text), tree, "{text}");
+        let formatted = format(&text, 0).expect("parses");
+        assert_eq!(file(&formatted), tree, "{formatted}");
+    }
+    // the `and` of a group belongs to the `let rec` in whose column it stands
+    let text =
+        format!("let rec f (x: T) : T =\n  let rec {g}\n    let rec {h} y\n    h y\n  and k (y: T) : T = y\n  g x\nand l (x: T) : T = x");
+    let tree = "(let g (y: T<>) : T<> = (let h (y: T<>) : T<> = y in (h y)) and k (y: T<>) : T<> = y in (g x))";
+    assert_eq!(file(&text), format!("f (x: T<>) : T<> = {tree}\nl (x: T<>) : T<> = x"));
+}
+
+#[test]
 fn spans_are_places_in_the_original_text() {
     let text = "(* é *)\r\nlet f (v: Vector) =\r\n  let y = v.[0] × 2 in\r\n  g (y + 1) -y\r\n";
     let module = parse(text, 7).expect("parses");

@@ -1,7 +1,7 @@
 //! Trees as short texts: `f (x + 1)` is `(f (+ x 1))`.
 
 use crate::diagnostic::Diagnostic;
-use crate::syntax::ast::{BinOp, Decl, Expr, ExprKind, Pattern, PatternKind, SizeExpr, SizeExprKind};
+use crate::syntax::ast::{BinOp, Decl, Expr, ExprKind, LocalFun, Pattern, PatternKind, SizeExpr, SizeExprKind};
 use crate::syntax::ast::{TypeExpr, TypeExprKind, UnOp};
 use crate::syntax::{parse, parse_expr};
 
@@ -123,9 +123,9 @@ pub fn expr(tree: &Expr) -> String {
         ExprKind::Let(p, value, body) => {
             format!("(let {} = {} in {})", pattern(p), expr(value), expr(body))
         }
-        ExprKind::LetFun(f, body) => {
-            let head = head(&f.params, &f.result);
-            format!("(let {}{head} = {} in {})", f.name.text, expr(&f.value), expr(body))
+        ExprKind::LetFun(functions, body) => {
+            let function = |f: &LocalFun| format!("{}{} = {}", f.name.text, head(&f.params, &f.result), expr(&f.value));
+            format!("(let {} in {})", join(functions, function, " and "), expr(body))
         }
         ExprKind::If(c, a, b) => format!("(if {} {} {})", expr(c), expr(a), expr(b)),
         ExprKind::Binary(op, a, b) => format!("({} {} {})", spelling(*op), expr(a), expr(b)),
