@@ -67,6 +67,38 @@ type Calls = &'static [(&'static str, &'static [&'static str])];
 
 /// What random programs of `tests/properties.rs` came down to, with what to call.
 const GROWN: &[(&str, Calls)] = &[
+    // functions that call each other last, where one is written into another before what it calls is made
+    (
+        "let rec g1 (k: Index) (v: Vector<n>) : Double = if k <= 0 then g2 (k - 2) v else vectorSum v
+and g2 (k: Index) (v: Vector<n>) : Double = if k <= 0 then 1.0 else g1 (k - 1) v
+let f (x: Double) (v: Vector<n>) : Double =
+  let rec g1 (k: Index) : Double = if k <= 0 then x else g2 (k - 2)
+  and g2 (k: Index) : Double = if k <= 0 then g3 (k - 2) else vectorSum v
+  and g3 (k: Index) : Double = if k <= 0 then x else g1 (k - 1)
+  g1 5",
+        &[("g1", &["2", "[1, 2]"]), ("g2", &["-2", "[1, 2]"]), ("f", &["0.5", "[1, 2]"])],
+    ),
+    // what a step overwrites is logged: records with arrays, and loops with more iterations than what is added to them says
+    (
+        "type Body = { pos: Vector<3>; mass: Double }
+let f (bodies: Array<Body, n>) (dx: Vector<3>) = gradient (fun bodies ->
+  let moved = ifold (fun (bs: Array<Body, n>) i -> update bs i { bs[i] with pos = vectorEMul bs[i].pos bs[i].pos + dx }) bodies n
+  vectorSum (build n (fun i -> moved[i].mass * vectorSqNorm moved[i].pos))) bodies
+let g (v: Vector<n>) (k: Index) = gradient (fun v -> vectorSum (ifold (fun x s ->
+  ifold (fun x j -> update x (j % n) (sin x[j % n] * x[(j + 1) % n])) x (s - k)) v 2)) v
+let h (v: Vector<n>) (k: Index) = gradient (fun v -> vectorSum (ifold (fun x s ->
+  ifold (fun x j -> update x ((s + j) % n) (x[(s + j) % n] * x[j % n])) x (max (min k (s * s)) (s % 2))) v n)) v",
+        &[
+            ("f", &[r#"[{"pos": [1, 2, 3], "mass": 2}, {"pos": [0.5, -1, 3], "mass": 0.5}]"#, "[0.1, 0.2, 0.3]"]),
+            ("f", &["[]", "[0.1, 0.2, 0.3]"]),
+            ("g", &["[1, 2, 3]", "-3"]),
+            ("g", &["[1, 2, 3]", "0"]),
+            ("g", &["[1, 2, 3]", "1"]),
+            ("h", &["[1, 2, 3]", "5"]),
+            ("h", &["[1, 0.2, 3, 0.4, 0.3]", "2"]),
+            ("h", &["[1, 0.2, 3, 0.4, 0.3]", "-2"]),
+        ],
+    ),
     // an index that is put among such as are in range may be any
     (
         "let m (v: Vector<n>) (i: Index) : Vector<n> = let p = update (vectorRange n) 0 i in update v p[0] 7.0

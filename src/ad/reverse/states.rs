@@ -82,6 +82,10 @@ impl Kept {
             let goes_to = leaves.iter().position(|after| changes.source(&after.path).as_ref() == Some(path));
             let goes_to = goes_to.filter(|after| ty.has_array() && leaves[*after].ty == *ty)?;
             let sites = changes.sites(path)?;
+            // a part's loop has room for as many steps as any part has, however few data gives
+            if steps.is_in_parts && sites.iter().any(|site| !site.around.is_empty()) {
+                return None;
+            }
             // a log has a length that is known before the loop runs
             if sites.iter().flat_map(Site::fixed_counts).any(|count| !mentions(count, &steps.i) && given_by_data.gives(count)) {
                 return None;

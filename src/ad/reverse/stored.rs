@@ -143,8 +143,8 @@ fn is_known_outside(ty: &Type, own: &HashSet<Var>) -> bool {
     }
 }
 
-/// Zeros of a type; `None` where a length is not known, or the type contains itself.
-fn zeros(ty: &Type) -> Option<Expr> {
+/// Zeros of a type, of the lengths that it says; `None` where one of them is not known.
+pub fn zeros(ty: &Type) -> Option<Expr> {
     Some(match ty {
         Type::Double => Expr::double(0.0),
         Type::Index(_) => Expr::index(0),
@@ -154,6 +154,6 @@ fn zeros(ty: &Type) -> Option<Expr> {
             Expr::build(size.to_expr()?, "j", |_| element)
         }
         Type::Tuple(parts) => Expr::tuple(parts.iter().map(zeros).collect::<Option<_>>()?),
-        Type::Rec(_) => return None,
+        Type::Rec(of) => Expr::absent(of),
     })
 }

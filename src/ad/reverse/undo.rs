@@ -15,13 +15,14 @@
 //! A log is kept before the rest of its step. Where the update may not be reached, or the step may fail in another way before it, the
 //! indices are terms that never fail ([`crate::ir::total`]), and what is out of range is not read.
 
+use super::stored::zeros;
 use crate::ad::pairs::one_or_tuple;
 use crate::ir::free::mentions;
 use crate::ir::in_place::{Around, Site, not_negative};
 use crate::ir::prove::Facts;
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::total::{all_within, named};
-use crate::ir::{Atom, Change, Expr, Prim, Size, Type, Var};
+use crate::ir::{Atom, Change, Expr, Prim, Size, Term, Type, Var};
 
 /// A log that can be kept: that of an update whose loops have a known room.
 pub struct Log {
@@ -42,9 +43,10 @@ impl Log {
     /// The log of an update of an array of this type, of the state `acc`: in the steps of a loop over a variable, of so many, or in code
     /// that runs once. `None` where it depends on the state how many elements there are.
     pub fn of(site: Site, array: &Type, acc: &Var, steps: Option<(&Var, &Expr)>) -> Option<Log> {
+        has_blank(changed(array, &site)).then_some(())?;
         let mut facts = Facts::default();
         facts.exists(acc.ty());
-        let mut ranges = Vec::new();
+        let mut ranges: Vec<(Var, Size)> = Vec::new();
         if let Some((i, n)) = steps {
             facts.enter_loop(i, n);
             ranges.push((i.clone(), Size::try_of_expr(n)?));
@@ -56,6 +58,7 @@ impl Log {
         }
         let kept = guarded.unwrap_or_else(|| site.clone());
         let mut rooms = Vec::new();
+        let mut inside = facts.clone();
         for (own, kept) in site.around.iter().zip(&kept.around) {
             let (Around::Loop(j, count), Around::Loop(_, kept_count)) = (own, kept) else {
                 rooms.push(None);
@@ -66,14 +69,15 @@ impl Log {
             }
             let size = Size::try_of_expr(count)?;
             let depends = ranges.iter().any(|(var, _)| size.mentions(var));
-            let mut room = if depends { most(&size, &ranges)? } else { size };
+            let mut room = if depends { Loops { below: &ranges, facts: &inside }.most(&size)? } else { size };
             let mut length = room.to_expr()?;
-            if is_guarded {
+            if is_guarded || depends {
                 length = not_negative(length, &facts);
                 room = Size::try_of_expr(&length)?;
             }
             rooms.push(if depends || Size::try_of_expr(kept_count).as_ref() != Some(&room) { Some(length) } else { None });
             ranges.push((j.clone(), room));
+            inside.enter_loop(j, count);
         }
         let stored = (0..site.indices.len()).filter(|k| mentions(&site.indices[*k], acc)).collect();
         let site = if site.is_conditional { kept.clone() } else { site };
@@ -154,8 +158,7 @@ impl Log {
                 Expr::build(room.clone(), "j", |_| self.nothing_below(s, depth + 1))
             }
             (None, _) => {
-                let changed = self.kept.indices.iter().fold(s.ty(), |ty, _| ty.element().unwrap_or(&Type::Double));
-                let nothing = blank(changed, s, self.kept.indices.len());
+                let nothing = blank(changed(s.ty(), &self.kept), s, self.kept.indices.len());
                 // an update that is not reached must not be undone: no element is there
                 let nowhere = if self.site.is_conditional { -1 } else { 0 };
                 one_or_tuple([nothing].into_iter().chain(self.stored.iter().map(|_| Expr::index(nowhere))).collect())
@@ -192,31 +195,89 @@ impl Log {
     }
 }
 
-/// The most that a size can be where these variables are below these sizes: what is taken away is left out.
-fn most(size: &Size, ranges: &[(Var, Size)]) -> Option<Size> {
-    let mut most = Size::constant(0);
-    for (monomial, coefficient) in size.terms().filter(|(_, coefficient)| *coefficient > 0) {
-        let mut product = Size::constant(coefficient);
-        for atom in monomial.iter() {
-            let factor = match atom {
-                Atom::Var(var) => ranges.iter().find(|(own, _)| own == var).map_or_else(|| Size::var(var), |(_, below)| below.clone()),
-                Atom::Term(_) | Atom::Unknown(_) => return None,
-            };
-            product = product.mul(&factor);
+/// The type of what an update of an array of this type changes.
+fn changed<'t>(array: &'t Type, site: &Site) -> &'t Type {
+    site.indices.iter().fold(array, |ty, _| ty.element().unwrap_or(&Type::Double))
+}
+
+/// Loops around a place: their indices and how many iterations they have at most, with what is known there.
+struct Loops<'a> {
+    below: &'a [(Var, Size)],
+    facts: &'a Facts,
+}
+
+impl Loops<'_> {
+    /// The most that a size can be in any of their iterations; `None` where that is not seen.
+    ///
+    ///     for k < n: min w (n - 1 - k)   →   min w (n - 1)
+    fn most(&self, size: &Size) -> Option<Size> {
+        let mut most = Size::constant(0);
+        for (monomial, coefficient) in size.terms() {
+            let product = monomial.iter().fold(Size::constant(1), |product, atom| product.mul(&Size::atom(atom.clone())));
+            if !self.vary(&product) {
+                most = most.plus(coefficient, &product);
+            } else if coefficient > 0 {
+                most = most.plus(coefficient, &self.most_of_product(&monomial.iter().collect::<Vec<_>>())?);
+            } else if !self.facts.nonnegative(&product) {
+                // what is taken away may be less than nothing
+                return None;
+            }
         }
-        most = most.add(&product);
+        Some(most)
     }
-    Some(most)
+
+    fn most_of_product(&self, atoms: &[&Atom]) -> Option<Size> {
+        let is_natural = |atom: &Atom| self.facts.nonnegative(&Size::atom(atom.clone()));
+        (atoms.len() == 1 || atoms.iter().all(|atom| is_natural(atom))).then_some(())?;
+        atoms.iter().try_fold(Size::constant(1), |product, atom| Some(product.mul(&self.most_of_atom(atom)?)))
+    }
+
+    fn most_of_atom(&self, atom: &Atom) -> Option<Size> {
+        match atom {
+            Atom::Var(var) => {
+                Some(self.below.iter().find(|(own, _)| own == var).map_or_else(|| Size::var(var), |(_, below)| below.clone()))
+            }
+            Atom::Term(term) => self.most_of_term(&term.expr),
+            Atom::Unknown(_) => None,
+        }
+    }
+
+    fn most_of_term(&self, expr: &Expr) -> Option<Size> {
+        let of = |expr: &Expr| self.most(&Size::try_of_expr(expr)?);
+        let prim = |prim, a: &Size, b: &Size| Size::try_of_expr(&Expr::prim(prim, vec![a.to_expr()?, b.to_expr()?]));
+        match expr.term() {
+            Term::Prim(Prim::Min, args) => match (of(&args[0]), of(&args[1])) {
+                (Some(a), Some(b)) => prim(Prim::Min, &a, &b),
+                (a, b) => a.or(b),
+            },
+            Term::Prim(Prim::Max, args) => prim(Prim::Max, &of(&args[0])?, &of(&args[1])?),
+            Term::If(_, a, b) => prim(Prim::Max, &of(a)?, &of(b)?),
+            Term::Prim(own @ (Prim::Rem | Prim::Div), args) => match (own, args[1].term()) {
+                (Prim::Rem, Term::Index(by)) if *by > 0 => Some(Size::constant(by - 1)),
+                (Prim::Div, Term::Index(by)) if *by > 0 => prim(Prim::Div, &of(&args[0])?, &Size::constant(*by)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn vary(&self, size: &Size) -> bool {
+        size.has_unknown() || self.below.iter().any(|(var, _)| size.mentions(var))
+    }
 }
 
 /// Zeros of a type that is that of the elements of `s` at this depth.
 fn blank(ty: &Type, s: &Expr, depth: usize) -> Expr {
     match ty {
-        Type::Double => Expr::double(0.0),
-        Type::Index(_) => Expr::index(0),
-        Type::Bool => Expr::bool(false),
         Type::Array(element, _) => Expr::build(Expr::dim(s.clone(), depth), "j", |_| blank(element, s, depth + 1)),
-        Type::Tuple(parts) => Expr::tuple(parts.iter().map(|part| blank(part, s, depth)).collect()),
-        Type::Rec(of) => Expr::absent(of),
+        ty => zeros(ty).unwrap_or_else(|| Expr::double(0.0)),
+    }
+}
+
+/// Whether [`blank`] knows all lengths: those of arrays in tuples are said by their types alone.
+fn has_blank(ty: &Type) -> bool {
+    match ty {
+        Type::Array(element, _) => has_blank(element),
+        ty => zeros(ty).is_some(),
     }
 }
