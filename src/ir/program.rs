@@ -5,7 +5,7 @@
 //!
 //!     f (A: Matrix<n, m>) : Vector<m>   for an argument of type Matrix<3, k>   →   n = 3, m = k: Vector<k>
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::labels::Labels;
@@ -77,6 +77,28 @@ impl Program {
             self.reachable(callees).contains(&function.name)
         };
         self.functions.values().filter(calls_itself).map(|function| function.name.clone()).collect()
+    }
+
+    /// Puts each function behind those that it calls, but where these call it too; in the order that they have otherwise.
+    pub fn put_callees_first(&mut self) {
+        fn visit<'p>(program: &'p Program, name: &'p Rc<str>, seen: &mut HashSet<&'p Rc<str>>, order: &mut Vec<Rc<str>>) {
+            let Some((name, function)) = program.functions.get_key_value(name) else { return };
+            if !seen.insert(name) {
+                return;
+            }
+            let mut callees = Vec::new();
+            function.body.each_call(&mut |callee| callees.push(callee.clone()));
+            for callee in callees {
+                if let Some((callee, _)) = program.functions.get_key_value(&callee) {
+                    visit(program, callee, seen, order);
+                }
+            }
+            order.push(name.clone());
+        }
+        let (mut seen, mut order) = (HashSet::new(), Vec::with_capacity(self.functions.len()));
+        self.functions.keys().for_each(|name| visit(self, name, &mut seen, &mut order));
+        let place: HashMap<Rc<str>, usize> = order.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
+        self.functions.sort_by_key(|name, _| place.get(name).copied());
     }
 
     /// A function, then those that it calls and that call it, directly or not.

@@ -2,7 +2,7 @@
 //!
 //! In: the program. Out: the parameters, and with them the variables of bodies, that are read from an array, computed from a Double, the
 //! result of a call or the state of a loop. Lengths and indices of loops are no data. A call of a function by its own group counts as
-//! none: there the count only gets smaller.
+//! none: there the count only gets smaller. What its calls of itself change is data to the functions outside that it calls.
 //!
 //!     let rec power (x: Double) (n: Index) … decreases n = … power x (n - 1)
 //!     let f (k: Array<Index, m>) = power 2.0 k[0]   →   n
@@ -10,16 +10,19 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use crate::ir::{Expr, Prim, Program, Term, Var};
+use super::fixed::fixed;
+use crate::ir::free::any_free_var;
+use crate::ir::{Expr, Function, Prim, Program, Term, Var};
 
-/// The variables whose value may come from data; grows to a fixed point.
-pub fn from_data(program: &Program) -> HashSet<Var> {
+/// The variables whose value may come from data; grows to a fixed point. `changing`: the stores that functions give back.
+pub fn from_data(program: &Program, changing: &HashSet<Var>) -> HashSet<Var> {
+    let recursive = program.recursive();
+    let callers: Vec<Caller> = program.functions.values().map(|caller| Caller::of(caller, program, &recursive, changing)).collect();
     let mut found = HashSet::new();
     loop {
         let before = found.len();
-        for caller in program.functions.values() {
-            let group: Vec<Rc<str>> = program.group(&caller.name).into_iter().map(|function| function.name).collect();
-            note(&caller.body, program, &group, &mut found);
+        for caller in &callers {
+            note(&caller.function.body, program, caller, &mut found);
         }
         if found.len() == before {
             return found;
@@ -27,20 +30,44 @@ pub fn from_data(program: &Program) -> HashSet<Var> {
     }
 }
 
+/// A function, with those that call each other with it.
+struct Caller<'a> {
+    function: &'a Function,
+    group: Vec<Rc<str>>,
+    /// The parameters that calls within the group change.
+    varying: HashSet<Var>,
+}
+
+impl Caller<'_> {
+    fn of<'a>(function: &'a Function, program: &Program, recursive: &HashSet<Rc<str>>, changing: &HashSet<Var>) -> Caller<'a> {
+        let group = program.group(&function.name);
+        let names = group.iter().map(|member| member.name.clone()).collect();
+        let mut varying: HashSet<Var> = HashSet::new();
+        if recursive.contains(&function.name) {
+            let fixed = fixed(function, &group, changing);
+            varying.extend(function.params.iter().filter(|param| !fixed.contains_key(param)).cloned());
+        }
+        Caller { function, group: names, varying }
+    }
+}
+
 /// Notes what a term binds to data, and the parameters that it gives data.
-fn note(expr: &Expr, program: &Program, group: &[Rc<str>], found: &mut HashSet<Var>) {
+fn note(expr: &Expr, program: &Program, caller: &Caller, found: &mut HashSet<Var>) {
+    let is_given = |term: &Expr, found: &HashSet<Var>| {
+        is_data(term, found, &mut Vec::new()) || any_free_var(term, &mut |var| caller.varying.contains(var))
+    };
     match expr.term() {
-        Term::Let(var, value, _) if is_data(value, found, &mut Vec::new()) => drop(found.insert(var.clone())),
+        Term::Let(var, value, _) if is_given(value, found) => drop(found.insert(var.clone())),
         Term::Fold { acc: state, .. } | Term::While { state, .. } => drop(found.insert(state.clone())),
-        Term::Call(name, args) if !group.contains(name) => {
+        Term::Call(name, args) if !caller.group.contains(name) => {
             let params = program.functions.get(name).map(|callee| callee.params.clone()).unwrap_or_default();
-            let given = params.into_iter().zip(args).filter(|(_, arg)| is_data(arg, found, &mut Vec::new()));
+            let given = params.into_iter().zip(args).filter(|(_, arg)| is_given(arg, found));
             let given: Vec<Var> = given.map(|(param, _)| param).collect();
             found.extend(given);
         }
         _ => {}
     }
-    expr.term().each_child(&mut |child| note(child, program, group, found));
+    expr.term().each_child(&mut |child| note(child, program, caller, found));
 }
 
 /// Whether something in a term is data; `own` are the states of its loops.

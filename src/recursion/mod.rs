@@ -52,7 +52,7 @@ pub fn give_stacks(program: &Program, measures: &[Var]) -> std::result::Result<P
     if recursive.is_empty() {
         return Ok(written_out(program.clone(), changing));
     }
-    let known = Parameters { measures, from_data: counts::from_data(program), changing };
+    let known = Parameters { measures, from_data: counts::from_data(program, changing), changing };
     let mut made = program.clone();
     let mut problems = Vec::new();
     for function in program.functions.values().filter(|function| recursive.contains(&function.name)) {

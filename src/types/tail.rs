@@ -7,6 +7,8 @@
 //!     f x y = if c x then g x y else f (h x) y   →   f x y = let x' = while(s = x. if c s then (false, s) else (true, h s)) in g x' y
 //!     even n = if n = 0 then true else odd (n - 1)   →   even n = if n = 0 then true else if n - 1 = 0 then false else even (n - 2)
 //!
+//! What a condition ends with is chosen, `c || f x` as `if c then true else f x`.
+//!
 //! A call that changes a size stays a call: the state of a loop keeps its shape. What a declared result has checked is checked of the
 //! values that are no such calls:
 //!
@@ -18,7 +20,7 @@ use std::rc::Rc;
 use super::counted::counted;
 use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, inlined, substitute};
-use crate::ir::{Expr, Function, Program, Term, Type, Var};
+use crate::ir::{Expr, Function, Prim, Program, Term, Type, Var};
 
 /// Makes loops of the tail calls of every function.
 pub fn make_loops(program: &mut Program) {
@@ -36,15 +38,17 @@ pub fn make_loops(program: &mut Program) {
             function.body = body;
         }
     }
+    // what the others call, a function calls after they are written into it
+    program.put_callees_first();
 }
 
 /// The body of the last of these functions without calls of any, where all of these are in tail position.
 fn alone(mut members: Vec<Function>, name: &Rc<str>) -> Option<Expr> {
     let results: HashMap<Rc<str>, Type> = members.iter().map(|member| (member.name.clone(), member.result.clone())).collect();
-    for member in &mut members {
-        member.body = check_others(&member.body, member, &results);
-    }
     let group: HashSet<Rc<str>> = results.keys().cloned().collect();
+    for member in &mut members {
+        member.body = chosen(&check_others(&member.body, member, &results), &group);
+    }
     if !members.iter().all(|member| calls_last(&member.body, &group)) {
         return None;
     }
@@ -67,6 +71,26 @@ fn alone(mut members: Vec<Function>, name: &Rc<str>) -> Option<Expr> {
         }
     }
     None
+}
+
+/// The body with a choice in the place of `a || f x` and `a && f x` at its end, where the call of one of these is the last thing done.
+fn chosen(expr: &Expr, group: &HashSet<Rc<str>>) -> Expr {
+    expr.map_tails(&|tail| {
+        let Term::Prim(prim @ (Prim::And | Prim::Or), args) = tail.term() else { return tail.clone() };
+        let [first, last] = args.as_slice() else { return tail.clone() };
+        let mut is_called = false;
+        last.each_call(&mut |callee| is_called |= group.contains(callee));
+        if !is_called {
+            return tail.clone();
+        }
+        let last = chosen(last, group);
+        let choice = if *prim == Prim::Or {
+            Expr::if_(first.clone(), Expr::bool(true), last)
+        } else {
+            Expr::if_(first.clone(), last, Expr::bool(false))
+        };
+        choice.at(tail.span())
+    })
 }
 
 /// The body of a function with the checks of its result around what it does not get from a call that checks the same: of itself with
