@@ -73,12 +73,11 @@ const POINT: &str = "forward asks for each Double of the point whether it is the
 const AGAIN: &str = "each loop around an update goes forward once more and keeps what is overwritten: a constant more";
 
 /// Entries of files, and the gradient forms in them, that cost more.
-const BEYOND: [(&str, &str); 10] = [
+const BEYOND: [(&str, &str); 9] = [
     ("tests/reverse/counts.smooth c15, form 1", POINT),
     ("tests/reverse/counts.smooth c8, form 1", GIVEN),
     ("tests/reverse/steps.smooth countOfState, form 1", GIVEN),
     ("tests/reverse/steps.smooth neverBegun, form 1", AGAIN),
-    ("tests/reverse/values.smooth g59, form 1", POINT),
     ("tests/reverse/values.smooth g63, form 1", HANDED),
     ("tests/reverse/values.smooth g66, form 1", AGAIN),
     ("tests/reverse/values.smooth g75, form 1", AGAIN),

@@ -18,8 +18,8 @@ use super::total::total;
 use super::types::Type;
 use super::var::Var;
 
-/// An update of a component: in the loops and behind the conditions around it, outermost first, at these indices. All of
-/// them are written by what is known before the step.
+/// An update of a component: in the loops and behind the conditions around it, outermost first, at these indices; at none where it
+/// puts another array in the component's place. All of them are written by what is known before the step.
 #[derive(Clone, Debug)]
 pub struct Site {
     pub around: Vec<Around>,
@@ -37,6 +37,8 @@ pub enum Around {
     Loop(Var, Expr),
     /// A condition on Indexes and Bools.
     If(Expr),
+    /// One that may read the state before the step, in no loop: afterwards nothing tells whether it held.
+    Taken(Expr),
 }
 
 /// Where the value of a term lies, if that is where the accumulator is.
@@ -104,7 +106,7 @@ impl Site {
     /// Counts, conditions and indices.
     fn terms(&self) -> impl Iterator<Item = &Expr> {
         let around = self.around.iter().map(|around| match around {
-            Around::Loop(_, term) | Around::If(term) => term,
+            Around::Loop(_, term) | Around::If(term) | Around::Taken(term) => term,
         });
         around.chain(&self.indices)
     }
@@ -114,7 +116,7 @@ impl Site {
         let is_fixed = |count: &Expr| !self.around.iter().any(|around| matches!(around, Around::Loop(i, _) if mentions(count, i)));
         self.around.iter().filter_map(move |around| match around {
             Around::Loop(_, count) => is_fixed(count).then_some(count),
-            Around::If(_) => None,
+            Around::If(_) | Around::Taken(_) => None,
         })
     }
 
@@ -124,6 +126,7 @@ impl Site {
             Some(match around {
                 Around::Loop(i, count) => Around::Loop(i.clone(), not_negative(total(count)?, facts)),
                 Around::If(cond) => Around::If(total(cond)?),
+                Around::Taken(cond) => Around::Taken(total(cond)?),
             })
         };
         let around = self.around.iter().map(around).collect::<Option<_>>()?;
@@ -137,7 +140,7 @@ impl Site {
         for around in &self.around {
             match around {
                 Around::Loop(i, count) => facts.enter_loop(i, count),
-                Around::If(cond) => facts.assume(cond, true),
+                Around::If(cond) | Around::Taken(cond) => facts.assume(cond, true),
             }
         }
         let mut own: BTreeSet<Status> = self.terms().flat_map(|term| failures(term, &facts, &|_| true)).collect();
@@ -273,8 +276,9 @@ impl Walk {
             Term::If(cond, a, b) => {
                 self.before.push(cond.clone());
                 let cond = self.known(cond);
-                let (a, b) = (self.branch(&cond, a), self.branch(&Expr::prim(Prim::Not, vec![cond.clone()]), b));
-                both(a, b)
+                let otherwise = Expr::prim(Prim::Not, vec![cond.clone()]);
+                let origins = (self.branch(&cond, a), self.branch(&otherwise, b));
+                self.replaced(expr.ty(), origins, (&cond, &otherwise))
             }
             Term::Update(_, parts) => {
                 let Some(Updated { array, indices, value }) = Updated::of(parts) else { return Origin::Elsewhere };
@@ -331,16 +335,52 @@ impl Walk {
         if !branch.has_updates() {
             return self.origin(branch);
         }
-        if is_plain(cond) && !mentions(cond, &self.acc) && is_outside(cond, &self.inside, &self.around) {
-            self.around.push(Around::If(cond.clone()));
-            let origin = self.origin(branch);
-            self.around.pop();
-            return origin;
-        }
-        let outer = std::mem::replace(&mut self.is_conditional, true);
+        let around = self.around_branch(cond);
+        let is_said = matches!(around, Some(Around::If(_)));
+        let (count, outer) = (self.around.len(), self.is_conditional);
+        self.around.extend(around);
+        self.is_conditional |= !is_said;
         let origin = self.origin(branch);
+        self.around.truncate(count);
         self.is_conditional = outer;
         origin
+    }
+
+    /// What a condition is around its branch; `None` where it is not known before the step.
+    fn around_branch(&self, cond: &Expr) -> Option<Around> {
+        is_outside(cond, &self.inside, &self.around).then_some(())?;
+        if is_plain(cond) && !mentions(cond, &self.acc) {
+            return Some(Around::If(cond.clone()));
+        }
+        (!self.is_in_loop() && !self.is_conditional).then(|| Around::Taken(cond.clone()))
+    }
+
+    fn is_in_loop(&self) -> bool {
+        self.around.iter().any(|around| matches!(around, Around::Loop(..)))
+    }
+
+    /// What two branches leave where it is: of arrays also what one of them has another in the place of.
+    fn replaced(&mut self, ty: &Type, origins: (Origin, Origin), conditions: (&Expr, &Expr)) -> Origin {
+        match (ty, origins) {
+            (_, (a, b)) if a == b => a,
+            (Type::Tuple(types), (a, b)) => {
+                let part = |(k, ty)| self.replaced(ty, (a.part(k), b.part(k)), conditions);
+                Origin::Parts(types.iter().enumerate().map(part).collect())
+            }
+            (Type::Array(..), (Origin::Elsewhere, own @ Origin::Component(_))) => self.replaced_where(conditions.0, own),
+            (Type::Array(..), (own @ Origin::Component(_), Origin::Elsewhere)) => self.replaced_where(conditions.1, own),
+            _ => Origin::Elsewhere,
+        }
+    }
+
+    fn replaced_where(&mut self, cond: &Expr, own: Origin) -> Origin {
+        let Origin::Component(path) = &own else { return Origin::Elsewhere };
+        let Some(condition) = self.around_branch(cond).filter(|_| !self.is_in_loop()) else { return Origin::Elsewhere };
+        let is_conditional = self.is_conditional || matches!(condition, Around::Taken(_));
+        let around = self.around.iter().cloned().chain([condition]).collect();
+        let site = Site { around, indices: Vec::new(), is_conditional, before: self.before.clone() };
+        self.sites.push((path.clone(), site));
+        own
     }
 }
 

@@ -254,6 +254,12 @@ impl Stack {
         self.contexts.get(from..).unwrap_or_default().iter().rev().map(|context| context.kind)
     }
 
+    /// Whether such a construct is open inside the nearest bracket that begins in this column.
+    pub fn has_below(&self, kind: Kind, column: usize) -> bool {
+        let from = self.brackets.last().map_or(0, |at| at + 1);
+        self.contexts.get(from..).unwrap_or_default().iter().any(|context| context.kind == kind && context.column == column)
+    }
+
     /// Whether a closing bracket answers the nearest open one.
     pub fn check_closing(&self, token: &Token) -> Result<(), Diagnostic> {
         let place = Span::new(self.file, token.start, token.end());

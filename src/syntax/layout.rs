@@ -332,9 +332,11 @@ impl<'t> Pass<'t> {
             && !self.stack.top().is_some_and(aligned)
     }
 
-    /// Whether the token is an `and` before one more function of a `let rec`.
+    /// Whether the token is an `and` before one more function of a `let rec`: by its head, or in the column of the `let`.
     pub(super) fn begins_function(&self, index: usize) -> bool {
-        matches!(self.tokens.get(index..), Some([and, after @ ..]) if and.text == "and" && groups::heads_function(after))
+        let Some([and, after @ ..]) = self.tokens.get(index..) else { return false };
+        let is_below = || self.stack.has_below(Kind::LetValue(Let::Recursive), and.column);
+        and.text == "and" && (groups::heads_function(after) || and.first && is_below())
     }
 
     pub(super) fn before(&self, index: usize) -> Option<&Token<'t>> {

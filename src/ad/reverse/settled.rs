@@ -169,7 +169,7 @@ impl Component<'_> {
         for around in &site.around {
             match around {
                 Around::Loop(_, count) => indices_inside.next().into_iter().for_each(|own| facts.enter_loop(own, &substitute(count, &map))),
-                Around::If(cond) => facts.assume(&substitute(cond, &map), true),
+                Around::If(cond) | Around::Taken(cond) => facts.assume(&substitute(cond, &map), true),
             }
         }
         !site.around.is_empty() && differ(&facts, &map)
@@ -309,6 +309,7 @@ fn with_lets(site: &Site, lets: &[(Var, Expr)]) -> Site {
     let around = site.around.iter().map(|around| match around {
         Around::Loop(i, count) => Around::Loop(i.clone(), substitute(count, lets)),
         Around::If(cond) => Around::If(substitute(cond, lets)),
+        Around::Taken(cond) => Around::Taken(substitute(cond, lets)),
     });
     Site { around: around.collect(), indices: site.indices.iter().map(|index| substitute(index, lets)).collect(), ..site.clone() }
 }

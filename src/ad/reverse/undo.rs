@@ -9,19 +9,25 @@
 //!                                   log: build n (fun j -> if j < i then s[i][j] else 0.0)
 //!                                   back: ifold (fun s j -> update s [i, j] log[j]) s i
 //!
+//! Where a condition on the state decides whether a step changes anything, and that is more than an element, the log says whether it
+//! did, and nothing is saved where it did not. An array that another one takes the place of is saved whole.
+//!
+//!     fun s i -> if c s then update s i (f s) else s
+//!                                   log: (c s, if c s then s[i])            back: if log.0 then update s i log.1 else s
+//!
 //! All elements of a step's log are those before the step: the order in which they are restored does not matter, nor whether
 //! the step reached the update. A log is rectangular: a loop whose count depends on
 //! loops around it has room for the most iterations that it can have. An index that depends on the state is saved with its element.
 //! A log is kept before the rest of its step. Where the update may not be reached, or the step may fail in another way before it, the
 //! indices are terms that never fail ([`crate::ir::total`]), and what is out of range is not read.
 
-use super::stored::zeros;
+use super::stored::{size_degree, zeros};
 use crate::ad::pairs::one_or_tuple;
 use crate::ir::free::mentions;
 use crate::ir::in_place::{Around, Site, not_negative};
 use crate::ir::prove::Facts;
 use crate::ir::subst::{freshen, substitute};
-use crate::ir::total::{all_within, named};
+use crate::ir::total::{all_within, named, total};
 use crate::ir::{Atom, Change, Expr, Prim, Size, Term, Type, Var};
 
 /// A log that can be kept: that of an update whose loops have a known room.
@@ -37,6 +43,8 @@ pub struct Log {
     rooms: Vec<Option<Expr>>,
     /// The positions of the indices that the state gives.
     stored: Vec<usize>,
+    /// The degree of a step's log in the sizes that are no literals.
+    degree: usize,
 }
 
 impl Log {
@@ -44,6 +52,7 @@ impl Log {
     /// that runs once. `None` where it depends on the state how many elements there are.
     pub fn of(site: Site, array: &Type, acc: &Var, steps: Option<(&Var, &Expr)>) -> Option<Log> {
         has_blank(changed(array, &site)).then_some(())?;
+        let site = with_worth(site, array, steps.is_some())?;
         let mut facts = Facts::default();
         facts.exists(acc.ty());
         let mut ranges: Vec<(Var, Size)> = Vec::new();
@@ -80,8 +89,9 @@ impl Log {
             inside.enter_loop(j, count);
         }
         let stored = (0..site.indices.len()).filter(|k| mentions(&site.indices[*k], acc)).collect();
+        let degree = degree(&site, array);
         let site = if site.is_conditional { kept.clone() } else { site };
-        Some(Log { site, kept, is_guarded, rooms, stored })
+        Some(Log { site, kept, is_guarded, rooms, stored, degree })
     }
 
     /// The indices of the element that is changed, where each step changes one and neither the state nor a condition says which.
@@ -96,25 +106,25 @@ impl Log {
 
     /// The degree of a step's log in the sizes that are no literals.
     pub fn degree(&self) -> usize {
-        let is_counted = |around: &&Around| match around {
-            Around::If(_) => false,
-            Around::Loop(_, count) => Size::of_expr(count).as_constant().is_none(),
-        };
-        self.site.around.iter().filter(is_counted).count()
+        self.degree
     }
 
     /// A tape with what step `i` is about to change of `s`.
     pub fn keep(&self, s: &Expr, tape: Expr, i: &Expr) -> Expr {
-        let conditions: Vec<&Expr> = self
-            .kept
-            .around
-            .iter()
-            .map_while(|around| match around {
-                Around::If(cond) => Some(cond),
-                Around::Loop(..) => None,
-            })
-            .collect();
-        let update = Expr::update(Change::Replace, tape.clone(), vec![i.clone()], self.taken_below(s, conditions.len()));
+        let (mut conditions, mut is_marked) = (Vec::new(), false);
+        for around in &self.kept.around {
+            match around {
+                Around::If(cond) => conditions.push(cond),
+                Around::Taken(cond) => {
+                    conditions.push(cond);
+                    is_marked = true;
+                }
+                Around::Loop(..) => break,
+            }
+        }
+        let taken = self.taken_below(s, conditions.len());
+        let taken = if is_marked { marked(true, taken) } else { taken };
+        let update = Expr::update(Change::Replace, tape.clone(), vec![i.clone()], taken);
         freshen(&conditions.into_iter().rev().fold(update, |update, cond| Expr::if_(cond.clone(), update, tape.clone())))
     }
 
@@ -126,6 +136,9 @@ impl Log {
     fn taken_below(&self, s: &Expr, depth: usize) -> Expr {
         match (self.kept.around.get(depth), self.rooms.get(depth)) {
             (Some(Around::If(cond)), _) => Expr::if_(cond.clone(), self.taken_below(s, depth + 1), self.nothing_below(s, depth + 1)),
+            (Some(Around::Taken(cond)), _) => {
+                Expr::if_(cond.clone(), marked(true, self.taken_below(s, depth + 1)), self.nothing_below(s, depth))
+            }
             (Some(Around::Loop(j, count)), Some(Some(room))) => Expr::build(room.clone(), j.name(), |k| {
                 let item = substitute(&self.taken_below(s, depth + 1), &[(j.clone(), k.clone())]);
                 let runs = Expr::prim(Prim::Lt, vec![k, count.clone()]);
@@ -153,6 +166,7 @@ impl Log {
     fn nothing_below(&self, s: &Expr, depth: usize) -> Expr {
         match (self.kept.around.get(depth), self.rooms.get(depth)) {
             (Some(Around::If(_)), _) => self.nothing_below(s, depth + 1),
+            (Some(Around::Taken(_)), _) => marked(false, self.nothing_below(s, depth + 1)),
             (Some(Around::Loop(_, count)), room) => {
                 let room = room.and_then(Option::as_ref).unwrap_or(count);
                 Expr::build(room.clone(), "j", |_| self.nothing_below(s, depth + 1))
@@ -174,6 +188,10 @@ impl Log {
     fn put_back_in(&self, around: &[Around], s: Expr, log: Expr) -> Expr {
         match around.split_first() {
             Some((Around::If(cond), rest)) => Expr::if_(cond.clone(), self.put_back_in(rest, s.clone(), log), s),
+            Some((Around::Taken(_), rest)) => {
+                let undone = self.put_back_in(rest, s.clone(), Expr::proj(log.clone(), 1));
+                Expr::if_(Expr::proj(log, 0), undone, s)
+            }
             Some((Around::Loop(j, count), rest)) => {
                 let acc = Var::fresh("s", s.ty().clone());
                 let body = self.put_back_in(rest, Expr::var(&acc), Expr::get(log, Expr::var(j)));
@@ -184,6 +202,9 @@ impl Log {
                 let part = |at: usize| if self.stored.is_empty() { log.clone() } else { Expr::proj(log.clone(), at) };
                 for (at, k) in self.stored.iter().enumerate() {
                     indices[*k] = part(1 + at);
+                }
+                if indices.is_empty() {
+                    return part(0);
                 }
                 let undo = |s: &Expr, indices: &[Expr]| Expr::update(Change::Replace, s.clone(), indices.to_vec(), part(0));
                 if !self.site.is_conditional {
@@ -198,6 +219,33 @@ impl Log {
 /// The type of what an update of an array of this type changes.
 fn changed<'t>(array: &'t Type, site: &Site) -> &'t Type {
     site.indices.iter().fold(array, |ty, _| ty.element().unwrap_or(&Type::Double))
+}
+
+/// A log behind a condition that is kept with it.
+fn marked(is_taken: bool, log: Expr) -> Expr {
+    Expr::tuple(vec![Expr::bool(is_taken), log])
+}
+
+/// The update, without its condition on the state where that saves little: an element is kept in any case. `None` where an array that
+/// takes another one's place would be kept in any case.
+fn with_worth(mut site: Site, array: &Type, is_step: bool) -> Option<Site> {
+    let is_element = !site.around.iter().any(|around| matches!(around, Around::Loop(..))) && !changed(array, &site).has_array();
+    let is_known = |around: &Around| match around {
+        Around::Taken(cond) => is_step && !is_element && total(cond).is_some(),
+        Around::Loop(..) | Around::If(_) => true,
+    };
+    site.around.retain(is_known);
+    (!site.indices.is_empty() || is_step && !site.around.is_empty()).then_some(site)
+}
+
+/// The degree of what an update of an array of this type keeps.
+fn degree(site: &Site, array: &Type) -> usize {
+    let is_counted = |around: &&Around| match around {
+        Around::If(_) | Around::Taken(_) => false,
+        Around::Loop(_, count) => Size::of_expr(count).as_constant().is_none(),
+    };
+    let whole = if site.indices.is_empty() { size_degree(array) } else { 0 };
+    site.around.iter().filter(is_counted).count() + whole
 }
 
 /// Loops around a place: their indices and how many iterations they have at most, with what is known there.

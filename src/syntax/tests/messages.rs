@@ -95,6 +95,11 @@ fn words() {
         "let f x =\n  let rec g (y: T) : T = y and h (y: T) z : T = y\n  g x",
         "E0108 [z]: a parameter of a recursive function has no type",
     );
+    says("let f x =\n  let rec g (y: T) : T = y\n  and c = 3.0\n  g x", "E0108 [c = 3.0]: only functions are recursive");
+    says(
+        "let f x =\n  let rec g (y: T) : T = y\n  and\n  g x",
+        "E0101 []: expected `:`, `=` or a parameter, found the end of the declaration",
+    );
     says("let f x = (let rec g (y: T) : T = y in g x and h (y: T) : T = y)", "E0108 [and]: no `let rec` stands before this `and`");
     for and in ["a and b", "if a and b = c then a else b", "(a and b) = c", "a and f (fun (x: Double) -> x) = c"] {
         says(&format!("let rec f (a: Bool) (b: Bool) : Bool = {and}"), "E0115 [and]: `and` is written `&&`");
