@@ -7,6 +7,8 @@
 
 use std::rc::Rc;
 
+use super::free::mentions;
+use super::last_use::component;
 use super::prim::Prim;
 use super::program::Function;
 use super::recursive::Recursive;
@@ -167,13 +169,11 @@ impl Expr {
 
     /// `array` with the element at `indices`, one at least, changed by `value`. A row that is itself with an element changed
     /// is that element changed: `update a i (update a[i] j x)` has both indices.
-    pub fn update(change: Change, array: Expr, mut indices: Vec<Expr>, value: Expr) -> Expr {
-        if let (Change::Replace, Term::Update(inner, parts)) = (change, value.term())
-            && let Some(row) = Updated::of(parts)
-            && is_element(row.array, &array, &indices)
+    pub fn update(change: Change, array: Expr, indices: Vec<Expr>, value: Expr) -> Expr {
+        if change == Change::Replace
+            && let Some(changed) = in_row(&value, &array, &indices)
         {
-            indices.extend(row.indices.iter().cloned());
-            return Expr::update(*inner, array, indices, row.value.clone());
+            return changed;
         }
         let ty = Updated { array: &array, indices: &indices, value: &value }.ty();
         let parts = std::iter::once(array).chain(indices).chain([value]).collect();
@@ -188,6 +188,30 @@ impl Expr {
 
 fn with(term: Term, ty: Type) -> Expr {
     Expr::with_type(term, ty, Span::NONE)
+}
+
+/// The array with the changes of a row made in its place, where a value is the row with these changes: `update (update A[k] i x) j y` of
+/// `A` at k is `update (update A [k, i] x) [k, j] y`. A later change that reads the array as it was would keep a copy of it.
+fn in_row(value: &Expr, array: &Expr, indices: &[Expr]) -> Option<Expr> {
+    let Term::Update(change, parts) = value.term() else { return None };
+    let row = Updated::of(parts)?;
+    let before = if is_element(row.array, array, indices) {
+        array.clone()
+    } else {
+        let is_read = row.indices.iter().chain([row.value]).any(|term| mentions_part(term, array));
+        in_row(row.array, array, indices).filter(|_| !is_read)?
+    };
+    let indices = indices.iter().chain(row.indices).cloned().collect();
+    Some(Expr::update(*change, before, indices, row.value.clone()))
+}
+
+/// Whether a term reads an array, or something that may have it inside: a variable, or a component of one.
+fn mentions_part(expr: &Expr, array: &Expr) -> bool {
+    match (component(expr), component(array)) {
+        (Some((own, path)), Some((var, whole))) => own == var && path.iter().zip(&whole).all(|(a, b)| a == b),
+        (None, Some((var, _))) => mentions(expr, var) && expr.term().children().any(|child| mentions_part(child, array)),
+        (_, None) => true,
+    }
 }
 
 /// Whether a term is what an array has at these indices.
