@@ -45,6 +45,8 @@ pub struct Log {
     stored: Vec<usize>,
     /// The degree of a step's log in the sizes that are no literals.
     degree: usize,
+    /// Whether it has as many elements as the array, or a number more or less in a row.
+    pub is_whole: bool,
 }
 
 impl Log {
@@ -90,8 +92,11 @@ impl Log {
         }
         let stored = (0..site.indices.len()).filter(|k| mentions(&site.indices[*k], acc)).collect();
         let degree = degree(&site, array);
+        let counts: Vec<&Size> = ranges.iter().skip(usize::from(steps.is_some())).map(|(_, room)| room).collect();
+        let is_length = |(count, length): (&&Size, Size)| count.sub(&length).as_constant().is_some();
+        let is_whole = !counts.is_empty() && counts.len() == site.indices.len() && counts.iter().zip(array.dims()).all(is_length);
         let site = if site.is_conditional { kept.clone() } else { site };
-        Some(Log { site, kept, is_guarded, rooms, stored, degree })
+        Some(Log { site, kept, is_guarded, rooms, stored, degree, is_whole })
     }
 
     /// The indices of the element that is changed, where each step changes one and neither the state nor a condition says which.
