@@ -67,6 +67,29 @@ type Calls = &'static [(&'static str, &'static [&'static str])];
 
 /// What random programs of `tests/properties.rs` came down to, with what to call.
 const GROWN: &[(&str, Calls)] = &[
+    // a loop that does not run may have a negative count; each of several conditional changes is put back once
+    (
+        "let _f (x0: Vector<n>) (q: Index) : Double =
+  vectorSqNorm (ifold (fun x i -> if q > 0 then ifold (fun x j -> update x 0 (x[0] * x[i])) x (q * i) else x) x0 n)
+let _g (x0: Vector<n>) (q: Index) : Double =
+  vectorSqNorm (ifold (fun x i -> if q > 0 then ifold (fun x j -> update x i (x[0] * x[i])) x q else x) x0 n)
+let f (x0: Vector<n>) (q: Index) = gradient (fun x -> _f x q + _g x q) x0
+let h (x0: Vector<n>) (q: Index) = gradient (fun x -> vectorSum (gradient (fun x -> _f x q * _g x q) x)) x0
+let _k (A0: Matrix<n, n>) (s: Double) (b: Array<Bool, n>) : Double =
+  matrixSqNorm (ifold (fun A i -> ifold (fun A j ->
+    let A = if s > 0.2 then update (update A j A[n - 1 - i]) i A[j] else A
+    if A[0][0] > 0.5 then update A i A[i] else (if b[j] then A else update A ((j + 1) % n) A[i])) A (min n 2)) A0 n)
+let k (A0: Matrix<n, n>) (s: Double) (b: Array<Bool, n>) = gradient (fun A -> matrixSum (gradient (fun A -> _k A s b) A)) A0",
+        &[
+            ("f", &["[1.1, 0.5, 0.3]", "-2"]),
+            ("f", &["[1.1, 0.5, 0.3]", "2"]),
+            ("h", &["[1.1, 0.5, 0.3]", "-2"]),
+            ("h", &["[1.1, 0.5, 0.3]", "2"]),
+            ("k", &["[[1, -0.3], [0.5, 0.7]]", "0.5", "[true, false]"]),
+            ("k", &["[[0.1, -0.3], [0.5, 0.7]]", "0.1", "[false, false]"]),
+            ("k", &["[]", "0.1", "[]"]),
+        ],
+    ),
     // functions that call each other last, where one is written into another before what it calls is made
     (
         "let rec g1 (k: Index) (v: Vector<n>) : Double = if k <= 0 then g2 (k - 2) v else vectorSum v

@@ -35,7 +35,7 @@ pub struct Site {
 pub enum Around {
     /// A loop over a variable, with its count.
     Loop(Var, Expr),
-    /// A condition on Indexes and Bools.
+    /// A condition that is computed without reading and dividing, and not of the state.
     If(Expr),
     /// One that may read the state before the step, in no loop: afterwards nothing tells whether it held.
     Taken(Expr),
@@ -196,7 +196,7 @@ fn is_outside(term: &Expr, inside: &HashSet<Var>, around: &[Around]) -> bool {
 /// Whether a term is computed without reading and dividing: it cannot fail.
 fn is_plain(expr: &Expr) -> bool {
     match expr.term() {
-        Term::Var(_) | Term::Index(_) => true,
+        Term::Var(_) | Term::Index(_) | Term::Double(_) => true,
         Term::Dim(array, _) => matches!(array.term(), Term::Var(_) | Term::Proj(..)),
         Term::Bool(_) => true,
         Term::Proj(tuple, _) => is_plain(tuple),
@@ -207,6 +207,9 @@ fn is_plain(expr: &Expr) -> bool {
         _ => false,
     }
 }
+
+/// A condition of more nodes is no longer written once more for each update behind it.
+const SHORT: usize = 40;
 
 /// The way through a body.
 struct Walk {
@@ -352,7 +355,7 @@ impl Walk {
         if is_plain(cond) && !mentions(cond, &self.acc) {
             return Some(Around::If(cond.clone()));
         }
-        (!self.is_in_loop() && !self.is_conditional).then(|| Around::Taken(cond.clone()))
+        (!self.is_in_loop() && !self.is_conditional && cond.node_count() <= SHORT).then(|| Around::Taken(cond.clone()))
     }
 
     fn is_in_loop(&self) -> bool {

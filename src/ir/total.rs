@@ -15,21 +15,7 @@ const LIMIT: f64 = 9_223_372_036_854_775_808.0;
 pub fn total(expr: &Expr) -> Option<Expr> {
     match expr.term() {
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) => Some(expr.clone()),
-        Term::Get(..) => {
-            let mut indices = Vec::new();
-            let mut array = expr;
-            while let Term::Get(inner, index) = array.term() {
-                indices.push(total(index)?);
-                array = inner;
-            }
-            let is_there = matches!(array.term(), Term::Var(_) | Term::Proj(..)) && total(array).is_some();
-            let default = zero(expr.ty()).filter(|_| is_there)?;
-            indices.reverse();
-            Some(named(indices, |indices| {
-                let read = indices.iter().fold(array.clone(), |row, index| Expr::get(row, index.clone()));
-                Expr::if_(all_within(indices, array), read, default)
-            }))
-        }
+        Term::Get(..) => read(expr, &|element| element),
         Term::Prim(prim @ (Prim::Div | Prim::Rem), args) if matches!(expr.ty(), Type::Index(_)) => {
             let args = args.iter().map(total).collect::<Option<_>>()?;
             Some(named(args, |args| {
@@ -54,6 +40,8 @@ pub fn total(expr: &Expr) -> Option<Expr> {
         Term::Prim(prim, args) => Some(Expr::prim(*prim, args.iter().map(total).collect::<Option<_>>()?)),
         Term::Let(var, value, body) => Some(Expr::let_(var.clone(), total(value)?, total(body)?)),
         Term::If(cond, a, b) => Some(Expr::if_(total(cond)?, total(a)?, total(b)?)),
+        // a component of an element is read where the element is there
+        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Get(..)) => read(tuple, &|element| Expr::proj(element, *k)),
         Term::Proj(tuple, k) => Some(Expr::proj(total(tuple)?, *k)),
         Term::Tuple(parts) => Some(Expr::tuple(parts.iter().map(total).collect::<Option<_>>()?)),
         Term::Fold { n, acc, i, body, init } => {
@@ -70,6 +58,23 @@ pub fn total(expr: &Expr) -> Option<Expr> {
         | Term::Dual { .. }
         | Term::Vjp { .. } => None,
     }
+}
+
+/// What `part` takes of an element of an array where that is there, and zero where it is not.
+fn read(element: &Expr, part: &dyn Fn(Expr) -> Expr) -> Option<Expr> {
+    let mut indices = Vec::new();
+    let mut array = element;
+    while let Term::Get(inner, index) = array.term() {
+        indices.push(total(index)?);
+        array = inner;
+    }
+    let is_there = matches!(array.term(), Term::Var(_) | Term::Proj(..)) && total(array).is_some();
+    let default = zero(part(element.clone()).ty()).filter(|_| is_there)?;
+    indices.reverse();
+    Some(named(indices, |indices| {
+        let element = indices.iter().fold(array.clone(), |row, index| Expr::get(row, index.clone()));
+        Expr::if_(all_within(indices, array), part(element), default)
+    }))
 }
 
 /// What is made of these terms, each of which is computed once.

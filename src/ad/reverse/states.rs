@@ -90,7 +90,8 @@ impl Kept {
             if sites.iter().flat_map(Site::fixed_counts).any(|count| !mentions(count, &steps.i) && given_by_data.gives(count)) {
                 return None;
             }
-            let logs = sites.into_iter().map(|site| Log::of(site, ty, &steps.acc, Some((&steps.i, &steps.n)))).collect::<Option<Vec<_>>>()?;
+            let logs =
+                sites.into_iter().map(|site| Log::of(site, ty, &steps.acc, Some((&steps.i, &steps.n)))).collect::<Option<Vec<_>>>()?;
             // two logs of all elements are more than the state, which needs not be put back
             (logs.iter().filter(|log| log.is_whole).count() < 2).then_some(())?;
             Some(Logged { leaf, goes_to, logs, written: None })

@@ -69,10 +69,11 @@ impl Log {
         }
         let kept = guarded.unwrap_or_else(|| site.clone());
         let mut rooms = Vec::new();
-        let mut inside = facts.clone();
+        let (mut inside, mut may_not_run) = (facts.clone(), is_guarded);
         for (own, kept) in site.around.iter().zip(&kept.around) {
             let (Around::Loop(j, count), Around::Loop(_, kept_count)) = (own, kept) else {
                 rooms.push(None);
+                may_not_run = true;
                 continue;
             };
             if mentions(count, acc) {
@@ -82,7 +83,8 @@ impl Log {
             let depends = ranges.iter().any(|(var, _)| size.mentions(var));
             let mut room = if depends { Loops { below: &ranges, facts: &inside }.most(&size)? } else { size };
             let mut length = room.to_expr()?;
-            if is_guarded || depends {
+            // a count of nothing may be less than none
+            if may_not_run || depends {
                 length = not_negative(length, &facts);
                 room = Size::try_of_expr(&length)?;
             }
@@ -192,11 +194,11 @@ impl Log {
 
     fn put_back_in(&self, around: &[Around], s: Expr, log: Expr) -> Expr {
         match around.split_first() {
-            Some((Around::If(cond), rest)) => Expr::if_(cond.clone(), self.put_back_in(rest, s.clone(), log), s),
-            Some((Around::Taken(_), rest)) => {
+            Some((Around::If(cond), rest)) => Expr::bind("s", s, |s| Expr::if_(cond.clone(), self.put_back_in(rest, s.clone(), log), s)),
+            Some((Around::Taken(_), rest)) => Expr::bind("s", s, |s| {
                 let undone = self.put_back_in(rest, s.clone(), Expr::proj(log.clone(), 1));
                 Expr::if_(Expr::proj(log, 0), undone, s)
-            }
+            }),
             Some((Around::Loop(j, count), rest)) => {
                 let acc = Var::fresh("s", s.ty().clone());
                 let body = self.put_back_in(rest, Expr::var(&acc), Expr::get(log, Expr::var(j)));
