@@ -37,7 +37,7 @@ pub enum Around {
     Loop(Var, Expr),
     /// A condition that is computed without reading and dividing, and not of the state.
     If(Expr),
-    /// One that may read the state before the step, in no loop: afterwards nothing tells whether it held.
+    /// One that may read the state before the step, outside of loops: the backward pass cannot evaluate it again.
     Taken(Expr),
 }
 
@@ -208,7 +208,7 @@ fn is_plain(expr: &Expr) -> bool {
     }
 }
 
-/// A condition of more nodes is no longer written once more for each update behind it.
+/// A condition of more nodes is not evaluated once more before the step: the update counts as conditional.
 const SHORT: usize = 40;
 
 /// The way through a body.
@@ -275,13 +275,16 @@ impl Walk {
                 }
                 self.origin(body)
             }
-            Term::If(_, a, b) if !self.has_sites => both(self.origin(a), self.origin(b)),
+            Term::If(_, a, b) if !self.has_sites => {
+                let origins = (self.origin(a), self.origin(b));
+                self.joined(expr.ty(), origins, None)
+            }
             Term::If(cond, a, b) => {
                 self.before.push(cond.clone());
                 let cond = self.known(cond);
                 let otherwise = Expr::prim(Prim::Not, vec![cond.clone()]);
                 let origins = (self.branch(&cond, a), self.branch(&otherwise, b));
-                self.replaced(expr.ty(), origins, (&cond, &otherwise))
+                self.joined(expr.ty(), origins, Some((&cond, &otherwise)))
             }
             Term::Update(_, parts) => {
                 let Some(Updated { array, indices, value }) = Updated::of(parts) else { return Origin::Elsewhere };
@@ -362,21 +365,23 @@ impl Walk {
         self.around.iter().any(|around| matches!(around, Around::Loop(..)))
     }
 
-    /// What two branches leave where it is: of arrays also what one of them has another in the place of.
-    fn replaced(&mut self, ty: &Type, origins: (Origin, Origin), conditions: (&Expr, &Expr)) -> Origin {
-        match (ty, origins) {
-            (_, (a, b)) if a == b => a,
-            (Type::Tuple(types), (a, b)) => {
-                let part = |(k, ty)| self.replaced(ty, (a.part(k), b.part(k)), conditions);
+    /// What two branches both leave where it is. With the conditions of the branches an array stays, too, where one of them puts another
+    /// in its place: that is a site.
+    fn joined(&mut self, ty: &Type, origins: (Origin, Origin), conditions: Option<(&Expr, &Expr)>) -> Origin {
+        match (ty, origins, conditions) {
+            (_, (a, b), _) if a == b => a,
+            (Type::Tuple(types), (a, b), _) => {
+                let part = |(k, ty)| self.joined(ty, (a.part(k), b.part(k)), conditions);
                 Origin::Parts(types.iter().enumerate().map(part).collect())
             }
-            (Type::Array(..), (Origin::Elsewhere, own @ Origin::Component(_))) => self.replaced_where(conditions.0, own),
-            (Type::Array(..), (own @ Origin::Component(_), Origin::Elsewhere)) => self.replaced_where(conditions.1, own),
+            (Type::Array(..), (Origin::Elsewhere, own @ Origin::Component(_)), Some((cond, _))) => self.replaced(cond, own),
+            (Type::Array(..), (own @ Origin::Component(_), Origin::Elsewhere), Some((_, cond))) => self.replaced(cond, own),
             _ => Origin::Elsewhere,
         }
     }
 
-    fn replaced_where(&mut self, cond: &Expr, own: Origin) -> Origin {
+    /// An array in whose place a branch puts another one.
+    fn replaced(&mut self, cond: &Expr, own: Origin) -> Origin {
         let Origin::Component(path) = &own else { return Origin::Elsewhere };
         let Some(condition) = self.around_branch(cond).filter(|_| !self.is_in_loop()) else { return Origin::Elsewhere };
         let is_conditional = self.is_conditional || matches!(condition, Around::Taken(_));
@@ -384,18 +389,6 @@ impl Walk {
         let site = Site { around, indices: Vec::new(), is_conditional, before: self.before.clone() };
         self.sites.push((path.clone(), site));
         own
-    }
-}
-
-/// What both branches leave where it is.
-fn both(a: Origin, b: Origin) -> Origin {
-    match (a, b) {
-        (a, b) if a == b => a,
-        (Origin::Parts(a), Origin::Parts(b)) => Origin::Parts(a.into_iter().zip(b).map(|(a, b)| both(a, b)).collect()),
-        (Origin::Parts(parts), whole @ Origin::Component(_)) | (whole @ Origin::Component(_), Origin::Parts(parts)) => {
-            Origin::Parts(parts.into_iter().enumerate().map(|(k, part)| both(part, whole.part(k))).collect())
-        }
-        _ => Origin::Elsewhere,
     }
 }
 
@@ -440,5 +433,24 @@ mod tests {
         assert!(stays(&body, &inner, &[0]));
         assert!(!stays(&body, &inner, &[1]));
         assert_eq!(Changes::of(&body, &inner).sites(&[0]).map(|sites| sites[0].around.len()), Some(40));
+    }
+
+    /// `if s[0] > 0.5 then s else (build, or update)`: the condition is kept with both kinds of change; in what only asks where values
+    /// lie, an array that is replaced does not stay.
+    #[test]
+    fn conditions_on_the_state_are_around_what_they_change() {
+        let s = Var::fresh("s", Type::array(Type::Double, Size::constant(2)));
+        let cond = Expr::prim(Prim::Gt, vec![Expr::get(Expr::var(&s), Expr::index(0)), Expr::double(0.5)]);
+        let choice = |other: Expr| Expr::if_(cond.clone(), Expr::var(&s), other);
+        let replaced = choice(Expr::build(Expr::index(2), "i", |_| Expr::double(1.0)));
+        let updated = choice(Expr::update(Change::Replace, Expr::var(&s), vec![Expr::index(1)], Expr::double(1.0)));
+        assert!(!stays(&replaced, &s, &[]) && stays(&updated, &s, &[]));
+        for (body, depth) in [(replaced, 0), (updated, 1)] {
+            let changes = Changes::of(&body, &s);
+            assert_eq!(changes.source(&[]), Some(Vec::new()));
+            let sites = changes.sites(&[]).expect("known indices");
+            let [Site { around, indices, is_conditional: true, .. }] = sites.as_slice() else { panic!("{} sites", sites.len()) };
+            assert!(matches!(around.as_slice(), [Around::Taken(_)]) && indices.len() == depth);
+        }
     }
 }

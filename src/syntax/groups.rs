@@ -1,7 +1,8 @@
 //! Groups: which `and` begins a declaration, the next of a `let rec` or of a `type`.
 //!
 //! In: the tokens of a file. Out: the same, with each such `and` as if it were first in column 0, where declarations begin. It is told
-//! from an `and` that is meant as `&&` by what follows: the head of a function whose types are written, or of a type.
+//! from an `and` that is meant as `&&` by what follows: the head of a function whose types are written, or of a type. The groups of local
+//! functions are `layout`'s.
 //!
 //!     let rec even (n: Index) : Bool = odd n and odd (n: Index) : Bool = true   →   two declarations
 //!     let rec f (a: Bool) (b: Bool) : Bool = a and b                            →   one, which is wrong

@@ -38,7 +38,7 @@ pub fn make_loops(program: &mut Program) {
             function.body = body;
         }
     }
-    // what the others call, a function calls after they are written into it
+    // a function has the callees of what was written into it, which may stand behind it
     program.put_callees_first();
 }
 

@@ -82,7 +82,7 @@ impl Kept {
             let goes_to = leaves.iter().position(|after| changes.source(&after.path).as_ref() == Some(path));
             let goes_to = goes_to.filter(|after| ty.has_array() && leaves[*after].ty == *ty)?;
             let sites = changes.sites(path)?;
-            // a part's loop has room for as many steps as any part has, however few data gives
+            // the loop of a part may run far fewer steps than its log would have room for
             if steps.is_in_parts && sites.iter().any(|site| !site.around.is_empty()) {
                 return None;
             }
@@ -92,7 +92,7 @@ impl Kept {
             }
             let logs =
                 sites.into_iter().map(|site| Log::of(site, ty, &steps.acc, Some((&steps.i, &steps.n)))).collect::<Option<Vec<_>>>()?;
-            // two logs of all elements are more than the state, which needs not be put back
+            // two logs of all elements cost more than a tape of the states, of which nothing is put back
             (logs.iter().filter(|log| log.is_whole).count() < 2).then_some(())?;
             Some(Logged { leaf, goes_to, logs, written: None })
         };

@@ -45,7 +45,7 @@ pub struct Log {
     stored: Vec<usize>,
     /// The degree of a step's log in the sizes that are no literals.
     degree: usize,
-    /// Whether it has as many elements as the array, or a number more or less in a row.
+    /// Whether it has as many elements as the array, up to a constant in each dimension.
     pub is_whole: bool,
 }
 
@@ -54,7 +54,7 @@ impl Log {
     /// that runs once. `None` where it depends on the state how many elements there are.
     pub fn of(site: Site, array: &Type, acc: &Var, steps: Option<(&Var, &Expr)>) -> Option<Log> {
         has_blank(changed(array, &site)).then_some(())?;
-        let site = with_worth(site, array, steps.is_some())?;
+        let site = worth_keeping(site, array, steps.is_some())?;
         let mut facts = Facts::default();
         facts.exists(acc.ty());
         let mut ranges: Vec<(Var, Size)> = Vec::new();
@@ -83,7 +83,7 @@ impl Log {
             let depends = ranges.iter().any(|(var, _)| size.mentions(var));
             let mut room = if depends { Loops { below: &ranges, facts: &inside }.most(&size)? } else { size };
             let mut length = room.to_expr()?;
-            // a count of nothing may be less than none
+            // a loop that does not run may have a negative count
             if may_not_run || depends {
                 length = not_negative(length, &facts);
                 room = Size::try_of_expr(&length)?;
@@ -121,10 +121,9 @@ impl Log {
         let (mut conditions, mut is_marked) = (Vec::new(), false);
         for around in &self.kept.around {
             match around {
-                Around::If(cond) => conditions.push(cond),
-                Around::Taken(cond) => {
+                Around::If(cond) | Around::Taken(cond) => {
                     conditions.push(cond);
-                    is_marked = true;
+                    is_marked |= matches!(around, Around::Taken(_));
                 }
                 Around::Loop(..) => break,
             }
@@ -233,9 +232,9 @@ fn marked(is_taken: bool, log: Expr) -> Expr {
     Expr::tuple(vec![Expr::bool(is_taken), log])
 }
 
-/// The update, without its condition on the state where that saves little: an element is kept in any case. `None` where an array that
-/// takes another one's place would be kept in any case.
-fn with_worth(mut site: Site, array: &Type, is_step: bool) -> Option<Site> {
+/// The update without its condition on the state where that saves little: an element is kept in any case. `None` where an array whose
+/// place another one takes would be kept in each step.
+fn worth_keeping(mut site: Site, array: &Type, is_step: bool) -> Option<Site> {
     let is_element = !site.around.iter().any(|around| matches!(around, Around::Loop(..))) && !changed(array, &site).has_array();
     let is_known = |around: &Around| match around {
         Around::Taken(cond) => is_step && !is_element && total(cond).is_some(),
@@ -334,5 +333,31 @@ fn has_blank(ty: &Type) -> bool {
     match ty {
         Type::Array(element, _) => has_blank(element),
         ty => zeros(ty).is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In `for k < n`: what is added is at its most, what is taken away at its least; `None` where that may be less than nothing.
+    #[test]
+    fn the_most_of_a_count() {
+        let [n, w, k, m] = ["n", "w", "k", "m"].map(|name| Var::fresh(name, Type::INDEX));
+        let mut facts = Facts::default();
+        facts.exists(&Type::array(Type::array(Type::Double, Size::var(&n)), Size::var(&w)));
+        facts.enter_loop(&k, &Expr::var(&n));
+        let below = [(k.clone(), Size::var(&n))];
+        let most = |count: Expr| Loops { below: &below, facts: &facts }.most(&Size::of_expr(&count)).map(|size| size.to_string());
+        let two = |prim, a: Expr, b: Expr| Expr::prim(prim, vec![a, b]);
+        let rest = || two(Prim::Sub, two(Prim::Sub, Expr::var(&n), Expr::index(1)), Expr::var(&k));
+        assert_eq!(most(rest()), Some("n - 1".to_string()));
+        let least = most(two(Prim::Min, Expr::var(&w), rest())).expect("a bound");
+        assert!(least.contains("min") && least.contains('w') && least.contains("n - 1"), "{least}");
+        assert_eq!(most(two(Prim::Rem, Expr::var(&k), Expr::index(3))), Some("2".to_string()));
+        assert_eq!(most(two(Prim::Sub, Expr::var(&k), Expr::var(&m))), Some("n - m".to_string()));
+        let product = two(Prim::Mul, Expr::var(&m), Expr::var(&k));
+        assert_eq!(most(two(Prim::Sub, Expr::var(&n), product.clone())), None, "m may be negative");
+        assert_eq!(most(product), None, "m may be negative");
     }
 }
