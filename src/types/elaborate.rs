@@ -127,8 +127,8 @@ pub struct Elaborator<'a> {
     pub(super) of_data: Vec<Span>,
     /// Whether branches of sums have each other's lengths where no value of the case is: for emitted code.
     pub(super) shares_lengths: bool,
-    /// How many recursive functions around are made to find the lengths of their results.
-    pub(super) settling: usize,
+    /// Whether a recursive function around is made to find the lengths of its result, and then once more.
+    pub(super) is_trying: bool,
     /// The parameters that `decreases` names.
     pub(super) measures: Vec<Var>,
     /// Functions that are called as they are declared: no argument is a function.
@@ -174,7 +174,7 @@ impl<'a> Elaborator<'a> {
             verbatim: None,
             lengths: HashMap::new(),
             of_data: Vec::new(),
-            settling: 0,
+            is_trying: false,
             shares_lengths: false,
             measures: Vec::new(),
             plain: HashSet::new(),

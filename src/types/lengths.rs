@@ -58,12 +58,12 @@ impl Elaborator<'_> {
         }
     }
 
-    /// A recursive function's result with the lengths of the values that it ends with.
+    /// A recursive function's result with the lengths of the values that it ends with, and those that its body has without them.
     pub(super) fn ends(&self, template: &Ty, open: &Type, body: &Expr, name: &str, is_known: &dyn Fn(&Size) -> bool) -> Type {
         let values: Vec<Expr> =
             leaves(body).into_iter().filter(|leaf| !matches!(leaf.term(), Term::Call(of, _) if **of == *name)).collect();
-        match (template, open) {
-            _ if has_sum(template) && !self.shares_lengths => open.clone(),
+        let of_values = match (template, open) {
+            _ if has_sum(template) && !self.shares_lengths => return open.clone(),
             (Ty::Record(sum, _), Type::Tuple(types)) if sum.is_sum() && sum.fields.len() > 1 => {
                 let mut types = types.to_vec();
                 for (at, case) in sum.cases.iter().enumerate() {
@@ -77,7 +77,8 @@ impl Elaborator<'_> {
                 Type::tuple(types)
             }
             _ => agreed(open, &values.iter().map(|value| value.ty().clone()).collect::<Vec<_>>(), is_known),
-        }
+        };
+        agreed(&of_values, &[body.ty().clone()], is_known)
     }
 
     /// The number of the case that a value of a sum type always is.
@@ -116,8 +117,32 @@ fn agreed(open: &Type, types: &[Type], is_known: &dyn Fn(&Size) -> bool) -> Type
     }
 }
 
+/// Whether a value's lengths are those of a type where the type has some.
+pub(super) fn fits(value: &Type, ty: &Type) -> bool {
+    let mut own = Vec::new();
+    value.each_length(&mut |length| own.push(length.clone()));
+    let mut own = own.iter();
+    let mut fits = true;
+    ty.each_length(&mut |length| fits &= own.next().is_some_and(|own| own == length) || length.has_unknown());
+    fits
+}
+
+/// Whether some of these values have other lengths than others where a type has none: what is chosen is as long as data says.
+pub(super) fn disagree(values: &[Expr], ty: &Type) -> bool {
+    let lengths = |ty: &Type| {
+        let mut lengths = Vec::new();
+        ty.each_length(&mut |length| lengths.push(length.clone()));
+        lengths
+    };
+    let own: Vec<Vec<Size>> = values.iter().map(|value| lengths(value.ty())).collect();
+    lengths(ty).iter().enumerate().filter(|(_, length)| length.has_unknown()).any(|(at, _)| {
+        let mut known = own.iter().filter_map(|own| own.get(at)).filter(|length| !length.has_unknown());
+        known.next().is_some_and(|first| known.any(|other| other != first))
+    })
+}
+
 /// The values that a choice is between.
-fn leaves(value: &Expr) -> Vec<Expr> {
+pub(super) fn leaves(value: &Expr) -> Vec<Expr> {
     match value.term() {
         Term::If(_, a, b) => [leaves(a), leaves(b)].concat(),
         Term::Let(_, _, body) | Term::Check { body, .. } => leaves(body),
@@ -125,7 +150,7 @@ fn leaves(value: &Expr) -> Vec<Expr> {
     }
 }
 
-fn has_sum(ty: &Ty) -> bool {
+pub(super) fn has_sum(ty: &Ty) -> bool {
     match ty {
         Ty::Record(record, parts) => record.is_sum() || parts.iter().any(has_sum),
         Ty::Tuple(parts) => parts.iter().any(has_sum),

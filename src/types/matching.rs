@@ -9,6 +9,7 @@ use super::canonical::has_unknown;
 use super::elaborate::{Elaborator, Result, Scope as Names};
 use super::exhaustive::{self, Head, Pat, Steps};
 use super::infer::{Infer, Scope};
+use super::lengths::{disagree, leaves};
 use super::record::{Record, component};
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
@@ -153,7 +154,8 @@ impl<'a> Elaborator<'a> {
     /// The bodies with one type, where the lengths in their sums are the same for all that each row knows: in the row of a case the arrays
     /// of the other cases are empty, so `match d with Points v -> Points (2.0 * v) | other -> other` has the lengths of d.
     fn shared_lengths(&mut self, bodies: Vec<Expr>, rows: &[&Row], value: &Expr, span: Span, scope: &Names<'a>) -> Result<Vec<Expr>> {
-        let Some(template) = self.choice(span, scope) else { return Ok(bodies) };
+        // what shares lengths is not empty where it is of another case
+        let Some(template) = self.choice(span, scope).filter(|_| !self.shares_lengths) else { return Ok(bodies) };
         let empty: Vec<Vec<Atom>> = (0..rows.len()).map(|at| self.empty_in(rows.get(..=at).unwrap_or_default(), value)).collect();
         let own: Vec<Vec<Size>> = bodies.iter().map(|body| sum_lengths(&template, body.ty())).collect();
         let known = |row: usize, size: &Size| {
@@ -185,14 +187,17 @@ impl<'a> Elaborator<'a> {
             return value;
         }
         let span = value.span();
+        // a branch has lengths of its own where the whole is as long as it has to be
         let inside = |this: &mut Self, part: &Expr| {
-            let fitted = this.in_branch(|this| Ok(this.with_lengths(part.clone(), wanted)));
+            let wanted = where_they_differ(&part.ty().without_bounds(), &have, wanted);
+            let fitted = this.in_branch(|this| Ok(this.with_lengths(part.clone(), &wanted)));
             fitted.unwrap_or_else(|_| part.clone())
         };
         match value.term() {
             Term::If(cond, a, b) => {
                 let (a, b) = (inside(self, a), inside(self, b));
-                return Expr::if_(cond.clone(), a, b).at(span);
+                let joined = Expr::if_(cond.clone(), a, b);
+                return Expr::with_type(joined.term().clone(), wanted.with_bounds_of(joined.ty()), span);
             }
             Term::Let(x, of, body) => return Expr::let_(x.clone(), of.clone(), inside(self, body)).at(span),
             _ => {}
@@ -324,7 +329,7 @@ impl<'a> Elaborator<'a> {
             Some(template) => {
                 let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
                 let ty = in_sums(&template, &a, &b, &mut |a, b| chosen(&condition, a, b));
-                if has_unknown(&ty) && !has_unknown(&a) && !has_unknown(&b) {
+                if has_unknown(&ty) && disagree(&[leaves(&then), leaves(&otherwise)].concat(), &ty) {
                     self.of_data.push(span);
                 }
                 ty
@@ -385,6 +390,19 @@ fn in_sums(template: &Ty, a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -
             Type::tuple(parts.iter().zip(xs.iter().zip(ys.iter())).map(|(part, (x, y))| in_sums(part, x, y, of)).collect())
         }
         _ => a.clone(),
+    }
+}
+
+/// A branch's type with the wanted lengths where they are not those of the whole.
+fn where_they_differ(branch: &Type, whole: &Type, wanted: &Type) -> Type {
+    match (branch, whole, wanted) {
+        (Type::Array(own, length), Type::Array(have, n), Type::Array(want, m)) => {
+            Type::array(where_they_differ(own, have, want), if n == m { length.clone() } else { m.clone() })
+        }
+        (Type::Tuple(own), Type::Tuple(have), Type::Tuple(want)) => {
+            Type::tuple(own.iter().zip(have.iter().zip(want.iter())).map(|(own, (have, want))| where_they_differ(own, have, want)).collect())
+        }
+        _ => branch.clone(),
     }
 }
 

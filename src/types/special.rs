@@ -11,6 +11,7 @@ use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions
 use super::counted;
 use super::elaborate::{Arg, Callable, Elaborator, Instance, Result, Scope};
 use super::infer::{Scheme, pattern_name};
+use super::lengths::{fits, has_sum};
 use super::nested::{Making, Recursive};
 use super::told::Told;
 use super::ty::Ty;
@@ -46,9 +47,6 @@ impl Special {
         }
     }
 }
-
-/// So many functions, one inside of the other, have their lengths looked for.
-const SETTLED: usize = 3;
 
 /// What is known of a recursive function while its body is made.
 pub(super) struct Ahead {
@@ -275,50 +273,61 @@ impl<'a> Elaborator<'a> {
             let function = special.function(sizes, body, doc, span);
             return Ok(self.add(special, function));
         };
-        let (before, said) = ((self.memo.clone(), self.taken.clone(), self.program.functions.len()), self.diagnostics.len());
-        // each function that is made inside may be made several times too
-        let (mut extra, mut result, mut is_settled) = (Vec::new(), open.clone(), !has_unknown(&open) || self.settling >= SETTLED);
+        let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
+        let said = (self.diagnostics.len(), self.of_data.len());
+        // one that is made inside is made again, with its caller, when what that one ends with is known
+        let is_tried = self.is_trying;
+        // whether what the values that it ends with have in common changes from call to call
+        let mut changes = false;
+        let (mut extra, mut result, mut is_settled) = (Vec::new(), open.clone(), !has_unknown(&open));
         loop {
             let name = self.unique(base, of_main);
             let special = Special { name, params: params.clone(), extra: extra.clone(), result: result.clone(), value: Told::Nothing };
             self.memo.insert(key.clone(), Rc::new(special));
-            self.settling += usize::from(!is_settled);
+            self.is_trying = is_tried || !is_settled;
             let made = self.made(&params, &mut |this, params| {
                 this.local.is_recursive = true;
                 body(this, params)
             });
-            self.settling -= usize::from(!is_settled);
+            self.is_trying = is_tried;
             if let (Ok((body, beside)), Some(special)) = (&made, self.memo.get(&key).cloned())
                 && beside.extra == extra
             {
                 let found = match is_settled {
-                    true if result == open || body.ty().without_bounds() == result.without_bounds() => result.clone(),
-                    true => open.clone(),
+                    true if fits(body.ty(), &result) => result.clone(),
+                    true => {
+                        changes = has_sum(&template);
+                        open.clone()
+                    }
                     false => {
                         let given = [params.as_slice(), &extra, &beside.sizes];
                         self.ends(&template, &open, body, &special.name, &|size| is_of(size, &given))
                     }
                 };
-                is_settled = true;
-                if found == result {
-                    let body = Expr::with_type(body.term().clone(), result, body.span());
+                if is_tried || is_settled && found == result {
+                    if changes {
+                        self.of_data.push(body.span());
+                    }
+                    let body = Expr::with_type(body.term().clone(), found.clone(), body.span());
+                    let special = Special { result: found, ..(*special).clone() };
                     let function = special.function(beside.sizes.clone(), body, doc, span);
-                    let special = Special { value: counted::lengths(&function), ..(*special).clone() };
-                    return Ok(self.add(special, function));
+                    return Ok(self.add(Special { value: counted::lengths(&function), ..special }, function));
                 }
                 result = found;
+                is_settled = true;
             }
             // such lengths need not be those of its calls
             let made = match made {
-                Err(_) if result != open => {
-                    self.diagnostics.truncate(said);
-                    result.clone_from(&open);
+                Err(_) if result != open || !is_settled => {
+                    self.diagnostics.truncate(said.0);
+                    (result, is_settled) = (open.clone(), true);
                     None
                 }
                 made => Some(made?),
             };
             (self.memo, self.taken) = (before.0.clone(), before.1.clone());
             self.program.functions.truncate(before.2);
+            self.of_data.truncate(said.1);
             extra = made.map_or(extra, |(_, beside)| beside.extra);
         }
     }

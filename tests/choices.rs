@@ -1,0 +1,144 @@
+//! Values of a sum type that functions end with, in cases that data chooses: emitted C gives what the interpreter gives, or is refused.
+//!
+//! Groups of recursive functions, and functions that take such a value, end with arrays of several lengths in several cases, and match
+//! what they call. Programs are drawn at random, `SMOOTHC_SEED=n` for others, and run under sanitizers.
+
+#[allow(dead_code)]
+mod support {
+    pub mod agree;
+    pub mod cases;
+    pub mod engine;
+    pub mod native;
+    pub mod sources;
+    pub mod tools;
+}
+
+use smoothc::cli::args::Arguments;
+use support::{agree, engine, native, tools};
+
+const GROUPS: usize = 60;
+
+const TYPE: &str = "type Opt = | No | Some of Vector | Two of Vector * Vector\n\n";
+
+const PARAMETERS: &str = "(k: Index) (x: Double) (v: Vector<n>) (w: Vector<m>)";
+
+const CALLS: [[&str; 4]; 5] = [
+    ["0", "1.0", "[1, 2, 3]", "[4, 5]"],
+    ["3", "0.7", "[1, 2, 3]", "[4, 5]"],
+    ["5", "1.9", "[0.2, 2, 3]", "[4, 5, 6]"],
+    ["4", "-1.0", "[1]", "[]"],
+    ["6", "3.0", "[1, 2]", "[3, 4]"],
+];
+
+/// A linear congruential generator.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    fn of(&mut self, texts: &[&str]) -> String {
+        texts[self.below(texts.len())].into()
+    }
+
+    /// Mostly as long as v.
+    fn array(&mut self) -> String {
+        let long = ["v", "vectorMap v (fun a -> a * x)", "build (length v) (fun i -> v[i] + x)"];
+        let other = ["w", "[x, 1.0]", "build k (fun i -> x)", "vectorMap w (fun a -> a + x)"];
+        if self.below(12) > 0 { self.of(&long) } else { self.of(&other) }
+    }
+
+    fn value(&mut self) -> String {
+        match self.below(4) {
+            0 => "No".into(),
+            1 | 2 => format!("Some ({})", self.array()),
+            _ => format!("Two ({}, {})", self.array(), self.array()),
+        }
+    }
+
+    fn call(&mut self, names: &[String]) -> String {
+        let (name, x) = (&names[self.below(names.len())], self.of(&["x", "x * 1.5", "x - 0.2"]));
+        format!("{name} (k - 1) ({x}) {} w", self.of(&["v", "(vectorMap v (fun a -> a * 0.5))"]))
+    }
+
+    /// What one function of a group ends with.
+    fn end(&mut self, names: &[String], depth: usize) -> String {
+        if depth > 0 && self.below(7) > 0 {
+            let condition = self.of(&["k <= 0", "x > 2.0", "x < 0.5", "k % 2 = 0", "v[0] > x", "length v = 3", "k > 3"]);
+            return format!("(if {condition} then {} else {})", self.end(names, depth - 1), self.end(names, depth - 1));
+        }
+        match self.below(8) {
+            0..4 => self.value(),
+            4 | 5 => self.call(names),
+            6 => format!("(match {} with | No -> {} | other -> other)", self.call(names), self.value()),
+            _ => format!("(match {} with | Some q -> Some (q + q) | _ -> {})", self.call(names), self.value()),
+        }
+    }
+
+    /// A group of functions, one that takes what the first gives, and an entry, whose name is given.
+    fn group(&mut self, at: usize) -> (String, String) {
+        let names: Vec<String> = (0..1 + self.below(3)).map(|of| format!("_g{at}_{of}")).collect();
+        let mut text = String::new();
+        for (of, name) in names.iter().enumerate() {
+            let (begin, end) = (if of == 0 { "let rec" } else { "and" }, 1 + self.below(3));
+            let body = format!("if k <= 0 then {} else {}", self.value(), self.end(&names, end));
+            text.push_str(&format!("{begin} {name} {PARAMETERS} : Opt = {body}\n"));
+        }
+        let rows = [format!("| No -> {}", self.value()), format!("| Some q -> {}", self.value())];
+        let last = if self.below(2) == 0 { "| other -> other" } else { "| Two (q, r) -> Two (r, q)" };
+        let chosen = if self.below(2) == 0 { "s".into() } else { format!("(if x > 0.8 then {} else s)", self.value()) };
+        text.push_str(&format!("\nlet _taken{at} (s: Opt) {PARAMETERS} : Opt =\n  match {chosen} with\n"));
+        rows.iter().filter(|_| self.below(3) > 0).for_each(|row| text.push_str(&format!("  {row}\n")));
+        text.push_str(&format!("  {last}\n"));
+        if last.starts_with("| Two") {
+            text.push_str(&format!("  | _ -> {}\n", self.value()));
+        }
+        let entry = format!("sum{at}");
+        text.push_str(&format!(
+            "\nlet {entry} {PARAMETERS} : Double =
+  let s = {} k x v w
+  match {} with
+  | No -> 0.5
+  | Some a -> vectorSum a + double (length a)
+  | Two (a, b) -> vectorSum a - 2.0 * vectorSum b + 10.0 * double (length a) + 100.0 * double (length b)\n\n",
+            names[0],
+            if self.below(2) == 0 { "s".into() } else { format!("_taken{at} s k x v w") },
+        ));
+        (entry, text)
+    }
+}
+
+#[test]
+fn data_chooses_cases_and_lengths() {
+    let seed = std::env::var("SMOOTHC_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    let mut draw = Draw(seed);
+    let groups: Vec<(String, String)> = (0..GROUPS).map(|at| draw.group(at)).collect();
+    // where data decides a length, C is refused
+    let in_c = |(_, text): &&(String, String)| match engine::compile("choices.smooth", &format!("{TYPE}{text}"), "none", "emit") {
+        Ok(_) => true,
+        Err(problem) => {
+            assert!(problem.contains("E0601") || problem.contains("E0606"), "SMOOTHC_SEED={seed}: {problem}\n{TYPE}{text}");
+            false
+        }
+    };
+    let (mut text, mut entries) = (TYPE.to_string(), Vec::new());
+    for (entry, group) in groups.iter().filter(in_c) {
+        text.push_str(group);
+        entries.push(entry);
+    }
+    assert!(entries.len() * 3 > GROUPS, "SMOOTHC_SEED={seed}: only {} of {GROUPS} groups have C", entries.len());
+    let known = engine::compile("choices.smooth", &text, "none", "types").unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+    let run: agree::Run = if tools::has_sanitizers() { &native::sanitized } else { &native::optimised };
+    for schedule in ["none", "default"] {
+        let session = engine::compile("choices.smooth", &text, schedule, "emit").unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+        let mut calls: Vec<(&str, Arguments)> = Vec::new();
+        for (entry, words) in entries.iter().flat_map(|entry| CALLS.map(|words| (entry, words))) {
+            let words = words.map(String::from);
+            calls.push((entry, engine::arguments(&session, entry, &words).unwrap_or_else(|problem| panic!("{entry}: {problem}"))));
+        }
+        agree::agree(run, &known, &session, &calls)
+            .unwrap_or_else(|problem| panic!("schedule {schedule}, SMOOTHC_SEED={seed}: {problem}\n{text}"));
+    }
+}
