@@ -189,7 +189,7 @@ pub struct Session {
     pub signatures: Vec<Signature>,
     pub warnings: Diagnostics,
     /// Choices between values of sum types whose lengths only data decides.
-    of_data: Vec<Span>,
+    of_data: crate::types::OfData,
     /// The parameters that `decreases` names.
     measures: Vec<Var>,
     /// How each derivative is computed, where there was a choice.
@@ -222,7 +222,7 @@ impl Session {
             program: Program::default(),
             signatures: Vec::new(),
             warnings: Vec::new(),
-            of_data: Vec::new(),
+            of_data: crate::types::OfData::default(),
             measures: Vec::new(),
             choices: Vec::new(),
             derivation: None,

@@ -1,7 +1,7 @@
 //! Values of a sum type that functions end with, in cases that data chooses: emitted C gives what the interpreter gives, or is refused.
 //!
-//! Groups of recursive functions, and functions that take such a value, end with arrays of several lengths in several cases, and match
-//! what they call. Programs are drawn at random, `SMOOTHC_SEED=n` for others, and run under sanitizers.
+//! Groups of recursive functions, loops, and functions that take such a value, end with arrays of several lengths in several cases, and
+//! match what they call. Programs are drawn at random, `SMOOTHC_SEED=n` for others, and run under sanitizers.
 
 #[allow(dead_code)]
 mod support {
@@ -14,6 +14,8 @@ mod support {
 }
 
 use smoothc::cli::args::Arguments;
+use smoothc::driver::{Options, Schedule};
+use smoothc::mode::Mode;
 use support::{agree, engine, native, tools};
 
 const GROUPS: usize = 60;
@@ -77,6 +79,16 @@ impl Draw {
         }
     }
 
+    /// What a loop goes on with that has a value of a case.
+    fn step(&mut self) -> String {
+        match self.below(4) {
+            0 => "other".into(),
+            1 => format!("(if x > 0.8 then {} else other)", self.value()),
+            2 => format!("(match other with | Some q -> Some (q + q) | _ -> {})", self.value()),
+            _ => self.value(),
+        }
+    }
+
     /// A group of functions, one that takes what the first gives, and an entry, whose name is given.
     fn group(&mut self, at: usize) -> (String, String) {
         let names: Vec<String> = (0..1 + self.below(3)).map(|of| format!("_g{at}_{of}")).collect();
@@ -96,14 +108,16 @@ impl Draw {
             text.push_str(&format!("  | _ -> {}\n", self.value()));
         }
         let entry = format!("sum{at}");
+        let first = format!("{} k x v w", names[0]);
+        let steps = format!("ifold (fun (s: Opt) i -> match s with | No -> {} | other -> {}) ({first}) 3", self.value(), self.step());
         text.push_str(&format!(
             "\nlet {entry} {PARAMETERS} : Double =
-  let s = {} k x v w
+  let s = {}
   match {} with
   | No -> 0.5
   | Some a -> vectorSum a + double (length a)
   | Two (a, b) -> vectorSum a - 2.0 * vectorSum b + 10.0 * double (length a) + 100.0 * double (length b)\n\n",
-            names[0],
+            if self.below(3) == 0 { steps } else { first },
             if self.below(2) == 0 { "s".into() } else { format!("_taken{at} s k x v w") },
         ));
         (entry, text)
@@ -128,17 +142,58 @@ fn data_chooses_cases_and_lengths() {
         text.push_str(group);
         entries.push(entry);
     }
-    assert!(entries.len() * 3 > GROUPS, "SMOOTHC_SEED={seed}: only {} of {GROUPS} groups have C", entries.len());
-    let known = engine::compile("choices.smooth", &text, "none", "types").unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+    assert!(entries.len() * 6 > GROUPS, "SMOOTHC_SEED={seed}: only {} of {GROUPS} groups have C", entries.len());
+    let calls: Vec<(&str, Vec<&str>)> = entries.iter().flat_map(|entry| CALLS.map(|words| (entry.as_str(), words.to_vec()))).collect();
+    hold(&text, &calls, Mode::Auto, &format!("SMOOTHC_SEED={seed}"));
+}
+
+/// C of a program gives what the interpreter gives.
+fn hold(text: &str, calls: &[(&str, Vec<&str>)], mode: Mode, note: &str) {
+    let known = engine::compile("choices.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}\n{text}"));
     let run: agree::Run = if tools::has_sanitizers() { &native::sanitized } else { &native::optimised };
     for schedule in ["none", "default"] {
-        let session = engine::compile("choices.smooth", &text, schedule, "emit").unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-        let mut calls: Vec<(&str, Arguments)> = Vec::new();
-        for (entry, words) in entries.iter().flat_map(|entry| CALLS.map(|words| (entry, words))) {
-            let words = words.map(String::from);
-            calls.push((entry, engine::arguments(&session, entry, &words).unwrap_or_else(|problem| panic!("{entry}: {problem}"))));
+        let options = Options { schedule: Schedule::Named(schedule.into()), header: "program.h".into(), mode, ..Options::default() };
+        let session = engine::compile_with("choices.smooth", text, options, "emit").unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+        let mut tried: Vec<(&str, Arguments)> = Vec::new();
+        for (entry, words) in calls {
+            let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+            tried.push((entry, engine::arguments(&session, entry, &words).unwrap_or_else(|problem| panic!("{entry}: {problem}"))));
         }
-        agree::agree(run, &known, &session, &calls)
-            .unwrap_or_else(|problem| panic!("schedule {schedule}, SMOOTHC_SEED={seed}: {problem}\n{text}"));
+        agree::agree(run, &known, &session, &tried).unwrap_or_else(|problem| panic!("schedule {schedule}, {note}: {problem}\n{text}"));
+    }
+}
+
+const FOUND: &str = "\
+type Opt = | No | Some of Vector | Two of Vector * Vector
+type Best = | Nothing | Best of Double * Vector
+let _g (k: Index) (x: Double) (v: Vector<n>) (w: Vector<m>) : Opt =
+  if k <= 0 then No else if x > 5.0 then Some v else if k % 2 = 0 then Two (w, v) else Two (v, v)
+let f (k: Index) (x: Double) (v: Vector<n>) (w: Vector<m>) : Double =
+  match _g k x v w with | No -> 0.5 | Some a -> vectorSum a | Two (a, b) -> vectorSum a - 2.0 * vectorSum b
+let closest (X: Matrix<m, n>) (y: Vector<n>) (far: Double) : Vector<n> =
+  let best = ifold (fun (best: Best) i ->
+    let d = vectorSqNorm (X[i] - y)
+    match best with
+    | Nothing -> if d < far then Best (d, X[i]) else Nothing
+    | Best (e, _) -> if d < e then Best (d, X[i]) else best) Nothing m
+  match best with | Nothing -> y | Best (_, x) -> x
+let pull (X: Matrix<m, n>) (y: Vector<n>) = vjp (fun X -> closest X y 9.0) X y
+";
+
+/// A branch has its own length where the data of another are longer, and a loop may hold what it found.
+#[test]
+fn branches_and_loops_keep_their_data() {
+    let rows = "[[1, 2], [3, 4], [2.5, 3]]";
+    let mut calls = vec![
+        ("closest", vec![rows, "[2, 3]", "100"]),
+        ("closest", vec![rows, "[2, 3]", "0.01"]),
+        ("closest", vec!["[]", "[2, 3]", "100"]),
+        ("pull", vec![rows, "[2, 3]"]),
+    ];
+    for (k, x) in [("0", "1"), ("1", "1"), ("2", "1"), ("2", "6")] {
+        calls.push(("f", vec![k, x, "[1, 2, 3]", "[4]"]));
+    }
+    for mode in [Mode::Forward, Mode::Reverse] {
+        hold(FOUND, &calls, mode, "");
     }
 }

@@ -67,6 +67,13 @@ type Calls = &'static [(&'static str, &'static [&'static str])];
 
 /// What random programs of `tests/properties.rs` came down to, with what to call.
 const GROWN: &[(&str, Calls)] = &[
+    // the slope of a power in its base goes on being one of the exponent where that is 0
+    (
+        "let h (x: Double) (y: Double) = hessian (fun (x, y) -> x ** y) (x, y)
+let c (x: Double) (y: Double) = hessian (fun (x, y) -> ifold (fun s i -> s ** y + x) 1.5 2) (x, y)
+let d (v: Vector<n>) = hessian (fun v -> vectorSum (build n (fun i -> (1.0 + v[i] ** 2.0) ** v[(i + 1) % n]))) v",
+        &[("h", &["2", "0"]), ("h", &["2", "1"]), ("c", &["2", "0"]), ("d", &["[0, 1]"]), ("d", &["[0.5, 0, 1]"])],
+    ),
     // a loop that does not run may have a negative count; each of several conditional changes is put back once
     (
         "let _f (x0: Vector<n>) (q: Index) : Double =

@@ -399,13 +399,13 @@ fn lengths_that_calls_change_stay_open() {
     assert!(gives("eval", program, "total", &["[1, 2]", "1"]).contains("E0702"));
 }
 
-/// A loop keeps the lengths of its first state, and a cotangent is of the result's case: what the interpreter refuses there C does not run.
+/// Elements of an array have one length, and a cotangent is of the result's case: what the interpreter refuses there C does not run.
 #[test]
 fn what_lengths_decide_is_refused() {
     let program = "\
 type Option = | None | Some of Vector
 let positive (v: Vector<n>) : Option = if v[0] > 0.0 then Some v else None
-let last (v: Vector<n>) : Option = ifold (fun o i -> if v[i] > 1.0 then Some v else None) None n
+let last (v: Vector<n>) : Option = ifold (fun o i -> if v[i] > 1.0 then Some v else if v[i] > 0.7 then Some [v[i]] else o) None n
 let pair (v: Vector<n>) (w: Vector<m>) = [positive v, positive w]
 let back (v: Vector<n>) (w: Option) = vjp positive v w
 ";
@@ -417,7 +417,9 @@ let back (v: Vector<n>) (w: Option) = vjp positive v w
         assert_eq!(gives("eval", program, entry, words), wanted, "{entry}");
         assert!(gives("run", program, entry, words).contains("E0601"), "{entry}");
     }
-    assert!(gives("eval", program, "last", &["[0.5, 1.5]"]).contains("E0702"));
+    assert_eq!(gives("eval", program, "last", &["[0.5, 1.5]"]), r#"{"Some": [0.5, 1.5]}"#);
+    assert_eq!(gives("eval", program, "last", &["[0.5, 0.8]"]), r#"{"Some": [0.8]}"#);
+    assert!(gives("eval", program, "pair", &["[-1]", "[2, 1]"]).contains("E0702"));
 }
 
 /// What a program opens is named once, also where it is typed a second time for the lengths that its branches share.

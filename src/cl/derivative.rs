@@ -104,7 +104,7 @@ fn function(op: &Op, args: &[Expr], program: &Program) -> Result<Map> {
                 (Some(slope), Type::Double) => Map::scale(slope),
                 (Some(_) | None, ty) => Map::zero(ty, &Type::Double),
             };
-            let mut rows: Vec<Map> = slopes(*prim, args)?.into_iter().zip(&types).map(row).collect();
+            let mut rows: Vec<Map> = slopes(*prim, args, false)?.into_iter().zip(&types).map(row).collect();
             if rows.len() == 1 { rows.swap_remove(0) } else { Map::hcat(&Type::Double, rows) }
         }
         Op::Call(name) => match program.functions.get(name) {

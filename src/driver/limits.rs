@@ -29,6 +29,6 @@ pub fn no_recursion(session: &Session) -> Result<(), Diagnostics> {
 
 /// A choice between values of sum types is of no length that is known before.
 pub fn no_lengths_of_data(session: &Session) -> Result<(), Diagnostics> {
-    let problems: Diagnostics = session.of_data.iter().map(|place| crate::loops::sizes::depends_on_data(*place)).collect();
+    let problems: Diagnostics = session.of_data.choices.iter().map(|place| crate::loops::sizes::depends_on_data(*place)).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }

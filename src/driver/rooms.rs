@@ -60,7 +60,7 @@ pub fn recursion(session: &mut Session, load: &mut Loader) -> Result<(), Diagnos
 
 pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let functions = &session.program.functions;
-    session.of_data.retain(|place| {
+    session.of_data.choices.retain(|place| {
         let covers = |span: Span| span.file == place.file && (span.start..span.end).contains(&place.start);
         functions.values().any(|function| covers(function.span))
     });

@@ -10,14 +10,15 @@ use std::collections::HashSet;
 use super::{Loader, Session, rooms};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{Expr, Function, Program, Status, Term, print};
+use crate::source::Span;
 
 /// See the module's head.
 pub fn share(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    if session.of_data.is_empty() && !session.program.functions.values().any(is_open) {
+    if session.of_data.choices.is_empty() && !session.program.functions.values().any(is_open) {
         return Ok(());
     }
     match rooms::elaborated(session, load, true) {
-        Ok(mut shared) if is_as_checked(&session.program, &shared.program) => {
+        Ok(mut shared) if is_as_checked((&session.program, &session.of_data.compared), &shared.program) => {
             // entries that are not wanted are gone by now
             let entries = session.program.functions.values().filter(|function| function.is_entry).map(|function| function.name.clone());
             let needed = shared.program.reachable(entries.collect::<Vec<_>>());
@@ -35,8 +36,8 @@ fn is_open(function: &Function) -> bool {
     is_open
 }
 
-/// Whether no function that differs in the second program, or calls such a function, checks a length in either.
-fn is_as_checked(first: &Program, second: &Program) -> bool {
+/// Whether no function that differs in the second program, or calls such a function, checks a length in it, or compares one in the first.
+fn is_as_checked((first, compared): (&Program, &HashSet<Span>), second: &Program) -> bool {
     let differs =
         |function: &&Function| first.functions.get(&function.name).is_none_or(|other| print::function(other) != print::function(function));
     let mut others: HashSet<&str> = second.functions.values().filter(differs).map(|function| &*function.name).collect();
@@ -50,15 +51,17 @@ fn is_as_checked(first: &Program, second: &Program) -> bool {
             }
         }
     }
-    let checks =
-        |program: &Program| program.functions.iter().any(|(name, function)| others.contains(&**name) && checks_lengths(&function.body));
-    !checks(first) && !checks(second)
+    let checks = |program: &Program, which: &dyn Fn(Span) -> bool| {
+        program.functions.iter().any(|(name, function)| others.contains(&**name) && checks_lengths(&function.body, which))
+    };
+    !checks(first, &|place| compared.contains(&place)) && !checks(second, &|_| true)
 }
 
 fn calls(expr: &Expr, wanted: &HashSet<&str>) -> bool {
     matches!(expr.term(), Term::Call(name, _) if wanted.contains(&**name)) || expr.term().children().any(|child| calls(child, wanted))
 }
 
-fn checks_lengths(expr: &Expr) -> bool {
-    matches!(expr.term(), Term::Check { status: Status::Shape, .. }) || expr.term().children().any(checks_lengths)
+fn checks_lengths(expr: &Expr, which: &dyn Fn(Span) -> bool) -> bool {
+    matches!(expr.term(), Term::Check { status: Status::Shape, .. } if which(expr.span()))
+        || expr.term().children().any(|child| checks_lengths(child, which))
 }

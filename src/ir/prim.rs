@@ -231,9 +231,23 @@ rows! {
     Softplus "softplus" 1 Double, Unary("sigmoid x * dx"), Call("smooth_softplus"), None, Call("smooth_softplus"), None;
 }
 
+/// The law of `x ** y` in x where y has a tangent too: 0 is no case of its own there, since y leaves it.
+const POWER_OF_BOTH: &str = "y * x ** (y - 1.0) * dx";
+
 impl Prim {
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
+    }
+
+    /// The law in one operand; `of_both` where the other one has a tangent too. `None` where nothing goes through.
+    pub fn law_in(self, operand: usize, of_both: bool) -> Option<&'static str> {
+        match (self.row().derivative, operand) {
+            (Derivative::Zero, _) => None,
+            (Derivative::Unary(law), _) => Some(law),
+            (Derivative::Binary { .. }, 0) if self == Prim::Pow && of_both => Some(POWER_OF_BOTH),
+            (Derivative::Binary { x, .. }, 0) => Some(x),
+            (Derivative::Binary { y, .. }, _) => Some(y),
+        }
     }
 
     /// The primitive function of a source name; operators are found by their own names.

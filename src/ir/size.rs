@@ -226,6 +226,14 @@ impl Size {
         self.terms.iter().flat_map(|(monomial, _)| monomial.iter())
     }
 
+    /// The numbers of the unknown sizes that this is made of.
+    pub fn unknowns(&self) -> impl Iterator<Item = u32> {
+        self.atoms().filter_map(|atom| match atom {
+            Atom::Unknown(id) => Some(*id),
+            Atom::Var(_) | Atom::Term(_) => None,
+        })
+    }
+
     /// Every atom, also those inside opaque terms' variables.
     pub fn each_var(&self, f: &mut dyn FnMut(&Var)) {
         for atom in self.atoms() {

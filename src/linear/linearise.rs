@@ -54,10 +54,11 @@ pub fn linearise(function: &Function) -> Result<Map> {
     if map.size() > super::LARGEST { Err(too_large(function.span)) } else { Ok(map) }
 }
 
-/// The slopes of a primitive in its operands; `None` for one without.
-pub fn slopes(prim: Prim, args: &[Expr]) -> Result<Vec<Option<Expr>>> {
+/// The slopes of a primitive in its operands; `None` for one without. `of_both`: all operands have a tangent.
+pub fn slopes(prim: Prim, args: &[Expr], of_both: bool) -> Result<Vec<Option<Expr>>> {
     let result = Expr::prim(prim, args.to_vec());
-    let read = |text: &'static str, names: &[(&str, &str)]| -> Result<Option<Expr>> {
+    let read = |operand: usize, names: &[(&str, &str)]| -> Result<Option<Expr>> {
+        let Some(text) = prim.law_in(operand, of_both) else { return Ok(None) };
         let mut given = vec![("r", result.clone())];
         for ((x, dx), arg) in names.iter().zip(args) {
             given.push((x, arg.clone()));
@@ -68,9 +69,9 @@ pub fn slopes(prim: Prim, args: &[Expr]) -> Result<Vec<Option<Expr>>> {
     };
     match (prim.row().derivative, args.len()) {
         (Derivative::Zero, count) => Ok(vec![None; count]),
-        (Derivative::Unary(text), 2) => Ok(vec![None, read(text, &[("k", ""), ("x", "dx")])?]),
-        (Derivative::Unary(text), _) => Ok(vec![read(text, &[("x", "dx")])?]),
-        (Derivative::Binary { x, y, .. }, _) => Ok(vec![read(x, &[("x", "dx"), ("y", "")])?, read(y, &[("x", ""), ("y", "dy")])?]),
+        (Derivative::Unary(_), 2) => Ok(vec![None, read(1, &[("k", ""), ("x", "dx")])?]),
+        (Derivative::Unary(_), _) => Ok(vec![read(0, &[("x", "dx")])?]),
+        (Derivative::Binary { .. }, _) => Ok(vec![read(0, &[("x", "dx"), ("y", "")])?, read(1, &[("x", ""), ("y", "dy")])?]),
     }
 }
 
@@ -151,8 +152,9 @@ impl Scope {
     fn prim(&mut self, prim: Prim, args: &[Expr]) -> Result<Map> {
         let mut scales = Vec::new();
         let mut operands = Vec::new();
-        for (slope, arg) in slopes(prim, args)?.into_iter().zip(args) {
-            let own = self.map(arg)?;
+        let maps = self.all(args)?;
+        let of_both = maps.iter().all(|map| !map.is_zero());
+        for (slope, own) in slopes(prim, args, of_both)?.into_iter().zip(maps) {
             if let (Some(slope), false) = (slope, own.is_zero()) {
                 scales.push(if matches!(slope.term(), Term::Double(1.0)) { Map::one(&Type::Double) } else { Map::scale(slope) });
                 operands.push(own);

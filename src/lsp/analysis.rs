@@ -73,7 +73,7 @@ fn failed(name: &str, text: &str) -> Analysis {
         signatures: Vec::new(),
         names: Vec::new(),
         records: std::collections::HashMap::new(),
-        of_data: Vec::new(),
+        of_data: crate::types::OfData::default(),
         measures: Vec::new(),
     };
     let (modules, names, lines) = (Modules::default(), Names::default(), Lines::new(text));

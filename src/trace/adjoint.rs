@@ -101,6 +101,7 @@ pub fn back(record: &Record, point: &Point, names: &Names) -> Result<Adjoint, Di
             operands: operands.iter().map(|operand| names.term(record, operand)).collect(),
             result: Term::name(names.name(place), *value),
             adjoint: Term::name(names.adjoint(place), sum.value),
+            of_both: operands.iter().all(|operand| sums.is_active(operand).is_some()),
         };
         lines.push(line(&names.adjoint(place), &sum));
         for (at, operand) in operands.iter().enumerate() {

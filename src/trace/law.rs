@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use super::number;
 use crate::ir::eval::real;
-use crate::ir::prim::{Derivative, Prim};
+use crate::ir::prim::Prim;
 use crate::source::Span;
 use crate::syntax::ast::{Expr, ExprKind, UnOp};
 use crate::syntax::parse_expr;
@@ -111,6 +111,8 @@ pub struct Operation {
     pub operands: Vec<Term>,
     pub result: Term,
     pub adjoint: Term,
+    /// All operands have a part in the derivative.
+    pub of_both: bool,
 }
 
 /// The laws that were read so far.
@@ -123,11 +125,7 @@ impl Laws {
     /// What an operation gives back to an operand: the outer `None` for a law that cannot be read, the inner one where the
     /// operand has no part in the result.
     pub fn share(&mut self, operation: &Operation, operand: usize) -> Option<Option<Term>> {
-        let law = match (operation.prim.row().derivative, operand) {
-            (Derivative::Zero, _) => return Some(None),
-            (Derivative::Unary(law), 0) | (Derivative::Binary { x: law, .. }, 0) | (Derivative::Binary { y: law, .. }, 1) => law,
-            (Derivative::Unary(_) | Derivative::Binary { .. }, _) => return None,
-        };
+        let Some(law) = operation.prim.law_in(operand, operation.of_both) else { return Some(None) };
         if !self.parsed.contains_key(law) {
             self.parsed.insert(law, parse_expr(law, Span::NONE.file).ok()?);
         }

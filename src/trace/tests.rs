@@ -29,7 +29,7 @@ fn share(prim: Prim, x: f64, y: f64, operand: usize) -> Option<(String, f64)> {
     operands.truncate(prim.row().arity);
     let result = operation(prim, None, operands.clone()).expect("an operation");
     let result = name("r", result.value);
-    let operation = Operation { prim, order: None, operands, result, adjoint: name("r'", 2.0) };
+    let operation = Operation { prim, order: None, operands, result, adjoint: name("r'", 2.0), of_both: false };
     Laws::default().share(&operation, operand).expect("a law").map(|term| (term.text, term.value))
 }
 

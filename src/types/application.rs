@@ -194,17 +194,7 @@ impl<'a> Elaborator<'a> {
                 _ => self.function_as_value(span),
             },
             Builtin::Ifold => match (next(), next(), next()) {
-                (Some(Arg::Function(f)), Some(Arg::Value(init)), Some(Arg::Value(n))) => {
-                    let ty = init.ty().without_bounds();
-                    let acc = Var::fresh(&self.parameter_name(&f, 0, "acc"), ty.clone());
-                    let i = Var::fresh(&self.parameter_name(&f, 1, "i"), Type::Index(Some(self.size_of(&n))));
-                    let body = self.scoped(|this| {
-                        this.note(&acc);
-                        let next = this.apply(&f, vec![Arg::Value(Expr::var(&acc)), Arg::Value(Expr::var(&i))], span)?;
-                        this.coerce(next, &ty, span, "the accumulator of an `ifold` keeps its shape")
-                    })?;
-                    Ok(Expr::fold_with(n, acc, i, body, init).at(span))
-                }
+                (Some(Arg::Function(f)), Some(Arg::Value(init)), Some(Arg::Value(n))) => self.fold(&f, (n, init), span, None),
                 _ => self.function_as_value(span),
             },
             Builtin::Get => match (next(), next()) {

@@ -13,6 +13,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::OfData;
 use super::builtin::{self, Builtin};
 use super::env::Env;
 use super::infer::{Infer, parameters, smallest_index};
@@ -123,8 +124,8 @@ pub struct Elaborator<'a> {
     pub(super) verbatim: Option<usize>,
     /// For each unknown size, the first term that read it: in what a function captures too.
     lengths: HashMap<u32, Expr>,
-    /// The choices between values of sum types whose lengths only data decides.
-    pub(super) of_data: Vec<Span>,
+    /// What only data says of the lengths in sums.
+    pub(super) of_data: OfData,
     /// Whether branches of sums have each other's lengths where no value of the case is: for emitted code.
     pub(super) shares_lengths: bool,
     /// Whether a recursive function around is made to find the lengths of its result, and then once more.
@@ -153,6 +154,8 @@ pub(super) struct Local {
     pub(super) declared: Vec<Var>,
     /// How many branches are around the term.
     pub(super) branches: usize,
+    /// The unknown sizes in the data of cases that the rows of `match` around the term are for.
+    pub(super) of_cases: Vec<u32>,
 }
 
 /// `fun`s expanded inside one another before the inner one becomes a function of its own.
@@ -173,7 +176,7 @@ impl<'a> Elaborator<'a> {
             inlining: 0,
             verbatim: None,
             lengths: HashMap::new(),
-            of_data: Vec::new(),
+            of_data: OfData::default(),
             is_trying: false,
             shares_lengths: false,
             measures: Vec::new(),
@@ -275,7 +278,14 @@ impl<'a> Elaborator<'a> {
                         _ => Ok(Arg::Value(self.expr(arg, scope)?)),
                     })
                     .collect::<Result<Vec<_>>>()?;
-                self.apply(&callable, args, span)?
+                match (&callable, <[Arg; 3]>::try_from(args)) {
+                    (Callable::Builtin(Builtin::Ifold), Ok([Arg::Function(f), Arg::Value(init), Arg::Value(n)])) => {
+                        let state = self.choice(span, scope);
+                        self.fold(&f, (n, init), span, state.as_ref())?
+                    }
+                    (_, Ok(args)) => self.apply(&callable, args.into(), span)?,
+                    (_, Err(args)) => self.apply(&callable, args, span)?,
+                }
             }
             ExprKind::Index(array, index) => {
                 let array = self.expr(array, scope)?;

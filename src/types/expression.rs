@@ -401,6 +401,9 @@ impl Infer<'_> {
                 value = self.length(&typed.ty, found == Some(Builtin::MatrixCols));
             }
         }
+        if found == Some(Builtin::Ifold) && self.records.iter().any(|record| record.is_sum()) {
+            self.notes.choices.insert(expr.span, result.clone());
+        }
         Typed { ty: result, value }
     }
 

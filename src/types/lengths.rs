@@ -5,13 +5,17 @@
 //!
 //!     if x > 0.0 then Some v else None   →   None with as many zeros as v has elements
 
-use super::canonical::has_unknown;
-use super::elaborate::Elaborator;
-use super::matching::part;
+use super::canonical::{Needed, has_unknown};
+use super::elaborate::{Arg, Callable, Elaborator, Result};
+use super::matching::{in_sums, part};
 use super::ty::Ty;
-use crate::ir::{Expr, Size, Term, Type};
+use crate::ir::{Expr, Size, Term, Type, Var};
+use crate::source::Span;
 
-impl Elaborator<'_> {
+/// What is said of a state whose lengths change outside of sums.
+const KEEPS: &str = "the accumulator of an `ifold` keeps its shape";
+
+impl<'a> Elaborator<'a> {
     /// Two branches, each as long in the data of cases that it never is as the other, which may be of that case: `None` in an option of a
     /// vector is as long as the vector that the other branch has.
     pub(super) fn with_lengths_of_each_other(&mut self, template: &Ty, then: Expr, otherwise: Expr) -> (Expr, Expr) {
@@ -58,12 +62,10 @@ impl Elaborator<'_> {
         }
     }
 
-    /// A recursive function's result with the lengths of the values that it ends with, and those that its body has without them.
-    pub(super) fn ends(&self, template: &Ty, open: &Type, body: &Expr, name: &str, is_known: &dyn Fn(&Size) -> bool) -> Type {
-        let values: Vec<Expr> =
-            leaves(body).into_iter().filter(|leaf| !matches!(leaf.term(), Term::Call(of, _) if **of == *name)).collect();
-        let of_values = match (template, open) {
-            _ if has_sum(template) && !self.shares_lengths => return open.clone(),
+    /// A type with the lengths of the values that a recursive function or a loop ends with.
+    pub(super) fn ends(&self, template: &Ty, open: &Type, values: &[Expr], is_known: &dyn Fn(&Size) -> bool) -> Type {
+        match (template, open) {
+            _ if has_sum(template) && !self.shares_lengths => open.clone(),
             (Ty::Record(sum, _), Type::Tuple(types)) if sum.is_sum() && sum.fields.len() > 1 => {
                 let mut types = types.to_vec();
                 for (at, case) in sum.cases.iter().enumerate() {
@@ -76,9 +78,106 @@ impl Elaborator<'_> {
                 }
                 Type::tuple(types)
             }
+            (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(types)) if parts.len() == types.len() && has_sum(template) => {
+                let inside = |(k, (template, ty)): (usize, (&Ty, &Type))| {
+                    let values: Vec<Expr> = values.iter().flat_map(|value| leaves(&part(value, k))).collect();
+                    self.ends(template, ty, &values, is_known)
+                };
+                Type::tuple(parts.iter().zip(types.iter()).enumerate().map(inside).collect())
+            }
             _ => agreed(open, &values.iter().map(|value| value.ty().clone()).collect::<Vec<_>>(), is_known),
+        }
+    }
+
+    /// A recursive function's result with the lengths of the values that it ends with, and those that its body has without them.
+    pub(super) fn result(&self, template: &Ty, open: &Type, (body, name): (&Expr, &str), is_known: &dyn Fn(&Size) -> bool) -> Type {
+        let is_own = |leaf: &Expr| matches!(leaf.term(), Term::Call(of, _) if **of == *name);
+        let values: Vec<Expr> = leaves(body).into_iter().filter(|leaf| !is_own(leaf)).collect();
+        let of_values = self.ends(template, open, &values, is_known);
+        if has_sum(template) && !self.shares_lengths { of_values } else { agreed(&of_values, &[body.ty().clone()], is_known) }
+    }
+
+    /// `ifold f init n`, of a state of this type where it has sums. The lengths in these that a step changes are the data's own, and in
+    /// emitted code as long as where a value is of the case.
+    pub(super) fn fold(&mut self, f: &Callable<'a>, (n, init): (Expr, Expr), span: Span, state: Option<&Ty>) -> Result<Expr> {
+        let ty = state.map_or_else(|| init.ty().without_bounds(), |state| with_tags(state, &init.ty().without_bounds()));
+        let said = (self.diagnostics.len(), self.of_data.choices.len());
+        let mut is_other = false;
+        let first = self.loop_of(f, (&n, &init), &ty, span, &mut |this, next| {
+            if !state.is_some_and(|state| this.differs(state, next.ty(), &ty)) {
+                return this.coerce(next, &ty, span, KEEPS);
+            }
+            is_other = true;
+            Ok(next)
+        })?;
+        let (Some(state), true) = (state, is_other) else { return Ok(first) };
+        let again = |this: &mut Self| {
+            this.diagnostics.truncate(said.0);
+            this.of_data.choices.truncate(said.1);
         };
-        agreed(&of_values, &[body.ty().clone()], is_known)
+        again(self);
+        let open = in_sums(state, &ty, &ty, &mut |_, _| Size::unknown());
+        let mut fit_outside = |this: &mut Self, next: Expr| {
+            let wanted = in_sums(state, &open, &next.ty().without_bounds(), &mut |_, have| have.clone());
+            this.coerce(next, &wanted, span, KEEPS)
+        };
+        let made = self.loop_of(f, (&n, &init), &open, span, &mut fit_outside)?;
+        let Term::Fold { body, .. } = made.term() else { return Ok(made) };
+        let mut inside = Needed::default();
+        inside.expr(&made);
+        let is_outside = |size: &Size| {
+            let mut is_outside = !size.has_unknown();
+            size.each_var(&mut |var| is_outside &= !inside.bound.contains(var));
+            is_outside
+        };
+        let ty = self.ends(state, &open, &[leaves(body), leaves(&init)].concat(), &is_outside);
+        if self.shares_lengths && !has_unknown(&ty) {
+            again(self);
+            let init = self.with_lengths(init, &ty);
+            let mut fits = !self.differs(state, init.ty(), &ty);
+            let shared = self.loop_of(f, (&n, &init), &ty, span, &mut |this, next| {
+                let have = next.ty().without_bounds();
+                let wanted = this.borrowed(state, (&have, &leaves(&next)), &ty);
+                let next = this.with_lengths(next, &wanted);
+                fits &= !this.differs(state, next.ty(), &ty);
+                if fits { this.coerce(next, &ty, span, KEEPS) } else { Ok(next) }
+            });
+            if fits {
+                return shared;
+            }
+            again(self);
+        }
+        self.of_data.choices.push(span);
+        Ok(made)
+    }
+
+    /// A loop over a state of this type, and `fit` of what a step gives.
+    fn loop_of(
+        &mut self,
+        f: &Callable<'a>,
+        (n, init): (&Expr, &Expr),
+        ty: &Type,
+        span: Span,
+        fit: &mut dyn FnMut(&mut Self, Expr) -> Result<Expr>,
+    ) -> Result<Expr> {
+        let acc = Var::fresh(&self.parameter_name(f, 0, "acc"), ty.clone());
+        let i = Var::fresh(&self.parameter_name(f, 1, "i"), Type::Index(Some(self.size_of(n))));
+        let body = self.scoped(|this| {
+            this.note(&acc);
+            let next = this.apply(f, vec![Arg::Value(Expr::var(&acc)), Arg::Value(Expr::var(&i))], span)?;
+            fit(this, next)
+        })?;
+        Ok(Expr::fold_with(n.clone(), acc, i, body, init.clone()).at(span))
+    }
+
+    /// Whether the sums of two types have other lengths.
+    fn differs(&self, template: &Ty, a: &Type, b: &Type) -> bool {
+        let mut differs = false;
+        in_sums(template, a, b, &mut |a, b| {
+            differs |= self.normal(a) != self.normal(b);
+            a.clone()
+        });
+        differs
     }
 
     /// The number of the case that a value of a sum type always is.
@@ -114,6 +213,23 @@ fn agreed(open: &Type, types: &[Type], is_known: &dyn Fn(&Size) -> bool) -> Type
             Type::tuple(parts.iter().enumerate().map(|(k, part)| agreed(part, &of(k), is_known)).collect())
         }
         Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => open.clone(),
+    }
+}
+
+/// A type whose tags say how many cases there are.
+fn with_tags(template: &Ty, ty: &Type) -> Type {
+    match (template, ty) {
+        (Ty::Record(sum, parts), Type::Tuple(types)) if sum.is_sum() && parts.len() == types.len() => {
+            let data = parts.iter().zip(types.iter()).skip(1).map(|(part, ty)| with_tags(part, ty));
+            let tag = Type::Index(Some(Size::constant(sum.cases.len() as i64)));
+            Type::tuple(std::iter::once(tag).chain(data).collect())
+        }
+        (Ty::Record(_, parts), _) if parts.len() == 1 => parts.first().map_or_else(|| ty.clone(), |part| with_tags(part, ty)),
+        (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(types)) => {
+            Type::tuple(parts.iter().zip(types.iter()).map(|(part, ty)| with_tags(part, ty)).collect())
+        }
+        (Ty::Array(element, _), Type::Array(own, length)) => Type::array(with_tags(element, own), length.clone()),
+        _ => ty.clone(),
     }
 }
 

@@ -127,6 +127,7 @@ impl<'a> Elaborator<'a> {
         }
         let mut ty: Option<Type> = None;
         let mut bodies = Vec::new();
+        let of_cases = self.local.of_cases.len();
         for row in &rows {
             let body = self.in_branch(|this| {
                 let inside = this.bind(&row.pattern, value.clone(), scope)?;
@@ -136,6 +137,7 @@ impl<'a> Elaborator<'a> {
                     Some(ty) => this.branch(body, ty, (span, row.body.span), scope, "all rows of a `match` have one shape"),
                 }
             })?;
+            self.local.of_cases.truncate(of_cases);
             ty.get_or_insert_with(|| body.ty().without_bounds());
             bodies.push(body);
         }
@@ -330,7 +332,7 @@ impl<'a> Elaborator<'a> {
                 let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
                 let ty = in_sums(&template, &a, &b, &mut |a, b| chosen(&condition, a, b));
                 if has_unknown(&ty) && disagree(&[leaves(&then), leaves(&otherwise)].concat(), &ty) {
-                    self.of_data.push(span);
+                    self.of_data.choices.push(span);
                 }
                 ty
             }
@@ -341,7 +343,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The type of a choice, where there are sums with arrays.
-    fn choice(&self, span: Span, scope: &Names<'a>) -> Option<Ty> {
+    pub(super) fn choice(&self, span: Span, scope: &Names<'a>) -> Option<Ty> {
         self.infer.notes.choices.get(&span).map(|ty| self.concrete(ty, scope))
     }
 }
@@ -374,7 +376,7 @@ fn sum_lengths(template: &Ty, ty: &Type) -> Vec<Size> {
 }
 
 /// The first type, but the lengths in its sums made of those of both.
-fn in_sums(template: &Ty, a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
+pub(super) fn in_sums(template: &Ty, a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
     fn lengths(a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
         match (a, b) {
             (Type::Array(x, n), Type::Array(y, m)) => Type::array(lengths(x, y, of), of(n, m)),
@@ -399,9 +401,9 @@ fn where_they_differ(branch: &Type, whole: &Type, wanted: &Type) -> Type {
         (Type::Array(own, length), Type::Array(have, n), Type::Array(want, m)) => {
             Type::array(where_they_differ(own, have, want), if n == m { length.clone() } else { m.clone() })
         }
-        (Type::Tuple(own), Type::Tuple(have), Type::Tuple(want)) => {
-            Type::tuple(own.iter().zip(have.iter().zip(want.iter())).map(|(own, (have, want))| where_they_differ(own, have, want)).collect())
-        }
+        (Type::Tuple(own), Type::Tuple(have), Type::Tuple(want)) => Type::tuple(
+            own.iter().zip(have.iter().zip(want.iter())).map(|(own, (have, want))| where_they_differ(own, have, want)).collect(),
+        ),
         _ => branch.clone(),
     }
 }

@@ -52,7 +52,7 @@ mod told;
 mod ty;
 mod unused;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -102,10 +102,20 @@ pub struct Elaborated {
     pub warnings: Diagnostics,
     /// One for each declaration of the main file, then one for each derived entry.
     pub signatures: Vec<Signature>,
-    /// The choices between values of sum types whose lengths only data decides: no target has them.
-    pub of_data: Vec<Span>,
+    /// What only data says of the lengths in sums.
+    pub of_data: OfData,
     /// The parameters that `decreases` names.
     pub measures: Vec<Var>,
+}
+
+/// What only data says of the lengths in sums.
+#[derive(Clone, Debug, Default)]
+pub struct OfData {
+    /// The choices between values of sum types whose lengths only data decides: no target has them.
+    pub choices: Vec<Span>,
+    /// Where lengths are compared, but for those in the data of a case inside of its row: these are the value's own, whatever length the
+    /// data of other cases have.
+    pub compared: HashSet<Span>,
 }
 
 /// What is known of a program that may have errors: for who shows it while it is written.
@@ -122,7 +132,7 @@ pub struct Surveyed {
     /// For each literal, field, copy and pattern of a record, by its place, where the name of the record's type is declared.
     pub records: HashMap<Span, Span>,
     /// As in [`Elaborated`].
-    pub of_data: Vec<Span>,
+    pub of_data: OfData,
     /// As in [`Elaborated`].
     pub measures: Vec<Var>,
 }
@@ -238,7 +248,7 @@ fn typed(
         None => HashMap::new(),
     };
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        return Surveyed { program: None, diagnostics, signatures, names, records, of_data: Vec::new(), measures: Vec::new() };
+        return Surveyed { program: None, diagnostics, signatures, names, records, of_data: OfData::default(), measures: Vec::new() };
     }
     let mut program = elaborator.program;
     for (_, name) in &entries {
@@ -258,7 +268,7 @@ fn typed(
     let (program, changed) = match specialise::specialise(program, &options.sizes) {
         Ok(specialised) => specialised,
         Err(diagnostics) => {
-            return Surveyed { program: None, diagnostics, signatures, names, records, of_data: Vec::new(), measures: Vec::new() };
+            return Surveyed { program: None, diagnostics, signatures, names, records, of_data: OfData::default(), measures: Vec::new() };
         }
     };
     for signature in &mut signatures {

@@ -47,7 +47,10 @@ impl<'a> Elaborator<'a> {
             PatternKind::Case(_, data) => {
                 let data = data.as_deref().map(|data| self.case_data(pattern.span, &value).map(|value| (data, value)));
                 match data.transpose()? {
-                    Some((data, value)) => self.bind(data, value, scope),
+                    Some((data, value)) => {
+                        value.ty().each_length(&mut |length| self.local.of_cases.extend(length.unknowns()));
+                        self.bind(data, value, scope)
+                    }
                     None => Ok(scope.clone()),
                 }
             }

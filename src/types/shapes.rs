@@ -56,8 +56,12 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             self.warn_of_equal(&have, &want, span);
-            if let Some(want) = self.size_term(&want) {
-                self.check(Expr::prim(Prim::Eq, vec![term, want]), Status::Shape, span);
+            if let Some(term_wanted) = self.size_term(&want) {
+                let mut unknown = have.unknowns().chain(want.unknowns()).peekable();
+                if unknown.peek().is_none() || !unknown.all(|size| self.local.of_cases.contains(&size)) {
+                    self.of_data.compared.insert(span);
+                }
+                self.check(Expr::prim(Prim::Eq, vec![term, term_wanted]), Status::Shape, span);
             }
         }
         self.check_range(&value, wanted, span);

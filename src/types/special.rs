@@ -274,7 +274,7 @@ impl<'a> Elaborator<'a> {
             return Ok(self.add(special, function));
         };
         let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
-        let said = (self.diagnostics.len(), self.of_data.len());
+        let said = (self.diagnostics.len(), self.of_data.choices.len());
         // one that is made inside is made again, with its caller, when what that one ends with is known
         let is_tried = self.is_trying;
         // whether what the values that it ends with have in common changes from call to call
@@ -301,12 +301,12 @@ impl<'a> Elaborator<'a> {
                     }
                     false => {
                         let given = [params.as_slice(), &extra, &beside.sizes];
-                        self.ends(&template, &open, body, &special.name, &|size| is_of(size, &given))
+                        self.result(&template, &open, (body, &special.name), &|size| is_of(size, &given))
                     }
                 };
                 if is_tried || is_settled && found == result {
                     if changes {
-                        self.of_data.push(body.span());
+                        self.of_data.choices.push(body.span());
                     }
                     let body = Expr::with_type(body.term().clone(), found.clone(), body.span());
                     let special = Special { result: found, ..(*special).clone() };
@@ -327,7 +327,7 @@ impl<'a> Elaborator<'a> {
             };
             (self.memo, self.taken) = (before.0.clone(), before.1.clone());
             self.program.functions.truncate(before.2);
-            self.of_data.truncate(said.1);
+            self.of_data.choices.truncate(said.1);
             extra = made.map_or(extra, |(_, beside)| beside.extra);
         }
     }

@@ -282,7 +282,9 @@ impl<'a> Sweep<'a> {
         }
         let (mut uses_operand, mut uses_result) = (vec![false; operands.len()], false);
         for k in (0..operands.len()).filter(|k| !operands[*k].1.is_none()) {
-            let (law, names) = law_of(prim, k, operands.len()).ok_or_else(|| internal(expr.span(), "a primitive without a law"))?;
+            let of_both = operands.iter().all(|(_, adjoint)| !adjoint.is_none());
+            let (law, names) =
+                law_of(prim, (k, operands.len()), of_both).ok_or_else(|| internal(expr.span(), "a primitive without a law"))?;
             let law = law::parse(law)?;
             names.iter().zip(&mut uses_operand).for_each(|((x, _), used)| *used |= law.count(x) > 0);
             uses_result |= law.count("r") > 0;
@@ -335,9 +337,10 @@ impl<'a> Sweep<'a> {
     fn prim_back(&mut self, prim: Prim, args: &[(Expr, Adjoint)], r: &Expr, wire: Wire, out: &mut Block) -> Result<()> {
         let Some(cotangent) = self.take(wire, out) else { return Ok(()) };
         let cotangent = out.bind("w", cotangent);
+        let of_both = args.iter().all(|(_, adjoint)| !adjoint.is_none());
         for (k, (_, adjoint)) in args.iter().enumerate() {
             let Adjoint::Leaf(place) = adjoint else { continue };
-            let Some((law, names)) = law_of(prim, k, args.len()) else { continue };
+            let Some((law, names)) = law_of(prim, (k, args.len()), of_both) else { continue };
             let mut given: Vec<(&str, Expr)> = vec![("r", r.clone())];
             for ((x, dx), (primal, _)) in names.iter().zip(args) {
                 given.push((x, primal.clone()));
@@ -361,13 +364,14 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The law of a primitive in its k-th operand, and the names that it has for the operands and their tangents.
-fn law_of(prim: Prim, k: usize, arity: usize) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
-    match (prim.row().derivative, k, arity) {
-        (Derivative::Unary(law), 0, 1) => Some((law, &[("x", "dx")])),
-        (Derivative::Unary(law), 1, 2) => Some((law, &[("k", ""), ("x", "dx")])),
-        (Derivative::Binary { x, .. }, 0, 2) => Some((x, &[("x", "dx"), ("y", "")])),
-        (Derivative::Binary { y, .. }, 1, 2) => Some((y, &[("x", ""), ("y", "dy")])),
-        _ => None,
-    }
+/// The law of a primitive in its k-th operand of so many, and the names that it has for the operands and their tangents.
+fn law_of(prim: Prim, (k, arity): (usize, usize), of_both: bool) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
+    let names: &[_] = match (prim.row().derivative, k, arity) {
+        (Derivative::Unary(_), 0, 1) => &[("x", "dx")],
+        (Derivative::Unary(_), 1, 2) => &[("k", ""), ("x", "dx")],
+        (Derivative::Binary { .. }, 0, 2) => &[("x", "dx"), ("y", "")],
+        (Derivative::Binary { .. }, 1, 2) => &[("x", ""), ("y", "dy")],
+        _ => return None,
+    };
+    Some((prim.law_in(k, of_both)?, names))
 }

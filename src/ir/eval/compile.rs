@@ -374,7 +374,9 @@ impl<'p> Compiler<'p> {
                 continue;
             }
             let (init, body) = (lifted(init, &activity), lifted(body, &activity));
-            let shaped = acc.ty().has_array();
+            // the lengths in a state of sums may be of data
+            let mut shaped = acc.ty().has_array();
+            acc.ty().each_length(&mut |length| shaped &= !length.has_unknown());
             let fold = Fold { n, acc: acc_slot, i: i_slot, init, body, shaped, span: expr.span() };
             return Ok((Code::Fold(Box::new(fold)), activity));
         }

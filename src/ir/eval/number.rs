@@ -298,6 +298,13 @@ impl Arithmetic {
         }))
     }
 
+    /// The slope of `x ** y` in x, where y is no constant 0.
+    pub(super) fn power_slope(&mut self, x: &Number, y: &Number) -> Option<Number> {
+        let less = self.sub(y, &Plain(1.0));
+        let power = self.binary(Prim::Pow, x, &less)?;
+        Some(self.mul(y, &power))
+    }
+
     /// The tangent of a primitive of two Doubles of which at least one has a tangent; `r` is its value.
     pub(super) fn binary_tangent(
         &mut self,
@@ -334,9 +341,7 @@ impl Arithmetic {
                 let left = match dx {
                     Some(_) if dy.is_none() && y.value() == 0.0 => Some(Plain(0.0)),
                     Some(dx) => {
-                        let less = self.sub(y, &Plain(1.0));
-                        let power = self.binary(Prim::Pow, x, &less)?;
-                        let slope = self.mul(y, &power);
+                        let slope = self.power_slope(x, y)?;
                         Some(self.mul(&slope, dx))
                     }
                     None => None,

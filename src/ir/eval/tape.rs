@@ -176,7 +176,11 @@ impl Arithmetic {
         }
         let mut parts = [None, None];
         if let Some(place) = first {
-            parts[0] = Some((place, self.binary_tangent(prim, (x, Some(&ONE)), (y, None), &r)?));
+            let slope = match (prim, second) {
+                (Prim::Pow, Some(_)) => self.power_slope(x, y)?,
+                _ => self.binary_tangent(prim, (x, Some(&ONE)), (y, None), &r)?,
+            };
+            parts[0] = Some((place, slope));
         }
         if let Some(place) = second {
             parts[1] = Some((place, self.binary_tangent(prim, (x, None), (y, Some(&ONE)), &r)?));

@@ -46,7 +46,9 @@ impl Straight {
         for (place, entry) in record.entries.iter().enumerate() {
             let Entry::Operation { prim, order, operands, value } = entry else { continue };
             let (result, adjoint) = (Term::name(String::new(), *value), Term::name(String::new(), 1.0));
-            let operation = Operation { prim: *prim, order: *order, operands: operands.iter().map(term).collect(), result, adjoint };
+            let of_both = operands.iter().all(|operand| matches!(operand, Operand::Place(place) if numbers.contains_key(place)));
+            let operands_of = operands.iter().map(term).collect();
+            let operation = Operation { prim: *prim, order: *order, operands: operands_of, result, adjoint, of_both };
             let mut own = Vec::new();
             for (at, operand) in operands.iter().enumerate() {
                 if let Operand::Place(place) = operand

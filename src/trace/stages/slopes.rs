@@ -4,7 +4,7 @@
 //!
 //!     cos, operand u, result r   →   -sin u * z        slope: -sin u
 
-use crate::ir::prim::{Derivative, Prim};
+use crate::ir::prim::Prim;
 use crate::source::Span;
 use crate::syntax::ast::{BinOp, Expr, ExprKind, UnOp};
 use crate::syntax::parse_expr;
@@ -15,6 +15,8 @@ pub struct Names<'n> {
     pub result: &'n str,
     /// In the place of the tangent; `None` for the slope.
     pub z: Option<&'n str>,
+    /// All operands have a backpropagator.
+    pub of_both: bool,
 }
 
 /// How tightly a text holds together: 0 a condition, 1 a comparison, 2 a sum, 3 a product, 4 a prefix, 5 a power, 6 an application, 7 an atom.
@@ -22,10 +24,7 @@ type Level = u8;
 
 /// What goes back to an operand; the outer `None` for a law that cannot be read, the inner one where there is nothing.
 pub fn share(prim: Prim, operand: usize, names: &Names) -> Option<Option<String>> {
-    let law = match (prim.row().derivative, operand) {
-        (Derivative::Zero, _) => return Some(None),
-        (Derivative::Unary(law), _) | (Derivative::Binary { x: law, .. }, 0) | (Derivative::Binary { y: law, .. }, _) => law,
-    };
+    let Some(law) = prim.law_in(operand, names.of_both) else { return Some(None) };
     let law = parse_expr(law, Span::NONE.file).ok()?;
     term(&law, names).map(|(text, _)| Some(text))
 }

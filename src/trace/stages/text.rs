@@ -73,7 +73,12 @@ impl Writer {
     fn backpropagator(&self, prim: Prim, operands: &[(String, String)], result: &str) -> Result<String, Diagnostic> {
         let primals: Vec<String> = operands.iter().map(|(primal, _)| primal.clone()).collect();
         let is_tape = self.stage == Stage::Tape;
-        let names = Names { operands: &primals, result, z: (!is_tape).then_some("z") };
+        let names = Names {
+            operands: &primals,
+            result,
+            z: (!is_tape).then_some("z"),
+            of_both: operands.iter().all(|(_, back)| back != self.zero()),
+        };
         let mut shares = Vec::new();
         for (at, (_, back)) in operands.iter().enumerate() {
             if back == self.zero() {
