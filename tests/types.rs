@@ -85,6 +85,13 @@ fn warnings_are_of_names_that_nothing_uses_and_sizes_made_equal() {
         ("let r = vectorNorm x in x[0] / r", &[]),
         ("let d = x[0] - v[1] in sqrt (d * d + (x[1] - v[1]) ** 2.0)", &[]),
         ("hypot x[0] x[1]", &[]),
+        ("let s = vectorSqNorm x in if s > 0.0 then sqrt s else 0.0", &[]),
+        ("let s = vectorSqNorm x in if s < 1.0 then s else 2.0 * sqrt s - 1.0", &[]),
+        ("let s = vectorSqNorm x in if s = 0.0 || x[0] > 2.0 then 0.0 else sqrt (2.0 * s)", &[]),
+        ("let s = vectorSqNorm x in if not (0.0 < s) then 0.0 else let t = s in sqrt t", &[]),
+        ("let s = vectorSqNorm x in if s >= 0.0 then sqrt s else 0.0", &["W0507"]),
+        ("let s = vectorSqNorm x in if s > 0.0 || x[0] > 2.0 then sqrt s else 0.0", &["W0507"]),
+        ("let s = vectorSqNorm x in if s > 0.0 then 0.0 else sqrt s", &["W0507"]),
     ] {
         assert_eq!(warnings(&format!("{root}{body}) v")), wanted, "{body}");
     }

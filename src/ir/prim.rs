@@ -250,6 +250,18 @@ impl Prim {
         }
     }
 
+    /// The comparison with its operands exchanged.
+    pub fn turned(self) -> Option<Prim> {
+        Some(match self {
+            Prim::Lt => Prim::Gt,
+            Prim::Le => Prim::Ge,
+            Prim::Gt => Prim::Lt,
+            Prim::Ge => Prim::Le,
+            Prim::Eq | Prim::Ne => self,
+            _ => return None,
+        })
+    }
+
     /// The primitive function of a source name; operators are found by their own names.
     pub fn function(name: &str) -> Option<Prim> {
         ROWS.iter()

@@ -370,14 +370,7 @@ fn names_first(mut cond: Value) -> Value {
         && let [Value::Index(_), b] = args.as_slice()
         && !matches!(b, Value::Index(_))
     {
-        let turned = match prim {
-            Prim::Lt => Some(Prim::Gt),
-            Prim::Le => Some(Prim::Ge),
-            Prim::Gt => Some(Prim::Lt),
-            Prim::Ge => Some(Prim::Le),
-            _ => None,
-        };
-        if let Some(turned) = turned {
+        if let Some(turned) = prim.turned().filter(|turned| turned != prim) {
             *prim = turned;
             args.reverse();
         }

@@ -165,7 +165,7 @@ impl Bound {
         };
         let (at, bound, prim) = match (counter(a), counter(b)) {
             (Some(at), None) if is_bound(b) => (at, b, *prim),
-            (None, Some(at)) if is_bound(a) => (at, a, turned(*prim)?),
+            (None, Some(at)) if is_bound(a) => (at, a, prim.turned()?),
             _ => return None,
         };
         let prim = if goes_on { prim } else { opposite(prim)? };
@@ -235,18 +235,6 @@ fn going_on(expr: &Expr, function: &Function) -> Option<Expr> {
         _ => return None,
     };
     Some(new.at(expr.span()))
-}
-
-/// The comparison with its operands exchanged.
-fn turned(prim: Prim) -> Option<Prim> {
-    Some(match prim {
-        Prim::Lt => Prim::Gt,
-        Prim::Le => Prim::Ge,
-        Prim::Gt => Prim::Lt,
-        Prim::Ge => Prim::Le,
-        Prim::Eq | Prim::Ne => prim,
-        _ => return None,
-    })
 }
 
 /// The comparison of Indexes that holds where this one does not.

@@ -2,8 +2,9 @@
 //!
 //! In: a typed program, before derivatives are taken. Out: a warning for each `sqrt`, norm or power below 1 of what is provably a sum
 //! of squares, in code that is differentiated, where it depends on the point. Such a sum may be 0, where the slope is
-//! infinite and the derivative is NaN. Silent is what has something positive added to it, what the program divides by, as where
-//! that is 0 there is no value either, and squares of differences of numbers, which are 0 where two things coincide.
+//! infinite and the derivative is NaN. Silent is what has something positive added to it, what a condition around says is not 0, what
+//! the program divides by, as where that is 0 there is no value either, and squares of differences of numbers, which are 0 where two
+//! things coincide.
 //!
 //!     gradient (fun v -> sqrt (vectorDot v v)) v   →   at v = 0 the gradient is not a number
 
@@ -17,6 +18,9 @@ use crate::source::Span;
 /// Terms that are looked at in one program; what is beyond is not warned of.
 const TERMS: usize = 100_000;
 
+/// A variable is followed through so many names.
+const NAMES: usize = 64;
+
 /// The warnings of a program; `library` is the number of the library's file.
 pub fn infinite(program: &Program, library: u32) -> Diagnostics {
     let mut search = Search {
@@ -27,6 +31,7 @@ pub fn infinite(program: &Program, library: u32) -> Diagnostics {
         left: TERMS,
         within: Vec::new(),
         divided: false,
+        not_zero: Vec::new(),
         found: Vec::new(),
     };
     program.functions.values().for_each(|function| search.forms(&function.body));
@@ -45,6 +50,8 @@ struct Search<'a> {
     within: Vec<Rc<str>>,
     /// Where the root is 0 the program has no value either: it is divided by.
     divided: bool,
+    /// What the conditions around say is not 0.
+    not_zero: Vec<Var>,
     found: Diagnostics,
 }
 
@@ -128,8 +135,13 @@ impl Search<'_> {
                 let active = std::mem::take(&mut self.active);
                 self.look(cond, place);
                 self.active = active;
-                self.look(a, place);
-                return self.look(b, place);
+                let outside = self.not_zero.len();
+                for (branch, holds) in [(a, true), (b, false)] {
+                    self.excludes_zero(cond, holds);
+                    self.look(branch, place);
+                    self.not_zero.truncate(outside);
+                }
+                return;
             }
             Term::Call(name, args) => {
                 let program = self.program;
@@ -151,6 +163,44 @@ impl Search<'_> {
             }
         }
         expr.term().each_child(&mut |child| self.look(child, place));
+    }
+
+    /// Notes the variables that are not 0 where a condition holds, or does not.
+    fn excludes_zero(&mut self, cond: &Expr, holds: bool) {
+        let Term::Prim(prim, args) = cond.term() else { return };
+        let (prim, a, b) = match (prim, args.as_slice()) {
+            (Prim::Not, [cond]) => return self.excludes_zero(cond, !holds),
+            (Prim::And, [a, b]) if holds => return [a, b].into_iter().for_each(|cond| self.excludes_zero(cond, true)),
+            (Prim::Or, [a, b]) if !holds => return [a, b].into_iter().for_each(|cond| self.excludes_zero(cond, false)),
+            (prim, [a, b]) => (*prim, a, b),
+            _ => return,
+        };
+        let (prim, var, bound) = match (a.term(), b.term()) {
+            (Term::Var(var), Term::Double(bound)) => (prim, var, *bound),
+            (Term::Double(bound), Term::Var(var)) => (prim.turned().unwrap_or(prim), var, *bound),
+            _ => return,
+        };
+        let excludes = match (prim, holds) {
+            (Prim::Gt, true) | (Prim::Le, false) => bound >= 0.0,
+            (Prim::Ge, true) | (Prim::Lt, false) => bound > 0.0,
+            (Prim::Ne, true) | (Prim::Eq, false) => bound == 0.0,
+            _ => false,
+        };
+        if excludes {
+            let named = self.first_name(var);
+            self.not_zero.push(named);
+        }
+    }
+
+    /// The variable that this is another name for.
+    fn first_name(&self, var: &Var) -> Var {
+        let mut first = var.clone();
+        // functions that call each other may bind their parameters to each other's
+        for _ in 0..NAMES {
+            let Some(Term::Var(other)) = self.known.get(&first).map(Expr::term) else { break };
+            first = other.clone();
+        }
+        first
     }
 
     fn bind(&mut self, var: &Var, value: &Expr) {
@@ -175,6 +225,7 @@ impl Search<'_> {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
         match expr.term() {
+            Term::Var(var) if self.not_zero.contains(&self.first_name(var)) => false,
             Term::Var(var) => self.known.get(var).cloned().is_some_and(|value| self.is_squares(&value)),
             Term::Double(value) => *value == 0.0,
             Term::Check { body, .. } => self.is_squares(body),

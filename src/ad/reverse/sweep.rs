@@ -181,11 +181,13 @@ impl<'a> Sweep<'a> {
                 let Some(Updated { array, indices, value }) = Updated::of(parts) else {
                     return Err(internal(expr.span(), "an update without its parts"));
                 };
+                // of several updates in one, all elements come first: on the way back these are then added to what the updates leave
+                let is_chain = matches!(array.term(), Term::Update(..));
+                let early = if is_chain { Some(self.element(value, out)?) } else { None };
                 let (array, array_adjoint) = self.forward(array, out)?;
                 let array = out.bind("a", array);
                 let indices: Vec<Expr> = indices.iter().map(|index| shared("i", index.clone(), out)).collect();
-                let (value, value_adjoint) = self.forward(value, out)?;
-                let new = out.bind("x", value);
+                let (new, value_adjoint) = early.map_or_else(|| self.element(value, out), Ok)?;
                 let element = indices.iter().fold(array.clone(), |array, index| Expr::get(array, index.clone()));
                 let old = out.bind("old", element);
                 let after = out.bind("a", Expr::update(*change, array.clone(), indices.clone(), new.clone()).at(expr.span()));
@@ -273,6 +275,12 @@ impl<'a> Sweep<'a> {
                 return Err(internal(expr.span(), "a term without a derivative was found to have one"));
             }
         })
+    }
+
+    /// The new element of an update, by its name.
+    fn element(&mut self, value: &Expr, out: &mut Block) -> Result<(Expr, Adjoint)> {
+        let (value, adjoint) = self.forward(value, out)?;
+        Ok((out.bind("x", value), adjoint))
     }
 
     fn prim(&mut self, expr: &Expr, prim: Prim, args: &[Expr], out: &mut Block) -> Result<(Expr, Adjoint)> {
