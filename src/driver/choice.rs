@@ -8,7 +8,8 @@
 //!     gradient of a recurrence in h² weights   forward: 12 h⁴ t, reverse: 9 h² t   →   reverse
 //!
 //! A candidate is optimised by the schedule's phases up to `collapse`: later phases make loops shorter, not fewer. Where reverse
-//! mode is far less as derived, none is. A candidate that cannot be made is not considered.
+//! mode is far less as derived, none is; where it is of the degree of the function, forward mode of a large function is not. A candidate
+//! that cannot be made is not considered.
 //!
 //! Rules may take a loop of the function away and not what became of it in a derivative. Where the best costs far more than the
 //! optimised function, a third candidate is reverse mode of that:
@@ -44,7 +45,7 @@ const CLEARLY: i64 = 4;
 const FAR: i64 = 8;
 
 /// Candidates of fewer nodes are optimised in any case: it takes few milliseconds.
-const SMALL: usize = 1_000;
+const SMALL: usize = 800;
 
 /// A candidate of more nodes is not optimised: it is no textbook program, and would take long. What it costs as it is, is a
 /// bound.
@@ -110,7 +111,11 @@ fn choose(form: &Expr, name: &Rc<str>, setting: &Setting) -> (Choice, Candidates
         return (Way::Reverse.into(), compared([forward, reverse, None], "reverse", reason));
     }
     let cost = |candidate: Option<Candidate>| Some(candidate?.optimised(setting, Some(LAST_PHASE))?.cost);
-    let (forward, reverse) = (cost(forward), cost(reverse));
+    let reverse = cost(reverse);
+    let forward = match (forward, &reverse) {
+        (Some(forward), Some(reverse)) if is_spared(&forward, reverse, form, setting) => Some(Cost { is_bound: true, ..forward.cost }),
+        (forward, _) => cost(forward),
+    };
     let (way, reason) = match (&forward, &reverse) {
         (Some(forward), Some(reverse)) if degree(forward) == degree(reverse) && (is_jacobian || !comparable(forward, reverse)) => {
             if comparable(forward, reverse) && compare(&times(CLEARLY, reverse), forward) == Ordering::Less {
@@ -178,6 +183,18 @@ fn is_less(a: &Cost, b: &Cost) -> bool {
 /// degree already, and what rules gain is a small factor.
 fn is_clear(forward: &Cost, reverse: &Cost) -> bool {
     degree(forward) == degree(reverse) && is_less(&times(FAR, reverse), forward)
+}
+
+/// Whether a large gradient in forward mode need not be optimised, since that is long, and the least that it may come to, the degree of
+/// the optimised function, is that of reverse mode.
+fn is_spared(forward: &Candidate, reverse: &Cost, form: &Expr, setting: &Setting) -> bool {
+    let Some(vjp) = Vjp::of(form).filter(|vjp| !vjp.wants_rows()) else { return false };
+    if forward.program.node_count() <= SMALL || degree(&forward.cost) <= degree(reverse) {
+        return false;
+    }
+    let point = Cost { writes: doubles(vjp.at.ty()), ..Cost::default() };
+    let value = Candidate::made(vjp.body, setting).and_then(|value| value.optimised(setting, Some(LAST_PHASE)));
+    value.is_some_and(|value| degree(reverse) <= degree(&value.cost).max(degree(&point)))
 }
 
 /// One way to compute a derivative, or the value, as `ad` makes it.
