@@ -234,6 +234,9 @@ rows! {
 /// The law of `x ** y` in x where y has a tangent too: 0 is no case of its own there, since y leaves it.
 const POWER_OF_BOTH: &str = "y * x ** (y - 1.0) * dx";
 
+/// The law of `x / y` in y where x has a tangent too, whose law has the quotient in it.
+const QUOTIENT_OF_BOTH: &str = "-(r * (dy / y))";
+
 impl Prim {
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
@@ -245,6 +248,7 @@ impl Prim {
             (Derivative::Zero, _) => None,
             (Derivative::Unary(law), _) => Some(law),
             (Derivative::Binary { .. }, 0) if self == Prim::Pow && of_both => Some(POWER_OF_BOTH),
+            (Derivative::Binary { .. }, 1) if self == Prim::Div && of_both => Some(QUOTIENT_OF_BOTH),
             (Derivative::Binary { x, .. }, 0) => Some(x),
             (Derivative::Binary { y, .. }, _) => Some(y),
         }
