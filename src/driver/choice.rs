@@ -37,7 +37,8 @@ use crate::{ad, rewrite};
 /// The last phase of a schedule that candidates go through.
 const LAST_PHASE: &str = "collapse";
 
-/// A Jacobian by rows that is so many times less is less in any case: later phases share what its columns have in common.
+/// A Jacobian by rows that is so many times less is less in any case: later phases share what its columns have in common. A gradient that
+/// is so many times more than the numbers of its point may do work for most of them that the optimised function does not do.
 const CLEARLY: i64 = 4;
 
 /// A gradient in reverse mode that is so many times less as `ad` makes it is less in any case; one that is so many times more than
@@ -153,10 +154,9 @@ fn choose(form: &Expr, name: &Rc<str>, setting: &Setting) -> (Choice, Candidates
 /// later phases may take loops of the kept one away as well.
 fn of_optimised(form: &Expr, setting: &Setting, way: Way, cost: &Cost) -> Option<(Expr, Cost)> {
     let vjp = Vjp::of(form).filter(|vjp| !vjp.wants_rows())?;
-    let is_far_above = |bound: &Cost| is_less(&times(FAR, bound), cost);
     // each Double of the point gets a number, whatever the way
     let least = Cost { writes: doubles(vjp.at.ty()), ..Cost::default() };
-    if !is_far_above(&least) {
+    if !is_less(&times(CLEARLY, &least), cost) {
         return None;
     }
     // it stays in the program, so what only emitted code decides is left in it
@@ -164,7 +164,7 @@ fn of_optimised(form: &Expr, setting: &Setting, way: Way, cost: &Cost) -> Option
     let body = &value.program.functions.get(Candidate::NAME)?.body;
     let mut is_known = true;
     body.each_call(&mut |name| is_known &= setting.before.functions.contains_key(name));
-    if !is_known || !is_far_above(&value.cost) {
+    if !is_known || !is_less(&times(FAR, &value.cost), cost) {
         return None;
     }
     let instead = Expr::vjp(vjp.x.clone(), vjp.at.clone(), vjp.cotangent.clone(), body.clone()).at(form.span());

@@ -199,6 +199,9 @@ fn help(found: &str, operand: bool, expected: &[Rule], virtual_mark: Option<char
         ".." => {
             "`..` stands between the ends of a part of an array, `v[a..b]`, `v[a..]` or `v[..b]`; the indices 0 … n - 1 are `vectorRange n`"
         }
+        "/" | "%" | "**" if has(Rule::close_angle) => {
+            "sizes are made with `+`, `-` and `*`: leave another size out, `(v: Vector)`, `let f (n: Index) : Vector = …`"
+        }
         "," if has(Rule::close_curly) => "fields stand apart by `;`: `{ a = 1.0; b = 2.0 }`, a type's `{ a: Double; b: Double }`",
         _ if has(Rule::kw_with) && has(Rule::equals) => "a field is given by `=`: `{ a = 1.0; b = 2.0 }`",
         _ if has(Rule::kw_with) => "cases are told apart by `match e with | Circle r -> … | Empty -> …`",
