@@ -32,12 +32,14 @@ pub struct Rules<'a> {
     values: HashMap<Var, Value>,
     /// Whether one of them is an array of pairs.
     has_pairs: bool,
+    /// What the source calls the value of the primitive that comes next.
+    value_name: Option<Rc<str>>,
 }
 
 impl<'a> Rules<'a> {
     /// For a body that was analysed, where `values` are its active free variables.
     pub fn new(functions: &'a mut Functions, activities: Activities, values: HashMap<Var, Value>) -> Rules<'a> {
-        Rules { functions, activities, values, has_pairs: false }
+        Rules { functions, activities, values, has_pairs: false, value_name: None }
     }
 
     /// The dual of a term as pairs, as the API's types have it.
@@ -211,7 +213,9 @@ impl<'a> Rules<'a> {
 
     fn let_(&mut self, var: &Var, value: &Expr, out: &mut Block) -> Result<()> {
         out.within_budget(value.span())?;
+        self.value_name = matches!(value.term(), Term::Prim(..)).then(|| var.name().clone());
         let value = self.value(value, out)?;
+        self.value_name = None;
         match value.bind(var, out) {
             Value::Constant(_) => {}
             value @ (Value::Split { .. } | Value::Paired { .. } | Value::Tuple(_)) => {
@@ -224,6 +228,7 @@ impl<'a> Rules<'a> {
 
     /// The law of the primitive's row, for the operands that have tangents.
     fn prim(&mut self, expr: &Expr, prim: Prim, args: &[Expr], out: &mut Block) -> Result<Value> {
+        let name = self.value_name.take();
         let mut operands = Vec::new();
         for arg in args {
             operands.push(match self.value(arg, out)? {
@@ -251,7 +256,7 @@ impl<'a> Rules<'a> {
         }
         let mut primal = Expr::prim(prim, primals).at(expr.span());
         if law.count("r") > 0 {
-            primal = out.bind("r", primal);
+            primal = out.bind(name.as_deref().unwrap_or("r"), primal);
             given.push(("r", primal.clone()));
         }
         Ok(Value::Split { primal, tangent: law.apply(&given)? })

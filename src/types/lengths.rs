@@ -1,9 +1,11 @@
-//! Lengths in sums that no type says: what branches of other cases have, and what recursive functions end with.
+//! Lengths in sums that no type says: what branches of other cases have, and what recursive functions and loops end with.
 //!
-//! In: the branches of a choice that data makes, or a recursive function's body. Out: branches of one length, or the result's type with
-//! its lengths. The data of a case that a value never is of may have any length.
+//! In: the branches of a choice that data makes, a recursive function's body, or the step of a loop. Out: branches of one length, the
+//! result's type with its lengths, or a loop whose state has those of all its steps. The data of a case that a value never is of may have
+//! any length.
 //!
-//!     if x > 0.0 then Some v else None   →   None with as many zeros as v has elements
+//!     if x > 0.0 then Some v else None                      →   None with as many zeros as v has elements
+//!     ifold (fun o i -> if c i then Some v else o) None n   →   a state with room for v, whose first value is None
 
 use super::canonical::{Needed, has_unknown};
 use super::elaborate::{Arg, Callable, Elaborator, Result};

@@ -11,6 +11,7 @@
 //! replaced away from the array's.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree};
 use super::branches::{Branches, Changed};
@@ -42,6 +43,8 @@ pub struct Sweep<'a> {
     pub may_settle: bool,
     /// The types of the states of which they do and that loops around may have.
     pub settled: Vec<Type>,
+    /// What the source calls the value of the primitive that comes next.
+    value_name: Option<Rc<str>>,
 }
 
 /// What one scope has collected so far.
@@ -82,6 +85,7 @@ impl<'a> Sweep<'a> {
             states: Vec::new(),
             may_settle: true,
             settled: Vec::new(),
+            value_name: None,
         }
     }
 
@@ -133,7 +137,9 @@ impl<'a> Sweep<'a> {
             Term::Prim(prim, args) => self.prim(expr, *prim, args, out)?,
             Term::Let(var, value, body) => {
                 self.functions.given_by_data.bind(var, value);
+                self.value_name = matches!(value.term(), Term::Prim(..)).then(|| var.name().clone());
                 let (value, adjoint) = self.forward(value, out)?;
+                self.value_name = None;
                 out.spare(var, value);
                 if !adjoint.is_none() {
                     self.env.insert(var.clone(), adjoint);
@@ -284,6 +290,7 @@ impl<'a> Sweep<'a> {
     }
 
     fn prim(&mut self, expr: &Expr, prim: Prim, args: &[Expr], out: &mut Block) -> Result<(Expr, Adjoint)> {
+        let name = self.value_name.take();
         let mut operands = Vec::new();
         for arg in args {
             operands.push(self.forward(arg, out)?);
@@ -306,7 +313,7 @@ impl<'a> Sweep<'a> {
         }
         let mut result = Expr::prim(prim, primals).at(expr.span());
         if uses_result {
-            result = out.bind("r", result);
+            result = out.bind(name.as_deref().unwrap_or("r"), result);
         }
         let wire = self.wires.len();
         self.wires.push(WireInfo { name: "w".into(), primal: Expr::double(0.0), path: Vec::new() });
