@@ -369,11 +369,10 @@ fn names_first(mut cond: Value) -> Value {
     if let Value::Prim { prim, elem: Elem::Index, args, .. } = &mut cond
         && let [Value::Index(_), b] = args.as_slice()
         && !matches!(b, Value::Index(_))
+        && let Some(turned) = prim.turned().filter(|turned| turned != prim)
     {
-        if let Some(turned) = prim.turned().filter(|turned| turned != prim) {
-            *prim = turned;
-            args.reverse();
-        }
+        *prim = turned;
+        args.reverse();
     }
     if matches!(cond, Value::Prim { elem: Elem::Bool, .. }) {
         cond.parts_mut().iter_mut().for_each(|part| *part = names_first(std::mem::replace(part, Value::Bool(true))));
