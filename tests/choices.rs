@@ -177,6 +177,13 @@ let closest (X: Matrix<m, n>) (y: Vector<n>) (far: Double) : Vector<n> =
     | Nothing -> if d < far then Best (d, X[i]) else Nothing
     | Best (e, _) -> if d < e then Best (d, X[i]) else best) Nothing m
   match best with | Nothing -> y | Best (_, x) -> x
+let flip (v: Vector<n>) (k: Index) (x: Double) : Double =
+  let (s, _) = ifold (fun (s, y) i ->
+    ((match s with | Two (_, _) -> Some v | Some _ -> if y > 0.5 then No else s | No -> s), y - 1.0)) (Two (v, 2.0 * v), x) k
+  match s with | No -> 0.5 | Some a -> vectorDot a v | Two (a, b) -> vectorSum a - 10.0 * vectorDot b v
+let nearest (X: Matrix<m, n>) (y: Vector<n>) : Double =
+  let best = ifold (fun best i -> if X[i][0] < y[0] then Some X[i] else best) No m
+  match best with | No -> 0.0 | Some x -> vectorDot x y | Two (_, _) -> 1.0
 let pull (X: Matrix<m, n>) (y: Vector<n>) = vjp (fun X -> closest X y 9.0) X y
 ";
 
@@ -189,6 +196,12 @@ fn branches_and_loops_keep_their_data() {
         ("closest", vec![rows, "[2, 3]", "0.01"]),
         ("closest", vec!["[]", "[2, 3]", "100"]),
         ("pull", vec![rows, "[2, 3]"]),
+        ("nearest", vec![rows, "[2, 3]"]),
+        ("nearest", vec![rows, "[0, 3]"]),
+        ("flip", vec!["[1, 2, 3]", "0", "1.0"]),
+        ("flip", vec!["[1, 2, 3]", "1", "1.0"]),
+        ("flip", vec!["[1, 2, 3]", "2", "2.0"]),
+        ("flip", vec!["[1, 2, 3]", "2", "1.0"]),
     ];
     for (k, x) in [("0", "1"), ("1", "1"), ("2", "1"), ("2", "6")] {
         calls.push(("f", vec![k, x, "[1, 2, 3]", "[4]"]));

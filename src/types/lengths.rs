@@ -124,7 +124,7 @@ impl<'a> Elaborator<'a> {
             this.coerce(next, &wanted, span, KEEPS)
         };
         let made = self.loop_of(f, (&n, &init), &open, span, &mut fit_outside)?;
-        let Term::Fold { body, .. } = made.term() else { return Ok(made) };
+        let Term::Fold { body, acc, .. } = made.term() else { return Ok(made) };
         let mut inside = Needed::default();
         inside.expr(&made);
         let is_outside = |size: &Size| {
@@ -132,7 +132,9 @@ impl<'a> Elaborator<'a> {
             size.each_var(&mut |var| is_outside &= !inside.bound.contains(var));
             is_outside
         };
-        let ty = self.ends(state, &open, &[leaves(body), leaves(&init)].concat(), &is_outside);
+        let mut values = [leaves(body), leaves(&init)].concat();
+        values.retain(|value| !matches!(value.term(), Term::Var(var) if var == acc));
+        let ty = self.ends(state, &open, &values, &is_outside);
         if self.shares_lengths && !has_unknown(&ty) {
             again(self);
             let init = self.with_lengths(init, &ty);
@@ -150,7 +152,9 @@ impl<'a> Elaborator<'a> {
             again(self);
         }
         self.of_data.choices.push(span);
-        Ok(made)
+        // what the steps have is known inside of them alone
+        let ty = in_sums(state, &open, &open, &mut |_, _| Size::unknown());
+        Ok(Expr::with_type(made.term().clone(), ty, span))
     }
 
     /// A loop over a state of this type, and `fit` of what a step gives.

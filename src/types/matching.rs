@@ -185,7 +185,7 @@ impl<'a> Elaborator<'a> {
     /// A value with other lengths, where those that differ are both 0: so a value of another case is as long as the type says.
     pub(super) fn with_lengths(&mut self, value: Expr, wanted: &Type) -> Expr {
         let have = value.ty().without_bounds();
-        if have == *wanted {
+        if have == wanted.without_bounds() {
             return value;
         }
         let span = value.span();
