@@ -67,6 +67,14 @@ type Calls = &'static [(&'static str, &'static [&'static str])];
 
 /// What random programs of `tests/properties.rs` came down to, with what to call.
 const GROWN: &[(&str, Calls)] = &[
+    // what is known of a length in one branch is no length of the other
+    (
+        "let l (x: Double) (v: Vector<n>) (q: Index) : Double =
+  let z = if n = 3 then (vectorMap v (fun a -> a + x), update v q (x * x)) else (vectorMap v (fun a -> a * x), v)
+  let (a, b) = if q % 2 = 0 then z else (v, update v 0 2.0)
+  vectorSum a + b[0] + a[n - 1] * vectorSum b * a[0]",
+        &[("l", &["2", "[1]", "0"]), ("l", &["2", "[1, 2, 3]", "0"]), ("l", &["2", "[1, 2, 3, 4]", "1"])],
+    ),
     // the slope of a power in its base goes on being one of the exponent where that is 0
     (
         "let h (x: Double) (y: Double) = hessian (fun (x, y) -> x ** y) (x, y)

@@ -60,7 +60,7 @@ impl Expr {
 
     /// The type is the first branch's, with the sizes that both agree on and unknown ones elsewhere.
     pub fn if_(cond: Expr, then: Expr, otherwise: Expr) -> Expr {
-        let ty = join(then.ty(), otherwise.ty());
+        let ty = join(&cond, then.ty(), otherwise.ty());
         with(Term::If(cond, then, otherwise), ty)
     }
 
@@ -248,12 +248,26 @@ fn leave_scope(ty: &Type, var: &Var, value: &mut dyn FnMut() -> Size) -> Type {
     })
 }
 
-/// The sizes on which two types of one shape agree.
-fn join(a: &Type, b: &Type) -> Type {
+/// The sizes on which the types of two branches agree: `n`, too, where the first has 3 under `n = 3`.
+fn join(cond: &Expr, a: &Type, b: &Type) -> Type {
     match (a, b) {
-        (Type::Array(x, n), Type::Array(y, m)) => Type::array(join(x, y), if n == m { n.clone() } else { Size::unknown() }),
-        (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| join(x, y)).collect()),
+        (Type::Array(x, n), Type::Array(y, m)) => {
+            let size = if n == m || is_equal_under(cond, n, m) { m.clone() } else { Size::unknown() };
+            Type::array(join(cond, x, y), size)
+        }
+        (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| join(cond, x, y)).collect()),
         (Type::Index(x), Type::Index(y)) => Type::Index(if x == y { x.clone() } else { None }),
         _ => a.clone(),
     }
+}
+
+/// Whether a length with what an equation says of one of its variables is the other.
+fn is_equal_under(cond: &Expr, n: &Size, m: &Size) -> bool {
+    let Term::Prim(Prim::Eq, sides) = cond.term() else { return false };
+    let [a, b] = sides.as_slice() else { return false };
+    let known = |x: &Expr, k: &Expr| match (x.term(), Size::try_of_expr(k)) {
+        (Term::Var(x), Some(k)) => m.mentions(x) && m.replace(x, &k) == *n,
+        _ => false,
+    };
+    known(a, b) || known(b, a)
 }

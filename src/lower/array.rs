@@ -42,7 +42,7 @@ impl Lowerer<'_> {
                 self.value(body, name)
             }
             Term::If(cond, a, b) if expr.ty().has_array() && (a.has_updates() || b.has_updates()) => {
-                self.changed_in_branches(cond, a, b, name)
+                self.changed_in_branches(expr, cond, a, b, name)
             }
             Term::If(cond, a, b) => self.choice(expr, cond, a, b, name),
             Term::Fold { acc, .. } => {

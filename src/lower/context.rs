@@ -157,7 +157,7 @@ impl<'a> Lowerer<'a> {
             },
             Term::Let(_, _, body) | Term::Check { body, .. } => Some(body),
             Term::If(cond, a, b) => match (self.type_of(a), self.type_of(b)) {
-                (Ok(x), Ok(y)) => return Ok(chosen(cond, &x, &y).map_sizes(&mut |size| self.canonical(size))),
+                (Ok(x), Ok(y)) => return Ok(self.chosen(cond, &x, &y)),
                 (Ok(_), Err(_)) => Some(a),
                 (Err(_), _) => Some(b),
             },
@@ -195,6 +195,11 @@ impl<'a> Lowerer<'a> {
             Some(part) => self.type_of(part),
             None => Err(depends_on_data(expr.span())),
         }
+    }
+
+    /// The type of what a condition chooses between.
+    pub fn chosen(&self, cond: &Expr, a: &Type, b: &Type) -> Type {
+        chosen(cond, a, b).map_sizes(&mut |size| self.canonical(size))
     }
 
     /// Uninitialised places for a value of this type: locals for scalars, room in the workspace for arrays.
@@ -394,7 +399,7 @@ fn chosen(cond: &Expr, a: &Type, b: &Type) -> Type {
     }
 }
 
-fn lacks_size(ty: &Type) -> bool {
+pub fn lacks_size(ty: &Type) -> bool {
     ty.has_array() && {
         let mut lacks = false;
         super::view::leaves(ty).iter().for_each(|(_, dims)| lacks |= dims.iter().any(Size::has_unknown));

@@ -15,7 +15,7 @@ use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
 use crate::source::Span;
 
 use super::array::is_simple;
-use super::context::{Lowerer, Result, mismatch};
+use super::context::{Lowerer, Result, lacks_size, mismatch};
 use super::names::{names_of, part_name};
 use super::view::{ArrayView, Dest, Target, View};
 use crate::loops::program::*;
@@ -265,30 +265,37 @@ impl Lowerer<'_> {
     }
 
     /// Two branches, at least one of which updates arrays in place: a value that both leave in the same memory is not copied.
-    pub fn changed_in_branches(&mut self, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
+    pub fn changed_in_branches(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
         let test = self.scalar(cond)?;
         let (mut then, x) = self.branch(cond, true, |this| this.value(a, name))?;
         let (mut otherwise, y) = self.branch(cond, false, |this| this.value(b, name))?;
-        let view = self.joined((&mut then, &x), (&mut otherwise, &y), a, name)?;
+        let view = self.joined(cond, (&mut then, &x), (&mut otherwise, &y), expr, name)?;
         self.either(test, then, otherwise);
         Ok(view)
     }
 
-    fn joined(&mut self, (then, x): (&mut Block, &View), (otherwise, y): (&mut Block, &View), like: &Expr, name: &str) -> Result<View> {
+    fn joined(
+        &mut self,
+        cond: &Expr,
+        (then, x): (&mut Block, &View),
+        (otherwise, y): (&mut Block, &View),
+        like: &Expr,
+        name: &str,
+    ) -> Result<View> {
         match (x, y) {
             (View::Tuple(xs), View::Tuple(ys)) => {
                 let mut parts = Vec::new();
                 for (k, (x, y)) in xs.iter().zip(ys).enumerate() {
                     let like = Expr::proj(like.clone(), k);
-                    parts.push(self.joined((&mut *then, x), (&mut *otherwise, y), &like, &part_name(name, k))?);
+                    parts.push(self.joined(cond, (&mut *then, x), (&mut *otherwise, y), &like, &part_name(name, k))?);
                 }
                 Ok(View::Tuple(parts))
             }
             (View::Array(a), View::Array(b)) if a.leaves == b.leaves => Ok(x.clone()),
             _ => {
-                let ty = match x {
-                    View::Array(array) => array.ty.clone(),
-                    View::Scalar(_) | View::Tuple(_) => like.ty().clone(),
+                let ty = match (x, y) {
+                    (View::Array(x), View::Array(y)) if lacks_size(like.ty()) => self.chosen(cond, &x.ty, &y.ty),
+                    _ => self.type_of(like)?,
                 };
                 let dest = self.fresh_dest(&ty, name, like.span())?;
                 for (block, view) in [(then, x), (otherwise, y)] {
