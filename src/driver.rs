@@ -188,7 +188,7 @@ pub struct Session {
     /// One for each declaration of the main file, and for each derived entry.
     pub signatures: Vec<Signature>,
     pub warnings: Diagnostics,
-    /// Choices between values of sum types whose lengths only data decides.
+    /// What only data says of the lengths in sums.
     of_data: crate::types::OfData,
     /// The parameters that `decreases` names.
     measures: Vec<Var>,

@@ -109,7 +109,8 @@ impl Draw {
         }
         let entry = format!("sum{at}");
         let first = format!("{} k x v w", names[0]);
-        let steps = format!("ifold (fun (s: Opt) i -> match s with | No -> {} | other -> {}) ({first}) 3", self.value(), self.step());
+        let start = if self.below(2) == 0 { self.value() } else { first.clone() };
+        let steps = format!("ifold (fun (s: Opt) i -> match s with | No -> {} | other -> {}) ({start}) 3", self.value(), self.step());
         text.push_str(&format!(
             "\nlet {entry} {PARAMETERS} : Double =
   let s = {}

@@ -104,6 +104,7 @@ fn function(op: &Op, args: &[Expr], program: &Program) -> Result<Map> {
                 (Some(slope), Type::Double) => Map::scale(slope),
                 (Some(_) | None, ty) => Map::zero(ty, &Type::Double),
             };
+            // an operand may be a constant here
             let mut rows: Vec<Map> = slopes(*prim, args, false)?.into_iter().zip(&types).map(row).collect();
             if rows.len() == 1 { rows.swap_remove(0) } else { Map::hcat(&Type::Double, rows) }
         }

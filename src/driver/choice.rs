@@ -154,9 +154,7 @@ fn choose(form: &Expr, name: &Rc<str>, setting: &Setting) -> (Choice, Candidates
 /// later phases may take loops of the kept one away as well.
 fn of_optimised(form: &Expr, setting: &Setting, way: Way, cost: &Cost) -> Option<(Expr, Cost)> {
     let vjp = Vjp::of(form).filter(|vjp| !vjp.wants_rows())?;
-    // each Double of the point gets a number, whatever the way
-    let least = Cost { writes: doubles(vjp.at.ty()), ..Cost::default() };
-    if !is_less(&times(CLEARLY, &least), cost) {
+    if !is_less(&times(CLEARLY, &least(&vjp)), cost) {
         return None;
     }
     // it stays in the program, so what only emitted code decides is left in it
@@ -185,16 +183,20 @@ fn is_clear(forward: &Cost, reverse: &Cost) -> bool {
     degree(forward) == degree(reverse) && is_less(&times(FAR, reverse), forward)
 }
 
-/// Whether a large gradient in forward mode need not be optimised, since that is long, and the least that it may come to, the degree of
-/// the optimised function, is that of reverse mode.
+/// Whether forward mode of a large gradient is left as derived, since to optimise it takes long: reverse mode has the degree of the
+/// optimised function, and forward mode cannot have a lower one.
 fn is_spared(forward: &Candidate, reverse: &Cost, form: &Expr, setting: &Setting) -> bool {
     let Some(vjp) = Vjp::of(form).filter(|vjp| !vjp.wants_rows()) else { return false };
     if forward.program.node_count() <= SMALL || degree(&forward.cost) <= degree(reverse) {
         return false;
     }
-    let point = Cost { writes: doubles(vjp.at.ty()), ..Cost::default() };
     let value = Candidate::made(vjp.body, setting).and_then(|value| value.optimised(setting, Some(LAST_PHASE)));
-    value.is_some_and(|value| degree(reverse) <= degree(&value.cost).max(degree(&point)))
+    value.is_some_and(|value| degree(reverse) <= degree(&value.cost).max(degree(&least(&vjp))))
+}
+
+/// What any way costs at least: a number for each Double of the point.
+fn least(vjp: &Vjp) -> Cost {
+    Cost { writes: doubles(vjp.at.ty()), ..Cost::default() }
 }
 
 /// One way to compute a derivative, or the value, as `ad` makes it.

@@ -99,7 +99,7 @@ pub enum Derivative {
     Zero,
     /// The tangent where the only operand (or the only differentiable one) has a tangent.
     Unary(&'static str),
-    /// Where only x, only y, or both have one.
+    /// Where only x, only y, or both have one; [`Prim::law_in`] has each operand's part of `both`.
     Binary { x: &'static str, y: &'static str, both: &'static str },
 }
 
@@ -231,10 +231,10 @@ rows! {
     Softplus "softplus" 1 Double, Unary("sigmoid x * dx"), Call("smooth_softplus"), None, Call("smooth_softplus"), None;
 }
 
-/// The law of `x ** y` in x where y has a tangent too: 0 is no case of its own there, since y leaves it.
+/// The law of `x ** y` in x where y has a tangent too: an exponent of 0 is no special case, since its neighbours have another slope.
 const POWER_OF_BOTH: &str = "y * x ** (y - 1.0) * dx";
 
-/// The law of `x / y` in y where x has a tangent too, whose law has the quotient in it.
+/// The law of `x / y` in y where x has a tangent too: with the quotient of x's law, so that both divide once.
 const QUOTIENT_OF_BOTH: &str = "-(r * (dy / y))";
 
 impl Prim {
@@ -242,7 +242,7 @@ impl Prim {
         &ROWS[self as usize]
     }
 
-    /// The law in one operand; `of_both` where the other one has a tangent too. `None` where nothing goes through.
+    /// The law in one operand, which reverse mode transposes; `of_both` where the other one has a tangent too. `None` for a zero derivative.
     pub fn law_in(self, operand: usize, of_both: bool) -> Option<&'static str> {
         match (self.row().derivative, operand) {
             (Derivative::Zero, _) => None,

@@ -24,18 +24,18 @@ fn constants_are_as_they_are() {
 }
 
 /// What `prim x y` (or `prim x`) gives back to an operand, with the adjoint 2.0.
-fn share(prim: Prim, x: f64, y: f64, operand: usize) -> Option<(String, f64)> {
+fn share(prim: Prim, x: f64, y: f64, operand: usize, of_both: bool) -> Option<(String, f64)> {
     let mut operands = vec![name("x", x), name("y", y)];
     operands.truncate(prim.row().arity);
     let result = operation(prim, None, operands.clone()).expect("an operation");
     let result = name("r", result.value);
-    let operation = Operation { prim, order: None, operands, result, adjoint: name("r'", 2.0), of_both: false };
+    let operation = Operation { prim, order: None, operands, result, adjoint: name("r'", 2.0), of_both };
     Laws::default().share(&operation, operand).expect("a law").map(|term| (term.text, term.value))
 }
 
 #[test]
 fn shares_are_laws_with_the_adjoint_for_the_tangent() {
-    let text = |prim, x, y, operand| share(prim, x, y, operand).map_or("nothing".to_string(), |(text, _)| text);
+    let text = |prim, x, y, operand| share(prim, x, y, operand, false).map_or("nothing".to_string(), |(text, _)| text);
     assert_eq!(text(Prim::Div, 1.0, 2.0, 1), "-(r * r') / y");
     assert_eq!(text(Prim::Cos, 1.0, 0.0, 0), "-sin x * r'");
     assert_eq!(text(Prim::Asin, 0.5, 0.0, 0), "r' / sqrt (1.0 - x * x)");
@@ -44,10 +44,13 @@ fn shares_are_laws_with_the_adjoint_for_the_tangent() {
     assert_eq!(text(Prim::Atan2, 0.5, 1.0, 0), "y * r' / (x * x + y * y)");
     // the branch that holds
     assert_eq!(text(Prim::Pow, 3.0, 2.0, 0), "y * x ** (y - 1.0) * r'");
-    assert_eq!(share(Prim::Pow, 3.0, 0.0, 0), None);
-    assert_eq!(share(Prim::Pow, 0.0, 2.0, 1), None);
-    assert_eq!(share(Prim::Max, 1.0, 1.0, 0), Some(("r'".into(), 2.0)));
-    assert_eq!(share(Prim::Max, 1.0, 1.0, 1), None);
-    assert_eq!(share(Prim::Min, f64::NAN, 1.0, 1), None);
-    assert_eq!(share(Prim::Floor, 1.5, 0.0, 0), None);
+    assert_eq!(share(Prim::Pow, 3.0, 0.0, 0, false), None);
+    assert_eq!(share(Prim::Pow, 0.0, 2.0, 1, false), None);
+    // the other operand has a derivative too
+    assert_eq!(share(Prim::Pow, 3.0, 0.0, 0, true), Some(("y * x ** (y - 1.0) * r'".into(), 0.0)));
+    assert_eq!(share(Prim::Div, 1.0, 2.0, 1, true), Some(("-(r * (r' / y))".into(), -0.5)));
+    assert_eq!(share(Prim::Max, 1.0, 1.0, 0, false), Some(("r'".into(), 2.0)));
+    assert_eq!(share(Prim::Max, 1.0, 1.0, 1, false), None);
+    assert_eq!(share(Prim::Min, f64::NAN, 1.0, 1, false), None);
+    assert_eq!(share(Prim::Floor, 1.5, 0.0, 0, false), None);
 }

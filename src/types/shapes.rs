@@ -56,12 +56,13 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             self.warn_of_equal(&have, &want, span);
-            if let Some(term_wanted) = self.size_term(&want) {
+            if let Some(wanted_length) = self.size_term(&want) {
+                // in the row of a case its data have their own length, with shared lengths too
                 let mut unknown = have.unknowns().chain(want.unknowns()).peekable();
                 if unknown.peek().is_none() || !unknown.all(|size| self.local.of_cases.contains(&size)) {
                     self.of_data.compared.insert(span);
                 }
-                self.check(Expr::prim(Prim::Eq, vec![term, term_wanted]), Status::Shape, span);
+                self.check(Expr::prim(Prim::Eq, vec![term, wanted_length]), Status::Shape, span);
             }
         }
         self.check_range(&value, wanted, span);

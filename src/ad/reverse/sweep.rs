@@ -187,7 +187,8 @@ impl<'a> Sweep<'a> {
                 let Some(Updated { array, indices, value }) = Updated::of(parts) else {
                     return Err(internal(expr.span(), "an update without its parts"));
                 };
-                // of several updates in one, all elements come first: on the way back these are then added to what the updates leave
+                // the new elements of nested updates come before the updates: on the way back their shares are then added, in place,
+                // to the cotangent that the updates leave
                 let is_chain = matches!(array.term(), Term::Update(..));
                 let early = if is_chain { Some(self.element(value, out)?) } else { None };
                 let (array, array_adjoint) = self.forward(array, out)?;
@@ -296,8 +297,8 @@ impl<'a> Sweep<'a> {
             operands.push(self.forward(arg, out)?);
         }
         let (mut uses_operand, mut uses_result) = (vec![false; operands.len()], false);
+        let of_both = operands.iter().all(|(_, adjoint)| !adjoint.is_none());
         for k in (0..operands.len()).filter(|k| !operands[*k].1.is_none()) {
-            let of_both = operands.iter().all(|(_, adjoint)| !adjoint.is_none());
             let (law, names) =
                 law_of(prim, (k, operands.len()), of_both).ok_or_else(|| internal(expr.span(), "a primitive without a law"))?;
             let law = law::parse(law)?;

@@ -22,6 +22,35 @@ fn laws_mention_a_tangent_once() {
 }
 
 #[test]
+fn the_laws_in_each_of_both_add_up_to_the_law_of_both() {
+    let law = |text: &'static str, names: &[(&str, f64)]| {
+        let given: Vec<(&str, Expr)> = names.iter().map(|(name, value)| (*name, num(*value))).collect();
+        double_of(&crate::ad::law::parse(text).unwrap().apply(&given).unwrap())
+    };
+    for row in ROWS {
+        let Derivative::Binary { both, .. } = row.derivative else { continue };
+        for (x, y) in POINTS.iter().flat_map(|x| POINTS.iter().map(move |y| (*x, *y))) {
+            let r = double_of(&two(row.prim, &num(x), &num(y)));
+            let shares = [("dx", 0), ("dy", 1)].map(|(tangent, operand)| {
+                let share = row.prim.law_in(operand, true).unwrap();
+                law(share, &[("x", x), ("y", y), ("r", r), (tangent, [0.7, -1.3][operand])])
+            });
+            let (sum, whole) = (shares[0] + shares[1], law(both, &[("x", x), ("y", y), ("r", r), ("dx", 0.7), ("dy", -1.3)]));
+            let is_same = sum == whole || sum.is_nan() || whole.is_nan() || (sum - whole).abs() <= 1e-12 * (1.0 + whole.abs());
+            assert!(is_same, "{} at {x}, {y}: {sum} and {whole}", row.name);
+        }
+    }
+}
+
+/// The Double that a term without variables is.
+fn double_of(expr: &Expr) -> f64 {
+    match eval(&main(&[], expr.clone()), "main", Vec::new()).unwrap().value {
+        Value::Double(value) => value,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn primitives_of_doubles() {
     for row in ROWS.iter().filter(|row| matches!(row.kind, Kind::Number | Kind::Double)) {
         if row.arity == 1 {

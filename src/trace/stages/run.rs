@@ -47,8 +47,8 @@ impl Straight {
             let Entry::Operation { prim, order, operands, value } = entry else { continue };
             let (result, adjoint) = (Term::name(String::new(), *value), Term::name(String::new(), 1.0));
             let of_both = operands.iter().all(|operand| matches!(operand, Operand::Place(place) if numbers.contains_key(place)));
-            let operands_of = operands.iter().map(term).collect();
-            let operation = Operation { prim: *prim, order: *order, operands: operands_of, result, adjoint, of_both };
+            let terms = operands.iter().map(term).collect();
+            let operation = Operation { prim: *prim, order: *order, operands: terms, result, adjoint, of_both };
             let mut own = Vec::new();
             for (at, operand) in operands.iter().enumerate() {
                 if let Operand::Place(place) = operand
