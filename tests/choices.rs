@@ -24,12 +24,13 @@ const TYPE: &str = "type Opt = | No | Some of Vector | Two of Vector * Vector\n\
 
 const PARAMETERS: &str = "(k: Index) (x: Double) (v: Vector<n>) (w: Vector<m>)";
 
-const CALLS: [[&str; 4]; 5] = [
+const CALLS: [[&str; 4]; 6] = [
     ["0", "1.0", "[1, 2, 3]", "[4, 5]"],
     ["3", "0.7", "[1, 2, 3]", "[4, 5]"],
     ["5", "1.9", "[0.2, 2, 3]", "[4, 5, 6]"],
     ["4", "-1.0", "[1]", "[]"],
     ["6", "3.0", "[1, 2]", "[3, 4]"],
+    ["-1", "0.9", "[1, 2]", "[3, 4]"],
 ];
 
 /// A linear congruential generator.
@@ -185,6 +186,14 @@ let flip (v: Vector<n>) (k: Index) (x: Double) : Double =
 let nearest (X: Matrix<m, n>) (y: Vector<n>) : Double =
   let best = ifold (fun best i -> if X[i][0] < y[0] then Some X[i] else best) No m
   match best with | No -> 0.0 | Some x -> vectorDot x y | Two (_, _) -> 1.0
+let _row (k: Index) (x: Double) : Opt = if x > 0.0 then Some (build k (fun i -> x)) else No
+let rec _rows (k: Index) (m: Index) (x: Double) : Opt =
+  if x > 5.0 then Some (build k (fun i -> x)) else if m <= 0 then No else _rows k (m - 1) (x + 1.0)
+let steps (k: Index) (x: Double) : Double =
+  let t = ifold (fun (s: Opt) i -> if x > 0.0 then Some (build k (fun i -> x)) else s) No 3
+  let read (o: Opt) = match o with | No -> 0.5 | Some a -> vectorSum a + double (length a) | Two (_, _) -> 1.0
+  read t + 4.0 * read (_row (k - 1) x) + 8.0 * read (_rows (k - 1) 4 x)
+let slope (k: Index) (x: Double) = vjp (fun x -> steps k x) x 1.0
 let pull (X: Matrix<m, n>) (y: Vector<n>) = vjp (fun X -> closest X y 9.0) X y
 ";
 
@@ -206,6 +215,9 @@ fn branches_and_loops_keep_their_data() {
     ];
     for (k, x) in [("0", "1"), ("1", "1"), ("2", "1"), ("2", "6")] {
         calls.push(("f", vec![k, x, "[1, 2, 3]", "[4]"]));
+    }
+    for (k, x) in [("-1", "-2"), ("0", "-3"), ("1", "-1"), ("3", "2"), ("-1", "2")] {
+        calls.extend([("steps", vec![k, x]), ("slope", vec![k, x])]);
     }
     for mode in [Mode::Forward, Mode::Reverse] {
         hold(FOUND, &calls, mode, "");

@@ -252,8 +252,8 @@ fn leave_scope(ty: &Type, var: &Var, value: &mut dyn FnMut() -> Size) -> Type {
 fn join(cond: &Expr, a: &Type, b: &Type) -> Type {
     match (a, b) {
         (Type::Array(x, n), Type::Array(y, m)) => {
-            let size = if n == m || is_equal_under(cond, n, m) { m.clone() } else { Size::unknown() };
-            Type::array(join(cond, x, y), size)
+            let size = n.common(m).or_else(|| is_equal_under(cond, n, m).then_some(m));
+            Type::array(join(cond, x, y), size.cloned().unwrap_or_else(Size::unknown))
         }
         (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| join(cond, x, y)).collect()),
         (Type::Index(x), Type::Index(y)) => Type::Index(if x == y { x.clone() } else { None }),

@@ -346,6 +346,28 @@ impl Size {
         }
     }
 
+    /// `max n 0`: as long where there is an array of this length, and a length, too, where there is none and n may be negative.
+    pub fn or_zero(&self) -> Size {
+        let larger = |n| Size::of_expr(&Expr::prim(Prim::Max, vec![n, Expr::index(0)]));
+        match self.as_constant() {
+            Some(value) => Size::constant(value.max(0)),
+            None => self.to_expr().map_or_else(Size::unknown, larger),
+        }
+    }
+
+    /// The length of arrays of either length, where it is one: `max n 0` for n and `max n 0`.
+    pub fn common<'s>(&'s self, other: &'s Size) -> Option<&'s Size> {
+        let is_larger = |max: &Size, n: &Size| {
+            let Some(Atom::Term(term)) = max.as_atom() else { return false };
+            let Term::Prim(Prim::Max, args) = term.expr.term() else { return false };
+            matches!(args.as_slice(), [m, zero] if matches!(zero.term(), Term::Index(0)) && Size::try_of_expr(m).as_ref() == Some(n))
+        };
+        if self == other || is_larger(other, self) {
+            return Some(other);
+        }
+        is_larger(self, other).then_some(self)
+    }
+
     /// A term as one atom; `None` for one that is too large to be compared as text.
     pub fn opaque(expr: Expr) -> Option<Size> {
         if expr.node_count() > NODES {

@@ -21,6 +21,7 @@ use super::told::Told;
 use super::ty::Ty;
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::prove::Facts;
 use crate::ir::{Expr, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind, TypeExpr};
@@ -128,7 +129,7 @@ pub struct Elaborator<'a> {
     pub(super) of_data: OfData,
     /// Whether branches of sums have each other's lengths where no value of the case is: for emitted code.
     pub(super) shares_lengths: bool,
-    /// Whether a recursive function around is made to find the lengths of its result, and then once more.
+    /// Whether a recursive function around is made to find the lengths of its result: what is made inside is made again with it.
     pub(super) is_trying: bool,
     /// The parameters that `decreases` names.
     pub(super) measures: Vec<Var>,
@@ -152,9 +153,11 @@ pub(super) struct Local {
     pub(super) told: HashMap<Var, Told>,
     /// The sizes that the declaration names.
     pub(super) declared: Vec<Var>,
+    /// The lengths of the parameters, here and around.
+    pub(super) facts: Facts,
     /// How many branches are around the term.
     pub(super) branches: usize,
-    /// The unknown sizes in the data of cases that the rows of `match` around the term are for.
+    /// The unknown lengths in the data of the cases whose rows are around the term.
     pub(super) of_cases: Vec<u32>,
 }
 

@@ -11,6 +11,7 @@ use super::canonical::{Needed, has_unknown};
 use super::elaborate::{Arg, Callable, Elaborator, Result};
 use super::matching::{in_sums, part};
 use super::ty::Ty;
+use crate::ir::prove::Facts;
 use crate::ir::{Expr, Size, Term, Type, Var};
 use crate::source::Span;
 
@@ -45,7 +46,7 @@ impl<'a> Elaborator<'a> {
                     if let (true, Some(own), Some(other)) = (is_never, parts.get_mut(part), ys.get(part))
                         && !has_unknown(other)
                     {
-                        *own = other.clone();
+                        *own = self.with_room(other);
                     }
                 }
                 Type::tuple(parts)
@@ -75,7 +76,7 @@ impl<'a> Elaborator<'a> {
                     let may_be = values.iter().filter(|value| self.case_of(value).is_none_or(|case| case == at as i64));
                     let found: Vec<Type> = may_be.map(|value| part(value, data).ty().clone()).collect();
                     if let Some(ty) = types.get_mut(data) {
-                        *ty = agreed(ty, &found, is_known);
+                        *ty = self.agreed(ty, &found, is_known);
                     }
                 }
                 Type::tuple(types)
@@ -87,7 +88,7 @@ impl<'a> Elaborator<'a> {
                 };
                 Type::tuple(parts.iter().zip(types.iter()).enumerate().map(inside).collect())
             }
-            _ => agreed(open, &values.iter().map(|value| value.ty().clone()).collect::<Vec<_>>(), is_known),
+            _ => self.agreed(open, &values.iter().map(|value| value.ty().clone()).collect::<Vec<_>>(), is_known),
         }
     }
 
@@ -96,7 +97,7 @@ impl<'a> Elaborator<'a> {
         let is_own = |leaf: &Expr| matches!(leaf.term(), Term::Call(of, _) if **of == *name);
         let values: Vec<Expr> = leaves(body).into_iter().filter(|leaf| !is_own(leaf)).collect();
         let of_values = self.ends(template, open, &values, is_known);
-        if has_sum(template) && !self.shares_lengths { of_values } else { agreed(&of_values, &[body.ty().clone()], is_known) }
+        if has_sum(template) && !self.shares_lengths { of_values } else { self.agreed(&of_values, &[body.ty().clone()], is_known) }
     }
 
     /// `ifold f init n`, of a state of this type where it has sums. The lengths in these that a step changes are the data's own, and in
@@ -118,12 +119,12 @@ impl<'a> Elaborator<'a> {
             this.of_data.choices.truncate(said.1);
         };
         again(self);
-        let open = in_sums(state, &ty, &ty, &mut |_, _| Size::unknown());
-        let mut fit_outside = |this: &mut Self, next: Expr| {
+        let unknown = || in_sums(state, &ty, &ty, &mut |_, _| Size::unknown());
+        let open = unknown();
+        let made = self.loop_of(f, (&n, &init), &open, span, &mut |this, next| {
             let wanted = in_sums(state, &open, &next.ty().without_bounds(), &mut |_, have| have.clone());
             this.coerce(next, &wanted, span, KEEPS)
-        };
-        let made = self.loop_of(f, (&n, &init), &open, span, &mut fit_outside)?;
+        })?;
         let Term::Fold { body, acc, .. } = made.term() else { return Ok(made) };
         let mut inside = Needed::default();
         inside.expr(&made);
@@ -134,27 +135,26 @@ impl<'a> Elaborator<'a> {
         };
         let mut values = [leaves(body), leaves(&init)].concat();
         values.retain(|value| !matches!(value.term(), Term::Var(var) if var == acc));
-        let ty = self.ends(state, &open, &values, &is_outside);
-        if self.shares_lengths && !has_unknown(&ty) {
+        let shared = self.ends(state, &open, &values, &is_outside);
+        if self.shares_lengths && !has_unknown(&shared) {
             again(self);
-            let init = self.with_lengths(init, &ty);
-            let mut fits = !self.differs(state, init.ty(), &ty);
-            let shared = self.loop_of(f, (&n, &init), &ty, span, &mut |this, next| {
+            let init = self.with_lengths(init, &shared);
+            let mut fits = !self.differs(state, init.ty(), &shared);
+            let made = self.loop_of(f, (&n, &init), &shared, span, &mut |this, next| {
                 let have = next.ty().without_bounds();
-                let wanted = this.borrowed(state, (&have, &leaves(&next)), &ty);
+                let wanted = this.borrowed(state, (&have, &leaves(&next)), &shared);
                 let next = this.with_lengths(next, &wanted);
-                fits &= !this.differs(state, next.ty(), &ty);
-                if fits { this.coerce(next, &ty, span, KEEPS) } else { Ok(next) }
+                fits &= !this.differs(state, next.ty(), &shared);
+                if fits { this.coerce(next, &shared, span, KEEPS) } else { Ok(next) }
             });
             if fits {
-                return shared;
+                return made;
             }
             again(self);
         }
         self.of_data.choices.push(span);
-        // what the steps have is known inside of them alone
-        let ty = in_sums(state, &open, &open, &mut |_, _| Size::unknown());
-        Ok(Expr::with_type(made.term().clone(), ty, span))
+        // the lengths of the steps' state are read off a variable that is not in scope here
+        Ok(Expr::with_type(made.term().clone(), unknown(), span))
     }
 
     /// A loop over a state of this type, and `fit` of what a step gives.
@@ -180,45 +180,64 @@ impl<'a> Elaborator<'a> {
     fn differs(&self, template: &Ty, a: &Type, b: &Type) -> bool {
         let mut differs = false;
         in_sums(template, a, b, &mut |a, b| {
-            differs |= self.normal(a) != self.normal(b);
+            differs |= self.normal(a).common(&self.normal(b)).is_none();
             a.clone()
         });
         differs
     }
 
+    /// A type with the lengths on which all of these agree that are known, 0 where there are none, in the place of unknown ones.
+    fn agreed(&self, open: &Type, types: &[Type], is_known: &dyn Fn(&Size) -> bool) -> Type {
+        match open {
+            Type::Array(element, length) => {
+                let parts = |ty: &Type| match ty {
+                    Type::Array(element, length) => Some(((**element).clone(), length.clone())),
+                    Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) | Type::Rec(_) => None,
+                };
+                let (elements, lengths): (Vec<Type>, Vec<Size>) =
+                    types.iter().map(|ty| self.with_room(ty)).filter_map(|ty| parts(&ty)).unzip();
+                let mut known = lengths.iter().filter(|size| is_known(size));
+                let found = known.next().filter(|first| known.all(|other| other == *first));
+                let length = match found {
+                    _ if !length.has_unknown() => length.clone(),
+                    None if types.is_empty() => Size::constant(0),
+                    None => length.clone(),
+                    Some(found) => found.clone(),
+                };
+                Type::array(self.agreed(element, &elements, is_known), length)
+            }
+            Type::Tuple(parts) => {
+                let of = |k: usize| -> Vec<Type> {
+                    let part = |ty: &Type| if let Type::Tuple(parts) = ty { parts.get(k).cloned() } else { None };
+                    types.iter().filter_map(part).collect()
+                };
+                Type::tuple(parts.iter().enumerate().map(|(k, part)| self.agreed(part, &of(k), is_known)).collect())
+            }
+            Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => open.clone(),
+        }
+    }
+
+    /// What is known of lengths where these parameters are, too.
+    pub(super) fn with_lengths_of(&self, params: &[Var]) -> Facts {
+        let mut facts = self.local.facts.clone();
+        if self.shares_lengths {
+            params.iter().for_each(|param| facts.exists(param.ty()));
+        }
+        facts
+    }
+
+    /// A type whose lengths none is negative where there is no array, either.
+    fn with_room(&self, ty: &Type) -> Type {
+        if !self.shares_lengths {
+            return ty.clone();
+        }
+        let is_length = |length: &Size| length.has_unknown() || self.local.facts.nonnegative(length);
+        ty.map_sizes(&mut |length| if is_length(length) { length.clone() } else { length.or_zero() })
+    }
+
     /// The number of the case that a value of a sum type always is.
     fn case_of(&self, value: &Expr) -> Option<i64> {
         self.told(&part(value, 0)).size()?.as_constant()
-    }
-}
-
-/// A type with the lengths on which all of these agree that are known, 0 where there are none, in the place of unknown ones.
-fn agreed(open: &Type, types: &[Type], is_known: &dyn Fn(&Size) -> bool) -> Type {
-    match open {
-        Type::Array(element, length) => {
-            let parts = |ty: &Type| match ty {
-                Type::Array(element, length) => Some(((**element).clone(), length.clone())),
-                Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) | Type::Rec(_) => None,
-            };
-            let (elements, lengths): (Vec<Type>, Vec<Size>) = types.iter().filter_map(parts).unzip();
-            let mut known = lengths.iter().filter(|size| is_known(size));
-            let found = known.next().filter(|first| known.all(|other| other == *first));
-            let length = match found {
-                _ if !length.has_unknown() => length.clone(),
-                None if types.is_empty() => Size::constant(0),
-                None => length.clone(),
-                Some(found) => found.clone(),
-            };
-            Type::array(agreed(element, &elements, is_known), length)
-        }
-        Type::Tuple(parts) => {
-            let of = |k: usize| -> Vec<Type> {
-                let part = |ty: &Type| if let Type::Tuple(parts) = ty { parts.get(k).cloned() } else { None };
-                types.iter().filter_map(part).collect()
-            };
-            Type::tuple(parts.iter().enumerate().map(|(k, part)| agreed(part, &of(k), is_known)).collect())
-        }
-        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => open.clone(),
     }
 }
 
@@ -241,26 +260,22 @@ fn with_tags(template: &Ty, ty: &Type) -> Type {
 
 /// Whether a value's lengths are those of a type where the type has some.
 pub(super) fn fits(value: &Type, ty: &Type) -> bool {
-    let mut own = Vec::new();
-    value.each_length(&mut |length| own.push(length.clone()));
-    let mut own = own.iter();
-    let mut fits = true;
-    ty.each_length(&mut |length| fits &= own.next().is_some_and(|own| own == length) || length.has_unknown());
-    fits
+    lengths(value).iter().zip(&lengths(ty)).all(|(own, length)| own == length || length.has_unknown())
 }
 
 /// Whether some of these values have other lengths than others where a type has none: what is chosen is as long as data says.
 pub(super) fn disagree(values: &[Expr], ty: &Type) -> bool {
-    let lengths = |ty: &Type| {
-        let mut lengths = Vec::new();
-        ty.each_length(&mut |length| lengths.push(length.clone()));
-        lengths
-    };
     let own: Vec<Vec<Size>> = values.iter().map(|value| lengths(value.ty())).collect();
     lengths(ty).iter().enumerate().filter(|(_, length)| length.has_unknown()).any(|(at, _)| {
         let mut known = own.iter().filter_map(|own| own.get(at)).filter(|length| !length.has_unknown());
         known.next().is_some_and(|first| known.any(|other| other != first))
     })
+}
+
+fn lengths(ty: &Type) -> Vec<Size> {
+    let mut lengths = Vec::new();
+    ty.each_length(&mut |length| lengths.push(length.clone()));
+    lengths
 }
 
 /// The values that a choice is between.

@@ -156,7 +156,7 @@ impl<'a> Elaborator<'a> {
     /// The bodies with one type, where the lengths in their sums are the same for all that each row knows: in the row of a case the arrays
     /// of the other cases are empty, so `match d with Points v -> Points (2.0 * v) | other -> other` has the lengths of d.
     fn shared_lengths(&mut self, bodies: Vec<Expr>, rows: &[&Row], value: &Expr, span: Span, scope: &Names<'a>) -> Result<Vec<Expr>> {
-        // what shares lengths is not empty where it is of another case
+        // with shared lengths the data of other cases are not empty
         let Some(template) = self.choice(span, scope).filter(|_| !self.shares_lengths) else { return Ok(bodies) };
         let empty: Vec<Vec<Atom>> = (0..rows.len()).map(|at| self.empty_in(rows.get(..=at).unwrap_or_default(), value)).collect();
         let own: Vec<Vec<Size>> = bodies.iter().map(|body| sum_lengths(&template, body.ty())).collect();
@@ -182,14 +182,14 @@ impl<'a> Elaborator<'a> {
         Ok(fitted)
     }
 
-    /// A value with other lengths, where those that differ are both 0: so a value of another case is as long as the type says.
+    /// A value with other lengths in the data of cases that it is never of: these are zeros, as many as the type says.
     pub(super) fn with_lengths(&mut self, value: Expr, wanted: &Type) -> Expr {
         let have = value.ty().without_bounds();
         if have == wanted.without_bounds() {
             return value;
         }
         let span = value.span();
-        // a branch has lengths of its own where the whole is as long as it has to be
+        // where the whole has the wanted length, each branch keeps its own
         let inside = |this: &mut Self, part: &Expr| {
             let wanted = where_they_differ(&part.ty().without_bounds(), &have, wanted);
             let fitted = this.in_branch(|this| Ok(this.with_lengths(part.clone(), &wanted)));
@@ -410,8 +410,8 @@ fn where_they_differ(branch: &Type, whole: &Type, wanted: &Type) -> Type {
 
 /// The length of what a condition chooses.
 fn chosen(condition: &Expr, a: &Size, b: &Size) -> Size {
-    if a == b {
-        return a.clone();
+    if let Some(common) = a.common(b) {
+        return common.clone();
     }
     match (a.to_expr(), b.to_expr()) {
         (Some(a), Some(b)) => Size::of_expr(&Expr::if_(condition.clone(), a, b)),

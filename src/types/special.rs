@@ -275,9 +275,9 @@ impl<'a> Elaborator<'a> {
         };
         let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
         let said = (self.diagnostics.len(), self.of_data.choices.len());
-        // one that is made inside is made again, with its caller, when what that one ends with is known
+        // inside of another attempt one attempt is enough
         let is_tried = self.is_trying;
-        // whether what the values that it ends with have in common changes from call to call
+        // whether the lengths of the values that it ends with change from call to call
         let mut changes = false;
         let (mut extra, mut result, mut is_settled) = (Vec::new(), open.clone(), !has_unknown(&open));
         loop {
@@ -301,7 +301,11 @@ impl<'a> Elaborator<'a> {
                     }
                     false => {
                         let given = [params.as_slice(), &extra, &beside.sizes];
-                        self.result(&template, &open, (body, &special.name), &|size| is_of(size, &given))
+                        let inside = self.with_lengths_of(&params);
+                        let outer = std::mem::replace(&mut self.local.facts, inside);
+                        let found = self.result(&template, &open, (body, &special.name), &|size| is_of(size, &given));
+                        self.local.facts = outer;
+                        found
                     }
                 };
                 if is_tried || is_settled && found == result {
@@ -334,7 +338,9 @@ impl<'a> Elaborator<'a> {
 
     /// A function's body, and what it needs beside the parameters.
     fn made(&mut self, params: &[Var], body: &mut dyn FnMut(&mut Self, &[Var]) -> Result<Expr>) -> Result<(Expr, Beside)> {
+        let facts = self.with_lengths_of(params);
         let outer = std::mem::take(&mut self.local);
+        self.local.facts = facts;
         params.iter().for_each(|param| self.note(param));
         let body = self.scoped(|this| body(this, params));
         self.local = outer;
