@@ -189,7 +189,7 @@ pub struct Session {
     pub signatures: Vec<Signature>,
     pub warnings: Diagnostics,
     /// What only data says of the lengths in sums.
-    of_data: crate::types::OfData,
+    of_data: crate::types::LengthsOfData,
     /// The parameters that `decreases` names.
     measures: Vec<Var>,
     /// How each derivative is computed, where there was a choice.
@@ -222,7 +222,7 @@ impl Session {
             program: Program::default(),
             signatures: Vec::new(),
             warnings: Vec::new(),
-            of_data: crate::types::OfData::default(),
+            of_data: crate::types::LengthsOfData::default(),
             measures: Vec::new(),
             choices: Vec::new(),
             derivation: None,

@@ -8,7 +8,6 @@ use super::{Loader, Options, Session, Target, limits};
 use crate::diagnostic::Diagnostics;
 use crate::ir::Program;
 use crate::mode::{self as choice, Mode, Way};
-use crate::source::Span;
 use crate::{
     ad as differentiation, emit as emission, ir, loops as loop_passes, lower as lowering, plan as planning,
     recursion as recursion_to_loops, rewrite as optimiser, syntax as parser, types as typing,
@@ -59,11 +58,6 @@ pub fn recursion(session: &mut Session, load: &mut Loader) -> Result<(), Diagnos
 }
 
 pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
-    let functions = &session.program.functions;
-    session.of_data.choices.retain(|place| {
-        let covers = |span: Span| span.file == place.file && (span.start..span.end).contains(&place.start);
-        functions.values().any(|function| covers(function.span))
-    });
     let way = match session.options.mode {
         // the schedules of the papers are for forward mode
         Mode::Auto if matches!(built_in_schedule(session)?.as_deref(), Some("none" | "paper")) => Way::Forward,

@@ -248,26 +248,12 @@ fn leave_scope(ty: &Type, var: &Var, value: &mut dyn FnMut() -> Size) -> Type {
     })
 }
 
-/// The sizes on which the types of two branches agree: `n`, too, where the first has 3 under `n = 3`.
+/// The type of what a condition chooses between; a length is unknown where the branches differ in it and the condition is not of sizes.
 fn join(cond: &Expr, a: &Type, b: &Type) -> Type {
     match (a, b) {
-        (Type::Array(x, n), Type::Array(y, m)) => {
-            let size = n.common(m).or_else(|| is_equal_under(cond, n, m).then_some(m));
-            Type::array(join(cond, x, y), size.cloned().unwrap_or_else(Size::unknown))
-        }
+        (Type::Array(x, n), Type::Array(y, m)) => Type::array(join(cond, x, y), Size::chosen(cond, n, m).unwrap_or_else(Size::unknown)),
         (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| join(cond, x, y)).collect()),
         (Type::Index(x), Type::Index(y)) => Type::Index(if x == y { x.clone() } else { None }),
         _ => a.clone(),
     }
-}
-
-/// Whether a length with what an equation says of one of its variables is the other.
-fn is_equal_under(cond: &Expr, n: &Size, m: &Size) -> bool {
-    let Term::Prim(Prim::Eq, sides) = cond.term() else { return false };
-    let [a, b] = sides.as_slice() else { return false };
-    let known = |x: &Expr, k: &Expr| match (x.term(), Size::try_of_expr(k)) {
-        (Term::Var(x), Some(k)) => m.mentions(x) && m.replace(x, &k) == *n,
-        _ => false,
-    };
-    known(a, b) || known(b, a)
 }

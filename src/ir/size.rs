@@ -368,6 +368,24 @@ impl Size {
         is_larger(self, other).then_some(self)
     }
 
+    /// The length of what a condition chooses between arrays of these lengths, where sizes decide it: `if k > 0 then n else m`, and n where
+    /// the first has 3 under `n = 3`.
+    pub fn chosen(cond: &Expr, n: &Size, m: &Size) -> Option<Size> {
+        let known = |x: &Expr, k: &Expr| match (x.term(), Size::try_of_expr(k)) {
+            (Term::Var(x), Some(k)) => m.mentions(x) && m.replace(x, &k) == *n,
+            _ => false,
+        };
+        let is_equal = || match cond.term() {
+            Term::Prim(Prim::Eq, sides) => matches!(sides.as_slice(), [a, b] if known(a, b) || known(b, a)),
+            _ => false,
+        };
+        match n.common(m) {
+            Some(common) => Some(common.clone()),
+            None if is_equal() => Some(m.clone()),
+            None => Size::try_of_expr(&Expr::if_(cond.clone(), n.to_expr()?, m.to_expr()?)),
+        }
+    }
+
     /// A term as one atom; `None` for one that is too large to be compared as text.
     pub fn opaque(expr: Expr) -> Option<Size> {
         if expr.node_count() > NODES {

@@ -389,11 +389,7 @@ fn names_first(mut cond: Value) -> Value {
 /// made them equal.
 fn chosen(cond: &Expr, a: &Type, b: &Type) -> Type {
     match (a, b) {
-        (Type::Array(x, n), Type::Array(y, m)) => {
-            let of_both = || Size::try_of_expr(&Expr::if_(cond.clone(), n.to_expr()?, m.to_expr()?));
-            let size = if n == m { None } else { of_both() };
-            Type::array(chosen(cond, x, y), size.unwrap_or_else(|| n.clone()))
-        }
+        (Type::Array(x, n), Type::Array(y, m)) => Type::array(chosen(cond, x, y), Size::chosen(cond, n, m).unwrap_or_else(|| n.clone())),
         (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| chosen(cond, x, y)).collect()),
         _ => a.clone(),
     }

@@ -73,7 +73,7 @@ fn failed(name: &str, text: &str) -> Analysis {
         signatures: Vec::new(),
         names: Vec::new(),
         records: std::collections::HashMap::new(),
-        of_data: crate::types::OfData::default(),
+        of_data: crate::types::LengthsOfData::default(),
         measures: Vec::new(),
     };
     let (modules, names, lines) = (Modules::default(), Names::default(), Lines::new(text));

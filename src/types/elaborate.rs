@@ -13,12 +13,12 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::OfData;
 use super::builtin::{self, Builtin};
 use super::env::Env;
 use super::infer::{Infer, parameters, smallest_index};
 use super::told::Told;
 use super::ty::Ty;
+use super::{LengthsOfData, OfData};
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::prove::Facts;
@@ -126,7 +126,7 @@ pub struct Elaborator<'a> {
     /// For each unknown size, the first term that read it: in what a function captures too.
     lengths: HashMap<u32, Expr>,
     /// What only data says of the lengths in sums.
-    pub(super) of_data: OfData,
+    pub(super) of_data: LengthsOfData,
     /// Whether branches of sums have each other's lengths where no value of the case is: for emitted code.
     pub(super) shares_lengths: bool,
     /// Whether a recursive function around is made to find the lengths of its result: what is made inside is made again with it.
@@ -155,6 +155,7 @@ pub(super) struct Local {
     pub(super) declared: Vec<Var>,
     /// The lengths of the parameters, here and around.
     pub(super) facts: Facts,
+    pub(super) of_data: OfData,
     /// How many branches are around the term.
     pub(super) branches: usize,
     /// The unknown lengths in the data of the cases whose rows are around the term.
@@ -179,7 +180,7 @@ impl<'a> Elaborator<'a> {
             inlining: 0,
             verbatim: None,
             lengths: HashMap::new(),
-            of_data: OfData::default(),
+            of_data: LengthsOfData::default(),
             is_trying: false,
             shares_lengths: false,
             measures: Vec::new(),

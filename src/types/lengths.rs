@@ -93,18 +93,30 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A recursive function's result with the lengths of the values that it ends with, and those that its body has without them.
-    pub(super) fn result(&self, template: &Ty, open: &Type, (body, name): (&Expr, &str), is_known: &dyn Fn(&Size) -> bool) -> Type {
+    pub(super) fn result(
+        &mut self,
+        template: &Ty,
+        (params, open): (&[Var], &Type),
+        (body, name): (&Expr, &str),
+        is_known: &dyn Fn(&Size) -> bool,
+    ) -> Type {
+        let inside = self.with_lengths_of(params);
+        let outer = std::mem::replace(&mut self.local.facts, inside);
         let is_own = |leaf: &Expr| matches!(leaf.term(), Term::Call(of, _) if **of == *name);
         let values: Vec<Expr> = leaves(body).into_iter().filter(|leaf| !is_own(leaf)).collect();
-        let of_values = self.ends(template, open, &values, is_known);
-        if has_sum(template) && !self.shares_lengths { of_values } else { self.agreed(&of_values, &[body.ty().clone()], is_known) }
+        let mut result = self.ends(template, open, &values, is_known);
+        if self.shares_lengths || !has_sum(template) {
+            result = self.agreed(&result, &[body.ty().clone()], is_known);
+        }
+        self.local.facts = outer;
+        result
     }
 
     /// `ifold f init n`, of a state of this type where it has sums. The lengths in these that a step changes are the data's own, and in
     /// emitted code as long as where a value is of the case.
     pub(super) fn fold(&mut self, f: &Callable<'a>, (n, init): (Expr, Expr), span: Span, state: Option<&Ty>) -> Result<Expr> {
         let ty = state.map_or_else(|| init.ty().without_bounds(), |state| with_tags(state, &init.ty().without_bounds()));
-        let said = (self.diagnostics.len(), self.of_data.choices.len());
+        let said = (self.diagnostics.len(), self.local.of_data.clone());
         let mut is_other = false;
         let first = self.loop_of(f, (&n, &init), &ty, span, &mut |this, next| {
             if !state.is_some_and(|state| this.differs(state, next.ty(), &ty)) {
@@ -116,10 +128,15 @@ impl<'a> Elaborator<'a> {
         let (Some(state), true) = (state, is_other) else { return Ok(first) };
         let again = |this: &mut Self| {
             this.diagnostics.truncate(said.0);
-            this.of_data.choices.truncate(said.1);
+            this.local.of_data.clone_from(&said.1);
         };
         again(self);
-        let unknown = || in_sums(state, &ty, &ty, &mut |_, _| Size::unknown());
+        // a number that the declaration says is no length that data gives
+        let declared = state.to_core().unwrap_or_else(|| ty.map_sizes(&mut |_| Size::unknown()));
+        let unknown = || {
+            let open = |_: &Size, said: &Size| said.as_constant().map_or_else(Size::unknown, Size::constant);
+            in_sums(state, &ty, &declared, &mut { open })
+        };
         let open = unknown();
         let made = self.loop_of(f, (&n, &init), &open, span, &mut |this, next| {
             let wanted = in_sums(state, &open, &next.ty().without_bounds(), &mut |_, have| have.clone());
@@ -136,6 +153,7 @@ impl<'a> Elaborator<'a> {
         let mut values = [leaves(body), leaves(&init)].concat();
         values.retain(|value| !matches!(value.term(), Term::Var(var) if var == acc));
         let shared = self.ends(state, &open, &values, &is_outside);
+        let shared = if has_unknown(&shared) { self.offered(&shared, &values, &is_outside) } else { shared };
         if self.shares_lengths && !has_unknown(&shared) {
             again(self);
             let init = self.with_lengths(init, &shared);
@@ -152,7 +170,7 @@ impl<'a> Elaborator<'a> {
             }
             again(self);
         }
-        self.of_data.choices.push(span);
+        self.local.of_data.choices.push(span);
         // the lengths of the steps' state are read off a variable that is not in scope here
         Ok(Expr::with_type(made.term().clone(), unknown(), span))
     }
@@ -217,6 +235,24 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// A type with lengths that it lacks from arrays of its shape that the functions whose results these values are take: where a state is
+    /// given to `best s row`, it may be as long as the row.
+    fn offered(&self, open: &Type, values: &[Expr], is_known: &dyn Fn(&Size) -> bool) -> Type {
+        match open {
+            Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| self.offered(part, values, is_known)).collect()),
+            Type::Array(..) if has_unknown(open) => {
+                let mut found = Vec::new();
+                for value in values {
+                    if let Term::Call(_, args) = value.term() {
+                        args.iter().for_each(|arg| arrays(arg.ty(), open, &mut found));
+                    }
+                }
+                self.agreed(open, &found, is_known)
+            }
+            _ => open.clone(),
+        }
+    }
+
     /// What is known of lengths where these parameters are, too.
     pub(super) fn with_lengths_of(&self, params: &[Var]) -> Facts {
         let mut facts = self.local.facts.clone();
@@ -270,6 +306,15 @@ pub(super) fn disagree(values: &[Expr], ty: &Type) -> bool {
         let mut known = own.iter().filter_map(|own| own.get(at)).filter(|length| !length.has_unknown());
         known.next().is_some_and(|first| known.any(|other| other != first))
     })
+}
+
+/// The arrays in a type that have the shape of another.
+fn arrays(ty: &Type, like: &Type, found: &mut Vec<Type>) {
+    match ty {
+        Type::Tuple(parts) => parts.iter().for_each(|part| arrays(part, like, found)),
+        _ if ty.same_shape(like) => found.push(ty.clone()),
+        _ => {}
+    }
 }
 
 fn lengths(ty: &Type) -> Vec<Size> {

@@ -128,7 +128,11 @@ impl<'a> Elaborator<'a> {
         let mut ty: Option<Type> = None;
         let mut bodies = Vec::new();
         let of_cases = self.local.of_cases.len();
-        for row in &rows {
+        // the lengths are those of a row that has no data of a case, where there is one: those of the others are compared with them
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|at| rows.get(*at).is_some_and(|row| has_data(&row.pattern)));
+        for at in order {
+            let Some(row) = rows.get(at) else { continue };
             let body = self.in_branch(|this| {
                 let inside = this.bind(&row.pattern, value.clone(), scope)?;
                 let body = this.expr(&row.body, &inside)?;
@@ -139,8 +143,10 @@ impl<'a> Elaborator<'a> {
             })?;
             self.local.of_cases.truncate(of_cases);
             ty.get_or_insert_with(|| body.ty().without_bounds());
-            bodies.push(body);
+            bodies.push((at, body));
         }
+        bodies.sort_by_key(|(at, _)| *at);
+        let bodies = bodies.into_iter().map(|(_, body)| body).collect();
         let bodies = self.shared_lengths(bodies, &rows, &value, span, scope)?;
         let mut bodies = bodies.into_iter().rev();
         let Some(mut result) = bodies.next() else { return self.function_as_value(span) };
@@ -330,9 +336,9 @@ impl<'a> Elaborator<'a> {
             _ if then.ty() == otherwise.ty() => then.ty().clone(),
             Some(template) => {
                 let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
-                let ty = in_sums(&template, &a, &b, &mut |a, b| chosen(&condition, a, b));
+                let ty = in_sums(&template, &a, &b, &mut |a, b| Size::chosen(&condition, a, b).unwrap_or_else(Size::unknown));
                 if has_unknown(&ty) && disagree(&[leaves(&then), leaves(&otherwise)].concat(), &ty) {
-                    self.of_data.choices.push(span);
+                    self.local.of_data.choices.push(span);
                 }
                 ty
             }
@@ -375,6 +381,16 @@ fn sum_lengths(template: &Ty, ty: &Type) -> Vec<Size> {
     found
 }
 
+/// Whether a pattern names something in the data of a case.
+fn has_data(pattern: &Pattern) -> bool {
+    match &pattern.kind {
+        PatternKind::Case(_, data) => data.as_ref().is_some_and(|data| !matches!(data.kind, PatternKind::Wildcard)),
+        PatternKind::Tuple(parts) => parts.iter().any(has_data),
+        PatternKind::Typed(inner, _) => has_data(inner),
+        PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Record(_) | PatternKind::Int(_) | PatternKind::Bool(_) => false,
+    }
+}
+
 /// The first type, but the lengths in its sums made of those of both.
 pub(super) fn in_sums(template: &Ty, a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
     fn lengths(a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
@@ -405,16 +421,5 @@ fn where_they_differ(branch: &Type, whole: &Type, wanted: &Type) -> Type {
             own.iter().zip(have.iter().zip(want.iter())).map(|(own, (have, want))| where_they_differ(own, have, want)).collect(),
         ),
         _ => branch.clone(),
-    }
-}
-
-/// The length of what a condition chooses.
-fn chosen(condition: &Expr, a: &Size, b: &Size) -> Size {
-    if let Some(common) = a.common(b) {
-        return common.clone();
-    }
-    match (a.to_expr(), b.to_expr()) {
-        (Some(a), Some(b)) => Size::of_expr(&Expr::if_(condition.clone(), a, b)),
-        _ => Size::unknown(),
     }
 }

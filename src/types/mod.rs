@@ -55,6 +55,8 @@ mod unused;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use indexmap::IndexMap;
+
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Program, Var};
 use crate::source::{SourceMap, Span};
@@ -103,10 +105,13 @@ pub struct Elaborated {
     /// One for each declaration of the main file, then one for each derived entry.
     pub signatures: Vec<Signature>,
     /// What only data says of the lengths in sums.
-    pub of_data: OfData,
+    pub of_data: LengthsOfData,
     /// The parameters that `decreases` names.
     pub measures: Vec<Var>,
 }
+
+/// By the name of each function: what only data says of the lengths in its sums.
+pub type LengthsOfData = IndexMap<Rc<str>, OfData>;
 
 /// What only data says of the lengths in sums.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +137,7 @@ pub struct Surveyed {
     /// For each literal, field, copy and pattern of a record, by its place, where the name of the record's type is declared.
     pub records: HashMap<Span, Span>,
     /// As in [`Elaborated`].
-    pub of_data: OfData,
+    pub of_data: LengthsOfData,
     /// As in [`Elaborated`].
     pub measures: Vec<Var>,
 }
@@ -248,7 +253,15 @@ fn typed(
         None => HashMap::new(),
     };
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        return Surveyed { program: None, diagnostics, signatures, names, records, of_data: OfData::default(), measures: Vec::new() };
+        return Surveyed {
+            program: None,
+            diagnostics,
+            signatures,
+            names,
+            records,
+            of_data: LengthsOfData::default(),
+            measures: Vec::new(),
+        };
     }
     let mut program = elaborator.program;
     for (_, name) in &entries {
@@ -256,11 +269,12 @@ fn typed(
             function.is_entry = true;
         }
     }
-    let (of_data, measures) = (elaborator.of_data, elaborator.measures);
+    let (mut of_data, measures) = (elaborator.of_data, elaborator.measures);
     let mut program = program.without_unreachable();
     tail::make_loops(&mut program);
     sum::read_own_cases(&mut program);
     let program = program.without_unreachable();
+    of_data.retain(|name, _| program.functions.contains_key(name));
     if let Some(library) = modules.globals.first().map(|global| global.decl.span.file) {
         diagnostics.extend(slopes::infinite(&program, library));
         diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
@@ -268,7 +282,15 @@ fn typed(
     let (program, changed) = match specialise::specialise(program, &options.sizes) {
         Ok(specialised) => specialised,
         Err(diagnostics) => {
-            return Surveyed { program: None, diagnostics, signatures, names, records, of_data: OfData::default(), measures: Vec::new() };
+            return Surveyed {
+                program: None,
+                diagnostics,
+                signatures,
+                names,
+                records,
+                of_data: LengthsOfData::default(),
+                measures: Vec::new(),
+            };
         }
     };
     for signature in &mut signatures {

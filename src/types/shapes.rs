@@ -60,7 +60,7 @@ impl<'a> Elaborator<'a> {
                 // in the row of a case its data have their own length, with shared lengths too
                 let mut unknown = have.unknowns().chain(want.unknowns()).peekable();
                 if unknown.peek().is_none() || !unknown.all(|size| self.local.of_cases.contains(&size)) {
-                    self.of_data.compared.insert(span);
+                    self.local.of_data.compared.insert(span);
                 }
                 self.check(Expr::prim(Prim::Eq, vec![term, wanted_length]), Status::Shape, span);
             }

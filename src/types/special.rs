@@ -7,6 +7,7 @@
 
 use std::rc::Rc;
 
+use super::OfData;
 use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions};
 use super::counted;
 use super::elaborate::{Arg, Callable, Elaborator, Instance, Result, Scope};
@@ -57,10 +58,11 @@ pub(super) struct Ahead {
     result: Type,
 }
 
-/// What a body needs beside the parameters: further values, and sizes that shapes tell.
+/// What a body needs beside the parameters: further values, and sizes that shapes tell; and what only data says of its lengths.
 struct Beside {
     extra: Vec<Var>,
     sizes: Vec<Var>,
+    of_data: OfData,
 }
 
 /// One parameter of a function to be made: its name, the argument, and the type inside.
@@ -264,17 +266,17 @@ impl<'a> Elaborator<'a> {
                 told = this.told(&body);
                 Ok(body)
             });
-            let (body, Beside { extra, sizes }) = made?;
+            let (body, Beside { extra, sizes, of_data }) = made?;
             let name = self.unique(base, of_main);
             let result = body.ty().clone();
             let given = [params.as_slice(), &extra, &sizes];
             let told = told.map(&mut |size| if is_of(size, &given) { size.clone() } else { Size::unknown() });
             let special = Special { name, params, extra, result, value: told };
             let function = special.function(sizes, body, doc, span);
-            return Ok(self.add(special, function));
+            return Ok(self.add(special, function, of_data));
         };
         let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
-        let said = (self.diagnostics.len(), self.of_data.choices.len());
+        let said = self.diagnostics.len();
         // inside of another attempt one attempt is enough
         let is_tried = self.is_trying;
         // whether the lengths of the values that it ends with change from call to call
@@ -301,21 +303,16 @@ impl<'a> Elaborator<'a> {
                     }
                     false => {
                         let given = [params.as_slice(), &extra, &beside.sizes];
-                        let inside = self.with_lengths_of(&params);
-                        let outer = std::mem::replace(&mut self.local.facts, inside);
-                        let found = self.result(&template, &open, (body, &special.name), &|size| is_of(size, &given));
-                        self.local.facts = outer;
-                        found
+                        self.result(&template, (&params, &open), (body, &special.name), &|size| is_of(size, &given))
                     }
                 };
                 if is_tried || is_settled && found == result {
-                    if changes {
-                        self.of_data.choices.push(body.span());
-                    }
+                    let mut of_data = beside.of_data.clone();
+                    of_data.choices.extend(changes.then_some(body.span()));
                     let body = Expr::with_type(body.term().clone(), found.clone(), body.span());
                     let special = Special { result: found, ..(*special).clone() };
                     let function = special.function(beside.sizes.clone(), body, doc, span);
-                    return Ok(self.add(Special { value: counted::lengths(&function), ..special }, function));
+                    return Ok(self.add(Special { value: counted::lengths(&function), ..special }, function, of_data));
                 }
                 result = found;
                 is_settled = true;
@@ -323,7 +320,7 @@ impl<'a> Elaborator<'a> {
             // such lengths need not be those of its calls
             let made = match made {
                 Err(_) if result != open || !is_settled => {
-                    self.diagnostics.truncate(said.0);
+                    self.diagnostics.truncate(said);
                     (result, is_settled) = (open.clone(), true);
                     None
                 }
@@ -331,7 +328,6 @@ impl<'a> Elaborator<'a> {
             };
             (self.memo, self.taken) = (before.0.clone(), before.1.clone());
             self.program.functions.truncate(before.2);
-            self.of_data.choices.truncate(said.1);
             extra = made.map_or(extra, |(_, beside)| beside.extra);
         }
     }
@@ -343,7 +339,7 @@ impl<'a> Elaborator<'a> {
         self.local.facts = facts;
         params.iter().for_each(|param| self.note(param));
         let body = self.scoped(|this| body(this, params));
-        self.local = outer;
+        let of_data = std::mem::replace(&mut self.local, outer).of_data;
         let body = body?;
         let mut needed = Needed::default();
         needed.expr(&body);
@@ -370,10 +366,11 @@ impl<'a> Elaborator<'a> {
             });
         }
         extra.retain(|var| !sizes.contains(var));
-        Ok((body, Beside { extra, sizes }))
+        Ok((body, Beside { extra, sizes, of_data }))
     }
 
-    fn add(&mut self, special: Special, function: Function) -> Rc<Special> {
+    fn add(&mut self, special: Special, function: Function, of_data: OfData) -> Rc<Special> {
+        self.of_data.insert(special.name.clone(), of_data);
         self.program.functions.insert(special.name.clone(), crate::ir::subst::freshen_function(&function));
         Rc::new(special)
     }
