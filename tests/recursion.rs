@@ -453,6 +453,14 @@ let rec f (x: Double) (n: Index) : Double =
 ";
     let text = refused(kept);
     assert!(text.contains("E0606") && text.contains("keeps `v`, whose length changes from call to call"), "{text}");
+    let ended = "\
+type Option = None | Some of Vector
+let rec _g (k: Index) (v: Vector<n>) : Option =
+  if k <= 0 then None else match _g (k - 1) v with | Some u -> Some u | None -> if v[0] > 0.0 then Some v else Some (build k (fun i -> v[i]))
+let g (k: Index) (v: Vector<n>) = match _g k v with | Some u -> vectorSum u | None -> 0.0
+";
+    let text = refused(ended);
+    assert!(text.contains("E0606") && text.contains("ends in arrays whose length changes from call to call"), "{text}");
     let own = "let rec f (x: Double) (n: Index) : Double = if n = 0 then x * x else x * rd (fun y -> f y (n - 1)) x 1.0\n";
     let text = refused(own);
     assert!(text.contains("E0606") && text.contains("is inside of a derivative of its own"), "{text}");

@@ -46,14 +46,20 @@ fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, known: &Parameters) 
             size.each_var(&mut |var| varies |= !fixed.contains_key(var));
             varies
         };
-        for ty in function.params.iter().map(Var::ty).chain([&function.result]) {
+        let params = function.params.iter().map(|param| (Some(param.name()), param.ty()));
+        for (name, ty) in params.chain([(None, &function.result)]) {
             let mut lengths = Vec::new();
             ty.each_length(&mut |size| lengths.push(size.clone()));
-            if let Some(length) = lengths.iter().find(|size| varies(size)) {
-                let what = format!("changes the length {length} from call to call");
-                let help = "pass the whole array, and what part of it is meant as an Index";
-                return Err(unsupported(function, function.span, &what, help));
-            }
+            let Some(length) = lengths.iter().find(|size| varies(size)) else { continue };
+            let help = "pass the whole array, and what part of it is meant as an Index";
+            let (what, help) = match name {
+                _ if !length.has_unknown() => (format!("changes the length {length} from call to call"), help),
+                Some(name) => (format!("changes the length of `{name}` from call to call"), help),
+                None => {
+                    ("ends in arrays whose length changes from call to call".into(), "end it in arrays of one length, and declare that")
+                }
+            };
+            return Err(unsupported(function, function.span, &what, help));
         }
         let keep = &kept[&*function.name];
         let params: Vec<Var> = function.params.iter().zip(keep).filter(|(_, keep)| **keep).map(|(param, _)| param.clone()).collect();
