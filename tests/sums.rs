@@ -454,6 +454,13 @@ fn halves_through_an_option_keep_their_parameters() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let manifest = std::fs::read_to_string(path("main.json")).expect("a manifest");
     assert!(manifest.contains("let first_revf (v: Vector<n>) (w: Vector<n>) : Double * ("), "{manifest}");
+    let plain = "let plain (v: Vector<n>) (w: Vector<m>) : Double = if n = m then vectorDot v w else vectorSum v\n\
+                 let both (v: Vector<n>) (w: Vector<n>) : Double = first v w + plain v w\n";
+    std::fs::write(path("main.smooth"), format!("{program}{plain}")).expect("a file");
+    for halves in [&["--derive", "revr:first"][..], &["--derive", "revr:both", "--derive", "revf:both", "--derive", "gradient:plain"]] {
+        let output = with_input(&[&["emit", "-q", &path("main.smooth"), "-o", &path("main.c")][..], halves].concat(), b"");
+        assert!(output.status.success(), "{halves:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 /// What a derivative reads of an argument is what its case has: the other data may be anything.

@@ -18,30 +18,34 @@ use crate::types::{Elaborated, LengthsOfData};
 
 /// See the module's head.
 pub fn share(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    // entries that are not wanted are gone by now
-    let entries = session.program.functions.values().filter(|function| function.is_entry);
+    let Session { program, of_data, .. } = session;
+    // what is not wanted is gone by now
+    of_data.retain(|name, _| program.functions.contains_key(name));
+    if !program.functions.keys().any(|name| is_open(program, of_data, name)) {
+        return Ok(());
+    }
+    let entries = program.functions.values().filter(|function| function.is_entry);
     let entries: Vec<Rc<str>> = entries.map(|function| function.name.clone()).collect();
-    let needs = |entry: &&Rc<str>| session.program.reachable([(*entry).clone()]).iter().any(|name| is_open(session, name));
+    // halves of derivatives are whole here
+    let own = rooms::elaborated(session, load, false)?;
+    let needs = |entry: &&Rc<str>| own.program.reachable([(*entry).clone()]).iter().any(|name| is_open(&own.program, &own.of_data, name));
     let sharing: HashSet<Rc<str>> = entries.iter().filter(needs).cloned().collect();
-    if !sharing.is_empty()
-        && let Ok(shared) = rooms::elaborated(session, load, true)
-        && is_as_checked((&session.program, &session.of_data), &shared.program, &sharing)
+    if let Ok(shared) = rooms::elaborated(session, load, true)
+        && is_as_checked((&own.program, &own.of_data), &shared.program, &sharing)
     {
-        let mut made =
-            if sharing.len() == entries.len() { shared } else { joined(rooms::elaborated(session, load, false)?, shared, &sharing) };
+        let mut made = if sharing.len() == entries.len() { shared } else { joined(own, shared, &sharing) };
         let needed = made.program.reachable(entries);
         made.program.functions.retain(|name, _| needed.contains(name));
+        made.of_data.retain(|name, _| needed.contains(name));
         rooms::take(session, made)?;
     }
-    let Session { of_data, program, .. } = session;
-    of_data.retain(|name, _| program.functions.contains_key(name));
     Ok(())
 }
 
 /// Whether a length in a function's result, or in a choice in it, is unknown.
-fn is_open(session: &Session, name: &str) -> bool {
-    let mut is_open = session.of_data.get(name).is_some_and(|of_data| !of_data.choices.is_empty());
-    if let Some(function) = session.program.functions.get(name) {
+fn is_open(program: &Program, of_data: &LengthsOfData, name: &str) -> bool {
+    let mut is_open = of_data.get(name).is_some_and(|of_data| !of_data.choices.is_empty());
+    if let Some(function) = program.functions.get(name) {
         function.result.each_size(&mut |size| is_open |= size.has_unknown());
     }
     is_open
