@@ -252,16 +252,10 @@ fn typed(
         Some(_) => infer.notes.records.iter().map(|(span, record)| (*span, record.name.span)).collect(),
         None => HashMap::new(),
     };
-    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        return Surveyed {
-            program: None,
-            diagnostics,
-            signatures,
-            names,
-            records,
-            of_data: LengthsOfData::default(),
-            measures: Vec::new(),
-        };
+    let mut surveyed =
+        Surveyed { program: None, diagnostics, signatures, names, records, of_data: LengthsOfData::default(), measures: Vec::new() };
+    if surveyed.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return surveyed;
     }
     let mut program = elaborator.program;
     for (_, name) in &entries {
@@ -276,29 +270,19 @@ fn typed(
     let program = program.without_unreachable();
     of_data.retain(|name, _| program.functions.contains_key(name));
     if let Some(library) = modules.globals.first().map(|global| global.decl.span.file) {
-        diagnostics.extend(slopes::infinite(&program, library));
-        diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
+        surveyed.diagnostics.extend(slopes::infinite(&program, library));
+        surveyed.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
     }
     let (program, changed) = match specialise::specialise(program, &options.sizes) {
         Ok(specialised) => specialised,
-        Err(diagnostics) => {
-            return Surveyed {
-                program: None,
-                diagnostics,
-                signatures,
-                names,
-                records,
-                of_data: LengthsOfData::default(),
-                measures: Vec::new(),
-            };
-        }
+        Err(diagnostics) => return Surveyed { diagnostics, ..surveyed },
     };
-    for signature in &mut signatures {
+    for signature in &mut surveyed.signatures {
         if let Some(function) = program.functions.get(&*signature.name).filter(|function| changed.contains(&function.name)) {
             signature.renew(&infer, function);
         }
     }
-    Surveyed { program: Some(program), diagnostics, signatures, names, records, of_data, measures }
+    Surveyed { program: Some(program), of_data, measures, ..surveyed }
 }
 
 /// Where a declaration has errors of names and types and a phrase of another language, the phrase is what is wrong.
