@@ -190,6 +190,11 @@ let flip (v: Vector<n>) (k: Index) (x: Double) : Double =
 let nearest (X: Matrix<m, n>) (y: Vector<n>) : Double =
   let best = ifold (fun best i -> if X[i][0] < y[0] then Some X[i] else best) No m
   match best with | No -> 0.0 | Some x -> vectorDot x y | Two (_, _) -> 1.0
+let grown (k: Index) (x: Double) : Double =
+  let s = ifold (fun (s: Opt) i ->
+    match s with | Some w -> (if x > 8.0 then No else Some (w + build (k - 1) (fun j -> x))) | _ -> Some (build (k - 1) (fun j -> x))) No k
+  let t = ifold (fun (s: Opt) i -> match s with | Some w -> Some (w + [x]) | _ -> Some [x]) No k
+  (match s with | Some w -> vectorSum w | _ -> -1.0) + (match t with | Some w -> w[0] | _ -> -1.0)
 let _row (k: Index) (x: Double) : Opt = if x > 0.0 then Some (build k (fun i -> x)) else No
 let rec _rows (k: Index) (m: Index) (x: Double) : Opt =
   if x > 5.0 then Some (build k (fun i -> x)) else if m <= 0 then No else _rows k (m - 1) (x + 1.0)
@@ -260,6 +265,7 @@ fn branches_and_loops_keep_their_data() {
     for (k, x) in [("-1", "-2"), ("0", "-3"), ("1", "-1"), ("3", "2"), ("-1", "2")] {
         calls.extend([("steps", vec![k, x]), ("slope", vec![k, x])]);
     }
+    calls.extend([("grown", vec!["0", "2"]), ("grown", vec!["3", "1.5"]), ("grown", vec!["3", "9"])]);
     let away = "[[-1, 2], [-1, 3]]";
     calls.extend([("orElse", vec![rows, "[5, 6]"]), ("orElse", vec![away, "[5, 6]"])]);
     for entry in ["mean", "meanSlope"] {

@@ -422,6 +422,25 @@ let back (v: Vector<n>) (w: Option) = vjp positive v w
     assert!(gives("eval", program, "pair", &["[-1]", "[2, 1]"]).contains("E0702"));
 }
 
+/// What data says of the lengths in a loop's state is said after rules, too, and after the derivative that `auto` takes.
+#[test]
+fn schedules_keep_the_lengths_that_data_says() {
+    let program = "\
+type Opt = | No | Some of Vector | Two of Vector * Vector
+let swap (M: Matrix<m, n>) : Double =
+  let s = ifold (fun (s: Opt) i ->
+    match s with | No -> Some M[i] | Some a -> Two (a, M[i]) | Two (a, b) -> Two (a + M[i], b)) No m
+  match s with | No -> 0.0 | Some a -> vectorSum a | Two (a, b) -> vectorDot a b
+let slope (M: Matrix<m, n>) = gradient swap M
+";
+    let rows = "[[1, 2], [3, 4], [5, 6]]";
+    for schedule in ["none", "paper", "default"] {
+        let words = |entry| gives("eval", program, entry, &[rows, "--schedule", schedule]);
+        assert_eq!(words("swap"), "50.0", "{schedule}");
+        assert_eq!(words("slope"), "[[3.0, 4.0], [6.0, 8.0], [3.0, 4.0]]", "{schedule}");
+    }
+}
+
 /// What a program opens is named once, also where it is typed a second time for the lengths that its branches share.
 #[test]
 fn opened_files_are_named_once() {

@@ -227,7 +227,7 @@ impl<'a> Pass<'a> {
             Term::Fold { n, acc, i, body, init } => {
                 let init = self.visit(init, fresh);
                 let n = self.visit(n, fresh);
-                let (acc, fresh) = self.bound(acc, init.ty(), fresh);
+                let (acc, fresh) = self.carried(acc, init.ty(), body.ty(), fresh);
                 let (i, fresh) = self.counted(i, &n, fresh);
                 let mark = self.facts.mark();
                 self.facts.enter_accumulator(&acc);
@@ -239,7 +239,8 @@ impl<'a> Pass<'a> {
             }
             Term::While { state, init, body } => {
                 let init = self.visit(init, fresh);
-                let (state, fresh) = self.bound(state, init.ty(), fresh);
+                let next = if let Type::Tuple(parts) = body.ty() { parts.last().unwrap_or(body.ty()) } else { body.ty() };
+                let (state, fresh) = self.carried(state, init.ty(), next, fresh);
                 let mark = self.facts.mark();
                 self.facts.enter_accumulator(&state);
                 let body = self.visit(body, fresh);
@@ -422,6 +423,19 @@ impl<'a> Pass<'a> {
         let ty = self.ty(var.ty());
         let ty = if has_unknown(&ty) && !has_unknown(value) && ty.same_shape(value) { value.clone() } else { ty };
         self.retype(var, ty, fresh)
+    }
+
+    /// As [`Self::bound`], for what a loop carries: where a step gives other lengths, as in the data of a sum type, those of the first value
+    /// say nothing.
+    fn carried(&mut self, var: &Var, init: &Type, next: &Type, fresh: Fresh) -> (Var, Fresh) {
+        let lengths = |ty: &Type| {
+            let mut lengths = Vec::new();
+            ty.each_length(&mut |length| lengths.push(length.clone()));
+            lengths
+        };
+        let (own, first, next) = (lengths(var.ty()), lengths(init), lengths(next));
+        let keeps = own.iter().zip(first.iter().zip(&next)).all(|(own, (first, next))| !own.has_unknown() || next == own || next == first);
+        if keeps { self.bound(var, init, fresh) } else { self.bound(var, var.ty(), fresh) }
     }
 
     /// A loop's variable: bounded by the count, where that is a size.

@@ -124,8 +124,9 @@ impl<'a> Elaborator<'a> {
             }
             is_other = true;
             Ok(next)
-        })?;
-        let (Some(state), true) = (state, is_other) else { return Ok(first) };
+        });
+        // with the lengths of the first value a step may be at fault that has others
+        let Some(state) = state.filter(|state| is_other || first.is_err() && has_sum(state)) else { return first };
         let again = |this: &mut Self| {
             this.diagnostics.truncate(said.0);
             this.local.of_data.clone_from(&said.1);

@@ -43,7 +43,8 @@ impl<'a> Elaborator<'a> {
                 return self.fail(Diagnostic::error("E0401", span, format!("expected size {want}, found size {have}")).help(help));
             }
         }
-        let open = have != want || self.unbounded(value.ty(), wanted);
+        let differ = have.iter().zip(&want).any(|(have, want)| have.common(want).is_none());
+        let open = differ || self.unbounded(value.ty(), wanted);
         if !open {
             return Ok(retype(&value, wanted));
         }
@@ -52,7 +53,7 @@ impl<'a> Elaborator<'a> {
         each_dimension(&value, wanted, &mut |size, term| wishes.push((size.clone(), term)));
         for (want, term) in wishes {
             let have = Size::of_expr(&term);
-            if self.normal(&have) == self.normal(&want) {
+            if self.normal(&have).common(&self.normal(&want)).is_some() {
                 continue;
             }
             self.warn_of_equal(&have, &want, span);
