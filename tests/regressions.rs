@@ -67,6 +67,27 @@ type Calls = &'static [(&'static str, &'static [&'static str])];
 
 /// What random programs of `tests/properties.rs` came down to, with what to call.
 const GROWN: &[(&str, Calls)] = &[
+    // an array of k elements has max k 0 of them, but one of max k 0 not k where that is negative
+    (
+        "let _of (k: Index) (v: Vector<k>) : Double = vectorSum v + double (length v)
+let g (k: Index) (x: Double) : Double = _of k (build (max k 0) (fun i -> x))
+let c (k: Index) (x: Double) : Double =
+  let v = if x > 0.0 then build k (fun i -> x) else build (max k 0) (fun i -> 2.0 * x)
+  vectorSum v + double (length v)
+let d (k: Index) (x: Double) : Double =
+  let v = if x > 0.0 then build (max k 0) (fun i -> x) else build k (fun i -> 2.0 * x)
+  vectorSum v + double (length v)",
+        &[
+            ("g", &["-1", "1"]),
+            ("g", &["2", "1"]),
+            ("c", &["-1", "1"]),
+            ("c", &["-1", "-1"]),
+            ("c", &["2", "-1"]),
+            ("d", &["-1", "1"]),
+            ("d", &["-1", "-1"]),
+            ("d", &["2", "-1"]),
+        ],
+    ),
     // what is known of a length in one branch is no length of the other
     (
         "let l (x: Double) (v: Vector<n>) (q: Index) : Double =

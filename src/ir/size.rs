@@ -346,7 +346,7 @@ impl Size {
         }
     }
 
-    /// `max n 0`: as long where there is an array of this length, and a length, too, where there is none and n may be negative.
+    /// `max n 0`, which is a length where n is negative, too: [`Self::is_as_long`] says that an array of n elements has it.
     pub fn or_zero(&self) -> Size {
         let larger = |n| Size::of_expr(&Expr::prim(Prim::Max, vec![n, Expr::index(0)]));
         match self.as_constant() {
@@ -355,17 +355,12 @@ impl Size {
         }
     }
 
-    /// The length of arrays of either length, where it is one: `max n 0` for n and `max n 0`.
-    pub fn common<'s>(&'s self, other: &'s Size) -> Option<&'s Size> {
-        let is_larger = |max: &Size, n: &Size| {
-            let Some(Atom::Term(term)) = max.as_atom() else { return false };
-            let Term::Prim(Prim::Max, args) = term.expr.term() else { return false };
-            matches!(args.as_slice(), [m, zero] if matches!(zero.term(), Term::Index(0)) && Size::try_of_expr(m).as_ref() == Some(n))
-        };
-        if self == other || is_larger(other, self) {
-            return Some(other);
-        }
-        is_larger(self, other).then_some(self)
+    /// Whether an array of this length is of the other: the same, or `max n 0` for n. Not the other way round: an array of no elements
+    /// has the length `max n 0` where n is -1.
+    pub fn is_as_long(&self, other: &Size) -> bool {
+        let Some(Atom::Term(term)) = other.as_atom().filter(|_| self != other) else { return self == other };
+        let Term::Prim(Prim::Max, args) = term.expr.term() else { return false };
+        matches!(args.as_slice(), [n, zero] if matches!(zero.term(), Term::Index(0)) && Size::try_of_expr(n).as_ref() == Some(self))
     }
 
     /// The length of what a condition chooses between arrays of these lengths, where sizes decide it: `if k > 0 then n else m`, and n where
@@ -379,10 +374,10 @@ impl Size {
             Term::Prim(Prim::Eq, sides) => matches!(sides.as_slice(), [a, b] if known(a, b) || known(b, a)),
             _ => false,
         };
-        match n.common(m) {
-            Some(common) => Some(common.clone()),
-            None if is_equal() => Some(m.clone()),
-            None => Size::try_of_expr(&Expr::if_(cond.clone(), n.to_expr()?, m.to_expr()?)),
+        match n.is_as_long(m) || is_equal() {
+            true => Some(m.clone()),
+            false if m.is_as_long(n) => Some(n.clone()),
+            false => Size::try_of_expr(&Expr::if_(cond.clone(), n.to_expr()?, m.to_expr()?)),
         }
     }
 

@@ -42,3 +42,26 @@ fn folds_are_put_into_folds() {
         assert_eq!(put, Size::of_expr(&fold(&inside, &own_k)));
     }
 }
+
+#[test]
+fn a_length_that_is_none_where_it_is_negative_has_one_direction() {
+    let (n, k) = (Size::var(&Var::fresh("n", Type::INDEX)), Size::var(&Var::fresh("k", Type::INDEX)));
+    let room = n.or_zero();
+    assert!(n.is_as_long(&n) && n.is_as_long(&room) && room.is_as_long(&room));
+    assert!(!room.is_as_long(&n) && !k.is_as_long(&room) && !n.is_as_long(&k));
+    assert_eq!([-2, 0, 3].map(|value| Size::constant(value).or_zero()), [0, 0, 3].map(Size::constant));
+}
+
+#[test]
+fn what_is_chosen_has_a_length_where_sizes_choose() {
+    let (n, k, x) = (Var::fresh("n", Type::INDEX), Var::fresh("k", Type::INDEX), Var::fresh("x", Type::Bool));
+    let (is_three, size, other) = (Expr::prim(Prim::Eq, vec![Expr::var(&n), Expr::index(3)]), Size::var(&n), Size::var(&k));
+    let data = Expr::prim(Prim::Lt, vec![Expr::double(0.0), Expr::var(&Var::fresh("y", Type::Double))]);
+    let six = Size::constant(6);
+    assert_eq!(Size::chosen(&is_three, &six, &size.add(&size)), Some(size.add(&size)));
+    assert_eq!(Size::chosen(&data, &size, &size.or_zero()), Some(size.or_zero()));
+    assert_eq!(Size::chosen(&data, &size.or_zero(), &size), Some(size.or_zero()));
+    assert_eq!(Size::chosen(&data, &size, &other), None);
+    let both = Size::chosen(&Expr::var(&x), &size, &other).expect("a size");
+    assert!(both.mentions(&n) && both.mentions(&k) && both.mentions(&x), "{both}");
+}

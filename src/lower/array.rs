@@ -273,7 +273,7 @@ impl Lowerer<'_> {
         let count = if is_simple(&count) { count } else { self.atomic(count, "count") };
         self.not_negative(&count, size.as_ref());
         if let Some(wanted) = wanted
-            && size.as_ref().is_none_or(|size| size.common(wanted).is_none())
+            && size.as_ref().is_none_or(|size| !size.is_as_long(wanted))
         {
             let length = self.size_value(wanted, n.span())?;
             if length != count {

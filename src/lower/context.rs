@@ -325,7 +325,7 @@ impl<'a> Lowerer<'a> {
 
     /// Fails with SMOOTH_SHAPE at run time unless the two lengths are one size.
     pub fn same_length(&mut self, actual: &Size, wanted: &Size, span: Span) -> Result<()> {
-        if actual.common(wanted).is_some() {
+        if actual.is_as_long(wanted) {
             return Ok(());
         }
         let (a, b) = (self.size_value(actual, span)?, self.size_value(wanted, span)?);

@@ -195,11 +195,11 @@ impl<'a> Elaborator<'a> {
         Ok(Expr::fold_with(n.clone(), acc, i, body, init.clone()).at(span))
     }
 
-    /// Whether the sums of two types have other lengths.
+    /// Whether the sums of a type have lengths that are not those of another.
     fn differs(&self, template: &Ty, a: &Type, b: &Type) -> bool {
         let mut differs = false;
         in_sums(template, a, b, &mut |a, b| {
-            differs |= self.normal(a).common(&self.normal(b)).is_none();
+            differs |= !self.normal(a).is_as_long(&self.normal(b));
             a.clone()
         });
         differs

@@ -43,7 +43,7 @@ impl<'a> Elaborator<'a> {
                 return self.fail(Diagnostic::error("E0401", span, format!("expected size {want}, found size {have}")).help(help));
             }
         }
-        let differ = have.iter().zip(&want).any(|(have, want)| have.common(want).is_none());
+        let differ = have.iter().zip(&want).any(|(have, want)| !have.is_as_long(want));
         let open = differ || self.unbounded(value.ty(), wanted);
         if !open {
             return Ok(retype(&value, wanted));
@@ -53,7 +53,7 @@ impl<'a> Elaborator<'a> {
         each_dimension(&value, wanted, &mut |size, term| wishes.push((size.clone(), term)));
         for (want, term) in wishes {
             let have = Size::of_expr(&term);
-            if self.normal(&have).common(&self.normal(&want)).is_some() {
+            if self.normal(&have).is_as_long(&self.normal(&want)) {
                 continue;
             }
             self.warn_of_equal(&have, &want, span);
