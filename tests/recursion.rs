@@ -461,6 +461,17 @@ let g (k: Index) (v: Vector<n>) = match _g k v with | Some u -> vectorSum u | No
 ";
     let text = refused(ended);
     assert!(text.contains("E0606") && text.contains("ends in arrays whose length changes from call to call"), "{text}");
+    let captured = "\
+type Option = None | Some of Vector
+let f (o: Option) (x: Double) (k: Index) : Double =
+  match (if x > 0.0 then o else Some [x]) with
+  | None -> 0.0
+  | Some w ->
+    let rec go (i: Index) (s: Double) : Double = if i >= k then s * x else x + go (i + 1) (s + w[0])
+    go 0 0.0
+";
+    let text = refused(captured);
+    assert!(text.contains("E0606") && text.contains("takes `w`, whose length only data says"), "{text}");
     let own = "let rec f (x: Double) (n: Index) : Double = if n = 0 then x * x else x * rd (fun y -> f y (n - 1)) x 1.0\n";
     let text = refused(own);
     assert!(text.contains("E0606") && text.contains("is inside of a derivative of its own"), "{text}");

@@ -237,9 +237,7 @@ impl Splitting {
             in_type(holder.ty(), &mut needed);
         }
         // the lengths of the result are read off what is given too
-        let mut lengths = Vec::new();
-        function.result.each_length(&mut |length| lengths.push(length.clone()));
-        for length in lengths {
+        for length in function.result.lengths() {
             let mut is_known = length.is_of_names();
             length.each_var(&mut |var| is_known &= has(&params, var));
             let has_it = |param: &&Var| has_length(param.ty(), &length);

@@ -61,7 +61,7 @@ pub fn mode(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
     let way = match session.options.mode {
         // the schedules of the papers are for forward mode
         Mode::Auto if matches!(built_in_schedule(session)?.as_deref(), Some("none" | "paper")) => Way::Forward,
-        // the states of a loop whose lengths data changes are no array, which reverse mode would keep them in
+        // reverse mode keeps the states of a loop in an array, whose elements have one length
         Mode::Auto if session.of_data.values().any(|of_data| !of_data.choices.is_empty()) => Way::Forward,
         Mode::Auto => return chosen(session),
         Mode::Forward => Way::Forward,

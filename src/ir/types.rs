@@ -158,6 +158,13 @@ impl Type {
         });
     }
 
+    /// Every length, in the order of [`Self::each_length`].
+    pub fn lengths(&self) -> Vec<Size> {
+        let mut lengths = Vec::new();
+        self.each_length(&mut |length| lengths.push(length.clone()));
+        lengths
+    }
+
     fn walk_sizes(&self, f: &mut dyn FnMut(&Size, bool)) {
         match self {
             Type::Double | Type::Bool | Type::Index(None) | Type::Rec(_) => {}

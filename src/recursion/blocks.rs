@@ -311,9 +311,7 @@ impl Blocks<'_> {
         });
         let mut at = 0;
         while let Some(var) = live.get(at).cloned() {
-            let mut lengths = Vec::new();
-            var.ty().each_length(&mut |size| lengths.push(size.clone()));
-            if lengths.iter().any(|size| self.varies(size)) {
+            if var.ty().lengths().iter().any(|size| self.varies(size)) {
                 return Err(self.length_varies(var.name(), code));
             }
             var.ty().each_size(&mut |size| {

@@ -48,13 +48,11 @@ fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, known: &Parameters) 
         };
         let params = function.params.iter().map(|param| (Some(param.name()), param.ty()));
         for (name, ty) in params.chain([(None, &function.result)]) {
-            let mut lengths = Vec::new();
-            ty.each_length(&mut |size| lengths.push(size.clone()));
-            let Some(length) = lengths.iter().find(|size| varies(size)) else { continue };
+            let Some(length) = ty.lengths().into_iter().find(&varies) else { continue };
             let help = "pass the whole array, and what part of it is meant as an Index";
             let (what, help) = match name {
                 _ if !length.has_unknown() => (format!("changes the length {length} from call to call"), help),
-                Some(name) => (format!("changes the length of `{name}` from call to call"), help),
+                Some(name) => (format!("takes `{name}`, whose length only data says"), help),
                 None => {
                     ("ends in arrays whose length changes from call to call".into(), "end it in arrays of one length, and declare that")
                 }

@@ -428,12 +428,7 @@ impl<'a> Pass<'a> {
     /// As [`Self::bound`], for what a loop carries: where a step gives other lengths, as in the data of a sum type, those of the first value
     /// say nothing.
     fn carried(&mut self, var: &Var, init: &Type, next: &Type, fresh: Fresh) -> (Var, Fresh) {
-        let lengths = |ty: &Type| {
-            let mut lengths = Vec::new();
-            ty.each_length(&mut |length| lengths.push(length.clone()));
-            lengths
-        };
-        let (own, first, next) = (lengths(var.ty()), lengths(init), lengths(next));
+        let (own, first, next) = (var.ty().lengths(), init.lengths(), next.lengths());
         let keeps = own.iter().zip(first.iter().zip(&next)).all(|(own, (first, next))| !own.has_unknown() || next == own || next == first);
         if keeps { self.bound(var, init, fresh) } else { self.bound(var, var.ty(), fresh) }
     }

@@ -155,6 +155,7 @@ pub(super) struct Local {
     pub(super) declared: Vec<Var>,
     /// The lengths of the parameters, here and around.
     pub(super) facts: Facts,
+    /// What only data says of the lengths in the function's sums.
     pub(super) of_data: OfData,
     /// How many branches are around the term.
     pub(super) branches: usize,

@@ -134,10 +134,7 @@ impl<'a> Elaborator<'a> {
         again(self);
         // a number that the declaration says is no length that data gives
         let declared = state.to_core().unwrap_or_else(|| ty.map_sizes(&mut |_| Size::unknown()));
-        let unknown = || {
-            let open = |_: &Size, said: &Size| said.as_constant().map_or_else(Size::unknown, Size::constant);
-            in_sums(state, &ty, &declared, &mut { open })
-        };
+        let unknown = || in_sums(state, &ty, &declared, &mut |_, said| said.as_constant().map_or_else(Size::unknown, Size::constant));
         let open = unknown();
         let made = self.loop_of(f, (&n, &init), &open, span, &mut |this, next| {
             let wanted = in_sums(state, &open, &next.ty().without_bounds(), &mut |_, have| have.clone());
@@ -297,13 +294,13 @@ fn with_tags(template: &Ty, ty: &Type) -> Type {
 
 /// Whether a value's lengths are those of a type where the type has some.
 pub(super) fn fits(value: &Type, ty: &Type) -> bool {
-    lengths(value).iter().zip(&lengths(ty)).all(|(own, length)| own == length || length.has_unknown())
+    value.lengths().iter().zip(&ty.lengths()).all(|(own, length)| own == length || length.has_unknown())
 }
 
 /// Whether some of these values have other lengths than others where a type has none: what is chosen is as long as data says.
 pub(super) fn disagree(values: &[Expr], ty: &Type) -> bool {
-    let own: Vec<Vec<Size>> = values.iter().map(|value| lengths(value.ty())).collect();
-    lengths(ty).iter().enumerate().filter(|(_, length)| length.has_unknown()).any(|(at, _)| {
+    let own: Vec<Vec<Size>> = values.iter().map(|value| value.ty().lengths()).collect();
+    ty.lengths().iter().enumerate().filter(|(_, length)| length.has_unknown()).any(|(at, _)| {
         let mut known = own.iter().filter_map(|own| own.get(at)).filter(|length| !length.has_unknown());
         known.next().is_some_and(|first| known.any(|other| other != first))
     })
@@ -316,12 +313,6 @@ fn arrays(ty: &Type, like: &Type, found: &mut Vec<Type>) {
         _ if ty.same_shape(like) => found.push(ty.clone()),
         _ => {}
     }
-}
-
-fn lengths(ty: &Type) -> Vec<Size> {
-    let mut lengths = Vec::new();
-    ty.each_length(&mut |length| lengths.push(length.clone()));
-    lengths
 }
 
 /// The values that a choice is between.

@@ -461,10 +461,7 @@ fn numbered(value: Expr, condition: &Expr) -> Expr {
 
 /// Whether some lengths of two types of one shape can never be equal.
 fn differ(a: &Type, b: &Type) -> bool {
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    a.each_length(&mut |size| left.push(size.clone()));
-    b.each_length(&mut |size| right.push(size.clone()));
-    left.iter().zip(&right).any(|(a, b)| a.sub(b).as_constant().is_some_and(|difference| difference != 0))
+    a.lengths().iter().zip(&b.lengths()).any(|(a, b)| a.sub(b).as_constant().is_some_and(|difference| difference != 0))
 }
 
 /// Zeros; arrays without elements where the declaration does not say a number.

@@ -269,14 +269,9 @@ fn keeps_shapes(function: &Function, args: &[Expr]) -> bool {
         found
     };
     let is_size = |param: &Var| function.params.iter().any(|other| mentions(other.ty(), param)) || mentions(&function.result, param);
-    let lengths = |ty: &Type| {
-        let mut found = Vec::new();
-        ty.each_length(&mut |size| found.push(size.clone()));
-        found
-    };
     function.params.iter().zip(args).all(|(param, arg)| {
         let is_fixed = matches!(arg.term(), Term::Var(var) if var == param);
-        is_fixed || lengths(arg.ty()) == lengths(param.ty()) && !is_size(param)
+        is_fixed || arg.ty().lengths() == param.ty().lengths() && !is_size(param)
     })
 }
 

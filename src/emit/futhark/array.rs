@@ -61,9 +61,7 @@ impl Emitter<'_> {
 
     /// Computes the lengths of elements that loops over Indexes give: they are the array's, which fails of them only where it has elements.
     fn element_lengths(&mut self, element: &Type, count: &Fut, bindings: &mut Vec<Binding>) {
-        let mut lengths = Vec::new();
-        element.each_length(&mut |size| lengths.push(size.clone()));
-        for size in lengths.into_iter().filter(Size::has_fold) {
+        for size in element.lengths().into_iter().filter(Size::has_fold) {
             let mut in_scope = true;
             size.each_var(&mut |var| in_scope &= self.place(var).is_some());
             let Some(term) = size.to_expr().filter(|_| in_scope && self.size_term(&size).is_none()) else { continue };
