@@ -154,12 +154,16 @@ impl<'a> Elaborator<'a> {
         let shared = if has_unknown(&shared) { self.offered(&shared, &values, &is_outside) } else { shared };
         if self.shares_lengths && !has_unknown(&shared) {
             again(self);
-            let init = self.with_lengths(init, &shared);
+            // only data of cases that a value is never of have no length of their own
+            let fitted = |this: &mut Self, value: Expr| {
+                let have = value.ty().without_bounds();
+                let wanted = this.borrowed(state, (&have, &leaves(&value)), &shared);
+                this.with_lengths(value, &wanted)
+            };
+            let init = fitted(self, init);
             let mut fits = !self.differs(state, init.ty(), &shared);
             let made = self.loop_of(f, (&n, &init), &shared, span, &mut |this, next| {
-                let have = next.ty().without_bounds();
-                let wanted = this.borrowed(state, (&have, &leaves(&next)), &shared);
-                let next = this.with_lengths(next, &wanted);
+                let next = fitted(this, next);
                 fits &= !this.differs(state, next.ty(), &shared);
                 if fits { this.coerce(next, &shared, span, KEEPS) } else { Ok(next) }
             });
