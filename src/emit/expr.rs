@@ -69,6 +69,13 @@ impl Printer<'_> {
             // the only helper of lowering that takes a number
             Value::Helper(name @ "smooth_is_index", args) => (format!("{}({})", self.real.function(name), self.list(args)), PRIMARY),
             Value::Helper(name, args) => (format!("{name}({})", self.list(args)), PRIMARY),
+            // `flatten` leaves none
+            Value::InRow(parts) => {
+                let [row, length, column] = &**parts;
+                let text =
+                    format!("{} * {} + {}", self.at_least(row, PRODUCT), self.at_least(length, UNARY), self.at_least(column, PRODUCT));
+                (text, SUM)
+            }
             Value::Load { base, offset: None } => (format!("*{}", self.name(*base)), UNARY),
             Value::Load { base, offset: Some(offset) } => (format!("{}[{}]", self.name(*base), self.expr(offset)), PRIMARY),
             Value::Select(parts) => {

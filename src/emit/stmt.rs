@@ -10,7 +10,6 @@
 
 use crate::ir::{Prim, Status};
 use crate::loops::measure::room_bytes;
-use crate::loops::overwrites::overwrites;
 use crate::loops::program::*;
 use crate::loops::visit::uses_room;
 
@@ -154,7 +153,7 @@ impl Printer<'_> {
     /// A loop from one index to before another.
     pub fn repeat(&mut self, i: Id, from: &str, end: &str, body: &[Stmt], lanes: &Lanes) {
         match lanes {
-            Lanes::One => {}
+            Lanes::One | Lanes::InOrder => {}
             Lanes::Tile(tiles) => return self.tiles(i, from, end, body, tiles),
             Lanes::Any => self.line("SMOOTH_LANES"),
             Lanes::Sum(sums) => {
@@ -162,11 +161,12 @@ impl Printer<'_> {
                 self.line(format!("SMOOTH_LANES_SUM({})", sums.join(", ")));
             }
         }
-        let outer = std::mem::replace(&mut self.in_lanes, *lanes != Lanes::One);
+        let is_one = matches!(lanes, Lanes::One | Lanes::InOrder);
+        let outer = std::mem::replace(&mut self.in_lanes, !is_one);
         self.names.open();
         let name = self.declare(i);
         self.line(format!("for (int64_t {name} = {from}; {name} < {end}; ++{name}) {{"));
-        if overwrites(i, body) {
+        if *lanes == Lanes::InOrder {
             self.line("    SMOOTH_KEEP_ORDER;");
         }
         self.block(body);

@@ -11,6 +11,7 @@ use crate::ir::Prim;
 use super::program::*;
 use super::ranges::Ranges;
 use super::values::index;
+use super::visit::reads;
 
 /// A sum of multiples of indices, and a number; of the arithmetic that cannot overflow.
 #[derive(Clone, Debug, Default)]
@@ -63,9 +64,14 @@ impl Affine {
         self.terms.iter().map(step).fold(0, i64::saturating_add)
     }
 
+    /// This and so many times the other; on overflow, an opaque term.
+    pub fn plus_multiple(&self, other: &Affine, times: i64) -> Affine {
+        self.combined(other, times).unwrap_or_else(Affine::unknown)
+    }
+
     /// The difference; on overflow, an opaque term.
     pub fn minus(&self, other: &Affine) -> Affine {
-        self.combined(other, -1).unwrap_or_else(Affine::unknown)
+        self.plus_multiple(other, -1)
     }
 
     pub fn plus(mut self, more: i64) -> Affine {
@@ -81,11 +87,11 @@ impl Affine {
         self
     }
 
-    /// It with an expression in the place of an index; of what is too large, one that nothing is proved of.
+    /// It with an expression in the place of an index; on overflow, an opaque term.
     pub fn at(&self, id: Id, by: &Affine) -> Affine {
         let factor = self.factor(id);
         let rest = self.clone().without(id);
-        rest.combined(by, factor).unwrap_or_else(Affine::unknown)
+        rest.plus_multiple(by, factor)
     }
 
     /// Whether it is never negative, whatever its parts are within their ranges.
@@ -187,7 +193,14 @@ pub fn is_the_moving(value: &Value, i: Id, named: &HashMap<Id, Value>) -> Option
     let args = if *prim == Prim::Max { vec![fixed.clone(), moving.clone()] } else { vec![moving.clone(), fixed.clone()] };
     Some(Value::Prim { prim: Prim::Le, elem: Elem::Index, plain: true, args })
 }
-/// By how much a term grows with an index: one where it is the index, a number that it is beside in a product.
+
+/// By how much a subscript grows with an index, where that is a number.
+pub fn growth(subscript: &Value, i: Id, named: &HashMap<Id, Value>) -> Option<i64> {
+    let sum = Affine::of(subscript, named);
+    sum.terms().all(|term| steps(term, i).is_some() || !reads(term, i)).then(|| sum.step(i))
+}
+
+/// The coefficient of an index in a term: of `i` and `3 * i`.
 pub fn steps(term: &Value, id: Id) -> Option<i64> {
     match term {
         Value::Local(own) => (*own == id).then_some(1),

@@ -67,47 +67,26 @@ impl Around {
         counts.iter().any(|count| self.is_natural(sum.at(*i, &Affine::of(count, &self.named).plus(-1)), outer, ranges))
     }
 
-    /// Whether an offset leads into an array of these lengths, row by row.
+    /// Whether an offset leads into an array of these lengths: each subscript into its own.
     pub fn is_inside(&self, offset: &Value, lengths: &[Value], ranges: &Ranges) -> bool {
         let Some((last, outer)) = lengths.split_last() else { return false };
-        let (row, column) = if outer.is_empty() { (None, offset.clone()) } else { in_row(offset, last) };
+        let (row, column) = match offset {
+            Value::InRow(parts) if parts[1] == *last && !outer.is_empty() => (Some(&parts[0]), &parts[2]),
+            column if outer.is_empty() => (None, column),
+            _ => return false,
+        };
         let is_below = |index: &Value, length: &Value| {
             let more = Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![index.clone(), Value::Index(1)] };
             self.at_most(&Value::Index(0), index, ranges) && self.at_most(&more, length, ranges)
         };
-        is_below(&column, last) && (outer.is_empty() || self.is_inside(&row.unwrap_or(Value::Index(0)), outer, ranges))
-    }
-}
-
-/// The row and the column of an offset in rows of a length: `row * length + column`.
-fn in_row(offset: &Value, length: &Value) -> (Option<Value>, Value) {
-    let mut row = None;
-    let mut columns = Vec::new();
-    summands(offset, &mut |part| match part {
-        Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args } if row.is_none() && args.get(1) == Some(length) => {
-            row = args.first().cloned();
-        }
-        part => columns.push(part.clone()),
-    });
-    let add = |a, b| Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![a, b] };
-    (row, columns.into_iter().reduce(add).unwrap_or(Value::Index(0)))
-}
-
-/// Calls `f` on what a sum that cannot overflow adds up.
-pub fn summands<'v>(value: &'v Value, f: &mut dyn FnMut(&'v Value)) {
-    match value {
-        Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args } => args.iter().for_each(|arg| summands(arg, f)),
-        value => f(value),
+        is_below(column, last) && row.is_none_or(|row| self.is_inside(row, outer, ranges))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn index(prim: Prim, a: Value, b: Value) -> Value {
-        Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
-    }
+    use crate::loops::values::index;
 
     /// Locals n, i, t, j in `for i < n: for t < i: const j = i - 1 - t`.
     fn around() -> (Around, Ranges, [Value; 4]) {
@@ -143,13 +122,12 @@ mod tests {
     #[test]
     fn an_offset_is_inside_where_each_index_is() {
         let (around, ranges, [n, i, _, j]) = around();
-        let at =
-            |row: &Value, column: &Value, width: &Value| index(Prim::Add, index(Prim::Mul, row.clone(), width.clone()), column.clone());
+        let at = |row: &Value, column: &Value, width: &Value| Value::in_row(row.clone(), width.clone(), column.clone());
         let three = Value::Index(3);
         assert!(around.is_inside(&i, std::slice::from_ref(&n), &ranges));
         assert!(around.is_inside(&at(&i, &j, &n), &[n.clone(), n.clone()], &ranges));
         assert!(around.is_inside(&at(&j, &Value::Index(2), &three), &[n.clone(), three.clone()], &ranges));
-        assert!(around.is_inside(&index(Prim::Mul, i.clone(), three.clone()), &[n.clone(), three.clone()], &ranges));
+        assert!(!around.is_inside(&index(Prim::Mul, i.clone(), three.clone()), &[n.clone(), three.clone()], &ranges), "no subscripts");
         assert!(!around.is_inside(&at(&j, &three, &three), &[n.clone(), three.clone()], &ranges));
         assert!(!around.is_inside(&n, std::slice::from_ref(&n), &ranges));
         assert!(!around.is_inside(&i, &[], &ranges));

@@ -10,10 +10,8 @@
 
 use std::collections::HashSet;
 
-use crate::ir::Prim;
-
-use super::affine::Affine;
-use super::bounds::{Around, summands};
+use super::affine::{Affine, growth};
+use super::bounds::Around;
 use super::program::*;
 use super::ranges::Ranges;
 use super::visit::{each_local, reads};
@@ -33,10 +31,7 @@ impl Iterations<'_> {
     /// Whether the element at `a` in one iteration is never the one at `b` in another.
     pub fn are_apart(&self, a: &Value, b: &Value) -> bool {
         let (Some(a), Some(b)) = (self.offset(a), self.offset(b)) else { return false };
-        let Some(distance) = self.around.difference(&a.rest, &b.rest) else { return false };
-        if a.step != b.step {
-            return false;
-        }
+        let Some(distance) = a.rest.minus(&b.rest).constant_value().filter(|_| a.step == b.step) else { return false };
         let is_less_than_a_step = distance.unsigned_abs() < a.step.unsigned_abs();
         if is_less_than_a_step && a.rows == b.rows {
             return true;
@@ -49,58 +44,46 @@ impl Iterations<'_> {
     }
 
     fn offset<'v>(&self, value: &'v Value) -> Option<Offset<'v>> {
-        let mut offset = Offset { step: 0, rows: Vec::new(), rest: Vec::new() };
         let mut is_seen = true;
         each_local(value, &mut |id| is_seen &= !self.own.contains(&id));
-        summands(value, &mut |part| match part {
-            Value::Local(id) if *id == self.i => offset.step += 1,
-            Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args } => match args.as_slice() {
-                [Value::Local(id), Value::Index(step)] if *id == self.i => match offset.step.checked_add(*step) {
-                    Some(step) => offset.step = step,
-                    None => is_seen = false,
-                },
-                [row, width] if !reads(part, self.i) => offset.rows.push((row, width)),
-                _ => is_seen = false,
-            },
-            part => {
-                is_seen &= !reads(part, self.i);
-                offset.rest.push(part);
+        is_seen.then_some(())?;
+        let mut offset = Offset { step: 0, rows: Vec::new(), rest: Affine::default() };
+        self.add(value, 1, &mut offset)?;
+        Some(offset)
+    }
+
+    /// Adds so many times a part of an offset; none where it changes with the index by more than a multiple.
+    fn add<'v>(&self, part: &'v Value, times: i64, to: &mut Offset<'v>) -> Option<()> {
+        let named = self.around.named();
+        if let Value::InRow(parts) = part {
+            let [row, length, column] = &**parts;
+            match length {
+                Value::Index(length) if reads(row, self.i) => self.add(row, times.checked_mul(*length)?, to)?,
+                _ => {
+                    (times == 1 && !reads(row, self.i) && !reads(length, self.i)).then_some(())?;
+                    to.rows.push((row, length));
+                }
             }
-        });
-        is_seen.then_some(offset)
+            return self.add(column, times, to);
+        }
+        to.step = growth(part, self.i, named)?.checked_mul(times).and_then(|step| to.step.checked_add(step))?;
+        to.rest = to.rest.plus_multiple(&Affine::of(part, named), times);
+        Some(())
     }
 }
 
-/// `step * i`, the starts of rows, as numbers of rows and their lengths, and what else is added.
+/// How an offset grows with the index, the rows that it is in with their lengths, and all else that is added.
 struct Offset<'v> {
     step: i64,
     rows: Vec<(&'v Value, &'v Value)>,
-    rest: Vec<&'v Value>,
-}
-
-impl Around {
-    /// The difference of two sums, where it is a number.
-    fn difference(&self, a: &[&Value], b: &[&Value]) -> Option<i64> {
-        let sum = |parts: &[&Value]| {
-            let all = parts.iter().map(|part| (*part).clone());
-            let add = |a, b| Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![a, b] };
-            self.affine(&all.reduce(add).unwrap_or(Value::Index(0)))
-        };
-        sum(a).minus(&sum(b)).constant_value()
-    }
-
-    fn affine(&self, value: &Value) -> Affine {
-        Affine::of(value, self.named())
-    }
+    rest: Affine,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn index(prim: Prim, a: Value, b: Value) -> Value {
-        Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] }
-    }
+    use crate::ir::Prim;
+    use crate::loops::values::index;
 
     #[test]
     fn elements_of_different_iterations_are_apart_or_not() {
@@ -115,14 +98,24 @@ mod tests {
         let iterations = |count| Iterations { i: 3, count, own: &own, around: &around, ranges: &ranges };
         let by = |step, more| index(Prim::Add, index(Prim::Mul, k.clone(), Value::Index(step)), Value::Index(more));
         let in_row = |row: &Value, more: i64| {
-            let start = index(Prim::Add, index(Prim::Mul, row.clone(), n.clone()), k.clone());
-            if more == 0 { start } else { index(Prim::Add, start, Value::Index(more)) }
+            let column = if more == 0 { k.clone() } else { index(Prim::Add, k.clone(), Value::Index(more)) };
+            Value::in_row(row.clone(), n.clone(), column)
         };
         let inner = iterations(&j);
         assert!(inner.are_apart(&k, &k) && inner.are_apart(&by(3, 1), &by(3, 0)) && inner.are_apart(&by(3, 0), &by(3, 2)));
         assert!(inner.are_apart(&in_row(&i, 0), &in_row(&j, 0)) && inner.are_apart(&in_row(&i, 1), &in_row(&i, 1)));
         assert!(!inner.are_apart(&by(3, 0), &by(3, 3)) && !inner.are_apart(&by(2, 0), &by(3, 0)) && !inner.are_apart(&i, &i));
         assert!(!inner.are_apart(&in_row(&i, 0), &in_row(&j, 1)) && !inner.are_apart(&in_row(&i, 0), &in_row(&i, 1)));
+        // literal columns of rows that the index chooses, one of them of the next row
+        let column = |row: Value, column: i64| Value::in_row(row, Value::Index(3), Value::Index(column));
+        let next = index(Prim::Add, k.clone(), Value::Index(1));
+        assert!(
+            inner.are_apart(&column(k.clone(), 0), &column(k.clone(), 2))
+                && inner.are_apart(&column(next.clone(), 0), &column(k.clone(), 1))
+        );
+        assert!(
+            !inner.are_apart(&column(next, 0), &column(k.clone(), 0)) && !inner.are_apart(&column(k.clone(), 0), &column(i.clone(), 0))
+        );
         // what the iteration declares
         let further = index(Prim::Add, k.clone(), Value::Local(4));
         assert!(!inner.are_apart(&further, &further));

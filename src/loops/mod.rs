@@ -17,14 +17,15 @@ mod effects;
 pub mod eval;
 mod factor_polynomials;
 pub mod failures;
+mod flatten;
 mod guard_sums;
 pub mod helpers;
 mod hoist_checks;
 mod homes;
 mod if_convert;
 mod join_branches;
+mod keep_order;
 pub mod measure;
-pub mod overwrites;
 mod pack;
 mod parallelise;
 pub mod parse;
@@ -153,6 +154,8 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("guard_sums", Need::Optional, "tests before sums that are empty in the first iteration around", guard_sums::run),
     pass!("skip", Need::Optional, "tests blocks of iterations in lanes, and skips those that change nothing", skip::run),
     pass!("parallelise", Need::Always, "shares loops among threads, where that is asked for", parallelise::run),
+    pass!("keep_order", Need::Always, "marks loops that compilers must not interchange", keep_order::run),
+    pass!("flatten", Need::Always, "makes one offset of the subscripts of an access", flatten::run),
     pass!("measure", Need::Always, "says how much workspace each function needs", measure::run),
 ];
 

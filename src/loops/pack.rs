@@ -39,7 +39,12 @@ pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     let homes = Homes::of_block(&body);
     let mut builder = Builder::of(function);
     let matrices = matrices.into_iter().filter_map(|(id, width, dims)| {
-        let rows = dims.iter().map(|size| builder.size_value(size)).collect::<Option<Vec<_>>>()?.into_iter().reduce(times)?;
+        let rows = dims
+            .iter()
+            .map(|size| builder.size_value(size))
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .reduce(|a, b| index(Prim::Mul, a, b))?;
         Some(Matrix { id, width, rows, dims })
     });
     let matrices: Vec<Matrix> = matrices.collect();
@@ -127,8 +132,7 @@ impl Packer<'_> {
     fn copied(&mut self, matrix: &Matrix, copy: Id, is_back: bool) -> Stmt {
         let i = self.builder.counter("i", &matrix.rows);
         let element = |k: i64| {
-            let first = times(Value::Local(i), Value::Index(matrix.width));
-            let there = (matrix.id, if k == 0 { first } else { plus(first, Value::Index(k)) });
+            let there = (matrix.id, Value::in_row(Value::Local(i), Value::Index(matrix.width), Value::Index(k)));
             let here = (copy, matrix.in_column(k, Value::Local(i)));
             let (to, from) = if is_back { (there, here) } else { (here, there) };
             let value = Value::Load { base: from.0, offset: Some(Box::new(from.1)) };
@@ -149,11 +153,7 @@ struct Packed {
 impl Matrix {
     /// The offset of an element in the copy.
     fn in_column(&self, k: i64, row: Value) -> Value {
-        match k {
-            0 => row,
-            1 => plus(self.rows.clone(), row),
-            k => plus(times(self.rows.clone(), Value::Index(k)), row),
-        }
+        Value::in_row(Value::Index(k), self.rows.clone(), row)
     }
 }
 
@@ -238,29 +238,10 @@ fn has_mention(stmt: &Stmt, is_wanted: &dyn Fn(Id) -> bool) -> bool {
 
 /// The row and the column of an element, where the column is a literal.
 fn place(offset: Option<&Value>, width: i64) -> Option<(Value, i64)> {
-    let row = |value: &Value| match value {
-        Value::Index(first) if first % width == 0 => Some(Value::Index(first / width)),
-        Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args } => match args.as_slice() {
-            [row, Value::Index(factor)] if *factor == width => Some(row.clone()),
-            _ => None,
-        },
+    let Some(offset) = offset else { return Some((Value::Index(0), 0)) };
+    let Value::InRow(parts) = offset else { return None };
+    match &**parts {
+        [row, Value::Index(length), Value::Index(k)] if *length == width => Some((row.clone(), *k)),
         _ => None,
-    };
-    match offset {
-        None => Some((Value::Index(0), 0)),
-        Some(Value::Index(at)) if *at >= 0 => Some((Value::Index(at / width), at % width)),
-        Some(Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args }) => match args.as_slice() {
-            [first, Value::Index(k)] if (0..width).contains(k) => Some((row(first)?, *k)),
-            _ => None,
-        },
-        Some(value) => Some((row(value)?, 0)),
     }
-}
-
-fn times(a: Value, b: Value) -> Value {
-    index(Prim::Mul, a, b)
-}
-
-fn plus(a: Value, b: Value) -> Value {
-    index(Prim::Add, a, b)
 }

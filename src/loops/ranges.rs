@@ -48,6 +48,10 @@ impl Ranges {
                 let (a, b) = (self.of(&parts[1]), self.of(&parts[2]));
                 (a.0.min(b.0), a.1.max(b.1))
             }
+            Value::InRow(parts) => {
+                let [row, length, column] = [0, 1, 2].map(|k| self.of(&parts[k]));
+                within(exact_range(Prim::Add, &[exact_range(Prim::Mul, &[row, length]), column]))
+            }
             Value::Prim { prim, elem: Elem::Index, args, .. } => {
                 let ranges: Vec<_> = args.iter().map(|arg| self.of(arg)).collect();
                 within(exact_range(*prim, &ranges))

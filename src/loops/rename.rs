@@ -79,7 +79,7 @@ fn in_stmt(stmt: &mut Stmt, f: &mut dyn FnMut(&mut Id)) {
             f(i);
             in_value(count, f);
             match lanes {
-                Lanes::One | Lanes::Any => {}
+                Lanes::One | Lanes::InOrder | Lanes::Any => {}
                 Lanes::Sum(ids) => ids.iter_mut().for_each(f),
                 Lanes::Tile(tiles) => in_tiles(tiles, f),
             }
@@ -141,7 +141,7 @@ fn in_value(value: &mut Value, f: &mut dyn FnMut(&mut Id)) {
             f(base);
             offset.iter_mut().for_each(|offset| in_value(offset, f));
         }
-        Value::Select(parts) => parts.iter_mut().for_each(|part| in_value(part, f)),
+        Value::InRow(parts) | Value::Select(parts) => parts.iter_mut().for_each(|part| in_value(part, f)),
         Value::Moved { now, home } => {
             f(now);
             in_pointer(home, f);

@@ -250,6 +250,7 @@ impl Found {
                 let decides = decided || self.depends(&parts[0]);
                 self.may_be_early(&parts[0], decided) && parts[1..].iter().all(|part| self.may_be_early(part, decides))
             }
+            Value::InRow(parts) => parts.iter().all(|part| self.may_be_early(part, decided)),
             Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().all(|arg| self.may_be_early(arg, decided)),
             Value::Moved { .. } | Value::Call(..) => false,
         }

@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::Prim;
 
+use super::affine::growth;
 use super::bounds::Around;
 use super::dependence::Iterations;
 use super::homes::Homes;
@@ -239,7 +240,7 @@ impl Body {
                 args.iter().for_each(|arg| self.loads_of(arg, plain));
             }
             Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| self.loads_of(arg, plain)),
-            Value::Select(parts) => parts.iter().for_each(|part| self.loads_of(part, plain)),
+            Value::InRow(parts) | Value::Select(parts) => parts.iter().for_each(|part| self.loads_of(part, plain)),
             Value::Call(..) | Value::Moved { .. } => *plain = false,
             Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
         }
@@ -269,16 +270,15 @@ fn adds_to(id: Id, value: &Value) -> bool {
     args.first().is_some_and(|first| *first == Value::Local(id) || adds_to(id, first))
 }
 
-/// Whether an offset is different for different i: `i`, `i + k`, `k + i`, `i * n`, `k * n + i`, `i * n + k`
-/// with 0 <= k < n, which is how lowering writes elements.
+/// Whether an offset is different for different i, which one of its subscripts grows with.
 fn grows_with(offset: &Value, i: Id) -> bool {
     match offset {
-        Value::Local(id) => *id == i,
-        Value::Prim { prim: Prim::Add | Prim::Mul, elem: Elem::Index, plain: true, args } => {
-            let mut mentioning = args.iter().filter(|arg| reads(arg, i));
-            mentioning.next().is_some_and(|arg| grows_with(arg, i)) && mentioning.next().is_none()
+        Value::InRow(parts) => {
+            let [row, length, column] = &**parts;
+            let (by_row, by_column) = (reads(row, i), reads(column, i));
+            !reads(length, i) && by_row != by_column && grows_with(if by_row { row } else { column }, i)
         }
-        _ => false,
+        subscript => growth(subscript, i, &HashMap::new()).is_some_and(|step| step != 0),
     }
 }
 
@@ -286,20 +286,16 @@ fn grows_with(offset: &Value, i: Id) -> bool {
 /// by a literal column of the row that i chooses.
 struct Access<'a> {
     offset: &'a Option<Value>,
-    row: Option<&'a Value>,
+    row: Option<&'a [Value]>,
     stripped: Option<Value>,
 }
 
 impl Access<'_> {
     fn new(offset: &Option<Value>, i: Id) -> Access<'_> {
-        let row = match offset {
-            Some(Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args })
-                if matches!(args.as_slice(), [Value::Prim { prim: Prim::Mul, .. }, Value::Index(_)]) =>
-            {
-                args.first()
-            }
-            other => other.as_ref(),
-        };
+        let row = offset.as_ref().map(|offset| match offset {
+            Value::InRow(parts) if matches!(parts[2], Value::Index(_)) => &parts[..2],
+            other => std::slice::from_ref(other),
+        });
         Access { offset, row, stripped: offset.as_ref().map(|offset| stripped(offset, i).0) }
     }
 
@@ -310,6 +306,12 @@ impl Access<'_> {
 
 /// The offset with literal summands dropped on the way to i, and whether it reads i.
 fn stripped(value: &Value, i: Id) -> (Value, bool) {
+    if let Value::InRow(parts) = value {
+        let [row, length, column] = &**parts;
+        let ((row, by_row), (column, by_column)) = (stripped(row, i), stripped(column, i));
+        let column = if by_row && matches!(column, Value::Index(_)) { Value::Index(0) } else { column };
+        return (Value::in_row(row, length.clone(), column), by_row || by_column);
+    }
     let Value::Prim { prim: prim @ (Prim::Add | Prim::Mul), elem, plain, args } = value else { return (value.clone(), reads(value, i)) };
     let parts: Vec<(Value, bool)> = args.iter().map(|arg| stripped(arg, i)).collect();
     if !parts.iter().any(|(_, reads)| *reads) {

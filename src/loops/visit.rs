@@ -20,7 +20,7 @@ pub fn each_local(value: &Value, f: &mut dyn FnMut(Id)) {
             f(*base);
             offset.iter().for_each(|offset| each_local(offset, f));
         }
-        Value::Select(parts) => parts.iter().for_each(|part| each_local(part, f)),
+        Value::InRow(parts) | Value::Select(parts) => parts.iter().for_each(|part| each_local(part, f)),
         Value::Call(_, args) => args.iter().for_each(|arg| each_in_argument(arg, f)),
         Value::Moved { now, home } => {
             f(*now);
@@ -74,7 +74,7 @@ pub fn each_part(value: &Value, f: &mut dyn FnMut(&Value)) {
     f(value);
     match value {
         Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| each_part(arg, f)),
-        Value::Select(parts) => parts.iter().for_each(|part| each_part(part, f)),
+        Value::InRow(parts) | Value::Select(parts) => parts.iter().for_each(|part| each_part(part, f)),
         Value::Load { offset, .. } => offset.iter().for_each(|offset| each_part(offset, f)),
         Value::Local(_)
         | Value::Double(_)
@@ -98,6 +98,101 @@ pub fn each_value(block: &[Stmt], f: &mut dyn FnMut(&Value)) {
             }
             _ => {}
         }
+    }
+}
+
+/// Calls `f` on the array and the offset of each access and of each pointer, those in an offset before it.
+pub fn each_access(block: &mut [Stmt], f: &mut dyn FnMut(Id, &mut Option<Value>)) {
+    for stmt in block {
+        each_access_of(stmt, f);
+        stmt.blocks_mut().for_each(|block| each_access(block, f));
+    }
+}
+
+/// As [`each_access`], without the blocks inside.
+fn each_access_of(stmt: &mut Stmt, f: &mut dyn FnMut(Id, &mut Option<Value>)) {
+    match stmt {
+        Stmt::Declare { init, .. } => init.iter_mut().for_each(|init| accesses_in(init, f)),
+        Stmt::Point { to: PointerValue::To(pointer), .. } => access(pointer.base, &mut pointer.offset, f),
+        Stmt::Point { to: PointerValue::Select(cond, a, b), .. } => {
+            accesses_in(cond, f);
+            access(a.base, &mut a.offset, f);
+            access(b.base, &mut b.offset, f);
+        }
+        Stmt::Assign { place, value } => {
+            if let Place::Element { base, offset } = place {
+                access(*base, offset, f);
+            }
+            accesses_in(value, f);
+        }
+        Stmt::Update { base, offset, value } => {
+            access_at(*base, offset, f);
+            accesses_in(value, f);
+        }
+        Stmt::For { count, lanes, .. } => {
+            accesses_in(count, f);
+            if let Lanes::Tile(tiles) = lanes {
+                tiles.panels.iter_mut().for_each(|panel| access(panel.from.base, &mut panel.from.offset, f));
+                for tile in &mut tiles.tiles {
+                    tile.columns.iter_mut().for_each(|column| access_at(tile.base, column, f));
+                }
+            }
+        }
+        Stmt::Share(share) => {
+            accesses_in(&mut share.count, f);
+            accesses_in(&mut share.work, f);
+            for total in &mut share.totals {
+                total.length.iter_mut().for_each(|length| accesses_in(length, f));
+                each_access(std::slice::from_mut(&mut total.start), f);
+                each_access(std::slice::from_mut(&mut total.join), f);
+            }
+        }
+        Stmt::If { cond, .. } | Stmt::While { cond, .. } => accesses_in(cond, f),
+        Stmt::Fail { cond, .. } | Stmt::NoRoom { cond } | Stmt::Return(cond) => accesses_in(cond, f),
+        Stmt::Room(room) => room.counts.iter_mut().for_each(|count| accesses_in(count, f)),
+        Stmt::Invoke(call) => {
+            call.args.iter_mut().for_each(|arg| access_in_argument(arg, f));
+            for measure in &mut call.measures {
+                match measure {
+                    Measure::Bool(value) => accesses_in(value, f),
+                    Measure::Size(_) | Measure::Data => {}
+                }
+            }
+        }
+        Stmt::Rotate(_) | Stmt::Scope(_) => {}
+    }
+}
+
+fn access(base: Id, offset: &mut Option<Value>, f: &mut dyn FnMut(Id, &mut Option<Value>)) {
+    offset.iter_mut().for_each(|offset| accesses_in(offset, f));
+    f(base, offset);
+}
+
+/// An access whose offset is not left out.
+fn access_at(base: Id, offset: &mut Value, f: &mut dyn FnMut(Id, &mut Option<Value>)) {
+    let mut at = Some(std::mem::replace(offset, Value::Index(0)));
+    access(base, &mut at, f);
+    at.into_iter().for_each(|at| *offset = at);
+}
+
+fn access_in_argument(arg: &mut Argument, f: &mut dyn FnMut(Id, &mut Option<Value>)) {
+    match arg {
+        Argument::Value(value) => accesses_in(value, f),
+        Argument::Pointer(pointer) => access(pointer.base, &mut pointer.offset, f),
+        Argument::Address(_) | Argument::Workspace => {}
+    }
+}
+
+fn accesses_in(value: &mut Value, f: &mut dyn FnMut(Id, &mut Option<Value>)) {
+    match value {
+        Value::Load { base, offset } => {
+            let mut at = offset.take().map(|offset| *offset);
+            access(*base, &mut at, f);
+            *offset = at.map(Box::new);
+        }
+        Value::Moved { home, .. } => access(home.base, &mut home.offset, f),
+        Value::Call(_, args) => args.iter_mut().for_each(|arg| access_in_argument(arg, f)),
+        other => other.parts_mut().iter_mut().for_each(|part| accesses_in(part, f)),
     }
 }
 
@@ -172,7 +267,7 @@ pub fn each_mention(stmt: &Stmt, f: &mut dyn FnMut(Id)) {
             f(*i);
             each_local(count, f);
             match lanes {
-                Lanes::One | Lanes::Any | Lanes::Tile(_) => {}
+                Lanes::One | Lanes::InOrder | Lanes::Any | Lanes::Tile(_) => {}
                 Lanes::Sum(ids) => ids.iter().for_each(|id| f(*id)),
             }
         }
@@ -222,6 +317,7 @@ pub fn is_total(value: &Value) -> bool {
         Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => true,
         Value::Prim { prim: Prim::Div | Prim::Rem, elem: Elem::Index, .. } => false,
         Value::Prim { args, .. } => args.iter().all(is_total),
+        Value::InRow(parts) => parts.iter().all(is_total),
         Value::Load { .. } | Value::Select(_) | Value::Helper(..) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => false,
     }
 }

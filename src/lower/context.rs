@@ -357,7 +357,7 @@ impl<'a> Lowerer<'a> {
         match value {
             Value::Local(id) | Value::Load { base: id, .. } => self.locals.get(*id).map_or(Elem::Double, |local| local.elem),
             Value::Double(_) => Elem::Double,
-            Value::Index(_) => Elem::Index,
+            Value::Index(_) | Value::InRow(_) => Elem::Index,
             Value::Bool(_) => Elem::Bool,
             Value::Prim { prim, elem, .. } => crate::loops::values::result_elem(*prim, *elem),
             Value::Select(parts) => self.elem_of(&parts[1]),

@@ -14,6 +14,7 @@ use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use super::context::{Lowerer, Result, mismatch};
 use super::view::{ArrayView, View};
 use crate::loops::program::*;
+use crate::loops::values::index;
 
 /// The diagonal element of a diagonal matrix.
 pub struct Diagonal {
@@ -48,14 +49,10 @@ impl Lowerer<'_> {
         if !known || !square || matches!(count, Value::Index(_)) {
             return Ok(false);
         }
-        let index = |prim, a: Value, b: Value| Value::Prim { prim, elem: Elem::Index, plain: true, args: vec![a, b] };
         let area = index(Prim::Mul, count.clone(), count.clone());
         let i = self.counter("i", &area);
-        let offset = match self.pointer(leaf).offset {
-            Some(start) => index(Prim::Add, start, Value::Local(i)),
-            None => Value::Local(i),
-        };
-        let clear = Stmt::Assign { place: Place::Element { base: leaf.base, offset: Some(offset) }, value: Value::Double(0.0) };
+        let place = Place::Element { base: leaf.base, offset: Some(self.offset_behind(leaf, Value::Local(i))) };
+        let clear = Stmt::Assign { place, value: Value::Double(0.0) };
         self.emit(Stmt::For { i, var: None, count: area, size: None, body: vec![clear], lanes: Lanes::One, apart: false });
         self.enter(outer, n, count, Some(length.clone()), |this, at| {
             this.env.insert(diagonal.inner.clone(), View::Scalar(at.clone()));

@@ -101,39 +101,33 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The offset of a leaf in its block; `None` for a lone scalar. A whole element is Horner's form, which
-    /// never exceeds the block; a row is a sum of strides, exact also where a later length is 0.
+    /// The offset of a leaf in its block; `None` for a lone scalar. A whole element is one of a row of a row (Horner's form), which
+    /// never exceeds the block; where rows begin is an element of the first row of all that is inside, exact also where a later
+    /// length is 0.
     pub fn offset(&self, leaf: &Leaf) -> Option<Value> {
         let count = |size: &Size| self.known_size(size, Span::NONE).unwrap_or(Value::Index(0));
         let (first, rest) = leaf.taken.split_first()?;
         if leaf.taken.len() == leaf.dims.len() {
-            let mut sum = first.clone();
-            for (index, size) in rest.iter().zip(&leaf.dims[1..]) {
-                sum = plain_sum(plain_product(sum, count(size)), index.clone());
-            }
-            return Some(sum);
+            let inner = rest.iter().zip(&leaf.dims[1..]);
+            return Some(inner.fold(first.clone(), |row, (column, size)| Value::in_row(row, count(size), column.clone())));
         }
-        let mut sum = Value::Index(0);
-        for (k, index) in leaf.taken.iter().enumerate() {
-            let stride = leaf.dims[k + 1..].iter().rev().fold(None, |inner: Option<Value>, size| {
-                Some(match inner {
-                    None => count(size),
-                    Some(inner) => plain_product(count(size), inner),
-                })
-            });
-            let term = match stride {
-                Some(stride) => plain_product(index.clone(), stride),
-                None => index.clone(),
-            };
-            sum = plain_sum(sum, term);
-        }
-        Some(sum)
+        Some(self.offset_behind(leaf, Value::Index(0)))
+    }
+
+    /// The offset of what lies so many elements behind where the rows of a leaf begin.
+    pub fn offset_behind(&self, leaf: &Leaf, elements: Value) -> Value {
+        let count = |size: &Size| self.known_size(size, Span::NONE).unwrap_or(Value::Index(0));
+        leaf.taken.iter().enumerate().rev().fold(elements, |column, (k, row)| {
+            let stride = leaf.dims[k + 1..].iter().map(count).rev().reduce(|inside, size| plain_product(size, inside));
+            Value::in_row(row.clone(), stride.unwrap_or(Value::Index(1)), column)
+        })
     }
 
     /// A pointer to the first element of a leaf.
     pub fn pointer(&self, leaf: &Leaf) -> Pointer {
-        let offset = self.offset(leaf).filter(|offset| offset != &Value::Index(0));
-        Pointer { base: leaf.base, offset }
+        let is_first = |size: &Size| size.as_constant() == Some(0);
+        let is_start = leaf.taken.iter().all(|index| *index == Value::Index(0)) || leaf.dims.iter().any(is_first);
+        Pointer { base: leaf.base, offset: self.offset(leaf).filter(|_| !is_start) }
     }
 
     /// The least and the greatest value that an Index expression can have.
@@ -303,14 +297,6 @@ impl Lowerer<'_> {
             let bound = self.canonical(bound);
             self.bounds.insert(var.clone(), bound);
         }
-    }
-}
-
-fn plain_sum(a: Value, b: Value) -> Value {
-    match (a, b) {
-        (Value::Index(0), x) | (x, Value::Index(0)) => x,
-        (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_add(b)),
-        (a, b) => Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![a, b] },
     }
 }
 

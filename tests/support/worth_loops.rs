@@ -126,7 +126,7 @@ fn value(of: &Value, times: u64, in_lanes: bool, work: &mut Work) {
             work.loads_and_stores += times;
             offset.iter().for_each(|offset| value(offset, times, in_lanes, work));
         }
-        Value::Select(parts) => parts.iter().for_each(|part| value(part, times, in_lanes, work)),
+        Value::InRow(parts) | Value::Select(parts) => parts.iter().for_each(|part| value(part, times, in_lanes, work)),
         Value::Local(_)
         | Value::Double(_)
         | Value::Index(_)

@@ -111,7 +111,7 @@ impl<'p> Machine<'p> {
             Some(_) | None => (0, self.index(frame, count)?),
         };
         let backwards = match lanes {
-            Lanes::One => false,
+            Lanes::One | Lanes::InOrder => false,
             Lanes::Any | Lanes::Sum(_) => true,
             Lanes::Tile(tiles) => return self.tiles(frame, i, (from, end), body, tiles),
         };

@@ -35,7 +35,7 @@ fn statements_have_their_effects() {
 fn marked_loops_run_backwards_and_tiles_have_all_lanes() {
     let last = run("var s: f64 = 0.0\nfor i < n lanes {\ns = v[i]\n}\nout[0] = s\n", 1, 0).expect("runs");
     assert_eq!(numbers(&last)[0], Some(1.0));
-    let tiles = "for i < n tiles of lane {\npanel v_rows rows of &v[i] apart 1 wide 1\ntile out[i] columns i\nout[i] = v_rows[lane]\n}\n";
+    let tiles = "for i < n tiles of lane {\npanel v_rows rows of &v[i] apart 1 wide 1\ntile out[i] columns [i]\nout[i] = v_rows[lane]\n}\n";
     assert_eq!(numbers(&run(tiles, 1, 0).expect("runs")), [Some(1.0), Some(2.0), Some(3.0)]);
 }
 

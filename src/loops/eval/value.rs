@@ -39,6 +39,15 @@ impl<'p> Machine<'p> {
                 let chosen = if self.bool(frame, cond)? { a } else { b };
                 self.value(frame, chosen)
             }
+            Value::InRow(parts) => {
+                let mut at = [0; 3];
+                for (at, part) in at.iter_mut().zip(&**parts) {
+                    *at = self.index(frame, part)?;
+                }
+                let [row, length, column] = at;
+                let place = row.checked_mul(length).and_then(|first| first.checked_add(column));
+                place.map(Cell::Index).ok_or_else(|| "an offset overflows".to_string())
+            }
             Value::Helper(name, args) => self.helper(frame, name, args),
             Value::Moved { now, home } => {
                 let now = frame.place(*now)?;

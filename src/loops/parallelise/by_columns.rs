@@ -14,8 +14,6 @@
 
 use std::collections::HashSet;
 
-use crate::ir::Prim;
-
 use super::work;
 use crate::loops::effects::inside;
 use crate::loops::failures::can_fail;
@@ -206,7 +204,7 @@ impl Group<'_> {
             Value::Prim { args, .. } | Value::Helper(_, args) => {
                 args.iter().for_each(|arg| self.value(arg, column));
             }
-            Value::Select(parts) => parts.iter().for_each(|part| self.value(part, column)),
+            Value::InRow(parts) | Value::Select(parts) => parts.iter().for_each(|part| self.value(part, column)),
             Value::Call(..) | Value::Moved { .. } => {
                 each_local(value, &mut |base| self.accesses.push(Access { base, place: None, written: false }));
             }
@@ -229,7 +227,7 @@ impl Group<'_> {
         self.accesses.iter().filter(|access| access.written).all(|access| {
             let Some((column, place)) = &access.place else { return false };
             let Some(start) = start_of_row(place, *column) else { return false };
-            if start.is_some_and(|start| varies(start, *column)) {
+            if start.iter().any(|start| varies(start, *column)) {
                 return false;
             }
             let home = self.homes.of(access.base);
@@ -241,13 +239,12 @@ impl Group<'_> {
     }
 }
 
-/// What an offset adds to the column: `None` where it is not column + start, or start + column.
-#[allow(clippy::option_option)]
-fn start_of_row(place: &Value, column: Id) -> Option<Option<&Value>> {
+/// The row and the length of rows, if there are any: `None` where an offset is not of an element of that column.
+fn start_of_row(place: &Value, column: Id) -> Option<&[Value]> {
     match place {
-        Value::Local(id) if *id == column => Some(None),
-        Value::Prim { prim: Prim::Add, args, .. } => match args.as_slice() {
-            [start, Value::Local(id)] | [Value::Local(id), start] if *id == column && !reads(start, column) => Some(Some(start)),
+        Value::Local(id) if *id == column => Some(&[]),
+        Value::InRow(parts) => match &**parts {
+            [row, length, Value::Local(id)] if *id == column && !reads(row, column) && !reads(length, column) => Some(&parts[..2]),
             _ => None,
         },
         _ => None,

@@ -178,7 +178,13 @@ fn names<'a>(block: &'a [Stmt], named: &mut HashMap<Id, &'a Value>) {
 fn of_value(value: &Value) -> f64 {
     let all = |args: &[Value]| args.iter().map(of_value).sum::<f64>();
     match value {
-        Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) | Value::Moved { .. } => 0.0,
+        Value::Local(_)
+        | Value::Double(_)
+        | Value::Index(_)
+        | Value::Bool(_)
+        | Value::InRow(_)
+        | Value::SizeOf(_)
+        | Value::Moved { .. } => 0.0,
         Value::Load { .. } => 1.0,
         Value::Prim { elem: Elem::Index, prim, args, .. } => all(args) + if matches!(prim, Prim::Div | Prim::Rem) { 4.0 } else { 0.0 },
         Value::Prim { prim, args, .. } => {

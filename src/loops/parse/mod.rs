@@ -18,6 +18,8 @@ mod statement;
 mod tokens;
 mod value;
 
+use std::collections::HashMap;
+
 use crate::ir::{Size, Type, Var};
 use crate::real::Real;
 use crate::source::Span;
@@ -34,7 +36,8 @@ type Parsed<T> = std::result::Result<T, String>;
 /// A whole program.
 pub fn program(text: &str) -> Parsed<LoopProgram> {
     let tokens = tokens(text)?;
-    let mut parser = Parser { tokens: &tokens, at: 0, real: Real::F64, names: Names::default(), measured: Vec::new() };
+    let mut parser =
+        Parser { tokens: &tokens, at: 0, real: Real::F64, names: Names::default(), shapes: HashMap::new(), measured: Vec::new() };
     let problem = |parser: &Parser, problem: String| format!("line {}: {problem}", parser.line());
     parser.program().map_err(|message| problem(&parser, message))
 }
@@ -44,6 +47,8 @@ struct Parser<'t> {
     at: usize,
     real: Real,
     names: Names,
+    /// The lengths of the function's arrays, where they are expressions.
+    shapes: HashMap<Id, Vec<Value>>,
     /// What measures the last function, by name.
     measured: Vec<String>,
 }
@@ -73,6 +78,7 @@ impl Parser<'_> {
     fn function(&mut self) -> Parsed<LoopFunction> {
         self.names = Names::default();
         self.names.with_ranges = true;
+        self.shapes.clear();
         let mut doc: Vec<String> = Vec::new();
         while let Some(Token::Doc(text)) = self.peek_token() {
             doc.push(text.clone());
@@ -148,6 +154,10 @@ impl Parser<'_> {
             (false, Some(dims)) => Role::Array(dims),
             (false, None) => Role::Scalar,
         };
+        if let Role::Array(dims) | Role::OutArray(dims) = &role {
+            let lengths: Option<Vec<Value>> = dims.iter().map(|size| self.names.value_of(size)).collect();
+            self.shapes.extend(lengths.map(|lengths| (id, lengths)));
+        }
         let is_scalar = matches!(role, Role::Scalar);
         let mut opaque = false;
         let mut var = None;

@@ -8,10 +8,11 @@ use std::collections::{HashMap, HashSet};
 use super::Parsed;
 use crate::ir::ambient::deeper;
 use crate::ir::subst::substitute;
-use crate::ir::{Atom, Expr, Size, Type, Var};
+use crate::ir::{Atom, Expr, Size, Term, Type, Var};
 use crate::loops::print;
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
+use crate::loops::sizes;
 
 #[derive(Default)]
 pub struct Names {
@@ -106,6 +107,15 @@ impl Names {
     /// The variable that a local is in sizes.
     pub fn var_of(&self, id: Id) -> Option<Var> {
         self.vars.get(self.texts.get(id)?).cloned()
+    }
+
+    /// A size as an expression, where it is one of locals.
+    pub fn value_of(&self, size: &Size) -> Option<Value> {
+        let named = |expr: &Expr| match expr.term() {
+            Term::Var(var) => self.vars.iter().find(|(_, known)| *known == var).and_then(|(name, _)| self.id(name).ok()).map(Value::Local),
+            _ => None,
+        };
+        sizes::value(size, &self.ranges, &named)
     }
 
     /// A name in a size, as an expression over the variables met so far.

@@ -26,9 +26,9 @@ impl Parser<'_> {
                 let mut rows = self.listed("[", "]", Parser::value)?;
                 let (row, _) = rows.pop().ok_or("expected a row")?;
                 self.word("columns")?;
-                let mut columns = vec![self.value()?.0];
+                let mut columns = vec![self.subscripts(base)?];
                 while self.takes_sign(",") {
-                    columns.push(self.value()?.0);
+                    columns.push(self.subscripts(base)?);
                 }
                 tiles.push(Tile { base, row, columns });
             } else {

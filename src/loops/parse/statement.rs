@@ -170,6 +170,7 @@ impl Parser<'_> {
             | Value::Index(_)
             | Value::Bool(_)
             | Value::Prim { .. }
+            | Value::InRow(_)
             | Value::Select(_)
             | Value::Helper(..)
             | Value::SizeOf(_)
@@ -241,6 +242,9 @@ impl Parser<'_> {
         let apart = self.takes("apart");
         let lanes = if self.takes("lanes") {
             if self.takes("sum") { Lanes::Sum(self.listed("(", ")", Parser::local)?) } else { Lanes::Any }
+        } else if self.takes("in") {
+            self.word("order")?;
+            Lanes::InOrder
         } else if self.takes("tiles") {
             self.word("of")?;
             return self.tiles(|body, lanes| Stmt::For { i, var, count, size, body, lanes, apart });
@@ -265,6 +269,7 @@ impl Parser<'_> {
         };
         let aligned = self.takes("aligned");
         let id = self.names.declare(&text, elem, Form::Target { mutable })?;
+        self.shapes.insert(id, counts.clone());
         Ok(Room { id, elem, dims, counts, aligned, span: Span::NONE })
     }
 

@@ -123,8 +123,7 @@ impl Parser<'_> {
         let id = self.names.id(&text)?;
         let elem = self.names.locals[id].elem;
         if self.peek_is("[") {
-            let offset = self.listed("[", "]", Parser::value)?;
-            let [(offset, _)] = <[_; 1]>::try_from(offset).map_err(|_| "an element has one offset")?;
+            let offset = self.subscripts(id)?;
             return Ok((Value::Load { base: id, offset: Some(Box::new(offset)) }, elem));
         }
         Ok((Value::Local(id), elem))
@@ -159,6 +158,11 @@ impl Parser<'_> {
             let parts: Vec<Value> = parsed.into_iter().map(|(value, _)| value).collect();
             return Ok((self.names.fold(k, height, &parts)?, Elem::Index));
         }
+        if name == "in_row" {
+            let parts: Vec<Value> = parsed.into_iter().map(|(value, _)| value).collect();
+            let parts = <[Value; 3]>::try_from(parts).map_err(|_| "an element of a row has a row, a length and a column")?;
+            return Ok((Value::InRow(Box::new(parts)), Elem::Index));
+        }
         let elems: Vec<Elem> = parsed.iter().map(|(_, elem)| *elem).collect();
         let args: Vec<Value> = parsed.into_iter().map(|(value, _)| value).collect();
         if let Some(helper) = helpers::named(name) {
@@ -187,14 +191,35 @@ impl Parser<'_> {
     pub fn pointer(&mut self) -> Parsed<Pointer> {
         self.punct("&")?;
         let base = self.local()?;
-        let offset = if self.peek_is("[") {
-            let offset = self.listed("[", "]", Parser::value)?;
-            let [(offset, _)] = <[_; 1]>::try_from(offset).map_err(|_| "a pointer has one offset")?;
-            Some(offset)
-        } else {
-            None
-        };
+        let offset = if self.peek_is("[") { Some(self.subscripts(base)?) } else { None };
         Ok(Pointer { base, offset })
+    }
+
+    /// `[i][j]`, in an array of these lengths, or `[i : m][j]`, in rows of m elements.
+    pub fn subscripts(&mut self, base: Id) -> Parsed<Value> {
+        let (mut rows, mut lengths) = (Vec::new(), Vec::new());
+        let last = loop {
+            self.punct("[")?;
+            let (row, _) = self.value()?;
+            if self.takes_sign(":") {
+                lengths.push(self.value()?.0);
+            }
+            self.punct("]")?;
+            if !self.peek_is("[") {
+                break row;
+            }
+            rows.push(row);
+        };
+        if lengths.len() == rows.len() {
+            let rows = rows.into_iter().zip(lengths).rev();
+            return Ok(rows.fold(last, |column, (row, length)| Value::in_row(row, length, column)));
+        }
+        let shape = self.shapes.get(&base).filter(|shape| lengths.is_empty() && shape.len() == rows.len() + 1);
+        let lengths =
+            shape.ok_or("an element has one subscript for each length of its array, or rows have their lengths: `a[i : m][j]`")?;
+        let mut subscripts = rows.into_iter().chain([last]);
+        let first = subscripts.next().unwrap_or(Value::Index(0));
+        Ok(subscripts.zip(&lengths[1..]).fold(first, |row, (column, length)| Value::in_row(row, length.clone(), column)))
     }
 
     pub fn argument(&mut self) -> Parsed<Argument> {

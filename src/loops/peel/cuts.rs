@@ -181,6 +181,7 @@ impl Found<'_> {
                 args.iter().for_each(|arg| self.value(arg));
             }
             Value::Helper(_, args) => args.iter().for_each(|arg| self.value(arg)),
+            Value::InRow(parts) => parts.iter().for_each(|part| self.value(part)),
             Value::Load { offset: Some(offset), .. } => self.value(offset),
             _ => {}
         }

@@ -97,6 +97,7 @@ impl Ends {
                 }
                 args.iter().for_each(|arg| self.choices(arg));
             }
+            Value::InRow(parts) => parts.iter().for_each(|part| self.choices(part)),
             Value::Load { offset: Some(offset), .. } => self.choices(offset),
             _ => {}
         }

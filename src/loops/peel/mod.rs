@@ -264,7 +264,7 @@ fn is_plain_value(value: &Value) -> bool {
     match value {
         Value::Call(..) | Value::Moved { .. } => false,
         Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().all(is_plain_value),
-        Value::Select(parts) => parts.iter().all(is_plain_value),
+        Value::InRow(parts) | Value::Select(parts) => parts.iter().all(is_plain_value),
         Value::Load { offset, .. } => offset.as_deref().is_none_or(is_plain_value),
         Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => true,
     }

@@ -12,6 +12,9 @@
 //!       }
 //!     }
 //!
+//! An element of a matrix has its subscripts, those of the lengths that the array is declared with; where rows have another length,
+//! it stands behind the row's: `out[i][j]`, `t[i : m][j]`.
+//!
 //! What follows from the rest is not said, what differs is: a range (`let k: index in 0..=9 = j % 10`), lengths that are not the
 //! counts (`room t: f64[m] of [n + 1]`), a loop without a size for the measure (`unsized`), or whose index is part of lengths
 //! (`as i`), a room that begins where a cache line does (`aligned`). Places in the source are not part of the text.
@@ -20,6 +23,7 @@ mod names;
 mod statement;
 mod value;
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::real::Real;
@@ -97,6 +101,8 @@ struct Printer<'a> {
     /// The function, for what is known of its indices; none in a measure.
     function: Option<&'a LoopFunction>,
     names: Names,
+    /// The lengths of arrays, as they are written where these are declared.
+    shapes: HashMap<Id, Vec<String>>,
     real: Real,
     depth: usize,
     text: String,
@@ -104,7 +110,15 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(locals: &'a [Local], function: Option<&'a LoopFunction>, real: Real) -> Printer<'a> {
-        Printer { locals, function, names: Names::of(function), real, depth: 0, text: String::new() }
+        let mut printer =
+            Printer { locals, function, names: Names::of(function), shapes: HashMap::new(), real, depth: 0, text: String::new() };
+        for param in function.into_iter().flat_map(|function| &function.params) {
+            if let Role::Array(dims) | Role::OutArray(dims) = &param.role {
+                let lengths = dims.iter().map(|size| printer.size(size)).collect();
+                printer.shapes.insert(param.id, lengths);
+            }
+        }
+        printer
     }
 
     fn name(&self, id: Id) -> String {

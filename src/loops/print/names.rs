@@ -154,7 +154,13 @@ fn expr_of(value: &Value, var: &dyn Fn(Id) -> Option<Var>) -> Option<Expr> {
             prim.result(args.iter().map(Expr::ty))?;
             Some(Expr::prim(*prim, args))
         }
-        Value::Double(_) | Value::Load { .. } | Value::Helper(..) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => None,
+        Value::Double(_)
+        | Value::InRow(_)
+        | Value::Load { .. }
+        | Value::Helper(..)
+        | Value::SizeOf(_)
+        | Value::Moved { .. }
+        | Value::Call(..) => None,
     }
 }
 

@@ -100,6 +100,7 @@ impl Printer<'_> {
         let apart = if *apart { " apart" } else { "" };
         let marks = match lanes {
             Lanes::One => String::new(),
+            Lanes::InOrder => " in order".to_string(),
             Lanes::Any => " lanes".to_string(),
             Lanes::Sum(ids) => format!(" lanes sum({})", self.list(ids)),
             Lanes::Tile(tiles) => format!(" tiles of {}{}", self.name(tiles.lane), self.known(tiles.lane, ANY)),
@@ -123,7 +124,8 @@ impl Printer<'_> {
             self.line(&format!("panel {name} {by} of {from} apart {} wide {}", panel.stride, panel.width));
         }
         for tile in &tiles.tiles {
-            let columns = self.values(&tile.columns);
+            let columns: Vec<String> = tile.columns.iter().map(|column| self.subscripts(tile.base, column)).collect();
+            let columns = columns.join(", ");
             self.line(&format!("tile {}[{}] columns {columns}", self.name(tile.base), self.value(&tile.row, OPEN)));
         }
     }
@@ -134,7 +136,9 @@ impl Printer<'_> {
         let lengths = if alike { String::new() } else { format!(" of {}", self.shape(&room.dims)) };
         let word = if room.few().is_some() { "local" } else { "room" };
         let var = if self.locals[room.id].form == (Form::Target { mutable: true }) { "var " } else { "" };
-        let counts = self.values(&room.counts);
+        let lengths_here: Vec<String> = room.counts.iter().map(|count| self.value(count, OPEN)).collect();
+        let counts = lengths_here.join(", ");
+        self.shapes.insert(room.id, lengths_here);
         let aligned = if room.aligned { " aligned" } else { "" };
         self.line(&format!("{word} {var}{}: {}[{counts}]{lengths}{aligned}", self.name(room.id), elem(room.elem, self.real)));
     }

@@ -49,15 +49,42 @@ impl Printer<'_> {
     pub fn pointer(&self, pointer: &Pointer) -> String {
         match &pointer.offset {
             None => format!("&{}", self.name(pointer.base)),
-            Some(offset) => format!("&{}[{}]", self.name(pointer.base), self.value(offset, OPEN)),
+            Some(offset) => format!("&{}{}", self.name(pointer.base), self.subscripts(pointer.base, offset)),
         }
     }
 
     pub fn element(&self, base: Id, offset: Option<&Value>) -> String {
         match offset {
             None => format!("*{}", self.name(base)),
-            Some(offset) => format!("{}[{}]", self.name(base), self.value(offset, OPEN)),
+            Some(offset) => format!("{}{}", self.name(base), self.subscripts(base, offset)),
         }
+    }
+
+    /// `[i][j]`, or with the lengths of rows where they are not those of the array: `[i : m][j]`.
+    pub fn subscripts(&self, base: Id, offset: &Value) -> String {
+        if let Some(subscripts) = self.shapes.get(&base).and_then(|lengths| self.of_shape(lengths, offset)) {
+            return subscripts.iter().rev().map(|subscript| format!("[{}]", self.value(subscript, OPEN))).collect();
+        }
+        match offset {
+            Value::InRow(parts) => {
+                let [row, length, column] = &**parts;
+                format!("[{} : {}]{}", self.value(row, OPEN), self.value(length, OPEN), self.subscripts(base, column))
+            }
+            offset => format!("[{}]", self.value(offset, OPEN)),
+        }
+    }
+
+    /// The subscripts of an array with these lengths, the last one first.
+    fn of_shape<'v>(&self, lengths: &[String], mut offset: &'v Value) -> Option<Vec<&'v Value>> {
+        let mut subscripts = Vec::new();
+        for length in lengths.iter().skip(1).rev() {
+            let Value::InRow(parts) = offset else { return None };
+            (self.value(&parts[1], OPEN) == *length).then_some(())?;
+            subscripts.push(&parts[2]);
+            offset = &parts[0];
+        }
+        subscripts.push(offset);
+        (!subscripts.iter().any(|subscript| matches!(subscript, Value::InRow(_)))).then_some(subscripts)
     }
 
     pub fn values(&self, values: &[Value]) -> String {
@@ -77,6 +104,7 @@ impl Printer<'_> {
                 let text = format!("{} ? {} : {}", self.value(cond, 1), self.value(a, 1), self.value(b, 1));
                 if around > OPEN { format!("({text})") } else { text }
             }
+            Value::InRow(parts) => format!("in_row({})", self.values(&parts[..])),
             Value::Helper(name, args) => format!("{name}({})", self.values(args)),
             Value::SizeOf(of) => format!("sizeof({})", elem(*of, self.real)),
             Value::Moved { now, home } => format!("moved({}, {})", self.name(*now), self.pointer(home)),

@@ -71,6 +71,9 @@ pub enum Value {
         plain: bool,
         args: Vec<Value>,
     },
+    /// Where an element of a row lies, `[row, length, column]`: `row * length + column`. Only offsets, and rows and columns in
+    /// them; so an access to a matrix keeps both of its subscripts until the pass `flatten`.
+    InRow(Box<[Value; 3]>),
     /// `base[offset]`, or `*base`.
     Load {
         base: Id,
@@ -96,9 +99,14 @@ impl Value {
         match self {
             Value::Prim { args, .. } | Value::Helper(_, args) => args,
             Value::Load { offset: Some(offset), .. } => std::slice::from_mut(offset),
-            Value::Select(parts) => &mut parts[..],
+            Value::InRow(parts) | Value::Select(parts) => &mut parts[..],
             _ => &mut [],
         }
+    }
+
+    /// Where the element `column` of row `row` lies, in rows of `length` elements.
+    pub fn in_row(row: Value, length: Value, column: Value) -> Value {
+        Value::InRow(Box::new([row, length, column]))
     }
 
     /// How many iterations a loop of so many has: of less than none it has none, as of `max(0, n)`.
@@ -314,6 +322,8 @@ impl Stmt {
 pub enum Lanes {
     /// One after the other.
     One,
+    /// The same, and compilers must keep the loop around those inside: the last of two writes of an element counts.
+    InOrder,
     /// In any order: no iteration reads what another writes.
     Any,
     /// In any order but for these locals, which collect a sum.

@@ -15,13 +15,14 @@
 
 mod panel;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ir::Prim;
 use crate::real::Real;
 
+use crate::loops::affine::{Affine, growth};
 use crate::loops::program::*;
-use crate::loops::visit::{each_local, replace_local};
+use crate::loops::visit::{each_local, reads, replace_local};
 use crate::loops::{Context, Result};
 
 /// The length of rows that are worth a tile.
@@ -160,7 +161,7 @@ pub fn index(prim: Prim, a: Value, b: i64) -> Value {
     }
 }
 
-/// An element of a row that an index chooses: `row * stride + column`.
+/// An element of a row that an index chooses.
 pub struct Element {
     /// The index, or the index after whole blocks of rows.
     pub row: Value,
@@ -169,6 +170,14 @@ pub struct Element {
 }
 
 impl Element {
+    /// Where it lies; `row` may be another one.
+    pub fn offset(row: Value, stride: i64, column: i64) -> Value {
+        match stride {
+            1 => index(Prim::Add, row, column),
+            stride => Value::in_row(row, Value::Index(stride), Value::Index(column)),
+        }
+    }
+
     /// The same, where one past the end of a row is one of a later row.
     pub fn in_its_row(self) -> Option<Element> {
         let Element { row, stride, column } = self;
@@ -179,32 +188,23 @@ impl Element {
 
 /// An offset as an element of the row that i chooses.
 pub fn element(offset: &Value, i: Id) -> Option<Element> {
-    let mentions = |value: &Value| {
-        let mut found = false;
-        each_local(value, &mut |id| found |= id == i);
-        found
-    };
-    match offset {
-        Value::Local(id) => (*id == i).then(|| Element { row: offset.clone(), stride: 1, column: 0 }),
-        Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args } => match args.as_slice() {
-            [a, Value::Index(k)] | [Value::Index(k), a] => {
-                let element = element(a, i)?;
-                Some(Element { column: element.column.checked_add(*k)?, ..element })
+    if let Value::InRow(parts) = offset {
+        return match &**parts {
+            [row, Value::Index(length), Value::Index(k)] => {
+                let Element { row, stride, column } = element(row, i)?;
+                Some(Element { row, stride: stride.checked_mul(*length)?, column: column.checked_mul(*length)?.checked_add(*k)? })
             }
-            [a, b] => {
-                let (inner, other) = if mentions(a) { (a, b) } else { (b, a) };
-                let alone = *inner == Value::Local(i) && !mentions(other);
-                alone.then(|| Element { row: offset.clone(), stride: 1, column: 0 })
+            // i goes along a row of another array
+            [row, length, column] => {
+                let is_alone = *column == Value::Local(i) && !reads(row, i) && !reads(length, i);
+                is_alone.then(|| Element { row: offset.clone(), stride: 1, column: 0 })
             }
-            _ => None,
-        },
-        Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args } => match args.as_slice() {
-            [a, Value::Index(k)] => {
-                let Element { row, stride, column } = element(a, i)?;
-                Some(Element { row, stride: stride.checked_mul(*k)?, column: column.checked_mul(*k)? })
-            }
-            _ => None,
-        },
-        _ => None,
+        };
+    }
+    let stride = growth(offset, i, &HashMap::new()).filter(|stride| *stride != 0)?;
+    let sum = Affine::of(offset, &HashMap::new());
+    match sum.at(i, &Affine::default()).constant_value() {
+        Some(column) => Some(Element { row: Value::Local(i), stride, column }),
+        None => (stride == 1).then(|| Element { row: offset.clone(), stride: 1, column: 0 }),
     }
 }

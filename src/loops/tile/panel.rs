@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use crate::ir::Prim;
 use crate::real::Real;
 
-use super::{Element, element, index};
+use super::{Element, element};
 use crate::loops::program::*;
 use crate::loops::visit::{each_local, replace_local};
 
@@ -62,13 +62,12 @@ fn of_index(locals: &mut Vec<Local>, i: Id, layout: Layout, lane: Id, real: Real
             Layout::Columns => format!("{name}_columns"),
         };
         locals.push(Local { name: name.into(), elem: *elem, form: Form::Source { mutable: false }, note: None });
-        let row = index(Prim::Mul, element.row.clone(), element.stride);
-        let from = Pointer { base: *base, offset: Some(index(Prim::Add, row, element.column)) };
+        let from = Pointer { base: *base, offset: Some(Element::offset(element.row.clone(), element.stride, element.column)) };
         panels.push(Panel { id: locals.len() - 1, from, stride: element.stride, width: *width, layout });
     }
     let place = |panel: &Panel, column: i64| match layout {
-        Layout::Rows => index(Prim::Add, index(Prim::Mul, Value::Local(lane), panel.stride), column),
-        Layout::Columns => index(Prim::Add, Value::Local(lane), column * real.lanes() as i64),
+        Layout::Rows => Element::offset(Value::Local(lane), panel.stride, column),
+        Layout::Columns => Value::in_row(Value::Index(column), Value::Index(real.lanes() as i64), Value::Local(lane)),
     };
     for value in body.iter_mut().filter_map(value_of) {
         reads.replace(value, &panels, &place);

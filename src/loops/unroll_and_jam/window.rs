@@ -16,7 +16,7 @@ use crate::ir::Size;
 use crate::source::Span;
 
 use super::{Copy, Part, Rows, is_any, plus};
-use crate::loops::affine::Affine;
+use crate::loops::affine::{Affine, growth};
 use crate::loops::program::*;
 use crate::loops::ranges::Ranges;
 use crate::loops::visit::each_value;
@@ -74,6 +74,9 @@ fn by_offsets(value: &mut Value, named: &HashMap<Id, Value>) -> bool {
 
 /// Puts sums for the names in an offset; whether that leaves none.
 fn normalise(offset: &mut Value, named: &HashMap<Id, Value>) -> bool {
+    if let Value::InRow(parts) = offset {
+        return parts.iter_mut().all(|part| normalise(part, named));
+    }
     let has_names = |value: &Value| named.keys().any(|id| reads(value, *id));
     if has_names(offset) {
         match Affine::of(offset, named).value() {
@@ -166,6 +169,9 @@ impl Rows<'_> {
 
 /// By how much an offset grows with i, where that is a number.
 fn step(offset: &Value, i: Id) -> Option<i64> {
-    let sum = Affine::of(offset, &HashMap::new());
-    sum.terms().all(|term| *term == Value::Local(i) || !reads(term, i)).then(|| sum.factor(i))
+    if let Value::InRow(parts) = offset {
+        let [row, length, column] = &**parts;
+        return if reads(row, i) || reads(length, i) { None } else { step(column, i) };
+    }
+    growth(offset, i, &HashMap::new())
 }

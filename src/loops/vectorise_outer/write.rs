@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
                     out.push(Stmt::Room(room));
                 }
                 Part::Once(Stmt::Point { id, to: PointerValue::To(Pointer { base, offset }) }) if self.varying.has_array(base) => {
-                    let offset = offset.map(|offset| folded(Prim::Mul, offset, Value::Index(self.width)));
+                    let offset = offset.map(|offset| Value::in_row(offset, Value::Index(self.width), Value::Index(0)));
                     out.push(Stmt::Point { id, to: PointerValue::To(Pointer { base, offset }) });
                 }
                 Part::Once(stmt) => out.push(stmt),
@@ -284,8 +284,7 @@ impl<'a> Writer<'a> {
             return offset;
         }
         let Some(offset) = offset else { return Some(run.lane.clone()) };
-        let first = folded(Prim::Mul, offset, Value::Index(self.width));
-        Some(folded(Prim::Add, first, run.lane.clone()))
+        Some(Value::in_row(offset, Value::Index(self.width), run.lane.clone()))
     }
 
     /// An array with an element of a scalar for each lane.

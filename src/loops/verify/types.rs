@@ -58,6 +58,10 @@ impl Verifier<'_> {
                 }
                 self.read(*base)
             }
+            Value::InRow(parts) => {
+                parts.iter().try_for_each(|part| self.value(part, Elem::Index))?;
+                Ok(Elem::Index)
+            }
             Value::Select(parts) => {
                 let [cond, a, b] = &**parts;
                 self.value(cond, Elem::Bool)?;
