@@ -80,6 +80,11 @@ fn measure(head: &str, workspace: &Workspace, real: Real) -> String {
     printer.text
 }
 
+/// An expression, for messages.
+pub fn expression(value: &Value, locals: &[Local]) -> String {
+    Printer::new(locals, None, Real::F64).value(value, OPEN)
+}
+
 /// The first line of a statement, for messages.
 pub fn first_line(stmt: &Stmt, locals: &[Local]) -> String {
     let mut printer = Printer::new(locals, None, Real::F64);

@@ -6,10 +6,11 @@
 //!
 //! Checked: a local is declared once and used in its block only (`scope`); expressions, stores, pointers and calls have the types
 //! that they need (`types`, `call`); a scalar is read only where it has a value on every path, an array only where something may
-//! have been written, and no pointer outlives the room that it leads to (`memory`); tiles and shared loops name all that they use
-//! (`share`). One walk, whose time is about linear in the size of the function.
+//! have been written, and no pointer outlives the room that it leads to (`memory`); no access is outside of its array whatever the
+//! arguments are (`inside`); tiles and shared loops name all that they use (`share`). One walk, whose time is about linear in the size of the function.
 
 mod call;
+mod inside;
 mod memory;
 mod scope;
 mod share;
@@ -18,9 +19,12 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use super::print;
 use super::program::*;
-use crate::ir::{Size, ambient};
+use super::visit::each_local;
+use crate::ir::{Size, Status, ambient};
 
 use memory::Memory;
 use scope::Scopes;
@@ -63,6 +67,9 @@ fn body(function: &LoopFunction, done: &[LoopFunction]) -> Checked {
         };
         verifier.ensure(fits, || format!("the parameter `{}` is not {wanted}", verifier.name(param.id)))?;
         verifier.scopes.declare(param.id)?;
+        if let Role::Array(dims) | Role::OutArray(dims) = &param.role {
+            verifier.has_elements(param.id, literal_length(dims));
+        }
         match param.role {
             Role::Size | Role::Scalar => verifier.memory.set(param.id),
             Role::Array(_) => verifier.memory.given(param.id),
@@ -91,11 +98,18 @@ struct Verifier<'a> {
     memory: Memory,
     /// How many loops around have no steps.
     idle: usize,
+    /// Whether nothing is before but checks of the function's arguments.
+    entering: bool,
+    /// How many branches around, and checks before, may keep a statement from being reached.
+    unsure: usize,
+    /// The numbers of elements of arrays whose lengths are literals.
+    lengths: HashMap<Id, i64>,
 }
 
 impl<'a> Verifier<'a> {
     fn new(function: &'a LoopFunction, locals: &'a [Local], done: &'a [LoopFunction], kind: Kind, body: &[Stmt]) -> Verifier<'a> {
-        Verifier { function, locals, done, kind, scopes: Scopes::new(locals), memory: Memory::new(locals.len(), body), idle: 0 }
+        let (scopes, memory) = (Scopes::new(locals), Memory::new(locals.len(), body));
+        Verifier { function, locals, done, kind, scopes, memory, idle: 0, entering: true, unsure: 0, lengths: HashMap::new() }
     }
 
     fn ensure(&self, holds: bool, problem: impl FnOnce() -> String) -> Checked {
@@ -124,6 +138,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Checked {
+        self.entering &= matches!(stmt, Stmt::Fail { .. });
         match stmt {
             Stmt::Declare { id, init } => {
                 let elem = self.scalar(*id)?;
@@ -151,22 +166,29 @@ impl<'a> Verifier<'a> {
             Stmt::While { cond, body } => {
                 self.value(cond, Elem::Bool)?;
                 self.memory.enter(false);
+                self.unsure += 1;
                 self.block(body)?;
+                self.unsure -= 1;
                 self.memory.leave().map_err(|id| format!("`{}` is read and nothing was written to it", self.name(id)))
             }
             Stmt::Share(share) => self.share(share),
             Stmt::If { cond, then, otherwise } => {
                 self.value(cond, Elem::Bool)?;
                 self.memory.branch();
+                self.unsure += 1;
                 self.block(then)?;
                 self.memory.other_branch();
                 self.block(otherwise)?;
+                self.unsure -= 1;
                 self.memory.join();
                 Ok(())
             }
-            Stmt::Fail { cond, .. } => {
+            Stmt::Fail { cond, status } => {
                 self.ensure(self.kind == Kind::Body, || "a measure has no status".into())?;
                 self.value(cond, Elem::Bool)?;
+                let mut asks = false;
+                each_local(cond, &mut |_| asks = true);
+                self.unsure += usize::from(!self.entering || *status == Status::Bounds || !asks);
                 self.memory.fail(*cond == Value::Bool(true));
                 Ok(())
             }
@@ -228,6 +250,7 @@ impl<'a> Verifier<'a> {
                 self.ensure(size == *count, || format!("`{}` has length {size} and count {count}", local.name))?;
             }
         }
+        self.has_elements(room.id, literal_length(&room.dims));
         self.scopes.declare(room.id)?;
         self.memory.made(room.id, self.scopes.depth());
         // an array without elements has all of them; of stacks and nodes what is read was written, which only their counters say

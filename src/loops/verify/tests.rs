@@ -124,6 +124,12 @@ fn what_is_wrong_is_named() {
             "`from` would outlive the room that it is given",
             vec![point(FROM, OUT), Stmt::Scope(vec![room(), Stmt::Rotate(vec![FROM, ROOM])])],
         ),
+        (
+            "`v` has at most 3 elements in a row, and none at 3",
+            vec![set(OUT, N, Value::Load { base: V, offset: Some(Box::new(in_threes(3))) })],
+        ),
+        ("`out` has at most 3 elements in a row, and none at -1", vec![store(OUT, in_threes(-1))]),
+        ("`room` has at most 2 elements in a row, and none at 2", vec![two(), store(ROOM, Value::Index(2))]),
         ("only a measure returns a value", vec![Stmt::Return(Value::Index(0))]),
         ("there is no helper `smooth_nothing`", vec![set(OUT, N, Value::Helper("smooth_nothing", Vec::new()))]),
         ("`g` is not there before its caller", vec![call("g")]),
@@ -133,6 +139,32 @@ fn what_is_wrong_is_named() {
         assert!(found.contains(problem), "{found}: not {problem}");
         assert!(found.starts_with("in `f`: ") && found.contains(", in `"), "{found}: no place");
     }
+}
+
+/// The element of this column in a row of three.
+fn in_threes(column: i64) -> Value {
+    Value::in_row(local(N), Value::Index(3), Value::Index(column))
+}
+
+fn store(base: Id, offset: Value) -> Stmt {
+    Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, value: Value::Double(1.0) }
+}
+
+/// A room of two numbers.
+fn two() -> Stmt {
+    let (dims, counts) = (vec![Size::constant(2)], vec![Value::Index(2)]);
+    Stmt::Room(Room { id: ROOM, elem: Elem::Double, dims, counts, aligned: false, span: Span::NONE })
+}
+
+/// Programs may be wrong for all arguments: what is behind the check that stops them is not reached.
+#[test]
+fn an_access_that_is_not_reached_may_be_anywhere() {
+    let check = Stmt::Fail {
+        cond: Value::Prim { prim: Prim::Ge, elem: Elem::Index, plain: true, args: vec![Value::Index(2), Value::Index(2)] },
+        status: Status::Bounds,
+    };
+    let branch = Stmt::If { cond: Value::Bool(false), then: vec![store(ROOM, Value::Index(2))], otherwise: Vec::new() };
+    assert_eq!(function(&with(vec![two(), branch, check, store(ROOM, Value::Index(2))]), &[]), Ok(()));
 }
 
 /// The same statement after a loop.

@@ -55,6 +55,7 @@ impl Verifier<'_> {
             Value::Load { base, offset } => {
                 if let Some(offset) = offset {
                     self.value(offset, Elem::Index)?;
+                    self.inside(*base, offset)?;
                 }
                 self.read(*base)
             }
@@ -65,7 +66,10 @@ impl Verifier<'_> {
             Value::Select(parts) => {
                 let [cond, a, b] = &**parts;
                 self.value(cond, Elem::Bool)?;
-                self.alike(a, b)
+                self.unsure += 1;
+                let elem = self.alike(a, b)?;
+                self.unsure -= 1;
+                Ok(elem)
             }
             Value::Helper(name, args) => self.helper(name, args),
             Value::Moved { now, home } => {
@@ -99,6 +103,12 @@ impl Verifier<'_> {
             (Kind::IndexDoubleToDouble, [order, x]) => {
                 self.value(order, Elem::Index)?;
                 self.value(x, Elem::Double)?;
+            }
+            (Kind::Bool, [first, rest @ ..]) => {
+                self.value(first, elem)?;
+                self.unsure += 1;
+                rest.iter().try_for_each(|arg| self.value(arg, elem))?;
+                self.unsure -= 1;
             }
             _ => args.iter().try_for_each(|arg| self.value(arg, elem))?,
         }
@@ -168,6 +178,7 @@ impl Verifier<'_> {
     pub fn store(&mut self, base: Id, offset: Option<&Value>, value: &Value) -> Checked {
         if let Some(offset) = offset {
             self.value(offset, Elem::Index)?;
+            self.inside(base, offset)?;
         }
         let elem = self.target(base)?;
         self.value(value, elem)?;
