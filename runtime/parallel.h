@@ -5,7 +5,8 @@
 #include <omp.h>
 #define SMOOTH_OPENMP(text) _Pragma(#text)
 #define SMOOTH_PARALLEL(parts) SMOOTH_OPENMP(omp parallel for schedule(static, 1) num_threads((int)(parts)))
-#define SMOOTH_PARALLEL_IN_ORDER(parts) SMOOTH_OPENMP(omp parallel for ordered schedule(static, 1) num_threads((int)(parts)))
+#define SMOOTH_PARALLEL_IN_ORDER(parts) \
+    SMOOTH_OPENMP(omp parallel for ordered schedule(static, 1) num_threads((int)(parts)))
 #define SMOOTH_IN_ORDER SMOOTH_OPENMP(omp ordered)
 #if defined(__GNUC__) && !defined(__clang__)
 #define SMOOTH_PART __attribute__((noinline, noclone))

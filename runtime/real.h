@@ -48,8 +48,9 @@ static inline double smooth_lgamma(double x)
    a negative x by reflection for k = 0, by the recurrence otherwise */
 static inline double smooth_polygamma(int64_t k, double x)
 {
-    const double bernoulli[12] = {1.0 / 6.0,       -1.0 / 30.0,    1.0 / 42.0,      -1.0 / 30.0,     5.0 / 66.0,      -691.0 / 2730.0,
-                                  7.0 / 6.0,       -3617.0 / 510.0, 43867.0 / 798.0, -174611.0 / 330.0, 854513.0 / 138.0, -236364091.0 / 2730.0};
+    const double bernoulli[12] = {1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0,
+        -691.0 / 2730.0, 7.0 / 6.0, -3617.0 / 510.0, 43867.0 / 798.0, -174611.0 / 330.0, 854513.0 / 138.0,
+        -236364091.0 / 2730.0};
     const double order = (double)k;
     double sum = 0.0;
     double factorial = 1.0;
@@ -87,7 +88,8 @@ static inline double smooth_polygamma(int64_t k, double x)
         double term = factorial;
         for (int m = 1; m <= 12; ++m) {
             const double two = 2.0 * (double)m;
-            term = m == 1 ? factorial * (order + 1.0) / 2.0 : term * (two + order - 2.0) * (two + order - 1.0) / ((two - 1.0) * two);
+            term = m == 1 ? factorial * (order + 1.0) / 2.0
+                          : term * (two + order - 2.0) * (two + order - 1.0) / ((two - 1.0) * two);
             series += bernoulli[m - 1] * term * pow(x, -order - two);
         }
         series += factorial * sum;

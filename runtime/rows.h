@@ -1,8 +1,9 @@
 /* Tiles: eight rows of a matrix, column by column. */
 
-/* eight rows from here on, of which so many columns are read; where fewer rows are left, a copy of them in which the
-   last one stands again and again */
-static inline const double *smooth_read_rows(const double *from, int64_t stride, int64_t columns, int64_t rows, double *copy)
+/* eight rows from here on, of which so many columns are read; where fewer rows are left, a copy of them
+   in which the last one stands again and again */
+static inline const double *smooth_read_rows(const double *from, int64_t stride, int64_t columns,
+    int64_t rows, double *copy)
 {
     if (rows >= 8) {
         return from;
@@ -15,8 +16,10 @@ static inline const double *smooth_read_rows(const double *from, int64_t stride,
     return copy;
 }
 
-/* eight rows of indices from here on; where fewer are left, a copy of them in which the last one stands again and again */
-static inline const int64_t *smooth_read_index_rows(const int64_t *from, int64_t stride, int64_t columns, int64_t rows, int64_t *copy)
+/* eight rows of indices from here on; where fewer are left, a copy of them in which the last one stands
+   again and again */
+static inline const int64_t *smooth_read_index_rows(const int64_t *from, int64_t stride, int64_t columns,
+    int64_t rows, int64_t *copy)
 {
     if (rows >= 8) {
         return from;
@@ -60,8 +63,10 @@ static inline void smooth_expect_rows(const double *rows, int64_t columns, bool 
 #endif
 }
 
-/* out[row * columns + k] = tile[k][row]; eight rows are transposed in registers where those are long enough */
-static inline void smooth_transpose(double (*tile)[8], int64_t columns, int64_t rows, double *SMOOTH_RESTRICT out)
+/* out[row * columns + k] = tile[k][row]; eight rows are transposed in registers where those are long
+   enough */
+static inline void smooth_transpose(double (*tile)[8], int64_t columns, int64_t rows,
+    double *SMOOTH_RESTRICT out)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
     if (rows == 8 && columns >= 8) {
@@ -105,8 +110,10 @@ static inline void smooth_transpose(double (*tile)[8], int64_t columns, int64_t 
     }
 }
 
-/* the rows of a tile to out; of large results whole lines of memory go past the caches, and nothing is read to be overwritten */
-static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t rows, double *SMOOTH_RESTRICT out, bool large)
+/* the rows of a tile to out; of large results whole lines of memory go past the caches, and nothing is read
+   to be overwritten */
+static inline void smooth_write_rows(double (*tile)[8], int64_t columns, int64_t rows,
+    double *SMOOTH_RESTRICT out, bool large)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
     if (columns >= 8) {

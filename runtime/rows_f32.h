@@ -1,8 +1,9 @@
 /* Tiles of floats: sixteen rows of a matrix, column by column. */
 
-/* sixteen rows from here on, of which so many columns are read; where fewer rows are left, a copy of them in which the
-   last one stands again and again */
-static inline const float *smooth_read_rowsf(const float *from, int64_t stride, int64_t columns, int64_t rows, float *copy)
+/* sixteen rows from here on, of which so many columns are read; where fewer rows are left, a copy of
+   them in which the last one stands again and again */
+static inline const float *smooth_read_rowsf(const float *from, int64_t stride, int64_t columns, int64_t rows,
+    float *copy)
 {
     if (rows >= 16) {
         return from;
@@ -15,8 +16,10 @@ static inline const float *smooth_read_rowsf(const float *from, int64_t stride, 
     return copy;
 }
 
-/* sixteen rows of indices from here on; where fewer are left, a copy of them in which the last one stands again and again */
-static inline const int64_t *smooth_read_index_rowsf(const int64_t *from, int64_t stride, int64_t columns, int64_t rows, int64_t *copy)
+/* sixteen rows of indices from here on; where fewer are left, a copy of them in which the last one stands
+   again and again */
+static inline const int64_t *smooth_read_index_rowsf(const int64_t *from, int64_t stride, int64_t columns,
+    int64_t rows, int64_t *copy)
 {
     if (rows >= 16) {
         return from;
@@ -60,9 +63,10 @@ static inline void smooth_expect_rowsf(const float *rows, int64_t columns, bool 
 #endif
 }
 
-/* out[row * columns + k] = tile[k][row]; sixteen rows are transposed in registers, eight at a time, where those are
-   long enough */
-static inline void smooth_transposef(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out)
+/* out[row * columns + k] = tile[k][row]; sixteen rows are transposed in registers, eight at a time,
+   where those are long enough */
+static inline void smooth_transposef(float (*tile)[16], int64_t columns, int64_t rows,
+    float *SMOOTH_RESTRICT out)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
     if (rows == 16 && columns >= 8) {
@@ -78,7 +82,8 @@ static inline void smooth_transposef(float (*tile)[16], int64_t columns, int64_t
                 const int64_t at = k + 8 <= columns ? k : columns - 8;
                 lanes pairs[8], fours[8];
                 for (int64_t j = 0; j < 8; j += 2) {
-                    const lanes a = *(const lanes *)(tile[at + j] + row), b = *(const lanes *)(tile[at + j + 1] + row);
+                    const lanes a = *(const lanes *)(tile[at + j] + row);
+                    const lanes b = *(const lanes *)(tile[at + j + 1] + row);
                     pairs[j] = __builtin_shuffle(a, b, even);
                     pairs[j + 1] = __builtin_shuffle(a, b, odd);
                 }
@@ -93,7 +98,8 @@ static inline void smooth_transposef(float (*tile)[16], int64_t columns, int64_t
                     *(lanes *)(half + j * columns + at) = __builtin_shuffle(fours[j], fours[j + 4], low);
                 }
                 for (int64_t j = 0; j < 4; ++j) {
-                    *(lanes *)(half + (j + 4) * columns + at) = __builtin_shuffle(fours[j], fours[j + 4], high);
+                    lanes *const next = (lanes *)(half + (j + 4) * columns + at);
+                    *next = __builtin_shuffle(fours[j], fours[j + 4], high);
                 }
             }
         }
@@ -107,8 +113,10 @@ static inline void smooth_transposef(float (*tile)[16], int64_t columns, int64_t
     }
 }
 
-/* the rows of a tile to out; of large results whole lines of memory go past the caches, and nothing is read to be overwritten */
-static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_t rows, float *SMOOTH_RESTRICT out, bool large)
+/* the rows of a tile to out; of large results whole lines of memory go past the caches, and nothing is read
+   to be overwritten */
+static inline void smooth_write_rowsf(float (*tile)[16], int64_t columns, int64_t rows,
+    float *SMOOTH_RESTRICT out, bool large)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
     if (columns >= 8) {

@@ -1,5 +1,6 @@
 #ifndef SMOOTH_NODISCARD
-#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 #define SMOOTH_NODISCARD [[nodiscard]]
 #elif defined(__clang__)
 #define SMOOTH_NODISCARD __attribute__((warn_unused_result))

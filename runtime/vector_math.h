@@ -2,7 +2,8 @@
    of one number the compiler would make one call, which has no vector form. */
 #ifndef SMOOTH_VECTOR_MATH
 #define SMOOTH_VECTOR_MATH
-#if defined(SMOOTH_SIMD) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__cplusplus)
+#if defined(SMOOTH_SIMD) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
+    defined(__GLIBC__) && !defined(__cplusplus)
 __attribute__((simd("notinbranch"), const)) double exp(double);
 __attribute__((simd("notinbranch"), const)) double log(double);
 __attribute__((simd("notinbranch"), const)) double pow(double, double);

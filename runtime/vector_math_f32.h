@@ -1,11 +1,13 @@
 /* These run in vector lanes where libmvec is. */
 #ifndef SMOOTH_VECTOR_MATH_F32
 #define SMOOTH_VECTOR_MATH_F32
-#if defined(SMOOTH_SIMD) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__cplusplus)
+#if defined(SMOOTH_SIMD) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
+    defined(__GLIBC__) && !defined(__cplusplus)
 __attribute__((simd("notinbranch"), const)) float expf(float);
 __attribute__((simd("notinbranch"), const)) float logf(float);
 __attribute__((simd("notinbranch"), const)) float powf(float, float);
-/* names of their own: of sin and cos of one number the compiler would make one call, which has no vector form */
+/* names of their own: of sin and cos of one number the compiler would make one call, which has no vector
+   form */
 __attribute__((simd("notinbranch"), const)) float smooth_sinf(float) __asm__("sinf");
 __attribute__((simd("notinbranch"), const)) float smooth_cosf(float) __asm__("cosf");
 #if __GLIBC__ > 2 || __GLIBC_MINOR__ >= 35

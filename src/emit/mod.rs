@@ -35,7 +35,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::diagnostic::Diagnostic;
-use crate::loops::failures::can_fail;
+use crate::loops::analysis::failures::can_fail;
 use crate::loops::program::*;
 use crate::real::Real;
 use crate::source::Span;
@@ -217,9 +217,10 @@ fn title(provenance: &Provenance) -> String {
 }
 
 const NOTES: &str = "
-Sizes come first, then the parameters, the results, and the workspace: f_workspace says how many bytes of it
-f needs, 0 allows NULL, any alignment of 16 will do. Arrays are row-major and contiguous; an array of tuples is
-one array for each component. Results overlap nothing else. A status other than SMOOTH_OK leaves them unspecified.";
+Sizes come first, then the parameters, the results, and the workspace: f_workspace says how many bytes
+of it f needs, 0 allows NULL, any alignment of 16 will do. Arrays are row-major and contiguous; an array
+of tuples is one array for each component. Results overlap nothing else. A status other than SMOOTH_OK
+leaves them unspecified.";
 
 fn render(name: &str, template: &str, view: &impl Serialize) -> Result<String, Diagnostic> {
     let problem = |error: tera::Error| Diagnostic::error("E0901", Span::NONE, format!("internal: the template {name} failed: {error}"));
