@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use support::blocks;
-use support::tools::{exists, succeeds};
+use support::tools::{exists, skipped, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -107,7 +107,7 @@ fn run(page: &str, start: &str, needs: &[Need]) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     if !needs.iter().all(|need| is_there(*need, folder)) {
-        println!("skipped: {page}, `{start}`: a compiler is not here");
+        skipped(&format!("{page}, `{start}`: a compiler is not here"));
         return;
     }
     fs::create_dir(folder.join("examples")).expect("a folder");

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use smoothc::Compiler;
-use support::tools::{c_compiler, exists, succeeds};
+use support::tools::{c_compiler, exists, skipped, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -76,7 +76,7 @@ fn main() {
 #[test]
 fn functions_of_rust_give_what_the_interpreter_gives() {
     if !exists("rustc") {
-        println!("skipped: there is no rustc here");
+        skipped("there is no rustc here");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

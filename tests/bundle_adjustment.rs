@@ -2,6 +2,11 @@
 //! `SMOOTHC_BAL`. Half the sum of squared residuals is known, the Jacobians are held against differences of the compiled
 //! residuals, and a camera that does not exist is an error of exit status 1.
 
+#[allow(dead_code)] // other tests use the rest
+mod support {
+    pub mod tools;
+}
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,7 +30,7 @@ fn problem() -> Option<Problem> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = std::env::var_os("SMOOTHC_BAL").map_or_else(|| root.join("../shared/data/bal/problem-49-7776-pre.txt"), PathBuf::from);
     let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("skipped: there is no {}; SMOOTHC_BAL may name the file", path.display());
+        support::tools::skipped(&format!("there is no {}; SMOOTHC_BAL may name the file", path.display()));
         return None;
     };
     let numbers: Vec<f64> = text.split_whitespace().map(|word| word.parse().expect("a number")).collect();

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 
 use support::blocks;
-use support::tools::{exists, succeeds};
+use support::tools::{exists, skipped, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -66,7 +66,7 @@ fn costs(said: &str) -> Vec<f64> {
 fn both_ways_end_at_one_cost() {
     for program in ["cmake", "make", "c++"] {
         if !exists(program) {
-            println!("skipped: there is no {program} here");
+            skipped(&format!("there is no {program} here"));
             return;
         }
     }
@@ -87,7 +87,7 @@ fn both_ways_end_at_one_cost() {
     let said = match succeeds(&mut blocks::command(&block, folder)) {
         // Ceres itself, or a library that it needs
         Err(why) if why.contains("\"Ceres\"") => {
-            println!("skipped: CMake finds no Ceres Solver here (`apt install libceres-dev`, or its folder in CMAKE_PREFIX_PATH): {why}");
+            skipped(&format!("CMake finds no Ceres Solver here (`apt install libceres-dev`, or its folder in CMAKE_PREFIX_PATH): {why}"));
             return;
         }
         said => said.unwrap_or_else(|why| panic!("{why}")),
@@ -98,7 +98,7 @@ fn both_ways_end_at_one_cost() {
     assert_eq!(timed.count(), 2, "{said}");
     let real = format!("{ROOT}/../shared/data/bal/problem-49-7776-pre.txt");
     if !Path::new(&real).exists() {
-        println!("skipped: there is no public problem in ../shared/data/bal");
+        skipped("there is no public problem in ../shared/data/bal");
         return;
     }
     let mut adjust = Command::new(folder.join("build/adjust"));

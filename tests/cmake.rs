@@ -12,14 +12,14 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use support::blocks;
-use support::tools::{c_compiler, exists, succeeds};
+use support::tools::{c_compiler, exists, skipped, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn here(program: &str) -> bool {
     let found = exists(program);
     if !found {
-        println!("skipped: there is no {program} here");
+        skipped(&format!("there is no {program} here"));
     }
     found
 }
@@ -183,7 +183,7 @@ fn a_project_of_cmake_gives_the_types_of_eigen() {
     done(configure.arg(format!("-DSMOOTHC_EXECUTABLE={}", env!("CARGO_BIN_EXE_smoothc"))));
     let cache = fs::read_to_string(own.join("build/CMakeCache.txt")).expect("a cache");
     if cache.contains("Eigen3_DIR:PATH=Eigen3_DIR-NOTFOUND") {
-        println!("skipped: CMake finds no Eigen here (`apt install libeigen3-dev`, or its folder in Eigen3_ROOT)");
+        skipped("CMake finds no Eigen here (`apt install libeigen3-dev`, or its folder in Eigen3_ROOT)");
         return;
     }
     done(Command::new("cmake").args(["--build", "build", "--target", "fit_eigen"]));

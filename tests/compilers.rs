@@ -44,13 +44,13 @@ fn here(folder: &Path) -> Vec<(&'static str, &'static [&'static str], Vec<&'stat
     let mut found = Vec::new();
     for (name, language) in COMPILERS {
         if !tools::exists(name) {
-            println!("skipped: there is no {name} here");
+            tools::skipped(&format!("there is no {name} here"));
             continue;
         }
         let mut flags = vec![""];
         match run(name, language, &["-fopenmp", "-c"], &file) {
             Ok(()) => flags.push("-fopenmp"),
-            Err(_) => println!("skipped: {name} has no OpenMP here"),
+            Err(_) => tools::skipped(&format!("{name} has no OpenMP here")),
         }
         found.push((name, language, flags));
     }

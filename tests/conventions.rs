@@ -7,6 +7,7 @@
 #[allow(dead_code)] // other tests use the rest
 mod support {
     pub mod command;
+    pub mod tools;
 }
 
 use serde_json::Value;
@@ -155,7 +156,7 @@ fn emitted_c_gives_what_the_table_says() {
 #[test]
 fn emitted_futhark_gives_what_the_table_says() {
     if !compiler::is_there() {
-        eprintln!("skipped: there is no Futhark compiler (FUTHARK, or `futhark` on the path)");
+        support::tools::skipped("there is no Futhark compiler (FUTHARK, or `futhark` on the path)");
         return;
     }
     let rows = rows();

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::tools::{exists, makes_sanitized, succeeds};
+use support::tools::{exists, makes_sanitized, skipped, succeeds};
 use tempfile::TempDir;
 
 const WARNINGS: [&str; 9] =
@@ -19,7 +19,7 @@ const WARNINGS: [&str; 9] =
 fn compilers() -> Vec<&'static str> {
     let (found, absent): (Vec<&str>, Vec<&str>) = ["g++", "clang++"].into_iter().partition(|name| exists(name));
     if !absent.is_empty() {
-        println!("skipped: there is no {} here", absent.join(", "));
+        skipped(&format!("there is no {} here", absent.join(", ")));
     }
     found
 }
@@ -39,7 +39,7 @@ fn eigen() -> Option<PathBuf> {
     let given = std::env::var_os("EIGEN3_INCLUDE_DIR").map(PathBuf::from);
     let found = given.or_else(|| Some(PathBuf::from("/usr/include/eigen3"))).filter(|folder| folder.join("Eigen/Core").exists());
     if found.is_none() {
-        println!("skipped: there is no Eigen in /usr/include/eigen3 nor in EIGEN3_INCLUDE_DIR");
+        skipped("there is no Eigen in /usr/include/eigen3 nor in EIGEN3_INCLUDE_DIR");
     }
     found
 }
@@ -53,7 +53,7 @@ fn run(folder: &Path, program: &str, c: &str, include: Option<&Path>, flags: &[&
         let is_sanitized = makes_sanitized(&c_compiler);
         let sanitizers: &[&str] = if is_sanitized { &["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"] } else { &[] };
         if !is_sanitized {
-            println!("skipped: {c_compiler} has no sanitizers here, the program runs without");
+            skipped(&format!("{c_compiler} has no sanitizers here, the program runs without"));
         }
         let mut command = Command::new(c_compiler);
         succeeds(command.current_dir(folder).args(["-O1", "-c", c, "-o"]).arg(&object).args(sanitizers)).expect("C compiles");

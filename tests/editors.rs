@@ -15,7 +15,7 @@ use std::process::Command;
 use serde_json::Value;
 use smoothc::syntax::{BUILT_IN_TYPES, RESERVED};
 use support::blocks;
-use support::tools::{exists, succeeds};
+use support::tools::{exists, skipped, succeeds};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -143,7 +143,7 @@ fn the_folder_for_vs_code_loads() {
     let licence = fs::read_to_string(format!("{ROOT}/LICENSE-MIT")).expect("a licence");
     assert_eq!(read("vscode/LICENSE"), licence);
     if !exists("node") {
-        println!("skipped: there is no node here");
+        skipped("there is no node here");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -183,7 +183,7 @@ fn pygments_reads_every_example() {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let has = Command::new(&python).args(["-c", "import pygments"]).output().is_ok_and(|output| output.status.success());
     if !has {
-        println!("skipped: `{python}` has no Pygments (`pip install pygments`); PYTHON may name one that has");
+        skipped(&format!("`{python}` has no Pygments (`pip install pygments`); PYTHON may name one that has"));
         return;
     }
     let mut command = Command::new(&python);
@@ -209,7 +209,7 @@ const HELIX: [&str; 9] = ["comment", "constant", "function", "keyword", "operato
 #[test]
 fn tree_sitter_reads_every_example() {
     if !exists("tree-sitter") {
-        println!("skipped: there is no tree-sitter here (`cargo install tree-sitter-cli`)");
+        skipped("there is no tree-sitter here (`cargo install tree-sitter-cli`)");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

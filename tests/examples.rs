@@ -104,7 +104,7 @@ fn what_is_only_evaluated_is_not_emitted() {
 fn compiled_code_agrees_with_the_interpreter() {
     let sanitizers = tools::has_sanitizers();
     if !sanitizers {
-        eprintln!("skipped: {} has no sanitizers here", tools::c_compiler());
+        tools::skipped(&format!("{} has no sanitizers here", tools::c_compiler()));
     }
     tools::each(&compiled_examples(), |example| {
         let known = engine::compile(&example.path, &example.text, "none", "types")?;

@@ -45,7 +45,7 @@ fn compiler_is_there() -> bool {
     let there = compiler::is_there();
     assert!(there || std::env::var_os("FUTHARK").is_none(), "FUTHARK names no compiler that runs");
     if !there {
-        eprintln!("skipped: there is no Futhark compiler (FUTHARK, or `futhark` on the path)");
+        tools::skipped("there is no Futhark compiler (FUTHARK, or `futhark` on the path)");
     }
     there
 }
@@ -65,7 +65,7 @@ fn backends() -> &'static [&'static str] {
         };
         let (here, missing): (Vec<&str>, Vec<&str>) = ["cuda", "hip"].into_iter().partition(runs);
         if !missing.is_empty() {
-            eprintln!("skipped: there is no device for {}", missing.join(", "));
+            tools::skipped(&format!("there is no device for {}", missing.join(", ")));
         }
         ["c", "multicore"].into_iter().chain(here).collect()
     })
@@ -594,7 +594,7 @@ fn as_interpreted(text: &str, calls: &[(&str, &[&str])]) {
             let loaded = match load(source(&session), &session, backend, Vec::new()) {
                 Ok(loaded) => loaded,
                 Err(problem) if problem.contains("Internal compiler error") && !matches!(backend, "c" | "multicore") => {
-                    println!("skipped by {backend}, {schedule}: the Futhark compiler stops with an internal error");
+                    tools::skipped(&format!("by {backend}, {schedule}: the Futhark compiler stops with an internal error"));
                     continue;
                 }
                 Err(problem) => panic!("{problem}"),

@@ -52,7 +52,7 @@ fn can_run() -> bool {
     command.args(["-fopenmp", "-fsanitize=address,undefined", "-o"]).arg(folder.path().join("empty")).arg(&file);
     let can = tools::succeeds(&mut command).is_ok();
     if !can {
-        eprintln!("skipped: {} has no OpenMP with sanitizers here", tools::c_compiler());
+        tools::skipped(&format!("{} has no OpenMP with sanitizers here", tools::c_compiler()));
     }
     can
 }

@@ -44,7 +44,7 @@ fn source(session: &Session) -> &str {
 fn floats_agree_with_the_interpreter() {
     let sanitizers = tools::has_sanitizers();
     if !sanitizers {
-        eprintln!("skipped: {} has no sanitizers here", tools::c_compiler());
+        tools::skipped(&format!("{} has no sanitizers here", tools::c_compiler()));
     }
     tools::each(&cases::all(), |example| {
         let known = engine::compile(&example.path, &example.text, "none", "types")?;
@@ -161,7 +161,7 @@ fn every_primitive_has_its_float() {
 #[test]
 fn floats_are_shared_among_threads() {
     if !tools::has_sanitizers() {
-        eprintln!("skipped: {} has no sanitizers here", tools::c_compiler());
+        tools::skipped(&format!("{} has no sanitizers here", tools::c_compiler()));
         return;
     }
     let options = Options { real: Real::F32, parallel: true, ..Options::default() };
@@ -221,7 +221,7 @@ fn the_bytes_of_the_workspace_are_those_of_floats() {
 #[test]
 fn futhark_in_single_precision_agrees_with_the_interpreter() {
     if !compiler::is_there() {
-        eprintln!("skipped: there is no Futhark compiler (FUTHARK, or `futhark` on the path)");
+        tools::skipped("there is no Futhark compiler (FUTHARK, or `futhark` on the path)");
         return;
     }
     tools::each(&cases::all(), |example| {

@@ -48,7 +48,7 @@ fn sizes(function: &Function) -> Vec<Var> {
 fn specialised_examples_agree_with_the_general_ones() {
     let sanitizers = tools::has_sanitizers();
     if !sanitizers {
-        eprintln!("skipped: {} has no sanitizers here", tools::c_compiler());
+        tools::skipped(&format!("{} has no sanitizers here", tools::c_compiler()));
     }
     tools::each(&cases::all(), |example| agree(example, sanitizers).map_err(|problem| format!("{}: {problem}", example.path)));
 }

@@ -4,6 +4,11 @@
 //! Programs of `benches/` are emitted and compiled as `smoothc run` does, with gcc's report of vectorised
 //! loops. Every loop that the text marks with `SMOOTH_LANES` must be in it.
 
+#[allow(dead_code)]
+mod support {
+    pub mod tools;
+}
+
 use std::path::Path;
 use std::process::Command;
 
@@ -22,7 +27,7 @@ fn marked(text: &str) -> Vec<(usize, usize)> {
 fn marked_loops_are_vectorised() {
     let about = Command::new("gcc").arg("-v").output().map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
     if !about.is_ok_and(|about| about.contains("x86_64-linux")) {
-        println!("skipped: the report is read from gcc for x86-64 Linux");
+        support::tools::skipped("the report is read from gcc for x86-64 Linux");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -23,7 +23,7 @@ static CPP: LazyLock<Vec<&str>> = LazyLock::new(|| here(["g++", "clang++"]));
 fn here(names: [&'static str; 2]) -> Vec<&'static str> {
     let (found, absent): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| tools::exists(name));
     if !absent.is_empty() {
-        println!("skipped: there is no {} here", absent.join(", "));
+        tools::skipped(&format!("there is no {} here", absent.join(", ")));
     }
     found
 }

@@ -1,8 +1,20 @@
 //! The tools of the machine that tests use: compilers, `nm`, sanitizers; and two workers for what takes long.
 
+use std::io::Write;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Says what a test leaves out, and why: also where the test's output is kept from the terminal since it passes.
+pub fn skipped(why: &str) {
+    static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut said = SAID.lock().expect("no panic while it is held");
+    if !said.iter().any(|known| known == why) {
+        // what `eprintln!` prints is kept
+        let _ = writeln!(std::io::stderr(), "skipped: {why}");
+        said.push(why.to_string());
+    }
+}
 
 /// The C compiler to test with: `CC`, gcc where there is one, or cc.
 pub fn c_compiler() -> String {
