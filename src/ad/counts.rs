@@ -134,7 +134,7 @@ impl GivenByData {
     }
 }
 
-/// Whether something is known of such an Index where it is of its operands ([`crate::loops::sizes::most`]).
+/// Whether something is known of such an Index where it is of its operands ([`crate::loops::analysis::sizes::most`]).
 fn is_bounded_by_operands(prim: Prim, args: &[Expr]) -> bool {
     match (prim, args) {
         (Prim::Min | Prim::Add, [_, _]) => true,

@@ -30,6 +30,6 @@ pub fn no_recursion(session: &Session) -> Result<(), Diagnostics> {
 /// A choice between values of sum types is of no length that is known before.
 pub fn no_lengths_of_data(session: &Session) -> Result<(), Diagnostics> {
     let choices = session.of_data.values().flat_map(|of_data| &of_data.choices);
-    let problems: Diagnostics = choices.map(|place| crate::loops::sizes::depends_on_data(*place)).collect();
+    let problems: Diagnostics = choices.map(|place| crate::loops::analysis::sizes::depends_on_data(*place)).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }

@@ -24,7 +24,7 @@
 //! compiled once, so that rounding does not depend on the number of chunks. It returns a status; that of the first chunk that
 //! failed is returned after the loop. Without OpenMP there is one chunk and the macros are empty.
 
-use crate::loops::failures::can_fail;
+use crate::loops::analysis::failures::can_fail;
 use crate::loops::measure::room_bytes;
 use crate::loops::program::*;
 use crate::real::Real;

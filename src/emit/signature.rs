@@ -4,7 +4,7 @@
 //!                                     smooth_status f(int64_t n, const double *v, double *out, void *workspace, size_t workspace_bytes);
 
 use crate::ir::Size;
-use crate::loops::failures::can_fail;
+use crate::loops::analysis::failures::can_fail;
 use crate::loops::program::*;
 
 use super::FileNames;

@@ -134,7 +134,7 @@ fn readers_first(parts: &[Expr]) -> (Vec<(Var, Expr)>, Vec<Expr>) {
     leaves(parts, &mut flat);
     let mut named = Vec::new();
     let mut rest: Vec<Expr> = flat.iter().map(|part| (*part).clone()).collect();
-    // from the last, so that a name comes before the names of what changes what it reads
+    // from the last, so that a read is bound before the updates that overwrite the array it reads
     for (at, part) in flat.iter().enumerate().rev().filter(|(_, part)| part.has_updates()) {
         let changed = changed(part);
         for later in rest.iter_mut().skip(at + 1).filter(|later| !later.is_atom()) {

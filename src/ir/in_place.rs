@@ -120,7 +120,7 @@ impl Site {
         })
     }
 
-    /// The same where it is reached, and with terms that have a value where it is not.
+    /// The same site with total terms: they have values also where the update is not reached.
     pub fn total(&self, facts: &Facts) -> Option<Site> {
         let around = |around: &Around| {
             Some(match around {

@@ -79,7 +79,7 @@ impl Program {
         self.functions.values().filter(calls_itself).map(|function| function.name.clone()).collect()
     }
 
-    /// Puts each function behind those that it calls, but where these call it too; in the order that they have otherwise.
+    /// Sorts functions topologically, callees first; members of a recursive group keep their order.
     pub fn put_callees_first(&mut self) {
         fn visit<'p>(program: &'p Program, name: &'p Rc<str>, seen: &mut HashSet<&'p Rc<str>>, order: &mut Vec<Rc<str>>) {
             let Some((name, function)) = program.functions.get_key_value(name) else { return };

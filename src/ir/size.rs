@@ -363,8 +363,8 @@ impl Size {
         matches!(args.as_slice(), [n, zero] if matches!(zero.term(), Term::Index(0)) && Size::try_of_expr(n).as_ref() == Some(self))
     }
 
-    /// The length of what a condition chooses between arrays of these lengths, where sizes decide it: `if k > 0 then n else m`, and n where
-    /// the first has 3 under `n = 3`.
+    /// The length of an array that a condition on sizes chooses from two of these lengths: `if k > 0 then n else m`. If the condition is
+    /// `n = 3` and the lengths are 3 and n, it is n.
     pub fn chosen(cond: &Expr, n: &Size, m: &Size) -> Option<Size> {
         let known = |x: &Expr, k: &Expr| match (x.term(), Size::try_of_expr(k)) {
             (Term::Var(x), Some(k)) => m.mentions(x) && m.replace(x, &k) == *n,

@@ -9,7 +9,7 @@
 
 use crate::ir::Prim;
 
-use super::homes::Homes;
+use super::analysis::homes::Homes;
 use super::program::*;
 use super::visit::{is_total, mentions, reads, replace_local};
 use super::{Context, Result};

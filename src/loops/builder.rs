@@ -9,9 +9,9 @@ use std::collections::HashMap;
 
 use crate::ir::{Expr, Size, Term, Type, Var, size_term};
 
+use super::analysis::ranges::Ranges;
+use super::analysis::sizes;
 use super::program::*;
-use super::ranges::Ranges;
-use super::sizes;
 
 /// See the module's head.
 #[derive(Debug, Default)]

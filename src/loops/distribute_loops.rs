@@ -21,15 +21,15 @@ use super::{Context, Result};
 
 /// Distributes the loops of a function.
 pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
-    find(&mut function.locals, &mut function.body);
+    distribute(&mut function.locals, &mut function.body);
     Ok(())
 }
 
 /// Distributes the loops of a block.
-fn find(locals: &mut Vec<Local>, block: &mut Block) {
+fn distribute(locals: &mut Vec<Local>, block: &mut Block) {
     let mut at = 0;
     while at < block.len() {
-        block[at].blocks_mut().for_each(|inner| find(locals, inner));
+        block[at].blocks_mut().for_each(|inner| distribute(locals, inner));
         if let Some(second) = second_loop(locals, &mut block[at]) {
             at += 1;
             block.insert(at, second);
@@ -144,12 +144,12 @@ mod tests {
         };
         let outer = |body| Stmt::For { i, var: None, count: Value::Index(9), size: None, body, lanes: Lanes::One, apart: true };
         let mut block = vec![outer(body(tanh(twice(Value::Local(s)))))];
-        find(&mut locals, &mut block);
+        distribute(&mut locals, &mut block);
         assert_eq!(block.len(), 2);
         // s is needed outside of the function
         let product = vec![tanh(twice(Value::Local(s))), Value::Local(s)];
         let mut block = vec![outer(body(Value::Prim { prim: Prim::Mul, elem: Elem::Double, plain: true, args: product }))];
-        find(&mut locals, &mut block);
+        distribute(&mut locals, &mut block);
         assert_eq!(block.len(), 1);
     }
 }

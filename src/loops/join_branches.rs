@@ -16,14 +16,14 @@ use super::{Context, Result};
 
 /// Joins the branches of a function.
 pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
-    find(&mut function.locals, &mut function.body);
+    join_in(&mut function.locals, &mut function.body);
     Ok(())
 }
 
 /// Joins the branches of a block.
-fn find(locals: &mut [Local], block: &mut Block) {
+fn join_in(locals: &mut [Local], block: &mut Block) {
     for stmt in block.iter_mut() {
-        stmt.blocks_mut().for_each(|inner| find(locals, inner));
+        stmt.blocks_mut().for_each(|inner| join_in(locals, inner));
         if let Stmt::If { then, otherwise, .. } = stmt {
             drop_last_copy(locals, then);
             drop_last_copy(locals, otherwise);

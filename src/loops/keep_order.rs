@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use super::affine::{Affine, growth};
+use super::analysis::affine::{Affine, growth};
 use super::program::*;
 use super::visit::each_value;
 use super::{Context, Result};

@@ -7,21 +7,16 @@
 //!     for i < n: if (k >= n) return BOUNDS; out[i] = v[k]   →   if (n > 0 && k >= n) return BOUNDS; for i < n: out[i] = v[k]
 
 mod absorb_zeros;
-mod affine;
-mod bounds;
+pub mod analysis;
 mod builder;
 mod coalesce;
-mod dependence;
 mod distribute_loops;
-mod effects;
 pub mod eval;
 mod factor_polynomials;
-pub mod failures;
 mod flatten;
 mod guard_sums;
 pub mod helpers;
 mod hoist_checks;
-mod homes;
 mod if_convert;
 mod join_branches;
 mod keep_order;
@@ -33,10 +28,8 @@ mod peel;
 pub mod print;
 pub mod program;
 mod promote;
-pub mod ranges;
 mod rename;
 mod simplify;
-pub mod sizes;
 mod skip;
 mod strip_mine;
 mod strips;
@@ -57,7 +50,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::real::Real;
 use crate::source::Span;
 
-use failures::can_fail;
+use analysis::failures::can_fail;
 use program::{Argument, Block, LoopFunction, LoopProgram, Stmt};
 use visit::each_invocation;
 
@@ -137,8 +130,8 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("simplify", Need::Optional, "drops what has no effect", simplify::run),
     pass!("coalesce", Need::Optional, "changes locals in the place of copies", coalesce::run),
     pass!("hoist_checks", Need::Optional, "makes the checks of a loop before it", hoist_checks::run),
-    pass!("unswitch", Need::Optional, "turns a loop over one branch inside out", unswitch::run),
-    pass!("peel", Need::Optional, "takes off the ends of loops that ask where they are", peel::run),
+    pass!("unswitch", Need::Optional, "makes a branch of two loops of a loop over an invariant branch", unswitch::run),
+    pass!("peel", Need::Optional, "peels first and last iterations that have conditions of their own, and splits loops", peel::run),
     pass!("distribute_loops", Need::Optional, "gives functions of sums a loop of their own", distribute_loops::run),
     pass!("promote", Need::Optional, "keeps what a loop adds to one element in a local", promote::run),
     pass!("absorb_zeros", Need::Optional, "stores what would be added to zeros", absorb_zeros::run),

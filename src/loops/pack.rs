@@ -16,8 +16,8 @@ use std::collections::HashSet;
 use crate::ir::{Prim, Size};
 use crate::source::Span;
 
+use super::analysis::homes::Homes;
 use super::builder::Builder;
-use super::homes::Homes;
 use super::program::*;
 use super::values::index;
 use super::visit::each_mention;

@@ -14,9 +14,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Prim, Size};
 
-use super::bounds::Around;
+use super::analysis::bounds::Around;
+use super::analysis::homes::Homes;
 use super::builder::Builder;
-use super::homes::Homes;
 use super::program::*;
 use super::visit::{each_change, each_local, each_mention, is_total};
 use super::{Context, Result};

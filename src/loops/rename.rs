@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use super::effects::inside;
+use super::analysis::effects::inside;
+use super::analysis::ranges::Ranges;
 use super::program::*;
-use super::ranges::Ranges;
 
 /// Puts a local in the place of another one.
 pub fn rename(block: &mut [Stmt], from: Id, to: Id) {

@@ -19,9 +19,9 @@ use std::collections::HashSet;
 
 use crate::ir::Prim;
 
+use super::analysis::effects::inside;
+use super::analysis::failures::can_fail;
 use super::builder::{Builder, counter};
-use super::effects::inside;
-use super::failures::can_fail;
 use super::program::*;
 use super::strips::{Strips, iteration};
 use super::values::{index, negate};

@@ -7,9 +7,9 @@
 
 use crate::ir::Prim;
 
+use super::analysis::ranges::Ranges;
 use super::builder::counter;
 use super::program::*;
-use super::ranges::Ranges;
 use super::rename::{copied, rename};
 use super::values::folded;
 use super::visit::mentions;

@@ -8,22 +8,22 @@
 
 use std::collections::HashSet;
 
+use super::analysis::ranges::Ranges;
 use super::program::*;
-use super::ranges::Ranges;
 use super::rename::rename;
 use super::visit::each_local;
 use super::{Context, Result};
 
-/// Turns the loops of a function inside out.
+/// Unswitches the loops of a function.
 pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
-    find(&mut function.locals, &mut function.ranges, &mut function.body);
+    unswitch(&mut function.locals, &mut function.ranges, &mut function.body);
     Ok(())
 }
 
 /// Turns the loops of a block inside out.
-fn find(locals: &mut Vec<Local>, ranges: &mut Ranges, block: &mut Block) {
+fn unswitch(locals: &mut Vec<Local>, ranges: &mut Ranges, block: &mut Block) {
     for stmt in block {
-        stmt.blocks_mut().for_each(|inner| find(locals, ranges, inner));
+        stmt.blocks_mut().for_each(|inner| unswitch(locals, ranges, inner));
         if let Some(turned) = turned(locals, ranges, stmt) {
             *stmt = turned;
         }

@@ -14,12 +14,12 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::Prim;
 
-use super::affine::growth;
-use super::bounds::Around;
-use super::dependence::Iterations;
-use super::homes::Homes;
+use super::analysis::affine::growth;
+use super::analysis::bounds::Around;
+use super::analysis::dependence::Iterations;
+use super::analysis::homes::Homes;
+use super::analysis::ranges::Ranges;
 use super::program::*;
-use super::ranges::Ranges;
 use super::visit::{each_change, each_local, each_value, is_total, reads};
 use super::{Context, Result};
 

@@ -223,7 +223,7 @@ pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
     }
 }
 
-/// Whether a statement has a local anywhere: reads it, declares it, or changes it or what it points to.
+/// Whether a statement mentions a local: declares it, reads it, writes it, or writes through it.
 pub fn mentions(stmt: &Stmt, id: Id) -> bool {
     let mut found = matches!(stmt, Stmt::Share(_) | Stmt::For { lanes: Lanes::Tile(_), .. });
     each_mention(stmt, &mut |other| found |= other == id);

@@ -11,7 +11,7 @@ use crate::source::Span;
 
 use super::context::{Lowerer, Result, depends_on_data, mismatch};
 use super::view::{Dest, Target, View};
-use crate::loops::failures::can_fail;
+use crate::loops::analysis::failures::can_fail;
 use crate::loops::program::*;
 
 impl Lowerer<'_> {

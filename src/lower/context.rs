@@ -15,9 +15,9 @@ use crate::source::Span;
 
 use super::names::{part_name, whole_name};
 use super::view::{Dest, Leaf, Target, View, elem};
+use crate::loops::analysis::ranges::Ranges;
+pub use crate::loops::analysis::sizes::depends_on_data;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
-pub use crate::loops::sizes::depends_on_data;
 
 pub type Result<T> = std::result::Result<T, Diagnostic>;
 

@@ -16,7 +16,7 @@ use super::context::{Lowerer, Result};
 use super::moves::{Component, Plan, components};
 use super::rows::{Rows, parts};
 use super::view::{Dest, View};
-use crate::loops::failures::can_fail;
+use crate::loops::analysis::failures::can_fail;
 use crate::loops::program::*;
 
 impl Lowerer<'_> {

@@ -12,9 +12,9 @@ use crate::source::Span;
 
 use super::context::{Lowerer, Result, depends_on_data, mismatch};
 use super::view::{Leaf, View};
+use crate::loops::analysis::ranges::Range;
+use crate::loops::analysis::sizes;
 use crate::loops::program::*;
-use crate::loops::ranges::Range;
-use crate::loops::sizes;
 use crate::loops::values::negate;
 use crate::loops::visit::{each_local, is_total};
 

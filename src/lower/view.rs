@@ -6,8 +6,8 @@
 
 use crate::ir::{Size, Type};
 
+pub use crate::loops::analysis::sizes::elem;
 use crate::loops::program::{Elem, Id, Place, Value};
-pub use crate::loops::sizes::elem;
 
 /// One block with some of its indices taken.
 #[derive(Clone, Debug, PartialEq)]

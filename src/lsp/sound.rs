@@ -7,7 +7,7 @@
 use super::analysis::{Analysis, MAIN, analyse};
 use super::documents::Files;
 
-/// After so many times that what is left has errors nothing is looked for: an entry is a use of a use of what is wrong.
+/// The analysis gives up if the rest still has errors after so many rounds: each drops the uses of what the one before dropped.
 const ROUNDS: usize = 4;
 
 /// The analysis of what is sound of a text that has errors; places are those of the text.

@@ -124,7 +124,7 @@ fn room(root: &Function, blocks: &Blocks, known: &Parameters) -> Expr {
     prim(Prim::Add, frames, others)
 }
 
-/// The frames from a routine to the next call that is counted, and those of what it calls before that, at most.
+/// Upper bounds on frames: from a routine to the next counted call, and of uncounted calls before it.
 fn frames(blocks: &Blocks, routine: usize, around: &mut Vec<usize>) -> (i64, i64) {
     around.push(routine);
     let own = blocks.continuations.iter().filter(|after| after.of == routine).map(|after| &after.code);

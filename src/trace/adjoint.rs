@@ -1,8 +1,8 @@
 //! The backward pass over a trace (005 Figure 6).
 //!
-//! In: a record with the point and the cotangent. Out: for each entry that the point reaches and that the result depends on its
-//! adjoint, the last operation first: the sum of what those give back that use it, which all come later; then the point's
-//! Doubles, 0.0 for one that nothing depends on. A part of the result begins with its cotangent.
+//! In: a record with the point and the cotangent. Out: the adjoint of each entry between the point and the result, the last operation
+//! first: the sum of the contributions of its uses, which all come later in the trace; then those of the point's Doubles, 0.0 for
+//! one without uses. The adjoint of a part of the result begins with its cotangent.
 //!
 //!     t1 = x * y, t2 = sin t1   →   t2' = 1.0;   t1' = cos t1 * t2';   x' = t1' * y;   y' = x * t1'
 

@@ -128,7 +128,7 @@ impl<'a> Elaborator<'a> {
         let mut ty: Option<Type> = None;
         let mut bodies = Vec::new();
         let of_cases = self.local.of_cases.len();
-        // the lengths are those of a row that has no data of a case, where there is one: those of the others are compared with them
+        // a row without data of a case decides the lengths, if there is one; those of the other rows are compared with them
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|at| rows.get(*at).is_some_and(|row| has_data(&row.pattern)));
         for at in order {
@@ -322,7 +322,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn choose(&mut self, condition: Expr, then: Expr, otherwise: Expr, span: Span, scope: &Names<'a>) -> Expr {
         let template = self.choice(span, scope);
         let (then, otherwise) = match &template {
-            // where sizes decide, so do they what is empty; but the calls of a recursive function give one length
+            // sizes that choose the branch also say which data are empty; but all calls of a recursive function give one length
             Some(template)
                 if self.shares_lengths
                     && then.ty() != otherwise.ty()

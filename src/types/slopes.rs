@@ -2,9 +2,9 @@
 //!
 //! In: a typed program, before derivatives are taken. Out: a warning for each `sqrt`, norm or power below 1 of what is provably a sum
 //! of squares, in code that is differentiated, where it depends on the point. Such a sum may be 0, where the slope is
-//! infinite and the derivative is NaN. Silent is what has something positive added to it, what a condition around says is not 0, what
-//! the program divides by, as where that is 0 there is no value either, and squares of differences of numbers, which are 0 where two
-//! things coincide.
+//! infinite and the derivative is NaN. There is no warning where a positive number is added to the sum, where a condition around
+//! excludes 0, where the program divides by it (there is no value at 0 then), and for squares of differences, which are 0 only where
+//! two things coincide.
 //!
 //!     gradient (fun v -> sqrt (vectorDot v v)) v   →   at v = 0 the gradient is not a number
 

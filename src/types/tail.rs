@@ -38,7 +38,7 @@ pub fn make_loops(program: &mut Program) {
             function.body = body;
         }
     }
-    // a function has the callees of what was written into it, which may stand behind it
+    // a function has the callees of each function inlined into it, and these may come later in the list
     program.put_callees_first();
 }
 

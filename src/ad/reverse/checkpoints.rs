@@ -162,8 +162,8 @@ fn elements_that_change(body: &Expr, acc: &Var, i: &Var, n: &Expr) -> Option<Exp
 
 impl Open {
     /// A loop of n steps in parts. Each but the last has as many steps as there is room for, so that a short loop has one part of all.
-    /// Every count is written as the least of what is known before the loop runs and something else. Where it has as many parts as it
-    /// may have, `keeps_most`, the last ones may have no steps.
+    /// Every count is `min b e`, with a bound b that is known before the loop runs. With `keeps_most` there are as many parts as there may
+    /// be, the last of which may have no steps.
     pub fn of(n: &Expr, level: Level, is_counted: bool, keeps_most: bool, out: &mut Block) -> Open {
         let is_whole = level.above == LEVELS;
         let n = if is_whole { least(n.clone(), level.room()) } else { n.clone() };

@@ -53,7 +53,7 @@ impl Sweep<'_> {
         self.collected(wire, out)
     }
 
-    /// What a wire has collected but for what waits, zeros where that is nothing: a name.
+    /// The adjoint of a wire so far, without its pending contributions: a name, of zeros if there is none.
     pub fn collected(&mut self, wire: Wire, out: &mut Block) -> Expr {
         match self.current(wire) {
             Some(total) => total,

@@ -149,7 +149,7 @@ impl Component<'_> {
             let later = self.i.renewed(self.i.ty().clone());
             facts.enter_loop(&later, &self.steps.n);
             facts.assume(&Expr::prim(Prim::Lt, vec![Expr::var(self.i), Expr::var(&later)]), true);
-            // what that step computes is not what this one does
+            // the later step has values of its own
             let others = versions.inside.iter().chain([self.acc]).map(|var| (var.clone(), Expr::var(&unbounded(var))));
             map.extend(others.chain([(self.i.clone(), Expr::var(&later))]));
         }

@@ -136,8 +136,8 @@ impl Search<'_> {
         fails
     }
 
-    /// An inner loop moves as a whole where it does not vary; then its own test guards what is the same in its steps. It has
-    /// none where the loop around it has a step only if it has one itself: what is the same in both leaves both.
+    /// An inner loop that is invariant is hoisted as a whole, and its own test guards its invariant code. It has no such test where
+    /// the loop around it runs only if it runs itself: code that is invariant in both loops is hoisted out of both.
     fn loop_fails(&mut self, n: &Expr, vars: &[&Var], body: &Expr, init: Option<&Expr>) -> bool {
         if self.fails(n) || init.is_some_and(|init| self.fails(init)) {
             return true;

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use crate::ir::Prim;
 
-use super::program::*;
 use super::ranges::Ranges;
-use super::values::index;
-use super::visit::reads;
+use crate::loops::program::*;
+use crate::loops::values::index;
+use crate::loops::visit::reads;
 
 /// A sum of multiples of indices, and a number; of the arithmetic that cannot overflow.
 #[derive(Clone, Debug, Default)]

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 
 use super::affine::Affine;
-use super::program::*;
 use super::ranges::Ranges;
+use crate::loops::program::*;
 
 /// The loops around a place, the outermost first, and the constants that are visible there.
 #[derive(Debug, Default)]

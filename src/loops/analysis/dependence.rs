@@ -12,9 +12,9 @@ use std::collections::HashSet;
 
 use super::affine::{Affine, growth};
 use super::bounds::Around;
-use super::program::*;
 use super::ranges::Ranges;
-use super::visit::{each_local, reads};
+use crate::loops::program::*;
+use crate::loops::visit::{each_local, reads};
 
 /// A loop whose iterations are compared.
 pub struct Iterations<'a> {

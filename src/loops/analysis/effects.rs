@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use crate::ir::Prim;
 
 use super::homes::Homes;
-use super::program::*;
-use super::visit::{each_in_pointer, each_local};
+use crate::loops::program::*;
+use crate::loops::visit::{each_in_pointer, each_local};
 
 /// What is declared in a block.
 pub fn inside(block: &[Stmt]) -> HashSet<Id> {

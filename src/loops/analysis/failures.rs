@@ -6,7 +6,7 @@
 
 use crate::ir::Status;
 
-use super::program::*;
+use crate::loops::program::*;
 
 /// Whether some statement returns a status.
 pub fn can_fail(block: &[Stmt]) -> bool {

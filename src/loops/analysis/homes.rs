@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::program::*;
+use crate::loops::program::*;
 
 /// Which pointers may lead to one array: a local leads where those do that it was made of, or changes places with.
 #[derive(Default)]
@@ -81,8 +81,7 @@ fn rings(body: &[Stmt]) -> HashMap<Id, Id> {
     groups.into_iter().flat_map(|(ring, group)| group.into_iter().map(move |id| (id, ring))).collect()
 }
 
-/// The pointers that change places, joined where they do, and the block and array with which each pointer begins; none where that is
-/// not one.
+/// Joins pointers that are rotated, and collects the block and the array that each pointer is first set to: `None` if there are several.
 fn collect(block: &[Stmt], blocks: &mut usize, joined: &mut Homes, ids: &mut BTreeSet<Id>, set: &mut HashMap<Id, Option<(usize, Id)>>) {
     *blocks += 1;
     let here = *blocks;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use crate::ir::Prim;
 
-use super::program::*;
-use super::values::may_wrap;
+use crate::loops::program::*;
+use crate::loops::values::may_wrap;
 
 /// The least and the greatest value of an Index.
 pub type Range = (i128, i128);

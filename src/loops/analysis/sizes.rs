@@ -9,8 +9,8 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Prim, Size, Term, Type};
 use crate::source::Span;
 
-use super::program::*;
 use super::ranges::{ANY, Range, Ranges};
+use crate::loops::program::*;
 
 /// An expression for a size.
 pub fn value(size: &Size, ranges: &Ranges, named: &dyn Fn(&Expr) -> Option<Value>) -> Option<Value> {

@@ -5,7 +5,7 @@
 use super::memory::Place as Address;
 use super::value::{times, width};
 use super::{Cell, Evaluated, Flow, Frame, Machine, Slot, TOO_LONG, WORKSPACE, find};
-use crate::loops::failures::can_fail;
+use crate::loops::analysis::failures::can_fail;
 use crate::loops::program::*;
 
 /// A call that makes an array of more elements is given up.

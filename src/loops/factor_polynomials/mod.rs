@@ -38,13 +38,13 @@ const OPERATIONS: std::ops::RangeInclusive<usize> = 24..=2000;
 /// Collects what the loops of a function that write tiles compute.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     if context.options.algebra {
-        find(&mut function.locals, &mut function.body);
+        factor(&mut function.locals, &mut function.body);
     }
     Ok(())
 }
 
 /// Collects what the loops of a block that write tiles compute.
-fn find(locals: &mut Vec<Local>, block: &mut Block) {
+fn factor(locals: &mut Vec<Local>, block: &mut Block) {
     let mut out = Vec::with_capacity(block.len());
     for mut stmt in std::mem::take(block) {
         if let Stmt::For { i, body, lanes: Lanes::Tile(_), .. } = &mut stmt {
@@ -53,7 +53,7 @@ fn find(locals: &mut Vec<Local>, block: &mut Block) {
                 *body = collected;
             }
         } else {
-            stmt.blocks_mut().for_each(|block| find(locals, block));
+            stmt.blocks_mut().for_each(|block| factor(locals, block));
         }
         out.push(stmt);
     }

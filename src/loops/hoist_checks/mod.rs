@@ -9,7 +9,7 @@
 //!     for i < c: { if (k + i < 0 || k + i >= n) return BOUNDS; s += v[k + i] }
 //!       →   if (c > 0 && (k < 0 || k > n - c)) return BOUNDS; for i < c: s += v[k + i]
 //!
-//! The status is that of the program as written: a check passes only what cannot fail, or fails with the same status.
+//! The status is that of the program as written: a check moves only across statements that cannot fail, or that fail with its status.
 
 mod ends;
 mod known;
@@ -18,10 +18,10 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Prim, Status};
 
-use crate::loops::affine::Affine;
-use crate::loops::failures::{Failures, can_fail};
+use crate::loops::analysis::affine::Affine;
+use crate::loops::analysis::failures::{Failures, can_fail};
+use crate::loops::analysis::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
 use crate::loops::simplify::simplify;
 use crate::loops::values::negate;
 use crate::loops::visit::{each_change, each_local, is_total, reads};

@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ir::{Atom, Prim, Size, Var};
+use crate::loops::analysis::sizes::depends_on_data;
 use crate::loops::builder::Builder;
 use crate::loops::program::*;
 use crate::loops::simplify::is_live;
-use crate::loops::sizes::depends_on_data;
 use crate::loops::{Context, Result};
 use crate::real::Real;
 use crate::source::Span;

@@ -15,9 +15,9 @@
 use std::collections::HashSet;
 
 use super::work;
-use crate::loops::effects::inside;
-use crate::loops::failures::can_fail;
-use crate::loops::homes::Homes;
+use crate::loops::analysis::effects::inside;
+use crate::loops::analysis::failures::can_fail;
+use crate::loops::analysis::homes::Homes;
 use crate::loops::program::*;
 use crate::loops::visit::{each_local, mentions, reads};
 

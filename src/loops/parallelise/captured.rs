@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::loops::homes::Homes;
+use crate::loops::analysis::homes::Homes;
 use crate::loops::program::*;
 use crate::loops::visit::{each_in_argument, each_in_pointer, each_local};
 

@@ -23,10 +23,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ir::{Prim, Size, Var};
+use crate::loops::analysis::effects::{Effects, inside};
+use crate::loops::analysis::failures::can_fail;
+use crate::loops::analysis::homes::Homes;
 use crate::loops::builder::Builder;
-use crate::loops::effects::{Effects, inside};
-use crate::loops::failures::can_fail;
-use crate::loops::homes::Homes;
 use crate::loops::measure::{Part, measure_part};
 use crate::loops::program::*;
 use crate::loops::values::{index, may_wrap};

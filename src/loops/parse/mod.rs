@@ -24,8 +24,8 @@ use crate::ir::{Size, Type, Var};
 use crate::real::Real;
 use crate::source::Span;
 
+use super::analysis::ranges::{ANY, Range};
 use super::program::*;
-use super::ranges::{ANY, Range};
 
 use names::Names;
 use tokens::{Token, tokens};

@@ -4,8 +4,8 @@
 
 use super::statement::PAST_COMPARISON;
 use super::{Parsed, Parser};
+use crate::loops::analysis::ranges::ANY;
 use crate::loops::program::*;
-use crate::loops::ranges::ANY;
 use crate::source::Span;
 
 impl Parser<'_> {

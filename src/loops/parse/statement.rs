@@ -7,9 +7,9 @@
 use super::tokens::Token;
 use super::{Parsed, Parser};
 use crate::ir::{Status, Type};
+use crate::loops::analysis::ranges::ANY;
 use crate::loops::print::{count_range, size_of, status};
 use crate::loops::program::*;
-use crate::loops::ranges::ANY;
 use crate::source::Span;
 
 /// All statuses of failures.

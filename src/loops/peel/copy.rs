@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 
 use super::fresh;
-use crate::loops::affine::Affine;
+use crate::loops::analysis::affine::Affine;
 use crate::loops::program::*;
 
 /// What is known of conditions.

@@ -21,7 +21,7 @@ use crate::ir::Prim;
 use super::copy::Copy;
 use super::ends::{collect_names, has_loop};
 use super::{Scope, asks_nothing, fresh, index, range, repeat};
-use crate::loops::affine::{Affine, Says, is_the_moving};
+use crate::loops::analysis::affine::{Affine, Says, is_the_moving};
 use crate::loops::program::*;
 use crate::loops::visit::each_change;
 use crate::loops::visit::{each_local, reads};
@@ -129,7 +129,7 @@ impl<'a> Cuts<'a> {
                 if !asks_nothing(scope.locals, &body, &[]) || self.is_middle && body.iter().any(|stmt| counts_by(stmt, own)) {
                     return None;
                 }
-                super::find(scope, &mut body);
+                super::peel(scope, &mut body);
             }
             out.push(repeat(i, count, body, self.apart));
             from = end;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 
 use super::LONGEST_END;
-use crate::loops::affine::{Affine, Says, is_the_moving};
+use crate::loops::analysis::affine::{Affine, Says, is_the_moving};
 use crate::loops::program::*;
 
 /// How many iterations the ends of a loop have, and what names in its body stand for.

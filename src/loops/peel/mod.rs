@@ -20,9 +20,9 @@ mod ends;
 
 use crate::ir::Prim;
 
-use crate::loops::affine::Affine;
+use crate::loops::analysis::affine::Affine;
+use crate::loops::analysis::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
 use crate::loops::simplify::simplify;
 use crate::loops::{Context, Result};
 
@@ -42,7 +42,7 @@ const MOST_NODES: usize = 1000;
 /// Takes the ends off the loops of a function, and splits those that change elsewhere.
 pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
     let mut scope = Scope { locals: &mut function.locals, ranges: &function.ranges };
-    if find(&mut scope, &mut function.body) {
+    if peel(&mut scope, &mut function.body) {
         // names that only conditions used
         simplify(function);
     }
@@ -56,7 +56,7 @@ struct Scope<'a> {
 }
 
 /// Takes the ends off the loops of a block; whether there were any.
-fn find(scope: &mut Scope, block: &mut Block) -> bool {
+fn peel(scope: &mut Scope, block: &mut Block) -> bool {
     let mut found = false;
     for mut stmt in std::mem::take(block) {
         if let Some(peeled) = Peeled::of(scope.locals, &stmt) {
@@ -66,7 +66,7 @@ fn find(scope: &mut Scope, block: &mut Block) -> bool {
             found = true;
             block.extend(parts);
         } else {
-            stmt.blocks_mut().for_each(|inner| found |= find(scope, inner));
+            stmt.blocks_mut().for_each(|inner| found |= peel(scope, inner));
             block.push(stmt);
         }
     }
@@ -123,7 +123,7 @@ impl<'a> Peeled<'a> {
         let end = minus(self.count.clone(), last);
         let (i, count, mut body) = self.range(locals, Value::Index(first), end.clone(), Region::Between { first, last });
         // loops inside have ends of their own: where it matters
-        find(scope, &mut body);
+        peel(scope, &mut body);
         let between = repeat(i, count, body, self.apart);
         out.extend(split(scope, &between).unwrap_or_else(|| vec![between]));
         let locals = &mut *scope.locals;

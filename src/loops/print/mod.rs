@@ -28,8 +28,8 @@ use std::fmt::Write;
 
 use crate::real::Real;
 
+use super::analysis::ranges::ANY;
 use super::program::*;
-use super::ranges::ANY;
 
 use names::Names;
 pub use names::{RESERVED, count_range, part, size_of};

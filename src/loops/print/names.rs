@@ -14,8 +14,8 @@ use super::value::CLOSED;
 use super::{Printer, elem};
 use crate::ir::size_term::height;
 use crate::ir::{Atom, Expr, Size, Term, Var};
+use crate::loops::analysis::ranges::{ANY, Range, Ranges};
 use crate::loops::program::*;
-use crate::loops::ranges::{ANY, Range, Ranges};
 
 /// Words that begin statements and expressions: a local of such a name has a number.
 pub const RESERVED: &[&str] = &[
@@ -285,7 +285,7 @@ fn value_of(expr: &Expr, name: &mut dyn FnMut(&Expr) -> Option<Value>) -> Option
         Term::If(c, a, b) => Some(Value::Select(Box::new([value_of(c, name)?, value_of(a, name)?, value_of(b, name)?]))),
         Term::Prim(prim, args) => {
             let values = args.iter().map(|arg| value_of(arg, name)).collect::<Option<Vec<_>>>()?;
-            let elem = args.first().map_or(Elem::Index, |arg| crate::loops::sizes::elem(arg.ty()));
+            let elem = args.first().map_or(Elem::Index, |arg| crate::loops::analysis::sizes::elem(arg.ty()));
             Some(Value::Prim { prim: *prim, elem, plain: true, args: values })
         }
         _ => None,

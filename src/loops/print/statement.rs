@@ -5,8 +5,8 @@
 
 use super::value::{CLOSED, OPEN};
 use super::{Printer, count_range, elem, size_of, status};
+use crate::loops::analysis::ranges::ANY;
 use crate::loops::program::*;
-use crate::loops::ranges::ANY;
 
 impl Printer<'_> {
     pub fn block(&mut self, block: &[Stmt]) {

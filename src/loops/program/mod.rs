@@ -16,7 +16,7 @@ use crate::source::Span;
 
 pub use share::{Captured, PartMeasure, Share, Slice, Total};
 
-use super::ranges::Ranges;
+use super::analysis::ranges::Ranges;
 
 /// The number of a local in its function's table.
 pub type Id = usize;

@@ -1,10 +1,9 @@
 //! Strip mining: where an iteration is a chain of loops over rows of matrices, each step of the chain is done for sixteen
 //! iterations before the next one, so that none waits for what it has just computed, and a matrix is read once for all of them.
 //!
-//! In: a function's statements. Out: a loop whose iterations depend on each other in nothing but sums, and that has two such
-//! [`stages`] or more, goes through blocks of sixteen iterations; each stage has a loop over those of a block. An array that two
-//! stages have has a row for each iteration of a block. What a stage adds to a matrix outside, iteration by iteration, it adds row by
-//! row.
+//! In: a function's statements. Out: a loop without loop-carried dependences but reductions, and with at least two such [`stages`],
+//! goes through blocks of sixteen iterations; each stage has a loop over those of a block. An array that two stages access gets a
+//! row for each iteration of a block. A stage that adds to a matrix outside the loop adds to it row by row.
 //!
 //!     for i < n:                                          →   for block: rows = min(n - 16 block, 16)
 //!       for j < h: for k < d: z[j] += W[j][k] * x[i][k]         for r < rows: for j < h: for k < d: z[r][j] += W[j][k] * x[16 block + r][k]
@@ -16,11 +15,11 @@ use std::collections::HashMap;
 
 use crate::ir::{Prim, Size, Var};
 
+use super::analysis::effects::{Effects, inside};
+use super::analysis::homes::Homes;
+use super::analysis::ranges::Ranges;
 use super::builder::counter;
-use super::effects::{Effects, inside};
-use super::homes::Homes;
 use super::program::*;
-use super::ranges::Ranges;
 use super::strips::{iteration, replace_outermost};
 use super::values::{folded, index};
 use super::visit::{each_local, replace_local};

@@ -8,9 +8,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::loops::homes::Homes;
+use crate::loops::analysis::homes::Homes;
+use crate::loops::analysis::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
 use crate::loops::rename::copied;
 use crate::loops::visit::{each_local, each_mention, mentions};
 
@@ -137,8 +137,8 @@ impl Body<'_> {
         }
     }
 
-    /// What a loop nest does of one kind: the sums outside, or the rest. `Some(None)` where that is nothing, and `None` where the nest
-    /// does more than to write elements.
+    /// The loop nest with statements of one kind alone: additions to arrays outside, or the others. `Some(None)`: it has none of that
+    /// kind. `None`: it has statements other than writes of elements.
     fn part(&self, stmt: &Stmt, sums: bool) -> Option<Option<Stmt>> {
         match stmt {
             Stmt::For { i, var, count, size, body, lanes, apart } => {

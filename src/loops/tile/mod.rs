@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::ir::Prim;
 use crate::real::Real;
 
-use crate::loops::affine::{Affine, growth};
+use crate::loops::analysis::affine::{Affine, growth};
 use crate::loops::program::*;
 use crate::loops::visit::{each_local, reads, replace_local};
 use crate::loops::{Context, Result};
@@ -34,14 +34,14 @@ const FEW_ROWS: i64 = 16;
 
 /// Marks the loops of a function.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
-    find(&mut function.locals, context.options.real, &mut function.body);
+    mark_tiles(&mut function.locals, context.options.real, &mut function.body);
     Ok(())
 }
 
 /// Marks the loops of a block.
-fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block) {
+fn mark_tiles(locals: &mut Vec<Local>, real: Real, block: &mut Block) {
     for stmt in block {
-        stmt.blocks_mut().for_each(|block| find(locals, real, block));
+        stmt.blocks_mut().for_each(|block| mark_tiles(locals, real, block));
         let Stmt::For { i, count, body, lanes, .. } = stmt else { continue };
         let few = matches!(count, Value::Index(count) if *count <= FEW_ROWS);
         if *lanes == Lanes::Any && !few {
@@ -51,7 +51,7 @@ fn find(locals: &mut Vec<Local>, real: Real, block: &mut Block) {
                 *body = from_first.unwrap_or_else(|| std::mem::take(body));
                 locals.push(Local { name: "lane".into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: None });
                 let lane = locals.len() - 1;
-                let panels = panel::find(locals, *i, lane, real, body);
+                let panels = panel::make_panels(locals, *i, lane, real, body);
                 *lanes = Lanes::Tile(Box::new(Tiles { lane, panels, tiles }));
             }
         }

@@ -24,7 +24,7 @@ use crate::loops::program::*;
 use crate::loops::visit::{each_local, replace_local};
 
 /// Makes panels of what a body reads by the index `i`; `lane` is the index in a tile.
-pub fn find(locals: &mut Vec<Local>, i: Id, lane: Id, real: Real, body: &mut Block) -> Vec<Panel> {
+pub fn make_panels(locals: &mut Vec<Local>, i: Id, lane: Id, real: Real, body: &mut Block) -> Vec<Panel> {
     let mut panels = of_index(locals, i, Layout::Rows, lane, real, body);
     if real == Real::F32 {
         let mut chosen: Vec<(Id, Value)> = Vec::new();

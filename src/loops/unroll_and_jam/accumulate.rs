@@ -16,12 +16,12 @@ use std::collections::HashSet;
 use crate::ir::Prim;
 
 use super::{FEW_STATEMENTS, MANY_LOOPS, MANY_ROWS, Part, ROWS, Rows, parts, plus};
-use crate::loops::bounds::Around;
-use crate::loops::dependence::Iterations;
-use crate::loops::effects::inside;
-use crate::loops::homes::Homes;
+use crate::loops::analysis::bounds::Around;
+use crate::loops::analysis::dependence::Iterations;
+use crate::loops::analysis::effects::inside;
+use crate::loops::analysis::homes::Homes;
+use crate::loops::analysis::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
 use crate::loops::visit::{each_local, each_value, reads, replace_local};
 
 /// So many operations at most make a change of an element.
@@ -243,8 +243,8 @@ fn new_value(stmt: &mut Stmt) -> Option<&mut Value> {
     }
 }
 
-/// Adds what one statement adds to an element to what another one adds to it; `false` where one of them does something else, or
-/// one adds and one subtracts.
+/// Merges two accumulations into one element: `a += x; a += y` is `a += x + y`. `false` where a statement is no accumulation, or one adds
+/// and the other subtracts.
 fn join(first: &mut Stmt, next: &mut Stmt) -> bool {
     let Some(own) = changed(next) else { return false };
     let (Some(before), Some(after)) = (new_value(first), new_value(next)) else { return false };

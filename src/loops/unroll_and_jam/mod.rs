@@ -17,10 +17,10 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 use crate::real::Real;
 
-use crate::loops::bounds::Around;
-use crate::loops::homes::Homes;
+use crate::loops::analysis::bounds::Around;
+use crate::loops::analysis::homes::Homes;
+use crate::loops::analysis::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
 use crate::loops::rename::rename;
 use crate::loops::values::index;
 use crate::loops::visit::{each_local, each_value, reads};

@@ -16,9 +16,9 @@ use crate::ir::Size;
 use crate::source::Span;
 
 use super::{Copy, Part, Rows, is_any, plus};
-use crate::loops::affine::{Affine, growth};
+use crate::loops::analysis::affine::{Affine, growth};
+use crate::loops::analysis::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
 use crate::loops::visit::each_value;
 use crate::loops::visit::{each_local, reads};
 
@@ -88,7 +88,8 @@ fn normalise(offset: &mut Value, named: &HashMap<Id, Value>) -> bool {
 }
 
 impl Rows<'_> {
-    /// Whether each row sums what lies one place further on than what the row before does, and reads and writes so elsewhere too.
+    /// Whether each row's sums go over a window that lies one element after that of the row before, and all other accesses of a row
+    /// are invariant or one element after those of the row before.
     pub(super) fn are_windows(&self, locals: &[Local]) -> bool {
         let (mut steps, mut fits, mut is_read) = (Vec::new(), true, true);
         for part in &self.parts {

@@ -14,10 +14,10 @@
 
 use crate::ir::Prim;
 
-use super::effects::Effects;
-use super::homes::Homes;
+use super::analysis::effects::Effects;
+use super::analysis::homes::Homes;
+use super::analysis::ranges::Ranges;
 use super::program::*;
-use super::ranges::Ranges;
 use super::strips::replace_outermost;
 use super::vectorise::may_run_in_lanes;
 use super::visit::{each_value, reads};

@@ -105,7 +105,7 @@ impl Parter<'_> {
         })
     }
 
-    /// Whether what is done once may be done before what each lane does: it neither changes nor reads what that reads or changes.
+    /// Whether a uniform statement may be moved before the lanes' statements: there is no dependence between them.
     fn may_go_before(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Fail { cond, .. } => self.is_constant(cond),

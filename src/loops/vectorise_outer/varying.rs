@@ -10,8 +10,8 @@
 
 use std::collections::HashSet;
 
-use crate::loops::effects::inside;
-use crate::loops::homes::Homes;
+use crate::loops::analysis::effects::inside;
+use crate::loops::analysis::homes::Homes;
 use crate::loops::program::*;
 use crate::loops::visit::each_local;
 

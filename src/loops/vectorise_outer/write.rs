@@ -10,9 +10,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::prim::Spelling;
 use crate::ir::{Prim, Size};
+use crate::loops::analysis::ranges::Ranges;
 use crate::loops::builder::counter;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
 use crate::loops::strips::Strips;
 use crate::loops::values::{folded, result_elem};
 use crate::loops::visit::{each_change, each_local};
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
         Some(())
     }
 
-    /// A loop over the lanes; before it what it needs, after it what its sums go to.
+    /// A loop over the lanes, with its declarations before it and its reductions after it.
     fn lanes(&mut self, stmts: Vec<Stmt>, kind: Kind, shared: &Shared, out: &mut Block) -> Option<()> {
         let lane = counter("lane", &Value::Index(self.width), self.locals, self.ranges);
         let mut run = Run {

@@ -5,7 +5,7 @@
 //!     call g(n, &v, &s), g of (n: size, v: f64[n], out: f64)   →   well-formed, s a variable of doubles
 
 use super::{Checked, Verifier};
-use crate::loops::failures::can_fail;
+use crate::loops::analysis::failures::can_fail;
 use crate::loops::program::*;
 
 impl Verifier<'_> {

@@ -6,9 +6,9 @@
 //!
 //! What a branch or a check before it may keep from being reached says nothing: programs may be wrong for all arguments, and stop.
 
+use crate::loops::analysis::ranges::Range;
 use crate::loops::print;
 use crate::loops::program::*;
-use crate::loops::ranges::Range;
 
 use super::{Checked, Verifier};
 

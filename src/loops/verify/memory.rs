@@ -6,7 +6,7 @@
 //!
 //!     var x; if c { x = 1.0 }; out[0] = x   →   x has a value on one path only
 
-use crate::loops::homes::Homes;
+use crate::loops::analysis::homes::Homes;
 use crate::loops::program::{Id, Stmt};
 
 pub struct Memory {

@@ -2,8 +2,8 @@
 
 use super::function;
 use crate::ir::{Prim, Size, Status};
+use crate::loops::analysis::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::ranges::Ranges;
 use crate::source::Span;
 
 const N: Id = 0;

@@ -308,7 +308,7 @@ fn sums_without(expr: &Expr, producers: &[Producer], steps: &Steps, facts: &Fact
     (rest, folds)
 }
 
-/// The first array with those that the same sums read, and those that they are computed from or that are computed from them.
+/// The connected group of the first array: arrays are connected if one sum reads both, or one is computed from the other.
 fn related(producers: &[Producer], folds: &[Expr]) -> Vec<Producer> {
     let mut is_related: Vec<bool> = (0..producers.len()).map(|k| k == 0).collect();
     loop {

@@ -159,7 +159,7 @@ pub(super) fn elements(loops: &[(Var, Expr)], element: Expr, facts: &Facts) -> E
     freshen(&array)
 }
 
-/// Whether a term is an array whose elements are as soon computed as read: what needs it takes it along.
+/// Whether a term is an array whose elements take no longer to compute than to read: it is recomputed at each use.
 fn has_cheap_elements(term: &Expr) -> bool {
     let mut element = term;
     while let Term::Build { body, .. } = element.term() {
@@ -255,7 +255,7 @@ struct Search<'a> {
     /// Whether all are collected, or only the first.
     all: bool,
     found: Vec<Found>,
-    /// Their names, or how an array of that name is read: what is found later has those of what was found before it.
+    /// Their names, or how an array of that name is read; terms that are found later are written over these.
     names: Replacements,
     /// The array of a term for all steps of the loops between, where it leaves as one.
     array: Option<&'a MakeArray<'a>>,
