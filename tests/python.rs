@@ -38,6 +38,7 @@ fn run(module: &[&str], prepare: impl FnOnce(&Path)) {
         .expect("runs");
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     assert!(output.status.success(), "{python} -m {}:\n{said}", module.join(" "));
+    said.lines().filter(|line| line.starts_with("skipped: ")).for_each(asked::say);
     println!("{said}");
 }
 
@@ -84,6 +85,11 @@ fn futhark_gives_what_c_gives_from_python() {
 #[test]
 fn dask_sums_over_rows() {
     unit_tests("tests.test_dask");
+}
+
+#[test]
+fn comparisons_with_jax_and_casadi_run() {
+    unit_tests("tests.test_comparisons");
 }
 
 #[test]
