@@ -6,7 +6,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0601",
         "unsupported: a size depends on data",
-        "The interpreter takes any size. Emitted code takes sizes that are computed from size names and Index and Bool\nparameters, also by an `ifold` whose state is one Index; a length read from an array is one where it has\na most, as `min k[0] 100`; nor can a result have one that a loop computes. Pass the length as an Index parameter.",
+        "The interpreter takes any size. Emitted code takes sizes that are computed from size names and Index and Bool\nparameters, also by an `ifold` whose state is one Index. A length read from an array needs an upper bound, as\n`min k[0] 100`; the length of a result cannot be computed by a loop. Pass the length as an Index parameter.",
     ),
     page(
         "E0602",
