@@ -32,7 +32,7 @@ pub struct Rules<'a> {
     values: HashMap<Var, Value>,
     /// Whether one of them is an array of pairs.
     has_pairs: bool,
-    /// What the source calls the value of the primitive that comes next.
+    /// What the source calls the value of the primitive or the call that comes next.
     value_name: Option<Rc<str>>,
 }
 
@@ -213,7 +213,7 @@ impl<'a> Rules<'a> {
 
     fn let_(&mut self, var: &Var, value: &Expr, out: &mut Block) -> Result<()> {
         out.within_budget(value.span())?;
-        self.value_name = matches!(value.term(), Term::Prim(..)).then(|| var.name().clone());
+        self.value_name = matches!(value.term(), Term::Prim(..) | Term::Call(..)).then(|| var.name().clone());
         let value = self.value(value, out)?;
         self.value_name = None;
         match value.bind(var, out) {
@@ -327,6 +327,7 @@ impl<'a> Rules<'a> {
     }
 
     fn call(&mut self, expr: &Expr, name: &Rc<str>, args: &[Expr], active: &Activity, out: &mut Block) -> Result<Value> {
+        let value_name = self.value_name.take();
         let pattern: Vec<Activity> = args.iter().map(|arg| self.activities.of(arg)).collect();
         let derived = self.functions.derived(name, &pattern, expr.span())?;
         let (mut primals, mut tangents) = (Vec::new(), Vec::new());
@@ -343,7 +344,8 @@ impl<'a> Rules<'a> {
             tangents.append(&mut leaves.tangents);
         }
         primals.append(&mut tangents);
-        take_apart(name, Expr::call(&derived, primals).at(expr.span()), expr, active, out)
+        let value_name = value_name.as_deref().unwrap_or(name);
+        take_apart(value_name, Expr::call(&derived, primals).at(expr.span()), expr, active, out)
     }
 
     /// A term whose value has no tangent. It stays as it is, but that it reads elements and lengths of an

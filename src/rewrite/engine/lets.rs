@@ -50,7 +50,7 @@ impl Pass<'_> {
             && self.lets.split
             && !is_free(&value)
         {
-            let (lets, tuple) = split_tuple(x, parts);
+            let (lets, tuple) = split_tuple(x, parts, body);
             self.step_between("let-split", || {
                 let inner = let_of(x, &tuple, body);
                 let after = lets.iter().rev().fold(inner, |inner, (var, part)| let_of(var, part, &inner));

@@ -202,14 +202,29 @@ fn let_flatten(expr: &Expr, _: &Facts) -> Option<Expr> {
     }
 }
 
-/// The components of a tuple under names of their own, and the tuple of those.
-pub fn split_tuple(x: &Var, parts: &[Expr]) -> (Vec<(Var, Expr)>, Expr) {
+/// Whether a variable is the value and the tangent of another one, which is bound to its first component in front of a body and has
+/// its name: derivatives of calls are bound so.
+fn is_dual(x: &Var, body: &Expr) -> bool {
+    let Term::Let(value, first, _) = body.term() else { return false };
+    let is_first = matches!(first.term(), Term::Proj(pair, 0) if matches!(pair.term(), Term::Var(var) if var == x));
+    is_first && value.name() == x.name()
+}
+
+/// The components of a tuple under names of their own, and the tuple of those, for a let with this body: a value and its tangent are
+/// `w` and `dw`, other components `w_0`, `w_1`, ….
+pub fn split_tuple(x: &Var, parts: &[Expr], body: &Expr) -> (Vec<(Var, Expr)>, Expr) {
+    let is_dual = parts.len() == 2 && is_dual(x, body);
+    let name = |at: usize| match at {
+        0 if is_dual => x.name().to_string(),
+        1 if is_dual => format!("d{}", x.name()),
+        at => format!("{}_{at}", x.name()),
+    };
     let mut lets = Vec::new();
     let parts = parts.iter().enumerate().map(|(at, part)| {
         if is_free(part) {
             return part.clone();
         }
-        let var = Var::fresh(&format!("{}_{at}", x.name()), part.ty().clone());
+        let var = Var::fresh(&name(at), part.ty().clone());
         lets.push((var.clone(), part.clone()));
         Expr::var(&var)
     });
@@ -220,7 +235,7 @@ pub fn split_tuple(x: &Var, parts: &[Expr]) -> (Vec<(Var, Expr)>, Expr) {
 fn let_split(expr: &Expr, _: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let Term::Tuple(parts) = value.term() else { return None };
-    let (lets, tuple) = split_tuple(x, parts);
+    let (lets, tuple) = split_tuple(x, parts, body);
     let body = substitute(body, &[(x.clone(), tuple)]);
     Some(lets.into_iter().rev().fold(body, |body, (var, part)| Expr::let_(var, part, body)))
 }

@@ -327,10 +327,11 @@ impl<'a> Search<'a> {
 
     /// Terms that every step of the loop evaluates.
     fn strict(&mut self, expr: &Expr, wanted: Wanted) {
-        self.strict_at(expr, false, wanted);
+        self.strict_at(expr, None, wanted);
     }
 
-    fn strict_at(&mut self, expr: &Expr, named: bool, wanted: Wanted) {
+    /// As [`Search::strict`], of the value of a let of this variable.
+    fn strict_at(&mut self, expr: &Expr, named: Option<&Var>, wanted: Wanted) {
         if self.is_done() || expr.is_atom() || self.names.has(expr) {
             return;
         }
@@ -338,7 +339,7 @@ impl<'a> Search<'a> {
             let fails = !self.lets.is_empty() && self.fails(expr);
             let expanded = if fails && Work::of(expr).loops == 0 { expr.clone() } else { self.expand(expr) };
             let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
-            let place = Place { named, fails };
+            let place = Place { named: named.is_some(), fails };
             if loops.len() == self.loops.len() && wanted(&expanded, place) {
                 let value = self.expand(&self.names.done_in(expr));
                 let (value, ty) = match self.array {
@@ -350,7 +351,9 @@ impl<'a> Search<'a> {
                     }
                 };
                 if let (Some(value), Some(ty)) = (value, ty) {
-                    let name = Var::fresh(name_for(expr), ty);
+                    // what common subexpressions are called says nothing
+                    let own = named.map(|x| &**x.name()).filter(|name| *name != "t");
+                    let name = Var::fresh(own.unwrap_or(name_for(expr)), ty);
                     let read = loops.iter().fold(Expr::var(&name), |array, (i, _)| Expr::get(array, Expr::var(i)));
                     self.names.add(expr, &read);
                     self.found.push(Found { name, value });
@@ -359,7 +362,7 @@ impl<'a> Search<'a> {
             }
         }
         if let Term::Let(x, value, body) = expr.term() {
-            self.strict_at(value, true, wanted);
+            self.strict_at(value, Some(x), wanted);
             let value = self.names.done_in(value);
             return self.below_let(x, &value, |search| search.strict(body, wanted));
         }
