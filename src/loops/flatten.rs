@@ -8,7 +8,7 @@
 use crate::ir::Prim;
 
 use super::program::*;
-use super::values::index;
+use super::values::{index, product};
 use super::visit::each_access;
 use super::{Context, Result};
 
@@ -54,14 +54,5 @@ fn sum(a: Value, b: Value) -> Value {
         (Value::Index(0), x) | (x, Value::Index(0)) => x,
         (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_add(b)),
         (a, b) => index(Prim::Add, a, b),
-    }
-}
-
-fn product(a: Value, b: Value) -> Value {
-    match (a, b) {
-        (Value::Index(0), _) | (_, Value::Index(0)) => Value::Index(0),
-        (Value::Index(1), x) | (x, Value::Index(1)) => x,
-        (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_mul(b)),
-        (a, b) => index(Prim::Mul, a, b),
     }
 }

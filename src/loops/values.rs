@@ -40,6 +40,16 @@ pub fn folded(prim: Prim, a: Value, b: Value) -> Value {
     }
 }
 
+/// The product of lengths and subscripts, which cannot overflow, with what 0, 1 and literals give.
+pub fn product(a: Value, b: Value) -> Value {
+    match (a, b) {
+        (Value::Index(0), _) | (_, Value::Index(0)) => Value::Index(0),
+        (Value::Index(1), x) | (x, Value::Index(1)) => x,
+        (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_mul(b)),
+        (a, b) => index(Prim::Mul, a, b),
+    }
+}
+
 /// The negation, pushed inwards where that is exact.
 pub fn negate(value: Value) -> Value {
     let not = |value| Value::Prim { prim: Prim::Not, elem: Elem::Bool, plain: true, args: vec![value] };

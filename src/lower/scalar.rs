@@ -15,7 +15,7 @@ use super::view::{Leaf, View};
 use crate::loops::analysis::ranges::Range;
 use crate::loops::analysis::sizes;
 use crate::loops::program::*;
-use crate::loops::values::negate;
+use crate::loops::values::{negate, product};
 use crate::loops::visit::{each_local, is_total};
 
 /// How many preceding statements are searched for a constant of the same value.
@@ -118,7 +118,7 @@ impl Lowerer<'_> {
     pub fn offset_behind(&self, leaf: &Leaf, elements: Value) -> Value {
         let count = |size: &Size| self.known_size(size, Span::NONE).unwrap_or(Value::Index(0));
         leaf.taken.iter().enumerate().rev().fold(elements, |column, (k, row)| {
-            let stride = leaf.dims[k + 1..].iter().map(count).rev().reduce(|inside, size| plain_product(size, inside));
+            let stride = leaf.dims[k + 1..].iter().map(count).rev().reduce(|inside, size| product(size, inside));
             Value::in_row(row.clone(), stride.unwrap_or(Value::Index(1)), column)
         })
     }
@@ -297,15 +297,6 @@ impl Lowerer<'_> {
             let bound = self.canonical(bound);
             self.bounds.insert(var.clone(), bound);
         }
-    }
-}
-
-fn plain_product(a: Value, b: Value) -> Value {
-    match (a, b) {
-        (Value::Index(0), _) | (_, Value::Index(0)) => Value::Index(0),
-        (Value::Index(1), x) | (x, Value::Index(1)) => x,
-        (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_mul(b)),
-        (a, b) => Value::Prim { prim: Prim::Mul, elem: Elem::Index, plain: true, args: vec![a, b] },
     }
 }
 

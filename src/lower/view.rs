@@ -1,8 +1,8 @@
 //! Where values are: views of what exists, and destinations for what is to be written.
 //!
 //! An array is one contiguous row-major block for each scalar leaf of its element type (struct of arrays).
-//! A leaf remembers its block's lengths and the indices taken so far, so that `a[i][j]` is one access
-//! `a[i * m + j]` and `a[i]` handed to a callee is `a + i * m`.
+//! A leaf remembers its block's lengths and the indices taken so far, so that `a[i][j]` is one access with two
+//! subscripts, and `a[i]` handed to a callee is a pointer to where the row begins.
 
 use crate::ir::{Size, Type};
 

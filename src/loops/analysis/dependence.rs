@@ -4,7 +4,7 @@
 //! different elements; `false` where that is not seen.
 //!
 //!     for j < n: out[j * 3], out[j * 3 + 1]       apart: less than a step of j
-//!     for k < j: a[i * n + k], a[j * n + k]       apart: columns of rows, where j <= n
+//!     for k < j: a[i][k], a[j][k]                 apart: columns of rows, where j is at most their length
 //!     for k < n: a[k], a[k + 1]                   not
 //!     for k < n: l = k / 2: a[k - l], a[k - l]    not seen: l differs from one iteration to another
 

@@ -195,7 +195,7 @@ impl Parser<'_> {
         Ok(Pointer { base, offset })
     }
 
-    /// `[i][j]`, in an array of these lengths, or `[i : m][j]`, in rows of m elements.
+    /// `[i][j]`, with the declared lengths of the array, or `[i : m][j]`, in rows of m elements.
     pub fn subscripts(&mut self, base: Id) -> Parsed<Value> {
         let (mut rows, mut lengths) = (Vec::new(), Vec::new());
         let last = loop {

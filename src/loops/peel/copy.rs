@@ -166,7 +166,7 @@ impl<'a> Copy<'a> {
                 Value::Bool(false) => self.value(&parts[2]),
                 cond => Value::Select(Box::new([cond, self.value(&parts[1]), self.value(&parts[2])])),
             },
-            Value::InRow(parts) => Value::InRow(Box::new([self.value(&parts[0]), self.value(&parts[1]), self.value(&parts[2])])),
+            Value::InRow(parts) => Value::in_row(self.value(&parts[0]), self.value(&parts[1]), self.value(&parts[2])),
             Value::Helper(name, args) => Value::Helper(name, all(args)),
             Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => value.clone(),
         }

@@ -12,8 +12,8 @@
 //!       }
 //!     }
 //!
-//! An element of a matrix has its subscripts, those of the lengths that the array is declared with; where rows have another length,
-//! it stands behind the row's: `out[i][j]`, `t[i : m][j]`.
+//! An element of a matrix has a subscript for each declared length: `out[i][j]`. If its rows have another length, that is written
+//! after the row's subscript: `t[i : m][j]`.
 //!
 //! What follows from the rest is not said, what differs is: a range (`let k: index in 0..=9 = j % 10`), lengths that are not the
 //! counts (`room t: f64[m] of [n + 1]`), a loop without a size for the measure (`unsized`), or whose index is part of lengths

@@ -4,7 +4,7 @@
 //! a matrix of literal width is marked to compute them into a tile, column by column; `emit` prints a loop over
 //! tiles, the loop over the lanes of a tile, and what writes the tile out row by row.
 //!
-//!     for i < n: out[i*9] = x[i*3] …; …   →   tile[0][lane] = x_rows[lane*3] …; …
+//!     for i < n: out[i][0] = x[i][0] …; …   →   tile[0][lane] = x_rows[lane][0] …; …
 //!
 //! Stored directly, each number of a row would be a store of its own. Rows shorter than a vector are: the
 //! compiler interleaves two, three or four numbers by itself. What the loop reads of the rows that it writes,

@@ -4,7 +4,7 @@
 //! read of a panel, which holds the rows of a tile; where a tile has fewer rows than lanes, it is a copy of them
 //! in which the last row stands again and again.
 //!
-//!     x[i*3 + 1] * w[k[i]]   →   x_rows[lane*3 + 1] * w[k_rows[lane]]
+//!     x[i][1] * w[k[i]]   →   x_rows[lane][1] * w[k_rows[lane]]
 //!
 //! Only what every iteration reads is sure to be there, and is copied. Everything else stays over the index, which
 //! is the last row's in the lanes that are left.
@@ -12,7 +12,7 @@
 //! Rows that an index in memory chooses are copied too where numbers are shorter than indices: compilers gather only
 //! numbers that are as wide. Longer ones they gather themselves.
 //!
-//!     t = k[i]; w[t*3 + 1]   →   w_columns[16 + lane]
+//!     t = k[i]; w[t][1]   →   w_columns[1][lane]
 
 use std::collections::HashSet;
 

@@ -396,7 +396,7 @@ impl Copy {
             Value::Prim { prim, elem, plain, args } => Value::Prim { prim: *prim, elem: *elem, plain: *plain, args: all(args) },
             Value::Load { base, offset } => Value::Load { base: *base, offset: offset.as_ref().map(|offset| Box::new(self.value(offset))) },
             Value::Select(parts) => Value::Select(Box::new([self.value(&parts[0]), self.value(&parts[1]), self.value(&parts[2])])),
-            Value::InRow(parts) => Value::InRow(Box::new([self.value(&parts[0]), self.value(&parts[1]), self.value(&parts[2])])),
+            Value::InRow(parts) => Value::in_row(self.value(&parts[0]), self.value(&parts[1]), self.value(&parts[2])),
             Value::Helper(name, args) => Value::Helper(name, all(args)),
             Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => value.clone(),
         }

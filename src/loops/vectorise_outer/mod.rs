@@ -6,7 +6,7 @@
 //!
 //!     for i < n:                                 →  for i < n / 32:
 //!       s = 1.0                                       for l < 32: s[l] = 1.0
-//!       for c < d: s = s * x[i * d + c] + exp(q[c])   for c < d: e = exp(q[c]); for l < 32: s[l] = s[l] * x[(32 i + l) * d + c] + e
+//!       for c < d: s = s * x[i][c] + exp(q[c])        for c < d: e = exp(q[c]); for l < 32: s[l] = s[l] * x[32 i + l][c] + e
 //!       total = total + s                             for l < 32: total = total + s[l]
 //!                                                   for i < n % 32: …
 //!

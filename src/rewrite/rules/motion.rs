@@ -351,7 +351,7 @@ impl<'a> Search<'a> {
                     }
                 };
                 if let (Some(value), Some(ty)) = (value, ty) {
-                    // what common subexpressions are called says nothing
+                    // `t` is the name of a common subexpression, which says nothing
                     let own = named.map(|x| &**x.name()).filter(|name| *name != "t");
                     let name = Var::fresh(own.unwrap_or(name_for(expr)), ty);
                     let read = loops.iter().fold(Expr::var(&name), |array, (i, _)| Expr::get(array, Expr::var(i)));
