@@ -110,6 +110,18 @@ mod size {
     pub fn repeat<State>(steps: i64, first: State, step: impl Fn(State, i64) -> State) -> State {
         (0..steps).fold(first, step)
     }
+    /// As `repeat`, of steps that change nothing any more once one has not.
+    pub fn settle<State: PartialEq + Copy>(steps: i64, first: State, step: impl Fn(State, i64) -> State) -> State {
+        let mut state = first;
+        for i in 0..steps {
+            let next = step(state, i);
+            if next == state {
+                break;
+            }
+            state = next;
+        }
+        state
+    }
     pub fn eq<T: PartialEq>(a: T, b: T) -> bool {
         a == b
     }

@@ -376,6 +376,19 @@ std::array<std::int64_t, Count> repeat(std::int64_t steps, std::array<std::int64
     }
     return states;
 }
+/// As `repeat`, of steps that change nothing any more once one has not.
+template <class State, class Step>
+State settle(std::int64_t steps, State state, Step step)
+{
+    for (std::int64_t i = 0; i < steps; ++i) {
+        const State next = step(state, i);
+        if (next == state) {
+            break;
+        }
+        state = next;
+    }
+    return state;
+}
 inline bool eq(std::int64_t a, std::int64_t b) { return a == b; }
 inline bool ne(std::int64_t a, std::int64_t b) { return a != b; }
 inline bool lt(std::int64_t a, std::int64_t b) { return a < b; }

@@ -116,6 +116,31 @@ let pell (n: Index) (x: Double) =
   build b (fun i -> v[i] + v[a + b - 1 - i])
 let pellSlope (n: Index) (x: Double) = jacobian (fun x -> pell n x) x
 
+/// Total recursion: what searches and halves is over after a few of the steps that its measure allows. Sums and products with the call's
+/// value, several ways to go on, Bools, a local function, a measure that does not become smaller.
+let rec _gcd (a: Index) (b: Index) decreases b : Index = if b = 0 then a else _gcd b (a % b)
+let rec _levels (n: Index) decreases n : Index = if n <= 1 then 0 else 1 + _levels (n / 2)
+let rec _digits (n: Index) decreases n : Index = if n < 10 then 1 else let rest = _digits (n / 10) in rest + 1
+let rec _turned (n: Index) (r: Index) decreases n : Index = if n > 0 then _turned (n / 10) (10 * r + n % 10) else r
+let rec _mixed (n: Index) decreases n : Index =
+  if n <= 0 then 1 else if n % 3 = 0 then 2 * _mixed (n / 3) else if n % 3 = 1 then 3 - _mixed (n - 1) else _mixed (n / 2) * n - n
+let rec _isPower (n: Index) decreases n : Bool = if n <= 1 then n = 1 else if n % 2 = 1 then false else _isPower (n / 2)
+let rec _lies (n: Index) decreases n : Index = if n > 7 then n - 7 else if n % 2 = 0 then _lies (n + 1) else _lies (n + 3)
+let common (a: Index) (b: Index) (x: Double) = build (_gcd a b) (fun i -> x + double i)
+let multiple (a: Index) (b: Index) = a / _gcd a b * b
+let meshes (n: Index) (x: Double) =
+  let w = build (_levels n + 1) (fun i -> sin (x + double i))
+  let v = build (_digits n + _gcd n 12) (fun i -> w[i % length w] * double (_gcd i 6))
+  vectorSum (build (length w) (fun i -> w[length w - 1 - i] * v[0]))
+let meshesSlope (n: Index) (x: Double) = derivative (fun x -> meshes n x) x
+let turned (n: Index) (x: Double) = build (max 0 (_turned n 0)) (fun i -> x)
+let ways (n: Index) = (_mixed n, build (max 0 (_mixed n % 50)) (fun i -> i))
+let power (n: Index) (x: Double) = build (if _isPower n then n + 1 else 2) (fun i -> x * double i)
+let lies (n: Index) (x: Double) = vectorSum (build (_lies n) (fun i -> x))
+let locally (n: Index) (k: Index) (x: Double) =
+  let rec steps (m: Index) decreases m : Index = if m < k then 1 else k + steps (m / 2)
+  vectorSum (build (steps n) (fun i -> x * double i))
+
 /// A count that is a loop, which a check and the loop have both.
 let counted (v: Vector<n>) (k: Index) = hessian (fun v -> ifold (fun s _i -> s + v[0] * v[0]) 0.0 (ifold (fun s _i -> s * 2) 1 k)) v
 
@@ -209,6 +234,31 @@ const CALLS: &[(&str, &[&str])] = &[
     ("pellSlope", &["3", "0.5"]),
     ("counted", &["[1, 2]", "1"]),
     ("counted", &["[]", "1"]),
+    ("common", &["12", "18", "0.5"]),
+    ("common", &["5", "0", "0.5"]),
+    ("common", &["-5", "0", "0.5"]),
+    ("common", &["7", "1000000007", "0.5"]),
+    ("common", &["3", "-2", "0.5"]),
+    ("multiple", &["12", "18"]),
+    ("multiple", &["0", "0"]),
+    ("meshes", &["0", "0.5"]),
+    ("meshes", &["1", "0.5"]),
+    ("meshes", &["37", "0.5"]),
+    ("meshes", &["-4", "0.5"]),
+    ("turned", &["12", "0.5"]),
+    ("turned", &["-1", "0.5"]),
+    ("ways", &["0"]),
+    ("ways", &["23"]),
+    ("ways", &["40"]),
+    ("power", &["8", "0.5"]),
+    ("power", &["12", "0.5"]),
+    ("power", &["0", "0.5"]),
+    ("lies", &["3", "0.5"]),
+    ("lies", &["1", "0.5"]),
+    ("lies", &["9", "0.5"]),
+    ("locally", &["9", "2", "0.5"]),
+    ("locally", &["9", "0", "0.5"]),
+    ("meshesSlope", &["37", "0.5"]),
     ("slope", &["4", "0.5"]),
     ("slope", &["-1", "0.5"]),
     ("slopes", &["2", "[1, 2, 3]"]),
@@ -241,7 +291,12 @@ fn hold(schedule: &str, mode: Mode, is_wanted: fn(&str) -> bool) {
 }
 
 fn is_derivative(entry: &str) -> bool {
-    entry.starts_with("slope") || entry == "curve" || entry == "tableSlope" || entry == "pellSlope" || entry == "counted"
+    entry.starts_with("slope")
+        || entry == "curve"
+        || entry == "tableSlope"
+        || entry == "pellSlope"
+        || entry == "meshesSlope"
+        || entry == "counted"
 }
 
 #[test]

@@ -157,7 +157,7 @@ def _must_have_a_sum(entry: Entry, arguments: Sequence[Any]) -> None:
     _must_be_numbers(name, entry.result)
     own = {size for (_, tree), argument in zip(entry.parameters, arguments) for size in _row_sizes(tree, argument)}
     for leaf in leaves(entry.result, "result"):
-        lost = own.intersection(size for length in leaf.lengths for size in lengths.names(length))
+        lost = own.intersection(size for length in leaf.lengths for size in lengths.names_of(length))
         if lost:
             raise TypeError(
                 f"{name} gives an array of shape {lengths.shape(leaf.lengths)}, and `{min(lost)}` is the number of rows: no sum over rows"
@@ -178,7 +178,7 @@ def _must_be_numbers(name: str, tree: Tree) -> None:
 def _row_sizes(tree: Tree, argument: Any, around: tuple[Length, ...] = ()) -> set[str]:
     """The sizes in the numbers of rows of what is split in an argument."""
     if isinstance(argument, (Stored, _Collection)):
-        return {size for leaf in leaves(tree, "", around) for length in leaf.lengths[:1] for size in lengths.names(length)}
+        return {size for leaf in leaves(tree, "", around) for length in leaf.lengths[:1] for size in lengths.names_of(length)}
     if not _arrays(argument):
         return set()
     while isinstance(tree, Array):

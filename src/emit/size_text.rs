@@ -5,6 +5,7 @@
 //!
 //!     2 * n + m / 2   →   add(mul(2, n), div(m, 2))
 
+use crate::ir::ended_early::end;
 use crate::ir::size_term::height;
 use crate::ir::{Expr, Prim, Size, Term, Var};
 
@@ -73,7 +74,8 @@ fn term(expr: &Expr, name: &dyn Fn(&Var) -> Option<String>, spelling: &Spelling)
         let own = binders(expr);
         let name = |var: &Var| [acc, i].iter().position(|bound| *bound == var).map(|at| own[at].clone()).or_else(|| name(var));
         let step = (spelling.function)(&own, &term(body, &name, spelling)?);
-        return Some(format!("{}repeat({}, {}, {step})", spelling.path, part(n)?, part(init)?));
+        let helper = if end(expr).is_some() { "settle" } else { "repeat" };
+        return Some(format!("{}{helper}({}, {}, {step})", spelling.path, part(n)?, part(init)?));
     }
     if let Term::Proj(states, k) = form {
         return Some(format!("{}[{k}]", part(states)?));

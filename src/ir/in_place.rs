@@ -170,9 +170,9 @@ fn failures(expr: &Expr, facts: &Facts, is_asked: &dyn Fn(Status) -> bool) -> BT
             inside.enter_loop(i, n);
             unless(Status::Negative, &|| facts.nonnegative(&facts.size_of(n)))
         }
-        Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => unless(Status::DivZero, &|| {
-            args.last().is_some_and(|by| matches!(by.term(), Term::Index(by) if *by != 0) || facts.positive(&facts.size_of(by)))
-        }),
+        Term::Prim(Prim::Div | Prim::Rem, args) if matches!(expr.ty(), Type::Index(_)) => {
+            unless(Status::DivZero, &|| args.last().is_some_and(|by| facts.is_nonzero(&facts.size_of(by))))
+        }
         Term::Let(var, value, _) => {
             inside.define(var, value);
             None

@@ -6,6 +6,7 @@ pub mod children;
 mod construct;
 pub mod distinct;
 pub mod doubles;
+pub mod ended_early;
 pub mod eval;
 mod fingerprint;
 pub mod free;

@@ -266,6 +266,19 @@ impl Prim {
         })
     }
 
+    /// The comparison of Indexes that holds where this one does not.
+    pub fn opposite(self) -> Option<Prim> {
+        Some(match self {
+            Prim::Lt => Prim::Ge,
+            Prim::Le => Prim::Gt,
+            Prim::Gt => Prim::Le,
+            Prim::Ge => Prim::Lt,
+            Prim::Eq => Prim::Ne,
+            Prim::Ne => Prim::Eq,
+            _ => return None,
+        })
+    }
+
     /// The primitive function of a source name; operators are found by their own names.
     pub fn function(name: &str) -> Option<Prim> {
         ROWS.iter()

@@ -7,6 +7,7 @@
 
 use super::free::mentions;
 use super::prim::Prim;
+use super::print::key;
 use super::size::{NODES, Size};
 use super::subst::{map_children, substitute};
 use super::term::{Expr, Term};
@@ -29,12 +30,16 @@ pub(super) fn normal(expr: &Expr) -> Option<Expr> {
         Term::If(c, a, b) => match normal(c)? {
             c if matches!(c.term(), Term::Bool(true)) => normal(a),
             c if matches!(c.term(), Term::Bool(false)) => normal(b),
-            c => Some(Expr::if_(c, normal(a)?, normal(b)?)),
+            c => {
+                let (a, b) = (normal(&without_zero(a, &c, true))?, normal(&without_zero(b, &c, false))?);
+                Some(Expr::if_(c, a, b))
+            }
         },
         Term::Prim(prim, args) => {
             let all_index = args.iter().all(|arg| matches!(arg.ty(), Type::Index(_) | Type::Bool));
             let divides = matches!(prim, Prim::Div | Prim::Rem);
-            let is_never_zero = |arg: &Expr| is_positive(arg) || matches!(Size::of_expr(arg).as_constant(), Some(value) if value != 0);
+            let is_never_zero =
+                |arg: &Expr| is_positive(arg) || is_guarded(arg) || matches!(Size::of_expr(arg).as_constant(), Some(value) if value != 0);
             let safe = !divides || args.get(1).is_some_and(is_never_zero);
             let polynomial = matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg);
             if !all_index || !safe {
@@ -49,6 +54,61 @@ pub(super) fn normal(expr: &Expr) -> Option<Expr> {
         _ if matches!(expr.ty(), Type::Index(_)) => Size::try_of_expr(expr)?.to_own_expr(),
         _ => None,
     }
+}
+
+/// A branch whose condition keeps a divisor from being 0, so that it fails nowhere.
+///
+///     if m = 0 then n else n % m   →   if m = 0 then n else n % (if m = 0 then 1 else m)
+fn without_zero(branch: &Expr, cond: &Expr, holds: bool) -> Expr {
+    let Some(divisor) = never_zero(cond, holds) else { return branch.clone() };
+    let branch = map_children(branch, &mut |child| without_zero(child, cond, holds));
+    match branch.term() {
+        Term::Prim(prim @ (Prim::Div | Prim::Rem), args) => match args.as_slice() {
+            [a, b] if normal(b).is_some_and(|b| key(&b) == key(divisor)) => {
+                let is_zero = Expr::prim(Prim::Eq, vec![b.clone(), Expr::index(0)]);
+                Expr::prim(*prim, vec![a.clone(), Expr::if_(is_zero, Expr::index(1), b.clone())])
+            }
+            _ => branch,
+        },
+        _ => branch,
+    }
+}
+
+/// What is not 0 where a comparison with a number holds, or where it does not.
+fn never_zero(cond: &Expr, holds: bool) -> Option<&Expr> {
+    let Term::Prim(prim, args) = cond.term() else { return None };
+    let (prim, x, number) = match args.as_slice() {
+        [x, number] if matches!(number.term(), Term::Index(_)) => (*prim, x, number),
+        [number, x] if matches!(number.term(), Term::Index(_)) => (prim.turned()?, x, number),
+        _ => return None,
+    };
+    let Term::Index(number) = number.term() else { return None };
+    let is_never_zero = match if holds { prim } else { prim.opposite()? } {
+        Prim::Ne => *number == 0,
+        Prim::Eq => *number != 0,
+        Prim::Gt => *number >= 0,
+        Prim::Ge => *number > 0,
+        Prim::Lt => *number <= 0,
+        Prim::Le => *number < 0,
+        _ => return None,
+    };
+    is_never_zero.then_some(x)
+}
+
+/// A branch with the divisors that its condition keeps from being 0 as they are.
+pub(super) fn without_guards(branch: &Expr, stops: &Expr) -> Expr {
+    let Some(divisor) = never_zero(stops, false) else { return branch.clone() };
+    let branch = map_children(branch, &mut |child| without_guards(child, stops));
+    match branch.term() {
+        Term::If(_, _, b) if is_guarded(&branch) && key(b) == key(divisor) => b.clone(),
+        _ => branch,
+    }
+}
+
+/// Whether it is `if b = 0 then 1 else b`.
+fn is_guarded(divisor: &Expr) -> bool {
+    let Term::If(cond, number, b) = divisor.term() else { return false };
+    matches!(number.term(), Term::Index(value) if *value != 0) && never_zero(cond, false).is_some_and(|x| key(x) == key(b))
 }
 
 /// Whether an Index term may have a greatest value though data gives it: the least of two, a remainder, or chosen.
@@ -164,12 +224,17 @@ fn decoded(part: Expr, ty: &Type) -> Expr {
 pub fn without_failures(expr: &Expr) -> Expr {
     let expr = map_children(expr, &mut |child| without_failures(child));
     match expr.term() {
-        Term::Fold { n, acc, i, body, init } => {
+        Term::Fold { n, acc, i, body, init } if !is_length(n) => {
             let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
             Expr::fold_with(n, acc.clone(), i.clone(), body.clone(), init.clone())
         }
         _ => expr,
     }
+}
+
+/// Whether it is a largest of a number that is not negative and others.
+pub(super) fn is_length(n: &Expr) -> bool {
+    matches!(n.term(), Term::Prim(Prim::Max, args) if args.iter().any(|arg| matches!(arg.term(), Term::Index(0..))))
 }
 
 /// The fold that a term of a size is the value of, or a part.

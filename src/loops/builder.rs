@@ -7,11 +7,13 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Expr, Size, Term, Type, Var, size_term};
+use crate::ir::ended_early::end;
+use crate::ir::{Expr, Prim, Size, Term, Type, Var, size_term};
 
 use super::analysis::ranges::Ranges;
 use super::analysis::sizes;
 use super::program::*;
+use super::values::negate;
 
 /// See the module's head.
 #[derive(Debug, Default)]
@@ -117,6 +119,8 @@ impl Builder {
             return expr.term().each_child(&mut |child| self.compute_folds_of(child));
         };
         let Term::Fold { n, acc, i, body, init } = fold.term() else { return };
+        let (stops, body) = end(fold).map_or((None, body.clone()), |(stops, next)| (Some(stops), next));
+        let body = &body;
         if self.var(expr).is_some() {
             return;
         }
@@ -129,7 +133,10 @@ impl Builder {
         };
         let (Some(count), Some(first)) = (value(self, n), values(self, init)) else { return };
         let states: Vec<Id> = first.iter().map(|_| self.local(acc.name(), Elem::Index, Form::Scalar { mutable: true })).collect();
-        let step = self.counter(i.name(), &count);
+        let step = match stops {
+            Some(_) => self.local(i.name(), Elem::Index, Form::Scalar { mutable: true }),
+            None => self.counter(i.name(), &count),
+        };
         let known = self.folds.len();
         match (acc.ty(), states.as_slice()) {
             (Type::Index(_), [state]) => _ = self.vars.insert(acc.clone(), Value::Local(*state)),
@@ -137,6 +144,7 @@ impl Builder {
         }
         self.vars.insert(i.clone(), Value::Local(step));
         self.blocks.push(Vec::new());
+        let goes_on = stops.map(|stops| value(self, &stops).map(negate));
         self.compute_folds_of(body);
         let mut next = values(self, body);
         // each of several is of the states before the step
@@ -146,12 +154,22 @@ impl Builder {
         }
         let mut inside = self.blocks.pop().unwrap_or_default();
         self.folds.truncate(known);
-        let Some(next) = next else { return };
+        let (Some(next), Some(goes_on)) = (next, goes_on.map_or(Some(None), |goes_on| goes_on.map(Some))) else { return };
         for (id, first) in states.iter().zip(first) {
             self.emit(Stmt::Declare { id: *id, init: Some(first) });
         }
         inside.extend(states.iter().zip(next).map(|(id, value)| Stmt::Assign { place: Place::Local(*id), value }));
-        self.emit(Stmt::For { i: step, var: None, count, size: None, body: inside, lanes: Lanes::One, apart: false });
+        match goes_on {
+            Some(goes_on) => {
+                let prim = |prim, elem, args| Value::Prim { prim, elem, plain: true, args };
+                let is_step = prim(Prim::Lt, Elem::Index, vec![Value::Local(step), count]);
+                let value = prim(Prim::Add, Elem::Index, vec![Value::Local(step), Value::Index(1)]);
+                inside.push(Stmt::Assign { place: Place::Local(step), value });
+                self.emit(Stmt::Declare { id: step, init: Some(Value::Index(0)) });
+                self.emit(Stmt::While { cond: prim(Prim::And, Elem::Bool, vec![is_step, goes_on]), body: inside });
+            }
+            None => self.emit(Stmt::For { i: step, var: None, count, size: None, body: inside, lanes: Lanes::One, apart: false }),
+        }
         for (k, state) in states.iter().enumerate() {
             let part = if states.len() == 1 { expr.clone() } else { Expr::proj(fold.clone(), k) };
             self.folds.extend(Size::try_of_expr(&part).map(|size| (size, Value::Local(*state))));

@@ -10,6 +10,7 @@
 //!     ifold(n, (a, b). (b, f a b))   →   three buffers that rotate, n % 3 deciding who starts where
 
 use crate::ir::distinct::distinct;
+use crate::ir::ended_early::ended_early;
 use crate::ir::in_place::stays;
 use crate::ir::size_term::height;
 use crate::ir::subst::substitute;
@@ -58,6 +59,12 @@ impl Lowerer<'_> {
         {
             self.count(n, None)?;
             return Ok(view);
+        }
+        if let Some(steps) = ended_early(expr) {
+            return match dest {
+                Some(dest) => self.write(&steps, dest).map(|()| self.view_of(dest)),
+                None => self.value(&steps, name),
+            };
         }
         let state = self.scalar_state(&ty, &names_of(acc), init)?;
         let components = components(&ty, &state);
@@ -123,6 +130,9 @@ impl Lowerer<'_> {
     pub fn steps(&mut self, expr: &Expr, dest: Option<&Dest>, name: &str) -> Result<View> {
         let Term::While { state, init, body } = expr.term() else { return Err(mismatch(expr.span())) };
         let ty = self.type_of(expr)?;
+        if let (Some((cond, next)), false) = (tested_first(body, state), ty.has_array()) {
+            return self.tested_steps(state, init, (cond, next), dest, name);
+        }
         let all = Type::tuple(vec![Type::Bool, ty.clone()]);
         let acc = state.renewed(Type::tuple(vec![Type::Bool, state.ty().clone()]));
         let body = distinct(&goes_on(&substitute(body, &[(state.clone(), Expr::proj(Expr::var(&acc), 1))]), &acc));
@@ -148,6 +158,34 @@ impl Lowerer<'_> {
         })?;
         self.place(block);
         Ok(self.view_of(&dest))
+    }
+
+    /// A `while` over scalars whose condition is all that is computed before it ends.
+    ///
+    ///     while(s = x. if c s then (true, f s) else (false, s))   →   s = x; while (c s) s = f s
+    fn tested_steps(&mut self, state: &Var, init: &Expr, (cond, next): (&Expr, &Expr), dest: Option<&Dest>, name: &str) -> Result<View> {
+        let ty = self.type_of(init)?;
+        let places = self.scalar_state(&ty, name, init)?;
+        let components = components(&ty, &places);
+        let done = self.view_of(&places);
+        self.env.insert(state.clone(), done.clone());
+        let (before, goes_on) = self.nested(|this| this.scalar(cond))?;
+        let (mut body, ()) = self.branch(cond, true, |this| this.step(next, state, &components, &Plan::ByBranch))?;
+        let cond = if before.is_empty() {
+            goes_on
+        } else {
+            // what the condition needs is computed before the first step, and after each
+            let go = self.local("go", Elem::Bool, Form::Scalar { mutable: true });
+            self.emit(Stmt::Declare { id: go, init: Some(Value::Bool(true)) });
+            let (mut test, stops) = (before, Stmt::Assign { place: Place::Local(go), value: goes_on });
+            test.push(stops);
+            test.push(Stmt::If { cond: Value::Local(go), then: body, otherwise: Vec::new() });
+            body = test;
+            Value::Local(go)
+        };
+        self.emit(Stmt::While { cond, body });
+        dest.map_or(Ok(()), |dest| self.copy(&done, dest, init.span()))?;
+        Ok(done)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -321,6 +359,29 @@ impl Lowerer<'_> {
             self.emit(Stmt::If { cond, then, otherwise: Vec::new() });
         }
         Ok(())
+    }
+}
+
+/// The condition of a step that is no more than a test of whether it goes on, and the next state.
+fn tested_first<'e>(step: &'e Expr, state: &Var) -> Option<(&'e Expr, &'e Expr)> {
+    let Term::If(cond, goes_on, ends) = step.term() else { return None };
+    let (Term::Tuple(goes_on), Term::Tuple(ends)) = (goes_on.term(), ends.term()) else { return None };
+    match (goes_on.as_slice(), ends.as_slice()) {
+        ([go, next], [no, last]) => {
+            let is_test = matches!((go.term(), no.term()), (Term::Bool(true), Term::Bool(false)));
+            (is_test && is_whole(last, state)).then_some((cond, next))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a term is a variable, or the tuple of its parts.
+fn is_whole(expr: &Expr, var: &Var) -> bool {
+    let is_part = |(k, part): (usize, &Expr)| matches!(part.term(), Term::Proj(tuple, at) if *at == k && is_whole(tuple, var));
+    match expr.term() {
+        Term::Var(own) => own == var,
+        Term::Tuple(parts) => parts.iter().enumerate().all(is_part),
+        _ => false,
     }
 }
 

@@ -167,9 +167,8 @@ impl Lowerer<'_> {
             (Prim::Div | Prim::Rem, Elem::Index) => {
                 if let Some(divisor) = values.get_mut(1) {
                     let range = self.range(divisor);
-                    let size = args.get(1).and_then(Size::try_of_expr);
-                    let positive = size.is_some_and(|size| self.facts.positive(&size));
-                    if range.0 <= 0 && range.1 >= 0 && !positive {
+                    let is_nonzero = args.get(1).is_some_and(|divisor| self.facts.is_nonzero(&self.facts.size_of(divisor)));
+                    if range.0 <= 0 && range.1 >= 0 && !is_nonzero {
                         let name = self.atomic(divisor.clone(), "divisor");
                         *divisor = name.clone();
                         let cond = Value::Prim { prim: Prim::Eq, elem, plain: true, args: vec![name, Value::Index(0)] };

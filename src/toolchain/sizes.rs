@@ -6,6 +6,7 @@
 
 use super::flat::{Column, Flat, Shape};
 use crate::ir::eval::real;
+use crate::ir::free::mentions;
 use crate::ir::prim::Prim;
 use crate::ir::size::Atom;
 use crate::ir::{Expr, Size, Term, Type, Var};
@@ -110,14 +111,20 @@ impl Bindings {
             _ => Some(vec![own.term(expr)?]),
         };
         let mut state = states(self, init)?;
+        // total recursion is over long before the last step that its measure allows
+        let settles = !mentions(body, i);
         for step in 0..self.term(n)? {
             let mut inside = Bindings(vec![(i.clone(), step)], self.1.clone());
             match acc.ty() {
-                Type::Tuple(_) => inside.1.insert(0, (acc.clone(), state)),
+                Type::Tuple(_) => inside.1.insert(0, (acc.clone(), state.clone())),
                 _ => inside.0.push((acc.clone(), *state.first()?)),
             }
             inside.0.extend(self.0.iter().filter(|(var, _)| var != acc && var != i).cloned());
-            state = states(&inside, body)?;
+            let next = states(&inside, body)?;
+            if settles && next == state {
+                break;
+            }
+            state = next;
         }
         Some(state)
     }

@@ -108,7 +108,7 @@ fn common_divisor(a: i64, b: i64) -> i64 {
 const NODES: usize = 1000;
 
 /// The term with what it binds first written in the place of the names.
-fn without_lets(expr: &Expr, function: &Function) -> Expr {
+pub(super) fn without_lets(expr: &Expr, function: &Function) -> Expr {
     match expr.term() {
         Term::Let(x, value, body) if !calls(value, &function.name) && expr.node_count() <= NODES => {
             without_lets(&substitute(body, &[(x.clone(), value.clone())]), function)
@@ -168,7 +168,7 @@ impl Bound {
             (None, Some(at)) if is_bound(a) => (at, a, prim.turned()?),
             _ => return None,
         };
-        let prim = if goes_on { prim } else { opposite(prim)? };
+        let prim = if goes_on { prim } else { prim.opposite()? };
         Some(Bound { at, counter: function.params[at].clone(), prim, bound: Size::try_of_expr(bound)? })
     }
 
@@ -235,17 +235,4 @@ fn going_on(expr: &Expr, function: &Function) -> Option<Expr> {
         _ => return None,
     };
     Some(new.at(expr.span()))
-}
-
-/// The comparison of Indexes that holds where this one does not.
-fn opposite(prim: Prim) -> Option<Prim> {
-    Some(match prim {
-        Prim::Lt => Prim::Ge,
-        Prim::Le => Prim::Gt,
-        Prim::Gt => Prim::Le,
-        Prim::Ge => Prim::Lt,
-        Prim::Eq => Prim::Ne,
-        Prim::Ne => Prim::Eq,
-        _ => return None,
-    })
 }

@@ -385,10 +385,8 @@ impl<'a> Elaborator<'a> {
             let size = self.normal(&size);
             self.local.known.insert(var.clone(), size);
         } else {
-            match self.told(value) {
-                Told::Size(size) => _ = self.local.known.insert(var.clone(), size),
-                told => self.tell(var, told),
-            }
+            let told = self.told(value);
+            self.tell(var, told);
         }
         self.note(var);
     }

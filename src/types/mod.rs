@@ -13,6 +13,7 @@
 
 mod annotation;
 mod application;
+mod bounded;
 mod builtin;
 mod canonical;
 mod counted;

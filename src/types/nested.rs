@@ -13,10 +13,11 @@ use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Resul
 use super::env::Env;
 use super::infer::pattern_name;
 use super::special::{Slot, Special, apart, arguments, function_key};
+use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Type, Var};
+use crate::ir::{Expr, Size, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::{LocalFun, Recursion};
+use crate::syntax::ast::{LocalFun, Recursion, TypeExpr};
 
 /// How often one text may make the function that a call inside passes on: what is passed to a function and back to the first one is
 /// made twice.
@@ -91,6 +92,17 @@ impl Closure<'_> {
     }
 }
 
+/// What is known of a recursive function while its body is made.
+pub(super) struct Ahead {
+    /// Under which its callers find it.
+    pub key: String,
+    /// The type of the result, and the same with the lengths that are known.
+    pub template: Ty,
+    pub result: Type,
+    /// The name of the parameter that `decreases` names.
+    pub measure: Option<String>,
+}
+
 impl<'a> Elaborator<'a> {
     /// The scope of the body of a `let` of functions.
     pub(super) fn with_functions(&self, functions: &'a [LocalFun], scope: &Scope<'a>) -> Scope<'a> {
@@ -120,6 +132,20 @@ impl<'a> Elaborator<'a> {
         }
         self.making.push(making);
         Ok(())
+    }
+
+    /// What a recursive function's callers need to know before its body is there.
+    pub(super) fn ahead(
+        &self,
+        key: &str,
+        (result, written): (&Ty, &TypeExpr),
+        recursion: Option<&Recursion>,
+        scope: &Scope<'a>,
+    ) -> Option<Ahead> {
+        let template = self.concrete(result, scope);
+        let open = template.to_core()?.map_sizes(&mut |_| Size::unknown());
+        let measure = recursion.and_then(|recursion| recursion.decreases.as_ref()).map(|measure| measure.text.to_string());
+        Some(Ahead { key: key.to_string(), template, result: self.wanted(&open, written, &mut scope.clone()), measure })
     }
 
     /// Remembers the parameter that `decreases` names.
@@ -170,7 +196,7 @@ impl<'a> Elaborator<'a> {
                 let ahead = match closure.result {
                     Some(result) if closure.recursion.is_some() => {
                         let ty = self.infer.annotations.get(&result.span).cloned();
-                        ty.and_then(|ty| self.ahead(&key, &ty, result, &closure.scope))
+                        ty.and_then(|ty| self.ahead(&key, (&ty, result), closure.written(), &closure.scope))
                     }
                     Some(_) | None => None,
                 };

@@ -8,17 +8,16 @@
 use std::rc::Rc;
 
 use super::OfData;
+use super::bounded;
 use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions};
-use super::counted;
-use super::elaborate::{Arg, Callable, Elaborator, Instance, Result, Scope};
+use super::elaborate::{Arg, Callable, Elaborator, Instance, Result};
 use super::infer::{Scheme, pattern_name};
 use super::lengths::{fits, has_sum};
-use super::nested::{Making, Recursive};
+use super::nested::{Ahead, Making, Recursive};
 use super::told::Told;
 use super::ty::Ty;
 use crate::ir::{Atom, Expr, Function, Size, Term, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::TypeExpr;
 
 /// A core function that was made, as its callers see it.
 #[derive(Clone)]
@@ -30,6 +29,8 @@ pub struct Special {
     result: Type,
     /// What of the value is a size that the shapes and Index arguments tell: `matrixRows m` is one.
     value: Told,
+    /// Whether the value is one only after a check, so that it has to be called.
+    is_checked: bool,
 }
 
 impl Special {
@@ -47,15 +48,6 @@ impl Special {
             labels: Vec::new(),
         }
     }
-}
-
-/// What is known of a recursive function while its body is made.
-pub(super) struct Ahead {
-    /// Under which its callers find it.
-    key: String,
-    /// The type of the result, and the same with the lengths that are known.
-    template: Ty,
-    result: Type,
 }
 
 /// What a body needs beside the parameters: further values, and sizes that shapes tell; and what only data says of its lengths.
@@ -181,7 +173,10 @@ impl<'a> Elaborator<'a> {
                 }
                 let written: Vec<Rc<str>> = patterns.iter().flat_map(super::annotation::written_sizes).collect();
                 let declared: Vec<Var> = written.iter().filter_map(|size| scope.sizes.get(size)?.as_var().cloned()).collect();
-                let ahead = decl.recursion.as_ref().and_then(|_| self.ahead(&key, &scheme.result, decl.result.as_ref()?, &scope));
+                let ahead = decl
+                    .recursion
+                    .as_ref()
+                    .and_then(|recursion| self.ahead(&key, (&scheme.result, decl.result.as_ref()?), Some(recursion), &scope));
                 let special = self.make((&base, of_main), vars, ahead, (decl.doc.clone(), decl.span), &mut |this, vars| {
                     this.local.declared.clone_from(&declared);
                     let guard = |(var, at): (&Var, &usize)| {
@@ -241,13 +236,6 @@ impl<'a> Elaborator<'a> {
         canonical.anonymous(&key, vars)
     }
 
-    /// What a recursive function's callers need to know before its body is there.
-    pub(super) fn ahead(&self, key: &str, result: &Ty, written: &TypeExpr, scope: &Scope<'a>) -> Option<Ahead> {
-        let template = self.concrete(result, scope);
-        let open = template.to_core()?.map_sizes(&mut |_| Size::unknown());
-        Some(Ahead { key: key.to_string(), template, result: self.wanted(&open, written, &mut scope.clone()) })
-    }
-
     /// Makes a core function: its body, then what the body needs beside the parameters. The body of a recursive one is made until
     /// its calls of itself pass all that it needs: twice at most; and once more where the values that it ends with have lengths that
     /// its declaration does not say.
@@ -259,7 +247,7 @@ impl<'a> Elaborator<'a> {
         (doc, span): (Option<String>, Span),
         body: &mut dyn FnMut(&mut Self, &[Var]) -> Result<Expr>,
     ) -> Result<Rc<Special>> {
-        let Some(Ahead { key, template, result: open }) = ahead else {
+        let Some(Ahead { key, template, result: open, measure }) = ahead else {
             let mut told = Told::Nothing;
             let made = self.made(&params, &mut |this, params| {
                 let body = body(this, params)?;
@@ -271,7 +259,7 @@ impl<'a> Elaborator<'a> {
             let result = body.ty().clone();
             let given = [params.as_slice(), &extra, &sizes];
             let told = told.map(&mut |size| if is_of(size, &given) { size.clone() } else { Size::unknown() });
-            let special = Special { name, params, extra, result, value: told };
+            let special = Special { name, params, extra, result, value: told, is_checked: false };
             let function = special.function(sizes, body, doc, span);
             return Ok(self.add(special, function, of_data));
         };
@@ -284,7 +272,14 @@ impl<'a> Elaborator<'a> {
         let (mut extra, mut result, mut is_settled) = (Vec::new(), open.clone(), !has_unknown(&open));
         loop {
             let name = self.unique(base, of_main);
-            let special = Special { name, params: params.clone(), extra: extra.clone(), result: result.clone(), value: Told::Nothing };
+            let special = Special {
+                name,
+                params: params.clone(),
+                extra: extra.clone(),
+                result: result.clone(),
+                value: Told::Nothing,
+                is_checked: false,
+            };
             self.memo.insert(key.clone(), Rc::new(special));
             self.is_trying = is_tried || !is_settled;
             let made = self.made(&params, &mut |this, params| {
@@ -311,8 +306,9 @@ impl<'a> Elaborator<'a> {
                     of_data.choices.extend(changes.then_some(body.span()));
                     let body = Expr::with_type(body.term().clone(), found.clone(), body.span());
                     let special = Special { result: found, ..(*special).clone() };
-                    let function = special.function(beside.sizes.clone(), body, doc, span);
-                    return Ok(self.add(Special { value: counted::lengths(&function), ..special }, function, of_data));
+                    let mut function = special.function(beside.sizes.clone(), body, doc, span);
+                    let (value, is_checked) = bounded::lengths(&mut function, measure.as_deref());
+                    return Ok(self.add(Special { value, is_checked, ..special }, function, of_data));
                 }
                 result = found;
                 is_settled = true;
@@ -410,7 +406,7 @@ impl<'a> Elaborator<'a> {
         };
         let result = special.result.map_sizes(&mut outside);
         let told = special.value.map(&mut outside).map(&mut |size| self.normal(size));
-        if let Some(value) = told.size().and_then(Size::to_expr) {
+        if let Some(value) = told.size().filter(|_| !special.is_checked).and_then(Size::to_expr) {
             // the arguments are still evaluated: they may fail
             for (param, arg) in special.params.iter().zip(args) {
                 self.name(param.name(), arg);

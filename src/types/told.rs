@@ -133,10 +133,12 @@ impl Elaborator<'_> {
         })
     }
 
-    /// Remembers what is told of a tuple's variable.
+    /// Remembers what is told of a variable.
     pub(super) fn tell(&mut self, var: &Var, told: Told) {
-        if !told.is_nothing() {
-            self.local.told.insert(var.clone(), told);
+        match told {
+            Told::Size(size) => _ = self.local.known.insert(var.clone(), size),
+            told if told.is_nothing() => {}
+            told => _ = self.local.told.insert(var.clone(), told),
         }
     }
 

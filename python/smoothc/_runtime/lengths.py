@@ -19,7 +19,7 @@ def wrap(value: int) -> int:
 
 
 def quotient(a: int, b: int) -> int:
-    """Truncates toward zero; lengths divide by literals that are not 0."""
+    """Truncates toward zero; lengths divide by what is not 0."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
@@ -35,11 +35,21 @@ def repeat(steps: int, state: State, step: Callable[[State, int], State]) -> Sta
     return state
 
 
+def settle(steps: int, state: State, step: Callable[[State, int], State]) -> State:
+    """As ``repeat``, of steps that change nothing any more once one has not."""
+    for i in range(steps):
+        state, before = step(state, i), state
+        if state == before:
+            break
+    return state
+
+
 HELPERS: dict[str, Callable[..., Any]] = {
     "wrap": wrap,
     "quotient": quotient,
     "remainder": remainder,
     "repeat": repeat,
+    "settle": settle,
     "abs": abs,
     "min": min,
     "max": max,
@@ -59,7 +69,8 @@ def python(length: Length, names: Mapping[str, str]) -> str:
     if operator == "ifold":
         count, first, step, state, index = operands
         inside = python(step, {**names, state: state, index: index})
-        return f"$repeat({python(count, names)}, {python(first, names)}, lambda {state}, {index}: {inside})"
+        helper = "repeat" if index in names_of(step) else "settle"
+        return f"${helper}({python(count, names)}, {python(first, names)}, lambda {state}, {index}: {inside})"
     given = [python(operand, names) for operand in operands]
     if operator == "tuple":
         return f"({', '.join(given)})"
@@ -127,9 +138,9 @@ def shape(lengths: tuple[Length, ...]) -> str:
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def names(length: Length) -> list[str]:
+def names_of(length: Length) -> list[str]:
     """The names that a length mentions."""
     if isinstance(length, list):
         bound = length[-2:] if length[0] == "ifold" else []
-        return [name for operand in length[1:] for name in names(operand) if name not in bound]
+        return [name for operand in length[1:] for name in names_of(operand) if name not in bound]
     return [length] if isinstance(length, str) else []

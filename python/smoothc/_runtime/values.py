@@ -309,7 +309,7 @@ class Converter:
         expected = tuple(lengths.value(length, known) for length in around)
         if shape == expected:
             return
-        mentioned = [name for name in origins if any(name in lengths.names(length) for length in around)]
+        mentioned = [name for name in origins if any(name in lengths.names_of(length) for length in around)]
         origin = {name: f" from `{place}`" if place != name else "" for name, place in origins.items()}
         given = ", ".join(f"{name} = {known[name]}{origin[name]}" for name in mentioned if origins[name] != path)
         self._refuse(ValueError, path, f"has shape {shape}, expected {lengths.shape(around)}{' with ' if given else ''}{given}")

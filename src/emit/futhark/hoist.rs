@@ -165,7 +165,6 @@ impl Search<'_> {
     }
 
     fn is_not_zero(&self, divisor: &Expr) -> bool {
-        let size = self.facts.size_of(divisor);
-        size.as_constant().is_some_and(|divisor| divisor != 0) || self.facts.positive(&size)
+        self.facts.is_nonzero(&self.facts.size_of(divisor))
     }
 }

@@ -11,6 +11,7 @@ use super::layout::flat;
 use super::signature;
 use super::syntax::{Binding, Fut, Pattern};
 use super::types::Shape;
+use crate::ir::ended_early::ended_early;
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated};
 
 /// The characters of a value that is written behind `with`.
@@ -42,7 +43,10 @@ impl Emitter<'_> {
             Term::Build { n, i, body } => self.build(expr, n, i, body),
             Term::Fold { n, acc, i, body, init } => match self.computed_length(expr) {
                 Some(length) => (length, Shape::Index),
-                None => self.fold(n, acc, i, body, init),
+                None => match ended_early(expr) {
+                    Some(steps) => self.exp(&steps),
+                    None => self.fold(n, acc, i, body, init),
+                },
             },
             Term::While { state, init, body } => self.open_loop(state, init, body),
             Term::Get(array, index) => {

@@ -16,6 +16,7 @@ use super::sizes::{SizeSource, place_of};
 use super::value::Value;
 use super::{ErrorKind, RuntimeError};
 use crate::ir::ambient;
+use crate::ir::ended_early::ended_early;
 use crate::ir::last_use::{LastUses, component};
 use crate::ir::prim::Derivative;
 use crate::ir::program::{Function, Program};
@@ -227,7 +228,10 @@ impl<'p> Compiler<'p> {
                 let (body, activity) = self.expr(scope, body)?;
                 (Code::Build(Box::new(Build { n, i, body, element, copies, what, span: expr.span() })), activity)
             }
-            Term::Fold { n, acc, i, body, init } => self.fold(scope, expr, (n, acc, i), body, init)?,
+            Term::Fold { n, acc, i, body, init } => match ended_early(expr) {
+                Some(steps) => self.expr(scope, &steps)?,
+                None => self.fold(scope, expr, (n, acc, i), body, init)?,
+            },
             Term::While { state, init, body } => self.steps(scope, expr, state, init, body)?,
             Term::Get(array, index) => {
                 let (array, activity) = self.expr(scope, array)?;

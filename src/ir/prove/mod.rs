@@ -48,6 +48,8 @@ pub struct Facts {
     ranges: Chain<(Monomial, Range)>,
     /// Polynomials that are ≥ 0 as integers.
     nonnegative: Chain<Fact>,
+    /// Polynomials that are not 0.
+    nonzero: Chain<Size>,
     /// What atoms equal modulo 2^64; each right side is free of the atoms before it.
     equal: Chain<(Atom, Size)>,
     /// Against which goals are tried first.
@@ -152,6 +154,9 @@ impl Facts {
             }
             (_, [a, b]) if matches!(a.ty(), Type::Index(_)) && matches!(b.ty(), Type::Index(_)) => {
                 let (a, b) = (self.size_of(a), self.size_of(b));
+                if matches!((prim, truth), (Prim::Eq, false) | (Prim::Ne, true)) {
+                    self.nonzero.push(a.sub(&b));
+                }
                 match (prim, truth) {
                     (Prim::Eq, true) | (Prim::Ne, false) => self.assume_equal(&a, &b),
                     // different, and at most the other: less
@@ -181,6 +186,12 @@ impl Facts {
     /// Whether the size's value is ≥ 1.
     pub fn positive(&self, size: &Size) -> bool {
         self.at_most(&Size::constant(1), size)
+    }
+
+    /// Whether the size's value is known not to be 0, so that one may divide by it.
+    pub fn is_nonzero(&self, size: &Size) -> bool {
+        let is_other = |known: &Size| self.equal(known, size) || self.equal(&known.neg(), size);
+        size.as_constant().is_some_and(|value| value != 0) || self.nonzero.iter().any(is_other) || self.positive(size)
     }
 
     /// Whether 0 ≤ index < n.

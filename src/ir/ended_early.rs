@@ -1,0 +1,98 @@
+//! Loops over Indexes that are over before their last step.
+//!
+//! In: an `ifold` over Indexes and Bools. Out: a `while` that ends where a condition holds under which a step leaves the state as it is;
+//! `None` where no such condition is to be seen. Total recursion (`types::bounded`) has as many steps as its measure allows, and ends
+//! much sooner: `gcd 1000000007 1000000005` takes three.
+//!
+//!     ifold (fun s k -> if c s then s else f s) x n   →   let (k, s) = while((k, s) = (0, x). if k < n && !(c s) then … (k + 1, f s) else … (k, s)) in s
+
+use super::free::mentions;
+use super::prim::Prim;
+use super::size_term::{is_length, is_part, without_guards};
+use super::subst::substitute;
+use super::term::{Expr, Status, Term};
+use super::types::Type;
+use super::var::Var;
+
+/// See the module's head.
+pub fn ended_early(expr: &Expr) -> Option<Expr> {
+    let (stops, next) = end(expr)?;
+    let Term::Fold { n, acc, init, .. } = expr.term() else { return None };
+    let state = Var::fresh(acc.name(), Type::tuple(vec![Type::INDEX, acc.ty().clone()]));
+    let (count, own) = (Expr::proj(Expr::var(&state), 0), Expr::proj(Expr::var(&state), 1));
+    let at = |expr: &Expr| substitute(expr, &[(acc.clone(), own.clone())]);
+    let steps = Var::fresh("steps", Type::INDEX);
+    let goes_on = Expr::prim(Prim::Lt, vec![count.clone(), Expr::var(&steps)]);
+    let goes_on = Expr::prim(Prim::And, vec![goes_on, negated(at(&stops))]);
+    let after = Expr::tuple(vec![Expr::prim(Prim::Add, vec![count, Expr::index(1)]), at(&without_guards(&next, &stops))]);
+    let step = Expr::if_(goes_on, Expr::tuple(vec![Expr::bool(true), after]), Expr::tuple(vec![Expr::bool(false), Expr::var(&state)]));
+    let first = Expr::tuple(vec![Expr::index(0), init.clone()]);
+    let value = Expr::proj(Expr::while_(state, first, step).at(expr.span()), 1);
+    let is_negative = Expr::prim(Prim::Le, vec![Expr::index(0), Expr::var(&steps)]);
+    Some(Expr::let_(steps, n.clone(), if is_length(n) { value } else { Expr::check(is_negative, Status::Negative, value) }))
+}
+
+/// The condition under which a step of a fold leaves its state as it is, and the next state where it does not hold.
+pub fn end(expr: &Expr) -> Option<(Expr, Expr)> {
+    let Term::Fold { acc, i, body, .. } = expr.term() else { return None };
+    let is_scalar = |ty: &Type| matches!(ty, Type::Index(_) | Type::Bool);
+    let is_small = match acc.ty() {
+        Type::Tuple(types) => types.iter().all(is_scalar),
+        ty => is_scalar(ty),
+    };
+    if !is_small || mentions(body, i) {
+        return None;
+    }
+    settled(&without_names(body), acc)
+}
+
+/// As [`end`], of a step.
+fn settled(body: &Expr, acc: &Var) -> Option<(Expr, Expr)> {
+    let is_kept = |part: &Expr, k: Option<usize>| match (part.term(), k) {
+        (Term::Proj(state, at), Some(k)) => *at == k && matches!(state.term(), Term::Var(var) if var == acc),
+        (Term::Tuple(parts), None) => (parts.iter().enumerate()).all(
+            |(k, part)| matches!(part.term(), Term::Proj(state, at) if *at == k && matches!(state.term(), Term::Var(var) if var == acc)),
+        ),
+        (Term::Var(var), None) => var == acc,
+        _ => false,
+    };
+    let choice = |part: &Expr, k: Option<usize>| match part.term() {
+        Term::If(cond, a, b) if is_kept(a, k) => Some((cond.clone(), b.clone())),
+        Term::If(cond, a, b) if is_kept(b, k) => Some((negated(cond.clone()), a.clone())),
+        _ => None,
+    };
+    match body.term() {
+        Term::Tuple(parts) => {
+            let parts: Vec<(Option<Expr>, Expr)> = (parts.iter().enumerate())
+                .map(|(k, part)| match choice(part, Some(k)) {
+                    Some((stops, next)) => Some((Some(stops), next)),
+                    None => is_kept(part, Some(k)).then(|| (None, part.clone())),
+                })
+                .collect::<Option<_>>()?;
+            let mut conds = parts.iter().filter_map(|(stops, _)| stops.clone());
+            let stops = conds.next()?;
+            let is_same = |other: Expr| super::print::key(&other) == super::print::key(&stops);
+            conds.all(is_same).then(|| (stops.clone(), Expr::tuple(parts.iter().map(|(_, next)| next.clone()).collect())))
+        }
+        _ => choice(body, None),
+    }
+}
+
+/// The condition that holds where this one does not.
+fn negated(cond: Expr) -> Expr {
+    match cond.term() {
+        Term::Prim(Prim::Not, args) => args.first().cloned().unwrap_or(cond),
+        Term::Prim(prim, args) if args.iter().all(|arg| matches!(arg.ty(), Type::Index(_))) => {
+            prim.opposite().map_or_else(|| Expr::prim(Prim::Not, vec![cond.clone()]), |opposite| Expr::prim(opposite, args.clone()))
+        }
+        _ => Expr::prim(Prim::Not, vec![cond]),
+    }
+}
+
+/// The term without names of variables and their parts.
+fn without_names(expr: &Expr) -> Expr {
+    match expr.term() {
+        Term::Let(x, value, body) if value.is_atom() || is_part(value) => without_names(&substitute(body, &[(x.clone(), value.clone())])),
+        _ => expr.clone(),
+    }
+}
