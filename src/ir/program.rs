@@ -71,12 +71,20 @@ impl Program {
 
     /// The functions that call themselves, directly or not: recursion that is no loop.
     pub fn recursive(&self) -> HashSet<Rc<str>> {
-        let calls_itself = |function: &&Function| {
-            let mut callees = Vec::new();
-            function.body.each_call(&mut |callee| callees.push(callee.clone()));
-            self.reachable(callees).contains(&function.name)
+        let calls = |function: &Function| {
+            let mut callees = HashSet::new();
+            function.body.each_call(&mut |callee| _ = callees.insert(callee.clone()));
+            (function.name.clone(), callees)
         };
-        self.functions.values().filter(calls_itself).map(|function| function.name.clone()).collect()
+        let calls: HashMap<Rc<str>, HashSet<Rc<str>>> = self.functions.values().map(calls).collect();
+        let calls_itself = |name: &&Rc<str>| {
+            let (mut seen, mut next) = (HashSet::new(), vec![*name]);
+            while let Some(caller) = next.pop() {
+                next.extend(calls.get(caller).into_iter().flatten().filter(|callee| seen.insert(*callee)));
+            }
+            seen.contains(*name)
+        };
+        calls.keys().filter(calls_itself).cloned().collect()
     }
 
     /// Sorts functions topologically, callees first; members of a recursive group keep their order.
