@@ -158,3 +158,17 @@ fn a_slice_that_ends_too_early_is_called_a_slice() {
     let said = errors(&smoothc(&["eval", &path, "g", "-1"]));
     assert!(said.contains("error[E0703]: `build` with the negative count -1\n"), "{said}");
 }
+
+#[test]
+fn what_stops_in_the_library_says_which_call_did() {
+    let (_folder, path) = program(
+        "let highest (v: Vector<n>) = vectorMax v\nlet above (v: Vector<n>) = 1.0 + highest v\n\
+         let slope (v: Vector<n>) = gradient (fun v -> vectorNorm v + 1.0) v\n",
+    );
+    for (words, place) in [(&["eval", &path, "above", "[]"][..], "1:30"), (&["eval", "--partial", &path, "slope", "[0, 0]"], "3:47")] {
+        let output = smoothc(words);
+        let said = errors(&output);
+        assert!(said.contains("--> linalg:") && said.contains("called here"), "{said}");
+        assert!(said.contains(&format!("f.smooth:{place}")), "{words:?}: {said}");
+    }
+}

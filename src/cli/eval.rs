@@ -82,7 +82,8 @@ impl From<ReverseName> for Reverse {
 
 /// What is said of a run-time error.
 pub fn problem(error: RuntimeError) -> Diagnostics {
-    vec![match error.kind {
+    let called = error.called;
+    let problem = match error.kind {
         ErrorKind::Status(kind) => Diagnostic::error(status::error(kind).0, error.span, error.message).help(status::help(kind)),
         ErrorKind::Undefined => Diagnostic::error("E0707", error.span, error.message)
             .help("leave out --partial for the value and the derivative by convention: docs/conventions.md"),
@@ -90,5 +91,6 @@ pub fn problem(error: RuntimeError) -> Diagnostics {
         ErrorKind::TooLarge => Diagnostic::error("E0706", error.span, error.message).help("call it with smaller sizes"),
         ErrorKind::Internal => Diagnostic::error("E0901", error.span, format!("internal error: {}", error.message))
             .help("this is a bug in smoothc: please report it"),
-    }]
+    };
+    vec![if called.is_none() { problem } else { problem.label(called, "called here") }]
 }

@@ -37,7 +37,7 @@ pub enum Code {
     Fold(Box<Fold>),
     While(Box<While>),
     /// A call in the place of the running one: its value is that one's.
-    TailCall(usize, Vec<Code>),
+    TailCall(usize, Vec<Code>, Span),
     /// The body of a function that differentiates itself too deep.
     TooDeep(Rc<str>, Span),
     Get(Box<(Code, Code)>, Span),
@@ -45,7 +45,7 @@ pub enum Code {
     Tuple(Vec<Code>),
     Proj(Box<Code>, usize),
     Array(Vec<Code>, Box<ShapeCode>, Span),
-    Call(usize, Vec<Code>),
+    Call(usize, Vec<Code>, Span),
     Check {
         cond: Box<Code>,
         status: Status,

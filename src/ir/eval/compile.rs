@@ -266,7 +266,7 @@ impl<'p> Compiler<'p> {
                 let wanted = self.wanted(function, scope.depth, &activities);
                 let codes = codes.into_iter().zip(activities).zip(&wanted).map(|(arg, wanted)| lifted(arg, wanted)).collect();
                 let (instance, activity) = self.instance(function, scope.depth, wanted)?;
-                (Code::Call(instance, codes), activity)
+                (Code::Call(instance, codes, expr.span()), activity)
             }
             Term::Check { cond, status, body } => {
                 let (code, _) = self.expr(scope, cond)?;
@@ -395,7 +395,7 @@ fn all_tags(depth: u32) -> u64 {
 /// The code of a function whose calls in tail position take its place.
 fn with_tail_calls(code: Code) -> Code {
     match code {
-        Code::Call(instance, args) => Code::TailCall(instance, args),
+        Code::Call(instance, args, span) => Code::TailCall(instance, args, span),
         Code::Let(slot, parts) => {
             let (value, body) = *parts;
             Code::Let(slot, Box::new((value, with_tail_calls(body))))

@@ -44,7 +44,7 @@ pub struct Machine<'c> {
     /// The calls that have not ended.
     calls: usize,
     /// The call that takes the place of the one that just ended.
-    next_call: Option<(usize, Vec<V>)>,
+    next_call: Option<(usize, Vec<V>, Span)>,
 }
 
 pub fn fail<T>(status: Status, span: Span, message: impl Into<String>) -> Run<T> {
@@ -116,9 +116,9 @@ impl<'c> Machine<'c> {
                 let message = format!("`{name}` takes more than {DEEPEST_DERIVATIVE} derivatives of itself, one in another");
                 Err(RuntimeError::new(ErrorKind::TooLarge, *span, message))
             }
-            Code::TailCall(instance, args) => {
+            Code::TailCall(instance, args, span) => {
                 let args = args.iter().map(|arg| self.run(arg)).collect::<Run<Vec<V>>>()?;
-                self.next_call = Some((*instance, args));
+                self.next_call = Some((*instance, args, *span));
                 Ok(Value::Index(0))
             }
             Code::Get(parts, span) => self.get(&parts.0, &parts.1, *span),
@@ -135,9 +135,9 @@ impl<'c> Machine<'c> {
                 Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Array(_) | Value::Rolled(_) => defect(Span::NONE),
             },
             Code::Array(items, element, span) => self.array(items, element, *span),
-            Code::Call(instance, args) => {
+            Code::Call(instance, args, span) => {
                 let args = args.iter().map(|arg| self.run(arg)).collect::<Run<Vec<V>>>()?;
-                self.call(*instance, args)
+                self.call(*instance, args).map_err(|error| error.called_at(*span))
             }
             Code::Check { cond, status, body, source } => {
                 if self.condition(cond)? {
@@ -234,9 +234,9 @@ impl<'c> Machine<'c> {
     /// Runs the instance, then those whose calls are its last.
     fn call_at_once(&mut self, instance: usize, args: Vec<V>) -> Run<V> {
         let (outer, base) = (self.base, self.stack.len());
-        let mut call = (instance, args);
+        let mut call = (instance, args, Span::NONE);
         loop {
-            let (instance, args) = call;
+            let (instance, args, place) = call;
             let Some(instance) = self.instances.get(instance) else { return defect(Span::NONE) };
             let sizes: Vec<V> = instance.sizes.iter().map(|source| Value::Index(length_at(&args, source.place.as_ref()))).collect();
             self.stack.extend(args);
@@ -248,7 +248,7 @@ impl<'c> Machine<'c> {
             self.stack.truncate(base);
             match self.next_call.take() {
                 Some(next) => call = next,
-                None => return value,
+                None => return value.map_err(|error| error.called_at(place)),
             }
         }
     }

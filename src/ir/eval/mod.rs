@@ -70,6 +70,8 @@ pub struct Counts {
 pub struct RuntimeError {
     pub kind: ErrorKind,
     pub span: Span,
+    /// The call of the function in whose file that is, from another file; `Span::NONE` without one.
+    pub called: Span,
     pub message: String,
 }
 
@@ -89,7 +91,15 @@ pub enum ErrorKind {
 
 impl RuntimeError {
     fn new(kind: ErrorKind, span: Span, message: impl Into<String>) -> Box<RuntimeError> {
-        Box::new(RuntimeError { kind, span, message: message.into() })
+        Box::new(RuntimeError { kind, span, called: Span::NONE, message: message.into() })
+    }
+
+    /// The error with the place of a call that it came out of.
+    fn called_at(mut self: Box<RuntimeError>, call: Span) -> Box<RuntimeError> {
+        if self.called.is_none() && !self.span.is_none() && self.span.file != call.file {
+            self.called = call;
+        }
+        self
     }
 
     /// The status that emitted code returns for it, if it is one of the language's errors.
@@ -118,25 +128,23 @@ pub fn eval(program: &Program, entry: &str, args: Vec<Value>) -> Result<Outcome,
 
 /// The same, its `vjp`s in this way.
 pub fn eval_by(program: &Program, entry: &str, args: Vec<Value>, reverse: Reverse) -> Result<Outcome, RuntimeError> {
-    with_distinct(program, |program| entry::run(program, entry, &args, reverse))
+    as_run(program, entry, |program| entry::run(program, entry, &args, reverse))
 }
 
 /// The same in the partial meaning of 005: an error where the program is not smooth ([`partial`]).
 pub fn eval_partial(program: &Program, entry: &str, args: Vec<Value>, reverse: Reverse) -> Result<Outcome, RuntimeError> {
-    with_distinct(program, |program| entry::run_partial(program, entry, &args, reverse))
+    as_run(program, entry, |program| entry::run_partial(program, entry, &args, reverse))
 }
 
 /// The record of the same run: what is done with Doubles.
 pub fn record(program: &Program, entry: &str, args: Vec<Value>) -> Result<Record, RuntimeError> {
-    with_distinct(program, |program| entry::record(program, entry, &args))
+    as_run(program, entry, |program| entry::record(program, entry, &args))
 }
 
-/// Does something with the program as it is run: updates read what they need before they write.
-fn with_distinct<T>(program: &Program, run: impl FnOnce(&Program) -> machine::Run<T>) -> Result<T, RuntimeError> {
-    if !program.functions.values().any(|function| function.body.has_updates()) {
-        return run(program).map_err(|error| *error);
-    }
-    let functions = program.functions.iter().map(|(name, function)| {
+/// Does something with what an entry needs of the program, as it is run: updates read what they need before they write.
+fn as_run<T>(program: &Program, entry: &str, run: impl FnOnce(&Program) -> machine::Run<T>) -> Result<T, RuntimeError> {
+    let needed = program.reachable([entry.into()]);
+    let functions = program.functions.iter().filter(|(name, _)| needed.contains(*name)).map(|(name, function)| {
         let body = if function.body.has_updates() { distinct(&function.body) } else { function.body.clone() };
         (name.clone(), Function { body, ..function.clone() })
     });
