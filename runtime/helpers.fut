@@ -81,6 +81,9 @@ def div_zero (holds: bool) : bool = holds
 -- | What holds where numbers are in their range.
 def range (holds: bool) : bool = holds
 
+-- | What holds where recursion ends within its measure.
+def workspace (holds: bool) : bool = holds
+
 -- | A number of elements or steps, which must not be negative.
 def count (n: i64) : i64 = assert (negative (0 <= n)) n
 

@@ -377,17 +377,29 @@ std::array<std::int64_t, Count> repeat(std::int64_t steps, std::array<std::int64
     return states;
 }
 /// As `repeat`, of steps that change nothing any more once one has not.
-template <class State, class Step>
-State settle(std::int64_t steps, State state, Step step)
+template <class Step>
+std::int64_t settle(std::int64_t steps, std::int64_t state, Step step)
 {
     for (std::int64_t i = 0; i < steps; ++i) {
-        const State next = step(state, i);
+        const std::int64_t next = step(state, i);
         if (next == state) {
             break;
         }
         state = next;
     }
     return state;
+}
+template <std::size_t Count, class Step>
+std::array<std::int64_t, Count> settle(std::int64_t steps, std::array<std::int64_t, Count> states, Step step)
+{
+    for (std::int64_t i = 0; i < steps; ++i) {
+        const std::array<std::int64_t, Count> next = step(states, i);
+        if (next == states) {
+            break;
+        }
+        states = next;
+    }
+    return states;
 }
 inline bool eq(std::int64_t a, std::int64_t b) { return a == b; }
 inline bool ne(std::int64_t a, std::int64_t b) { return a != b; }

@@ -8,6 +8,7 @@
 
 use super::free::mentions;
 use super::prim::Prim;
+use super::print::key;
 use super::size_term::{is_length, is_part, without_guards};
 use super::subst::substitute;
 use super::term::{Expr, Status, Term};
@@ -48,34 +49,61 @@ pub fn end(expr: &Expr) -> Option<(Expr, Expr)> {
 
 /// As [`end`], of a step.
 fn settled(body: &Expr, acc: &Var) -> Option<(Expr, Expr)> {
-    let is_kept = |part: &Expr, k: Option<usize>| match (part.term(), k) {
-        (Term::Proj(state, at), Some(k)) => *at == k && matches!(state.term(), Term::Var(var) if var == acc),
-        (Term::Tuple(parts), None) => (parts.iter().enumerate()).all(
-            |(k, part)| matches!(part.term(), Term::Proj(state, at) if *at == k && matches!(state.term(), Term::Var(var) if var == acc)),
-        ),
-        (Term::Var(var), None) => var == acc,
-        _ => false,
-    };
-    let choice = |part: &Expr, k: Option<usize>| match part.term() {
-        Term::If(cond, a, b) if is_kept(a, k) => Some((cond.clone(), b.clone())),
-        Term::If(cond, a, b) if is_kept(b, k) => Some((negated(cond.clone()), a.clone())),
-        _ => None,
-    };
-    match body.term() {
+    let (stops, next) = match body.term() {
         Term::Tuple(parts) => {
-            let parts: Vec<(Option<Expr>, Expr)> = (parts.iter().enumerate())
-                .map(|(k, part)| match choice(part, Some(k)) {
-                    Some((stops, next)) => Some((Some(stops), next)),
-                    None => is_kept(part, Some(k)).then(|| (None, part.clone())),
-                })
-                .collect::<Option<_>>()?;
-            let mut conds = parts.iter().filter_map(|(stops, _)| stops.clone());
-            let stops = conds.next()?;
-            let is_same = |other: Expr| super::print::key(&other) == super::print::key(&stops);
-            conds.all(is_same).then(|| (stops.clone(), Expr::tuple(parts.iter().map(|(_, next)| next.clone()).collect())))
+            let ends: Vec<(Expr, Expr)> = parts.iter().enumerate().map(|(k, part)| of_part(part, &|part| is_kept(part, acc, k))).collect();
+            let mut stops: Vec<&Expr> = Vec::new();
+            for (stop, _) in &ends {
+                if !matches!(stop.term(), Term::Bool(true)) && !stops.iter().any(|known| key(known) == key(stop)) {
+                    stops.push(stop);
+                }
+            }
+            if stops.iter().any(|stop| matches!(stop.term(), Term::Bool(false))) {
+                return None;
+            }
+            // what a part is where it changes holds only where all change at once
+            let is_one = stops.len() == 1;
+            let next = if is_one { ends.iter().map(|(_, next)| next.clone()).collect() } else { parts.clone() };
+            let all = stops.into_iter().cloned().reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))?;
+            (all, Expr::tuple(next))
         }
-        _ => choice(body, None),
+        _ => {
+            let is_whole = |part: &Expr| match part.term() {
+                Term::Var(var) => var == acc,
+                Term::Tuple(parts) => parts.iter().enumerate().all(|(k, part)| is_kept(part, acc, k)),
+                _ => false,
+            };
+            of_part(body, &is_whole)
+        }
+    };
+    (!matches!(stops.term(), Term::Bool(_))).then_some((stops, next))
+}
+
+/// When a part of the state is kept, and what it is where it is not.
+fn of_part(part: &Expr, is_kept: &dyn Fn(&Expr) -> bool) -> (Expr, Expr) {
+    if is_kept(part) {
+        return (Expr::bool(true), part.clone());
     }
+    let Term::If(cond, a, b) = part.term() else { return (Expr::bool(false), part.clone()) };
+    let ((in_a, next_a), (in_b, next_b)) = (of_part(a, is_kept), of_part(b, is_kept));
+    let both = |prim, x: Expr, y: &Expr| Expr::prim(prim, vec![x, y.clone()]);
+    let choice = || Expr::if_(cond.clone(), next_a.clone(), next_b.clone());
+    match (in_a.term(), in_b.term()) {
+        (Term::Bool(true), Term::Bool(true)) => (in_a, part.clone()),
+        (Term::Bool(false), Term::Bool(false)) => (in_a, part.clone()),
+        (Term::Bool(true), Term::Bool(false)) => (cond.clone(), next_b),
+        (Term::Bool(false), Term::Bool(true)) => (negated(cond.clone()), next_a),
+        (Term::Bool(true), _) => (both(Prim::Or, cond.clone(), &in_b), next_b),
+        (_, Term::Bool(true)) => (both(Prim::Or, negated(cond.clone()), &in_a), next_a),
+        (Term::Bool(false), _) => (both(Prim::And, negated(cond.clone()), &in_b), choice()),
+        (_, Term::Bool(false)) => (both(Prim::And, cond.clone(), &in_a), choice()),
+        _ => (Expr::if_(cond.clone(), in_a, in_b), choice()),
+    }
+}
+
+/// Whether a term is part k of the state.
+fn is_kept(part: &Expr, acc: &Var, k: usize) -> bool {
+    matches!(part.term(), Term::Proj(state, at) if *at == k && matches!(state.term(), Term::Var(var) if var == acc))
 }
 
 /// The condition that holds where this one does not.

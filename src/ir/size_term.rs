@@ -32,7 +32,7 @@ pub(super) fn normal(expr: &Expr) -> Option<Expr> {
             c if matches!(c.term(), Term::Bool(false)) => normal(b),
             c => {
                 let (a, b) = (normal(&without_zero(a, &c, true))?, normal(&without_zero(b, &c, false))?);
-                Some(Expr::if_(c, a, b))
+                Some(if key(&a) == key(&b) { a } else { Expr::if_(c, a, b) })
             }
         },
         Term::Prim(prim, args) => {
@@ -64,7 +64,7 @@ fn without_zero(branch: &Expr, cond: &Expr, holds: bool) -> Expr {
     let branch = map_children(branch, &mut |child| without_zero(child, cond, holds));
     match branch.term() {
         Term::Prim(prim @ (Prim::Div | Prim::Rem), args) => match args.as_slice() {
-            [a, b] if normal(b).is_some_and(|b| key(&b) == key(divisor)) => {
+            [a, b] if is_same(b, divisor) => {
                 let is_zero = Expr::prim(Prim::Eq, vec![b.clone(), Expr::index(0)]);
                 Expr::prim(*prim, vec![a.clone(), Expr::if_(is_zero, Expr::index(1), b.clone())])
             }
@@ -100,15 +100,20 @@ pub(super) fn without_guards(branch: &Expr, stops: &Expr) -> Expr {
     let Some(divisor) = never_zero(stops, false) else { return branch.clone() };
     let branch = map_children(branch, &mut |child| without_guards(child, stops));
     match branch.term() {
-        Term::If(_, _, b) if is_guarded(&branch) && key(b) == key(divisor) => b.clone(),
+        Term::If(_, _, b) if is_guarded(&branch) && is_same(b, divisor) => b.clone(),
         _ => branch,
     }
+}
+
+/// Whether two terms are one, as they are written or in normal form.
+fn is_same(a: &Expr, b: &Expr) -> bool {
+    key(a) == key(b) || matches!((normal(a), normal(b)), (Some(a), Some(b)) if key(&a) == key(&b))
 }
 
 /// Whether it is `if b = 0 then 1 else b`.
 fn is_guarded(divisor: &Expr) -> bool {
     let Term::If(cond, number, b) = divisor.term() else { return false };
-    matches!(number.term(), Term::Index(value) if *value != 0) && never_zero(cond, false).is_some_and(|x| key(x) == key(b))
+    matches!(number.term(), Term::Index(value) if *value != 0) && never_zero(cond, false).is_some_and(|x| is_same(x, b))
 }
 
 /// Whether an Index term may have a greatest value though data gives it: the least of two, a remainder, or chosen.
@@ -183,11 +188,12 @@ pub(super) fn normal_fold(expr: &Expr, k: usize) -> Option<Expr> {
     let parts: Vec<Expr> = states.iter().zip(&types).map(|(state, ty)| decoded(Expr::var(state), ty)).collect();
     let state = if matches!(acc.ty(), Type::Tuple(_)) { Expr::tuple(parts) } else { parts.into_iter().next()? };
     let body = substitute(body, &[(acc.clone(), state), (i.clone(), Expr::var(&old_i))]);
+    let bools: Vec<Var> = states.iter().zip(&types).filter(|(_, ty)| **ty == Type::Bool).map(|(state, _)| state.clone()).collect();
     let mut inside = vec![None; states.len()];
     let mut open = vec![k];
     while let Some(at) = open.pop() {
         if inside[at].is_none() {
-            let next = normal(&encoded(part(&body, at)?))?;
+            let next = normal(&encoded(&normal(&part(&body, at)?)?, &bools))?;
             open.extend((0..states.len()).filter(|other| mentions(&next, &states[*other])));
             inside[at] = Some(next);
         }
@@ -196,7 +202,7 @@ pub(super) fn normal_fold(expr: &Expr, k: usize) -> Option<Expr> {
     let inside: Vec<Expr> = inside.into_iter().flatten().collect();
     let place = needed.iter().position(|at| *at == k)?;
     let n = normal(n)?;
-    let init = needed.iter().map(|at| normal(&encoded(part(init, *at)?))).collect::<Option<Vec<_>>>()?;
+    let init = needed.iter().map(|at| normal(&encoded(&part(init, *at)?, &[]))).collect::<Option<Vec<_>>>()?;
     let at = inside.iter().map(height).max()?;
     let is_one = needed.len() == 1;
     let state = if is_one { Type::INDEX } else { Type::tuple(vec![Type::INDEX; needed.len()]) };
@@ -211,9 +217,20 @@ pub(super) fn normal_fold(expr: &Expr, k: usize) -> Option<Expr> {
     Some(decoded(if is_one { fold } else { Expr::proj(fold, place) }, types.get(k)?))
 }
 
-/// The states of a fold in a size are Indexes; a Bool is 0 or 1.
-fn encoded(part: Expr) -> Expr {
-    if part.ty() == &Type::Bool { Expr::if_(part, Expr::index(1), Expr::index(0)) } else { part }
+/// The states of a fold in a size are Indexes; a Bool is 0 or 1, as those of `bools` are already.
+fn encoded(part: &Expr, bools: &[Var]) -> Expr {
+    if part.ty() != &Type::Bool {
+        return part.clone();
+    }
+    let state = |x: &Expr| matches!(x.term(), Term::Var(var) if bools.contains(var));
+    match part.term() {
+        Term::If(cond, a, b) => Expr::if_(cond.clone(), encoded(a, bools), encoded(b, bools)),
+        Term::Prim(Prim::Ne, args) => match args.as_slice() {
+            [x, zero] if state(x) && matches!(zero.term(), Term::Index(0)) => x.clone(),
+            _ => Expr::if_(part.clone(), Expr::index(1), Expr::index(0)),
+        },
+        _ => Expr::if_(part.clone(), Expr::index(1), Expr::index(0)),
+    }
 }
 
 fn decoded(part: Expr, ty: &Type) -> Expr {

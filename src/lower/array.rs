@@ -11,6 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::is_unset;
 use crate::ir::free::mentions;
 use crate::ir::size_term::is_state;
+use crate::ir::subst::substitute;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
 use super::context::{Lowerer, Result, mismatch};
@@ -260,7 +261,7 @@ impl Lowerer<'_> {
 
     /// A trip count: not negative, and the length that is wanted.
     pub fn count(&mut self, n: &Expr, wanted: Option<&Size>) -> Result<Value> {
-        let size = Size::try_of_expr(n).map(|size| self.canonical(&size));
+        let size = self.size_of(n).map(|size| self.canonical(&size));
         let count = match &size {
             // what counts the steps of a loop may be negative
             Some(size) if size.has_fold() => self.scalar(n)?,
@@ -306,7 +307,7 @@ impl Lowerer<'_> {
     /// What a `let` binds: a name for a view, a constant, or an array in the workspace.
     pub fn bind(&mut self, var: &Var, value: &Expr) -> Result<()> {
         if matches!(var.ty(), Type::Index(_) | Type::Bool) {
-            if let Some(size) = Size::try_of_expr(value) {
+            if let Some(size) = self.size_of(value) {
                 let size = self.canonical(&size);
                 self.sizes.insert(var.clone(), size);
             }
@@ -340,6 +341,7 @@ impl Lowerer<'_> {
         }
         if is_state(var, value) {
             self.name_sizes(value, &view);
+            self.states.push((var.clone(), substitute(value, &self.states)));
         }
         self.env.insert(var.clone(), view);
         Ok(())

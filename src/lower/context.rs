@@ -8,8 +8,10 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
+use crate::ir::free::mentions;
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
+use crate::ir::subst::substitute;
 use crate::ir::{Atom, Expr, Prim, Program, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
@@ -29,6 +31,8 @@ pub struct Lowerer<'a> {
     pub ranges: Ranges,
     pub env: HashMap<Var, View>,
     pub sizes: HashMap<Var, Size>,
+    /// States of loops over Indexes whose parts are sizes, and those loops over what is none.
+    pub states: Vec<(Var, Expr)>,
     /// Index variables known to lie in `0 … size-1`.
     pub bounds: HashMap<Var, Size>,
     /// The facts that hold at the current position.
@@ -63,6 +67,7 @@ impl<'a> Lowerer<'a> {
             ranges: Ranges::default(),
             env: HashMap::new(),
             sizes: HashMap::new(),
+            states: Vec::new(),
             bounds: HashMap::new(),
             facts: Facts::default(),
             named: Vec::new(),
@@ -143,6 +148,15 @@ impl<'a> Lowerer<'a> {
         })
     }
 
+    /// What an Index or Bool term is as a size; of parts of the states of loops too, which a `let` has named.
+    pub fn size_of(&self, expr: &Expr) -> Option<Size> {
+        Size::try_of_expr(expr).or_else(|| {
+            let is_used = |(state, _): &&(Var, Expr)| mentions(expr, state);
+            let used: Vec<(Var, Expr)> = self.states.iter().filter(is_used).cloned().collect();
+            if used.is_empty() { None } else { Size::try_of_expr(&substitute(expr, &used)) }
+        })
+    }
+
     /// The term's type with sizes over parameters and loop indices; sizes missing from the type are taken from the term's
     /// parts.
     pub fn type_of(&self, expr: &Expr) -> Result<Type> {
@@ -155,7 +169,14 @@ impl<'a> Lowerer<'a> {
                 Some(view) => return Ok(view_type(view, &ty)),
                 None => None,
             },
-            Term::Let(_, _, body) | Term::Check { body, .. } => Some(body),
+            Term::Let(var, value, body) => {
+                let ty = self.type_of(body)?;
+                let mut is_read = false;
+                ty.each_length(&mut |length| is_read |= length.mentions(var));
+                let value = if is_read { self.size_of(value).map(|size| self.canonical(&size)) } else { None };
+                return Ok(value.map_or(ty.clone(), |value| ty.map_sizes(&mut |length| length.replace(var, &value))));
+            }
+            Term::Check { body, .. } => Some(body),
             Term::If(cond, a, b) => match (self.type_of(a), self.type_of(b)) {
                 (Ok(x), Ok(y)) => return Ok(self.chosen(cond, &x, &y)),
                 (Ok(_), Err(_)) => Some(a),
@@ -167,9 +188,10 @@ impl<'a> Lowerer<'a> {
                 Type::Tuple(parts) if *k < parts.len() => return Ok(parts[*k].clone()),
                 _ => None,
             },
-            Term::Build { n, .. } => match (&ty, Size::try_of_expr(n)) {
-                (Type::Array(element, _), Some(length)) if !lacks_size(element) => {
-                    return Ok(Type::Array(element.clone(), self.canonical(&length)));
+            Term::Build { n, body, .. } => match (&ty, self.size_of(n)) {
+                (Type::Array(element, _), Some(length)) => {
+                    let element = if lacks_size(element) { Rc::new(self.type_of(body)?) } else { element.clone() };
+                    return Ok(Type::Array(element, self.canonical(&length)));
                 }
                 _ => None,
             },

@@ -177,7 +177,7 @@ const RESERVED: &str = "
     concat_to rotate iota indices replicate tabulate tabulate_2d tabulate_3d copy manifest flatten flatten_3d flatten_4d flatten_to
     unflatten unflatten_3d unflatten_4d transpose and or foldl foldr fold id const flip curry uncurry compose zip zip2 zip3 zip4 zip5
     unzip unzip2 unzip3 unzip4 unzip5 update sized rank shapes not opaque trace break jvp jvp2 vjp vjp2 intrinsics stream_map
-    stream_red sgn abs bounds shape negative div_zero range";
+    stream_red sgn abs bounds shape negative div_zero range workspace";
 
 /// A name that can be read: a leading underscore, also that of a `'` written out, would hide it.
 fn readable(name: &str, otherwise: &str) -> String {
