@@ -29,8 +29,8 @@ pub fn ended_early(expr: &Expr) -> Option<Expr> {
     let step = Expr::if_(goes_on, Expr::tuple(vec![Expr::bool(true), after]), Expr::tuple(vec![Expr::bool(false), Expr::var(&state)]));
     let first = Expr::tuple(vec![Expr::index(0), init.clone()]);
     let value = Expr::proj(Expr::while_(state, first, step).at(expr.span()), 1);
-    let is_negative = Expr::prim(Prim::Le, vec![Expr::index(0), Expr::var(&steps)]);
-    Some(Expr::let_(steps, n.clone(), if is_length(n) { value } else { Expr::check(is_negative, Status::Negative, value) }))
+    let is_count = Expr::prim(Prim::Le, vec![Expr::index(0), Expr::var(&steps)]);
+    Some(Expr::let_(steps, n.clone(), if is_length(n) { value } else { Expr::check(is_count, Status::Negative, value) }))
 }
 
 /// The condition under which a step of a fold leaves its state as it is, and the next state where it does not hold.

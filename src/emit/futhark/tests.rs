@@ -174,6 +174,10 @@ fn what_futhark_does_not_check_is_asserted() {
         "entry f [n] (v: [n]f64) (k: i64) : f64 =\n  let k_2 = assert (range (0 <= k && k < n)) k\n  in v[k_2]",
     );
     is("let f (a: Index) (b: Index) = a / b + a % 3", "entry f (a: i64) (b: i64) : i64 =\n  quot a b + a %% 3");
+    let bounded =
+        "let rec gcd (a: Index) (b: Index) decreases b : Index = if b = 0 then a else gcd b (a % b)\nlet f (a: Index) (b: Index) = gcd a b";
+    let text = emitted(bounded, "default").expect("is emitted");
+    assert!(text.contains("while go do") && text.contains("assert (workspace (") && text.contains("\ndef workspace "), "{text}");
 }
 
 #[test]

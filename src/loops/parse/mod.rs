@@ -155,7 +155,9 @@ impl Parser<'_> {
             (false, None) => Role::Scalar,
         };
         if let Role::Array(dims) | Role::OutArray(dims) = &role {
-            let lengths: Option<Vec<Value>> = dims.iter().map(|size| self.names.value_of(size)).collect();
+            // rows are as long as the lengths after the first
+            let length = |(k, size): (usize, &Size)| self.names.value_of(size).or((k == 0).then_some(Value::Index(0)));
+            let lengths: Option<Vec<Value>> = dims.iter().enumerate().map(length).collect();
             self.shapes.extend(lengths.map(|lengths| (id, lengths)));
         }
         let is_scalar = matches!(role, Role::Scalar);

@@ -154,8 +154,13 @@ impl Names {
         let fold = Expr::fold_with(n.clone(), acc, i, body, states_of(0));
         let k = k.strip_prefix('_').unwrap_or("0").parse().ok().filter(|k| *k < count).ok_or("the fold has no such state")?;
         let size = Size::try_of_expr(&Expr::proj(fold, k)).ok_or("it is no size")?;
-        let var = Var::fresh("fold", Type::INDEX);
-        self.unknowns.insert(var.clone(), size);
+        // equal folds are one variable, so that a branch on one keeps the other from being 0
+        let known = self.unknowns.iter().find(|(_, known)| **known == size).map(|(var, _)| var.clone());
+        let var = known.unwrap_or_else(|| {
+            let var = Var::fresh("fold", Type::INDEX);
+            self.unknowns.insert(var.clone(), size);
+            var
+        });
         self.size_vars.push(var);
         Ok(Value::Local(self.size_vars.len() - 1))
     }
