@@ -116,6 +116,10 @@ let outer (v: Vector<n>) (w: Vector<m>) : Matrix<n, m> = vectorOutProd v w
 let halves (v: Vector<n>) = build (n / 2) (fun i -> v[2 * i])
 let doubled (n: Index) (x: Double) = build (ifold (fun s i -> 2 * s + i) 1 n) (fun i -> x)
 let fibonacci (n: Index) (x: Double) = build (snd (ifold (fun (a, b) _ -> (b, a + b)) (0, 1) n)) (fun i -> x)
+/// More than 32 bits on the way to a length.
+let grown (n: Index) (x: Double) = build (ifold (fun s i -> if s > n then s else s * 2) 1 n % 1000) (fun i -> x)
+let rec _common (a: Index) (b: Index) decreases b : Index = if b = 0 then a else _common b (a % b)
+let common (a: Index) (b: Index) (x: Double) = build (_common a b) (fun i -> x)
 let chosen (v: Vector<n>) (few: Bool) = build (if few && 2 < n then n % 2 else max 5 (n - 1)) (fun _ -> 1.0)
 let pick (v: Vector<n>) (i: Index) : Double = v[i]
 let stacked (v: Vector<n>) (w: Vector<m>) (p: Vector<2>) : Vector<n + 2 * m - 1> =
@@ -183,6 +187,8 @@ int main()
     assert(halves[0] == 1 && own::halves(v).size() == 1);
     assert(own::doubled(3, 0.5).size() == 12 && own::doubled(0, 0.5)[0] == 0.5);
     assert(own::fibonacci(5, 0.5).size() == 8 && own::fibonacci(0, 0.5)[0] == 0.5);
+    assert(own::grown(5000000000, 0.5).size() == 592);
+    assert(own::common(12, 18, 0.5).size() == 6 && own::common(3, 1000000007, 0.5).size() == 1);
     assert(own::chosen(v, true).size() == 1 && own::chosen(v, false).size() == 5);
     assert(thrown<smoothc::shape_error>([&] { own::halves_into(w, into[0]); }) != "nothing");
     assert(own::unused() == 1.5 && own::spread_result(2) == 4 && own::namespace_prime(2, v) == 18);
