@@ -4,7 +4,8 @@
 //! `None` where no such condition is to be seen. Total recursion (`types::bounded`) has as many steps as its measure allows, and ends
 //! much sooner: `gcd 1000000007 1000000005` takes three.
 //!
-//!     ifold (fun s k -> if c s then s else f s) x n   →   let (k, s) = while((k, s) = (0, x). if k < n && !(c s) then … (k + 1, f s) else … (k, s)) in s
+//!     ifold (fun s k -> if c s then s else f s) x n
+//!       →   (while((k, s) = (0, x). if k < n && !(c s) then (true, (k + 1, f s)) else (false, (k, s)))).1
 
 use super::free::mentions;
 use super::prim::Prim;
@@ -67,14 +68,7 @@ fn settled(body: &Expr, acc: &Var) -> Option<(Expr, Expr)> {
             let all = stops.into_iter().cloned().reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))?;
             (all, Expr::tuple(next))
         }
-        _ => {
-            let is_whole = |part: &Expr| match part.term() {
-                Term::Var(var) => var == acc,
-                Term::Tuple(parts) => parts.iter().enumerate().all(|(k, part)| is_kept(part, acc, k)),
-                _ => false,
-            };
-            of_part(body, &is_whole)
-        }
+        _ => of_part(body, &|part| is_whole(part, acc)),
     };
     (!matches!(stops.term(), Term::Bool(_))).then_some((stops, next))
 }
@@ -98,6 +92,15 @@ fn of_part(part: &Expr, is_kept: &dyn Fn(&Expr) -> bool) -> (Expr, Expr) {
         (Term::Bool(false), _) => (both(Prim::And, negated(cond.clone()), &in_b), choice()),
         (_, Term::Bool(false)) => (both(Prim::And, cond.clone(), &in_a), choice()),
         _ => (Expr::if_(cond.clone(), in_a, in_b), choice()),
+    }
+}
+
+/// Whether a term is a variable, or the tuple of its parts.
+pub fn is_whole(expr: &Expr, var: &Var) -> bool {
+    match expr.term() {
+        Term::Var(own) => own == var,
+        Term::Tuple(parts) => parts.iter().enumerate().all(|(k, part)| is_kept(part, var, k)),
+        _ => false,
     }
 }
 

@@ -10,7 +10,7 @@
 //!     ifold(n, (a, b). (b, f a b))   →   three buffers that rotate, n % 3 deciding who starts where
 
 use crate::ir::distinct::distinct;
-use crate::ir::ended_early::ended_early;
+use crate::ir::ended_early::{ended_early, is_whole};
 use crate::ir::in_place::stays;
 use crate::ir::size_term::height;
 use crate::ir::subst::substitute;
@@ -372,16 +372,6 @@ fn tested_first<'e>(step: &'e Expr, state: &Var) -> Option<(&'e Expr, &'e Expr)>
             (is_test && is_whole(last, state)).then_some((cond, next))
         }
         _ => None,
-    }
-}
-
-/// Whether a term is a variable, or the tuple of its parts.
-fn is_whole(expr: &Expr, var: &Var) -> bool {
-    let is_part = |(k, part): (usize, &Expr)| matches!(part.term(), Term::Proj(tuple, at) if *at == k && is_whole(tuple, var));
-    match expr.term() {
-        Term::Var(own) => own == var,
-        Term::Tuple(parts) => parts.iter().enumerate().all(is_part),
-        _ => false,
     }
 }
 

@@ -82,7 +82,7 @@ impl Search<'_> {
             Term::Prim(prim, args) => {
                 let divides = matches!(prim, Prim::Div | Prim::Rem) && matches!(expr.ty(), Type::Index(_));
                 // what is tested is the last operand
-                let fails_with = |last: &Expr| *prim == Prim::ToIndex || divides && !self.is_not_zero(last);
+                let fails_with = |last: &Expr| *prim == Prim::ToIndex || divides && !self.facts.is_nonzero(&self.facts.size_of(last));
                 let is_partial = args.last().is_some_and(|last| fails_with(last) && !self.varies(last));
                 args.iter().any(|arg| self.fails(arg)) || self.counts && is_partial
             }
@@ -162,9 +162,5 @@ impl Search<'_> {
         let fails = self.fails(body);
         (self.facts, self.inside, self.counts) = before;
         fails
-    }
-
-    fn is_not_zero(&self, divisor: &Expr) -> bool {
-        self.facts.is_nonzero(&self.facts.size_of(divisor))
     }
 }
