@@ -590,7 +590,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ("topdown get-select", "build 2 (fun i -> [a, b][i])", "build 2 (fun i -> if i = 0 then a else b)"),
     ("topdown div-known", "let r = 1.0 / z in a / z + r", "let r = 1.0 / z in a * r + r"),
     ("let-scale", "let z = sin x in 2.0 * (a * z) + z * 2.0", "let z = 2.0 * sin x in a * z + z"),
-    ("reciprocal", "let z = sin x in a / z + b / z + c / z + d / z", "let z = sin x in let r = 1.0 / z in a / z + b / z + c / z + d / z"),
+    ("reciprocal", "let z = sin x in a / z + b / z + c / z + d / z", "let z = sin x in let r = 1.0 / z in a * r + b * r + c * r + d * r"),
     (
         "topdown sum-swap",
         "build 9 (fun k -> ifold (fun s i -> s + sin (double i) * ifold (fun t j -> t + exp (double i) * cos (double j) * double k) 0.0 9) 0.0 9)",
@@ -756,6 +756,8 @@ const OWN_RULES: &[(&str, &str, &str)] = &[
 const BINDING_RULES: &[(&str, &str, &str)] = &[
     ("rule my-get-build : (build n f)[i] -> f i\nmy-get-build", "(build 5 (fun i -> v[i] * double i))[k]", "v[k] * double k"),
     ("rule my-get-build : (build n (fun j -> f j))[i] -> f i\nmy-get-build", "(build 5 (fun i -> v[i] * double i))[k]", "v[k] * double k"),
+    // letSubst of 002, which may duplicate work, and its letSubstN 1
+    ("rule my-let-subst : let x = a in f x -> f a\nmy-let-subst", "let x = sin y in x * x", "sin y * sin y"),
     ("rule my-let-subst : let x = a in f x -> f a if count x <= 1 in f\nmy-let-subst", "let x = sin y in x * 2.0", "sin y * 2.0"),
     ("rule my-let-subst : let x = a in f x -> f a if count x <= 1 in f\nmy-let-subst", "let x = sin y in x * x", ""),
     ("rule my-let-subst : let x = a in f x -> f a if count x = 2 in f\nmy-let-subst", "let x = sin y in x * x", "sin y * sin y"),

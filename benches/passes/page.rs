@@ -49,7 +49,8 @@ comparisons, reads and writes of each entry of the optimised program together, a
 them, at the largest size of `tests/derivatives` and at size 7 elsewhere; entries whose parameters are not made of Doubles alone are not
 counted. `cheaper` is the lower of the two counts, with and without the rule: what `--mode auto` aims at. `nodes` is the size of
 the optimised program, in forward and in reverse mode. A rule may be better left out in a
-program where a later pass makes up for it, or where it trades work for memory. `let-inline` is measured in short programs alone: long ones
+program where a later pass makes up for it, or where it trades work for memory. A rule without a change may make up for another one
+that is left out, as `neg-neg` for `build-blocks` and `get-select` for `get-array`. `let-inline` is measured in short programs alone: long ones
 take minutes without it.
 
 ";
@@ -73,8 +74,8 @@ runs, 10 times where that is no literal. `one at a time` is operations on Double
 /// The whole page.
 pub fn page(changes: &Changes, programs: usize) -> String {
     let intro = format!(
-        "The programs are the {programs} of `tests/derivatives` (named without a folder, their entry `automatic`), `examples` and \
-         `examples/papers`.\n\nThis page is written by `cargo bench --bench passes`; a test holds its rows against the program and measures some again.\n"
+        "The programs are the {programs} of `tests/derivatives` (named without a folder, their entry `automatic`), `examples`, \
+         `examples/papers` and `benches`.\n\nThis page is written by `cargo bench --bench passes`; a test holds its rows against the program and measures some again.\n"
     );
     let core = ["forward", "reverse", "cheaper", "nodes"];
     let rules = worth::default_rules().into_iter().map(|rule| (rule.name.to_string(), Row::Rule(rule.name.into())));

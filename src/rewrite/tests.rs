@@ -102,7 +102,7 @@ fn a_shared_array_is_not_recomputed() {
         |t: &Expr, j: Expr| Expr::fold(Expr::var(&n), "s", "k", at(&v, &j), |s, k| Expr::prim(Prim::Min, vec![s, Expr::get(t.clone(), k)]));
     let body = Expr::bind("t", t, |t| Expr::build(Expr::var(&n), "j", |j| sum(&t, j)));
     let text = optimised(vec![function("f", &[&n], &[&v], body)]);
-    assert!(text.starts_with("let t = build(n, i. let t = v[i] in *(t, t)) in"), "{text}");
+    assert!(text.starts_with("let t = build(n, i. let v_i = v[i] in *(v_i, v_i)) in"), "{text}");
 }
 
 #[test]

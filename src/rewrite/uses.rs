@@ -77,6 +77,11 @@ impl Uses {
         expr.term().each_child(&mut |child| self.copied(child));
     }
 
+    /// A variable has a new binder in the place of its own.
+    pub fn moved(&mut self, from: &Var, to: &Var) {
+        self.table.insert(to.clone(), self.get(from));
+    }
+
     /// A variable was substituted for another.
     pub fn renamed(&mut self, from: &Var, to: &Var) {
         let (from, to_use) = (self.get(from), self.get(to));

@@ -89,9 +89,15 @@ pub fn example_arguments(function: &Function, length: u64) -> Option<Vec<Value>>
     sizes.extend(
         function.params.iter().filter(|param| matches!(param.ty(), Type::Index(_))).map(|param| (param.name().to_string(), length)),
     );
+    // lengths that are sums are not read
+    let is_known =
+        |length: &str| length.split(" * ").all(|factor| factor.parse::<u64>().is_ok() || sizes.iter().any(|(name, _)| name == factor));
     let plain = |ty: &Type| {
         let mut ty = ty;
-        while let Type::Array(element, _) = ty {
+        while let Type::Array(element, length) = ty {
+            if length.as_constant().is_none() && !is_known(&length.to_string()) {
+                return false;
+            }
             ty = element;
         }
         matches!(ty, Type::Double)

@@ -24,7 +24,7 @@ pub const MODES: [(&str, Mode); 2] = [("forward", Mode::Forward), ("reverse", Mo
 const EXAMPLE_LENGTH: u64 = 7;
 
 /// The folders whose programs are measured.
-const FOLDERS: [&str; 3] = ["tests/derivatives", "examples", "examples/papers"];
+const FOLDERS: [&str; 4] = ["tests/derivatives", "examples", "examples/papers", "benches"];
 
 /// Without this rule, programs of more nodes than this take minutes to optimise; it is measured in smaller ones.
 const SLOW: (&str, usize) = ("let-inline", 150);

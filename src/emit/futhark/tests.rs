@@ -130,8 +130,8 @@ fn folds_of_tuples_are_reductions_of_tuples() {
         "let f (v: Vector<n>) (c: Bool) = ifold (fun (s, p, m, b) i -> (s - v[i], p * i, max v[i] m, b && v[i] > 0.0)) (1.0, 2, v[0], c) (length v)",
         "entry f [n] (v: [n]f64) (c: bool) : (f64, i64, f64, bool) =\n  let (s_0, s_1, s_2, s_3) =\n    \
          reduce (\\(a, b, c_2, d) (e, f_2, g, h) -> (a + e, b * f_2, fmax c_2 g, d && h))\n           \
-         (0.0, 1i64, -f64.inf, true)\n           (tabulate n (\\i ->\n                          let t = v[i]\n                          \
-         in (t, i, t, t > 0.0)))\n  in (1.0 - s_0, 2 * s_1, fmax v[0] s_2, c && s_3)",
+         (0.0, 1i64, -f64.inf, true)\n           (tabulate n (\\i ->\n                          let v_i = v[i]\n                          \
+         in (v_i, i, v_i, v_i > 0.0)))\n  in (1.0 - s_0, 2 * s_1, fmax v[0] s_2, c && s_3)",
     );
     let sometimes =
         "let f (v: Vector<n>) = ifold (fun (s, k) i -> if v[i] > 0.0 then (s + v[i], k || i > 3) else (s, k)) (0.0, false) (length v)";
@@ -237,6 +237,16 @@ fn no_function_has_more_lets_than_futhark_can_take() {
     let definitions: Vec<&str> = text.split("\n\n").collect();
     assert!(definitions.len() >= 4, "{text}");
     assert!(definitions.iter().all(|definition| definition.matches(" let ").count() <= 25), "{text}");
+    // all are read at the end
+    let (mut source, mut sum) = (String::from("let f (x: Double) =\n  let y0 = sin x\n"), String::from("y0"));
+    for k in 1..200 {
+        source.push_str(&format!("  let y{k} = sin (x * {k}.5)\n"));
+        sum.push_str(&format!(" + y{k} * y{k}"));
+    }
+    let text = emitted(&format!("{source}  {sum}\n"), "none").expect("is emitted");
+    let definitions: Vec<&str> = text.split("\n\n").collect();
+    assert!(definitions.iter().all(|definition| definition.matches(" let ").count() <= 150), "{text}");
+    assert!(text.contains("f_part_1"), "{text}");
 }
 
 #[test]

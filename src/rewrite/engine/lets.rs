@@ -11,7 +11,7 @@ use crate::ir::last_use::components_with_arrays;
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Status, Term, Var};
 use crate::rewrite::cost::is_fill;
-use crate::rewrite::rules::lambda::{inlines, is_free, is_handed_on, is_row, may_wait, split_tuple};
+use crate::rewrite::rules::lambda::{inlines, is_free, is_handed_on, is_row, may_wait, named_as, split_tuple};
 
 /// The lets and checks that float out of a let's value.
 enum Prefix {
@@ -26,6 +26,12 @@ impl Pass<'_> {
             return self.visit(body, fresh);
         }
         let mut value = self.visit(value, fresh);
+        if self.lets.flatten
+            && let Some((renamed, [own, name])) = named_as(x, &value, body)
+        {
+            self.facts.uses.moved(&own, &name);
+            value = renamed;
+        }
         let mut prefixes = Vec::new();
         let mark = self.facts.mark();
         while self.lets.flatten {

@@ -18,7 +18,7 @@ use super::rules;
 
 rules! {
     "div-known" Ring Algebra @ Product: "let r = 1 / z in f (x / z) -> let r = 1 / z in f (x * r)" => div_known;
-    "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more"] => reciprocal;
+    "reciprocal" Ring Algebra @ Let: "let z = e in f (x / z) -> let z = e in let r = 1 / z in f (x * r)" if ["f divides by z four times or more, or by z and 1 by z"] => reciprocal;
     "reciprocal-loop" Ring Algebra @ Loop: "build n (fun i -> f (x / z)) -> let r = 1 / z in build n (fun i -> f (x * r))"
         if ["i is not free in z", "z total", "n is no small literal", "z depends on the enclosing loop, if there is one"] => reciprocal_loop;
     "let-scale" Ring Algebra @ Let: "let x = e in f (2 * (a * x)) -> let x = 2 * e in f (a * x)"
@@ -44,7 +44,7 @@ fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     // the body is searched only where there is a candidate, or a refusal to record
-    let is_rare = facts.uses.knows(x) && (facts.uses.get(x).count as usize) < OFTEN && !facts.refusals.are_kept();
+    let is_rare = facts.uses.knows(x) && facts.uses.get(x).count < 2 && !facts.refusals.are_kept();
     if is_rare {
         return None;
     }
@@ -57,10 +57,13 @@ fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => Vec::new(),
     };
-    let counted = numbers.into_iter().filter_map(|z| divisions(body, &z, x).map(|count| (count, z)));
-    let (count, z) = counted.max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0)?;
-    facts.require("f divides by z four times or more", count >= OFTEN, expr)?;
-    let inverted = Expr::bind("r", inverse(&z), |_| body.clone());
+    let counted = numbers.into_iter().map(|z| (Divisions::of(body, &z, x), z));
+    let (divisions, z) =
+        counted.max_by_key(|(divisions, _)| (divisions.others, divisions.of_one)).filter(|(divisions, _)| divisions.others > 0)?;
+    let is_often = divisions.others >= OFTEN || divisions.of_one > 0;
+    facts.require("f divides by z four times or more, or by z and 1 by z", is_often, expr)?;
+    let r = Var::fresh("r", Type::Double);
+    let inverted = Expr::let_(r.clone(), inverse(&z), multiplied(body, &z, &r));
     Some(Expr::let_(x.clone(), value.clone(), inverted))
 }
 
@@ -175,6 +178,7 @@ fn divisor(expr: &Expr, bound: &mut Vec<Var>, facts: &Facts) -> Option<Expr> {
 /// The term with products by r for quotients by z.
 fn multiplied(expr: &Expr, z: &Expr, r: &Var) -> Expr {
     match binary(expr, Prim::Div) {
+        Some((x, by)) if same(by, z) && is_number(x, 1.0) => Expr::var(r),
         Some((x, by)) if same(by, z) => Expr::prim(Prim::Mul, vec![multiplied(x, z, r), Expr::var(r)]).at(expr.span()),
         _ => map_children(expr, &mut |child| multiplied(child, z, r)),
     }
@@ -188,18 +192,34 @@ fn is_name(expr: &Expr) -> bool {
     }
 }
 
-/// How often the term divides by z, which is x or a component of it; `None` where it has the reciprocal already.
-fn divisions(expr: &Expr, z: &Expr, x: &Var) -> Option<usize> {
-    if !mentions(expr, x) {
-        return Some(0);
+/// How often a term divides by a number.
+#[derive(Clone, Copy, Default)]
+struct Divisions {
+    of_one: usize,
+    /// Where no variable is the reciprocal.
+    others: usize,
+}
+
+impl Divisions {
+    /// Those by z, which is x or a component of it.
+    fn of(expr: &Expr, z: &Expr, x: &Var) -> Divisions {
+        let mut found = Divisions::default();
+        found.count(expr, z, x);
+        found
     }
-    let by_z = |expr: &Expr| binary(expr, Prim::Div).filter(|(_, by)| same(by, z)).map(|(x, _)| x.clone());
-    let own = match by_z(expr) {
-        Some(x) if is_number(&x, 1.0) => return None,
-        Some(_) => 1,
-        None => 0,
-    };
-    let mut total = Some(own);
-    expr.term().each_child(&mut |child| total = total.and_then(|total| Some(total + divisions(child, z, x)?)));
-    total
+
+    fn count(&mut self, expr: &Expr, z: &Expr, x: &Var) {
+        if !mentions(expr, x) {
+            return;
+        }
+        match binary(expr, Prim::Div).filter(|(_, by)| same(by, z)) {
+            Some((a, _)) if is_number(a, 1.0) => self.of_one += 1,
+            Some(_) => self.others += 1,
+            None => {}
+        }
+        match expr.term() {
+            Term::Let(_, value, _) if binary(value, Prim::Div).is_some_and(|(a, by)| is_number(a, 1.0) && same(by, z)) => self.of_one += 1,
+            term => term.each_child(&mut |child| self.count(child, z, x)),
+        }
+    }
 }

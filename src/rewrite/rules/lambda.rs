@@ -210,6 +210,34 @@ fn is_dual(x: &Var, body: &Expr) -> bool {
     is_first && value.name() == x.name()
 }
 
+/// The value of a let, where it binds what comes first in a value with its tangent: that takes the name of the let, which is what the
+/// source calls it, and a variable in the place of another.
+///
+///     let theta = (let r = sqrt q in (r, dq / (2 * r))) in …   →   let theta = (let theta = sqrt q in (theta, dq / (2 * theta))) in …
+pub fn named_as(x: &Var, value: &Expr, body: &Expr) -> Option<(Expr, [Var; 2])> {
+    if !is_dual(x, body) {
+        return None;
+    }
+    let mut end = value;
+    while let Term::Let(_, _, inner) | Term::Check { body: inner, .. } = end.term() {
+        end = inner;
+    }
+    let Term::Tuple(parts) = end.term() else { return None };
+    let [first, _] = &**parts else { return None };
+    let Term::Var(own) = first.term() else { return None };
+    let name = Var::fresh(x.name(), own.ty().clone());
+    fn renamed(expr: &Expr, own: &Var, name: &Var) -> Option<Expr> {
+        let new = match expr.term() {
+            Term::Let(y, a, b) if y == own => Expr::let_(name.clone(), a.clone(), substitute(b, &[(own.clone(), Expr::var(name))])),
+            Term::Let(y, a, b) => Expr::let_(y.clone(), a.clone(), renamed(b, own, name)?),
+            Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, renamed(body, own, name)?),
+            _ => return None,
+        };
+        Some(new.at(expr.span()))
+    }
+    Some((renamed(value, own, &name)?, [own.clone(), name]))
+}
+
 /// The components of a tuple under names of their own, and the tuple of those, for a let with this body: a value and its tangent are
 /// `w` and `dw`, other components `w_0`, `w_1`, ….
 pub fn split_tuple(x: &Var, parts: &[Expr], body: &Expr) -> (Vec<(Var, Expr)>, Expr) {

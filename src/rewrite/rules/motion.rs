@@ -7,6 +7,8 @@
 //! Only from places that every iteration reaches, and only terms that cannot fail, or out of a loop that is known to run: no new
 //! error is possible. An array pays where it saves more than storing and loading it, assuming two iterations.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashSet;
 
 use crate::ir::free::{any_free_var, each_free_var, mentions};
@@ -226,11 +228,32 @@ fn is_worth_moving(term: &Expr, named: bool) -> bool {
     if element.is_same(term) { is_worth_a_name(term) } else { named || Work::of(element).is_worth_an_array() }
 }
 
-pub(super) fn name_for(term: &Expr) -> &'static str {
+fn is_build(value: Option<&Expr>) -> bool {
+    value.is_some_and(|value| matches!(value.term(), Term::Build { .. }))
+}
+
+/// What a term is called that has no name in the source: an element by its array, where that is stored, and where it stands in it.
+///
+///     cam[2], m[i][0]   →   cam_2, m_i_0
+pub(super) fn name_for(term: &Expr, is_stored: impl Fn(&Var) -> bool) -> Cow<'static, str> {
     match term.term() {
-        Term::Fold { .. } => "sum",
-        Term::Build { .. } => "array",
-        _ => "t",
+        Term::Fold { .. } => "sum".into(),
+        Term::Build { .. } => "array".into(),
+        _ => name_of_element(term, &is_stored).map_or("t".into(), Cow::Owned),
+    }
+}
+
+fn name_of_element(term: &Expr, is_stored: &dyn Fn(&Var) -> bool) -> Option<String> {
+    let Term::Get(array, index) = term.term() else { return None };
+    let array = match array.term() {
+        Term::Var(array) => is_stored(array).then(|| array.name().to_string())?,
+        _ => name_of_element(array, is_stored)?,
+    };
+    match index.term() {
+        Term::Index(index) => Some(format!("{array}_{index}")),
+        // `m_i_i` would be an element of the diagonal
+        Term::Var(index) => (!array.ends_with(&format!("_{}", index.name()))).then(|| format!("{array}_{}", index.name())),
+        _ => None,
     }
 }
 
@@ -353,7 +376,8 @@ impl<'a> Search<'a> {
                 if let (Some(value), Some(ty)) = (value, ty) {
                     // `t` is the name of a common subexpression, which says nothing
                     let own = named.map(|x| &**x.name()).filter(|name| *name != "t");
-                    let name = Var::fresh(own.unwrap_or(name_for(expr)), ty);
+                    let name =
+                        Var::fresh(&own.map_or_else(|| name_for(expr, |array| !is_build(self.facts.value(array))), Cow::Borrowed), ty);
                     let read = loops.iter().fold(Expr::var(&name), |array, (i, _)| Expr::get(array, Expr::var(i)));
                     self.names.add(expr, &read);
                     self.found.push(Found { name, value });

@@ -10,6 +10,8 @@
 //! is how many of its places lie between the region's ends: a chain of a thousand branches is gone through once, not once for
 //! each branch. A region waits with what is part of something that a region around may name.
 
+use std::borrow::Cow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::free::any_free_var;
@@ -17,6 +19,7 @@ use crate::ir::{Expr, Term, Var};
 use crate::rewrite::alike::{same, same_head};
 use crate::rewrite::facts::Facts;
 
+use super::super::motion::name_for;
 use super::repeats::Repeats;
 use super::{Spine, collect_binders, operands_on_spine};
 
@@ -30,6 +33,8 @@ pub struct Survey<'a> {
     by_fingerprint: FxHashMap<u64, Vec<usize>>,
     /// By address.
     class_of: FxHashMap<usize, usize>,
+    /// Arrays that may be computed where they are read.
+    builds: FxHashSet<Var>,
     /// How many places have a number.
     places: usize,
 }
@@ -66,6 +71,7 @@ impl Survey<'_> {
             classes: Vec::new(),
             by_fingerprint: FxHashMap::default(),
             class_of: FxHashMap::default(),
+            builds: FxHashSet::default(),
             places: 0,
         };
         survey.region(body);
@@ -84,10 +90,11 @@ impl Survey<'_> {
         region.named.iter().filter_map(|class| Some((*class, &self.classes[*class].within(region).first()?.1)))
     }
 
-    /// A variable for a class: of the name that a let gives it.
+    /// A variable for a class: of the name that a let gives it, or that says what it is.
     pub fn variable(&self, class: usize) -> Var {
         let Class { term, by, .. } = &self.classes[class];
-        Var::fresh(by.as_ref().map_or("t", |by| by.name()), term.ty().clone())
+        let name = by.as_ref().map_or_else(|| name_for(term, |array| !self.builds.contains(array)), |by| Cow::Borrowed(by.name()));
+        Var::fresh(&name, term.ty().clone())
     }
 
     pub fn class(&self, expr: &Expr) -> Option<usize> {
@@ -139,6 +146,11 @@ impl Survey<'_> {
         }
         if let (Term::Let(x, ..), &[Some(class), _]) = (expr.term(), parts.as_slice()) {
             self.classes[class].by.get_or_insert_with(|| x.clone());
+        }
+        if let Term::Let(x, value, _) = expr.term()
+            && matches!(value.term(), Term::Build { .. })
+        {
+            self.builds.insert(x.clone());
         }
         if !repeats {
             return None;

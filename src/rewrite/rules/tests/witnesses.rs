@@ -192,7 +192,7 @@ pub const ROWS: &[Row] = &[
         Work,
         "ifold (fun s i -> s + ((if v[i] > 0.0 then x else 0.0) + y * v[i]) * z) 0.0 (length v)",
     ),
-    row("reciprocal", "f divides by z four times or more", Work, "let z = x * x in y / z"),
+    row("reciprocal", "f divides by z four times or more, or by z and 1 by z", Work, "let z = x * x in y / z"),
     row("let-scale", "x is not free in f, a", Wrong, "let z = sin x in 2.0 * z - 2.0 * (z * y) + z"),
     row("let-scale", "f has it twice or more, or in a loop", Idle, "let z = sin x in 2.0 * z + y"),
     row("reciprocal-loop", "i is not free in z", Scope, "ifold (fun s i -> x / s) y n"),
