@@ -18,6 +18,7 @@ from scipy.integrate import solve_ivp  # type: ignore[import-untyped,unused-igno
 from scipy.optimize import least_squares, minimize  # type: ignore[import-untyped,unused-ignore]
 
 import smoothc
+from smoothc._compiler import run
 
 matplotlib.use("svg")
 from matplotlib import pyplot  # noqa: E402
@@ -198,6 +199,45 @@ def derivation(folder: Path) -> str:
     return f"derivation: more than {left[0] / left[-1] // 10 * 10:.0f} times less work"
 
 
+HOUSE = (
+    ("types", "core language", "the program, typed"),
+    ("mode", "core language", "columns or rows"),
+    ("ad", "core language", "the derivative"),
+    ("rewrite", "core language", "optimised by rules"),
+    ("plan", "core language", "which loops there will be"),
+    ("lower", "loop program", "destinations"),
+    ("loops", "loop program", "lanes, tiles, peels"),
+    ("emit", "C", "what is compiled"),
+)
+
+
+def house(folder: Path) -> str:
+    """The rooms that a program goes through, and how long it is when it leaves each."""
+    words = []
+    for stage, _, _ in HOUSE:
+        options = ["--target", "c", "--entry", "jacobianAll", "--dump", stage]
+        text, _ = run(["emit", str(ROOT / "examples" / "project.smooth"), *options])
+        words.append(len(text.split()))
+    figure, axes = pyplot.subplots(figsize=(7, 3.6))
+    colours = {"core language": FITTED, "loop program": START, "C": DATA}
+    places = -np.arange(len(HOUSE))
+    for place, (_, language, what), count in zip(places, HOUSE, words):
+        axes.barh(place, count, color=colours[language], height=0.7)
+        axes.text(count + max(words) / 100, float(place), f"{what}, {count:,} words", va="center")
+    for language in colours:
+        axes.barh(0, 0, color=colours[language], label=language)
+    for place in places[:-1]:
+        axes.annotate("", xy=(0, place - 0.62), xytext=(0, place - 0.38), arrowprops={"arrowstyle": "->"}, annotation_clip=False)
+    axes.set_yticks(places, [stage for stage, _, _ in HOUSE])
+    axes.set(title="The Jacobian of a camera, and how long it is behind each room", xlim=(0, 1.5 * max(words)))
+    axes.xaxis.set_visible(False)
+    axes.spines[["bottom", "left"]].set_visible(False)
+    axes.tick_params(left=False)
+    axes.legend(loc="upper right")
+    _save(figure, folder, "house")
+    return f"house: {len(HOUSE)} rooms"
+
+
 def _falling(axes: Any, values: list[float], name: str) -> None:
     axes.semilogy(values, "o-", color=FITTED, ms=4)
     axes.set(xlabel="step", title=name)
@@ -210,7 +250,7 @@ def _save(figure: Any, folder: Path, name: str) -> None:
     pyplot.close(figure)
 
 
-PICTURES = (circle, bundle, stiff, minimum, derivation)
+PICTURES = (circle, bundle, stiff, minimum, derivation, house)
 
 
 def main(folder: Path) -> None:
