@@ -75,12 +75,12 @@ fn calls(session: &smoothc::driver::Session, names: &[&'static str]) -> Vec<(&'s
 fn checks_before_loops_refuse_what_the_interpreter_refuses() {
     let text: String = LOOPS.iter().map(entry).collect();
     let names: Vec<&str> = LOOPS.iter().map(|(name, ..)| *name).collect();
-    let known = engine::compile("checks.smooth", &text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
-    let run: agree::Run = if tools::has_sanitizers() { &native::sanitized } else { &native::optimised };
-    for schedule in ["none", "default"] {
-        let session = engine::compile("checks.smooth", &text, schedule, "emit").unwrap_or_else(|problem| panic!("{problem}"));
-        agree::agree(run, &known, &session, &calls(&session, &names)).unwrap_or_else(|problem| panic!("schedule {schedule}: {problem}"));
-    }
+    tools::each(&["none", "default"], |schedule| {
+        let run: agree::Run = if tools::has_sanitizers() { &native::sanitized } else { &native::optimised };
+        let known = engine::compile("checks.smooth", &text, "none", "types")?;
+        let session = engine::compile("checks.smooth", &text, schedule, "emit")?;
+        agree::agree(run, &known, &session, &calls(&session, &names)).map_err(|problem| format!("schedule {schedule}: {problem}"))
+    });
 }
 
 #[test]

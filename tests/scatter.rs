@@ -407,18 +407,19 @@ fn one_loop_over_the_indices_is_left() {
 
 #[test]
 fn floats_and_threads_agree() {
-    let known = engine::compile("scatter.smooth", &text(), "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
     let small =
         |(_, arguments): &(&str, Arguments)| arguments.values.iter().all(|value| engine::doubles(value).iter().all(|x| x.abs() < 1e9));
-    for (real, parallel, tolerance) in [(Real::F32, false, 1e-4), (Real::F64, true, 1e-9)] {
+    tools::each(&[(Real::F32, false, 1e-4), (Real::F64, true, 1e-9)], |&(real, parallel, tolerance)| {
+        let known = engine::compile("scatter.smooth", &text(), "none", "types")?;
         let session = compile(&text(), Options { real, parallel, ..scheduled("default") });
         let calls: Vec<_> = calls(&session).into_iter().filter(small).collect();
         let given: Vec<native::Call> = calls.iter().map(|(entry, arguments)| native::Call { entry, arguments }).collect();
-        let c = native::program(&session, &given).expect("C");
+        let c = native::program(&session, &given)?;
         let folder = tempfile::tempdir().expect("a folder");
-        let outcomes = native::optimised(&c, &session, &given, folder.path()).unwrap_or_else(|problem| panic!("{problem}"));
+        let outcomes = native::optimised(&c, &session, &given, folder.path())?;
         compare(&known, &calls, outcomes, tolerance);
-    }
+        Ok(())
+    });
 }
 
 fn compare(known: &Session, calls: &[(&str, Arguments)], outcomes: Vec<native::Outcome>, tolerance: f64) {
