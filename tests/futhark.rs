@@ -276,6 +276,8 @@ let part (n: Index) (k: Index) = ifold (fun s i -> 2 * s + i % k) 1 n
 let twice (M: Matrix<n, m>) = matrixMap M (fun r -> vectorMap r (fun x -> sin x))
 let remainder (k: Index) (v: Vector<n>) = vectorHot (length v) ((k % k) * k)
 let power (y: Double) (v: Vector<n>) = vectorSum (vectorMap v (fun x -> 0.0)) ** y
+let replaced (v: Vector<n>) (y: Double) = build n (fun i -> vectorSum (update v 0 (y * v[i])))
+let added (v: Vector<n>) (u: Vector<m>) (k: Index) = ifold (fun s i -> s + vectorSum (accumulate u k v[i])) 0.5 n
 ";
 
 #[test]
@@ -283,7 +285,7 @@ fn what_no_step_needs_does_not_fail() {
     if !compiler_is_there() {
         return;
     }
-    let calls: [(&str, &[&str]); 22] = [
+    let calls: [(&str, &[&str]); 27] = [
         ("heads", &["[]"]),
         ("heads", &["[[]]"]),
         ("heads", &["[[1, 2]]"]),
@@ -307,6 +309,11 @@ fn what_no_step_needs_does_not_fail() {
         ("remainder", &["4", "[1, 2]"]),
         ("power", &["0", "[1, 2]"]),
         ("power", &["2", "[1, 2]"]),
+        ("replaced", &["[]", "0.5"]),
+        ("replaced", &["[1, 2]", "0.5"]),
+        ("added", &["[]", "[1, 2]", "9"]),
+        ("added", &["[1]", "[1, 2]", "1"]),
+        ("added", &["[1]", "[1, 2]", "9"]),
     ];
     as_interpreted(MOVED_AND_FOLDED, &calls);
 }

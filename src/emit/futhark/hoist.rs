@@ -16,6 +16,7 @@ use super::signature::Signature;
 use super::syntax::Fut;
 use crate::ir::free::any_free_var;
 use crate::ir::prove::Facts;
+use crate::ir::term::Updated;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 /// What is looked for in the body of a loop.
@@ -121,10 +122,17 @@ impl Search<'_> {
                 self.fails(inner)
             }
             Term::Update(_, parts) => {
-                self.counts && parts.iter().all(|part| !self.varies(part)) || parts.iter().any(|part| self.fails(part))
+                let is_partial = self.counts && Updated::of(parts).is_some_and(|updated| self.can_miss(updated));
+                is_partial || parts.iter().any(|part| self.fails(part))
             }
             Term::Tuple(parts) | Term::Array(parts) | Term::Iso(_, parts) => parts.iter().any(|part| self.fails(part)),
         }
+    }
+
+    /// Whether an update is at indices that are the same in every step, which are tested together, and may be out of range.
+    fn can_miss(&self, Updated { array, indices, .. }: Updated) -> bool {
+        let is_safe = |(index, length): (&Expr, &Size)| self.facts.index_is_safe(index, length);
+        !indices.iter().any(|index| self.varies(index)) && !indices.iter().zip(&array.ty().dims()).all(is_safe)
     }
 
     fn given(&mut self, cond: &Expr, truth: bool, expr: &Expr) -> bool {
