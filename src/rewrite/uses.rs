@@ -11,7 +11,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Expr, Term, Var};
+use crate::ir::{Expr, Prim, Term, Var};
 
 /// The occurrences of one variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,12 +33,24 @@ pub struct Use {
     pub summed: u32,
     /// The number of leading indices that the fused ones need for it.
     pub levels: usize,
+    /// Divisions by it or by a component of it.
+    pub divisions: u32,
 }
 
 impl Use {
     /// For a variable whose occurrences are unknown.
-    pub const MANY: Use =
-        Use { count: u32::MAX, repeated: true, measured: 0, indexed: 0, literal: 0, straight: 0, fused: 0, summed: 0, levels: 0 };
+    pub const MANY: Use = Use {
+        count: u32::MAX,
+        repeated: true,
+        measured: 0,
+        indexed: 0,
+        literal: 0,
+        straight: 0,
+        fused: 0,
+        summed: 0,
+        levels: 0,
+        divisions: u32::MAX,
+    };
 
     /// Only `x[i]` and `length x`.
     pub fn is_virtual(&self) -> bool {
@@ -95,6 +107,7 @@ impl Uses {
             fused: 0,
             summed: 0,
             levels: 0,
+            divisions: from.divisions.saturating_add(to_use.divisions),
         };
         self.table.insert(to.clone(), merged);
     }
@@ -183,6 +196,13 @@ impl Walk {
             }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
             Term::Update(_, parts) | Term::Iso(_, parts) => parts.iter().for_each(|part| self.expr(part)),
+            Term::Prim(Prim::Div, args) => {
+                args.iter().for_each(|arg| self.expr(arg));
+                if let Some(var) = args.last().and_then(named) {
+                    let entry = self.uses.table.entry(var.clone()).or_default();
+                    entry.divisions = entry.divisions.saturating_add(1);
+                }
+            }
             Term::Prim(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Check { .. } => {
                 expr.term().each_child(&mut |child| self.expr(child));
             }
@@ -222,5 +242,14 @@ impl Walk {
         } else {
             entry.summed += u32::from(is_summed);
         }
+    }
+}
+
+/// The variable that a term is, or is a component of.
+fn named(expr: &Expr) -> Option<&Var> {
+    match expr.term() {
+        Term::Var(var) => Some(var),
+        Term::Proj(tuple, _) => named(tuple),
+        _ => None,
     }
 }

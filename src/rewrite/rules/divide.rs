@@ -44,7 +44,7 @@ fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     // the body is searched only where there is a candidate, or a refusal to record
-    let is_rare = facts.uses.knows(x) && facts.uses.get(x).count < 2 && !facts.refusals.are_kept();
+    let is_rare = facts.uses.get(x).divisions < 2 && !facts.refusals.are_kept();
     if is_rare {
         return None;
     }
@@ -86,7 +86,7 @@ fn let_scale(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if x.ty() != &Type::Double || uses.count < 2 && !is_repeated && !facts.refusals.are_kept() {
         return None;
     }
-    let mut scaled = Scaled { x, by: None, count: 0, is_everywhere: true };
+    let mut scaled = Scaled { x, by: None, count: 0, is_everywhere: true, is_counted: facts.refusals.are_kept() };
     let body = scaled.without_factor(body);
     let by = scaled.by?;
     facts.require("x is not free in f, a", scaled.is_everywhere, expr)?;
@@ -101,12 +101,14 @@ struct Scaled<'x> {
     by: Option<f64>,
     count: usize,
     is_everywhere: bool,
+    /// Whether it is counted to the end where it is not a factor everywhere.
+    is_counted: bool,
 }
 
 impl Scaled<'_> {
     /// The term without the literal wherever that is a factor beside x.
     fn without_factor(&mut self, expr: &Expr) -> Expr {
-        if !mentions(expr, self.x) {
+        if !self.is_everywhere && !self.is_counted || !mentions(expr, self.x) {
             return expr.clone();
         }
         if let Some((literal, rest)) = self.factor(expr)
