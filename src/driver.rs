@@ -19,6 +19,7 @@ mod shared_lengths;
 mod sparse;
 #[cfg(test)]
 mod tests;
+mod typed;
 
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};

@@ -4,13 +4,13 @@
 //! room takes and gives is adapted here and nowhere else.
 
 use super::schedule::{built_in_schedule, disabled_rules, schedule};
-use super::{Loader, Options, Session, Target, limits};
+use super::{Loader, Options, Session, Target, limits, typed};
 use crate::diagnostic::Diagnostics;
 use crate::ir::Program;
 use crate::mode::{self as choice, Mode, Way};
 use crate::{
     ad as differentiation, emit as emission, ir, loops as loop_passes, lower as lowering, plan as planning,
-    recursion as recursion_to_loops, rewrite as optimiser, syntax as parser, types as typing,
+    recursion as recursion_to_loops, rewrite as optimiser, syntax as parser,
 };
 
 pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> {
@@ -20,31 +20,8 @@ pub fn syntax(session: &mut Session, _: &mut Loader) -> Result<(), Diagnostics> 
 }
 
 pub fn types(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {
-    let elaborated = elaborated(session, load, false)?;
-    take(session, elaborated)
-}
-
-/// The program as `types` makes it, with or without [shared lengths](super::shared_lengths).
-pub fn elaborated(session: &mut Session, load: &mut Loader, shares_lengths: bool) -> Result<typing::Elaborated, Diagnostics> {
-    let options = typing::Options {
-        entries: session.options.entries.clone(),
-        derives: session.options.derive.clone(),
-        sizes: session.options.sizes.clone(),
-        keep_gradients: session.options.keep_gradients,
-        shares_lengths,
-    };
-    typing::elaborate(&mut session.sources, session.main, load, &options)
-}
-
-/// Goes on with a program that `types` has made.
-pub fn take(session: &mut Session, elaborated: typing::Elaborated) -> Result<(), Diagnostics> {
-    session.program = elaborated.program;
-    session.warnings = elaborated.warnings;
-    session.signatures = elaborated.signatures;
-    session.of_data = elaborated.of_data;
-    session.measures = elaborated.measures;
-    super::halves::split(session)?;
-    super::sparse::make(session)
+    let elaborated = typed::elaborated(session, load, false)?;
+    typed::take(session, elaborated)
 }
 
 pub fn recursion(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics> {

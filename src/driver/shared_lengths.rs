@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{Loader, Session, rooms};
+use super::{Loader, Session, typed};
 use crate::diagnostic::Diagnostics;
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Function, Program, Status, Term, print};
@@ -27,17 +27,17 @@ pub fn share(session: &mut Session, load: &mut Loader) -> Result<(), Diagnostics
     let entries = program.functions.values().filter(|function| function.is_entry);
     let entries: Vec<Rc<str>> = entries.map(|function| function.name.clone()).collect();
     // halves of derivatives are whole here
-    let own = rooms::elaborated(session, load, false)?;
+    let own = typed::elaborated(session, load, false)?;
     let needs = |entry: &&Rc<str>| own.program.reachable([(*entry).clone()]).iter().any(|name| is_open(&own.program, &own.of_data, name));
     let sharing: HashSet<Rc<str>> = entries.iter().filter(needs).cloned().collect();
-    if let Ok(shared) = rooms::elaborated(session, load, true)
+    if let Ok(shared) = typed::elaborated(session, load, true)
         && is_as_checked((&own.program, &own.of_data), &shared.program, &sharing)
     {
         let mut made = if sharing.len() == entries.len() { shared } else { joined(own, shared, &sharing) };
         let needed = made.program.reachable(entries);
         made.program.functions.retain(|name, _| needed.contains(name));
         made.of_data.retain(|name, _| needed.contains(name));
-        rooms::take(session, made)?;
+        typed::take(session, made)?;
     }
     Ok(())
 }
